@@ -166,7 +166,7 @@ def test_the_documentation_names_the_metrics_that_keep_their_bins(name):
 
 def test_a_percentage_is_told_from_fractions():
     found = assess([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metrics=["tce", "ece"], n_resamples=9)
-    percent, fraction = (line.split() for line in str(found).splitlines()[3:])
+    percent, fraction = (line.split() for line in str(found).splitlines()[3:5])
     assert percent[:2] == [
         "TCE",
         f"{found['tce'].value:.0f}%" if found["tce"].value == 0 else f"{found['tce'].value:#.4g}%",
@@ -191,10 +191,12 @@ def test_a_figure_without_a_noise_floor_has_a_missing_value():
 
 
 def test_printed_it_is_a_table_with_a_line_a_metric():
-    lines = str(assess(Y, P, metrics=["ece", "nll"], level=0.1, n_resamples=9)).splitlines()
+    found = assess(Y, P, metrics=["ece", "nll"], level=0.1, n_resamples=9)
+    lines = str(found).splitlines()
     assert lines[0] == "4 rows, 3 classes, notion: confidence"
     assert "90% interval" in lines[1]
-    assert [line.split()[0] for line in lines[3:]] == ["ECE", "NLL"]
+    assert [line.split()[0] for line in lines[3:5]] == ["ECE", "NLL"]
+    assert tuple(lines[5:]) == found.verdict.sentences
 
 
 @pytest.mark.parametrize(
@@ -386,7 +388,7 @@ def test_a_level_that_must_be_a_coverage_is_warned_of():
 
 def test_a_metric_without_an_interval_says_why():
     found = assess([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metrics=["tce", "ece"], n_resamples=9)
-    percent, fraction = str(found).splitlines()[3:]
+    percent, fraction = str(found).splitlines()[3:5]
     assert percent.split()[2] == "none"
     assert "no interval is known to cover" in percent
     assert "no interval" not in fraction

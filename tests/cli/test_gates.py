@@ -221,13 +221,16 @@ def test_the_seed_and_the_number_of_draws_of_tests_are_as_asked(run):
         (0.01, 0.01, "<= 0.01"),
         (2 / 501, 1 / 501, "0.0040"),
         (1 / 501, None, "0.0020"),
-        (1e-9, None, "1.0e-09"),
-        (0.0, None, "0.0000"),
-        (0.0, 1 / 501, "0.0000"),
+        (0.001, None, "<= 0.001"),
+        (1e-9, None, "<= 0.001"),
+        (0.0, None, "<= 0.001"),
+        (0.0, 1 / 501, "<= 0.001"),
+        (1 / 10_001, 1 / 10_001, "<= 0.001"),
+        (2 / 10_001, 1 / 10_001, "<= 0.001"),
         (float("nan"), 1 / 501, "nan"),
     ],
 )
-def test_a_p_value_at_its_floor_is_printed_as_a_bound(pvalue, least, shown):
+def test_a_p_value_at_its_floor_or_below_a_thousandth_is_printed_as_a_bound(pvalue, least, shown):
     assert shown_pvalue(pvalue, least, ".4f") == shown
     sign = "" if shown.startswith("<") else "= "
     assert shown_pvalue(pvalue, least, ".4f", name="p") == f"p {sign}{shown}"
@@ -238,7 +241,7 @@ def test_every_place_prints_the_bound(run):
     assert code == 0
     ece, slope = (line for line in out.splitlines() if line.startswith(("ECE", "slope")))
     assert ece.endswith("<= 0.002")
-    assert not re.search(r"<=|0\.0000", slope)
+    assert slope.endswith("<= 0.001")
     run("report", "wrong.csv", "-o", "page.html", "--metrics", "ece")
     page = Path("page.html").read_text(encoding="utf-8")
     assert "p\u00a0&lt;=\u00a00.002" in page
@@ -246,7 +249,7 @@ def test_every_place_prints_the_bound(run):
     _, out, _ = run("test", "wrong.csv", "--tests", "resampling,kuiper", "--resamples", 500)
     drawn, law = out.splitlines()[2:]
     assert drawn.split()[2:6] == ["<=", "0.002", "<=", "0.002"]  # the second of two by Holm's method
-    assert "<=" not in law
+    assert law.split()[2:6] == ["<=", "0.001", "<=", "0.001"]
 
 
 def test_results_of_tests_print_the_bound():
@@ -255,7 +258,7 @@ def test_results_of_tests_print_the_bound():
     both = resampling_test(TRUTH, WRONG, metric="calibration-slope", n_resamples=99)  # two tails
     assert (both.alternative, both.least_pvalue) == ("two-sided", 0.02)
     assert repr(both).endswith("pvalue<=0.02)")
-    assert "<=" not in repr(kuiper_test(TRUTH, WRONG))
+    assert repr(kuiper_test(TRUTH, WRONG)).endswith("pvalue<=0.001)")
     assert kuiper_test(TRUTH, WRONG).least_pvalue is None
     assert "pvalue<=0.01" in repr(equivalence_test(TRUTH, P, bound=0.5, n_resamples=99))
     classes = np.column_stack([WRONG / 2, WRONG / 2, 1 - WRONG])

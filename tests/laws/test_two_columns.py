@@ -330,7 +330,7 @@ def test_the_report_of_two_columns_is_that_of_one(files, capsys):
         )
         pages[file] = Path(f"{file}.html").read_text(encoding="utf-8")
     assert pages["one.csv"] == pages["two.csv"]
-    assert re.search(r"predicted probability of class 1 is [\d.]+% on average", pages["two.csv"])
+    assert re.search(r"class 1 occurred in [\d.]+ % of the rows, predicted [\d.]+ % on average", pages["two.csv"])
     assert "event: class 1" in pages["two.csv"]
 
 

@@ -32,44 +32,30 @@ def by_prediction(*groups):
     return assess(np.concatenate(truth), np.concatenate(prob), n_resamples=99)
 
 
-def sentences(assessment):
-    how, real, *by_class, then = findings(assessment)
-    return how, real, by_class, then
-
-
 # Findings
 
 
 @pytest.mark.parametrize(
     ("assessment", "word"),
     [
-        (lambda: by_prediction((0.9, 0.7), (0.9, 0.7), (0.9, 0.7)), "over-confident by 20.0 points"),
-        (lambda: by_prediction((0.6, 0.75), (0.6, 0.75), (0.6, 0.75)), "under-confident by 15.0 points"),
-        (lambda: binary((0.3, 0.2), (0.9, 0.8)), "too high by 10.0 points"),
-        (lambda: binary((0.3, 0.4), (0.7, 0.8)), "too low by 10.0 points"),
-        (
-            lambda: binary((0.3, 0.5), (0.7, 0.5)),
-            "over-confident, its probabilities are too far from 50 % by 20.0 points",
-        ),
-        (
-            lambda: binary((0.4, 0.3), (0.6, 0.7)),
-            "under-confident, its probabilities are too near to 50 % by 10.0 points",
-        ),
+        (lambda: by_prediction((0.9, 0.7), (0.9, 0.7), (0.9, 0.7)), "Over-confident by 20.0 points"),
+        (lambda: by_prediction((0.6, 0.75), (0.6, 0.75), (0.6, 0.75)), "Under-confident by 15.0 points"),
+        (lambda: binary((0.3, 0.2), (0.9, 0.8)), "Too high by 10.0 points"),
+        (lambda: binary((0.3, 0.4), (0.7, 0.8)), "Too low by 10.0 points"),
+        (lambda: binary((0.3, 0.5), (0.7, 0.5)), "Too extreme by 20.0 points"),
+        (lambda: binary((0.4, 0.3), (0.6, 0.7)), "Too timid by 10.0 points"),
+        (lambda: binary((0.2, 0.3), (0.4, 0.3), (0.6, 0.5), (0.8, 0.9)), "Too high for some"),
+        (lambda: by_prediction((0.7, 0.8), (0.7, 0.6), (0.7, 0.7)), "Off by class: class"),
     ],
-    ids=["table over", "table under", "too high", "too low", "event over", "event under"],
+    ids=["table over", "table under", "too high", "too low", "event over", "event under", "wave", "by class"],
 )
-def test_a_fault_is_named_with_its_size(assessment, word):
-    how, real, by_class, then = sentences(assessment())
-    assert f"The forecast is {word}: " in how
-    assert real.startswith("This is more than noise")
-    assert by_class == []
-    assert then == ASK
-
-
-def test_errors_of_both_signs_are_named():
-    how, real, _, _ = sentences(binary((0.1, 0.3), (0.3, 0.1), (0.7, 0.9), (0.9, 0.7)))
-    assert how.startswith("The forecast is off in both directions")
-    assert real.startswith("This is more than noise")
+def test_a_report_begins_with_the_verdict(assessment, word):
+    found = assessment()
+    how, *more = findings(found)
+    assert how.startswith(word)
+    assert [how, *more][: len(found.verdict.sentences)] == list(found.verdict.sentences)
+    assert more[-2].startswith("The ECE of" if "by class" in word else "This is more than noise")
+    assert more[-1] == ASK
 
 
 @pytest.mark.parametrize(
@@ -78,29 +64,18 @@ def test_errors_of_both_signs_are_named():
     ids=["binary", "table"],
 )
 def test_a_calibrated_forecast_shows_nothing_and_is_not_called_proven(assessment):
-    how, real, by_class, then = sentences(assessment())
-    assert how.startswith(f"No miscalibration can be shown in {assessment().n_rows} rows: ")
+    how, real, then = findings(assessment())
+    assert how.startswith(f"No miscalibration was detected in {assessment().n_rows} rows: ")
     assert "is within the noise" in real
-    assert by_class == []
     assert then.startswith(f"No miscalibration is visible in {assessment().n_rows} rows.")
     assert "no proof of calibration" in then
 
 
-def test_miscalibration_that_only_shows_class_by_class_is_told():
-    assessment = by_prediction((0.7, 0.8), (0.7, 0.6), (0.7, 0.7))
-    how, _, by_class, then = sentences(assessment)
-    assert how.startswith("No miscalibration can be shown")
-    assert any(
-        sentence.startswith("Given the predicted class, miscalibration does show: TL-ECE") for sentence in by_class
-    )
-    assert then == ASK
-
-
 def test_findings_quote_the_figures_of_the_assessment():
     assessment = by_prediction((0.9, 0.7), (0.9, 0.7), (0.9, 0.7))
-    how, real, _, _ = sentences(assessment)
+    how, *_, real, _ = findings(assessment)
     ece = assessment["ece"]
-    assert "gives its predicted class 90.0% on average, and is right in 70.0% of the rows" in how
+    assert how.endswith(": mean confidence 90.0 %, accuracy 70.0 %.")
     assert f"the ECE is {ece.value:.4f}, and {ece.noise_floor:.4f} is expected of a calibrated forecast" in real
     assert ece.pvalue == 1 / 100
     assert "(p <= 0.01, from 99 draws" in real
@@ -109,11 +84,8 @@ def test_findings_quote_the_figures_of_the_assessment():
 def test_the_event_of_two_classes_is_named():
     truth = np.where(np.arange(1000) % 1000 < 400, "ill", "well")
     for prob in (np.full(1000, 0.5), np.full((1000, 2), 0.5)):
-        how, *_ = sentences(assess(truth, prob, pos_label="ill", n_resamples=99))
-        assert (
-            "the predicted probability of class ill is 50.0% on average, and it is the true class in 40.0% of the rows"
-            in how
-        )
+        how, *_ = findings(assess(truth, prob, pos_label="ill", n_resamples=99))
+        assert how.endswith(": class ill occurred in 40.0 % of the rows, predicted 50.0 % on average.")
 
 
 # Values

@@ -48,6 +48,7 @@ def test_the_statistics_are_twice_the_gains_in_log_likelihood():
         assert found.pvalue == pytest.approx(chi2.sf(2 * gain, df), rel=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore:.*depends on probabilities of 0 and 1:UserWarning")
 @given(rows=columns())
 def test_the_parts_add_up_to_the_whole(rows):
     label, prob, weight = rows
@@ -56,6 +57,7 @@ def test_the_parts_add_up_to_the_whole(rows):
     assert both.df == intercept.df + slope.df
 
 
+@pytest.mark.filterwarnings("ignore:.*depends on probabilities of 0 and 1:UserWarning")
 @each
 @given(rows=columns())
 def test_whole_weights_are_repeated_rows(parameters, rows):

@@ -19,6 +19,9 @@ from calibrant._core.table import Table, missing_step, read
 
 A = TypeVar("A", bound=np.generic)
 
+LEAST_SHOWN = 0.001
+"""No smaller p-value is printed: laws of many rows, and sums of a normal law, say nothing about such tails."""
+
 
 @dataclass(frozen=True, eq=False)
 class Record:
@@ -174,16 +177,16 @@ def read_only(array: np.ndarray[Any, np.dtype[A]]) -> np.ndarray[Any, np.dtype[A
 def shown_pvalue(
     pvalue: float, least: float | None, digits: str = ".4g", *, name: str = "", equals: str = " = "
 ) -> str:
-    """Return a p-value in words; one that is the least that its draws can show is an upper bound, rounded up: "<= 0.002".
+    """Return a p-value in words; up to 0.001, and where its draws can show no less, it is an upper bound: "<= 0.002".
 
-    ``name`` is what stands before it, such as "p", and ``equals`` the sign between the two.
+    A bound is rounded up. ``name`` is what stands before it, such as "p", and ``equals`` the sign between the two.
     """
-    if least is not None and np.isclose(pvalue, least, rtol=1e-12, atol=0.0):
-        bound = Decimal(repr(float(pvalue))).normalize(Context(prec=2, rounding=ROUND_CEILING))
-        return f"{name}{equals.replace('=', '<=')}{float(bound):g}" if name else f"<= {float(bound):g}"
+    is_least = least is not None and np.isclose(pvalue, least, rtol=1e-12, atol=0.0)
+    if is_least or pvalue <= LEAST_SHOWN:
+        shown = Decimal(repr(max(float(pvalue), LEAST_SHOWN)))
+        bound = float(shown.normalize(Context(prec=2, rounding=ROUND_CEILING)))
+        return f"{name}{equals.replace('=', '<=')}{bound:g}" if name else f"<= {bound:g}"
     text = f"{pvalue:{digits}}"
-    if pvalue > 0 and float(text) == 0:  # a law in formulas has p-values of any size
-        text = f"{pvalue:.1e}"
     return f"{name}{equals}{text}" if name else text
 
 

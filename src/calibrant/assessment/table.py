@@ -20,11 +20,12 @@ from calibrant._core.result import DrawnResult, Picture, shown_pvalue
 from calibrant._core.spelling import meant
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, as_problem
+from calibrant.assessment.verdict import CELLS, Verdict, verdict_of
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of_sums, require_level
 from calibrant.metrics.kinds.metric import Metric, metric_named
 from calibrant.metrics.log_losses import Impossible, LogLoss
-from calibrant.metrics.uncertainty.estimate import MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
+from calibrant.metrics.uncertainty.estimate import ABOVE_INTERVAL, MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
 from calibrant.metrics.uncertainty.several import estimates, plan_of
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Predictions, scans
@@ -38,6 +39,9 @@ MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece",
 WHOLE = 10_000
 """From here on a figure is printed without decimals."""
 
+ERRORS = ("ece", "classwise-ece", "top-label-ece")
+"""Calibration errors that speak in the verdict, where they are asked for."""
+
 FIGURES = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
 """What is stated of a metric, in the order of the table."""
 
@@ -47,7 +51,7 @@ class Row:
     """One line of an assessment: a metric, by the word that was asked for, and its figures.
 
     ``also`` are the other words for it, ``unit`` is what it is counted in, "%" or nothing. ``note`` says how many events
-    occurred that a log loss calls impossible, why there is no interval, or why the value lies above it. ``event`` is what it
+    occurred that a log loss calls impossible, why there is no interval, or that noise raises the value. ``event`` is what it
     speaks of, such as "class 1"; the name of its notion where that has several events; None of a metric of whole rows, such
     as accuracy.
     """
@@ -93,6 +97,8 @@ class Assessment(DrawnResult):
         One minus the coverage of the intervals, a fraction.
     n_resamples : int
         Resamples behind intervals and p-values.
+    verdict : Verdict
+        What is wrong with the forecast, if anything was detected, in words and figures.
     left_out : int
         Batches that were wrong and are left out, of predictions that are read in batches.
     """
@@ -113,6 +119,7 @@ class Assessment(DrawnResult):
     class_weight: dict[str, float]
     level: float
     n_resamples: int
+    verdict: Verdict
     left_out: int = 0
 
     @property
@@ -146,7 +153,7 @@ class Assessment(DrawnResult):
         ]
         lines = [f"{line}  {note}" if note else line for line, note in zip(lines, self._notes, strict=True)]
         lines.insert(1, "  ".join("-" * w for w in widths))
-        return "\n".join([self.heading, *lines])
+        return "\n".join([self.heading, *lines, *self.verdict.sentences])
 
     @property
     def _notes(self) -> list[str]:
@@ -168,7 +175,7 @@ class Assessment(DrawnResult):
             f"{line}<tr><td></td><td colspan={len(head) - 1}>{escape(note)}</td></tr>" if note else line
             for line, note in zip(lines, self._notes, strict=True)
         ]
-        return f"<table><caption>{escape(self.heading)}</caption>{''.join(lines)}</table>"
+        return f"<table><caption>{escape(self.heading)}</caption>{''.join(lines)}</table><p>{escape(str(self.verdict))}</p>"
 
 
 def assess(
@@ -237,7 +244,7 @@ def assess(
     itself. ``pvalue`` is the share of such draws that reach it. ``debiased`` is the bias-corrected error: the true error of
     which the estimate would be the median. ``lower`` and ``upper`` are the true errors of which it would be a high and a low
     quantile. ``detectable`` is the smallest detectable error: the true error that a test on these rows at this level detects
-    with power 0.8. The interval is for the true error: a ``value`` that is mostly noise can lie above it. ``lower`` is above 0
+    with power 0.8. The interval is for the true error: a ``value`` that noise raises can lie above it. ``lower`` is above 0
     where ``pvalue`` is at most the level, and nowhere else.
 
     Examples
@@ -261,7 +268,9 @@ def assess(
     shown = [(as_notion(word, problem), cut) for word in (notion, "class-wise" if predicted is None else "top-label")]
     plan = plan_of(metrics_of, problem, cut, notion)
     asked = plan.cells
-    sums, of_curves = scans(problem, plan, Plan.of_cells(pair for pair in shown if pair not in asked))
+    rest = [pair for pair in shown if pair not in asked]
+    fine = (shown[0][0], CELLS) if shown[0][0].n_parts(problem) == 1 else None
+    sums, of_curves = scans(problem, plan, Plan.of_cells([*rest, fine] if fine else rest))
     impossible = {name: metric.impossible(simplex, sums) for name, (_, metric) in chosen.items()}
     for events in impossible.values():
         if events is not None:
@@ -292,6 +301,14 @@ def assess(
         class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},
         level=level,
         n_resamples=n_resamples,
+        verdict=verdict_of(
+            of_curves.of(*fine)[0] if fine else None,
+            curve,
+            class_curve,
+            {row.symbol: row.estimate for row in rows if row.metric in ERRORS},
+            problem.weights,
+            level,
+        ),
         left_out=y_true.left_out[0] if isinstance(y_true, Predictions) else 0,
     )
 
@@ -310,8 +327,10 @@ def _row(word: str, metric: Metric, estimate: Estimate, events: Impossible | Non
     note = "" if events is None else events.note
     if estimate.upper is None:
         note = NO_INTERVAL
-    elif estimate.value > estimate.upper:
+    elif estimate.is_mostly_noise:
         note = MOSTLY_NOISE
+    elif estimate.value > estimate.upper:
+        note = ABOVE_INTERVAL
     elif isinstance(estimate.value, Approximate) and not note:
         note = estimate.value.note
     return Row(word, metric.symbol, metric.summary, estimate, also, metric.unit, note, _event_of(metric, curve))

@@ -379,6 +379,10 @@ def document_of(result: Assessment) -> dict[str, Any]:
             | ({"note": row.note} if row.note else {})
             for row in result.rows
         },
+        "verdict": {
+            name: _finite(value) if isinstance(value, float) else value
+            for name, value in asdict(result.verdict).items()
+        },
     }
 
 

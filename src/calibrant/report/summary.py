@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any
 
 import calibrant
 from calibrant._core.parameters import refuse, require
@@ -26,8 +24,6 @@ MOST_CLASSES = 12
 
 NEEDED = ("accuracy", "nll", "ece")
 """Metrics that the sentences of a report speak of; the command line adds them to those that it is asked for."""
-
-BY_CLASS = {"classwise-ece": "Class by class,", "top-label-ece": "Given the predicted class,"}
 
 REFERENCES = {
     "ece": "Naeini, Cooper, Hauskrecht. Obtaining well calibrated probabilities using Bayesian binning. AAAI 2015.",
@@ -135,78 +131,19 @@ def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[
 
 
 def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
-    """Return the findings of an assessment as sentences: how it is off, whether that is real, and what to do next."""
-    panel, ece = assessment.curve.panels[0], assessment["ece"]
-    fault = fault_of(assessment)
-    by_class = [row for row in assessment.rows if row.metric in BY_CLASS and _significant(row.estimate, assessment)]
-    if fault != "none":
-        by_class = []  # the headline says enough
+    """Return the findings of an assessment as sentences: the verdict, whether that is noise, and what to do next."""
+    verdict, ece = assessment.verdict, assessment["ece"]
+    is_wrong = bool(verdict.faults)
     return [
-        f"{_how_it_is_off(fault, panel, assessment)}: {_facts(panel, assessment.curve)}.",
-        _whether_real(ece, real=fault != "none", draws=assessment.n_resamples),
+        *verdict.sentences,
+        _whether_real(ece, real=is_wrong and _significant(ece, assessment), draws=assessment.n_resamples),
         *[_log_loss(row) for row in assessment.rows if row.note and row.is_called("nll")],
-        *[_class_finding(row) for row in by_class],
-        next_step(
-            advice,
-            visible=fault != "none" or bool(by_class),
-            detectable=ece.detectable,
-            n_rows=assessment.n_rows,
-        ),
+        next_step(advice, visible=is_wrong, detectable=ece.detectable, n_rows=assessment.n_rows),
     ]
-
-
-Fault = Literal["none", "over-confident", "under-confident", "too high", "too low", "both"]
-
-
-def fault_of(assessment: Assessment) -> Fault:
-    """Return the one word for what is wrong with a forecast, "none" if no more than noise is seen.
-
-    Over-confident is what temperature scaling corrects: the confidence is above the accuracy; or, for one event, probabilities
-    are too far from 1/2. Too high or too low is a shift. It is "both" where neither makes up half of the ECE.
-    """
-    panel, ece = assessment.curve.panels[0], assessment["ece"]
-    if not _significant(ece, assessment):
-        return "none"
-    shift, boldness = panel.mean_prob - panel.event_rate, _boldness(panel)
-    if assessment.curve.notion == "confidence":
-        shift, boldness = 0.0, shift
-    if max(abs(shift), abs(boldness)) < 0.5 * ece.value:
-        return "both"
-    if abs(shift) >= abs(boldness):
-        return "too high" if shift > 0 else "too low"
-    return "over-confident" if boldness > 0 else "under-confident"
-
-
-def _boldness(panel: ReliabilityPanel) -> float:
-    """Mean distance by which scores stand further from 1/2 than the event rates of their bins."""
-    bins = panel.bins
-    held = bins.weight > 0
-    away = np.sign(bins.mean_prob[held] - 0.5) * -bins.gap[held]
-    return float(np.average(away, weights=bins.weight[held]))
 
 
 def _significant(estimate: Estimate, assessment: Assessment) -> bool:
     return estimate.pvalue is not None and estimate.pvalue <= assessment.level
-
-
-def _facts(panel: ReliabilityPanel, curve: ReliabilityCurve) -> str:
-    says, occurred = panel.mean_prob, panel.event_rate
-    if curve.notion == "confidence":
-        return f"it gives its predicted class {says:.1%} on average, and is right in {occurred:.1%} of the rows"
-    true = f"and it is the true class in {occurred:.1%} of the rows"
-    return f"the predicted probability of {panel.name} is {says:.1%} on average, {true}"
-
-
-def _how_it_is_off(fault: Fault, panel: ReliabilityPanel, assessment: Assessment) -> str:
-    shift = 100 * abs(panel.mean_prob - panel.event_rate)
-    if fault == "none":
-        return f"No miscalibration can be shown in {_rows(assessment.n_rows)}"
-    if fault == "both":
-        return "The forecast is off in both directions, too high for some scores and too low for others"
-    if fault in ("too high", "too low") or assessment.curve.notion == "confidence":
-        return f"The forecast is {fault} by {shift:.1f} points"
-    where = "too far from" if fault == "over-confident" else "too near to"
-    return f"The forecast is {fault}, its probabilities are {where} 50 % by {100 * abs(_boldness(panel)):.1f} points"
 
 
 def _whether_real(ece: Estimate, *, real: bool, draws: int) -> str:
@@ -222,11 +159,6 @@ def _whether_real(ece: Estimate, *, real: bool, draws: int) -> str:
     )
 
 
-def _class_finding(row: Row) -> str:
-    figures = f"{row.symbol} {row.estimate.value:.4f}, {_chance(row.estimate)}"
-    return f"{BY_CLASS[row.metric]} miscalibration does show: {figures}."
-
-
 def _chance(estimate: Estimate, digits: str = ".3g") -> str:
     """Return "p = 0.02", or "p <= 0.002" where the draws can show no less; nothing where there is no p-value."""
     return "" if estimate.pvalue is None else shown_pvalue(estimate.pvalue, estimate.least_pvalue, digits, name="p")
@@ -235,10 +167,6 @@ def _chance(estimate: Estimate, digits: str = ".3g") -> str:
 def _log_loss(row: Row) -> str:
     verdict = "infinite" if math.isinf(row.estimate.value) else "not exact"
     return f"The log loss is {verdict}: {row.note}."
-
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n} rows"
 
 
 def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:

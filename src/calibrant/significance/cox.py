@@ -9,6 +9,7 @@ import numpy.typing as npt
 from calibrant._core.parameters import choice
 from calibrant._core.registry import declare
 from calibrant._core.validation import DataOptions, as_problem
+from calibrant.metrics.regression.influence import warn_if_ruled
 from calibrant.notions import Notion, as_notion, single_problem
 from calibrant.significance.null import chi_squared
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
@@ -55,6 +56,11 @@ def cox_test(
     TestResult
         The statistic is twice the gain in log-likelihood by the recalibration; chi-squared if the forecast is calibrated.
 
+    Warns
+    -----
+    CalibrationWarning
+        If rows with a probability of 0 or 1 are wrong: it counts them, and gives the statistic without the rows at 0 and 1.
+
     See Also
     --------
     calibration_slope : The slope that is tested, with its interval in `assess`.
@@ -89,10 +95,12 @@ def cox_test(
     choice("parameters", parameters, get_args(Parameters), hint="'both' is usual")
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    each = f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})"
-    binary = single_problem(problem, chosen, each)
+    by_class = f"Test each: by_class(cox_test, y_true, y_prob, notion={chosen.name!r})"
+    binary = single_problem(problem, chosen, by_class)
     gain, df = _gain(recalibration_of(binary), parameters)
-    statistic = max(0.0, 2.0 * gain * binary.weights.effective_rows_per_weight)
+    each = 2.0 * binary.weights.effective_rows_per_weight
+    statistic = max(0.0, gain * each)
+    warn_if_ruled("Cox's statistic", statistic, binary, lambda fit: max(0.0, _gain(fit, parameters)[0] * each))
     null = chi_squared(df)
     return TestResult(
         "Cox",

@@ -26,6 +26,7 @@ from calibrant.metrics.regression.influence import (
 )
 from calibrant.metrics.uncertainty.estimate import Resampling
 from calibrant.notions import as_notion
+from calibrant.significance import cox_test
 from calibrant.solvers import newton
 from calibrant.solvers.logistic import Recalibration, recalibration_of
 
@@ -65,6 +66,7 @@ def test_slope_and_intercept_have_the_largest_likelihood(rows):
     assert calibration_intercept(label, prob, sample_weight=weight) == pytest.approx(a, rel=1e-6, abs=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore:.*depends on probabilities of 0 and 1:UserWarning")
 @given(rows=columns(min_rows=2))
 def test_in_the_large_the_shifted_probabilities_add_up_to_the_events(rows):
     label, prob, weight = rows
@@ -137,12 +139,27 @@ def test_what_newton_cannot_tell_from_separation_counts_as_separated(monkeypatch
         assert calibration_slope(label, prob) == np.inf
 
 
+@pytest.mark.filterwarnings("ignore:.*depends on probabilities of 0 and 1:UserWarning")
 def test_exact_logits_are_not_clipped():
     z = np.array([-60.0, -40.0, -35.0, 35.0, 40.0, 60.0])
     label = np.array([0, 1, 0, 1, 0, 1])
     peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None] / 50, label)
     assert calibration_slope(label, z, input="logit") == pytest.approx(peer.coef_[0, 0] / 50, rel=1e-7)
     assert calibration_slope(label, expit(z)) != pytest.approx(peer.coef_[0, 0] / 50, rel=1e-3)
+
+
+@pytest.mark.parametrize("figure", [*FUNCTIONS[:3], lambda y, p: cox_test(y, p).statistic])
+def test_certain_rows_that_are_wrong_are_counted_and_the_figure_without_them_stands_beside_it(figure):
+    label, prob = sample(2000)
+    prob[:178] = 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rest = figure(label[178:], prob[178:])
+        figure(np.append(label[178:], [0, 1]), np.append(prob[178:], [0.0, 1.0]))  # certain rows that are right
+    wrong = (label[:178] == 0).sum()
+    with pytest.warns(CalibrationWarning, match=f"got {wrong} in 2000 rows .* and {rest:.4g} without") as found:
+        figure(label, prob)
+    assert len(found) == 1
 
 
 def test_probabilities_of_zero_and_one_have_log_odds_of_27_6():

@@ -65,7 +65,8 @@ def calibration_slope(
     -----
     CalibrationWarning
         If the scores separate the classes: the slope is infinite, negative if events have the lower scores. If there is one
-        class or one score alone: it is NaN.
+        class or one score alone: it is NaN. If rows with a probability of 0 or 1 are wrong: it counts them, and gives the slope
+        without the rows at 0 and 1.
 
     See Also
     --------
@@ -131,7 +132,8 @@ def calibration_intercept(
     Warns
     -----
     CalibrationWarning
-        If the scores separate the classes, or there is one class or one score alone: the intercept is NaN.
+        If the scores separate the classes, or there is one class or one score alone: the intercept is NaN. If rows with a
+        probability of 0 or 1 are wrong: it counts them, and gives the intercept without the rows at 0 and 1.
 
     See Also
     --------
@@ -198,7 +200,8 @@ def calibration_in_the_large(
     Warns
     -----
     CalibrationWarning
-        If only one class occurs: infinite, negative if it is not the event.
+        If only one class occurs: infinite, negative if it is not the event. If rows with a probability of 0 or 1 are wrong:
+        it counts them, and gives the shift without the rows at 0 and 1.
 
     See Also
     --------

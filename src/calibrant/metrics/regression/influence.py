@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-from calibrant._core.links import FloatArray
+from calibrant._core.links import EPSILON, FloatArray
 from calibrant._core.problem import BinaryProblem, Problem, as_simplex
-from calibrant._core.warnings import CalibrationWarning
+from calibrant._core.warnings import CalibrationWarning, warn
 from calibrant.metrics.uncertainty.estimate import Estimate, Resampling
 from calibrant.notions import Notion, as_notion
 from calibrant.solvers.logistic import Recalibration, recalibration_of
@@ -51,6 +51,7 @@ def slope(problem: BinaryProblem) -> Measured:
     """Slope of the joint fit."""
     fit = recalibration_of(problem)
     value = fit.joint[1]
+    warn_if_ruled("calibration slope", value, problem, lambda fit: fit.joint[1])
     if not np.isfinite(value):
         return _undefined("slope", value, fit, problem)
     return _of_joint_fit(problem, fit, value, of_slope=True)
@@ -60,6 +61,7 @@ def intercept(problem: BinaryProblem) -> Measured:
     """Intercept of the joint fit."""
     fit = recalibration_of(problem)
     value = fit.joint[0]
+    warn_if_ruled("calibration intercept", value, problem, lambda fit: fit.joint[0])
     if not np.isfinite(value):
         return _undefined("intercept", value, fit, problem)
     return _of_joint_fit(problem, fit, value, of_slope=False)
@@ -69,6 +71,7 @@ def in_the_large(problem: BinaryProblem) -> Measured:
     """Intercept with slope 1."""
     fit = recalibration_of(problem)
     a = fit.in_the_large
+    warn_if_ruled("calibration in the large", a, problem, lambda fit: fit.in_the_large)
     if not np.isfinite(a):
         return _undefined("calibration in the large", a, fit, problem)
     p = expit(a + problem.log_odds)
@@ -89,6 +92,28 @@ def observed_expected(problem: BinaryProblem) -> Measured:
     pull, rate = problem.weights.importance / expected, np.minimum(value * p, 1.0)
     variance = float((problem.weights.times * pull**2) @ (rate * (1.0 - rate)))
     return Measured(value, pull * (problem.outcome - value * p), variance)
+
+
+def warn_if_ruled(name: str, value: float, problem: BinaryProblem, of_fit: Callable[[Recalibration], float]) -> None:
+    """Warn of rows whose probability counts as 0 or 1 and that are wrong, and give the figure without all such rows.
+
+    A few of them decide the figure, by the probability as which they count. Logits are exact.
+    """
+    if problem.logit is not None:
+        return
+    is_low, is_high = problem.score <= EPSILON, problem.score >= 1.0 - EPSILON
+    wrong = np.where(problem.outcome, is_low, is_high)
+    if not wrong.any():
+        return
+    rest = problem.at(~(is_low | is_high))
+    without = of_fit(recalibration_of(rest)) if rest.size else float("nan")
+    times = problem.weights.times
+    where = f" in the problem {problem.name!r}" if problem.name else ""
+    warn(
+        f"{name} depends on probabilities of 0 and 1 that are wrong, each of which counts as {EPSILON:.0e} from there; got "
+        f"{times @ wrong:.0f} in {times.sum():.0f} rows{where}. It is {value:.4g}, and {without:.4g} without the rows at 0 and "
+        "1. State both."
+    )
 
 
 def _of_joint_fit(problem: BinaryProblem, fit: Recalibration, value: float, *, of_slope: bool) -> Measured:

@@ -54,7 +54,10 @@ NO_INTERVAL = "no interval is known to cover; compare with the noise floor"
 """What is said of an error that counts rejections."""
 
 MOSTLY_NOISE = "most of this value is noise; the interval is of the true error"
-"""What is said of an error that lies above its interval."""
+"""What is said of an error of which the bias-corrected value is below half."""
+
+ABOVE_INTERVAL = "noise raises this value; the interval is of the true error"
+"""What is said of any other error that lies above its interval."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,11 @@ class Estimate:
     debiased: float | None = None
     detectable: float | None = None
     least_pvalue: float | None = None
+
+    @property
+    def is_mostly_noise(self) -> bool:
+        """Whether the bias-corrected value is below half of the value."""
+        return self.debiased is not None and self.debiased < 0.5 * self.value
 
     @property
     def interval(self) -> tuple[float, float]:

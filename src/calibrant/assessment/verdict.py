@@ -1,0 +1,380 @@
+"""One verdict on a forecast: what is wrong with it, by how much, how sure that is, and which rows rule it.
+
+Four questions are asked, each by tests of its own: is the mean prediction too high or too low, is the calibration slope other
+than 1, is a class too high or too low, and is there an error that none of these shows? Of a calibrated forecast all of them
+together find something with a probability of at most the level: a p-value counts as often as there are questions, and tests.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import chdtrc, expit, gammainc, gammaincc, logit, ndtr, ndtri
+
+from calibrant._core.links import FloatArray
+from calibrant._core.result import Result, shown_pvalue
+from calibrant._core.table import Table
+from calibrant._core.weights import Weights
+from calibrant.binning import Bins, FineGrid
+from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
+from calibrant.metrics.uncertainty.estimate import Estimate
+from calibrant.solvers.logistic import Recalibration
+from calibrant.sums.sums import BinnedProblem
+
+CELLS = FineGrid(64)
+"""Cells in place of scores: they are 2 % wide, and those of certain scores, up to 2^-40, stand apart."""
+
+CERTAIN = 2
+"""Cells at either end that hold the certain scores."""
+
+LEAST = 5.0
+"""Events, and rows without the event, from which on the slope is tested: its law is one of many rows."""
+
+SYMMETRIC = 1e-3
+"""Skewness up to which a sum is normal."""
+
+MOST_NAMED = 3
+"""Classes that a sentence names."""
+
+SLOPES = ("too extreme", "too timid")
+
+UNEQUAL = 0.5
+"""Share of the rows that weights must be worth, or the verdict says how many they are worth."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict(Result):
+    """What is wrong with a forecast, and how sure that is. Printed, it is a sentence or a few.
+
+    Attributes
+    ----------
+    faults : tuple of str
+        Empty where no miscalibration was detected. Of an event "too high" or "too low" on average, "too extreme" or "too timid"
+        (calibration slope below or above 1). Of predicted classes "over-confident" or "under-confident" on average, and the
+        slope only if neither. "by class" if a class is too high or too low, and "other" if a calibration error is significant
+        and nothing of this is.
+    predicted, observed : float
+        Mean predicted probability and event rate, or mean confidence and accuracy; NaN of a notion of several events.
+    points, lower, upper : float
+        Their difference in percentage points, positive if the predictions are too high, with its interval.
+    slope, slope_lower, slope_upper : float
+        Calibration slope without the certain rows, with its interval; NaN where it is not defined.
+    by_class : dict of str to float
+        Percentage points by which classes are too high (positive) or too low, the largest first.
+    pvalue : float
+        The smallest p-value of all tests behind the verdict, adjusted for their number.
+    mostly_noise : tuple of str
+        Calibration errors of which more than half is noise.
+    certain, wrong : int
+        Rows with a probability within 1e-12 of 0 or 1, and those of them that are wrong.
+    level : float
+        Probability, at most, with which a calibrated forecast is called wrong; the intervals cover one minus that.
+    sentences : tuple of str
+        The verdict in words.
+    """
+
+    _table = Table(
+        None,
+        "faults=_fault",
+        "predicted",
+        "observed",
+        "points",
+        "lower",
+        "upper",
+        "slope",
+        "slope_lower",
+        "slope_upper",
+        "pvalue",
+        "certain",
+        "wrong",
+        "verdict=_text",
+    )
+    _summary = "{_fault}"
+
+    faults: tuple[str, ...]
+    predicted: float
+    observed: float
+    points: float
+    lower: float
+    upper: float
+    slope: float
+    slope_lower: float
+    slope_upper: float
+    by_class: Mapping[str, float]
+    pvalue: float
+    mostly_noise: tuple[str, ...]
+    certain: int
+    wrong: int
+    level: float
+    sentences: tuple[str, ...]
+
+    @property
+    def _fault(self) -> str:
+        return " and ".join(self.faults) or "none detected"
+
+    @property
+    def _text(self) -> str:
+        return " ".join(self.sentences)
+
+    def __str__(self) -> str:
+        """Return the verdict in words."""
+        return self._text
+
+
+class Shift(NamedTuple):
+    """Mean prediction less event rate of some problems, with standard error and p-value, each of shape (n_problems,)."""
+
+    predicted: FloatArray
+    observed: FloatArray
+    error: FloatArray
+    pvalue: FloatArray
+
+    @classmethod
+    def of(cls, parts: Sequence[Bins], rows_per_weight: float) -> Shift:
+        """Compare the sums of the bins; each weight is worth so many independent rows."""
+        at = np.repeat(np.arange(len(parts)), [len(bins) for bins in parts])
+        weight, scores, events = (
+            np.concatenate([[], *(getattr(bins, name) for bins in parts)])
+            for name in ("weight", "score_sum", "outcome_sum")
+        )
+        add = partial(np.bincount, at, minlength=len(parts))
+        p = np.clip(np.divide(scores, weight, out=np.zeros_like(scores), where=weight > 0), 0.0, 1.0)
+        total = np.maximum(add(weight), np.finfo(float).tiny)
+        predicted, observed, n = add(scores) / total, add(events) / total, total * rows_per_weight
+        difference = predicted - observed
+        calibrated = add(weight * p * (1.0 - p)) / total
+        seen = add(events * (1.0 - p) ** 2 + (weight - events) * p**2) / total - difference**2
+        third = add(weight * p * (1.0 - p) * (1.0 - 2.0 * p)) / total
+        error = np.sqrt(np.maximum(np.maximum(calibrated, seen), 0.0) / n)
+        moments = zip(-n * difference, n * error, n * third, strict=True)
+        return cls(predicted, observed, error, np.array([_pvalue(*each) for each in moments]))
+
+    @property
+    def points(self) -> FloatArray:
+        """Mean prediction less event rate in percentage points."""
+        return 100.0 * (self.predicted - self.observed)
+
+
+def _pvalue(excess: float, sd: float, third: float) -> float:
+    """Return the two-sided p-value of so many more events than expected.
+
+    Their number is a whole one, and skew if they are rare: its law is Pearson's third one, with a correction for continuity.
+    """
+    distance = max(abs(excess) - 0.5, 0.0)
+    if distance == 0.0:
+        return 1.0
+    if sd == 0.0:
+        return 0.0
+    t, skew = distance / sd, math.copysign(1.0, excess) * third / sd**3
+    if abs(skew) < SYMMETRIC:
+        tail = ndtr(-t)
+    else:
+        k = 4.0 / skew**2
+        tail = gammaincc(k, k + math.sqrt(k) * t) if skew > 0 else gammainc(k, max(k - math.sqrt(k) * t, 0.0))
+    return min(1.0, 2.0 * float(tail))
+
+
+UNKNOWN = np.full(1, np.nan)
+
+NOTHING = Shift(UNKNOWN, UNKNOWN, UNKNOWN, np.ones(1))
+"""In place of the shift of a notion of several events."""
+
+
+class Slope(NamedTuple):
+    """Calibration slope, its standard error and p-value, and by how much the predictions are off for it, on average."""
+
+    value: float
+    error: float = math.nan
+    pvalue: float = 1.0
+    off: float = math.nan
+
+    @classmethod
+    def of(cls, bins: Bins, rows_per_weight: float, certain: int = 0) -> Slope:
+        """Fit the log-odds of the event to those of the scores, without so many cells at either end."""
+        held = np.flatnonzero(bins.weight > 0)
+        held = held[(held >= certain) & (held < len(bins) - certain)]
+        weight, events = bins.weight[held], np.clip(bins.outcome_sum[held], 0.0, bins.weight[held])
+        few = min(float(events.sum()), float((weight - events).sum())) * rows_per_weight
+        if few < LEAST or held.size < 2:
+            return cls(math.nan)
+        p = np.clip(bins.score_sum[held] / weight, 1e-12, 1.0 - 1e-12)
+        fit = Recalibration(logit(p), weight, events)
+        (intercept, slope), shift = fit.joint, expit(fit.in_the_large + fit.x)
+        gain = 2.0 * rows_per_weight * (fit.largest - fit.largest_with_slope_one)
+        recalibrated, error = events / weight, math.nan
+        if math.isfinite(slope):
+            recalibrated = expit(intercept + slope * fit.x)
+            curvature = weight * recalibrated * (1.0 - recalibrated)
+            spread = curvature @ (fit.x - curvature @ fit.x / curvature.sum()) ** 2
+            error = 1.0 / math.sqrt(spread * rows_per_weight)
+        off = float(weight @ np.abs(recalibrated - shift) / weight.sum())
+        return cls(slope, error, float(chdtrc(1.0, max(gain, 0.0))), off)
+
+
+def verdict_of(
+    cells: BinnedProblem | None,
+    curve: ReliabilityCurve,
+    class_curve: ReliabilityCurve,
+    errors: Mapping[str, Estimate],
+    weights: Weights,
+    level: float,
+) -> Verdict:
+    """Return the verdict from sums of a forecast.
+
+    ``cells`` are those of `CELLS`, of a notion of one event; None of several. ``errors`` are the calibration errors that are
+    known, by their symbols.
+    """
+    each, n, z = weights.effective_rows_per_weight, round(weights.rows), float(ndtri(1.0 - level / 2.0))
+    main, slope, certain, wrong = NOTHING, Slope(math.nan), 0, 0
+    if cells is not None:
+        bins = cells.bins
+        main, slope = Shift.of([bins], each), Slope.of(bins, each, CERTAIN)
+        at_ends = bins.weight[:CERTAIN].sum() + bins.weight[-CERTAIN:].sum()
+        missed = bins.outcome_sum[:CERTAIN].sum() + (bins.weight - bins.outcome_sum)[-CERTAIN:].sum()
+        certain, wrong = (round(float(rows) * weights.rows_per_weight) for rows in (at_ends, missed))
+    panels = class_curve.panels if cells is None or curve.of_predictions else ()
+    classes = Shift.of([panel.bins for panel in panels], each)
+    drawn = {symbol: one.pvalue for symbol, one in errors.items() if one.pvalue is not None}
+    asked = 2 * (cells is not None) + bool(panels) + bool(drawn)
+    of_shift, of_slope = asked * float(main.pvalue[0]), asked * slope.pvalue
+    of_class = asked * len(panels) * classes.pvalue
+    of_error = {symbol: asked * len(drawn) * pvalue for symbol, pvalue in drawn.items()}
+
+    faults = []
+    if of_shift <= level:
+        words = ("over-confident", "under-confident") if curve.of_predictions else ("too high", "too low")
+        faults.append(words[int(main.points[0] < 0)])
+    if of_slope <= level and not (faults and curve.of_predictions):
+        faults.append("too timid" if slope.value > 1.0 else "too extreme")
+    largest = [j for j in np.argsort(-np.abs(classes.points)).tolist() if of_class[j] <= level]
+    if largest:
+        faults.append("by class")
+    significant = [symbol for symbol, pvalue in of_error.items() if pvalue <= level]
+    if significant and not faults:
+        faults.append("other")
+
+    smallest = min(of_shift, of_slope, *of_class.tolist(), *of_error.values())
+    points, half = float(main.points[0]), 100.0 * z * float(main.error[0])
+    found = Verdict(
+        faults=tuple(faults),
+        predicted=float(main.predicted[0]),
+        observed=float(main.observed[0]),
+        points=points,
+        lower=max(points - half, -100.0),
+        upper=min(points + half, 100.0),
+        slope=slope.value,
+        slope_lower=slope.value - z * slope.error,
+        slope_upper=slope.value + z * slope.error,
+        by_class={panels[j].name: float(classes.points[j]) for j in largest},
+        pvalue=min(1.0, smallest),
+        mostly_noise=tuple(symbol for symbol, one in errors.items() if one.is_mostly_noise),
+        certain=certain,
+        wrong=wrong,
+        level=level,
+        sentences=(),
+    )
+    sentences = [_found(found, n, curve, slope.off, {symbol: errors[symbol] for symbol in significant})]
+    if not faults and smallest <= asked * level:
+        alone, adjusted = (shown_pvalue(p, None, ".2g", name="p") for p in (smallest / asked, found.pvalue))
+        sentences.append(
+            f"One of {asked} tests finds something if it stands alone ({alone}), but not as one of {asked} ({adjusted})."
+        )
+    if len(faults) > 1 and faults[1] in SLOPES:
+        sentences.append(f"It is also {faults[1]}: {_slope(found)}.")
+    if largest and len(faults) > 1:
+        sentences.append(f"Class by class, {_classes(found)}.")
+    if wrong:
+        moved = ""
+        if math.isfinite(slope.value):
+            with_them = Slope.of(cells.bins, each).value if cells is not None else math.nan
+            moved = f": with the certain rows the calibration slope is {with_them:.3g}, without them {slope.value:.3g}"
+        are = "is" if wrong == 1 else "are"
+        sentences.append(f"{wrong} of {_rows(n)} {are} wrong with a probability within 1e-12 of 0 or 1{moved}.")
+    if weights.effective_rows < UNEQUAL * len(weights) and not weights.are_counts:
+        sentences.append(f"The weights make {_rows(n)} worth {weights.effective_rows:.3g} equal ones.")
+    return replace(found, sentences=tuple(sentences))
+
+
+def _found(found: Verdict, n: int, curve: ReliabilityCurve, off: float, significant: Mapping[str, Estimate]) -> str:
+    """Return the first sentence: the first fault, with its size."""
+    panel, fault = curve.panels[0], found.faults[0] if found.faults else "none"
+    is_one = not math.isnan(found.predicted)
+    predicted, observed = _percent(100.0 * found.predicted), _percent(100.0 * found.observed)
+    facts = (
+        f"mean confidence {predicted}, accuracy {observed}"
+        if curve.of_predictions
+        else f"{panel.name} occurred in {observed} of the rows, predicted {predicted} on average"
+    )
+    ends = (found.lower, found.upper) if found.points >= 0 or fault == "none" else (-found.upper, -found.lower)
+    interval = f"{_coverage(found)} {_points(ends[0])} to {_points(ends[1])}"
+    match fault:
+        case "none":
+            means = f": {facts} (difference {_points(found.points)} points, {interval})" if is_one else ""
+            return f"No miscalibration was detected in {_rows(n)}{means}."
+        case "too extreme" | "too timid":
+            ends_are = ("high", "low") if fault == "too extreme" else ("low", "high")
+            what = "confidences" if curve.of_predictions else f"probabilities of {panel.name}"
+            how = f"high {what} are too {ends_are[0]} and low ones too {ends_are[1]}"
+            return f"{fault.capitalize()} by {_points(100.0 * off)} points on average: {how}; {_slope(found)}."
+        case "by class":
+            return f"Off by class: {_classes(found)}{f'; on average {facts}' if is_one else ''}."
+        case "other":
+            figures = ", ".join(
+                f"{symbol} {one.value:#.4g}, {shown_pvalue(one.pvalue or 0.0, one.least_pvalue, '.3g', name='p')}"
+                for symbol, one in significant.items()
+            )
+            where = _where(panel, significant)
+            begin = "Too" if where else "Class by class too"
+            return f"{begin} high for some predictions and too low for others ({figures}){where}."
+        case _:
+            return f"{fault.capitalize()} by {_points(abs(found.points))} points ({interval}): {facts}."
+
+
+def _where(panel: ReliabilityPanel, significant: Mapping[str, Estimate]) -> str:
+    """Name the bin that adds most to the ECE, if that is significant."""
+    if "ECE" not in significant:
+        return ""
+    bins = panel.bins
+    j = int(np.argmax(np.abs(bins.score_sum - bins.outcome_sum)))
+    left, right, mean, rate = (
+        _percent(100.0 * float(x[j])) for x in (bins.left, bins.right, bins.mean_prob, bins.event_rate)
+    )
+    return f", most between {left} and {right}: predicted {mean}, observed {rate}"
+
+
+def _classes(found: Verdict) -> str:
+    named = [
+        f"{name} is too {'high' if points > 0 else 'low'} by {_points(abs(points))} points"
+        for name, points in list(found.by_class.items())[:MOST_NAMED]
+    ]
+    more = len(found.by_class) - len(named)
+    return ", ".join(named) + (f", and {more} more are off" if more else "")
+
+
+def _slope(found: Verdict) -> str:
+    if not math.isfinite(found.slope):
+        return "the predictions separate the outcomes"
+    interval = f"{_coverage(found)} {found.slope_lower:.2f} to {found.slope_upper:.2f}"
+    return f"calibration slope {found.slope:.2f}, {interval}"
+
+
+def _coverage(found: Verdict) -> str:
+    return f"{100 * (1 - found.level):g} % interval"
+
+
+def _points(points: float) -> str:
+    """One decimal, or two digits where that would be less."""
+    return f"{points:.1f}" if abs(points) >= 1.0 or points == 0.0 else f"{points:.2g}"
+
+
+def _percent(percent: float) -> str:
+    return f"{_points(percent)} %"
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"

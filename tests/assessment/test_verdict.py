@@ -1,0 +1,283 @@
+"""The verdict on forecasts whose truth is known."""
+
+import warnings
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+from scipy.stats import binom
+
+from calibrant import assess, calibration_slope, predictions
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics.uncertainty.estimate import ABOVE_INTERVAL, MOSTLY_NOISE
+from calibrant.significance import cox_test
+
+NONE = ("none detected",)
+
+
+def event(rng, n=2000, a=0.0, b=1.0, centre=0.0, spread=1.5):
+    """Log-odds of the event are a + b times those of the forecast."""
+    z = centre + spread * rng.normal(size=n)
+    return {"y_true": rng.random(n) < expit(a + b * z), "y_prob": expit(z)}
+
+
+def rates(rng, rate, n=2000):
+    """Uniform predictions p, and events with probability rate(p)."""
+    p = rng.random(n)
+    return {"y_true": rng.random(n) < np.clip(rate(p), 0.0, 1.0), "y_prob": p}
+
+
+def constant(rng, predicted, rate, n=2000):
+    return {"y_true": rng.random(n) < rate, "y_prob": np.full(n, predicted), "labels": [0, 1]}
+
+
+def one_class(rng, n=200):
+    """No event, of which a calibrated forecast of this kind has 3 on average."""
+    return {"y_true": np.zeros(n, dtype=int), "y_prob": 0.03 * rng.random(n), "labels": [0, 1]}
+
+
+def classes(rng, n=2000, k=4, scale=2.0, true=lambda z: z, stated=lambda z: z, **options):
+    """Logits z; labels are drawn from true(z), and stated(z) is the forecast."""
+    z = scale * rng.normal(size=(n, k))
+    label = (rng.random(n)[:, None] > softmax(true(z), axis=1).cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    prob = stated(z) if options.get("input") == "logit" else softmax(stated(z), axis=1)
+    return {"y_true": label, "y_prob": prob, "labels": range(k), **options}
+
+
+def bold_in_one_class(z):
+    """Rows that predict class 2 do so with too much confidence."""
+    return np.where((z.argmax(axis=1) == 2)[:, None], 2.5 * z, z)
+
+
+def calibrated_but_178(rng):
+    """178 rows are stated to be certain; the others are calibrated."""
+    case = event(rng)
+    case["y_prob"][:178] = 1.0
+    return case
+
+
+def weighted(rng):
+    case = event(rng, 4000, a=0.5)
+    prob = np.round(case["y_prob"], 2).clip(0.01, 0.99)
+    cell = 2 * np.round(100 * prob).astype(int) + case["y_true"]
+    found, count = np.unique(cell, return_counts=True)
+    return {"y_true": found % 2, "y_prob": found // 2 / 100, "sample_weight": count}
+
+
+PRIOR = np.array([1.0, 0.0, 0.0, -1.0])
+
+TRUTHS = {
+    "calibrated": (event, NONE),
+    "rare and calibrated": (lambda rng: event(rng, 3000, centre=-5.5, spread=1.0), NONE),
+    "few rows of noise": (lambda rng: event(rng, 60), NONE),
+    "one row": (lambda rng: event(rng, 1), NONE),
+    "no event, as may be": (one_class, NONE),
+    "constant and right": (lambda rng: constant(rng, 0.3, 0.3), NONE),
+    "constant and wrong": (lambda rng: constant(rng, 0.3, 0.4), ("too low",)),
+    "too extreme": (lambda rng: event(rng, b=0.5), ("too extreme",)),
+    "too timid": (lambda rng: event(rng, b=1.7), ("too timid",)),
+    "too high": (lambda rng: event(rng, a=-0.7), ("too high",)),
+    "too low": (lambda rng: event(rng, a=0.7), ("too low",)),
+    "a risk that is too low": (lambda rng: event(rng, 3000, a=0.55, centre=-1.1, spread=1.0), ("too low",)),
+    "too low and too extreme": (lambda rng: event(rng, a=0.7, b=0.5), ("too low and too extreme",)),
+    "wrong in the middle": (
+        lambda rng: rates(rng, lambda p: p + 0.7 * p * (1 - p) * np.cos(6 * np.pi * p)),
+        ("other",),
+    ),
+    "178 stated 100s": (calibrated_but_178, ("too high",)),
+    "counts": (weighted, ("too low",)),
+    "classes, calibrated": (classes, NONE),
+    "logits, calibrated": (lambda rng: classes(rng, input="logit"), NONE),
+    "100 classes, calibrated": (lambda rng: classes(rng, k=100), NONE),
+    "classes, over-confident": (lambda rng: classes(rng, stated=lambda z: 2 * z), ("over-confident",)),
+    "classes, under-confident": (lambda rng: classes(rng, stated=lambda z: z / 2), ("under-confident",)),
+    "logits, over-confident": (
+        lambda rng: classes(rng, stated=lambda z: 2 * z, input="logit"),
+        ("over-confident",),
+    ),
+    "over-confident in one class": (
+        lambda rng: classes(rng, stated=bold_in_one_class),
+        ("over-confident and by class",),
+    ),
+    "prior shift": (lambda rng: classes(rng, true=lambda z: z + PRIOR), ("over-confident and by class",)),
+}
+
+RIGHT = 0.95
+"""Share of the samples, at least, of which the verdict is that of the truth."""
+
+
+def verdict(case, **options):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="log loss", category=CalibrationWarning)  # of 178 stated 100s
+        return assess(**case, **{"n_resamples": 250} | options).verdict
+
+
+def count_right(name, n_samples):
+    make, wanted = TRUTHS[name]
+    found = [verdict(make(np.random.default_rng(seed))) for seed in range(n_samples)]
+    return sum(" and ".join(one.faults or NONE) in wanted for one in found)
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_the_verdict_is_that_of_the_truth(name):
+    n = 3 if name.startswith("100") else 8
+    assert count_right(name, n) >= binom.ppf(1e-3, n, RIGHT)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", TRUTHS)
+def test_the_verdict_is_that_of_the_truth_in_nineteen_samples_of_twenty(name):
+    n = 60 if name.startswith("100") else 300
+    assert count_right(name, n) >= binom.ppf(1e-3, n, RIGHT)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", ["calibrated", "rare and calibrated", "classes, calibrated"])
+def test_a_calibrated_forecast_is_called_wrong_in_at_most_one_sample_of_twenty_and_in_some(name):
+    n = 600
+    wrong = n - count_right(name, n)
+    assert binom.ppf(1e-3, n, 0.02) <= wrong <= binom.ppf(1 - 1e-3, n, 0.05)
+
+
+def test_each_question_finds_nothing_at_its_share_of_the_level():
+    """Without drawn errors two questions are asked of an event, each at 0.1: no more than 0.2, and not much less."""
+    n = 200
+    found = [verdict(event(np.random.default_rng(s), 500), metrics=["accuracy"], level=0.2) for s in range(n)]
+    wrong = sum(bool(one.faults) for one in found)
+    assert binom.ppf(1e-3, n, 0.15) <= wrong <= binom.ppf(1 - 1e-3, n, 0.2)
+
+
+def test_the_interval_holds_the_true_points():
+    held, n = 0, 200
+    for seed in range(n):
+        rng = np.random.default_rng(seed)
+        z = 1.5 * rng.normal(size=500)
+        true = expit(0.4 + 0.8 * z)
+        found = verdict({"y_true": rng.random(500) < true, "y_prob": expit(z)}, metrics=["accuracy"])
+        held += found.lower <= 100 * (expit(z) - true).mean() <= found.upper
+    assert binom.ppf(1e-3, n, 0.95) <= held
+
+
+# Its figures and its words
+
+
+def counted(*groups):
+    """Rows of (predicted probability, rows, events)."""
+    prob = np.repeat([p for p, *_ in groups], [n for _, n, _ in groups])
+    return {"y_true": np.concatenate([np.arange(n) < k for _, n, k in groups]).astype(int), "y_prob": prob}
+
+
+def test_a_risk_model_that_predicts_too_few_events_is_too_low():
+    found = verdict(counted((0.1, 1000, 150), (0.281, 1000, 371), (0.462, 1000, 592)))
+    assert found.faults == ("too low",)
+    assert str(found) == (
+        "Too low by 9.0 points (95 % interval 7.4 to 10.6): "
+        "class 1 occurred in 37.1 % of the rows, predicted 28.1 % on average."
+    )
+    assert (found.points, found.predicted, found.observed) == pytest.approx((-9.0, 0.281, 0.371))
+
+
+def test_the_slope_is_that_of_the_logistic_regression_and_its_test_that_of_cox():
+    case = event(np.random.default_rng(0), 800, a=0.1, b=0.8)
+    found = verdict(case)
+    estimate = assess(**case, metrics=["calibration-slope"])["calibration-slope"]
+    assert found.slope == pytest.approx(calibration_slope(**case), rel=1e-3)
+    assert (found.slope_lower, found.slope_upper) == pytest.approx(estimate.interval, abs=0.02)
+    alone = verdict(case, metrics=["accuracy"])
+    assert alone.pvalue == pytest.approx(2 * cox_test(**case, parameters="slope").pvalue, rel=0.02)
+
+
+def test_certain_rows_that_are_wrong_are_counted_and_the_slope_is_without_them():
+    case = calibrated_but_178(np.random.default_rng(0))
+    found = verdict(case, metrics=["ece"])
+    wrong = int((case["y_true"][:178] == 0).sum())
+    rest = calibration_slope(case["y_true"][178:], case["y_prob"][178:])
+    with pytest.warns(CalibrationWarning, match=f"got {wrong} in 2000 rows.*, and {rest:.4g} without"):
+        ruled = calibration_slope(**case)
+    assert (found.certain, found.wrong) == (178, wrong)
+    assert found.slope == pytest.approx(rest, rel=1e-3)
+    assert f"the calibration slope is {ruled:.3g}, without them {found.slope:.3g}" in found.sentences[-1]
+
+
+def test_the_errors_of_classes_are_named_with_their_sign():
+    found = verdict(classes(np.random.default_rng(0), 5000, true=lambda z: z + PRIOR))
+    assert found.by_class["class 0"] < 0 < found.by_class["class 3"]
+    assert "class 0 is too low by" in str(found)
+
+
+def test_weights_of_which_few_rule_are_said_to_be_worth_fewer_rows():
+    case = event(np.random.default_rng(0), 500)
+    weight = np.random.default_rng(1).pareto(1.0, 500)
+    worth = weight.sum() ** 2 / (weight**2).sum()
+    assert (
+        verdict(case, sample_weight=weight).sentences[-1] == f"The weights make 500 rows worth {worth:.3g} equal ones."
+    )
+    assert len(verdict(case).sentences) == 1
+
+
+def same(one, other):
+    """Whether two verdicts are equal but for rounding."""
+    one, other = asdict(one), asdict(other)
+    for name, value in one.items():
+        if isinstance(value, float):
+            assert value == pytest.approx(other[name], rel=1e-9, abs=1e-9, nan_ok=True), name
+        elif name != "by_class":
+            assert value == other[name], name
+    return True
+
+
+def test_counts_give_the_verdict_of_the_repeated_rows():
+    case = weighted(np.random.default_rng(0))
+    count = case.pop("sample_weight")
+    options = {"metrics": ["accuracy"]}  # draws differ
+    assert same(
+        verdict(case, sample_weight=count, **options),
+        verdict({name: np.repeat(values, count) for name, values in case.items()}, **options),
+    )
+
+
+def test_rows_in_batches_give_the_verdict_of_the_rows_in_memory():
+    case = classes(np.random.default_rng(0), 5000, true=lambda z: z + PRIOR)
+    y, prob = case["y_true"], case["y_prob"]
+    parts = predictions([(y[k::7], prob[k::7]) for k in range(7)], labels=range(4))
+    assert same(verdict(case, metrics=["accuracy"]), assess(parts, metrics=["accuracy"], n_resamples=250).verdict)
+
+
+@pytest.mark.parametrize("notion", ["class-wise", "top-label"])
+def test_a_notion_of_several_events_is_judged_class_by_class(notion):
+    right, wrong = (classes(np.random.default_rng(0), 5000, true=true) for true in (lambda z: z, lambda z: z + PRIOR))
+    assert verdict(right, notion=notion).sentences == ("No miscalibration was detected in 5000 rows.",)
+    assert verdict(wrong, notion=notion).faults == ("by class",)
+
+
+def test_a_calibrated_forecast_that_is_certain_and_right_has_no_fault():
+    found = verdict({"y_true": [0, 1] * 50, "y_prob": [0.0, 1.0] * 50})
+    assert (found.faults, found.certain, found.wrong) == ((), 100, 0)
+    assert verdict({"y_true": [0, 1] * 50, "y_prob": [1.0, 0.0] * 50}, clip=0, metrics=["accuracy"]).wrong == 100
+
+
+# Noise
+
+
+@pytest.mark.parametrize("name", ["cifar100_densenet_bc", "cifar100_lenet5", "cifar10_lenet5"])
+def test_what_is_mostly_noise_is_said_of_no_value_of_which_more_than_half_is_left(data_dir, name):
+    data = np.load(data_dir / f"{name}.npz")
+    found = assess(data["y"], data["P"], labels=range(data["P"].shape[1]))
+    for row in found.rows:
+        if row.estimate.debiased is not None:
+            assert (row.note == MOSTLY_NOISE) == (row.estimate.debiased < row.estimate.value / 2), row
+    gap = 100 * (data["P"].max(axis=1).mean() - (data["P"].argmax(axis=1) == data["y"]).mean())
+    assert found.verdict.points == pytest.approx(gap, abs=1e-4)
+    assert found.verdict.faults[0] == "over-confident"
+
+
+def test_a_value_above_its_interval_is_not_called_noise_while_most_of_it_is_left():
+    case = classes(np.random.default_rng(0), 400, k=10, true=lambda z: z / 1.5)
+    rows = assess(**case, n_resamples=250).rows
+    above = [row for row in rows if row.estimate.debiased is not None and row.estimate.value > row.estimate.upper]
+    assert above
+    for row in above:
+        half = row.estimate.debiased < row.estimate.value / 2
+        assert row.note == (MOSTLY_NOISE if half else ABOVE_INTERVAL)
+    assert any(row.note == ABOVE_INTERVAL for row in above)
