@@ -150,10 +150,10 @@ class Advice(Result):
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
-        lines = [f"{'method':<18}{'log loss':>10}{'difference':>13}{'std. error':>12}"]
+        lines = [f"{'method':<25}{'log loss':>10}{'difference':>13}{'std. error':>12}"]
         for c in self.candidates:
             change = "" if c.method == IDENTITY else f"{c.difference:>+13.5f}{c.standard_error:>12.5f}"
-            lines.append(f"{c.method:<18}{c.log_loss:>10.5f}{change}")
+            lines.append(f"{c.method:<25}{c.log_loss:>10.5f}{change}")
         return "\n".join([*lines, self.reason])
 
 
