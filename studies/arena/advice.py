@@ -148,9 +148,8 @@ def the_rule() -> list[str]:
         "fold with it.\n"
         "* **Choice**: a candidate is better than the forecast as it is where its mean log loss is lower by more than "
         f"{MARGIN:g} paired standard errors. If the default is, it is recommended, unless others are better than the default "
-        f"by as many and {LEAST_GAIN:g} nats: then the best of these. If the default is not, the best of the others that are. If "
-        "none is, or with fewer than "
-        f"{LEAST_ROWS} rows, the forecast stays as it is.",
+        f"by as many and {LEAST_GAIN:g} nats: then the best of these. If the default is not, the best of the others that are. "
+        f"If none is, or with fewer than {LEAST_ROWS} rows, the forecast stays as it is.",
         "```python\nfrom calibrant import advise, load_digits_forecast\n\ny, prob = load_digits_forecast()\n"
         "found = advise(y[:748], prob[:748])\nprint(found)\ncalibrator = found.calibrator()  # None: leave it as it is\n```",
         "The rows must be a calibration set: rows that the classifier was not trained on, and not those that it is tested on. "

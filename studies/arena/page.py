@@ -132,7 +132,7 @@ def in_short(results: list[Result], ranked: list[Result]) -> str:
         f"**In short**, on {n_sets} data sets that were kept apart from all design:\n\n" + "\n".join(lines) + "\n\n"
         f"`{NEW}` is a method of this library. Its design was frozen in commit {FROZEN}, before any of these data sets was run "
         "with it. The default of `calibrant fit` was chosen afterwards, by these results. The method itself is the same since, "
-        "but its solvers and its handling of equal rows were changed, and its line was not run again. The line `default` was. "
+        "but its code was changed, and its line was not run again. The line `default` was run with the code as it is. "
         + again(results)
     )
 
@@ -241,8 +241,9 @@ def again(results: list[Result]) -> str:
     if not change:
         return "It has not been run yet."
     return (
-        f"With {SAFE_BELOW:,} rows and more, where both are the same method, their log losses differ by {np.mean(change):+.5f} "
-        f"on average over {len(change)} tables and sizes, and by {np.max(np.abs(change)):.5f} at most."
+        f"With {SAFE_BELOW:,} rows and more, where both are the same method, their log losses agree to five digits in "
+        f"{sum(abs(one) < 5e-6 for one in change)} of {len(change)} tables and sizes; the largest difference is "
+        f"{np.max(np.abs(change)):.5f}."
     )
 
 
@@ -252,16 +253,15 @@ GAINS = (-np.inf, 0.01, 0.02, 0.05, np.inf)
 
 def by_gain(results: list[Result], ranked: list[Result]) -> list[str]:
     """The default by rows, and harm apart for tables with little and with much to gain."""
-    parts = []
+    parts, run = [], {one.experiment for one in results if one.method == DEFAULT}
+    of_run, of_ranked = ([one for one in some if one.experiment in run] for some in (results, ranked))
     for two, group in GROUPS.items():
-        tables, of_ranked = enough(tables_of(results, two)), enough(tables_of(ranked, two))
-        if DEFAULT not in {one.method for one in results} or not tables:
+        tables, best_of = enough(tables_of(of_run, two)), enough(tables_of(of_ranked, two))
+        if not tables:
             continue
         lines = []
         for size, one in tables.items():
-            if DEFAULT not in one.methods:
-                continue
-            column, best = one.column(DEFAULT), np.nanmin(of_ranked[size].losses, axis=1)
+            column, best = one.column(DEFAULT), np.nanmin(best_of[size].losses, axis=1)
             gain = one.losses[:, one.column(NONE)] - best
             shares = []
             for low, high in pairwise(GAINS):
@@ -270,7 +270,7 @@ def by_gain(results: list[Result], ranked: list[Result]) -> list[str]:
                 shares.append(" / ".join(percent(x.mean()) for x in each) + f" ({rows.sum()})" if rows.any() else "-")
             lines.append(
                 [
-                    f"{size:,}",
+                    f"{size:,} ({one.n_sets} sets)",
                     f"{1000 * improvement(one)[column].value:+.1f}",
                     percent(harm(one)[column].value),
                     f"{worst(one)[column]:+.3f}",
@@ -290,7 +290,9 @@ def by_gain(results: list[Result], ranked: list[Result]) -> list[str]:
         *parts,
         "To gain are the nats by which the best of all methods on these rows is below the log loss without calibration. The "
         f"columns have the harm, in %, of {shown(DEFAULT)}, {shown(NEW)} and {shown('ensemble-temperature')}, and in brackets "
-        "the number of tables of predictions. The best of so many methods has luck, so that a little to gain may be none.",
+        "the number of tables of predictions. The best of so many methods has luck, so that a little to gain may be none. The "
+        f"default was run after the others, on {len(run)} of {len({one.experiment for one in results})} tables and sizes: "
+        "where the predictions could not be made again to the last digit, it has no line.",
     ]
 
 

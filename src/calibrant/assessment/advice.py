@@ -285,7 +285,7 @@ def _absent(problem: Problem) -> IntArray:
 def _candidates(problem: Problem, used: Problem) -> tuple[str, ...]:
     n_classes = problem.classes.size
     default = str(default_method(n_classes, problem.weights.rows))
-    simpler = OF_ONE_EVENT if n_classes == 2 else OF_CLASSES
+    simpler: tuple[str, ...] = OF_ONE_EVENT if n_classes == 2 else OF_CLASSES
     if n_classes > 2 and _absent(used).size:
         simpler = OF_CLASSES[:1]  # the others move single classes, and these rows cannot judge that
     return (*(method for method in simpler if method != default), default)
@@ -375,7 +375,8 @@ def _loss_of_identity(problem: Problem) -> FloatArray:
 
 def _made(method: str, input: Input, **options: Any) -> Calibrator:
     made = Method(method.removesuffix(SAFE), method.endswith(SAFE)).calibrator()
-    return made.set_params(input=input, **options)
+    made.set_params(input=input, **options)
+    return made
 
 
 def _values_of(problem: Problem) -> FloatArray:
