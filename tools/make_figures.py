@@ -6,13 +6,20 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 
-from calibrant import Monitor, TemperatureScaling, load_digits_forecast, plot_reliability, reliability_curve
+from calibrant import (
+    EvidenceScaling,
+    Monitor,
+    SafeCalibrator,
+    load_digits_forecast,
+    plot_reliability,
+    reliability_curve,
+)
 from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 y, prob = load_digits_forecast()
-repaired = TemperatureScaling().fit(prob[:748], y[:748]).predict_proba(prob[748:])
+repaired = SafeCalibrator(EvidenceScaling()).fit(prob[:748], y[:748]).predict_proba(prob[748:])
 forecasts = {"before": prob[748:], "after": repaired}
 
 curves = {name: reliability_curve(y[748:], forecast) for name, forecast in forecasts.items()}

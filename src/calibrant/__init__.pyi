@@ -34,6 +34,7 @@ from .plots import plot_reliability as plot_reliability
 from .calibrators import CalibratedClassifier as CalibratedClassifier
 from .calibrators import ByNotion as ByNotion
 from .calibrators import SafeCalibrator as SafeCalibrator
+from .calibrators import EvidenceScaling as EvidenceScaling
 from .calibrators import TemperatureScaling as TemperatureScaling
 from .calibrators import EnsembleTemperatureScaling as EnsembleTemperatureScaling
 from .calibrators import VectorScaling as VectorScaling

@@ -1,7 +1,7 @@
 """What following the advice of `advise` does to held-out rows, on every forecast at hand: python -m studies.arena.advice
 
 It writes docs/advice.md, and fails if following the advice did harm. What there is to try it on says
-studies/arena/forecasts.py. It takes two to five minutes.
+studies/arena/forecasts.py. It takes five to ten minutes.
 """
 
 from __future__ import annotations
@@ -21,19 +21,17 @@ import numpy as np
 
 from calibrant import advise
 from calibrant.assessment.advice import (
+    FEWEST_DRAWN,
     IDENTITY,
+    LEAST_GAIN,
     LEAST_ROWS,
     MARGIN,
-    MOST_MATRIX_CLASSES,
     MOST_MISSED,
     MOST_NUMBERS,
     MOST_ROWS,
     OF_CLASSES,
     OF_ONE_EVENT,
-    QUICK_OF_FEW,
 )
-from calibrant.calibrators.around.default import MOST_CLASSES
-from calibrant.calibrators.around.default import MOST_NUMBERS as LARGEST
 from calibrant.significance import paired_difference
 from studies.arena.forecasts import Forecast, classifiers, published, tables, trained
 from studies.markdown import table
@@ -138,18 +136,20 @@ def the_rule() -> list[str]:
     return [
         "`calibrant advise FILE`, `calibrant.advise` and the report of one forecast recommend a calibrator. They "
         "choose it on the given rows, by one rule:",
-        f"* **Candidates**, from the simplest on: of one event {_listed(OF_ONE_EVENT)}; of more classes "
-        f"{_listed(OF_CLASSES)} (structured vector and structured matrix scaling), the last one of at most "
-        f"{MOST_MATRIX_CLASSES} classes; and of both `{QUICK_OF_FEW}`, of at most {MOST_CLASSES} classes and "
-        f"{LARGEST:,} probabilities. Isotonic calibration is none "
-        "of them: class by class it raises the log loss of many forecasts of the [comparison](comparison.md). Where a "
-        f"class of several does not occur in the rows, {OF_CLASSES[0]} is the only candidate; and there is none where all "
-        f"rows are of one class, or the forecast expects more than {MOST_MISSED:g} rows of a class that has none.\n"
+        "* **Candidates**: what `calibrant fit` takes [by default](calibrators.md#defaults), and beside it of one event "
+        f"{_listed(OF_ONE_EVENT)}; of more classes {_listed(OF_CLASSES)} (structured vector and structured matrix scaling). "
+        "Isotonic calibration is none of them: class by class it raises the log loss of many forecasts of the "
+        f"[comparison](comparison.md). Where a class of several does not occur in the rows, {OF_CLASSES[0]} and the default "
+        "are the only candidates; and there is none where all rows are of one class, or the forecast expects more than "
+        f"{MOST_MISSED:g} rows of a class that has none.\n"
         "* **Measure**: the log loss of each row in five-fold cross-validation, of each candidate and of the forecast "
-        f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and about {MOST_NUMBERS / 1e6:.0f} million probabilities. "
-        "Rows are rows as given: a weight, whole or not, is how much its row counts, and is in one fold with it.\n"
-        f"* **Choice**: a candidate takes the place of a simpler one where its mean log loss is lower by more than "
-        f"{MARGIN:g} paired standard errors. The forecast as it is comes first, and stays with fewer than {LEAST_ROWS} rows.",
+        f"as it is, on at most {MOST_ROWS:,} rows drawn at random, and of many classes {MOST_NUMBERS:,} probabilities or "
+        f"{FEWEST_DRAWN:,} rows. Rows are rows as given: a weight, whole or not, is how much its row counts, and is in one "
+        "fold with it.\n"
+        "* **Choice**: a candidate is better than the forecast as it is where its mean log loss is lower by more than "
+        f"{MARGIN:g} paired standard errors. If the default is, it is recommended, unless others are better than the default "
+        f"by as many and {LEAST_GAIN:g} nats: then the best of these. If the default is not, the best of the others that are. "
+        f"If none is, or with fewer than {LEAST_ROWS} rows, the forecast stays as it is.",
         "```python\nfrom calibrant import advise, load_digits_forecast\n\ny, prob = load_digits_forecast()\n"
         "found = advise(y[:748], prob[:748])\nprint(found)\ncalibrator = found.calibrator()  # None: leave it as it is\n```",
         "The rows must be a calibration set: rows that the classifier was not trained on, and not those that it is tested on. "
@@ -189,7 +189,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=5, help="splits of the rows of each forecast (default 5)")
     draws, start, found = parser.parse_args().draws, time.perf_counter(), []
-    sys.stdout.write("two to five minutes\n")
+    sys.stdout.write("five to ten minutes\n")
     with ProcessPoolExecutor(2) as workers:
         for done in workers.map(partial(run, draws=draws), list(jobs())):
             found.append(done)

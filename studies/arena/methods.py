@@ -1,4 +1,4 @@
-"""What the arena compares: every registered calibrator by its word, and the peers that are installed.
+"""What the arena compares: every registered calibrator by its word, the default, and the peers that are installed.
 
 A method is a function of labels, probabilities (a column a class) and other probabilities; it fits, and returns the other rows
 calibrated. A peer bears the name of its package before its own: ``probmetrics sms``.
@@ -17,7 +17,9 @@ from functools import cache, partial
 
 import numpy as np
 
-NONE = "uncalibrated"
+NONE, DEFAULT = "uncalibrated", "default"
+"""The rows as they are, and what `calibrant fit` takes for so many rows and classes."""
+
 MOST_CLASSES = {"multiclass-irp": 5}
 """Methods that warn above so many classes, and take minutes there: they are not run."""
 
@@ -59,6 +61,7 @@ def methods(n_classes: int, peers: bool = True) -> dict[str, Calibrate]:
     """What can be run on so many classes; NONE first, which leaves the rows as they are."""
     found: dict[str, Calibrate] = {NONE: lambda y, prob, other: other}
     found |= {word: partial(_ours, word) for word in words() if n_classes <= MOST_CLASSES.get(word, n_classes)}
+    found[DEFAULT] = _default
     return found | dict(_peers(n_classes)) if peers else found
 
 
@@ -80,6 +83,13 @@ def _ours(word: str, y: np.ndarray, prob: np.ndarray, other: np.ndarray) -> np.n
     if prob.shape[1] > 2 and isinstance(calibrator, BinaryCalibrator):
         calibrator = ByNotion(calibrator, "class-wise")
     return np.asarray(calibrator.set_params(labels=np.arange(prob.shape[1])).fit(prob, y).predict_proba(other))
+
+
+def _default(y: np.ndarray, prob: np.ndarray, other: np.ndarray) -> np.ndarray:
+    from calibrant.calibrators.around.default import default_method
+
+    calibrator = default_method(prob.shape[1], len(y)).calibrator().set_params(labels=np.arange(prob.shape[1]))
+    return np.asarray(calibrator.fit(prob, y).predict_proba(other))
 
 
 def _peers(n_classes: int) -> Iterator[tuple[str, Calibrate]]:

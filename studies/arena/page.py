@@ -8,10 +8,12 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from calibrant.calibrators.around.default import SAFE_BELOW
 from studies.arena.cells import MOST_SECONDS, MOST_TESTED, SIZES, TOO_SLOW
 from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
 from studies.arena.excerpts import put, recommendations, standing
@@ -30,7 +32,7 @@ from studies.arena.measures import (
     worst,
     worst_excess,
 )
-from studies.arena.methods import MOST_CLASSES, NONE, PEERS
+from studies.arena.methods import DEFAULT, MOST_CLASSES, NONE, PEERS
 from studies.arena.results import WORSE, Result, stored
 from studies.markdown import table
 
@@ -68,8 +70,9 @@ def twins(results: Iterable[Result]) -> dict[str, str]:
 
 
 def counted_once(results: dict[str, list[Result]]) -> dict[str, list[Result]]:
-    """The results without those of twins: a method under two names would change the ranks of the others."""
-    same = twins(one for part in results.values() for one in part)
+    """The results without those of twins, and of the default, which is another line's method: a method under two names would
+    change the ranks of the others."""
+    same = {DEFAULT, *twins(one for part in results.values() for one in part)}
     return {part: [one for one in of if one.method not in same] for part, of in results.items()}
 
 
@@ -81,6 +84,7 @@ def page(results: dict[str, list[Result]]) -> str:
             parts += [f"## {PARTS[part]}", about(of, part)]
             for two, group in GROUPS.items():
                 parts += section(group, tables_of(of, two), brief=part == DESIGN)
+            parts += by_gain(results[part], of)
     return "\n\n".join(parts) + "\n"
 
 
@@ -93,7 +97,7 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
     missing = [name for name in PEERS if name not in run]
     return [
         "# The arena",
-        in_short(counted_once(results)[KEPT_APART]) if results[KEPT_APART] else unfinished(draws),
+        in_short(results[KEPT_APART], counted_once(results)[KEPT_APART]) if results[KEPT_APART] else unfinished(draws),
         f"This page compares all calibrators, with their defaults, on {n_tables} tables of predictions from {n_sets} data "
         f"sets, with {min(draws):,} to {max(draws):,} rows to calibrate on. Each row was predicted by a classifier that was "
         f"not trained on it. Methods of other packages that were run: {', '.join(run) or 'none'}. Not run, since the "
@@ -108,11 +112,11 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
     ]
 
 
-def in_short(results: list[Result]) -> str:
+def in_short(results: list[Result], ranked: list[Result]) -> str:
     """Who leads on the data sets that were kept apart, and how often it does harm."""
     lines = []
     for two, group in GROUPS.items():
-        known = enough(tables_of(results, two))
+        known = enough(tables_of(ranked, two))
         first = {size: leaders(one) for size, one in known.items()}
         for method in dict.fromkeys(best for best, _ in first.values()):
             sizes = [size for size, (best, _) in first.items() if best == method]
@@ -127,7 +131,9 @@ def in_short(results: list[Result]) -> str:
     return (
         f"**In short**, on {n_sets} data sets that were kept apart from all design:\n\n" + "\n".join(lines) + "\n\n"
         f"`{NEW}` is a method of this library. Its design was frozen in commit {FROZEN}, before any of these data sets was run "
-        "with it. The default of `calibrant fit` was chosen afterwards, by these results. No method was changed after them."
+        "with it. The default of `calibrant fit` was chosen afterwards, by these results. The method itself is the same since, "
+        "but its code was changed, and its line was not run again. The line `default` was run with the code as it is. "
+        + again(results)
     )
 
 
@@ -223,6 +229,71 @@ def section(title: str, tables: Tables, brief: bool) -> list[str]:
     for name, figures in grids.items():
         parts.append(grid(name, known, order, figures))
     return parts if brief else [*parts, summary(known, order)]
+
+
+def again(results: list[Result]) -> str:
+    """How far the new line of the default is from the old one of its method, where it is that method by itself."""
+    losses: dict[tuple[str, str, int], dict[str, float]] = defaultdict(dict)
+    for one in results:
+        if one.rows >= SAFE_BELOW and one.method in (DEFAULT, NEW):
+            losses[one.experiment][one.method] = one.logloss
+    change = [of[DEFAULT] - of[NEW] for of in losses.values() if len(of) == 2]
+    if not change:
+        return "It has not been run yet."
+    return (
+        f"With {SAFE_BELOW:,} rows and more, where both are the same method, their log losses agree to five digits in "
+        f"{sum(abs(one) < 5e-6 for one in change)} of {len(change)} tables and sizes; the largest difference is "
+        f"{np.max(np.abs(change)):.5f}."
+    )
+
+
+GAINS = (-np.inf, 0.01, 0.02, 0.05, np.inf)
+"""Nats that the best method gains, between which harm is counted apart."""
+
+
+def by_gain(results: list[Result], ranked: list[Result]) -> list[str]:
+    """The default by rows, and harm apart for tables with little and with much to gain."""
+    parts, run = [], {one.experiment for one in results if one.method == DEFAULT}
+    of_run, of_ranked = ([one for one in some if one.experiment in run] for some in (results, ranked))
+    for two, group in GROUPS.items():
+        tables, best_of = enough(tables_of(of_run, two)), enough(tables_of(of_ranked, two))
+        if not tables:
+            continue
+        lines = []
+        for size, one in tables.items():
+            column, best = one.column(DEFAULT), np.nanmin(best_of[size].losses, axis=1)
+            gain = one.losses[:, one.column(NONE)] - best
+            shares = []
+            for low, high in pairwise(GAINS):
+                rows = (gain > low) & (gain <= high)
+                each = [one.array("harm")[rows, one.column(m)] for m in (DEFAULT, NEW, "ensemble-temperature")]
+                shares.append(" / ".join(percent(x.mean()) for x in each) + f" ({rows.sum()})" if rows.any() else "-")
+            lines.append(
+                [
+                    f"{size:,} ({one.n_sets} sets)",
+                    f"{1000 * improvement(one)[column].value:+.1f}",
+                    percent(harm(one)[column].value),
+                    f"{worst(one)[column]:+.3f}",
+                    *shares,
+                ]
+            )
+        ends = [
+            f"up to {GAINS[1]:g}",
+            *(f"{low:g} to {high:g}" for low, high in pairwise(GAINS[1:-1])),
+            f"above {GAINS[-2]:g}",
+        ]
+        head = ["rows", "improvement, thousandths", "harm, %", "worst case, nats", *(f"to gain {end}" for end in ends)]
+        parts += [f"### The default: {group.lower()}", table(head, lines)]
+    if not parts:
+        return []
+    return [
+        *parts,
+        "To gain are the nats by which the best of all methods on these rows is below the log loss without calibration. The "
+        f"columns have the harm, in %, of {shown(DEFAULT)}, {shown(NEW)} and {shown('ensemble-temperature')}, and in brackets "
+        "the number of tables of predictions. The best of so many methods has luck, so that a little to gain may be none. The "
+        f"default was run after the others, on {len(run)} of {len({one.experiment for one in results})} tables and sizes: "
+        "where the predictions could not be made again to the last digit, it has no line.",
+    ]
 
 
 def in_order(tables: Tables) -> list[str]:

@@ -2,6 +2,7 @@
 
 It writes studies/arena/results-{part}.csv.gz, a line a forecast, a number of rows and a method: means over the draws. Tables
 and figures are made from these files (studies/arena/page.py); the cells themselves lie in build/arena/results and are not kept.
+Lines of the files that no cell has stay, so that a few methods can be run again by themselves.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from studies.arena.out_of_fold import load, planned
 HERE = Path(__file__).parent
 WORSE = 1e-4
 """A log loss that is higher by less than this is no harm: less than that is of no use to anyone."""
+
+LAST_DIGIT = 1e-5
+"""Of a figure in the files."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,25 @@ def _result(cell: Cell, n_classes: int, method: str, lines: list[Line], base: np
     )
 
 
+def merged(before: Iterable[Result], again: Iterable[Result]) -> tuple[list[Result], int]:
+    """The lines of before, with new ones in their place or beside them; and of how many experiments none were taken.
+
+    An experiment takes none if its log loss without calibration, or the number of draws, is another: the rows are others then.
+    """
+    found = {(r.experiment, r.method): r for r in before}
+    by_experiment: dict[tuple[str, str, int], list[Result]] = defaultdict(list)
+    for result in again:
+        by_experiment[result.experiment].append(result)
+    left_out = 0
+    for experiment, lines in by_experiment.items():
+        known, base = found.get((experiment, NONE)), next(r for r in lines if r.method == NONE)
+        if known and (known.draws != base.draws or abs(known.logloss - base.logloss) > LAST_DIGIT):
+            left_out += 1
+        else:
+            found |= {(experiment, r.method): r for r in lines}
+    return sorted(found.values(), key=lambda r: (r.n_classes > 2, *r.experiment)), left_out
+
+
 _MEANS = ("logloss", "brier", "ece", "accuracy", "seconds", "refinement")
 
 
@@ -173,10 +196,15 @@ def _number(text: str) -> float:
 def main() -> None:
     """Gather both parts."""
     for part in (DESIGN, KEPT_APART):
-        results = list(of_part(part))
-        if not results:
+        again = list(of_part(part))
+        if not again:
             sys.stdout.write(f"{part}: no cell\n")
             continue
+        results, left_out = merged(stored(part), again)
+        if left_out:
+            sys.stdout.write(
+                f"{part}: {left_out} experiments have other rows or draws than in the file, and stay as they are\n"
+            )
         write(results, file_of(part))
         sets, slow = {r.data_set for r in results}, sum(r.note == TOO_SLOW for r in results)
         sys.stdout.write(

@@ -314,7 +314,7 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
 @pytest.mark.parametrize(
     ("words", "same"),
     [
-        ([], TemperatureScaling()),
+        ([], SafeCalibrator(EvidenceScaling())),
         (["--method", "temperature"], TemperatureScaling()),
         (["--method", "isotonic"], ByNotion(IsotonicCalibration(), "class-wise")),
         (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibration(), "top-label")),
@@ -383,11 +383,10 @@ def test_fit_and_apply_equal_the_library_to_the_last_bit(words, same, ending, ru
 
 
 def test_fit_prints_the_temperature(run, forecast):
-    code, out, _ = run("fit", forecast, "-o", "c.json")
+    code, out, _ = run("fit", forecast, "--method", "temperature", "-o", "c.json")
     assert code == 0
     assert out.splitlines() == [
-        "fitted temperature (the default; --method NAME takes another) on 80 rows: "
-        f"temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
+        f"fitted temperature on 80 rows: temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
         "wrote c.json",
     ]
 
@@ -399,15 +398,16 @@ def too_low(n):
     return rng.random(n) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(1.0 - z))
 
 
-def test_one_event_gets_an_intercept_and_the_choice_is_printed(run):
+def test_few_rows_of_one_event_get_an_intercept_and_the_choice_is_printed(run):
     y, prob = too_low(99)
     path = save("one.csv", y=y, p=prob)
     code, out, _ = run("fit", path, "-o", "c.json")
     assert code == 0
-    assert out.startswith("fitted beta (the default; --method NAME takes another) on 99 rows: a ")
-    fitted = load_calibrator("c.json")
-    assert isinstance(fitted, BetaCalibration)
-    assert calibration_in_the_large(y, fitted.calibrate(prob)) == pytest.approx(0.0, abs=1e-6)
+    assert out.startswith("fitted evidence-scaling --safe (the default; --method NAME takes another) on 99 rows: ")
+    before, after = (
+        calibration_in_the_large(y, values) for values in (prob, load_calibrator("c.json").calibrate(prob))
+    )
+    assert abs(after) < 0.5 * before
     assert calibration_in_the_large(y, TemperatureScaling().fit(prob, y).calibrate(prob)) > 0.2
     assert "(the default" not in run("fit", path, "--method", "beta", "-o", "c.json", "--force")[1]
 
@@ -428,15 +428,35 @@ def test_the_default_is_evidence_scaling_safe_below_a_thousand_rows_of_weight(ru
     assert load_calibrator("c.json").calibrate(prob) == pytest.approx(twice.calibrate(prob), abs=1e-6)
     pairs = save("pairs.csv", y=np.tile(y, 2), p=np.tile(prob, 2))
     assert "fitted beta (the default" in run("fit", pairs, "--notion", "top-label", "-o", "d.json")[1]
+
+
+def test_streamed_rows_get_the_default_of_a_sample(run, monkeypatch):
+    pytest.importorskip("pyarrow")
+    y, prob = too_low(1200)
+    whole = save("one.csv", y=y, p=prob)
+    assert run("fit", whole, "-o", "whole.json")[0] == 0
     Path("folder").mkdir()
-    Path(pairs).rename("folder/pairs.csv")
-    assert "fitted beta (the default" in run("fit", "folder", "-o", "e.json")[1]
+    Path(whole).rename("folder/one.csv")
+    assert (
+        "fitted evidence-scaling (the default; --method NAME takes another) on 1200 rows: "
+        in (run("fit", "folder", "-o", "few.json")[1])
+    )
+    assert Path("few.json").read_text() == Path("whole.json").read_text()
+    assert "fitted temperature on 1200 rows: " in run("fit", "folder", "--method", "temperature", "-o", "t.json")[1]
+    monkeypatch.setattr("calibrant.cli.fit.FEWEST_SAMPLED", 500)
+    monkeypatch.setattr("calibrant.calibrators.simplex.evidence_scaling.MANY_NUMBERS", 500)
+    said = run("fit", "folder", "-o", "sample.json")[1]
+    assert said.startswith(
+        "fitted evidence-scaling --safe (the default; --method NAME takes another) on 500 of 1200 rows, drawn at random: "
+    )
+    assert run("fit", "folder", "--sample", "500", "-o", "asked.json")[0] == 0
+    assert Path("sample.json").read_text() == Path("asked.json").read_text()
 
 
-def test_one_event_of_two_columns_and_of_a_notion_get_the_same_default(run, forecast):
+def test_one_event_of_two_columns_gets_the_default_of_one_column_and_that_of_a_notion_is_beta(run, forecast):
     path = save("two.csv", label=(TRUTH == 1).astype(int), p_0=1 - PROB[:, 1], p_1=PROB[:, 1])
-    assert run("fit", path, "-o", "two.json")[1].startswith("fitted beta (the default;")
-    assert isinstance(load_calibrator("two.json"), BetaCalibration)
+    assert run("fit", path, "-o", "two.json")[1].startswith("fitted evidence-scaling --safe (the default;")
+    assert isinstance(load_calibrator("two.json").calibrator, EvidenceScaling)
     assert run("fit", forecast, "--notion", "top-label", "-o", "c.json")[1].startswith("fitted beta (the default;")
     assert isinstance(load_calibrator("c.json").calibrator, BetaCalibration)
 
@@ -455,9 +475,8 @@ def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(r
     expected = advise(table_of["outcome"], table_of["z"], input="logit", sample_weight=np.ones(1000))
     assert rows == "1000 of 1000 rows, 2 classes, 5 folds"
     assert "\n".join(table) == str(expected)
-    assert (
-        command == "calibrant fit 'my file.csv' --label outcome --logit z --weight w --method platt -o calibrator.json"
-    )
+    how = f"--label outcome --logit z --weight w --method {expected.recommended}"
+    assert command == f"calibrant fit 'my file.csv' {how} -o calibrator.json"
     assert run(*shlex.split(command)[1:])[0] == 0
     assert load_calibrator("calibrator.json").input == "logit"
 
@@ -675,7 +694,7 @@ def test_list_states_the_range_of_the_log_loss(run):
 @pytest.mark.filterwarnings("default")
 def test_a_warning_is_one_line_on_stderr(run):
     path = save("f.csv", label=PROB.argmax(axis=1), **columns("p_", PROB))
-    code, _, err = run("fit", path, "--label", "label", "--prob", "p_*", "-o", "c.json")
+    code, _, err = run("fit", path, "--label", "label", "--prob", "p_*", "--method", "temperature", "-o", "c.json")
     assert code == 0
     assert err.startswith("calibrant: warning: the likelihood keeps growing")
     assert len(err.splitlines()) == 1

@@ -339,7 +339,7 @@ def test_a_column_of_lists_of_three_classes_is_no_single_event(run):
     lists = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(table.ravel()), 3)
     pyarrow.parquet.write_table(pyarrow.table({"label": np.arange(60) % 3, "prob": lists}), "lists/a.parquet")
     code, out, _ = run("fit", "lists", "-o", "c.json")
-    assert (code, out.startswith("fitted temperature (the default")) == (0, True)
+    assert (code, out.startswith("fitted evidence-scaling --safe (the default")) == (0, True)
     assert run("fit", "lists", "--method", "isotonic", "-o", "isotonic.json")[0] == 0
 
 

@@ -22,7 +22,7 @@ from studies.arena.cells import (
     split,
 )
 from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
-from studies.arena.methods import NONE, methods
+from studies.arena.methods import DEFAULT, NONE, methods
 from studies.arena.out_of_fold import forecast_out_of_fold, planned, store
 
 TWO = {NONE, "temperature", "sms"}
@@ -205,4 +205,4 @@ def test_a_forecast_is_kept_and_not_made_again(tmp_path):
 def test_every_registered_calibrator_has_its_word_in_the_arena():
     from calibrant.registry import entries
 
-    assert set(entries("calibrator")) | {NONE} == set(methods(3, peers=False))
+    assert set(entries("calibrator")) | {NONE, DEFAULT} == set(methods(3, peers=False))

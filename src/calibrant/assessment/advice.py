@@ -14,13 +14,12 @@ from calibrant._core.labels import Named
 from calibrant._core.links import FloatArray, log_cost
 from calibrant._core.parameters import require, together, whole
 from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
-from calibrant._core.registry import find
 from calibrant._core.result import Result
 from calibrant._core.table import Table, under
 from calibrant._core.validation import DataOptions, Input, as_problem
 from calibrant._core.warnings import CalibrationWarning
 from calibrant._core.weights import Weights
-from calibrant.calibrators.around.default import suits_evidence_scaling
+from calibrant.calibrators.around.default import Method, default_method
 from calibrant.calibrators.around.safe import folds, sorted_rows
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics.log_losses import LogLoss
@@ -33,25 +32,25 @@ IDENTITY = "identity"
 
 OF_ONE_EVENT = ("temperature", "platt", "beta", "spline")
 OF_CLASSES = ("temperature", "svs", "sms")
-"""The candidates, from the simplest on, before `QUICK_OF_FEW`."""
-
-QUICK_OF_FEW = "evidence-scaling"
-"""The last candidate, where it is quick."""
-
-MOST_MATRIX_CLASSES = 100
-"""Classes up to which a matrix of as many rows and columns is a candidate: beyond, its fit takes minutes."""
+"""The candidates, from the simplest on, before the default of `calibrant fit`."""
 
 LEAST_ROWS = 100
 """Rows below which nothing is advised: the standard errors of fewer mean little."""
 
-MOST_ROWS, MOST_NUMBERS = 20_000, 1 << 22
-"""Rows, and probabilities, that are looked at: of more a random part is drawn, so that the answer takes seconds."""
+MOST_ROWS, MOST_NUMBERS, FEWEST_DRAWN = 20_000, 1 << 18, 2000
+"""Rows, and probabilities, that are looked at, so that the answer takes seconds; and rows that are, however many classes."""
 
 MOST_MISSED = 10.0
 """Expected rows of a class above which its absence means that rows were left out or that the forecast is wrong."""
 
 MARGIN = 2.0
-"""Paired standard errors by which a candidate must be better than a simpler one."""
+"""Paired standard errors by which a candidate must be better than the forecast as it is, or than the default."""
+
+LEAST_GAIN = 0.002
+"""Nats by which another candidate must be better than the default as well: less is of no use, and one answer is."""
+
+SAFE = " --safe"
+"""What follows the word of a method that stands within `SafeCalibrator`."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Candidate:
     Attributes
     ----------
     method : str
-        Its word in `calibrant list calibrators`, or "identity".
+        The words that follow ``--method`` in ``calibrant fit``, such as "platt" or "evidence-scaling --safe"; or "identity".
     log_loss : float
         Mean log loss on held-out rows, in nats.
     difference : float
@@ -83,11 +82,11 @@ class Advice(Result):
     Attributes
     ----------
     recommended : str
-        The word of a calibrator, or "identity": leave the forecast as it is.
+        The words of a calibrator, as ``--method`` takes them, or "identity": leave the forecast as it is.
     reason : str
         Why, in a sentence.
     candidates : tuple of Candidate
-        From the simplest on; the first is the identity.
+        From the simplest on; the first is the identity, and the last the default of ``calibrant fit``.
     n_rows, n_used : int
         Rows given, and rows that cross-validation looked at.
     n_classes : int
@@ -153,10 +152,10 @@ class Advice(Result):
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
-        lines = [f"{'method':<18}{'log loss':>10}{'difference':>13}{'std. error':>12}"]
+        lines = [f"{'method':<25}{'log loss':>10}{'difference':>13}{'std. error':>12}"]
         for c in self.candidates:
             change = "" if c.method == IDENTITY else f"{c.difference:>+13.5f}{c.standard_error:>12.5f}"
-            lines.append(f"{c.method:<18}{c.log_loss:>10.5f}{change}")
+            lines.append(f"{c.method:<25}{c.log_loss:>10.5f}{change}")
         return "\n".join([*lines, self.reason])
 
 
@@ -202,23 +201,23 @@ def advise(
 
     Notes
     -----
-    The candidates, from the simplest on: for one event temperature, Platt, beta and smoothing spline calibration; for more
-    classes temperature, structured vector and, up to 100 classes, structured matrix scaling; last, of up to 15 classes and
-    100 000 numbers, evidence scaling. The forecast as it is stands before all of them. A candidate takes the place of a
-    simpler one where its log loss is lower by more than two paired standard errors. So the answer is "identity" unless there
-    is a clear improvement, and always with fewer than 100 rows.
-    docs/advice.md measures what the advice achieves on held-out rows.
+    The candidates are, for one event, temperature, Platt, beta and smoothing spline calibration; for more classes temperature,
+    structured vector and structured matrix scaling; and last what ``calibrant fit`` and `CalibratedClassifier` take by
+    default. That is recommended where its log loss is lower than that of the forecast as it is by more than two paired standard
+    errors, unless another candidate is lower than both by as many, and than the default by 0.002 nats. If the default is not
+    lower, the best of the others that are is recommended; if none is, or with fewer than 100 rows, "identity". docs/advice.md
+    measures what the advice achieves on held-out rows.
 
-    Where a class does not occur in the rows, temperature is the one candidate. The answer is "identity" where all rows are of
-    one class, or where the forecast expects more than 10 rows of a class that has none.
+    The answer is "identity" where all rows are of one class, or where the forecast expects more than 10 rows of a class that
+    has none.
 
     A weight, whole or not, is here how much a row counts, and no number of rows: a row of any weight is in one fold, is one
     of the 100, and is one observation in the standard errors. The candidates are fitted with the weights as given, as the
     calibrator will be. Copies, as of rows that were upsampled, are found by their labels, with a `CalibrationWarning`: they are
     one row, with the weight of all.
 
-    At most 20 000 rows are looked at, and at most 4 million probabilities. Methods that are left out may do better:
-    `calibrant list calibrators` names them all.
+    At most 20 000 rows are looked at, and of many classes 262 144 probabilities, or 2000 rows. Methods that are left out may
+    do better: `calibrant list calibrators` names them all.
 
     Examples
     --------
@@ -244,20 +243,14 @@ def advise(
     if (reason := _why_none(used, n_folds)) is not None:
         loss = float(np.average(_loss_of_identity(used), weights=used.weight))
         return Advice(IDENTITY, reason, (Candidate(IDENTITY, loss, 0.0, 0.0),), n_folds=0, **facts)
-    methods = _candidates(used, problem.size)
+    methods = _candidates(problem, used)
     losses, weight = _cross_validated(sorted_rows(used), methods, n_folds, as_rng(rng))
     candidates = tuple(
         Candidate(method, float(np.average(loss, weights=weight)), *_paired(loss - losses[0], weight))
         for method, loss in zip((IDENTITY, *methods), losses, strict=True)
     )
     chosen = candidates[_choice(losses, weight)]
-    reason = _reason(chosen, candidates)
-    if (n_classes := facts["n_classes"]) > 2 and (n_absent := _absent(used).size):
-        reason += (
-            f" {n_absent} of the {n_classes} classes have no rows: temperature, which all classes share, is the only "
-            "candidate."
-        )
-    return Advice(chosen.method, reason, candidates, n_folds=n_folds, **facts)
+    return Advice(chosen.method, _reason(chosen, candidates), candidates, n_folds=n_folds, **facts)
 
 
 def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions) -> Problem:
@@ -296,24 +289,27 @@ def _absent(problem: Problem) -> IntArray:
     return np.setdiff1d(np.arange(problem.classes.size), as_simplex(problem).label)
 
 
-def _candidates(used: Problem, n_rows: int) -> tuple[str, ...]:
-    n_classes = used.classes.size
+def _candidates(problem: Problem, used: Problem) -> tuple[str, ...]:
+    n_classes = problem.classes.size
+    default = str(default_method(n_classes, problem.weights.rows))
+    simpler: tuple[str, ...] = OF_ONE_EVENT if n_classes == 2 else OF_CLASSES
     if n_classes > 2 and _absent(used).size:
-        return OF_CLASSES[:1]  # the others have parameters of single classes, of which these rows say nothing
-    last = (QUICK_OF_FEW,) if suits_evidence_scaling(n_classes, n_rows) else ()
-    if n_classes == 2:
-        return OF_ONE_EVENT + last
-    return (OF_CLASSES if n_classes <= MOST_MATRIX_CLASSES else OF_CLASSES[:-1]) + last
+        simpler = OF_CLASSES[:1]  # the others move single classes, and these rows cannot judge that
+    return (*(method for method in simpler if method != default), default)
 
 
 def _choice(losses: FloatArray, weight: FloatArray) -> int:
-    """Return the candidate that no simpler one comes within the margin of; the first is the identity."""
-    chosen = 0
-    for number in range(1, len(losses)):
-        difference, error = _paired(losses[number] - losses[chosen], weight)
-        if difference < -MARGIN * error:
-            chosen = number
-    return chosen
+    """Return the number of the candidate to recommend; the first is the identity, and the last the default."""
+
+    def is_better(number: int, than: int, by: float = 0.0) -> bool:
+        difference, error = _paired(losses[number] - losses[than], weight)
+        return difference < -max(MARGIN * error, by)
+
+    default = len(losses) - 1
+    better = [number for number in range(1, len(losses)) if is_better(number, 0)]
+    if default in better:
+        better = [number for number in better if is_better(number, default, LEAST_GAIN)] or [default]
+    return min(better, key=lambda number: float(weight @ losses[number]), default=0)
 
 
 def _paired(difference: FloatArray, weight: FloatArray) -> tuple[float, float]:
@@ -346,7 +342,7 @@ def _rows(n: int) -> str:
 def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     """Return the problem, or a random part of the rows of a large one."""
     n_classes = 2 if isinstance(problem, BinaryProblem) else problem.classes.size
-    most = min(MOST_ROWS, max(LEAST_ROWS, MOST_NUMBERS // n_classes))
+    most = min(MOST_ROWS, max(FEWEST_DRAWN, MOST_NUMBERS // n_classes))
     if problem.size <= most:
         return problem
     rows: IntArray = np.sort(rng.choice(problem.size, most, replace=False))
@@ -385,7 +381,8 @@ def _loss_of_identity(problem: Problem) -> FloatArray:
 
 
 def _made(method: str, input: Input, **options: Any) -> Calibrator:
-    made: Calibrator = find("calibrator", method).target(input=input, **options)
+    made = Method(method.removesuffix(SAFE), method.endswith(SAFE)).calibrator()
+    made.set_params(input=input, **options)
     return made
 
 

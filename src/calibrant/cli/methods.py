@@ -5,41 +5,34 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calibrant.calibrators.around.default import Method
     from calibrant.calibrators.base import Calibrator
     from calibrant.notions import Notion
 
 SAFE = "safe."
 """Before the name of a parameter: it is one of `SafeCalibrator`, and not of the method inside."""
 
+OF_A_NOTION = "beta"
+"""The default of one event, with an intercept and few numbers, where ``--notion`` asks for a map of each."""
+
 PYTHON = {"True": True, "False": False, "None": None}
 
 
-class Chosen(NamedTuple):
-    """A method by its word, and whether it is made safe."""
-
-    method: str
-    safe: bool
-
-
-def method_of(arguments: argparse.Namespace, *, n_columns: int, n_rows: float | None) -> Chosen:
-    """Return the method that was asked for, or the default: of one event, whatever the rows, where a notion makes many."""
-    from calibrant._core.registry import find, named
-    from calibrant.calibrators.around.default import default_calibrator
-    from calibrant.calibrators.around.safe import SafeCalibrator
+def method_of(arguments: argparse.Namespace, *, n_columns: int, n_rows: float) -> Method:
+    """Return the method that was asked for, or the default: beta calibration, of one event, where a notion makes many."""
+    from calibrant._core.registry import find
+    from calibrant.calibrators.around.default import Method, default_method
 
     if arguments.method:
-        return Chosen(find("calibrator", arguments.method).word_for(arguments.method), arguments.safe)
-    made = default_calibrator(2) if arguments.notion else default_calibrator(max(2, n_columns), n_rows)
-    is_safe = isinstance(made, SafeCalibrator)
-    entry = named(type(made.get_params()["calibrator"] if is_safe else made))
-    assert entry is not None  # defaults are registered
-    return Chosen(entry.name, is_safe or arguments.safe)
+        return Method(find("calibrator", arguments.method).word_for(arguments.method), arguments.safe)
+    default = Method(OF_A_NOTION, safe=False) if arguments.notion else default_method(max(2, n_columns), n_rows)
+    return default._replace(safe=default.safe or arguments.safe)
 
 
-def calibrator_of(arguments: argparse.Namespace, chosen: Chosen, *, n_columns: int, **options: Any) -> Calibrator:
+def calibrator_of(arguments: argparse.Namespace, chosen: Method, *, n_columns: int, **options: Any) -> Calibrator:
     """Return the calibrator of a method, not fitted yet; ``options`` say what its data are."""
     from calibrant.calibrators.around.for_classes import for_classes
     from calibrant.calibrators.around.safe import SafeCalibrator

@@ -115,8 +115,8 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument(
         "--method",
         metavar="NAME",
-        help="see `calibrant list calibrators` (default: evidence-scaling, below 1000 rows with --safe; below 100 rows, above "
-        "15 classes or 100 000 numbers, and of rows in batches, beta for one event, temperature for more classes)",
+        help="see `calibrant list calibrators` (default: evidence-scaling, above 100 classes sms; below 1000 rows with --safe; "
+        "with --notion beta)",
     )
     fit.add_argument(
         "--notion", metavar="NAME",

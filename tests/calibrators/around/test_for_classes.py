@@ -22,7 +22,6 @@ from calibrant import (
 )
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, ScalingBinning
-from calibrant.calibrators.around.default import default_calibrator
 from calibrant.calibrators.around.for_classes import calibrator_for
 
 RNG = np.random.default_rng(0)
@@ -50,29 +49,6 @@ def test_an_object_is_copied_as_it_is():
     made = calibrator_for(own, 3)
     assert made is not own
     assert (type(made), made.get_params()) == (PlattScaling, own.get_params())
-
-
-@pytest.mark.parametrize(
-    ("n_classes", "n_rows", "word"),
-    [
-        (2, 99, "beta"),
-        (3, 99, "temperature"),
-        (2, 100, "safe"),
-        (15, 999, "safe"),
-        (16, 999, "temperature"),
-        (2, 1000, "evidence-scaling"),
-        (15, 6666, "evidence-scaling"),
-        (15, 6667, "temperature"),
-        (16, 1000, "temperature"),
-        (2, 50_001, "beta"),
-        (3, np.nan, "temperature"),
-        (2, None, "beta"),
-    ],
-)
-def test_the_default_is_evidence_scaling_where_it_was_compared_and_is_quick(n_classes, n_rows, word):
-    made = default_calibrator(n_classes, n_rows)
-    assert type(made) is WORDS[word].target
-    assert word != "safe" or type(made.calibrator) is WORDS["evidence-scaling"].target
 
 
 @pytest.mark.parametrize("ensemble", [False, True])

@@ -43,9 +43,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         calibrators`` prints them), or an object, which is cloned. A word of a method of one score stands for
         `ByNotion` of it where there are more than two classes, as on the command line: each class is calibrated against the
         rest, and rows are divided by their sums. An object says so itself: ``ByNotion("isotonic", "top-label")``. By default,
-        as in ``calibrant fit``, `EvidenceScaling`, within `SafeCalibrator` where the calibrator has fewer than 1000 rows. With
-        fewer than 100 rows, and with more than 15 classes or 100 000 numbers, it is `BetaCalibration` for two classes, which
-        keeps the order of scores, and `TemperatureScaling` for more, which keeps the predicted class.
+        as in ``calibrant fit``, `EvidenceScaling`, and above 100 classes `StructuredMatrixScaling`; within `SafeCalibrator`
+        where the calibrator has fewer than 1000 rows.
     cv : int, splitter, iterable or "prefit", default=5
         Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups, or where rows are copies, as after
         upsampling: equal rows whose labels hardly ever differ), or "prefit": the estimator is fitted already and stays as it

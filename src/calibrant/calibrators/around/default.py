@@ -1,32 +1,40 @@
-"""What is fitted where no calibrator is named, by `calibrant fit` and by `CalibratedClassifier`."""
+"""What is fitted where no calibrator is named, and what `advise` recommends: one place by classes and rows."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from calibrant.calibrators.around.safe import SafeCalibrator
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.one_score.beta import BetaCalibration
-from calibrant.calibrators.simplex.evidence_scaling import EvidenceScaling
-from calibrant.calibrators.simplex.temperature import TemperatureScaling
+from calibrant.calibrators.by_word import as_calibrator
 
-FEWEST_ROWS, SAFE_BELOW = 100, 1000
-"""Rows from which on `EvidenceScaling` is the default, and from which on by itself."""
+SAFE_BELOW = 1000
+"""Rows from which on the default stands by itself, and not within `SafeCalibrator`."""
 
-MOST_NUMBERS, MOST_CLASSES = 100_000, 15
-"""Rows times classes, and classes, up to which it is: there nearly all fits of the arena took less than a second."""
+MOST_CLASSES = 100
+"""Classes up to which it is `EvidenceScaling`, which then fits 10 000 rows or more in seconds."""
 
 
-def suits_evidence_scaling(n_classes: int, n_rows: float) -> bool:
-    """Whether `EvidenceScaling` is quick, and was compared on so many classes."""
-    return n_rows * n_classes <= MOST_NUMBERS and n_classes <= MOST_CLASSES
+class Method(NamedTuple):
+    """A method by its word, and whether it stands within `SafeCalibrator`; as text the words that follow ``--method``."""
+
+    word: str
+    safe: bool
+
+    def __str__(self) -> str:
+        """Return the words that follow ``--method`` on the command line."""
+        return f"{self.word} --safe" if self.safe else self.word
+
+    def calibrator(self) -> Calibrator:
+        """Return the calibrator with its defaults, not fitted yet."""
+        made = as_calibrator(self.word)
+        return SafeCalibrator(made) if self.safe else made
 
 
-def default_calibrator(n_classes: int, n_rows: float | None = None) -> Calibrator:
+def default_method(n_classes: int, n_rows: float) -> Method:
     """Return what is fitted to so many classes and rows, for which weights stand, where no method is named.
 
-    It is `EvidenceScaling`, within `SafeCalibrator` below 1000 rows. With fewer than 100 rows, more than 15 classes or 100 000
-    numbers, or rows in batches, which are not counted, it is `BetaCalibration` for one event, which keeps the order of scores,
-    and `TemperatureScaling` for more classes, which keeps the predicted class. docs/calibrators.md has the reasons.
+    It is `EvidenceScaling`, and above 100 classes `StructuredMatrixScaling`; within `SafeCalibrator` below 1000 rows.
+    docs/calibrators.md has the reasons.
     """
-    if n_rows is None or not n_rows >= FEWEST_ROWS or not suits_evidence_scaling(n_classes, n_rows):
-        return BetaCalibration() if n_classes == 2 else TemperatureScaling()
-    return EvidenceScaling() if n_rows >= SAFE_BELOW else SafeCalibrator(EvidenceScaling())
+    return Method("evidence-scaling" if n_classes <= MOST_CLASSES else "sms", safe=not n_rows >= SAFE_BELOW)

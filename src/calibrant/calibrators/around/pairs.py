@@ -17,7 +17,7 @@ from calibrant._core.links import FloatArray
 from calibrant._core.parameters import require
 from calibrant._core.validation import as_weights
 from calibrant._core.warnings import warn
-from calibrant.calibrators.around.default import default_calibrator
+from calibrant.calibrators.around.default import default_method
 from calibrant.calibrators.around.for_classes import calibrator_for
 from calibrant.calibrators.around.model_output import Rows, columns_known, forecast_of
 from calibrant.calibrators.around.routing import Metadata
@@ -107,7 +107,7 @@ class Training:
 
     def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
         n_classes, n_rows = len(self.classes), as_weights(weight, len(truth)).rows
-        method = default_calibrator(n_classes, n_rows) if self.calibrator is None else self.calibrator
+        method = default_method(n_classes, n_rows).calibrator() if self.calibrator is None else self.calibrator
         calibrator = calibrator_for(method, n_classes)
         calibrator.set_params(
             input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=self.classes

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.links import FloatArray, prob_of_scores
-from calibrant._core.parameters import choice, flag, fraction, require
+from calibrant._core.parameters import choice, flag, fraction, require, whole
 from calibrant._core.problem import Forecast, SimplexProblem
 from calibrant._core.registry import declare
 from calibrant._core.validation import Input
@@ -75,6 +75,9 @@ class EvidenceScaling(MulticlassCalibrator):
     intervals : bool, default=False
         Keep what `predict_interval` and the band of the curve need: the second derivatives of the log loss, 51,681 numbers of
         ten classes and 2016 of four. Maps of more than 800 weights, from 17 classes on, refuse it, but for ``keep="order"``.
+    max_numbers : int or None, default=1_000_000
+        Rows times classes that are fitted. Of more a random part of the rows is drawn, the same for the same table; they keep
+        their weights. None fits all rows, in a time that grows with them.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities, exactly; probabilities are
         clipped at 1e-12.
@@ -134,8 +137,7 @@ class EvidenceScaling(MulticlassCalibrator):
 
     Examples
     --------
-    >>> from calibrant import load_digits_forecast
-    >>> from calibrant.calibrators import EvidenceScaling
+    >>> from calibrant import EvidenceScaling, load_digits_forecast
     >>> y, prob = load_digits_forecast()
     >>> scaling = EvidenceScaling(pool="fast").fit(prob, y)
     >>> scaling.groups_["temp"].n_weights
@@ -169,6 +171,7 @@ class EvidenceScaling(MulticlassCalibrator):
         pool: Pooling = "auto",
         keep: Keep | None = None,
         intervals: bool = False,
+        max_numbers: int | None = MANY_NUMBERS,
         input: Input = "probability",
         labels: Sequence[Any] | None = None,
     ) -> None:
@@ -176,9 +179,12 @@ class EvidenceScaling(MulticlassCalibrator):
         self.pool = pool
         self.keep = keep
         self.intervals = intervals
+        self.max_numbers = max_numbers
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._check_parameters()
+        if self.max_numbers is not None and problem.size > (most := max(1, self.max_numbers // len(self.classes_))):
+            problem = problem.taken(np.sort(np.random.default_rng(0).choice(problem.size, most, replace=False)))
         problem = observed(problem)
         weight = problem.weight * problem.weights.effective_rows_per_weight
         standard = standard_of(problem, weight)
@@ -383,6 +389,8 @@ class EvidenceScaling(MulticlassCalibrator):
 
     def _check_parameters(self) -> None:
         flag("intervals", self.intervals)
+        if self.max_numbers is not None:
+            whole("max_numbers", self.max_numbers, least=1, hint="Pass max_numbers=1_000_000, or None for all rows")
         choice("pool", self.pool, get_args(Pooling))
         if self.keep is not None:
             choice("keep", self.keep, get_args(Keep), also=" or None")
