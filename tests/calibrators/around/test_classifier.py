@@ -656,7 +656,9 @@ def test_the_default_has_an_intercept_for_two_classes(n_classes, default):
         assert type(calibrator) is default
 
 
-@pytest.mark.parametrize("as_given", [np.asarray, pd.DataFrame, lambda X: np.round(X, 3).astype(str)], ids=str)
+@pytest.mark.parametrize(
+    "as_given", [np.asarray, pd.DataFrame, lambda X: np.round(X, 3).astype(str)], ids=["array", "pandas", "words"]
+)
 def test_copies_of_rows_stay_in_one_fold(as_given):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 3, 80)
