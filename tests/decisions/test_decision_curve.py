@@ -6,6 +6,7 @@ from hypothesis import given
 from reference import decisions as slow
 from strategies import columns
 
+from calibrant._core.weights import Weights
 from calibrant.decisions.decision_curve import decision_curve
 from calibrant.sums.draws import Bootstrap, as_rng
 
@@ -59,14 +60,15 @@ def test_a_calibrated_forecast_is_no_worse_than_all_or_none_and_a_miscalibrated_
     assert (curve["before"].gain == 0).all()
 
 
-def test_intervals_are_quantiles_over_resampled_rows():
+@pytest.mark.parametrize("unit", [1.0, 0.7], ids=["counts", "importance"])
+def test_intervals_are_quantiles_over_resampled_rows(unit):
     rng = np.random.default_rng(1)
-    p, weight = rng.random(40), rng.integers(1, 3, 40) * 1.0
+    p, weight = rng.random(40), rng.integers(1, 3, 40) * unit
     y = (rng.random(40) < p).astype(int)
     curve = decision_curve(
         y, {"a": p, "b": p**2}, threshold=[0.3, 0.6], n_resamples=30, rng=7, level=0.2, sample_weight=weight
     )
-    bootstrap = Bootstrap(40, 30, as_rng(7))
+    bootstrap = Bootstrap(Weights(weight), 30, as_rng(7))
     drawn = {"a": [], "b": []}
     for counts in bootstrap.counts:
         times = counts[bootstrap.group] * weight

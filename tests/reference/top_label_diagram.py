@@ -1,4 +1,4 @@
-"""Confidence and top-label reliability from the definition. A row is (confidence, (predicted class, right), weight)."""
+"""Confidence and top-label reliability from the definition. A row is (confidence, (predicted class, right), number of rows)."""
 
 
 def rows_of_table(prob, label, weight):
@@ -23,11 +23,11 @@ def summary(held):
     classes = {}
     for j in sorted({j for _, (j, _), _ in held}):
         own = [row for row in held if row[1][0] == j]
-        classes[j] = (len(own), sum(w for _, _, w in own), *point(own))
+        classes[j] = (sum(w for _, _, w in own), sum(w for _, _, w in own), *point(own))
     top_label_gap = sum(w / weight * abs(accuracy - mean) for _, w, mean, accuracy in classes.values())
     mean, accuracy = point(held)
     return {
-        "count": len(held),
+        "count": weight,
         "mean_prob": mean,
         "accuracy": accuracy,
         "gap": abs(accuracy - mean),
