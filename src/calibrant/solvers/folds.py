@@ -33,7 +33,7 @@ TENTH = 10.0
 FAR_FEWER = 3.0
 """Rows for each distinct one from which on copies are warned of."""
 
-Kind = TypeVar("Kind", BinaryProblem, SimplexProblem, BinaryProblem | SimplexProblem)
+Kind = TypeVar("Kind", bound=BinaryProblem | SimplexProblem)
 WordArray = np.ndarray[Any, np.dtype[np.uint64]]
 
 
@@ -71,7 +71,7 @@ def _distinct(problem: SimplexProblem) -> tuple[Weights | None, _Distinct]:
     _, first, of_row = np.unique(
         _mixed(forecast + problem.label.astype(np.uint64)), return_index=True, return_inverse=True
     )
-    times: FloatArray = np.bincount(of_row, problem.weights.times).astype(np.float64)
+    times: FloatArray = np.bincount(of_row, problem.weights.times).astype(np.float64, copy=False)
     distinct = _Distinct(first, of_row, times)
     if not times.max() > 1.0:
         return None, distinct
@@ -110,11 +110,10 @@ def _agree(problem: SimplexProblem, forecast: WordArray, times: FloatArray) -> b
     _, first, of_row = np.unique(forecast, return_index=True, return_inverse=True)
     top = problem.prob.max(axis=1)
     is_right = problem.prob[np.arange(problem.size), problem.label] == top
-    number: FloatArray = np.bincount(of_row, times).astype(np.float64)
-    right: FloatArray = np.bincount(of_row, times * is_right).astype(np.float64)
+    number, right = np.bincount(of_row, times), np.bincount(of_row, times * is_right)
     _, place = np.unique(top[first], return_inverse=True)
-    at_place: list[FloatArray] = [np.bincount(place, each).astype(np.float64) for each in (right, number)]
-    steps = isotonic_fit_of(*at_place)
+    events, weight = (np.bincount(place, part).astype(np.float64, copy=False) for part in (right, number))
+    steps = isotonic_fit_of(events, weight)
     rate = np.clip(steps.at_each_score(steps.rate)[place], 0.0, 1.0)
     differ = float((right * (number - right) / number).sum())
     expected = float(((number - 1.0) * rate * (1.0 - rate)).sum())

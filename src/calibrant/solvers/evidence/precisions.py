@@ -27,7 +27,9 @@ from calibrant.solvers.evidence.logit import Logit, Look
 LEAST, MOST = -6.0, 14.0
 """Logarithms of precisions lie between these."""
 
-MOST_OUTER = 30
+MOST_OUTER, MOST_AFTER_PART = 30, 12
+"""Hessians that are made at most; and of all rows, where the search began with a part of them: separated rows would go on."""
+
 LAST_CHANGE, LAST_LOSS, LAST_GAIN = 0.02, 0.02, 0.05
 """The change of rho at which an inner iteration ends; the loss of evidence by the last change, and the gain of the last step,
 in nats of all rows up to `FEW_ROWS`, and in proportion of more."""
@@ -100,7 +102,8 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
     w, rho = _start(logit, group, prior)
     look, path = logit.at(w), _Path()
     n_iter, is_last, unit = 0, False, max(1.0, len(logit.weight) / FEW_ROWS)
-    while n_iter < MOST_OUTER and not is_last:
+    most = MOST_AFTER_PART if w.any() else MOST_OUTER
+    while n_iter < most and not is_last:
         n_iter += 1
         v, new, determined = _updated(look, w, rho, group, prior)
         new = path.ahead(rho, new)
