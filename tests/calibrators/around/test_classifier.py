@@ -26,7 +26,6 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC
 
 from calibrant import (
-    BetaCalibration,
     ByNotion,
     CalibratedClassifier,
     IsotonicCalibration,
@@ -459,7 +458,7 @@ def test_a_frozen_estimator_must_be_fitted(data):
 def test_a_frozen_estimator_needs_no_row_of_each_class_and_no_folds(data):
     X, y = data
     model = GaussianNB().fit(X, y)
-    fitted = CalibratedClassifier(FrozenEstimator(model)).fit(X[y < 2][:4], y[y < 2][:4])
+    fitted = CalibratedClassifier(FrozenEstimator(model)).fit(X[y < 2][:8], y[y < 2][:8])
     assert fitted.predict_proba(X).shape == (400, 3)
 
 
@@ -642,18 +641,6 @@ def test_without_a_calibrator_that_has_one_there_is_no_top_pair(data):
     assert not hasattr(CalibratedClassifier(GaussianNB()), "predict_top")
     with pytest.raises(NotFittedError):
         CalibratedClassifier(GaussianNB(), TOP).predict_top(data[0])
-
-
-@pytest.mark.parametrize(("n_classes", "default"), [(2, BetaCalibration), (3, TemperatureScaling)])
-def test_the_default_has_an_intercept_for_two_classes(n_classes, default):
-    """As `calibrant fit` without a method: a temperature cannot repair a wrong base rate."""
-    rng = np.random.default_rng(0)
-    y = np.arange(90) % n_classes
-    X = rng.normal(size=(90, 2)) + y[:, None]
-    for cv in (3, "prefit"):
-        model = GaussianNB().fit(X, y) if cv == "prefit" else GaussianNB()
-        (_, calibrator), *_ = CalibratedClassifier(model, cv=cv).fit(X, y).pairs_
-        assert type(calibrator) is default
 
 
 @pytest.mark.parametrize(
