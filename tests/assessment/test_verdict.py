@@ -213,7 +213,7 @@ def test_weights_of_which_few_rule_are_said_to_be_worth_fewer_rows():
     assert (
         verdict(case, sample_weight=weight).sentences[-1] == f"The weights make 500 rows worth {worth:.3g} equal ones."
     )
-    assert len(verdict(case).sentences) == 1
+    assert "weights" not in str(verdict(case))
 
 
 def same(one, other):
