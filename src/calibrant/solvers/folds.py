@@ -9,7 +9,7 @@ often as those of rows with about the same score do. docs/decisions/0056-copies-
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def observed(problem: Kind) -> Kind:
     label. A factor that all numbers of equal rows have in common is taken out, also where rows coincide.
     """
     own, distinct = _distinct(as_simplex(problem))
-    return problem if own is None else problem.at(distinct.first, own)
+    return problem if own is None else cast("Kind", problem.at(distinct.first, own))
 
 
 class _Distinct(NamedTuple):

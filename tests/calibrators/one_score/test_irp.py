@@ -21,7 +21,9 @@ from calibrant.solvers.isotonic_tree_choice import Shrinkage, path_loss
 from calibrant.solvers.path_choice import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS, tried
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
-pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:only the class", "ignore:no calibration row", "ignore:the rows of a calibration set"
+)
 
 new_scores = st.lists(scores, min_size=1, max_size=20)
 few = columns(max_rows=12)

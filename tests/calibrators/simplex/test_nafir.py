@@ -31,6 +31,7 @@ from calibrant.solvers.nafir_smoothing import SMOOTHINGS, choose_smoothing
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),
     pytest.mark.filterwarnings("ignore:no calibration row"),
+    pytest.mark.filterwarnings("ignore:the rows of a calibration set"),
     pytest.mark.filterwarnings("ignore:the likelihood keeps growing"),
 ]
 
