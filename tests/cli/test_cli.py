@@ -199,6 +199,18 @@ def test_weights_are_a_column(run):
     assert figures(run, path, "--weight", "weight") == expected(sample_weight=WEIGHT)
 
 
+def test_commands_say_how_many_rows_the_weights_are(run):
+    """Counts one by one, and none of weight zero; of fractions the rows that have a weight."""
+    n = len(TRUTH)
+    counts = np.full(n, 3.0)
+    counts[:5] = 0.0
+    path = save("f.csv", label=TRUTH, counts=counts, parts=counts / 2, **columns("p_", PROB))
+    for weight, rows in (("counts", 3 * (n - 5)), ("parts", n - 5)):
+        for command, *words in (("assess",), ("test", "--tests", "spiegelhalter"), ("fit", "-o", "c.json", "--force")):
+            said = run(command, path, "--weight", weight, *words)[1]
+            assert f"{rows} rows" in said, said
+
+
 @pytest.mark.parametrize(("rows", "cut"), [(":30", slice(30)), ("30:", slice(30, None)), ("10:20", slice(10, 20))])
 def test_rows_are_cut_out(rows, cut, run, forecast):
     assert figures(run, forecast, "--rows", rows) == expected(TRUTH[cut], PROB[cut])

@@ -40,7 +40,10 @@ def test_values_are_calibration_errors(binning, rows, notion, norm):
 @pytest.mark.parametrize("binning", [EqualWidth, EqualMass])
 @given(rows=tables(max_rows=12), notion=st.sampled_from(["confidence", "class-wise", "top-label"]))
 def test_noise_is_the_error_of_labels_that_the_forecast_draws(binning, rows, notion):
-    label, prob, weight = rows[0], rows[1], rows[2] + 0.5  # no number of rows, so that a row is drawn as one
+    label, prob, weight = rows
+    weight = (
+        weight + 0.5 if binning is EqualWidth else np.ones(len(label))
+    )  # no counts: one label is drawn for each row
     sweep = bin_sweep(
         label,
         prob,

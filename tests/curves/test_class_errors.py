@@ -83,7 +83,10 @@ def test_a_pair_of_label_and_probability_has_the_errors_of_its_table(rows, notio
 @pytest.mark.parametrize("binning", [EqualWidth(3), EqualMass(4)], ids=str)
 @given(rows=tables(max_rows=12), notion=st.sampled_from(["top-label", "class-wise", "confidence"]))
 def test_the_noise_floor_is_the_mean_error_of_labels_that_the_forecast_draws(loss, binning, rows, notion):
-    label, prob, weight = rows[0], rows[1], rows[2] + 0.5  # no number of rows, so that a row is drawn as one
+    label, prob, weight = rows
+    weight = (
+        weight + 0.5 if isinstance(binning, EqualWidth) else np.ones(len(label))
+    )  # no counts: one label is drawn for each row
     result = class_errors(
         label,
         prob,
