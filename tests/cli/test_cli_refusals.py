@@ -161,7 +161,10 @@ WORDS = {
     "a parameter": (["fit", "good.csv", "--method", "vector", "--set", "bais=0", "-o", "o"], r"--set .*\(bias, .*got 'bais"),
     "no value": (["fit", "good.csv", "--method", "vector", "--set", "bias", "-o", "o"], r"--set must be NAME=.*got 'bias'"),
     "safe twice": (["fit", "good.csv", "--method", "safe", "--safe", "-o", "o"], r"--safe must stand beside a method"),
-    "safe without": (["fit", "good.csv", "--method", "beta", "--set", "safe.caution=2", "-o", "o"], r"--set safe\.NAME=VALUE must stand beside"),
+    "safe without": (
+        ["fit", "good.csv", "--method", "beta", "--set", "safe.caution=2", "-o", "o"],
+        r"--set safe\.NAME=VALUE must stand beside",
+    ),
     "costs in words": (["decide", "good.csv", "--costs", "a,b;c,d"], r"--costs must be numbers between commas; got 'a,b'"),
     "ragged costs": (["decide", "good.csv", "--costs", "0,1;1"], r"--costs must have rows of one length; got '0,1;1'"),
     "one prior": (["decide", "good.csv", "--new-prior", "0.1"], r"--old-prior and --new-prior must be given together"),
