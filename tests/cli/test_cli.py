@@ -94,7 +94,7 @@ def forecast(run):
 
 @pytest.fixture
 def calibrator(run, forecast):
-    assert run("fit", forecast, "-o", "calibrator.json")[0] == 0
+    assert run("fit", forecast, "--method", "temperature", "-o", "calibrator.json")[0] == 0
     return "calibrator.json"
 
 
@@ -560,7 +560,7 @@ def test_a_binary_score_is_calibrated_as_one_column(run):
 
 def test_calibrated_logits_are_probabilities_and_are_named_so(run):
     path = save("f.csv", label=np.array(["cat", "dog", "eel"])[TRUTH], **columns("z_", LOGIT, ["cat", "dog", "eel"]))
-    assert run("fit", path, "-o", "c.json")[0] == 0
+    assert run("fit", path, "--method", "temperature", "-o", "c.json")[0] == 0
     assert run("apply", "c.json", path, "-o", "out.csv")[0] == 0
     table = read_table("out.csv")
     assert list(table) == ["label", "p_cat", "p_dog", "p_eel"]

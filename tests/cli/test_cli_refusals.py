@@ -164,7 +164,10 @@ WORDS = {
     "a parameter": (["fit", "good.csv", "--method", "vector", "--set", "bais=0", "-o", "o"], r"--set .*\(bias, .*got 'bais"),
     "no value": (["fit", "good.csv", "--method", "vector", "--set", "bias", "-o", "o"], r"--set must be NAME=.*got 'bias'"),
     "safe twice": (["fit", "good.csv", "--method", "safe", "--safe", "-o", "o"], r"--safe must stand beside a method"),
-    "safe without": (["fit", "good.csv", "--set", "safe.caution=2", "-o", "o"], r"--set safe\.NAME=VALUE must stand beside"),
+    "safe without": (
+        ["fit", "good.csv", "--method", "beta", "--set", "safe.caution=2", "-o", "o"],
+        r"--set safe\.NAME=VALUE must stand beside",
+    ),
     "costs in words": (["decide", "good.csv", "--costs", "a,b;c,d"], r"--costs must be numbers between commas; got 'a,b'"),
     "ragged costs": (["decide", "good.csv", "--costs", "0,1;1"], r"--costs must have rows of one length; got '0,1;1'"),
     "one prior": (["decide", "good.csv", "--new-prior", "0.1"], r"--old-prior and --new-prior must be given together"),
@@ -189,7 +192,7 @@ WORDS = {
     "a calibrator to be lost to a table": (["apply", "c.json", "good.csv", "-o", "c.json", "--force"], r"must not be what"),
     "no top pair": (
         ["apply", "c.json", "good.csv", "--top", "-o", "o.csv"],
-        r"--top must have a calibrator of single scores, .*; got c\.json, a BetaCalibration\. Fit one with --notion",
+        r"--top must have a calibrator of single scores, .*; got c\.json, a SafeCalibrator\. Fit one with --notion",
     ),
     "other columns": (
         ["apply", "c.json", "good.csv", "--prob", "p_0", "-o", "o.csv"],

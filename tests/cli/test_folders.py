@@ -261,7 +261,7 @@ HINTS = {
     ),
     "--sample for a method": (["fit", "parts", "--method", "spline", "-o", "d.json"], "--sample N", ["--sample", 50]),
     "--sample beside other rows": (
-        ["fit", "parts", "--other", "whole.csv", "-o", "d.json"],
+        ["fit", "parts", "--method", "temperature", "--other", "whole.csv", "-o", "d.json"],
         "Pass --sample N, to fit",
         ["--sample", 50],
     ),

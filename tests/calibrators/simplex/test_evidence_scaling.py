@@ -253,3 +253,15 @@ def test_on_public_networks_it_gains_what_its_specification_says(name, n, data_d
     error = np.std(gains, ddof=1) / np.sqrt(len(gains))
     assert np.mean(gains) < PUBLIC[name, n] + 0.0005 + 2.0 * error
     assert np.max(gains) < 0.0
+
+
+def test_of_more_numbers_than_asked_for_a_part_of_the_rows_is_fitted():
+    y, prob = load_digits_forecast()
+    part = EvidenceScaling(pool="fast", max_numbers=5000).fit(prob, y).calibrate(prob)
+    assert np.array_equal(part, EvidenceScaling(pool="fast", max_numbers=5009).fit(prob, y).calibrate(prob))  # 500 rows
+    whole = [EvidenceScaling(pool="fast", max_numbers=most).fit(prob, y).calibrate(prob) for most in (prob.size, None)]
+    assert np.array_equal(*whole)
+    before, after = log_loss(y, prob), log_loss(y, part)
+    assert log_loss(y, whole[0]) < after < before
+    with pytest.raises(ValueError, match="max_numbers must be a whole number, at least 1"):
+        EvidenceScaling(max_numbers=0).fit(prob, y)
