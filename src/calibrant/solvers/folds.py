@@ -33,7 +33,7 @@ TENTH = 10.0
 FAR_FEWER = 3.0
 """Rows for each distinct one from which on copies are warned of."""
 
-Kind = TypeVar("Kind", BinaryProblem, SimplexProblem, BinaryProblem | SimplexProblem)
+Kind = TypeVar("Kind", bound=BinaryProblem | SimplexProblem)
 WordArray = np.ndarray[Any, np.dtype[np.uint64]]
 
 
