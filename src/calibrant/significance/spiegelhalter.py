@@ -76,7 +76,7 @@ def spiegelhalter_test(
     --------
     >>> from calibrant import spiegelhalter_test
     >>> spiegelhalter_test([0, 1, 1, 0] * 25, [0.2, 0.9, 0.7, 0.3] * 25)
-    TestResult(Spiegelhalter: statistic=-5.15122, pvalue=2.588e-07)
+    TestResult(Spiegelhalter: statistic=-5.15122, pvalue<=0.001)
     """
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)

@@ -212,6 +212,8 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
             hint="Pass one, such as EqualMass(15)",
             error=TypeError,
         )
+    except ValueError:  # infinite or no number
+        edges = np.empty(0)
     require(
         edges.ndim == 1 and edges.size >= 2 and edges[0] == 0.0 and edges[-1] == 1.0 and (np.diff(edges) > 0).all(),
         "edges must increase from 0 to 1",
