@@ -156,7 +156,7 @@ class Metric(Entry, ABC):
         if a.weights.repeat_rows:
             require_drawable(total := a.weights.total)
             times = (rng.multinomial(int(total), a.weight / total).astype(np.float64) for _ in range(n_resamples))
-            return np.array([self.value(a.weighted(drawn)) - self.value(b.weighted(drawn)) for drawn in times])
+            return np.array([self.compared(a.weighted(drawn)) - self.compared(b.weighted(drawn)) for drawn in times])
         rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
         return np.array([self.compared(a.taken(drawn)) - self.compared(b.taken(drawn)) for drawn in rows])
 
