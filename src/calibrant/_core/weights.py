@@ -75,7 +75,7 @@ class Weights:
     @cached_property
     def repeat_rows(self) -> bool:
         """Whether they are numbers of equal rows, and more than one of some row."""
-        return self.are_counts and not self.is_unit and float(self.values.max(initial=0.0)) > 1.0
+        return not self.is_unit and self.are_counts and float(self.values.max(initial=0.0)) > 1.0
 
     @property
     def total(self) -> float:

@@ -1,7 +1,7 @@
 """Rows that are observations of their own, and folds of them; neither the order of rows nor that of columns matters.
 
 Of a problem whose rows are copies of fewer rows (upsampled, drawn again and again, or with whole weights that say how much a
-row counts) the copies are no further observations. Copies are told from rows that coincide, as in a table of scores with two
+row counts) the copies are no further observations. Copies are distinguished from rows that coincide, as in a table of scores with two
 decimals or of the leaves of a tree, by their labels: labels of copies are equal, and those of rows that coincide differ as
 often as those of rows with about the same score do. docs/decisions/0053-copies-of-rows.md has the reasons.
 """
@@ -123,8 +123,8 @@ def _agree(problem: SimplexProblem, forecast: WordArray, times: FloatArray) -> b
 def copies_of(words: WordArray, label: IntArray) -> IntArray | None:
     """Return the group of equal rows of each row, shape (n,), where labels of equal rows hardly differ; None if they do.
 
-    There is no forecast to compare them with: the labels of rows that coincide may be told by their features. So they are to
-    differ a tenth as often as those of all rows do.
+    There is no forecast to compare them with: features may determine the labels of rows that coincide. So labels are to differ
+    a tenth as often as those of all rows do.
     """
     _, group = np.unique(_hash_of(words, in_order=True), return_inverse=True)
     number = np.bincount(group).astype(np.float64)

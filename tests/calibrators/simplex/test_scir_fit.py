@@ -97,8 +97,8 @@ def test_the_bar_ends_when_every_point_is_solved(epsilon, parallel_from, monkeyp
     fitted((prob, label), epsilon=epsilon, progress=True)
     (bar,) = bars
     assert (bar.show, bar.unit) == (True, "point")
-    # In cross-validation each row is fitted in four of five folds, and of two equal ones each in part in all.
-    assert bar.total == 9 * (300 + (280 * 4 + 20 * 5 if epsilon == "cv" else 0))
+    # In cross-validation each row is fitted in four of five folds; copies are left out together.
+    assert bar.total == 9 * (300 + (300 * 4 if epsilon == "cv" else 0))
     assert sum(bar.steps) == bar.total
     assert min(bar.steps) >= 0
     assert len(bar.steps) > 5

@@ -21,7 +21,10 @@ def splitter_of(cv: Any, truth: npt.NDArray[Any], *, grouped: bool) -> Any:
 
 
 def groups_of_copies(cv: Any, X: Any, truth: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
-    """Return groups of equal rows of X for a number of folds, if they are copies: a model of one knows the others."""
+    """Return groups of equal rows of X for a number of folds, if they are copies: a model of one knows the others.
+
+    There are none where fewer rows than folds are distinct.
+    """
     values = None if issparse(X) or not _is_number(cv) else np.asarray(X)
     if values is None or values.ndim not in (1, 2) or not values.size or values.dtype.kind not in "biufOUS":
         return None
@@ -34,7 +37,8 @@ def groups_of_copies(cv: Any, X: Any, truth: npt.NDArray[Any]) -> npt.NDArray[np
             return None
         values = np.array(numbers).reshape(values.shape)
     words = np.ascontiguousarray(values.astype(np.float64)).view(np.uint64)
-    return copies_of(words, np.unique(truth, return_inverse=True)[1])
+    groups = copies_of(words, np.unique(truth, return_inverse=True)[1])
+    return groups if groups is not None and groups.max() + 1 >= (5 if cv is None else cv) else None
 
 
 def splitter_of_groups(cv: Any) -> Any:
