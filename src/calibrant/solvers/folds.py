@@ -1,9 +1,9 @@
 """Rows that are observations of their own, and folds of them; neither the order of rows nor that of columns matters.
 
 Of a problem whose rows are copies of fewer rows (upsampled, drawn again and again, or with whole weights that say how much a
-row counts) the copies are no further observations. Copies are distinguished from rows that coincide, as in a table of scores with two
-decimals or of the leaves of a tree, by their labels: labels of copies are equal, and those of rows that coincide differ as
-often as those of rows with about the same score do. docs/decisions/0053-copies-of-rows.md has the reasons.
+row counts) the copies are no further observations. Copies are distinguished by their labels from rows that coincide, as in a
+table of scores with two decimals or of the leaves of a tree: labels of copies are equal, and those of rows that coincide
+differ as often as those of rows with about the same score do. docs/decisions/0053-copies-of-rows.md has the reasons.
 """
 
 from __future__ import annotations
