@@ -47,13 +47,12 @@ def differ_too_seldom(of_key):
     tops = sorted({max(numbers) for numbers in rows})
     sums = [[sum(r[j] for numbers, r in rows.items() if max(numbers) == top) for j in (0, 1)] for top in tops]
 
-    def rate(at):  # the largest, over starts, of the least mean over ends
-        return max(
-            min(sum(s[1] for s in sums[a : b + 1]) / sum(s[0] for s in sums[a : b + 1]) for b in range(at, len(sums)))
-            for a in range(at + 1)
-        )
-
-    q = {top: rate(i) for i, top in enumerate(tops)}
+    blocks = []  # event sum, weight and number of scores; of neighbours that fall both are one
+    for weight, events in sums:
+        blocks.append((events, weight, 1))
+        while len(blocks) > 1 and blocks[-2][0] * blocks[-1][1] > blocks[-1][0] * blocks[-2][1]:
+            blocks[-2:] = [tuple(map(sum, zip(*blocks[-2:], strict=True)))]
+    q = dict(zip(tops, (events / weight for events, weight, n in blocks for _ in range(n)), strict=True))
     differ = sum(right * (n - right) / n for n, right in rows.values())
     expected = sum((n - 1) * q[max(numbers)] * (1 - q[max(numbers)]) for numbers, (n, _) in rows.items())
     return 2 * differ + 2 < expected
