@@ -71,5 +71,5 @@ def data_dir() -> Path:
 @pytest.fixture
 def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pictures be drawn without laying them out until nothing moves, which takes nine tenths of their time."""
-    for module in ("_panels", "cumulative_sum"):
-        monkeypatch.setattr(f"calibrant.plots.{module}.settle", lambda *_: None)
+    for module in ("drawing", "curves.cumulative"):
+        monkeypatch.setattr(f"calibrant.{module}.settle", lambda *_: None)

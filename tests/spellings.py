@@ -1,7 +1,7 @@
 """The keywords of `calibration_error` that a metric stands for."""
 
-from calibrant.lenses.bins import InBins
-from calibrant.metrics.kinds.through_lens import ThroughLens
+from calibrant.lenses import InBins
+from calibrant.metrics.kinds import ThroughLens
 
 
 def spelling_of(metric):

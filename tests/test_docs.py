@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from calibrant import optimal_threshold
-from calibrant.decisions.threshold import threshold_of
+from calibrant.decisions.thresholds import threshold_of
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SOURCES = sorted([*DOCS.glob("*.md"), *DOCS.glob("how-to/*.md")])

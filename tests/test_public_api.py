@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 
 import calibrant
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.lazy import homes, load
 from tools import public_api
 
 

@@ -37,7 +37,7 @@ def test_only_the_core_refuses_data_and_parameters():
         if name.split("/")[0] not in AT_THE_EDGE and re.search(r"^\s*raise\b", text, re.MULTILINE)
         if (at := list(raises(ast.parse(text))))
     }
-    assert not found, "call require, refuse or another function of calibrant._core.parameters"
+    assert not found, "call require, refuse or another function of calibrant._core.checks"
 
 
 @pytest.mark.parametrize(

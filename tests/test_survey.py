@@ -16,7 +16,7 @@ from calibrant import (
     maximum_calibration_error,
     reliability_curve,
 )
-from calibrant._core.elsewhere import load
+from calibrant._core.lazy import load
 from calibrant.datasets import load_hallenbeck_forecasts, load_survey_table_2, load_survey_table_3
 from calibrant.metrics import (
     classwise_maximum_calibration_error,

@@ -16,7 +16,7 @@ from calibrant import (
     expected_calibration_error,
     top_label_calibration_error,
 )
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import SimplexUnique, Unique
 from calibrant.datasets import load_top_label_example, load_two_patients
 from calibrant.metrics import canonical_calibration_error

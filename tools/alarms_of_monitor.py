@@ -10,10 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from calibrant.monitoring.bets import Cells
-from calibrant.monitoring.evidence import Evidence
-from calibrant.monitoring.place import Place
-from calibrant.monitoring.reference import Reference
+from calibrant.monitoring.evidence import BetCells, Evidence, Place, Reference
 
 N_BINS, AT_ONCE = 15, 10
 """Bins of equal width, and streams that are simulated side by side."""
@@ -74,7 +71,7 @@ class World:
     reference: int = 5000
     change: int = 100
 
-    def drawn(self, rng: np.random.Generator, streams: int) -> tuple[Cells, Cells]:
+    def drawn(self, rng: np.random.Generator, streams: int) -> tuple[BetCells, BetCells]:
         """Return sums of the windows, shape (windows, streams, bins), and of the reference."""
         found = []
         for t in range(self.windows):
@@ -83,7 +80,7 @@ class World:
                 sums_of(score, rng.random(score.shape) < (self.later if t >= self.change else self.truth)(score))
             )
         score = self.scores(rng, (streams, self.reference), 0.0)
-        return Cells(*map(np.array, zip(*found, strict=True))), Cells(
+        return BetCells(*map(np.array, zip(*found, strict=True))), BetCells(
             *sums_of(score, rng.random(score.shape) < self.truth(score))
         )
 

@@ -17,7 +17,7 @@ import numpy as np
 from calibrant import assess, bin_test_calibration_error
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel_calibration_error
-from calibrant.metrics.binned.losses import NormOfBins
+from calibrant.metrics.bin_losses import NormOfBins
 from calibrant.registry import entries
 
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100

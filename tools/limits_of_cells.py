@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from calibrant import smooth_calibration_error
-from calibrant.interop.batches import Batches
+from calibrant.interop.streams import Batches
 from calibrant.metrics import (
     adaptive_calibration_error,
     area_under_roc_hull_score,
@@ -16,7 +16,7 @@ from calibrant.metrics import (
     miscalibration_loss,
     uncertainty_loss,
 )
-from calibrant.metrics.roc.areas import area_under_roc
+from calibrant.metrics.roc import area_under_roc
 
 FIGURES: dict[str, Callable[..., float]] = {
     "`kolmogorov_smirnov_error`": kolmogorov_smirnov_error,

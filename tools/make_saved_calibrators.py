@@ -17,7 +17,7 @@ import numpy as np
 
 import calibrant
 from calibrant._core.registry import entries
-from calibrant.interop.persistence import to_document
+from calibrant.interop.save import to_document
 
 SAVED = Path(__file__).resolve().parent.parent / "tests" / "interop" / "saved_calibrators.json"
 

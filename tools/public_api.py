@@ -9,9 +9,9 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
 
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.lazy import homes, load
 from calibrant._core.registry import HOMES, entries
-from calibrant.lenses.base import Size
+from calibrant.lenses import Size
 
 KEPT = Path(__file__).parents[1] / "tests" / "data" / "public_api.txt"
 

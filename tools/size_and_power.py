@@ -26,9 +26,8 @@ from calibrant import (
     spiegelhalter_test,
 )
 from calibrant.binning import as_binning
-from calibrant.metrics.kinds.metric import as_metric
-from calibrant.planning.power import Detection
-from calibrant.planning.predictions import of_classes, of_event, of_pilot
+from calibrant.metrics.kinds import as_metric
+from calibrant.planning.simulated import Detection, of_classes, of_event, of_pilot
 from calibrant.significance import (
     bayes_factor_test,
     by_class,

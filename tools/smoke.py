@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import calibrant
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.lazy import homes, load
 
 site = Path(sys.prefix).resolve()
 assert Path(calibrant.__file__).resolve().is_relative_to(site), calibrant.__file__

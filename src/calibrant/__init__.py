@@ -5,7 +5,7 @@ others in the packages `metrics`, `calibrators`, `curves`, `significance`, `binn
 `datasets`. Each loads when it is first used.
 """
 
-from calibrant._core.public import attach
+from calibrant._core.lazy import attach
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

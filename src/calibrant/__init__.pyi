@@ -28,7 +28,7 @@ from .significance import paired_test as paired_test
 from .curves import reliability_curve as reliability_curve
 from .curves import smooth_reliability_curve as smooth_reliability_curve
 from .curves import corp_curve as corp_curve
-from .plots import plot_reliability as plot_reliability
+from calibrant.curves import plot_reliability as plot_reliability
 
 # Calibrate
 from .calibrators import CalibratedClassifier as CalibratedClassifier
@@ -83,7 +83,6 @@ from . import metrics as metrics
 from . import monitoring as monitoring
 from . import notions as notions
 from . import planning as planning
-from . import plots as plots
 from . import registry as registry
 from . import report as report
 from . import significance as significance

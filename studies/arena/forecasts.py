@@ -12,7 +12,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from calibrant._core.links import prob_of_logit, score_of_logit
+from calibrant._core.arrays import prob_of_logit, score_of_logit
 from studies.data import data_dir
 
 MOST_TRAINED, MOST_FITTED, MOST_TESTED = 3000, 1000, 5000

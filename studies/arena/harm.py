@@ -32,8 +32,8 @@ from sklearn.preprocessing import StandardScaler
 from calibrant import ByNotion
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator
-from calibrant.calibrators.around.safe import SafeCalibrator
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.safe import SafeCalibrator
 from studies.arena.forecasts import prob_of_rows, published, spambase
 from studies.data import data_dir
 from studies.markdown import table

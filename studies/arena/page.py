@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibrant.calibrators.around.default import SAFE_BELOW
+from calibrant.calibrators.classifier import SAFE_BELOW
 from studies.arena.cells import MOST_SECONDS, MOST_TESTED, SIZES, TOO_SLOW
 from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
 from studies.arena.excerpts import put, recommendations, standing
@@ -354,7 +354,7 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    from calibrant.plots import _style
+    from calibrant import style as _style
     from tools.make_gallery import save_picture
 
     known: dict[str, int] = {}

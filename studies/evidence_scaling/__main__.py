@@ -16,7 +16,7 @@ from scipy.special import softmax
 
 from calibrant import SafeCalibrator, TemperatureScaling, log_loss
 from calibrant.calibrators import EvidenceScaling, StructuredMatrixScaling
-from calibrant.solvers.evidence import softmax_curvature
+from calibrant.fit import evidence as softmax_curvature
 from studies.data import data_dir
 from studies.evidence_scaling import coverage, needed
 from studies.markdown import table

@@ -15,7 +15,7 @@ import numpy as np
 from calibrant import log_loss
 from calibrant.calibrators import EvidenceScaling
 from calibrant.exceptions import CalibrationWarning
-from calibrant.solvers import folds
+from calibrant.fit import folds
 from studies.markdown import table
 
 DRAWS, NEW, FEW, MANY = 10, 4000, 150, 5000

@@ -17,8 +17,8 @@ import numpy as np
 
 from calibrant import log_loss
 from calibrant.calibrators import EvidenceScaling
-from calibrant.calibrators.simplex.evidence import model as models
-from calibrant.calibrators.simplex.evidence.hyper_prior import prior_of
+from calibrant.calibrators import evidence_features as models
+from calibrant.calibrators.evidence_features import prior_of
 from studies.evidence_scaling import small
 from studies.evidence_scaling.__main__ import calibrated
 from studies.evidence_scaling.precisions import OfKind, constants, forecasts, read

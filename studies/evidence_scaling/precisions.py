@@ -21,13 +21,19 @@ from pathlib import Path
 
 import numpy as np
 
-from calibrant._core.links import prob_of_logit
-from calibrant._core.problem import SimplexProblem
+from calibrant._core.arrays import prob_of_logit
+from calibrant._core.rows import SimplexProblem
 from calibrant.calibrators import EvidenceScaling
-from calibrant.calibrators.simplex.evidence.hyper_prior import CLASSES, MOST_AWAY, Normal, groups_of
-from calibrant.calibrators.simplex.evidence.model import measured, model_of
-from calibrant.calibrators.simplex.evidence.standard import standard_of
-from calibrant.solvers.evidence.precisions import Prior, most_evident
+from calibrant.calibrators.evidence_features import (
+    CLASSES,
+    MOST_AWAY,
+    Normal,
+    groups_of,
+    measured,
+    model_of,
+    standard_of,
+)
+from calibrant.fit.evidence import Prior, most_evident
 from studies.arena import out_of_fold
 from studies.arena.data_sets import DESIGN
 from studies.evidence_scaling import networks

@@ -19,8 +19,9 @@ import numpy as np
 
 from calibrant import TemperatureScaling, log_loss
 from calibrant.calibrators import EnsembleTemperatureScaling, EvidenceScaling
-from calibrant.calibrators.simplex.evidence import pooling, standard
-from calibrant.calibrators.simplex.evidence_scaling import FEW_OF_TWO
+from calibrant.calibrators import evidence as pooling
+from calibrant.calibrators import evidence_features as standard
+from calibrant.calibrators.evidence import FEW_OF_TWO
 from studies.evidence_scaling.__main__ import calibrated
 from studies.evidence_scaling.precisions import MOST_CLASSES, forecasts
 from studies.markdown import table

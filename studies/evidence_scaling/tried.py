@@ -18,17 +18,17 @@ import numpy as np
 from scipy.special import softmax
 
 from calibrant import log_loss
-from calibrant._core.links import FloatArray
-from calibrant._core.problem import SimplexProblem
+from calibrant._core.arrays import FloatArray
+from calibrant._core.rows import SimplexProblem
 from calibrant.calibrators import EvidenceScaling
-from calibrant.calibrators.simplex import evidence_scaling
-from calibrant.calibrators.simplex.evidence import class_features, hyper_prior, model, pooling
-from calibrant.calibrators.simplex.evidence.hinges import Hinges
-from calibrant.calibrators.simplex.evidence.hyper_prior import Normal
-from calibrant.solvers.evidence.logit import Logit, ManyClasses, TwoClasses
-from calibrant.solvers.evidence.precisions import Evidence
-from calibrant.solvers.evidence.table import SameForAll
-from calibrant.solvers.mixture import most_likely_shares
+from calibrant.calibrators import evidence as evidence_scaling
+from calibrant.calibrators import evidence as pooling
+from calibrant.calibrators import evidence_features as class_features
+from calibrant.calibrators import evidence_features as hyper_prior
+from calibrant.calibrators import evidence_features as model
+from calibrant.calibrators.evidence_features import Hinges, Normal
+from calibrant.fit.evidence import Evidence, Logit, ManyClasses, SameForAll, TwoClasses
+from calibrant.fit.minimise import most_likely_shares
 from studies.arena.cells import Cell, has_rows, split
 from studies.arena.data_sets import DESIGN
 from studies.arena.out_of_fold import load, stored

@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from calibrant import plot_reliability
-from calibrant.plots import _style
+from calibrant import style as _style
 from tools.make_gallery import save_picture
 
 Array = npt.NDArray[Any]

@@ -16,12 +16,11 @@ from functools import cache
 import numpy as np
 
 from calibrant.binning import SplitTree
-from calibrant.binning.simplex.lattice import simplex_grid
+from calibrant.binning.cells import simplex_grid
 from calibrant.calibrators import MulticlassRecursivePartitioning
-from calibrant.calibrators.simplex import Mixture
+from calibrant.calibrators.linear import Mixture
+from calibrant.fit.simplex_tree import Candidates, GivenCandidates, Measured, Rows
 from calibrant.metrics import volume_under_surface_score
-from calibrant.solvers.simplex_rows import Rows
-from calibrant.solvers.split_candidates import Candidates, GivenCandidates, Measured
 from studies.roc_isotonic.forecasts import Forecasts, of_paper
 
 SMOOTHING = 0.05

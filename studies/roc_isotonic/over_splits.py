@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from calibrant.binning.simplex.lattice import simplex_grid
+from calibrant.binning.cells import simplex_grid
 from studies.roc_isotonic.authors import STEPS, partitioning, recursive_binning, walked_losses
 from studies.roc_isotonic.forecasts import covertype
 from studies.roc_isotonic.study import FIRST_SEED

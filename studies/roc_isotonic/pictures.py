@@ -14,17 +14,20 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from calibrant import log_loss
+from calibrant import style as _style
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.curves import (
     PartitionPath,
     cumulative_sum_curve,
     partition_path,
+    plot_partition_path,
+    plot_simplex_partition,
+    plot_simplex_points,
     roc_surface,
     simplex_partition,
     simplex_points,
     simplex_split,
 )
-from calibrant.plots import _style, plot_partition_path, plot_simplex_partition, plot_simplex_points
 from studies.roc_isotonic.authors import Figures, baseline, irp, total
 from studies.roc_isotonic.authors import Path as AuthorsPath
 from studies.roc_isotonic.forecasts import of_paper
@@ -167,7 +170,7 @@ def draw_surface() -> None:
     """Figure 7: the ROC surface before and after."""
     p, y, fitted = synthetic()
     surfaces = {"before": roc_surface(y, p), "after": roc_surface(y, fitted.predict_proba(p))}
-    from calibrant.plots import plot_roc_surface
+    from calibrant.curves import plot_roc_surface
 
     ax = plot_roc_surface(surfaces)
     save(np.ravel(ax)[0].figure, "surface")

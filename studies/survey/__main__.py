@@ -15,10 +15,10 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.colors import SymLogNorm
 
+from calibrant import style as _style
 from calibrant.curves import simplex_map
-from calibrant.curves.simplex_points import CORNERS
-from calibrant.plots import _style
-from calibrant.plots._legend import legend_above
+from calibrant.curves.simplex_partition import CORNERS
+from calibrant.drawing import legend_above
 from studies.claims import AGAINST, Row, Verdict, claims_table, run
 from studies.coverage import coverage_table
 from studies.survey.cases import DRAWS, ROWS, the_case

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from calibrant.datasets.survey import CLASS_1, CLASS_2, SLOPES
+from calibrant.datasets import CLASS_1, CLASS_2, SLOPES
 from studies.claims import Claim, Verdict
 from studies.judging import holds
 from studies.survey import judges

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant.datasets import SurveyMixture, make_survey_forecast
-from calibrant.datasets.network import survey_network
-from calibrant.datasets.survey import SLOPES
+from calibrant.datasets import SLOPES, SurveyMixture, make_survey_forecast, survey_network
 
 END, NEAR = 260.0, 20.0
 """The grid reaches seven standard deviations beyond the outermost mean, and is finer about the middle."""

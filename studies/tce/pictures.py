@@ -15,8 +15,8 @@ from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from calibrant.plots import _style
-from calibrant.plots._legend import legend_above
+from calibrant import style as _style
+from calibrant.drawing import legend_above
 from studies.tce.imagenet import curve
 from studies.tce.monitoring import AT as AT_PREVALENCE
 from studies.tce.monitoring import FORECASTS, PREVALENCES, SIZES, at

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant import bin_test_calibration_error
-from calibrant._core.weights import Weights
+from calibrant._core.rows import Weights
 from calibrant.binning import Binning, Bins, BoundedIsotonic
 from calibrant.notions import BinaryProblem
 from studies.tce.imagenet import NETWORKS, dogs

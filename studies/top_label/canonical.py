@@ -12,11 +12,10 @@ from matplotlib import pyplot as plt
 from calibrant import DirichletCalibration, TemperatureScaling, assess, brier_score_loss, log_loss
 from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
 from calibrant.calibrators import CanonicalBinning
-from calibrant.curves import simplex_partition
+from calibrant.curves import plot_simplex_partition, simplex_partition
 from calibrant.metrics import canonical_calibration_error
+from calibrant.metrics.estimate import Estimate
 from calibrant.metrics.scores import accuracy
-from calibrant.metrics.uncertainty.estimate import Estimate
-from calibrant.plots import plot_simplex_partition
 from studies.data import data_dir
 from studies.markdown import table
 from studies.top_label.forecasts import LEVEL, RESAMPLES

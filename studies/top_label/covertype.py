@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from calibrant import ByNotion, EqualMass, EqualWidth, HistogramBinning
-from calibrant._core.problem import BinaryProblem
+from calibrant._core.rows import BinaryProblem
 from calibrant.binning import Binning, Bins, PointsPerBin, Unique
 from calibrant.curves import ClassErrors, class_errors
-from calibrant.metrics.binned.losses import Loss
+from calibrant.metrics.bin_losses import Loss
 from studies.data import data_dir
 from studies.top_label.forecasts import DELTA
 

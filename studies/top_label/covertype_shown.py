@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant.plots import plot_class_errors
+from calibrant.curves import plot_class_errors
 from studies.markdown import table
 from studies.top_label.covertype import ALIKE, CLASSES, METHODS, RARE, Design, by_class, errors, fitted_rows
 from studies.top_label.pictures import save

@@ -20,7 +20,7 @@ from calibrant import (
 )
 from calibrant.binning import Binning, PointsPerBin
 from calibrant.metrics import estimate_calibration_error
-from calibrant.metrics.uncertainty.estimate import Estimate
+from calibrant.metrics.estimate import Estimate
 from calibrant.notions import WithinGroups
 from studies.data import data_dir
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from calibrant import EqualMass, log_loss
 from calibrant.binning import Unique
+from calibrant.metrics.estimate import Estimate
 from calibrant.metrics.scores import accuracy
-from calibrant.metrics.uncertainty.estimate import Estimate
 from studies.markdown import table
 from studies.top_label.forecasts import forecasts
 

@@ -12,9 +12,17 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 from calibrant import EqualMass
+from calibrant import style as _style
 from calibrant.binning import Unique
-from calibrant.curves import bin_sweep, top_label_curve, validity_curve
-from calibrant.plots import _style, plot_bin_sweep, plot_top_label, plot_top_label_bin, plot_validity
+from calibrant.curves import (
+    bin_sweep,
+    plot_bin_sweep,
+    plot_top_label,
+    plot_top_label_bin,
+    plot_validity,
+    top_label_curve,
+    validity_curve,
+)
 from studies.top_label.forecasts import Forecast, cifar, forecasts
 from studies.top_label.networks import BINS
 from tools.make_gallery import save_picture

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, softmax
 
 from calibrant import PlattScaling, StructuredMatrixScaling, TemperatureScaling, advise, load_digits_forecast, log_loss
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.assessment import advice as module
 from calibrant.assessment.advice import IDENTITY, MARGIN, Candidate
 from calibrant.datasets import make_softmax_forecast

@@ -45,7 +45,7 @@ def test_the_default_metrics_and_words_are_those_of_assess():
 
 
 def test_rows_are_checked_once_and_scanned_once(monkeypatch):
-    module = __import__("sys").modules["calibrant.assessment.measure"]
+    module = __import__("sys").modules["calibrant.assessment.table"]
     calls = []
     for name in ("as_problem", "scan"):
         original = getattr(module, name)

@@ -13,10 +13,9 @@ from calibrant._core.registry import entries
 from calibrant.assessment.table import FIGURES, Row, _cells_of
 from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, Unique
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics.kinds.metric import metrics
-from calibrant.metrics.kinds.through_lens import ThroughLens
-from calibrant.metrics.uncertainty.estimate import MOSTLY_NOISE, Estimate
-from calibrant.report.summary import findings
+from calibrant.metrics.estimate import MOSTLY_NOISE, Estimate
+from calibrant.metrics.kinds import ThroughLens, metrics
+from calibrant.report.page import findings
 
 EVERY = [name for name, entry in entries("metric").items() if not entry.may_be_undefined]
 Y = [0, 1, 2, 1]

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from calibrant import assess, calibration_slope, predictions
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics.uncertainty.estimate import ABOVE_INTERVAL, MOSTLY_NOISE
+from calibrant.metrics.estimate import ABOVE_INTERVAL, MOSTLY_NOISE
 from calibrant.significance import cox_test
 
 NONE = ("none detected",)

@@ -6,10 +6,9 @@ from reference import binned, histogram, tuned_binning
 from strategies import columns
 
 from calibrant import EqualMass, EqualWidth
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, PointsPerBin, Unique, as_binning
-from calibrant.binning.cross_validated import Residuals
-from calibrant.binning.distinct_scores import Ordered
+from calibrant.binning.bins import Ordered, Residuals
 
 
 def cut(binning, score, label=None, weight=None):
@@ -191,7 +190,7 @@ def test_sums_in_chunks_equal_sums_at_once(rows, n_bins):
     problem = as_problem(label, score, sample_weight=weight)
     whole = EqualWidth(n_bins)(problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibrant.binning.base.CHUNK", 4)
+        patch.setattr("calibrant.binning.bins.CHUNK", 4)
         chunked = EqualWidth(n_bins)(problem)
     np.testing.assert_array_equal(chunked.count, whole.count)
     np.testing.assert_array_equal(chunked.outcome_sum, whole.outcome_sum)

@@ -10,7 +10,7 @@ from reference import bounded_isotonic as reference
 from strategies import columns
 
 from calibrant import calibration_error
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import BoundedIsotonic, Isotonic, as_binning
 
 outcomes = st.lists(st.integers(0, 1), min_size=1, max_size=30)

@@ -5,12 +5,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from calibrant._core.problem import BinaryProblem
-from calibrant._core.weights import Weights
+from calibrant._core.rows import BinaryProblem, Weights
 from calibrant.binning import EqualMass
-from calibrant.binning.distinct_scores import Ordered
-from calibrant.binning.equal_mass import MOST_SELECTED
-from calibrant.metrics.roc.ranked import Ranked
+from calibrant.binning.bins import MOST_SELECTED, Ordered
+from calibrant.metrics.roc import Ranked
 
 scores = st.lists(
     st.one_of(st.sampled_from([0.0, -0.0, 5e-324, 0.25, 0.5, 1.0 - 2**-53, 1.0]), st.floats(0, 1)),

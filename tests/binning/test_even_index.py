@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant.binning.equal_width import even_edges
-from calibrant.binning.even_index import even_index
-from calibrant.binning.partition import locate
+from calibrant.binning.bins import even_edges, even_index, locate
 
 PRECISIONS = [np.float32, np.float64]
 

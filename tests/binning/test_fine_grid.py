@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import Edges, FineGrid
 
 numbers = st.floats(0.0, 1.0) | st.floats(0.0, 1e-9) | st.floats(0.0, 1e-9).map(lambda q: 1.0 - q)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import calibration_error
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import Binning
 from calibrant.notions import as_notion
 from calibrant.sums import Plan, scan

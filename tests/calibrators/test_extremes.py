@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator
 from calibrant.exceptions import CalibrationWarning
-from calibrant.solvers.logistic import Recalibration
+from calibrant.fit.log_loss import Recalibration
 
 NAMES = [
     *("platt", "beta", "quadratic", "vector", "matrix", "dirichlet", "svs", "sms", "spline"),

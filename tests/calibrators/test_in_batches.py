@@ -18,7 +18,8 @@ from calibrant import (
     TemperatureScaling,
     VennAbers,
 )
-from calibrant.binning import EqualMass, EqualWidth, FineGrid, Unique, fine_grid
+from calibrant.binning import EqualMass, EqualWidth, FineGrid, Unique
+from calibrant.binning import bins as fine_grid
 from calibrant.calibrators import (
     BayesianBinning,
     DirichletCalibration,
@@ -30,9 +31,9 @@ from calibrant.calibrators import (
     VectorScaling,
 )
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.batches import Batches
+from calibrant.interop.streams import Batches
 from calibrant.metrics import discrimination_score
-from calibrant.sums.unread import AsRead, unread
+from calibrant.sums.reading import AsRead, unread
 
 pytestmark = pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from calibrant import cli, show_versions
+from calibrant import datasets as digits
 from calibrant.cli.options import parser
-from calibrant.datasets import digits
 from calibrant.interop.tables import read_table, write_table
 
 RNG = np.random.default_rng(11)

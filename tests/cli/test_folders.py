@@ -10,7 +10,7 @@ import pytest
 
 from calibrant import cli
 from calibrant.interop.tables import read_table, write_table
-from calibrant.sums import kept_rows
+from calibrant.sums import draws as kept_rows
 
 RNG = np.random.default_rng(4)
 PROB = np.round(RNG.random(60), 3)
@@ -273,8 +273,8 @@ HINTS = {
 @pytest.mark.parametrize(("words", "hint", "more"), HINTS.values(), ids=list(HINTS))
 def test_a_hint_is_possible(words, hint, more, run, calibrator, monkeypatch):
     monkeypatch.setattr(kept_rows, "MOST", 10)
-    monkeypatch.setattr("calibrant.sums.predictions.FEW", 10)
-    monkeypatch.setattr("calibrant.interop.batches.streamed.FEW", 10)
+    monkeypatch.setattr("calibrant.sums.reading.FEW", 10)
+    monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
     code, _, err = run(*words)
     assert (code, hint in err) == (2, True)
     plain = [word for at, word in enumerate(words) if "--rows" not in (word, words[at - 1])]

@@ -9,10 +9,10 @@ import pytest
 
 from calibrant import cli, equivalence_test
 from calibrant._core.result import shown_pvalue
-from calibrant.cli.gates import draws_for
+from calibrant.cli.commands import draws_for
 from calibrant.cli.options import parser
 from calibrant.interop.tables import write_table
-from calibrant.metrics.kernel.pairs import SimplexPairs
+from calibrant.metrics.kernel import SimplexPairs
 from calibrant.significance import by_class, kernel_test, kuiper_test, resampling_test
 
 RNG = np.random.default_rng(0)

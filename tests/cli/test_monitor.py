@@ -13,9 +13,9 @@ import pytest
 
 from calibrant import Monitor, cli
 from calibrant._core.checksum import checksum_of
-from calibrant.cli.watch_state import WatchState, files_of
+from calibrant.cli.watch import WatchState, files_of
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.batches import addresses
+from calibrant.interop import sources as addresses
 from calibrant.interop.tables import read_table, write_table
 
 N, DAYS = 300, 12

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from calibrant import cli, load_calibrator, spiegelhalter_test
-from calibrant.cli import apply, streams
-from calibrant.interop import files as tables
+from calibrant.cli import fit as apply
+from calibrant.cli import inputs as streams
+from calibrant.interop import tables
 from calibrant.interop.tables import write_table
 
 RNG = np.random.default_rng(17)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from calibrant._core import one_pass
-from calibrant._core.by_row import entry, log_losses, sum_of_squares, top_column
+from calibrant._core import arrays as one_pass
+from calibrant._core.rows import entry, log_losses, sum_of_squares, top_column
 
 RNG = np.random.default_rng(0)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._core.finite_numbers import as_numbers
+from calibrant._core.checks import as_numbers
 
 
 def test_numbers_that_only_overflow_in_their_sum_are_finite():

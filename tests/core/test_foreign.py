@@ -11,8 +11,8 @@ import sklearn.isotonic
 import sklearn.metrics
 
 import calibrant
-from calibrant._core.elsewhere import PACKAGES, homes, load, where
 from calibrant._core.foreign import FOREIGN, GUESSED
+from calibrant._core.lazy import PACKAGES, homes, load, where
 from calibrant._core.registry import entries
 
 RNG = np.random.default_rng(0)

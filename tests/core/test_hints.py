@@ -25,7 +25,7 @@ from calibrant import (
     paired_test,
 )
 from calibrant.exceptions import CalibrationWarning
-from calibrant.report.summary import summarise
+from calibrant.report.page import summarise
 from calibrant.significance import paired_difference
 
 RNG = np.random.default_rng(0)

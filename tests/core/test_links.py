@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logit, softmax
 
-from calibrant._core.links import (
+from calibrant._core.arrays import (
     LEAST_SCORE,
     MANY_COLUMNS,
     grouped,

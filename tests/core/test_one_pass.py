@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant._core import one_pass, validation
-from calibrant._core.finite_numbers import as_numbers
-from calibrant._core.one_pass import are_between, are_probabilities, blocks, is_real
-from calibrant._core.problem import BinaryProblem
-from calibrant._core.rows import SUM_TOLERANCE, as_probabilities
-from calibrant._core.validation import as_problem
+from calibrant._core import arrays as one_pass
+from calibrant._core import border as validation
+from calibrant._core.arrays import are_between, are_probabilities, blocks, is_real
+from calibrant._core.border import as_problem
+from calibrant._core.checks import as_numbers
+from calibrant._core.rows import SUM_TOLERANCE, BinaryProblem, as_probabilities
 
 ODD = [0.0, -0.0, 1.0, 0.5, 1 + 1e-7, 1 + 1e-5, -1e-7, -1e-5, np.nan, np.inf, -np.inf, 5e-324, 1e308]
 OFF = [0.0, 5e-4, 8.9e-4, 1e-3, 1.0005e-3, 1.1e-3, -5e-4, -1e-3, -1.1e-3]

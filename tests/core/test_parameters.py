@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant._core import parameters as must
-from calibrant.calibrators.simplex import Splits
+from calibrant._core import checks as must
+from calibrant.calibrators.linear import Splits
 
 REFUSED = {
     "require": (

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from calibrant._core.progress import progress_bar, tracked
+from calibrant._core.checks import progress_bar, tracked
 
 
 def test_items_pass_through_in_their_order():

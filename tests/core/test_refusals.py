@@ -23,11 +23,13 @@ from calibrant.curves import (
     calibration_map,
     cumulative_sum_curve,
     partition_path,
+    plot_bin_test,
+    plot_cumulative_sum,
+    plot_smooth_reliability,
     simplex_split,
 )
 from calibrant.datasets import make_softmax_forecast, make_survey_forecast
 from calibrant.metrics import canonical_calibration_error, corp_decomposition, kernel_calibration_error
-from calibrant.plots import plot_bin_test, plot_cumulative_sum, plot_smooth_reliability
 from calibrant.registry import entries
 from calibrant.significance import by_class, by_group, cox_test, pearson_test, resampling_test
 

@@ -6,11 +6,9 @@ from spellings import spelling_of
 
 import calibrant
 from calibrant._core import registry
+from calibrant._core.border import as_problem
 from calibrant._core.registry import GUARANTEES, HOMES, declare, entries, find, named
-from calibrant._core.validation import as_problem
-from calibrant.metrics.kinds.mean_of_rows import MeanOfRows
-from calibrant.metrics.kinds.metric import Own
-from calibrant.metrics.kinds.through_lens import ThroughLens
+from calibrant.metrics.kinds import MeanOfRows, Own, ThroughLens
 
 
 @pytest.mark.parametrize("kind", HOMES)

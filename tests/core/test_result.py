@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from calibrant._core.result import DrawnResult, Picture, Record, Result
-from calibrant._core.table import Table, under
+from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +124,14 @@ def test_a_class_may_write_its_own_methods():
 
 
 def test_a_picture_is_drawn_by_name_on_the_axes_that_are_given(monkeypatch):
-    from calibrant.plots import corp
+    from calibrant.curves import corp
 
     calls = []
     monkeypatch.setattr(corp, "plot_corp", lambda *args, **options: calls.append((args, options)))
 
     @dataclass(frozen=True, eq=False)
     class Drawn(DrawnResult):
-        _picture = Picture("a thing", "corp.plot_corp", options="``band``.", axes="axes", of="value")
+        _picture = Picture("a thing", "curves.corp.plot_corp", options="``band``.", axes="axes", of="value")
         _summary = ""
 
         value: float
@@ -157,7 +156,7 @@ FIELDS = {"panels": "tuple[Part, ...]", "score": "np.ndarray", "notion": "str"}
         ({"_table": Table(None, "name=notoin")}, "'notoin', and there is no 'notoin'"),
         ({"_summary": "{notion}, parts={pannels:n}"}, "'pannels', and there is no 'pannels'"),
         ({"_summary": "{panels.scores:n}"}, "'panels.scores', and there is no 'scores'"),
-        ({"_picture": Picture("it", "corp.plot_corp", of="curve")}, "'curve', and there is no 'curve'"),
+        ({"_picture": Picture("it", "curves.corp.plot_corp", of="curve")}, "'curve', and there is no 'curve'"),
     ],
 )
 def test_a_result_that_reads_what_it_has_not_cannot_be_made(declared, missing):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from calibrant import ByNotion, SortedCumulativeIsotonic, TemperatureScaling, cli, spiegelhalter_test
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
-from calibrant._core.validation import DataOptions, as_problem
 from calibrant.calibrators import MulticlassRecursivePartitioning
-from calibrant.calibrators.kinds import BinaryCalibrator
+from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.cli.options import parser
 from calibrant.interop.tables import write_table
 

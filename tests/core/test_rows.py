@@ -25,7 +25,7 @@ from calibrant import (
     reliability_curve,
     spiegelhalter_test,
 )
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.curves import calibration_shift, simplex_points
 from calibrant.decisions import calibration_regret, estimate_prior, shift_prior
 from calibrant.interop.tables import read_table, write_table

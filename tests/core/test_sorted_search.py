@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant._core.sorted_search import BLOCK, MANY, places
+from calibrant._core.rows import BLOCK, MANY, places
 
 KNOWN = [-np.inf, -1.0, -0.0, 0.0, 5e-324, 0.25, 0.5, np.nextafter(0.5, 1), 1.0, 1e30, np.inf]
 

@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from calibrant._core.parameters import choice, under_word
+from calibrant._core.checks import choice, folded, meant, nearest, question, under_word
 from calibrant._core.registry import HOMES, entries, find
-from calibrant._core.spelling import folded, meant, nearest, question
 from calibrant.binning import EqualMass, as_binning
-from calibrant.binning.simplex import Sierpinski, as_simplex_binning
-from calibrant.metrics.binned.losses import PowerMean, as_loss, as_norm, debiased_squared_gap, l2, maximum
+from calibrant.binning.cells import Sierpinski, as_simplex_binning
+from calibrant.metrics.bin_losses import PowerMean, as_loss, as_norm, debiased_squared_gap, l2, maximum
 from calibrant.notions import TopKLabel, TopLabel, as_notion
 
 

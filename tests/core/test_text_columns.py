@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibrant import IsotonicCalibration, TemperatureScaling
-from calibrant._core.arrays import as_array
-from calibrant._core.finite_numbers import as_numbers
-from calibrant._core.labels import as_labels
-from calibrant._core.text_columns import text_of
-from calibrant.calibrators.around.groups import as_groups
+from calibrant._core.arrays import as_array, text_of
+from calibrant._core.border import as_labels
+from calibrant._core.checks import as_numbers
+from calibrant.calibrators.classifier import as_groups
 
 COLUMNS = {
     "pandas str": lambda cells: pd.Series(cells, dtype="str", index=range(len(cells), 0, -1)),

@@ -12,9 +12,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from calibrant import EqualWidth, assess, calibration_error, expected_calibration_error, reliability_curve
-from calibrant._core.problem import BinaryProblem, SimplexProblem
-from calibrant._core.rows import ROUNDING
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import BEYOND, BinaryProblem, SimplexProblem
 from calibrant.notions import Binary
 
 Y = np.array([0, 1, 2])
@@ -406,7 +405,7 @@ def test_rows_within_the_tolerance_are_taken_as_they_are(off):
     np.testing.assert_array_equal(as_problem(Y, table).prob, table)
 
 
-@pytest.mark.parametrize("off", [1e-3 + ROUNDING + 1e-9, -1e-3 - ROUNDING - 1e-9])
+@pytest.mark.parametrize("off", [1e-3 + BEYOND + 1e-9, -1e-3 - BEYOND - 1e-9])
 def test_rows_beyond_the_tolerance_are_refused(off):
     with pytest.raises(ValueError, match="sum to one"):
         as_problem(Y, changed(P, (0, 0), 0.5 + off))

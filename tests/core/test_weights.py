@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibrant import spiegelhalter_test
-from calibrant._core.validation import as_problem, as_weights
-from calibrant._core.weights import Weights
+from calibrant._core.border import as_problem, as_weights
+from calibrant._core.rows import Weights
 from calibrant.significance import by_class
 
 COUNTS = st.lists(st.integers(1, 6), min_size=1, max_size=12)

@@ -12,7 +12,7 @@ from strategies import columns, tables
 from calibrant import EqualMass
 from calibrant.binning import Unique
 from calibrant.curves.bin_test import bin_test_curve
-from calibrant.metrics.rejections.bin_test import bin_test_calibration_error
+from calibrant.metrics.binned import bin_test_calibration_error
 
 NOTIONS = ("confidence", "top-label", "class-wise")
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")

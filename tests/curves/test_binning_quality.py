@@ -11,8 +11,8 @@ from reference import bounded_isotonic as reference
 from strategies import columns, tables
 
 from calibrant import EqualMass, EqualWidth
+from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant._core.validation import as_problem
 from calibrant.binning import BoundedIsotonic, Isotonic, Unique
 from calibrant.curves.binning_quality import (
     BinningQuality,

@@ -9,7 +9,7 @@ from strategies import columns, tables
 
 from calibrant import EqualMass, TemperatureScaling, load_digits_forecast, reliability_curve
 from calibrant.binning import Isotonic
-from calibrant.curves.calibration_shift import calibration_shift
+from calibrant.curves.calibration_map import calibration_shift
 from calibrant.exceptions import CalibrationWarning
 from calibrant.notions import OneVsRest
 

@@ -17,7 +17,7 @@ from calibrant import (
     load_digits_forecast,
     reliability_curve,
 )
-from calibrant.curves.cumulative_calibration_map import cumulative_calibration_map
+from calibrant.curves.cumulative import cumulative_calibration_map
 
 Y, PROB = load_digits_forecast()
 FITTED = SortedCumulativeIsotonic(epsilon=0.0).fit(PROB[:748], Y[:748])

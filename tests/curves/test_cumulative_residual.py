@@ -7,9 +7,9 @@ from reference import cumulative_path
 from strategies import columns, tables
 
 from calibrant.curves import cumulative_residual_curve
-from calibrant.curves.cumulative_residual import brownian_quantile
+from calibrant.curves.cumulative import brownian_quantile
 from calibrant.metrics import kolmogorov_smirnov_error, kuiper_error
-from calibrant.sums.brownian_motion import distance_survival
+from calibrant.sums.draws import distance_survival
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import binomial, wilson
 
-from calibrant.curves.intervals import clopper_pearson_interval, consistency_interval, wilson_interval
+from calibrant.curves.reliability import clopper_pearson_interval, consistency_interval, wilson_interval
 
 levels = st.sampled_from([0.5, 0.1, 0.05, 0.01])
 

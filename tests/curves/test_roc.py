@@ -8,7 +8,7 @@ from strategies import tables
 from calibrant.curves import roc_curve
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import area_under_roc_hull_score, roc_convex_hull
-from calibrant.metrics.roc.areas import area_under_roc
+from calibrant.metrics.roc import area_under_roc
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])

@@ -10,7 +10,7 @@ from calibrant import TemperatureScaling, load_digits_forecast
 from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid
 from calibrant.calibrators import CanonicalBinning, MulticlassRecursivePartitioning
 from calibrant.curves import simplex_map
-from calibrant.curves.simplex_mesh import small_triangles
+from calibrant.curves.simplex import small_triangles
 from calibrant.curves.simplex_partition import simplex_partition, simplex_split, splits_inside
 
 Y, PROB = load_digits_forecast()

@@ -9,7 +9,7 @@ from strategies import tables
 from calibrant import TemperatureScaling, load_digits_forecast
 from calibrant.binning import RecursiveSplit, Sierpinski, SplitTree
 from calibrant.calibrators import CanonicalBinning
-from calibrant.curves.simplex_points import CORNERS, simplex_lattice, simplex_points
+from calibrant.curves.simplex_partition import CORNERS, simplex_lattice, simplex_points
 
 Y, PROB = load_digits_forecast()
 SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 300) for k in (3, 4)}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import simultaneous
 
-from calibrant.curves.simultaneous import simultaneous_band
+from calibrant.curves.cumulative import simultaneous_band
 
 counts = st.lists(st.tuples(st.integers(1, 30), st.floats(0, 1)), min_size=1, max_size=40)
 

@@ -8,7 +8,7 @@ from reference import smooth as reference
 from strategies import columns, tables
 
 from calibrant import integrated_calibration_index, smooth_calibration_error, smooth_reliability_curve
-from calibrant.lenses.local import Local
+from calibrant.lenses import Local
 
 smoothers = pytest.mark.parametrize("smoother", ["kernel", "local"])
 METRICS = {"kernel": smooth_calibration_error, "local": integrated_calibration_index}
@@ -92,8 +92,8 @@ def test_the_band_covers_the_smoothed_event_rate_at_each_place(smoother, power):
 
 
 def _smooth(score, truth, smoother):
-    from calibrant._core.validation import as_problem
-    from calibrant.lenses.smooth import reflected_kernel
+    from calibrant._core.border import as_problem
+    from calibrant.lenses import reflected_kernel
 
     if smoother == "local":
         view = Local()(as_problem(np.ones(score.size, dtype=int), score))

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.neural_network import MLPClassifier
 
-from calibrant.datasets import network
-from calibrant.datasets.network import survey_network
+from calibrant import datasets as network
+from calibrant.datasets import survey_network
 
 X = np.random.default_rng(0).normal(0.0, 60.0, 50)
 

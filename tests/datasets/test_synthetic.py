@@ -7,7 +7,8 @@ from scipy.integrate import quad
 from scipy.special import expit
 
 from calibrant import TemperatureScaling
-from calibrant.datasets import make_softmax_forecast, synthetic
+from calibrant import datasets as synthetic
+from calibrant.datasets import make_softmax_forecast
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 10.0, 1000.0])

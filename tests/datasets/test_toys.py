@@ -1,8 +1,13 @@
 import numpy as np
 import pytest
 
-from calibrant.datasets import load_hallenbeck_forecasts, load_survey_table_2, load_survey_table_3
-from calibrant.datasets.toys import load_top_label_example, load_two_patients
+from calibrant.datasets import (
+    load_hallenbeck_forecasts,
+    load_survey_table_2,
+    load_survey_table_3,
+    load_top_label_example,
+    load_two_patients,
+)
 
 
 def test_hallenbeck_has_the_forecasts_and_rains_of_the_printed_table():

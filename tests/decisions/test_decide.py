@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
-from calibrant.decisions.decide import decide
-from calibrant.decisions.threshold import optimal_threshold
+from calibrant.decisions.thresholds import decide, optimal_threshold
 
 
 @st.composite

@@ -6,7 +6,7 @@ from hypothesis import given
 from reference import decisions as slow
 from strategies import columns
 
-from calibrant._core.weights import Weights
+from calibrant._core.rows import Weights
 from calibrant.decisions.decision_curve import decision_curve
 from calibrant.sums.draws import Bootstrap, as_rng
 

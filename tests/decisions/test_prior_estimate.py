@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import columns, tables
 
 from calibrant.datasets import make_softmax_forecast
-from calibrant.decisions.black_box_shift import on_simplex
-from calibrant.decisions.prior_estimate import METHODS, estimate_prior
+from calibrant.decisions.prior_shift import METHODS, estimate_prior, on_simplex
 from calibrant.exceptions import CalibrationWarning
-from calibrant.solvers import mixture, newton
+from calibrant.fit import minimise as mixture
+from calibrant.fit import minimise as newton
 
 each_method = pytest.mark.parametrize("method", METHODS)
 

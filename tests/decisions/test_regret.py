@@ -10,9 +10,8 @@ from strategies import columns, tables
 from calibrant import load_digits_forecast
 from calibrant.datasets import make_softmax_forecast, make_survey_forecast
 from calibrant.decisions.confusion import confusion_table
-from calibrant.decisions.decide import decide
-from calibrant.decisions.expected_cost import expected_cost_curve
-from calibrant.decisions.regret import CostScore, calibration_regret
+from calibrant.decisions.expected_cost import CostScore, calibration_regret, expected_cost_curve
+from calibrant.decisions.thresholds import decide
 from calibrant.metrics import corp_decomposition
 from calibrant.notions import OneVsRest
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant.decisions.decide import decide
 from calibrant.decisions.prior_shift import shift_prior
-from calibrant.decisions.threshold import optimal_threshold, threshold_of
+from calibrant.decisions.thresholds import decide, optimal_threshold, threshold_of
 
 costs = st.floats(0.01, 100.0)
 shares = st.floats(0.01, 0.99)

@@ -6,8 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from calibrant.interop.files import read_forecast
-from calibrant.interop.tables import read_table, write_table
+from calibrant.interop.tables import read_forecast, read_table, write_table
 
 
 def write(path, text):

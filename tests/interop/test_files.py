@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from calibrant.interop.files import _is_number, read_forecast, select
-from calibrant.interop.tables import write_table
+from calibrant.interop.tables import _is_number, read_forecast, select, write_table
 
 NAMES = ["label", "p_a", "p_b", "q", "p_c"]
 

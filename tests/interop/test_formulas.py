@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibrant import TemperatureScaling, cli
-from calibrant.interop.columns import Text
-from calibrant.interop.file_table import FileTable
-from calibrant.interop.persistence import save_calibrator
+from calibrant.interop.columns import FileTable, Text
+from calibrant.interop.save import save_calibrator
 from calibrant.interop.tables import read_table, write_table
 
 DANGEROUS = [

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from calibrant.cli import main
 from calibrant.interop import columns
-from calibrant.interop.files import read_forecast
-from calibrant.interop.tables import read_table, write_table
+from calibrant.interop.tables import read_forecast, read_table, write_table
 
 PROB = [0.2, 0.7, 0.4]
 N = len(PROB)

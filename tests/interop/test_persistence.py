@@ -28,9 +28,7 @@ from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import _ENTRIES, Entry, entries
 from calibrant.binning import Projection
 from calibrant.calibrators import BinaryCalibrator, CanonicalBinning
-from calibrant.interop.descriptions import Reader, Writer
-from calibrant.interop.persistence import FORMAT, VERSION, from_document, to_document
-from calibrant.interop.values import decode, encode
+from calibrant.interop.save import FORMAT, VERSION, Reader, Writer, decode, encode, from_document, to_document
 from calibrant.notions import OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel, as_notion
 
 pytestmark = pytest.mark.filterwarnings("ignore:no calibration row is of class")

@@ -8,8 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from calibrant.interop.files import read_forecast
-from calibrant.interop.tables import read_table, write_table
+from calibrant.interop.tables import read_forecast, read_table, write_table
 
 ENDINGS = ["csv", "parquet", "pq", "feather", "arrow", "npz"]
 TABLE = {

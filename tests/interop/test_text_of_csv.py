@@ -10,11 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from calibrant.interop.columns import SAMPLE, Text, is_figure
-from calibrant.interop.csv_files import ROWS
-from calibrant.interop.file_table import FileTable
-from calibrant.interop.files import read_forecast
-from calibrant.interop.tables import read_table, write_table
+from calibrant.interop.columns import SAMPLE, FileTable, Text, is_figure
+from calibrant.interop.tables import read_forecast, read_table, write_table
+from calibrant.interop.writing import ROWS
 
 WHOLES = ["0", "7", "-2", " 30 ", "9223372036854775807"]
 NUMBERS = [*WHOLES, "0.5", "-.5", "+0", "0e5", "1e-300", "inf", "-Infinity", "1.", "+1.25", "0.1\t"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from calibrant.interop.whole_folder import whole_folder
+from calibrant.interop.writing import whole_folder
 
 
 def tree(folder):

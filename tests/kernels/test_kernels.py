@@ -10,17 +10,24 @@ from reference import binned
 from strategies import columns, tables
 
 from calibrant import measure
-from calibrant._core import loading
-from calibrant._core.problem import DOUBLE
+from calibrant._core import threads as loading
+from calibrant._core.border import as_problem
 from calibrant._core.result import read_only
-from calibrant._core.validation import as_problem
-from calibrant._kernels.binned import add_classes, add_column
-from calibrant._kernels.resampled import categorical, events_at, sums_at
-from calibrant._kernels.strata import class_cells, column_cells, top_cells
+from calibrant._core.rows import DOUBLE
+from calibrant._kernels.sums import (
+    add_classes,
+    add_column,
+    categorical,
+    class_cells,
+    column_cells,
+    events_at,
+    sums_at,
+    top_cells,
+)
 from calibrant.binning import EqualWidth, sums_over
-from calibrant.binning.equal_width import between_infinities, even_edges
+from calibrant.binning.bins import between_infinities, even_edges
 from calibrant.notions import ClassWise, Confidence, TopLabel
-from calibrant.sums.strata import Strata, is_upper
+from calibrant.sums.draws import Strata, is_upper
 
 
 def run_kernel(label, score, n_bins):
@@ -156,7 +163,7 @@ else:
     raise SystemExit("the simulation does not bite")
 
 import numpy as np
-from calibrant._kernels.resampled import categorical
+from calibrant._kernels.sums import categorical
 
 assert categorical(np.array([[0.2, 1.0], [0.2, 1.0]]), np.array([0.1, 0.9])).tolist() == [0, 1]
 print("computed")

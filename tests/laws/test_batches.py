@@ -42,7 +42,7 @@ BESIDE = {
 @pytest.mark.first(200)
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_a_function_takes_predictions_or_says_how_to_sample(name, monkeypatch):
-    monkeypatch.setattr("calibrant.interop.batches.streamed.FEW", 10)
+    monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
     call, said = BESIDE.get(name, lambda f, rows: f(rows)), []
     for k in (2, 3):
         try:

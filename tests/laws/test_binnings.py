@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from strategies import GRID, columns
 
 from calibrant import EqualWidth
+from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant._core.validation import as_problem
 from calibrant.binning import PointsPerBin
 
 BINNINGS = entries("binning")

@@ -17,7 +17,7 @@ from calibrant._core.registry import entries
 from calibrant.binning import PointsPerBin
 from calibrant.calibrators import BinaryCalibrator
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.persistence import from_document, to_document
+from calibrant.interop.save import from_document, to_document
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 BINARY = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}

@@ -16,9 +16,9 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import calibrant as ca
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
-from calibrant.metrics.roc.areas import area_under_roc
+from calibrant.metrics.roc import area_under_roc
 
 ROW = 2
 """The row in which a cell is masked or missing."""

@@ -7,8 +7,8 @@ import pytest
 from strategies import votes
 
 from calibrant import calibration_error
+from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import canonical_calibration_error
 

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import columns
 
-from calibrant._core.validation import as_problem
-from calibrant.lenses.bins import BinView
-from calibrant.metrics.kinds.metric import metrics
-from calibrant.metrics.kinds.through_lens import ThroughLens
+from calibrant._core.border import as_problem
+from calibrant.lenses import BinView
+from calibrant.metrics.kinds import ThroughLens, metrics
 
 SEEN = {metric.name: metric for metric in metrics() if isinstance(metric, ThroughLens) and metric.size.is_of_deviations}
 QUANTILES = ("e50", "e90")  # the quantile of a sum is no sum of quantiles

@@ -12,7 +12,7 @@ from strategies import columns, tables
 from calibrant import EqualMass, assess, calibration_error
 from calibrant._core.registry import entries
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics.kinds.through_lens import ThroughLens
+from calibrant.metrics.kinds import ThroughLens
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")

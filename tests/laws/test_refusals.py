@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import calibrant
 from calibrant import ByNotion
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator
 

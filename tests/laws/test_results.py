@@ -11,7 +11,7 @@ import numpydoc.validate
 import pytest
 
 import calibrant as cb
-from calibrant._core.elsewhere import homes
+from calibrant._core.lazy import homes
 from calibrant._core.result import DrawnResult, Record, Result, drawing
 
 RNG = np.random.default_rng(0)

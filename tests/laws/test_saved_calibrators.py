@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from calibrant._core.checksum import checksum_of
-from calibrant._core.elsewhere import RENAMED
+from calibrant._core.lazy import RENAMED
 from calibrant._core.registry import entries
-from calibrant.interop import old_names
-from calibrant.interop.fitted import annotated
-from calibrant.interop.persistence import from_document, to_document
+from calibrant.interop import save as old_names
+from calibrant.interop.save import annotated, from_document, to_document
 
 SAVED = json.loads((Path(__file__).parents[1] / "interop" / "saved_calibrators.json").read_text(encoding="utf-8"))
 KINDS = ("calibrator", "notion", "binning", "simplex-binning")

@@ -9,12 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant._core.problem import as_simplex
+from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant._core.validation import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.binning import Edges, sums_over
-from calibrant.binning.simplex import as_simplex_binning
-from calibrant.interop.values import decode, encode
+from calibrant.binning.cells import as_simplex_binning
+from calibrant.interop.save import decode, encode
 
 BINNINGS = entries("simplex-binning")
 

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from strategies import tables
 
 from calibrant import EqualWidth, calibration_error, classwise_calibration_error, expected_calibration_error
+from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from strategies import tables
 
 from calibrant import EqualMass, EqualWidth
-from calibrant._core.problem import as_simplex
+from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant._core.validation import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.binning import Binning
-from calibrant.metrics.binned.expected import ECE
-from calibrant.metrics.binned.losses import NormOfBins
-from calibrant.metrics.log_losses import LogLoss
+from calibrant.metrics.bin_losses import NormOfBins
+from calibrant.metrics.binned import ECE
+from calibrant.metrics.kinds import LogLoss
+from calibrant.metrics.noise import error_of, error_through
 from calibrant.metrics.scores import hits, squared_losses
-from calibrant.metrics.uncertainty.residuals import error_of, error_through
 from calibrant.notions import as_notion
 from calibrant.sums import Plan, Sums, scan
 

@@ -26,7 +26,7 @@ from calibrant import (
     paired_test,
     reliability_curve,
 )
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.lazy import homes, load
 from calibrant.curves import calibration_shift
 from calibrant.decisions import estimate_prior, shift_prior
 from calibrant.exceptions import CalibrationWarning

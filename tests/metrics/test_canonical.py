@@ -6,14 +6,14 @@ from reference import simplex
 from strategies import columns, tables
 
 from calibrant import EqualMass, assess, calibration_error, expected_calibration_error
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
-from calibrant.binning.simplex import as_simplex_binning
+from calibrant.binning.cells import as_simplex_binning
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import canonical_calibration_error
-from calibrant.metrics.binned.losses import as_norm
-from calibrant.metrics.canonical import DISTANCES, LENGTHS, LONGEST, estimate_canonical_calibration_error
+from calibrant.metrics.bin_losses import as_norm
+from calibrant.metrics.kernel import DISTANCES, LENGTHS, LONGEST, estimate_canonical_calibration_error
 from calibrant.notions import OneVsRest
 
 
@@ -180,7 +180,7 @@ def test_the_interval_covers_the_truth_at_calibration_and_away_from_it():
 
 
 def test_too_many_cells_warn_and_have_no_interval(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.canonical.MOST_DEVIATIONS", 5)
+    monkeypatch.setattr("calibrant.metrics.kernel.MOST_DEVIATIONS", 5)
     with pytest.warns(CalibrationWarning, match="cells must be few to draw their noise"):
         found = assess([0, 1, 2], np.eye(3), metrics=["canonical-ece"], n_resamples=9)["canonical-ece"]
     assert (found.value, found.lower, found.upper, found.pvalue) == (0.0, 0.0, 1.0, None)

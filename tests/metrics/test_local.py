@@ -8,8 +8,8 @@ from reference import loess as reference
 from strategies import columns
 
 from calibrant import integrated_calibration_index
-from calibrant._core.validation import as_problem
-from calibrant.lenses.local import Local
+from calibrant._core.border import as_problem
+from calibrant.lenses import Local
 from calibrant.metrics import e50_error, e90_error, emax_error
 
 OF_GAPS = {

@@ -11,11 +11,11 @@ from strategies import columns, tables
 
 from calibrant import assess, brier_score_loss, log_loss, paired_test
 from calibrant._core.registry import find
-from calibrant._core.weights import Weights
+from calibrant._core.rows import Weights
 from calibrant.datasets import load_survey_table_3
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import calibration_refinement, corp_decomposition, epistemic_irreducible
-from calibrant.metrics.uncertainty.estimate import mean_estimate
+from calibrant.metrics.estimate import mean_estimate
 from calibrant.significance import resampling_test
 from calibrant.sums.draws import Bootstrap
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from strategies import columns
 
 from calibrant import assess, measure, smooth_calibration_error
-from calibrant._core.approximate import Approximate
-from calibrant.binning import fine_grid
-from calibrant.interop.batches import Batches
+from calibrant._core.rows import Approximate
+from calibrant.binning import bins as fine_grid
+from calibrant.interop.streams import Batches
 from calibrant.metrics import (
     adaptive_calibration_error,
     area_under_roc_hull_score,
@@ -20,9 +20,9 @@ from calibrant.metrics import (
     kolmogorov_smirnov_error,
     kuiper_error,
 )
-from calibrant.metrics.roc.areas import area_under_roc
+from calibrant.metrics.roc import area_under_roc
 from calibrant.notions import Binary
-from calibrant.sums.unread import AsRead, unread
+from calibrant.sums.reading import AsRead, unread
 
 ROUNDING = 1e-12
 

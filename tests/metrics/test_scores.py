@@ -11,9 +11,9 @@ from sklearn.metrics import log_loss as log_loss_of_scikit_learn
 from strategies import tables
 
 from calibrant import brier_score_loss, log_loss
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.metrics import mean_class_brier_loss
-from calibrant.metrics.kinds.mean_of_rows import MeanOfRows
+from calibrant.metrics.kinds import MeanOfRows
 from calibrant.metrics.scores import accuracy
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.

@@ -8,9 +8,9 @@ from reference import smooth as reference
 from strategies import columns, tables
 
 from calibrant import expected_calibration_error, smooth_calibration_error
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import Unique
-from calibrant.lenses.smooth import Smooth, fixed_point, reflected_kernel, smoothed_integral
+from calibrant.lenses import Smooth, fixed_point, reflected_kernel, smoothed_integral
 
 UNRESOLVED = 2.0**-10
 
@@ -114,7 +114,7 @@ def test_of_a_notion_the_error_is_the_mean_over_its_problems(rows):
 
 
 def test_working_in_blocks_leaves_no_trace(monkeypatch):
-    from calibrant.lenses import smooth
+    from calibrant import lenses as smooth
 
     rng = np.random.default_rng(0)
     score = rng.random(1000)

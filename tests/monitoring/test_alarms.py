@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import Monitor, PlattScaling
-from calibrant.monitoring.bets import Cells
-from calibrant.monitoring.evidence import Evidence
-from calibrant.monitoring.reference import Reference
+from calibrant.monitoring.evidence import BetCells, Evidence, Reference
 from tools.alarms_of_monitor import CUTS, NULLS, World, alarmed, delays, false_alarms, paths, spread, sums_of, too_low
 
 FEW = World(windows=30, change=30)
@@ -41,8 +39,8 @@ def test_what_is_simulated_is_a_monitor_to_the_last_bit(of_drift):
     score[:4] *= 0.5  # the upper bins are empty at first
     outcome = rng.random(score.shape) < 0.8 * score + 0.1
     sums = [sums_of(p[None], y[None]) for p, y in zip(score, outcome, strict=True)]
-    windows = Cells(*map(np.array, zip(*sums[1:], strict=True)))
-    fast = Evidence(windows, CUTS, Reference.of(Cells(*sums[0]), CUTS) if of_drift else None).path[:, 0]
+    windows = BetCells(*map(np.array, zip(*sums[1:], strict=True)))
+    fast = Evidence(windows, CUTS, Reference.of(BetCells(*sums[0]), CUTS) if of_drift else None).path[:, 0]
     monitor = Monitor(window=300).update_reference(outcome[0], score[0]).update(outcome[1:].ravel(), score[1:].ravel())
     look = monitor._look.drift if of_drift else monitor._look.calibration
     np.testing.assert_array_equal(look.path, fast)
@@ -53,7 +51,7 @@ def test_weights_that_are_no_numbers_of_events_raise_false_alarms():
     windows, _ = World(windows=20, rows=100).drawn(np.random.default_rng(6), 60)
     shares = []
     for weight in (1.0, 5.0):  # five copies of each row are no five events
-        weighted = Cells(windows.rows * weight, windows.expected * weight, windows.events * weight)
+        weighted = BetCells(windows.rows * weight, windows.expected * weight, windows.events * weight)
         shares.append((alarmed(Evidence(weighted, CUTS).path, 0.05) < 20).mean())
     assert shares[0] <= 0.05
     assert shares[1] > 0.2

@@ -5,9 +5,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from calibrant.monitoring.bets import BETS, Cells, Cut, log_kept, log_mean, log_parts, log_sum, starts
-from calibrant.monitoring.evidence import Evidence
-from calibrant.monitoring.place import cuts_of
+from calibrant.monitoring.evidence import (
+    BETS,
+    BetCells,
+    Cut,
+    Evidence,
+    cuts_of,
+    log_kept,
+    log_mean,
+    log_parts,
+    log_sum,
+    starts,
+)
 
 SCORES = ([0.1, 0.1, 0.1], [0.02, 0.3, 0.31, 0.9], [0.0, 0.5, 1.0], [1e-9, 0.999])
 
@@ -29,7 +38,7 @@ def by_row(score, y):
 def test_the_mean_wealth_of_each_bet_is_at_most_one_over_all_outcomes(score):
     y, chance = outcomes(score)
     n = np.full((len(y), 1), float(len(score)))
-    wealth = np.exp(Cells(n, n * np.mean(score), y.sum(axis=1, keepdims=True)).log_gains())[:, 0]
+    wealth = np.exp(BetCells(n, n * np.mean(score), y.sum(axis=1, keepdims=True)).log_gains())[:, 0]
     mean = chance @ wealth
     assert (mean <= 1.0 + 1e-12).all()
     if len(set(score)) == 1:
@@ -42,7 +51,7 @@ def test_wealth_from_sums_is_never_above_wealth_row_by_row(score):
     slow = np.array([by_row(score, each) for each in y])
     np.testing.assert_allclose(chance @ slow, 1.0, rtol=1e-12)
     n = np.full((len(y), 1), float(len(score)))
-    fast = np.exp(Cells(n, n * np.mean(score), y.sum(axis=1, keepdims=True)).log_gains())[:, 0]
+    fast = np.exp(BetCells(n, n * np.mean(score), y.sum(axis=1, keepdims=True)).log_gains())[:, 0]
     assert (fast <= slow * (1.0 + 1e-12)).all()
 
 
@@ -55,7 +64,7 @@ def windows_of(score, y, n_windows):
         rows[t, :, cell] += 1.0
         expected[t, :, cell] += p
         events[t, :, cell] += y[:, i]
-    return Cells(rows, expected, events)
+    return BetCells(rows, expected, events)
 
 
 CUTS = cuts_of(np.array([False, True]), np.zeros(2, dtype=np.intp))
@@ -74,10 +83,10 @@ def test_evidence_has_mean_one_at_most_after_each_window_and_ville_holds_at_any_
 
 def test_evidence_grows_where_events_are_rarer_than_predicted():
     rows = np.full((12, 1, 2), 100.0)
-    path = Evidence(Cells(rows, rows * [0.3, 0.7], rows * [0.2, 0.6]), CUTS).path[:, 0]
+    path = Evidence(BetCells(rows, rows * [0.3, 0.7], rows * [0.2, 0.6]), CUTS).path[:, 0]
     assert path[-1] > np.log(1000)
     assert (np.diff(path) > 0).all()
-    fine = Evidence(Cells(rows, rows * [0.3, 0.7], rows * [0.3, 0.7]), CUTS).path[:, 0]
+    fine = Evidence(BetCells(rows, rows * [0.3, 0.7], rows * [0.3, 0.7]), CUTS).path[:, 0]
     assert (fine < 0.0).all()
     assert (np.diff(fine) < 0).all()
 
@@ -85,7 +94,7 @@ def test_evidence_grows_where_events_are_rarer_than_predicted():
 def test_a_late_change_is_found_although_earlier_windows_were_as_they_should():
     rows = np.full((60, 1, 2), 200.0)
     rate = np.where(np.arange(60)[:, None, None] < 50, [0.3, 0.7], [0.2, 0.6])
-    path = Evidence(Cells(rows, rows * [0.3, 0.7], rows * rate), CUTS).path[:, 0]
+    path = Evidence(BetCells(rows, rows * [0.3, 0.7], rows * rate), CUTS).path[:, 0]
     assert path[49] < 0.0 < np.log(20) < path[-1]
 
 
@@ -93,8 +102,8 @@ def test_streams_side_by_side_are_streams_one_by_one():
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 30, (7, 3, 2)).astype(float)
     events = np.floor(rng.random(rows.shape) * (rows + 1))
-    together = Cells(rows, 0.4 * rows, events)
-    each = [Evidence(Cells(rows[:, s], 0.4 * rows[:, s], events[:, s]), CUTS).path for s in range(3)]
+    together = BetCells(rows, 0.4 * rows, events)
+    each = [Evidence(BetCells(rows[:, s], 0.4 * rows[:, s], events[:, s]), CUTS).path for s in range(3)]
     np.testing.assert_allclose(Evidence(together, CUTS).path, np.array(each).T, rtol=1e-12)
 
 

@@ -9,7 +9,7 @@ import pytest
 import calibrant
 from calibrant import EqualMass, EqualWidth, Monitor, expected_calibration_error, log_loss
 from calibrant.monitoring import MonitorTable
-from calibrant.monitoring.windows import as_times, as_windows
+from calibrant.monitoring.state import as_times, as_windows
 
 RNG = np.random.default_rng(7)
 P = RNG.random(1200)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import Monitor
-from calibrant.monitoring.place import Place
+from calibrant.monitoring.evidence import Place
 
 RNG = np.random.default_rng(11)
 ROWS, WINDOWS = 40, 5
@@ -102,7 +102,7 @@ def test_the_mean_of_the_evidence_never_rises_over_all_outcomes_and_alarms_are_a
 
 @pytest.mark.parametrize("gap", [0.0, 0.15])
 def test_drift_with_a_bin_that_the_reference_lacks_has_evidence_of_mean_one_at_most(gap, monkeypatch):
-    monkeypatch.setattr("calibrant.monitoring.reference.FEWEST", 1)
+    monkeypatch.setattr("calibrant.monitoring.evidence.FEWEST", 1)
     score = np.array([0.3, 0.3, 0.7, 0.9, 0.3, 0.7])  # a reference of the first three rows: none of 0.9
     chance = np.where(score == 0.9, 0.9, score + gap)
     mean, alarms = np.zeros(3), 0.0

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.monitoring.bets import BETS, Cells
-from calibrant.monitoring.evidence import Evidence
-from calibrant.monitoring.place import cuts_of
-from calibrant.monitoring.reference import DEVIATIONS, PARTS, SPREAD, Reference
+from calibrant.monitoring.evidence import BETS, DEVIATIONS, PARTS, SPREAD, BetCells, Evidence, Reference, cuts_of
 from tests.monitoring.test_bets import outcomes, windows_of
 
 CUTS = cuts_of(np.array([False, True]), np.zeros(2, dtype=np.intp))
@@ -21,7 +18,9 @@ def exponents(bet, cells, gap):
 
 def with_known_gaps(window, reference, gap, unit):
     """Wealth of bets on a reference and on later rows that know the gaps, by bet on later rows."""
-    later, before = (Cells(*(getattr(c, n)[unit] for n in ("rows", "expected", "events"))) for c in (window, reference))
+    later, before = (
+        BetCells(*(getattr(c, n)[unit] for n in ("rows", "expected", "events"))) for c in (window, reference)
+    )
     variance = before.rows * before.mean * (1.0 - before.mean)
     apart = (0.0 if unit.sum() == 1 else SPREAD) / np.sqrt(np.maximum(variance, 1.0))
     of_reference = 0.0
@@ -42,7 +41,7 @@ def test_what_is_computed_is_at_most_the_wealth_of_bets_that_know_the_gaps(seed)
     def drawn(n):
         rows = rng.integers(n // 2, n, 4).astype(float)
         mean = p + rng.uniform(-0.02, 0.02, 4)
-        return Cells(rows, rows * mean, rng.binomial(rows.astype(int), mean + gap).astype(float))
+        return BetCells(rows, rows * mean, rng.binomial(rows.astype(int), mean + gap).astype(float))
 
     reference, window = drawn(400), drawn(100)
     known = Reference.of(reference, cuts)
@@ -64,7 +63,7 @@ def test_of_one_cell_little_is_lost_to_the_gap_that_is_not_known():
     for seed in range(4):
         rng = np.random.default_rng(seed)
         before, later = (rng.integers(n // 2, n, 4).astype(float) for n in (400, 100))
-        reference, window = (Cells(n, n * p, rng.binomial(n.astype(int), p).astype(float)) for n in (before, later))
+        reference, window = (BetCells(n, n * p, rng.binomial(n.astype(int), p).astype(float)) for n in (before, later))
         known = Reference.of(reference, CUTS_OF_FOUR)
         gain, slope = known.terms(window)
         for number, cut in enumerate(CUTS_OF_FOUR):
@@ -78,11 +77,11 @@ def test_of_one_cell_little_is_lost_to_the_gap_that_is_not_known():
 
 @pytest.mark.parametrize("gap", [0.0, 0.1, -0.15])
 def test_an_alarm_is_false_with_probability_alpha_at_most_over_all_outcomes(gap, monkeypatch):
-    monkeypatch.setattr("calibrant.monitoring.reference.FEWEST", 1)
+    monkeypatch.setattr("calibrant.monitoring.evidence.FEWEST", 1)
     before, later = [0.3, 0.3, 0.7, 0.7], [0.3, 0.35, 0.7, 0.65, 0.3, 0.7]
     y, chance = outcomes(np.array([*before, *later]) + gap)
     cells = windows_of(before, y[:, :4], 1)
-    reference = Cells(cells.rows[0], cells.expected[0], cells.events[0])
+    reference = BetCells(cells.rows[0], cells.expected[0], cells.events[0])
     path = Evidence(windows_of(later, y[:, 4:], 3), CUTS, Reference.of(reference, CUTS)).path
     assert (np.exp(path) @ chance <= 1.0).all()
     for alpha in (0.9, 0.5, 0.1):
@@ -90,7 +89,7 @@ def test_an_alarm_is_false_with_probability_alpha_at_most_over_all_outcomes(gap,
 
 
 def sums(rows, mean, rate):
-    return Cells(np.asarray(rows), np.asarray(rows) * mean, np.asarray(rows) * rate)
+    return BetCells(np.asarray(rows), np.asarray(rows) * mean, np.asarray(rows) * rate)
 
 
 def test_a_change_of_gaps_is_found_and_gaps_that_stay_are_not():

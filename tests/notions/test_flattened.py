@@ -4,7 +4,7 @@ from hypothesis import given
 from strategies import tables
 
 from calibrant import ByNotion, HistogramBinning, IsotonicCalibration
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.calibrators import MulticlassIsotonic
 from calibrant.notions import as_notion
 

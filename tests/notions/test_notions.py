@@ -17,8 +17,9 @@ from calibrant import (
     reliability_curve,
     smooth_reliability_curve,
 )
+from calibrant import notions as base
+from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant._core.validation import as_problem
 from calibrant.binning import PointsPerBin, Unique
 from calibrant.curves import (
     bin_sweep,
@@ -30,6 +31,7 @@ from calibrant.curves import (
 )
 from calibrant.metrics import estimate_calibration_error
 from calibrant.notions import (
+    FEW,
     Binary,
     ClassWise,
     Confidence,
@@ -41,11 +43,10 @@ from calibrant.notions import (
     TopLabel,
     WithinGroups,
     as_notion,
-    base,
     binary_problems,
     top_label,
+    top_labels,
 )
-from calibrant.notions.top_k import FEW, top_labels
 
 TWINS = binned.NOTIONS | top_k.NOTIONS | shared_class_wise.NOTIONS
 

@@ -23,7 +23,7 @@ from calibrant import (
     reliability_curve,
     save_calibrator,
 )
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import PointsPerBin
 from calibrant.calibrators import fitted_guarantee
 from calibrant.curves import calibration_map

@@ -15,10 +15,9 @@ from calibrant.binning import Isotonic, as_binning
 from calibrant.calibrators import samples_for_guarantee
 from calibrant.datasets import make_softmax_forecast
 from calibrant.metrics import expected_calibration_error, observed_expected_ratio
-from calibrant.metrics.kinds.metric import as_metric
-from calibrant.planning import harm
-from calibrant.planning.power import Detection
-from calibrant.planning.predictions import of_classes, of_event, of_pilot
+from calibrant.metrics.kinds import as_metric
+from calibrant.planning import rows_for as harm
+from calibrant.planning.simulated import Detection, of_classes, of_event, of_pilot
 
 PILOT = np.random.default_rng(4).beta(2.0, 3.0, 300)
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -72,7 +71,7 @@ def test_the_rows_to_detect_an_error_have_the_power_that_was_asked_for():
 
 def test_calibrated_predictions_are_rejected_as_often_as_the_level_says(monkeypatch):
     """With seven draws a p-value is a multiple of 1/8 and often equals the level; four standard errors of Beta(4, 4)."""
-    monkeypatch.setattr("calibrant.planning.power.NULL_DRAWS", 7)
+    monkeypatch.setattr("calibrant.planning.simulated.NULL_DRAWS", 7)
     pilot = of_pilot(PILOT)
     detection = Detection(as_metric("ece", None), pilot, "over-confident", 0.5, as_binning(15), None)
     rng = np.random.default_rng(0)
@@ -342,7 +341,7 @@ def test_what_cannot_be_answered_is_refused_in_words(case):
 
 
 def test_more_rows_than_are_planned_for_are_refused_by_their_number(monkeypatch):
-    monkeypatch.setattr("calibrant.planning.search.MOST", 400)
+    monkeypatch.setattr("calibrant.planning.simulated.MOST", 400)
     with pytest.raises(
         ValueError, match=r"at most 400 rows detect with power 0\.8; got 0\.03, which they detect with power 0\.\d"
     ):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import EqualMass, load_digits_forecast
-from calibrant.curves import bin_sweep
-from calibrant.plots import plot_bin_sweep
+from calibrant.curves import bin_sweep, plot_bin_sweep
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -5,8 +5,7 @@ import pytest
 
 from calibrant import EqualMass, EqualWidth, load_digits_forecast
 from calibrant.binning import Unique
-from calibrant.curves import bin_test_curve
-from calibrant.plots import plot_bin_test
+from calibrant.curves import bin_test_curve, plot_bin_test
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -15,7 +14,7 @@ from matplotlib.collections import LineCollection  # noqa: E402
 from matplotlib.patches import Polygon, StepPatch  # noqa: E402
 from matplotlib.text import Annotation  # noqa: E402
 
-from calibrant.plots import _style  # noqa: E402
+from calibrant import style as _style  # noqa: E402
 
 Y, PROB = load_digits_forecast()
 TIES = np.repeat([0.1, 0.3, 0.8], 60)

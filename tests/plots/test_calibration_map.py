@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import ByNotion, IsotonicCalibration, TemperatureScaling, load_digits_forecast
-from calibrant.curves import calibration_map
-from calibrant.plots import plot_calibration_map
+from calibrant.curves import calibration_map, plot_calibration_map
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import TemperatureScaling, load_digits_forecast
-from calibrant.curves.calibration_shift import calibration_shift
-from calibrant.plots.calibration_shift import plot_calibration_shift
+from calibrant.curves.calibration_map import calibration_shift, plot_calibration_shift
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant import load_digits_forecast
-from calibrant.curves import class_errors
+from calibrant.curves import class_errors, plot_class_errors
 from calibrant.notions import WithinGroups
-from calibrant.plots import plot_class_errors
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant import corp_curve, load_digits_forecast
-from calibrant.plots import _style, plot_corp
+from calibrant import style as _style
+from calibrant.curves import plot_corp
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

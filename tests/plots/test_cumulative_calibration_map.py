@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import SortedCumulativeIsotonic, load_digits_forecast
-from calibrant.curves.cumulative_calibration_map import cumulative_calibration_map
-from calibrant.plots.cumulative_calibration_map import plot_cumulative_calibration_map
+from calibrant.curves.cumulative import cumulative_calibration_map, plot_cumulative_calibration_map
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import load_digits_forecast
-from calibrant.curves import cumulative_residual_curve
-from calibrant.plots import plot_cumulative_residual
+from calibrant.curves import cumulative_residual_curve, plot_cumulative_residual
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

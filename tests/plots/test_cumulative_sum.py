@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from calibrant import load_digits_forecast
-from calibrant.curves import cumulative_sum_curve
+from calibrant.curves import cumulative_sum_curve, plot_cumulative_sum
+from calibrant.curves.roc import SYMMETRIC
 from calibrant.exceptions import CalibrationWarning
-from calibrant.plots import plot_cumulative_sum
-from calibrant.plots.roc import SYMMETRIC
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

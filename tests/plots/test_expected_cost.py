@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.decisions.expected_cost import expected_cost_curve
-from calibrant.plots.expected_cost import plot_expected_cost
+from calibrant.decisions.expected_cost import expected_cost_curve, plot_expected_cost
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -21,13 +21,17 @@ from calibrant.curves import (
     class_errors,
     cumulative_residual_curve,
     cumulative_sum_curve,
+    plot_class_errors,
+    plot_roc,
+    plot_smooth_reliability,
+    plot_top_label,
+    plot_validity,
     roc_curve,
     score_distribution,
     top_label_curve,
     validity_curve,
 )
 from calibrant.decisions import expected_cost_curve
-from calibrant.plots import plot_class_errors, plot_roc, plot_smooth_reliability, plot_top_label, plot_validity
 from calibrant.significance import resampling_test
 
 matplotlib = pytest.importorskip("matplotlib")

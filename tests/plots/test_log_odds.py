@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.plots._log_odds import use_log_odds
+from calibrant.drawing import use_log_odds
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from calibrant.curves import plot_mcb_dsc
 from calibrant.metrics import corp_decomposition, murphy_decomposition
-from calibrant.plots import plot_mcb_dsc
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -5,11 +5,10 @@ import pytest
 from reference.survey_table import CLASSES, LABEL, PROB
 
 from calibrant import equivalence_test, hosmer_lemeshow_test, paired_test, spiegelhalter_test
+from calibrant import style as _style
 from calibrant.exceptions import CalibrationWarning
-from calibrant.plots import _style
-from calibrant.plots.null import plot_null
 from calibrant.significance import TestResult, kernel_test, kuiper_test, resampling_test
-from calibrant.significance.null import NullDistribution, chi_squared, label_draws, standard_normal
+from calibrant.significance.result import NullDistribution, chi_squared, label_draws, plot_null, standard_normal
 
 plt = pytest.importorskip("matplotlib.pyplot")
 plt.switch_backend("agg")

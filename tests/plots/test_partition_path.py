@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.curves import PartitionPath
-from calibrant.plots import plot_partition_path
+from calibrant.curves import PartitionPath, plot_partition_path
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -6,7 +6,7 @@ import pytest
 from calibrant import EqualMass, assess, load_digits_forecast, plot_reliability, reliability_curve
 from calibrant.binning import Unique
 from calibrant.curves import score_distribution
-from calibrant.plots._marginal_axes import rooms
+from calibrant.drawing import rooms
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant import load_digits_forecast
-from calibrant.curves import roc_curve
+from calibrant.curves import plot_roc, roc_curve
 from calibrant.exceptions import CalibrationWarning
-from calibrant.plots import plot_roc
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

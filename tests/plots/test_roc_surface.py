@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.curves import roc_surface
-from calibrant.plots import plot_roc_surface
+from calibrant.curves import plot_roc_surface, roc_surface
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -12,7 +11,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
 from mpl_toolkits.mplot3d.art3d import Path3DCollection, Poly3DCollection  # noqa: E402
 
-from calibrant.plots import _style  # noqa: E402
+from calibrant import style as _style  # noqa: E402
 
 
 def surface(n_classes, seed=0, **options):

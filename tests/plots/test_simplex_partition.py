@@ -16,10 +16,13 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.collections import LineCollection, PolyCollection  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
 
-from calibrant.plots import _style  # noqa: E402
-from calibrant.plots._simplex_colours import mixed  # noqa: E402
-from calibrant.plots._triangle import draw_frame, draw_splits  # noqa: E402
-from calibrant.plots.simplex_partition import plot_simplex_partition  # noqa: E402
+from calibrant import style as _style  # noqa: E402
+from calibrant.curves.simplex import mixed  # noqa: E402
+from calibrant.curves.simplex_partition import (  # noqa: E402
+    draw_frame,
+    draw_splits,
+    plot_simplex_partition,
+)
 
 CERTAIN = _style.CERTAIN[:3]
 

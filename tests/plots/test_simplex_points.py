@@ -7,7 +7,7 @@ import pytest
 
 from calibrant.binning import RecursiveSplit
 from calibrant.calibrators import CanonicalBinning
-from calibrant.curves.simplex_points import CORNERS, simplex_lattice, simplex_points
+from calibrant.curves.simplex_partition import CORNERS, simplex_lattice, simplex_points
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -16,9 +16,9 @@ from matplotlib.collections import Collection, PathCollection  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
 from mpl_toolkits.mplot3d import proj3d  # noqa: E402
 
-from calibrant.plots import _style  # noqa: E402
-from calibrant.plots._simplex_colours import mixed  # noqa: E402
-from calibrant.plots.simplex_points import plot_simplex_points  # noqa: E402
+from calibrant import style as _style  # noqa: E402
+from calibrant.curves.simplex import mixed  # noqa: E402
+from calibrant.curves.simplex_partition import plot_simplex_points  # noqa: E402
 
 NAMES = ["ant", "bee", "cat", "dog"]
 SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 200) for k in (3, 4)}

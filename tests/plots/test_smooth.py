@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant import load_digits_forecast, smooth_reliability_curve
-from calibrant.plots import plot_smooth_reliability
-from calibrant.plots.smooth import THICK, THIN
+from calibrant.curves import plot_smooth_reliability
+from calibrant.curves.smooth import THICK, THIN
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant import EqualMass, load_digits_forecast
-from calibrant.curves import top_label_curve
-from calibrant.plots import plot_top_label, plot_top_label_bin
-from calibrant.plots.top_label import _write_distances
+from calibrant.curves import plot_top_label, plot_top_label_bin, top_label_curve
+from calibrant.curves.top_label import _write_distances
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import load_digits_forecast
-from calibrant.curves import validity_curve
-from calibrant.plots import plot_validity
+from calibrant.curves import plot_validity, validity_curve
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

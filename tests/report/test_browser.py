@@ -9,7 +9,7 @@ import pytest
 from calibrant import TemperatureScaling, assess, load_digits_forecast, write_report
 from calibrant.binning import RecursiveSplit
 from calibrant.calibrators import CanonicalBinning
-from calibrant.curves.simplex_points import simplex_points
+from calibrant.curves.simplex_partition import simplex_points
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
 CHROMIUM = os.environ.get("CALIBRANT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")

@@ -6,9 +6,8 @@ from scipy.special import expit
 
 from calibrant import assess
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics.uncertainty.estimate import Estimate
-from calibrant.report.comparison import COMPARED, comparison, independent
-from calibrant.report.summary import summarise
+from calibrant.metrics.estimate import Estimate
+from calibrant.report.page import COMPARED, comparison, independent, summarise
 from calibrant.significance import paired_difference
 
 

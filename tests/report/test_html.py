@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibrant import assess, load_digits_forecast, write_report
-from calibrant.report.html import render
+from calibrant.report.page import render
 
 pytest.importorskip("jinja2")
 
@@ -137,7 +137,7 @@ def test_the_points_of_a_diagram_stand_where_the_curve_says(digits, page):
 
 
 def test_the_sentences_of_the_summary_are_on_the_page(digits, page):
-    from calibrant.report.summary import findings, summarise
+    from calibrant.report.page import findings, summarise
 
     shown = page.texts("p")
     for sentence in [*findings(digits["before"]), *findings(digits["after"]), *summarise(digits)["comparison"]]:

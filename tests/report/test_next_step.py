@@ -13,8 +13,7 @@ from calibrant import advise, assess, load_calibrator, log_loss
 from calibrant._core.registry import find
 from calibrant.cli import main
 from calibrant.interop.tables import write_table
-from calibrant.report.next_step import ASK
-from calibrant.report.summary import findings
+from calibrant.report.page import ASK, findings
 
 
 def forecast(n, change, seed=0):

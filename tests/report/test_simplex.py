@@ -12,11 +12,10 @@ import pytest
 from calibrant import assess, write_report
 from calibrant.binning import RecursiveSplit
 from calibrant.calibrators import CanonicalBinning
-from calibrant.curves.simplex_points import CORNERS, simplex_lattice, simplex_points
-from calibrant.plots._simplex_colours import mixed
-from calibrant.report.html import render
-from calibrant.report.simplex import MOST_POINTS, simplex_section
-from calibrant.report.summary import summarise
+from calibrant.curves.simplex import mixed
+from calibrant.curves.simplex_partition import CORNERS, simplex_lattice, simplex_points
+from calibrant.report.page import render, summarise
+from calibrant.report.pictures import MOST_POINTS, simplex_section
 
 jinja2 = pytest.importorskip("jinja2")
 

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from calibrant import advise, assess
-from calibrant.report.html import render
-from calibrant.report.next_step import ASK
-from calibrant.report.summary import MOST_CLASSES, NEEDED, findings, summarise
+from calibrant.report.page import ASK, MOST_CLASSES, NEEDED, findings, render, summarise
 
 N = 1000
 

@@ -3,9 +3,9 @@ import pytest
 from reference import evidence_scaling as twin
 from scipy.special import softmax
 
-from calibrant._core.problem import Forecast
-from calibrant.calibrators.simplex.evidence import bayes_factor
-from calibrant.calibrators.simplex.evidence.hyper_prior import groups_of
+from calibrant._core.rows import Forecast
+from calibrant.calibrators import evidence as bayes_factor
+from calibrant.calibrators.evidence_features import groups_of
 from calibrant.significance import bayes_factor_test
 from calibrant.sums.draws import ConsistentLabels
 

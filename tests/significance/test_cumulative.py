@@ -130,7 +130,7 @@ def test_a_number_of_draws_that_is_none_is_refused(test):
 
 @EACH
 def test_of_rows_in_batches_statistic_and_pvalue_have_limits_that_hold_those_of_the_rows(test, monkeypatch):
-    monkeypatch.setattr("calibrant.interop.batches.streamed.FEW", 10)
+    monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
     rng = np.random.default_rng(6)
     p = rng.random(3000)
     y = rng.random(3000) < p

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from calibrant import equivalence_test
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import Isotonic, MonotonicSweep
-from calibrant.metrics.kinds.metric import metric_named
-from calibrant.metrics.uncertainty.cells import Sizes
+from calibrant.metrics.estimate import Sizes
+from calibrant.metrics.kinds import metric_named
 from calibrant.significance.equivalence import _shifts_of
 
 

@@ -12,10 +12,10 @@ from scipy import stats
 from strategies import columns, tables
 
 from calibrant import hosmer_lemeshow_test
-from calibrant._core.weights import Weights
+from calibrant._core.rows import Weights
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import pearson_test
-from calibrant.significance.hosmer_lemeshow import quantiles
+from calibrant.significance.binned import quantiles
 
 bins = st.integers(2, 6)
 law = partial(hosmer_lemeshow_test, n_resamples=None)  # of held-out rows, in formulas

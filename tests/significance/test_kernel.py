@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.stats import t
 from strategies import columns, tables
 
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import kernel as pairs_module
 from calibrant.metrics import kernel_calibration_error
-from calibrant.metrics.kernel import pairs as pairs_module
-from calibrant.notions.class_wise import ClassWise
+from calibrant.notions import ClassWise
 from calibrant.significance import kernel_test
 from calibrant.significance.kernel import student
 

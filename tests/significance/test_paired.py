@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from reference import paired as reference
 
 from calibrant import EqualWidth, brier_score_loss, expected_calibration_error, paired_test
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import observed_expected_ratio
-from calibrant.metrics.kinds.metric import as_metric
-from calibrant.significance import paired, paired_difference
+from calibrant.metrics.kinds import as_metric
+from calibrant.significance import differences as paired
+from calibrant.significance import paired_difference
 
 
 def sigmoid(z):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from calibrant.significance import TestResult
-from calibrant.significance.null import Draws, chi_squared, label_draws, standard_normal
+from calibrant.significance.result import Draws, chi_squared, label_draws, standard_normal
 
 RESULT = TestResult("Hosmer-Lemeshow", 25.3004, 0.0003004, chi_squared(6), ("Rows are independent.", "And more."))
 

@@ -10,7 +10,7 @@ from strategies import columns, tables
 
 from calibrant import spiegelhalter_test
 from calibrant.exceptions import CalibrationWarning
-from calibrant.significance import spiegelhalter
+from calibrant.significance import regression as spiegelhalter
 
 SPOKEN = {
     "binary": lambda p: [1],

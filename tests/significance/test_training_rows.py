@@ -10,11 +10,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 
 from calibrant import advise, cli
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import write_table
-from calibrant.metrics.log_losses import LogLoss
-from calibrant.significance.training_rows import accuracy_pvalue, loss_pvalue, n_shared, warn_if_training_rows
+from calibrant.metrics.kinds import LogLoss
+from calibrant.significance.differences import accuracy_pvalue, loss_pvalue, n_shared, warn_if_training_rows
 
 LOOK, SHARED = "these look like training rows", "are also among the"
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from reference import folds as twin
 from strategies import tables
 
-from calibrant._core.validation import as_problem
-from calibrant.calibrators.simplex import nafir, scir
-from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
-from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
+from calibrant._core.border import as_problem
+from calibrant.calibrators import nafir, scir
+from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
+from calibrant.calibrators.scir import SortedCumulativeIsotonic
 from calibrant.exceptions import CalibrationWarning
-from calibrant.solvers.folds import N_FOLDS, Fold, folds_of, observed
-from calibrant.solvers.nafir_smoothing import SMOOTHINGS
+from calibrant.fit.folds import N_FOLDS, Fold, folds_of, observed
+from calibrant.fit.nafir import SMOOTHINGS
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:the rows of a calibration set")

@@ -7,16 +7,9 @@ from hypothesis import strategies as st
 from reference import decomposition, isotonic
 from strategies import columns
 
-from calibrant._core.validation import as_problem
-from calibrant.binning.distinct_scores import Ordered
-from calibrant.solvers.isotonic import (
-    FEWEST_DRAWS,
-    affordable,
-    drawn_events,
-    isotonic_fit,
-    isotonic_fit_of,
-    overfit_draws,
-)
+from calibrant._core.border import as_problem
+from calibrant.binning.bins import Ordered
+from calibrant.fit.isotonic import FEWEST_DRAWS, affordable, drawn_events, isotonic_fit, isotonic_fit_of, overfit_draws
 
 
 def ordered(label, score, weight=None):

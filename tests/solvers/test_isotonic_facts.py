@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from reference import isotonic_facts as twin
 from strategies import columns
 
-from calibrant._core.validation import as_problem
-from calibrant.binning.distinct_scores import Ordered
-from calibrant.solvers.isotonic import isotonic_fit
+from calibrant._core.border import as_problem
+from calibrant.binning.bins import Ordered
+from calibrant.fit.isotonic import isotonic_fit
 
 GRID = [0.0, 0.05, 0.2, 1 / 3, 0.5, 2 / 3, 0.8, 1.0]
 

@@ -8,9 +8,8 @@ from reference import recalibration as twin
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from calibrant.solvers import newton
-from calibrant.solvers.log_odds import is_separated
-from calibrant.solvers.logistic import fit_logistic
+from calibrant.fit import minimise as newton
+from calibrant.fit.log_loss import fit_logistic, is_separated
 
 LIMITS = {
     "straight": (twin.line, [(-1, 1)] * 2),

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import decisions as slow
 
-from calibrant.solvers import mixture
-from calibrant.solvers.mixture import most_likely_shares
+from calibrant.fit import minimise as mixture
+from calibrant.fit.minimise import most_likely_shares
 
 
 @pytest.mark.parametrize("parts", [2, 3, 4, 6])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
-from calibrant.solvers import newton
-from calibrant.solvers.newton import DensePoint, Point, ScalarPoint, Stop, minimise, projected
+from calibrant.fit import minimise as newton
+from calibrant.fit.minimise import DensePoint, Point, ScalarPoint, Stop, minimise, projected
 
 numbers = st.integers(-4, 4).map(float)
 

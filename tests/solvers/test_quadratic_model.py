@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant.solvers import quadratic_model
-from calibrant.solvers.quadratic_model import bounded_step, newton_step
+from calibrant.fit import minimise as quadratic_model
+from calibrant.fit.minimise import bounded_step, newton_step
 
 
 def test_a_hessian_that_rounding_makes_indefinite_gets_a_little_more_curvature():

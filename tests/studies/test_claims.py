@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from calibrant._core.elsewhere import RETIRED, homes
+from calibrant._core.lazy import RETIRED, homes
 from calibrant._core.registry import entries
 from studies import judging
 from studies.__main__ import PAGE, page

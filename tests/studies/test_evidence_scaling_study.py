@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.simplex.evidence import hyper_prior, pooling, standard
-from calibrant.calibrators.simplex.evidence import model as models
-from calibrant.calibrators.simplex.evidence.hyper_prior import groups_of
+from calibrant.calibrators import evidence as pooling
+from calibrant.calibrators import evidence_features as hyper_prior
+from calibrant.calibrators import evidence_features as models
+from calibrant.calibrators import evidence_features as standard
+from calibrant.calibrators.evidence_features import groups_of
 from studies.evidence_scaling import learned, networks, precisions, small
 from studies.evidence_scaling.precisions import Found, Prior
 

@@ -5,9 +5,9 @@ import pytest
 
 from calibrant import log_loss
 from calibrant.calibrators import EvidenceScaling
-from calibrant.calibrators.simplex import evidence_scaling
-from calibrant.calibrators.simplex.evidence import pooling
-from calibrant.solvers.evidence.refit import refitted
+from calibrant.calibrators import evidence as evidence_scaling
+from calibrant.calibrators import evidence as pooling
+from calibrant.fit.evidence import refitted
 from studies.evidence_scaling import tried
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant import IsotonicCalibration
-from calibrant.binning.simplex.lattice import simplex_grid
-from calibrant.solvers.simplex_rows import Rows
-from calibrant.solvers.split_candidates import GivenCandidates
+from calibrant.binning.cells import simplex_grid
+from calibrant.fit.simplex_tree import GivenCandidates, Rows
 from studies.claims import Verdict
 from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
 from studies.roc_isotonic.claims import CLAIMS

@@ -8,8 +8,8 @@ from reference import brownian as reference
 from scipy.integrate import quad
 
 from calibrant.significance.cumulative import LARGEST_DISTANCE, RANGE
-from calibrant.sums import brownian_motion as brownian
-from calibrant.sums.brownian_motion import SPLIT
+from calibrant.sums import draws as brownian
+from calibrant.sums.draws import SPLIT
 
 LAWS = pytest.mark.parametrize("law", [LARGEST_DISTANCE, RANGE], ids=["distance", "range"])
 GRID = np.array([0.06, 0.2, 0.5, 0.8, 1.0, 1.2, SPLIT, 1.3, 1.6, 2.0, 3.0, 4.5])

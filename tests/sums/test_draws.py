@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import chisquare
 
 from calibrant import assess, corp_curve, decision_curve
-from calibrant._core.weights import Weights
+from calibrant._core.rows import Weights
 from calibrant.datasets import SurveyMixture, make_softmax_forecast
 from calibrant.significance import resampling_test
 from calibrant.sums.draws import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng

@@ -6,15 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import columns
 
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import FineGrid
-from calibrant.lenses.base import residual_of
-from calibrant.lenses.cumulative import Cumulative, largest, largest_within, spread, spread_within
-from calibrant.lenses.smooth import Smooth, fixed_point, fixed_point_within
+from calibrant.lenses import (
+    Cumulative,
+    Smooth,
+    fixed_point,
+    fixed_point_within,
+    largest,
+    largest_within,
+    residual_of,
+    spread,
+    spread_within,
+)
 from calibrant.notions import Binary
 from calibrant.sums import Plan, scan
-from calibrant.sums.fine_cells import SummedWeights, rounded
-from calibrant.sums.sums import Unit
+from calibrant.sums.sums import SummedWeights, Unit, rounded
 
 ROUNDING = 1e-12
 

@@ -13,7 +13,7 @@ from calibrant import (
     measure,
     top_label_calibration_error,
 )
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import EqualMass, EqualWidth
 from calibrant.metrics.scores import accuracy, hits, squared_losses
 from calibrant.notions import as_notion
@@ -39,7 +39,7 @@ def test_sums_of_chunks_are_those_of_all_rows(weight, parallel, monkeypatch):
     for module in ("binning.base", "sums.in_chunks"):
         monkeypatch.setattr(f"calibrant.{module}.CHUNK", 90)
     if parallel:
-        module = __import__("sys").modules["calibrant.sums.scan"]
+        module = __import__("sys").modules["calibrant.sums.reading"]
         monkeypatch.setattr(module, "PARALLEL_FROM", 1)
         monkeypatch.setattr(module, "n_processors", lambda: 3)
     chunks = scan(problem, PLAN)
@@ -80,8 +80,8 @@ OF_TABLE = np.arange(N_ROWS) // 3 % N_CLASSES
     ],
 )
 def test_a_table_in_single_precision_is_not_copied(metric, monkeypatch):
-    monkeypatch.setattr("calibrant.binning.base.CHUNK", 1 << 12)
-    monkeypatch.setattr("calibrant.sums.in_chunks.CHUNK", 1 << 12)
+    monkeypatch.setattr("calibrant.binning.bins.CHUNK", 1 << 12)
+    monkeypatch.setattr("calibrant.sums.reading.CHUNK", 1 << 12)
     metric(OF_TABLE[:5000], TABLE[:5000])  # what is imported on first use does not count
     tracemalloc.start()
     metric(OF_TABLE, TABLE)

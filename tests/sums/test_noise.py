@@ -5,14 +5,12 @@ import pytest
 from scipy.stats import binom
 
 from calibrant import EqualMass, EqualWidth, assess
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
-from calibrant.metrics.kinds.metric import metric_named
-from calibrant.metrics.uncertainty import cells as uncertainty
-from calibrant.metrics.uncertainty.cells import cells
-from calibrant.metrics.uncertainty.deviations import consistent_deviations
-from calibrant.notions import Binary, ClassWise, Flattened, Notion, ThresholdedClassWise, TopKConfidence, TopLabel
-from calibrant.notions.base import Part
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
+from calibrant.metrics import estimate as uncertainty
+from calibrant.metrics.estimate import cells, consistent_deviations
+from calibrant.metrics.kinds import metric_named
+from calibrant.notions import Binary, ClassWise, Flattened, Notion, Part, ThresholdedClassWise, TopKConfidence, TopLabel
 from calibrant.sums import Plan, scan
 from calibrant.sums.draws import ConsistentLabels
 from calibrant.sums.noise import Mixture, Moments, Together

@@ -6,9 +6,9 @@ from operator import add
 
 import numpy as np
 
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import EqualWidth
-from calibrant.metrics.log_losses import LogLoss
+from calibrant.metrics.kinds import LogLoss
 from calibrant.notions import ClassWise
 from calibrant.sums import Plan, scan
 

@@ -6,22 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import columns
 
-from calibrant._core.validation import as_problem
-from calibrant.binning import (
-    BoundedIsotonic,
-    EqualMass,
-    EqualWidth,
-    FineGrid,
-    Isotonic,
-    PointsPerBin,
-    Unique,
-    fine_grid,
-)
-from calibrant.interop.batches import Batches
+from calibrant._core.border import as_problem
+from calibrant.binning import BoundedIsotonic, EqualMass, EqualWidth, FineGrid, Isotonic, PointsPerBin, Unique
+from calibrant.binning import bins as fine_grid
+from calibrant.interop.streams import Batches
 from calibrant.notions import Binary, as_notion
 from calibrant.sums import Plan, scan
-from calibrant.sums.recut import recut
-from calibrant.sums.unread import unread
+from calibrant.sums.reading import unread
+from calibrant.sums.sums import recut
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from strategies import columns, tables
 
 import calibrant.sums.compiled
-import calibrant.sums.kept_rows
+import calibrant.sums.draws
 from calibrant import EqualMass, EqualWidth
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, OneVsRest, TopLabel
 from calibrant.sums import Plan, Sums, scan
-from calibrant.sums.kept_rows import KeptRows, keys_of
-from calibrant.sums.strata import UNIT, Strata
+from calibrant.sums.draws import UNIT, KeptRows, Strata, keys_of
 
 NOTIONS = (ClassWise(), TopLabel(), Confidence(), Flattened(), OneVsRest(0))
 PLAN = Plan.of_cells([(notion, EqualWidth(6)) for notion in NOTIONS], noise=True)
@@ -68,8 +67,8 @@ def test_strata_and_kept_rows_of_batches_in_any_order_are_those_of_all_rows(rows
     cuts = sorted(data.draw(st.lists(st.integers(0, problem.size), max_size=4)))
     ends = list(zip([0, *cuts], [*cuts, problem.size], strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calibrant.sums.kept_rows, "MOST", 3)
-        patch.setattr(calibrant.sums.kept_rows, "quota_of", lambda n_cells: 1)
+        patch.setattr(calibrant.sums.draws, "MOST", 3)
+        patch.setattr(calibrant.sums.draws, "quota_of", lambda n_cells: 1)
         whole = scan(problem, PLAN, first=7)
         parts = [scan(problem.at(slice(*pair)), PLAN, first=7 + pair[0]) for pair in data.draw(st.permutations(ends))]
         while len(parts) > 1:  # added in any order, and in any tree

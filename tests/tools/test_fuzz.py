@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant
-from calibrant._core.elsewhere import homes
+from calibrant._core.lazy import homes
 from tools.fuzz.__main__ import fuzz
 from tools.fuzz.calls import drawn_case, targets, undrawn
 from tools.fuzz.cases import Case

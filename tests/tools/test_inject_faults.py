@@ -47,7 +47,7 @@ def test_accidents_break_no_law(kind, inputs):
 def test_a_file_that_is_written_in_place_is_seen(inputs, monkeypatch):
     from contextlib import contextmanager
 
-    from calibrant.interop import persistence
+    from calibrant.interop import save as persistence
 
     @contextmanager
     def in_place(path, *, force=False):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import calibrant
-from calibrant._core.elsewhere import PACKAGES
+from calibrant._core.lazy import PACKAGES
 from tools.pages import decisions, reference, search, tables
 
 DECISIONS = Path(__file__).resolve().parents[2] / "docs" / "decisions"

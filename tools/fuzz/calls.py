@@ -8,10 +8,10 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.border import DataOptions
+from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
-from calibrant._core.validation import DataOptions
-from calibrant.calibrators.kinds import BinaryCalibrator
+from calibrant.calibrators.base import BinaryCalibrator
 from tools.fuzz.cases import Case
 from tools.fuzz.options import BY_NAME, drawn_options, hints, valid_values
 from tools.fuzz.rows import Rows, drawn_rows

@@ -12,7 +12,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
 
 HOSTILE = (

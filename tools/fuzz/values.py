@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._core.elsewhere import load
-from calibrant.metrics.kinds.metric import Metric, metrics
+from calibrant._core.lazy import load
+from calibrant.metrics.kinds import Metric, metrics
 from tools.fuzz.cases import Case
 
 OTHER_RANGE = re.compile(r"\b(score|norm|loss|distance|across)=")

@@ -14,7 +14,7 @@ import numpy as np
 
 import calibrant
 from calibrant import cli
-from calibrant._core.elsewhere import homes, load
+from calibrant._core.lazy import homes, load
 from calibrant.cli.options import parser
 
 COMMANDS: dict[str, dict[str, list[str]]] = {

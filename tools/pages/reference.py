@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import calibrant
-from calibrant._core import elsewhere
+from calibrant._core import lazy as elsewhere
 from calibrant._core.registry import entries
 
 GROUPS: dict[str, dict[str, tuple[str, ...]]] = {

@@ -1,7 +1,7 @@
 """The page of what there is: the registry as tables, from the declarations that the command line and the law tests read."""
 
 from calibrant._core.registry import GUARANTEES, HOMES, Entry, entries
-from calibrant.metrics.kinds.metric import metric_named
+from calibrant.metrics.kinds import metric_named
 
 HEAD = (
     "# What there is\n\nEvery metric, test, notion, binning and calibrator, by the word that `assess`, `calibrant fit` and the "

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, SupportsFloat, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit, log_softmax, logsumexp
+
+from calibrant._core.threads import in_order, n_processors
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+
+# What people hold as arrays: lists, tables of any library; and words that say where in them something is wrong
+
 
 NUMERIC = "biuf"
 """Kinds of dtypes that hold real numbers. Whatever is not of them is no number: a length of time, a date, a record, text."""
@@ -171,3 +178,299 @@ def some(values: npt.NDArray[Any], most: int = 5) -> str:
     """Show the first few values."""
     shown = ", ".join(repr(v) for v in values[:most].tolist())
     return shown + (", ..." if len(values) > most else "")
+
+
+# Between probabilities and the real line. The two epsilons of the library live here: one to fit with, one to measure with
+
+
+FloatArray = npt.NDArray[np.float64]
+
+EPSILON = 1e-12
+"""What calibrators raise probabilities to before a logarithm: what they fit stays within 27.6 of zero in log-odds."""
+
+CLIP = float(np.finfo(np.float64).eps)
+"""What a log loss raises probabilities to by default, 2.2e-16, as scikit-learn does: a row costs at most 36.04 nats."""
+
+LEAST_SCORE = -700.0
+"""A calibrated score ends this far below the highest of its row, so that no probability becomes zero."""
+
+UNITS = 1e12
+"""Sums, differences and products of probabilities that agree to 1 / UNITS are ties; `grouped` makes them one number."""
+
+EXACT = 2.0**53
+"""Sums of whole numbers below this are exact."""
+
+SLACK = 8.0 * CLIP
+"""How far rounding moves decimals and sums of them, relative to them."""
+
+AT_A_TIME = 1 << 15
+"""Numbers summed at a time: they stay in the processor's cache."""
+
+MANY_COLUMNS = 64
+"""Length of rows along which NumPy sums as fast as down columns; along shorter ones it takes up to six times as long."""
+
+
+def grouped(sums: FloatArray) -> FloatArray:
+    """Round sums of probabilities to multiples of 1e-12, so that .8 + .1 and .7 + .2 are one number.
+
+    What a sum becomes depends on nothing but itself: it is the same in ``fit`` and for new rows. Two sums of decimals with up
+    to twelve digits are one number afterwards if and only if they are equal: half a unit lies between each and the next
+    border. Probabilities themselves are never grouped: as given they are equal or not, and tiny ones keep their digits.
+    """
+    units: FloatArray = np.rint(sums * UNITS)
+    units /= UNITS
+    return units
+
+
+def quotients(table: FloatArray, sums: FloatArray) -> FloatArray:
+    """Divide rows by their sums, shape (n, 1), so that equal quotients of decimals are equal numbers.
+
+    A row of decimals is one of whole multiples of 1e-12, whose quotients are rounded once. A sum of other numbers, such as
+    thirds, that rounding alone parts from a decimal is that decimal: divided by 0.9999999999999999 in one row, and by 1 in the
+    next, equal numbers would become two.
+    """
+    whole = np.rint(table * UNITS)
+    total = whole.sum(axis=1, keepdims=True)
+    is_exact = (total < EXACT) & (np.abs(whole / UNITS - table) <= SLACK * table).all(axis=1, keepdims=True)
+    near = grouped(sums)
+    divisor = np.where(np.abs(near - sums) <= SLACK * sums, near, sums)
+    shares: FloatArray = np.where(is_exact, whole, table) / np.where(is_exact, total, divisor)
+    return shares
+
+
+def sum_of_rows(table: FloatArray) -> FloatArray:
+    """Sum up each row of numbers in [0, 2], shape (n, 1), to the last bit the same in whatever order the columns come.
+
+    Whole multiples of a power of two are summed, without rounding; sums below 1/2, which need finer ones, in sorted order.
+    Else rows that hold the same numbers in another order, as votes do, would be divided by two sums.
+    """
+    n, n_columns = table.shape
+    unit = 2.0 ** (61 - int(n_columns - 1).bit_length())
+    sums, step = np.empty((n, 1)), max(1, AT_A_TIME // n_columns)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        sums[rows, 0] = (table[rows] * unit).astype(np.int64).sum(axis=1)
+    sums /= unit
+    low = sums[:, 0] < 0.5
+    if low.any():
+        sums[low] = np.sort(table[low], axis=1).sum(axis=1, keepdims=True)
+    return sums
+
+
+def clipped(prob: FloatArray) -> FloatArray:
+    """Probabilities raised to ``EPSILON`` from below."""
+    return np.maximum(prob, EPSILON)
+
+
+def log_prob_of_prob(prob: FloatArray) -> FloatArray:
+    """Logarithms of probabilities, clipped at ``EPSILON``."""
+    raised = np.asarray(clipped(prob))
+    return np.log(raised, out=raised)
+
+
+def log_cost(prob: FloatArray, clip: float = CLIP) -> FloatArray:
+    """Negative logarithms of probabilities, raised to ``clip`` from below; with ``clip`` 0 that of 0 is infinite."""
+    cost: FloatArray = np.asarray(np.maximum(prob, clip))
+    with np.errstate(divide="ignore"):
+        np.log(cost, out=cost)
+    return np.negative(cost, out=cost)
+
+
+def log_odds_of_prob(prob: FloatArray) -> FloatArray:
+    """Log-odds of probabilities, clipped at ``EPSILON`` from 0 and from 1: within 27.6."""
+    return log_prob_of_prob(prob) - log_prob_of_prob(1.0 - prob)
+
+
+def log_prob_of_logit(logit: FloatArray) -> FloatArray:
+    """Log-probabilities of logits, exact: nothing is clipped."""
+    result: Any = log_softmax(np.ascontiguousarray(logit), axis=1)
+    return np.asarray(result, dtype=np.float64)
+
+
+def log_odds_of_logits(logits: FloatArray) -> FloatArray:
+    """Log-odds of each class against all others, shape (n, K): exact where the probability has long become 0 or 1.
+
+    As in `prob_of_logit`, neither the order of columns nor that in memory makes a difference.
+    """
+    logits = np.ascontiguousarray(logits)
+    rows = np.arange(len(logits))
+    top = logits.argmax(axis=1)
+    highest = logits[rows, top]
+    others = np.exp(logits - highest[:, None])
+    others[rows, top] = 0.0
+    rest = np.sort(others, axis=1).sum(axis=1)
+    log_odds: FloatArray = logits - highest[:, None] - np.log(1.0 + rest[:, None] - others)
+    # Seen from the highest logit itself, the others count from the highest among them.
+    below = logits.copy()
+    below[rows, top] = -np.inf
+    log_odds[rows, top] = highest - np.asarray(logsumexp(np.sort(below, axis=1), axis=1))
+    return log_odds
+
+
+def score_of_logit(logit: FloatArray) -> FloatArray:
+    """Logistic function of the logits of one event."""
+    result: Any = expit(logit)
+    return np.asarray(result, dtype=np.float64)
+
+
+def prob_of_logit(logit: FloatArray) -> FloatArray:
+    """Softmax over the columns, to the last bit the same in whatever order they come, and lie in memory.
+
+    Else a step of a map, which begins at the score of some row, would lie above that score when the row comes again.
+    """
+    prob = np.array(logit, dtype=np.float64, order="C")
+    prob -= prob.max(axis=1, keepdims=True)
+    np.exp(prob, out=prob)
+    prob /= sum_of_rows(prob)
+    return prob
+
+
+def prob_of_scores(scores: FloatArray, temperature: float = 1.0) -> FloatArray:
+    """Softmax of scores / temperature over the columns, never zero: they end `LEAST_SCORE` below the highest of their row.
+
+    Of few columns the table that is returned has its columns one after the other in memory.
+    """
+    order: Literal["F", "C"] = "F" if scores.shape[1] < MANY_COLUMNS else "C"
+    powers: FloatArray = np.divide(scores, temperature, dtype=np.float64, order=order)
+    powers -= powers.max(axis=1, keepdims=True)
+    np.maximum(powers, LEAST_SCORE, out=powers)
+    np.exp(powers, out=powers)
+    powers /= sum_of_rows(powers)
+    return powers
+
+
+# Text that a table keeps by codes: each distinct word becomes a string of NumPy once, and not once a row
+
+
+Coded = tuple[npt.NDArray[np.integer[Any]], Sequence[Any]]
+"""The number of the word of each row, and the words."""
+
+
+def text_of(data: Any) -> npt.NDArray[np.str_] | None:
+    """Return a column of text or categories of pandas, polars or pyarrow as strings, shape (n,).
+
+    Whatever else it is, and a column with a missing cell, gives None: `as_array` reads it cell by cell, and says what is wrong.
+    """
+    if isinstance(data, (list, tuple, np.ndarray)):
+        return None
+    found = _coded_by_arrow(data) if hasattr(data, "dictionary_encode") else _coded_by_series(data)
+    if found is None or not len(found[0]) or not all(isinstance(word, str) for word in found[1]):
+        return None
+    code, words = found
+    seen = (
+        np.bincount(code, minlength=len(words)) > 0
+    )  # a category may have no row: its word is not to make others wide
+    return np.array([word if occurs else "" for word, occurs in zip(words, seen, strict=True)])[code]
+
+
+def coded(column: Any) -> Any:
+    """Return a column of pyarrow, whole or in chunks, as one array of codes and a dictionary."""
+    found = column.dictionary_encode()
+    return found.unify_dictionaries().combine_chunks() if hasattr(found, "chunks") else found
+
+
+def _coded_by_arrow(column: Any) -> Coded | None:
+    from pyarrow import types
+
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if column.null_count or not (types.is_string(kind) or types.is_large_string(kind)):
+        return None
+    found = coded(column)
+    return found.indices.to_numpy(), found.dictionary.to_pylist()
+
+
+def _coded_by_series(data: Any) -> Coded | None:
+    import narwhals as nw
+
+    series = nw.from_native(data, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series) or series.dtype not in (nw.String, nw.Categorical, nw.Enum):
+        return None
+    if series.implementation.is_pandas():
+        code, words = data.factorize()
+        return None if (code < 0).any() else (code, list(words))  # of a missing cell the code is -1
+    if not series.implementation.is_polars() or series.null_count():
+        return None
+    categories = series.cast(nw.Categorical).to_native() if series.dtype == nw.String else data
+    known = categories.unique()
+    place, code = known.to_physical().to_numpy(), categories.to_physical().to_numpy()
+    words = [""] * (int(place.max(initial=0)) + 1)
+    for at, word in zip(place.tolist(), known.to_list(), strict=True):
+        words[at] = word
+    return code, words
+
+
+# One look at numbers that tells whether all is well with them
+
+
+BLOCK = 1 << 16
+"""Numbers looked at together: half a megabyte in double precision."""
+
+PARALLEL_FROM = 1 << 21
+"""Numbers from which several threads look."""
+
+ROOM = 0.1
+"""Part of the tolerance of a sum that the rounding of a fast sum may use up; where it would be more, sums are in float64."""
+
+RealType = np.dtype[np.floating[Any]]
+
+
+def is_real(values: npt.NDArray[Any]) -> bool:
+    """Whether numbers are in single or double precision, as this machine writes them, and there are some in one or two axes."""
+    kind = values.dtype
+    return kind.char in "fd" and kind.isnative and values.ndim in (1, 2) and values.size > 0
+
+
+def are_between(values: FloatArray, low: float, high: float) -> bool:
+    """Whether all numbers lie from ``low`` to ``high``; NaN lies nowhere."""
+    if values.size <= BLOCK:
+        return _within(values, low, high)
+    return _all_blocks(values, lambda block: _within(block, low, high))
+
+
+def are_probabilities(values: FloatArray, tolerance: float) -> bool:
+    """Whether numbers lie in [0, 1], and rows of a table sum to one within the tolerance, with room for rounding.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,) or (n, K)
+        Single or double precision, in any order in memory.
+    tolerance : float
+        How far the sum of a row may be from one.
+
+    Returns
+    -------
+    bool
+        True only if every number is finite, in [0, 1], and every sum within the tolerance. False says nothing.
+    """
+    if values.ndim == 1:
+        return are_between(values, 0.0, 1.0)
+    # A sum of K numbers that are not negative is off by at most K units in the last place, in whatever order it is taken.
+    n_classes, unit = values.shape[1], float(np.finfo(values.dtype).eps)
+    is_fast = n_classes * unit <= ROOM * tolerance
+    ones = np.ones(n_classes, dtype=values.dtype if is_fast else np.float64)
+    off = tolerance - n_classes * float(np.finfo(ones.dtype).eps)
+
+    def is_well(block: FloatArray) -> bool:
+        return _within(block, 0.0, 1.0) and _within(block.astype(ones.dtype, copy=False) @ ones, 1.0 - off, 1.0 + off)
+
+    return _all_blocks(values, is_well)
+
+
+def _all_blocks(values: FloatArray, is_well: Callable[[FloatArray], bool]) -> bool:
+    """Whether all blocks are well; each of several threads looks at its share of many."""
+    rows = list(blocks(len(values), values[0].size))
+    workers = n_processors() if values.size >= PARALLEL_FROM else 1
+    shares = [rows[number::workers] for number in range(workers)]
+    return all(in_order(lambda own: all(is_well(values[some]) for some in own), shares, workers))
+
+
+def blocks(n: int, n_columns: int = 1) -> Iterable[slice]:
+    """Cut n rows of a table of so many columns into blocks of at most `BLOCK` numbers."""
+    step = max(1, BLOCK // n_columns)
+    return [slice(0, n)] if 0 < n <= step else (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def _within(block: FloatArray, low: float, high: float) -> bool:
+    # A comparison with NaN fails, and the least of numbers with NaN among them is NaN. As double: 1e100 is inf in single.
+    least, highest = np.minimum.reduce(block, axis=None), np.maximum.reduce(block, axis=None)
+    return float(least) >= low and float(highest) <= high

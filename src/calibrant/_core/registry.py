@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from calibrant._core.checks import folded, meant, nearest, question
 from calibrant._core.foreign import WORDS
-from calibrant._core.spelling import folded, meant, nearest, question
 
 Kind = Literal["metric", "test", "notion", "binning", "simplex-binning", "calibrator"]
 
@@ -22,7 +22,7 @@ HOMES: Mapping[Kind, str] = {
     "test": "calibrant.significance",
     "notion": "calibrant.notions",
     "binning": "calibrant.binning",
-    "simplex-binning": "calibrant.binning.simplex",
+    "simplex-binning": "calibrant.binning.cells",
     "calibrator": "calibrant.calibrators",
 }
 

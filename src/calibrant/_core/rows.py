@@ -2,21 +2,752 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from math import isfinite
+from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import first, index, more
-from calibrant._core.links import FloatArray, quotients
-from calibrant._core.parameters import choice
+from calibrant._core import arrays as links
+from calibrant._core.arrays import FloatArray, blocks, first, index, more, quotients
+from calibrant._core.checks import choice
+from calibrant._core.threads import FEWEST, are_loaded
+
+# What the weights of rows mean: how many rows they are, and how much evidence
+
+
+ROUNDING = 1e-9
+"""How far a weight may be from that of one row and still be one row."""
+
+ONE = np.ones(1)
+ONE.flags.writeable = False
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights of the rows of a problem, and what they mean.
+
+    If all are whole they are counts: each is a number of equal, independent rows. If any is a fraction, all of them say how
+    much a row counts and not how often it was seen: each row is one observation. That is decided for a whole problem, and its
+    parts follow, whatever their own weights are.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+        The weights, not negative.
+    is_unit : bool
+        Whether no weights were given, so that each row weighs one.
+    whole : Weights or None
+        The weights of the problem of which these are a part.
+    """
+
+    values: FloatArray
+    is_unit: bool = False
+    whole: Weights | None = None
+
+    @classmethod
+    @lru_cache(maxsize=8)
+    def one_each(cls, n: int) -> Weights:
+        """Weight one for each of ``n`` rows, in the memory of a single number."""
+        return cls(np.ndarray((n,), np.float64, ONE, strides=(0,)), is_unit=True)
+
+    def __len__(self) -> int:
+        """Return the number of weights, n."""
+        return self.values.size
+
+    # Other rows
+
+    def part(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_] | slice) -> Weights:
+        """Return the weights of some rows, which mean what they mean in the whole."""
+        return Weights(self.values[rows], self.is_unit, self._whole)
+
+    def like(self, values: FloatArray) -> Weights:
+        """Return other weights of rows of the same whole."""
+        return Weights(values, whole=self._whole)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Weights:
+        """Return the weights of some rows, perhaps repeated, as those of a problem of its own: what they mean is seen anew."""
+        return Weights.one_each(rows.size) if self.is_unit else Weights(self.values[rows])
+
+    # Numbers of rows
+
+    @cached_property
+    def are_counts(self) -> bool:
+        """Whether they are numbers of equal rows."""
+        if self.whole is not None:
+            return self.whole.are_counts
+        return self.is_unit or np.array_equal(self.values, np.floor(self.values))
+
+    @cached_property
+    def repeat_rows(self) -> bool:
+        """Whether they are numbers of equal rows, and more than one of some row."""
+        return not self.is_unit and self.are_counts and float(self.values.max(initial=0.0)) > 1.0
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(len(self)) if self.is_unit else self._sum
+
+    @cached_property
+    def _sum(self) -> float:
+        return float(self.values.sum())
+
+    @cached_property
+    def rows_per_weight(self) -> float:
+        """Rows that a weight of one stands for: one of counts, else such that a row of the whole is one row on average."""
+        if self.whole is not None:
+            return self.whole.rows_per_weight
+        return 1.0 if self.are_counts else len(self) / self.total
+
+    @property
+    def rows(self) -> float:
+        """Number of rows that the weights stand for."""
+        return self.total * self.rows_per_weight
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that are reported: of counts their sum, else of those that have a weight."""
+        return int(self.total) if self.are_counts else int(np.count_nonzero(self.values))
+
+    @property
+    def are_rows(self) -> bool:
+        """Whether each weight stands for one row, but for rounding."""
+        return self.is_unit or not (np.abs(self.values * self.rows_per_weight - 1.0) > ROUNDING).any()
+
+    @property
+    def times(self) -> FloatArray:
+        """How many equal rows each row is, shape (n,): its count, else one."""
+        return self.values if self.are_counts else np.ones(len(self))
+
+    @property
+    def importance(self) -> FloatArray:
+        """How much each of these equal rows counts, shape (n,): one if weights are counts, else the weight."""
+        return np.ones(len(self)) if self.are_counts else self.values
+
+    # Evidence
+
+    @property
+    def of_variance(self) -> FloatArray:
+        """Weight of the variance of each row's outcome in that of the weighted sum, shape (n,): the count, else the square."""
+        return self.values if self.are_counts else self.values**2
+
+    @cached_property
+    def effective_rows_per_weight(self) -> float:
+        """Independent rows that a weight of one is worth: one of counts, else  sum(w) / sum(w^2)  (Kish)."""
+        return 1.0 if self.are_counts else self.total / float((self.values**2).sum())
+
+    @property
+    def effective_rows(self) -> float:
+        """Number of independent rows that are as much evidence: the sum of counts, else  sum(w)^2 / sum(w^2)  (Kish)."""
+        return self.total * self.effective_rows_per_weight
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a test with a law in formulas has to assume of the weights, in words; nothing if there are none.
+
+        Chi-squared tests that draw labels assume the same. Other tests that draw labels move a row with its weight, whatever
+        the weight, but for errors that count rejected predictions.
+        """
+        if self.is_unit:
+            return ()
+        if self.are_counts:
+            return ("Weights are numbers of equal, independent rows.",)
+        return ("Weights do not depend on the labels.",)
+
+    @property
+    def keyword(self) -> dict[str, FloatArray]:
+        """The weights as the keyword ``sample_weight`` of a function, if there are any."""
+        return {} if self.is_unit else {"sample_weight": self.values}
+
+    @property
+    def _whole(self) -> Weights:
+        return self if self.whole is None else self.whole
+
+
+# One number a row of a table: the column of the highest entry, one entry, the sum of squares, the logarithm of a sum
+
+
+IntArray = npt.NDArray[np.intp]
+
+FEW = 40
+"""Columns up to which a compiled loop finds the highest entry of a row sooner than NumPy, which is made for long rows."""
+
+
+def top_column(values: FloatArray) -> IntArray:
+    """Return the column of the highest entry of each row; of equal ones the first."""
+    n, n_classes = values.shape
+    if n_classes == 2:
+        return (values[:, 1] > values[:, 0]).astype(np.intp)
+    top: IntArray
+    if n_classes < FEW and values.flags.carray and are_loaded() and values.size >= FEWEST:
+        from calibrant._kernels.sums import top_columns
+
+        top = np.empty(n, dtype=np.intp)
+        top_columns(values, top)
+    else:
+        top = values.argmax(axis=1)
+    return top
+
+
+def entry(values: FloatArray, column: IntArray) -> FloatArray:
+    """Return one entry of each row: that of the column of this number."""
+    if values.flags.c_contiguous:
+        at = np.arange(0, values.size, values.shape[1])
+        at += column
+        return values.ravel().take(at).astype(np.float64, copy=False)
+    return values[np.arange(len(values)), column].astype(np.float64, copy=False)
+
+
+def sum_of_squares(values: FloatArray) -> FloatArray:
+    """Return the sum of the squares of each row."""
+    if values.shape[1] == 2:
+        first, second = values.T.astype(np.float64, copy=False)
+        squares: FloatArray = first * first + second * second
+        return squares
+    sums = np.empty(len(values))
+    for rows in blocks(*values.shape):
+        block = values[rows].astype(np.float64, copy=False)
+        np.einsum("ij,ij->i", block, block, out=sums[rows])
+    return sums
+
+
+def log_losses(logit: FloatArray, column: IntArray) -> FloatArray:
+    """Return minus the logarithm of the probability that the logits of each row give to a column; nothing is clipped."""
+    losses = -entry(logit, column)
+    for rows in blocks(*logit.shape):
+        block = logit[rows]
+        highest = block.max(axis=1)
+        losses[rows] += highest  # first, so that a loss near zero keeps its digits
+        losses[rows] += np.log(np.exp(block - highest[:, None]).sum(axis=1))
+    return losses
+
+
+# Problems: what a metric, a test, a calibrator or a curve works on. Valid by construction, made at the boundary
+
+
+BoolArray = npt.NDArray[np.bool_]
+
+DOUBLE: np.dtype[np.floating[Any]] = np.dtype(np.float64)
+
+
+class WeightedRows(ABC):
+    """What the two kinds of problem have in common: rows, each with a weight."""
+
+    weights: Weights
+
+    @property
+    def weight(self) -> FloatArray:
+        """Weights of the rows, shape (n,)."""
+        return self.weights.values
+
+    @abstractmethod
+    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
+        """Return some rows: a part of this problem, unless they have weights of their own."""
+
+    def summed_parts(self, notion: Any) -> Iterable[BinaryProblem] | None:
+        """Return the binary problems of a notion where they stand for rows that are not in memory; None of rows that are."""
+        return None
+
+    @property
+    def example(self) -> Problem:
+        """Some rows that are in memory, or all of them, which show what kind of problem it is."""
+        assert isinstance(self, (BinaryProblem, SimplexProblem))
+        return self
+
+    def taken(self, rows: IntArray) -> Self:
+        """Return some rows, perhaps repeated, as a problem of its own."""
+        return self.at(rows, self.weights.take(rows))
+
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return the rows with other weights, as a problem of its own; those without weight are left out."""
+        rows = np.flatnonzero(weight > 0)
+        return self.at(rows, Weights(weight[rows]))
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Predicted classes: the number of that of each row, shape (n,), and what the numbers stand for."""
+
+    code: IntArray
+    classes: npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BinaryProblem(WeightedRows):
+    """Scores of one event, whether it occurred, and the weights of the rows: what a notion makes of a forecast.
+
+    Attributes
+    ----------
+    score : ndarray of shape (n,)
+        Probabilities of the event, in [0, 1].
+    outcome : ndarray of shape (n,)
+        Whether it occurred.
+    weights : Weights
+        Positive weights, and what they mean.
+    share : float
+        Part in the aggregate of the problems that a notion makes; shares sum to one.
+    name : str
+        Name among these problems, such as "predicted 3".
+    classes : ndarray of shape (2,)
+        Labels of no event and of the event.
+    logit : ndarray of shape (n,) or None
+        Log-odds of the event, where the forecast was given as logits.
+    predicted : Predicted or None
+        The predicted class of each row, where the event is that it is true and the forecast is a pair (label, probability).
+    precision : dtype
+        Precision in which the scores were given: edges of fixed bins are rounded to it, so that 0.35 in single precision falls
+        into the bin of 0.35.
+    """
+
+    score: FloatArray
+    outcome: BoolArray
+    weights: Weights
+    share: float = 1.0
+    name: str = ""
+    classes: npt.NDArray[np.generic] = field(default_factory=lambda: np.array([0, 1]))
+    logit: FloatArray | None = None
+    predicted: Predicted | None = None
+    precision: np.dtype[np.floating[Any]] = DOUBLE
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.score.size
+
+    @property
+    def as_given(self) -> FloatArray:
+        """The scores in the precision in which they were given."""
+        return self.score.astype(self.precision, copy=False)
+
+    @cached_property
+    def log_odds(self) -> FloatArray:
+        """Log-odds of the event: the logits themselves, or those of the scores, clipped so that they lie within 27.6."""
+        return links.log_odds_of_prob(self.score) if self.logit is None else self.logit
+
+    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
+        return replace(
+            self,
+            score=self.score[rows],
+            outcome=self.outcome[rows],
+            weights=self.weights.part(rows) if weights is None else weights,
+            logit=None if self.logit is None else self.logit[rows],
+            predicted=None if self.predicted is None else replace(self.predicted, code=self.predicted.code[rows]),
+        )
+
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the same rows as a forecast of two classes.
+
+        Returns
+        -------
+        SimplexProblem
+            A table of the probabilities of no event and of the event.
+        """
+        return self._two_columns
+
+    @cached_property
+    def _two_columns(self) -> SimplexProblem:
+        is_logit = self.logit is not None
+        forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
+        label, of_predictions = self.outcome.astype(np.intp), self.predicted is not None
+        return SimplexProblem(forecast, label, self.weights, self.classes, of_predictions)
+
+    def __repr__(self) -> str:
+        name = f"{self.name}, " if self.name else ""
+        return f"BinaryProblem({name}rows={self.size}, share={self.share:.4g})"
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """Probabilities or logits of K classes, shape (n, K); the one is derived from the other when asked for.
+
+    Probabilities in single precision stay so in ``values``; logits are in double. The ``precision`` is that in which
+    probabilities were given, by default that of the values.
+    """
+
+    values: FloatArray
+    is_logit: bool = False
+    given_in: np.dtype[np.floating[Any]] | None = None
+
+    @cached_property
+    def prob(self) -> FloatArray:
+        """Probabilities in double precision, shape (n, K)."""
+        return links.prob_of_logit(self.values) if self.is_logit else self.values.astype(np.float64, copy=False)
+
+    @property
+    def as_given(self) -> FloatArray:
+        """Probabilities, shape (n, K), in single precision if they were given so: no copy of a table that is read once."""
+        return self.prob if self.is_logit else self.values
+
+    @property
+    def precision(self) -> np.dtype[np.floating[Any]]:
+        """Precision in which probabilities were given; of logits double."""
+        return self.given_in or (DOUBLE if self.is_logit else self.values.dtype)
+
+    def at(self, rows: IntArray | BoolArray | slice) -> Forecast:
+        """Return some rows."""
+        return Forecast(self.values[rows], self.is_logit, self.given_in)
+
+    @property
+    def log_prob(self) -> FloatArray:
+        """Log-probabilities, shape (n, K); of logits exactly, of probabilities clipped."""
+        return links.log_prob_of_logit(self.values) if self.is_logit else links.log_prob_of_prob(self.prob)
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """Log-odds of the second of two classes, shape (n,); of logits exactly, of probabilities clipped.
+
+        Both columns are used: 1 - p has lost the digits of a small p.
+        """
+        values = self.values if self.is_logit else self.log_prob
+        return values[:, 1] - values[:, 0]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and classes."""
+        n, n_classes = self.values.shape
+        return n, n_classes
+
+    @property
+    def top(self) -> IntArray:
+        """The column of the highest probability of each row, of equal ones the first."""
+        return top_column(self.as_given)
+
+    def of(self, label: IntArray) -> FloatArray:
+        """Return the probability that each row gives to the class of this number."""
+        return entry(self.as_given, label)
+
+    def column(self, j: int) -> FloatArray:
+        """Return the probabilities of the class of this number, as given."""
+        return self.as_given[:, j]
+
+    def squared_losses(self, problem: SimplexProblem) -> FloatArray:
+        """Return the squared distance of each row to the corner of its class: sum p^2 - 2 p_y + 1, without a one-hot table."""
+        losses = sum_of_squares(self.as_given)
+        losses -= 2.0 * problem.of_true
+        losses += 1.0
+        return losses
+
+
+class OfOneEvent(Forecast):
+    """The probability of one event, or its logit, as a forecast of two classes: no table is made where none is needed."""
+
+    event: FloatArray
+
+    def __init__(self, event: FloatArray, is_logit: bool, given_in: np.dtype[np.floating[Any]]) -> None:
+        self.__dict__.update(event=event, is_logit=is_logit, given_in=given_in)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Probabilities or logits as a table, shape (n, 2)."""
+        return two_columns(self.event, is_logit=self.is_logit).values
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and classes."""
+        return self.event.size, 2
+
+    def at(self, rows: IntArray | BoolArray | slice) -> Forecast:
+        """Return some rows."""
+        return OfOneEvent(self.event[rows], self.is_logit, self.precision)
+
+    @property
+    def top(self) -> IntArray:
+        """One where the event is more likely than not."""
+        return super().top if self.is_logit else (self.event > 1.0 - self.event).astype(np.intp)
+
+    def of(self, label: IntArray) -> FloatArray:
+        """Return the probability that each row gives to the class of this number."""
+        if self.is_logit:
+            return super().of(label)
+        found: FloatArray = np.subtract(label == 0, self.event)  # 1 - p, or -p
+        np.abs(found, out=found)
+        return found
+
+    def column(self, j: int) -> FloatArray:
+        """Return the probabilities of no event, or of the event."""
+        return super().column(j) if self.is_logit else self.event if j else 1.0 - self.event
+
+    def squared_losses(self, problem: SimplexProblem) -> FloatArray:
+        """Return twice the squared distance of the event to its outcome."""
+        if self.is_logit:
+            return super().squared_losses(problem)
+        losses = self.event - problem.label
+        losses *= losses
+        losses *= 2.0
+        return losses
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexProblem(WeightedRows):
+    """A forecast of K classes with the true class, as a column number, and positive weights.
+
+    Of predictions and their probabilities (``is_of_predictions``) the two columns are that the prediction is wrong, and right.
+    """
+
+    forecast: Forecast
+    label: IntArray
+    weights: Weights
+    classes: npt.NDArray[np.generic]
+    is_of_predictions: bool = False
+
+    @property
+    def prob(self) -> FloatArray:
+        """Probabilities in double precision, shape (n, K)."""
+        return self.forecast.prob
+
+    @property
+    def precision(self) -> np.dtype[np.floating[Any]]:
+        """Precision in which probabilities were given."""
+        return self.forecast.precision
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.label.size
+
+    @cached_property
+    def top(self) -> IntArray:
+        """The predicted class of each row, shape (n,): that of the highest probability, of equal ones the first."""
+        return self.forecast.top
+
+    @cached_property
+    def of_true(self) -> FloatArray:
+        """Probability of the true class of each row, shape (n,)."""
+        return self.forecast.of(self.label)
+
+    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
+        weights = self.weights.part(rows) if weights is None else weights
+        part = replace(self, forecast=self.forecast.at(rows), label=self.label[rows], weights=weights)
+        for name in vars(self).keys() & {"top", "of_true"}:  # known, and cheaper to take along than to find again
+            object.__setattr__(part, name, vars(self)[name][rows])
+        return part
+
+
+Problem = BinaryProblem | SimplexProblem
+
+
+def row_blocks(problem: Problem) -> Iterable[slice]:
+    """Cut the rows into blocks of which a table stays in the processor's cache."""
+    return blocks(problem.size, 2 if isinstance(problem, BinaryProblem) else problem.forecast.shape[1])
+
+
+def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
+    """Return the forecast of one event as a forecast of two classes: (1 - p, p), or the logits (0, z)."""
+    table = np.empty((values.size, 2))
+    table[:, 0] = 0.0 if is_logit else 1.0 - values
+    table[:, 1] = values
+    return Forecast(table, is_logit)
+
+
+def as_simplex(problem: Problem) -> SimplexProblem:
+    """Return a binary problem as two columns; a simplex problem as it is."""
+    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns()
+
+
+# Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``
+
+
+class Mergeable(Protocol):
+    """What is read of some rows, and adds up to what is read of all."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+
+M = TypeVar("M", bound=Mergeable)
+
+Read = Callable[[Problem, int | npt.NDArray[np.int64]], M]
+"""A function of a batch and of the number of its first row among all rows; or of the number of each row."""
+
+
+class InBatches(ABC):
+    """Labels and predicted probabilities whose rows are read in batches, and never all at once."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> npt.NDArray[np.generic]:
+        """Labels of the columns, or of no event and the event, shape (K,)."""
+
+    @property
+    @abstractmethod
+    def precision(self) -> np.dtype[np.floating[Any]]:
+        """Precision of the probabilities, which is that of all batches."""
+
+    @abstractmethod
+    def head(self) -> Problem:
+        """Return some rows, at least one, as a problem: it has the kind, the classes and the weights of all batches.
+
+        Returns
+        -------
+        BinaryProblem or SimplexProblem
+            Rows in memory.
+        """
+
+    @abstractmethod
+    def reduce(self, read: Read[M]) -> M:
+        """Read each batch, and add up what was found, in a fixed order.
+
+        Parameters
+        ----------
+        read : callable
+            A function of a problem, the rows of a batch, and of the number of its first row among all rows; or of the number of
+            each row. Where an engine knows no such number, rows have any numbers that differ. Several threads may call it at a
+            time, and other processes: it is pickled.
+
+        Returns
+        -------
+        object
+            The sum of what ``read`` returned for the batches; of those without rows nothing is read.
+        """
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """How many batches that were wrong the last reading left out, and how many rows of them are known."""
+        return 0, 0
+
+    @abstractmethod
+    def as_problem(self) -> Problem:
+        """Return a problem of these rows: in memory if they are few, else one of which only sums can be had.
+
+        Returns
+        -------
+        BinaryProblem or SimplexProblem
+            What functions work on.
+        """
+
+
+# A figure that was computed from cells of scores and not from the scores: how far the exact one may be
+
+
+class Approximate(float):
+    """A figure of rows that were read in batches, in place of one that needs all scores at once.
+
+    It is a number, and can be used as one.
+
+    Parameters
+    ----------
+    value : float
+        The figure with all scores rounded to the means of their cells.
+    lower, upper : float
+        The figure of the scores themselves lies between them, whatever they are.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The same.
+    """
+
+    lower: float
+    upper: float
+
+    def __new__(cls, value: float, lower: float, upper: float) -> Self:
+        """Make the number; rounding may not leave it outside its own limits."""
+        made = super().__new__(cls, value)
+        made.lower, made.upper = min(float(lower), float(made)), max(float(upper), float(made))
+        return made
+
+    @property
+    def error(self) -> float:
+        """How far the exact figure may be from this one, at most."""
+        return max(self.upper - self, self - self.lower)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[float, float, float]]:
+        """Return what makes it anew, for copies and pickles."""
+        return type(self), (float(self), self.lower, self.upper)
+
+    def __repr__(self) -> str:
+        return f"{float(self)!r} ({self.note})"
+
+    @property
+    def note(self) -> str:
+        """What is known of the figure of the rows, in words."""
+        known = f"exact to within {self.error:.1g}" if isfinite(self.error) else "with scores rounded to cells"
+        return f"of rows in batches, {known}"
+
+    __str__ = float.__repr__
+
+
+def mean_of(parts: Sequence[tuple[float, float]]) -> float:
+    """Return the sum of shares times figures, from nothing on; with its limits where one of the figures has some."""
+    total = lower = upper = 0.0
+    for share, value in parts:
+        total += share * value
+        lower += share * (value.lower if isinstance(value, Approximate) else value)
+        upper += share * (value.upper if isinstance(value, Approximate) else value)
+    is_approximate = any(isinstance(value, Approximate) for _, value in parts)
+    return Approximate(total, lower, upper) if is_approximate else total
+
+
+# Where numbers stand among increasing ones
+
+
+MANY = 1 << 12
+"""From so many numbers on a search of blocks is faster than that of each number."""
+
+BLOCK = 1 << 13
+"""Numbers searched at a time: they stay in the processor's cache."""
+
+COUNTED = 3
+"""Levels of the search that are counted at once: of so many halvings the 7 limits are compared with each number."""
+
+
+def places(limits: npt.NDArray[Any], values: npt.NDArray[Any], side: Literal["left", "right"] = "left") -> IntArray:
+    """Return how many limits lie below each value, for ``side="right"`` at or below it: `numpy.searchsorted`.
+
+    A binary search of one number takes a branch at every halving, which a processor foretells half the time. Here a block of
+    numbers takes each halving together.
+
+    Parameters
+    ----------
+    limits : ndarray of shape (m,)
+        Numbers that do not decrease.
+    values : ndarray of shape (n,), or any for few
+        Numbers, none of them NaN.
+    side : {"left", "right"}, default="left"
+        What is counted.
+
+    Returns
+    -------
+    ndarray of the shape of ``values``
+        Counts from 0 to m.
+    """
+    if not 0 < limits.size <= values.size or values.size < MANY or values.ndim != 1 or values.dtype.kind != "f":
+        return np.searchsorted(limits, values, side=side)
+    halvings = int(limits.size).bit_length()
+    padded = np.full((1 << halvings) - 1, np.inf)
+    padded[: limits.size] = limits
+    found: IntArray = np.empty(values.size, dtype=np.intp)
+    for start in range(0, values.size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        found[rows] = _among(padded, np.ascontiguousarray(values[rows]), halvings, side)
+    return np.minimum(found, limits.size, out=found)  # infinity is not below itself, but at it
+
+
+def _among(padded: npt.NDArray[Any], values: npt.NDArray[Any], halvings: int, side: str) -> IntArray:
+    is_below = np.less if side == "left" else np.less_equal
+    width = 1 << max(0, halvings - COUNTED)
+    count = np.zeros(values.size, dtype=np.uint8)
+    for limit in padded[width - 1 :: width]:
+        count += is_below(limit, values)
+    found: IntArray = np.multiply(count, width, dtype=np.intp)
+    while width > 1:
+        width //= 2
+        found += width * is_below(np.take(padded, found + (width - 1), mode="clip"), values)
+    return found
+
+
+# Numbers as probabilities: their range, the sums of their rows, and what to do about those that are none
+
 
 Rows = Literal["as-given", "normalize", "percent"]
 WORDS = ("as-given", "normalize", "percent")
 
 PERCENT = 100.0
 
-ROUNDING = 1e-6
+BEYOND = 1e-6
 """How far a probability may lie outside [0, 1]: a few units in the last place of single precision."""
 
 SUM_TOLERANCE = 1e-3
@@ -87,7 +818,7 @@ def _in_range(name: str, values: FloatArray, scale: float, remedies: Remedies) -
 
 def _refuse_outside(name: str, values: FloatArray, scale: float, remedies: Remedies) -> None:
     """Raise, unless it is only rounding that put values outside [0, scale]."""
-    outside = (values < -ROUNDING * scale) | (values > (1 + ROUNDING) * scale)
+    outside = (values < -BEYOND * scale) | (values > (1 + BEYOND) * scale)
     if not outside.any():
         return
     must = "probabilities in [0, 1]" if scale == 1 else "percent in [0, 100]"
@@ -97,7 +828,7 @@ def _refuse_outside(name: str, values: FloatArray, scale: float, remedies: Remed
 
 def _divided_by_sums(name: str, values: FloatArray, remedies: Remedies) -> FloatArray:
     if (low := values.min()) < 0:
-        if (negative := values < -ROUNDING).any():
+        if (negative := values < -BEYOND).any():
             hint = f"{_clip(name, 'None')} " if low >= -SLIGHT * values.max() else ""
             raise ValueError(
                 f"{name} must not be negative where rows are divided by their sums; {_shown(values, negative)}. "
@@ -117,7 +848,7 @@ def _divided_by_sums(name: str, values: FloatArray, remedies: Remedies) -> Float
 
 def _require_sums(name: str, prob: FloatArray, scale: float, remedies: Remedies) -> None:
     sums = prob.sum(axis=1)
-    off = np.abs(sums - 1.0) > SUM_TOLERANCE + ROUNDING
+    off = np.abs(sums - 1.0) > SUM_TOLERANCE + BEYOND
     if off.any():
         row = int(np.argmax(off))
         must = f"one within {SUM_TOLERANCE:g}" if scale == 1 else f"100 percent within {SUM_TOLERANCE * scale:g}"
@@ -155,7 +886,7 @@ def _hint_of_table(name: str, values: FloatArray, remedies: Remedies) -> str:
     low, high = values.min(), values.max()
     with np.errstate(over="ignore"):
         sums = values.sum(axis=1)
-    if low < -ROUNDING:
+    if low < -BEYOND:
         near = any(
             low >= -SLIGHT * scale and high <= (1 + SLIGHT) * scale and _near(sums, scale, SLIGHT)
             for scale in (1.0, PERCENT)
@@ -204,11 +935,11 @@ def _without_zeros(sums: FloatArray) -> tuple[str, FloatArray]:
 
 
 def _may_be_percent(low: float, high: float) -> bool:
-    return bool(low >= -ROUNDING and high <= PERCENT * (1 + ROUNDING))
+    return bool(low >= -BEYOND and high <= PERCENT * (1 + BEYOND))
 
 
 def _near(sums: FloatArray, scale: float, tolerance: float) -> bool:
-    return bool((np.abs(sums / scale - 1.0) <= tolerance + ROUNDING).all())
+    return bool((np.abs(sums / scale - 1.0) <= tolerance + BEYOND).all())
 
 
 def _clip(name: str, most: str) -> str:

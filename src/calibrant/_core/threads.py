@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from queue import Full, Queue
 from threading import Event, Thread
 from typing import TypeVar
+
+# Work of which more work follows, done by threads side by side or in one
+
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -120,3 +124,36 @@ def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
     finally:
         is_over.set()
         thread.join()
+
+
+# When compiled loops are worth loading
+
+
+LOADING = 0.7
+"""Seconds that loading takes."""
+
+FEWEST = 1 << 13
+"""Numbers from which a loaded loop is faster than NumPy."""
+
+
+class Forgone:
+    """Seconds that loops would have saved so far."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+
+FORGONE = Forgone()
+
+
+def are_loaded() -> bool:
+    """Whether numba is there."""
+    return "numba" in sys.modules
+
+
+def pays(numbers: int, saved: float) -> bool:
+    """Whether to use a compiled loop on so many numbers, which saves so many seconds a number."""
+    if are_loaded():
+        return numbers >= FEWEST
+    FORGONE.seconds += numbers * saved
+    return FORGONE.seconds > LOADING

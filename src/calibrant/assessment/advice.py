@@ -10,21 +10,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.labels import Named
-from calibrant._core.links import FloatArray, log_cost
-from calibrant._core.parameters import require, together, whole
-from calibrant._core.problem import BinaryProblem, IntArray, Problem, as_simplex
-from calibrant._core.result import Result
-from calibrant._core.table import Table, under
-from calibrant._core.validation import DataOptions, Input, as_problem
-from calibrant._core.warnings import CalibrationWarning
-from calibrant._core.weights import Weights
-from calibrant.calibrators.around.default import Method, default_method
-from calibrant.calibrators.around.safe import folds, sorted_rows
+from calibrant._core.arrays import FloatArray, log_cost
+from calibrant._core.border import DataOptions, Input, Named, as_problem
+from calibrant._core.checks import require, together, whole
+from calibrant._core.result import Result, Table, under
+from calibrant._core.rows import BinaryProblem, IntArray, Problem, Weights, as_simplex
 from calibrant.calibrators.base import Calibrator
-from calibrant.metrics.log_losses import LogLoss
-from calibrant.significance.training_rows import warn_if_training_rows
-from calibrant.solvers.folds import observed
+from calibrant.calibrators.classifier import Method, default_method
+from calibrant.calibrators.safe import folds, sorted_rows
+from calibrant.exceptions import CalibrationWarning
+from calibrant.fit.folds import observed
+from calibrant.metrics.kinds import LogLoss
+from calibrant.significance.differences import warn_if_training_rows
 from calibrant.sums.draws import Rng, as_rng
 
 IDENTITY = "identity"

@@ -2,35 +2,198 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics._scorer import _Scorer
 
-from calibrant._core.approximate import Approximate
-from calibrant._core.links import CLIP
-from calibrant._core.parameters import list_of_names, resamples
-from calibrant._core.problem import BinaryProblem, as_simplex
-from calibrant._core.progress import tracked
-from calibrant._core.result import DrawnResult, Picture, shown_pvalue
-from calibrant._core.spelling import meant
-from calibrant._core.table import Table, under
-from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.arrays import CLIP, FloatArray
+from calibrant._core.border import DataOptions, as_labels, as_problem
+from calibrant._core.checks import list_of_names, meant, nearest, require, resamples, tracked
+from calibrant._core.registry import named
+from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue, under
+from calibrant._core.rows import Approximate, BinaryProblem, as_simplex
 from calibrant.assessment.verdict import CELLS, Verdict, verdict_of
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of_sums, require_level
-from calibrant.metrics.kinds.metric import Metric, metric_named
-from calibrant.metrics.log_losses import Impossible, LogLoss
-from calibrant.metrics.uncertainty.estimate import ABOVE_INTERVAL, MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
-from calibrant.metrics.uncertainty.several import estimates, plan_of
+from calibrant.metrics.estimate import ABOVE_INTERVAL, MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
+from calibrant.metrics.kinds import Function, Impossible, LogLoss, Metric, estimates, metric_named, plan_of
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import Plan, Predictions, scans
+from calibrant.sums import Plan, Predictions, scan, scans
 from calibrant.sums.draws import Rng, as_rng
-from calibrant.sums.unread import is_unread
+from calibrant.sums.reading import is_unread, refuse_rows
+from calibrant.sums.sums import distinct
+
+# Metrics as scorers of scikit-learn, for cross-validation and searches
+
+
+NEGATED = re.compile(r"neg[-_ ](.+)", re.IGNORECASE)
+"""What scikit-learn calls a loss whose sign is turned around."""
+
+OF_ESTIMATOR = frozenset({"sample_weight", "labels", "y_pred", "input"})
+"""Arguments of a metric that estimator and metadata give."""
+
+METHOD = ("predict_proba",)
+"""Our key in scikit-learn's cache of predictions: under "predict_proba" stands the column of any scorer's ``pos_label``."""
+
+
+class MetricScorer(_Scorer):  # type: ignore[misc]  # scikit-learn ships no types
+    """What `scorer` returns: a function of (estimator, X, y), as `sklearn.metrics.make_scorer` makes one.
+
+    It differs in two points: the metric gets the classes of the estimator, and the table of all of them also where there are
+    two.
+    """
+
+    def __init__(self, metric: Metric, parameters: dict[str, Any]) -> None:
+        measure = partial(_measured, metric.target, metric.ideal)
+        sign = 1 if metric.higher_is_better else -1
+        super().__init__(measure, sign, parameters, response_method="predict_proba")
+        self._name = metric.name
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        return (
+            f"scorer({', '.join([repr(self._name), *(f'{name}={value!r}' for name, value in self._kwargs.items())])})"
+        )
+
+    def _get_pos_label(self) -> None:
+        return None  # the column is chosen by the metric
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: npt.ArrayLike, **metadata: Any) -> float:
+        self._warn_overlap("A parameter of the scorer is passed as metadata as well.", metadata)
+        found = np.asarray(method_caller(estimator, METHOD, X, pos_label=None))
+        table = np.column_stack([1.0 - found, found]) if found.ndim == 1 else found
+        truth = as_labels(y_true)
+        classes, table = _with_unseen(as_labels(estimator.classes_, "classes_"), table, truth)
+        value = self._score_func(truth, table, labels=classes.tolist(), **self._kwargs | metadata)
+        return float(self._sign * value)
+
+
+def scorer(metric: str | Function, **parameters: Any) -> MetricScorer:
+    """Return a metric as a scorer for ``cross_val_score``, ``cross_validate`` and ``GridSearchCV``: greater is better.
+
+    Parameters
+    ----------
+    metric : str or callable
+        A name that ``calibrant list metrics`` prints, in any case, such as ``"ece"``, or the function itself, such as
+        `expected_calibration_error`. As in `sklearn.metrics.get_scorer`, ``"neg_ece"`` is the same: an error or a loss has its
+        sign turned around, whether its name says so or not.
+    **parameters : dict
+        Parameters of the metric, such as ``binning=EqualMass(10)`` or ``notion="class-wise"``, and of the data ``pos_label``
+        and ``rows``.
+
+    Returns
+    -------
+    scorer
+        A function of (estimator, X, y) that calls ``predict_proba`` and returns one number. Of an error or a loss it is minus
+        the metric; of a metric that should be 1 or 0, such as the calibration slope, minus the distance to that number;
+        of a metric where higher is better the metric itself.
+
+    Raises
+    ------
+    ValueError
+        If there is no metric of that name, or "neg" stands before one where higher is better.
+    TypeError
+        If the metric has no such parameter, or a function is not one of calibrant's.
+
+    See Also
+    --------
+    sklearn.metrics.make_scorer : A scorer of any function.
+
+    Notes
+    -----
+    The classes are those of the estimator, so labels may be words, and a class may be absent from the rows of a fold. Rows of a
+    class that the estimator has not seen count: it gave that class probability 0. Of two classes the event is the
+    second one, or ``pos_label``.
+
+    Weights reach the metric by scikit-learn's metadata routing, as with ``make_scorer``:
+    ``scorer("ece").set_score_request(sample_weight=True)``.
+
+    A calibration error of few rows is mostly noise, and larger the fewer there are. To choose a model take a proper score,
+    ``"nll"`` or ``"brier"``, and look at calibration errors beside it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from calibrant import EqualMass, scorer
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> names = load_iris().target_names[y]
+    >>> scoring = {"ece": scorer("ece", binning=EqualMass(5)), "nll": scorer("nll")}
+    >>> found = cross_validate(GaussianNB(), X, names, scoring=scoring)
+    >>> bool((found["test_ece"] <= 0).all()), scoring["ece"]
+    (True, scorer('ece', binning=EqualMass(n_bins=5)))
+    """
+    chosen = _metric_of(metric)
+    known = _parameters_of(chosen.target)
+    for name in parameters:
+        given = "The estimator gives it" if name != "sample_weight" else "Call set_score_request(sample_weight=True)"
+        near = next(map(repr, nearest(name, known)), "one of them")
+        hint = given if name in OF_ESTIMATOR else f"Pass {near}"
+        must = f"a parameter of scorer({chosen.name!r}) must be one of {', '.join(map(repr, known))}"
+        require(name in known, must, value=name, hint=hint, error=TypeError)
+    return MetricScorer(chosen, parameters)
+
+
+def _measured(
+    function: Function, ideal: float | None, y_true: Any, y_prob: Any, *, sample_weight: Any = None, **parameters: Any
+) -> float:
+    """Return the metric, or its distance to the ideal."""
+    weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+    value = function(y_true, y_prob, **parameters, **weighted)
+    return value if ideal is None else abs(value - ideal)
+
+
+def _metric_of(metric: str | Function) -> Metric:
+    if not isinstance(metric, str):
+        entry = named(metric)
+        must = "metric must be a name or a metric of calibrant"
+        hint = "Make a scorer of another function with sklearn.metrics.make_scorer"
+        require(isinstance(entry, Metric), must, value=metric, hint=hint, error=TypeError)
+        assert isinstance(entry, Metric)
+        return entry
+    negated = NEGATED.fullmatch(metric)
+    found = metric_named(negated[1] if negated else metric)
+    require(
+        not (negated and found.higher_is_better),
+        f"'neg' must stand before an error or a loss; a high {found.name} is good",
+        value=metric,
+        hint=f"Pass {found.name!r}",
+    )
+    return found
+
+
+def _parameters_of(function: Function) -> list[str]:
+    """Return the parameters of a metric, and those of its data, that a scorer may fix."""
+    own = inspect.signature(function).parameters.values()
+    names = [parameter.name for parameter in own if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
+    data = DataOptions.__annotations__ if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in own) else ()
+    return [name for name in dict.fromkeys((*names, *data)) if name not in OF_ESTIMATOR]
+
+
+def _with_unseen(
+    classes: npt.NDArray[Any], table: FloatArray, truth: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], FloatArray]:
+    """Return classes and probabilities with those classes that the estimator has not seen: their probability is 0."""
+    unseen = np.setdiff1d(truth, classes)
+    if not unseen.size:
+        return classes, table
+    every = np.union1d(classes, unseen)
+    wider = np.zeros((len(table), every.size))
+    wider[:, np.searchsorted(every, classes)] = table
+    return every, wider
+
+
+# One table of how good and how calibrated a forecast is, with the uncertainty of each figure
+
 
 BINARY_METRICS = ("accuracy", "nll", "brier", "ece", "mce")
 MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")
@@ -106,7 +269,7 @@ class Assessment(DrawnResult):
     _table = Table("metric", "rows.metric", *under("rows.estimate", *FIGURES), "rows.event")
     _picture = Picture(
         "the reliability diagram",
-        "reliability.plot_reliability",
+        "curves.reliability.plot_reliability",
         options="Those of `plot_reliability`: ``panels``, ``style``, ``markers``, ``axis``, ``below``, ``intervals``.",
         of="curve",
     )
@@ -371,3 +534,72 @@ def _digits(figure: float, unit: str = "") -> str:
         return str(figure)
     is_whole = figure == 0.0 or abs(figure) >= WHOLE
     return (f"{figure:,.0f}" if is_whole else f"{figure:#.4g}") + unit
+
+
+# The values of several metrics, from one look at the rows
+
+
+def measure(
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 15,
+    **data: Unpack[DataOptions],
+) -> dict[str, float]:
+    """Compute several metrics of a forecast, without intervals, from one look at the rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. Logits are declared with ``input="logit"``, never guessed.
+    metrics : sequence of str, optional
+        Names that ``calibrant list metrics`` prints, names of functions, or symbols, as in `assess`, with the same default.
+    notion : str or Notion, optional
+        Notion of every metric that has none in its name, as in `assess`.
+    binning : int or Binning, default=15
+        How scores are cut, for the calibration errors that have no bins of their own; a number n means ``EqualWidth(n)``.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    dict of str to float
+        The value of each metric, by the word that `assess` has for it.
+
+    Warns
+    -----
+    CalibrationWarning
+        If the log loss is among the metrics, and events of probability 0 occurred; or if a metric is not defined for the data.
+
+    See Also
+    --------
+    assess : The same values with intervals, noise floors and p-values: without them nobody knows what is noise.
+
+    Notes
+    -----
+    Labels and probabilities are checked once, and the rows are read once more for all metrics that are sums over them:
+    accuracy, log loss, Brier scores and calibration errors over bins. A metric that needs the rows themselves, such as an
+    area under a curve, reads them on its own.
+
+    Examples
+    --------
+    >>> from calibrant import measure
+    >>> measure([0, 1, 1, 0], [0.25, 0.75, 0.5, 0.0], metrics=["accuracy", "brier", "ece"])
+    {'accuracy': 0.75, 'brier': 0.09375, 'ece': 0.25}
+    """
+    if metrics is not None:
+        list_of_names("metrics", metrics)
+    cut = as_binning(binning)
+    problem = as_problem(y_true, y_prob, **data)
+    chosen = chosen_metrics(metrics or default_metrics(problem.classes.size), CLIP)
+    plans = [metric.plan(problem, cut, notion) for _, metric in chosen.values()]
+    cells = distinct(pair for plan in plans for pair in plan.cells)
+    for (word, _), plan in zip(chosen.values(), plans, strict=True):
+        if is_unread(problem) and not (plan.cells or plan.scores):
+            refuse_rows(repr(word))
+    sums = scan(problem, Plan(tuple(cells), tuple(one for plan in plans for one in plan.scores), powers=1))
+    return {word: metric.of_sums(sums, problem, cut, notion) for word, metric in chosen.values()}

@@ -16,14 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc, expit, gammainc, gammaincc, logit, ndtr, ndtri
 
-from calibrant._core.links import FloatArray
-from calibrant._core.result import Result, shown_pvalue
-from calibrant._core.table import Table
-from calibrant._core.weights import Weights
+from calibrant._core.arrays import FloatArray
+from calibrant._core.result import Result, Table, shown_pvalue
+from calibrant._core.rows import Weights
 from calibrant.binning import Bins, FineGrid
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
-from calibrant.metrics.uncertainty.estimate import Estimate
-from calibrant.solvers.logistic import Recalibration
+from calibrant.fit.log_loss import Recalibration
+from calibrant.metrics.estimate import Estimate
 from calibrant.sums.sums import BinnedProblem
 
 CELLS = FineGrid(64)

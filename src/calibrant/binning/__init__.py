@@ -4,6 +4,6 @@ A binning is a frozen object of parameters. Called on a problem it gives `Bins`:
 a row depends on its score alone, so equal scores always share a bin and the order of rows never matters.
 """
 
-from calibrant._core.public import attach
+from calibrant._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,31 +1,31 @@
-from .base import Binning as Binning
-from .base import Bins as Bins
-from .bounded_isotonic import BoundedIsotonic as BoundedIsotonic
-from .cross_validated import CrossValidatedBins as CrossValidatedBins
-from .equal_mass import EqualMass as EqualMass
-from .equal_width import EqualWidth as EqualWidth
-from .fine_grid import FineGrid as FineGrid
+from calibrant.binning.bins import Binning as Binning
+from calibrant.binning.bins import Bins as Bins
+from calibrant.binning.isotonic import BoundedIsotonic as BoundedIsotonic
+from calibrant.binning.bins import CrossValidatedBins as CrossValidatedBins
+from calibrant.binning.bins import EqualMass as EqualMass
+from calibrant.binning.bins import EqualWidth as EqualWidth
+from calibrant.binning.bins import FineGrid as FineGrid
 from .isotonic import Isotonic as Isotonic
-from .monotonic_sweep import MonotonicSweep as MonotonicSweep
-from .partition import Partition as Partition
-from .points_per_bin import PointsPerBin as PointsPerBin
-from .simplex.base import SimplexBinning as SimplexBinning
-from .simplex.grid import SimplexGrid as SimplexGrid
-from .simplex.projection import Projection as Projection
-from .simplex.recursive_split import RecursiveSplit as RecursiveSplit
-from .simplex.sierpinski import Sierpinski as Sierpinski
-from .simplex.split_tree import SplitTree as SplitTree
-from .simplex.unique import SimplexUnique as SimplexUnique
-from .unique import Unique as Unique
+from calibrant.binning.isotonic import MonotonicSweep as MonotonicSweep
+from calibrant.binning.bins import Partition as Partition
+from calibrant.binning.bins import PointsPerBin as PointsPerBin
+from calibrant.binning.cells import SimplexBinning as SimplexBinning
+from calibrant.binning.cells import SimplexGrid as SimplexGrid
+from calibrant.binning.cells import Projection as Projection
+from calibrant.binning.cells import RecursiveSplit as RecursiveSplit
+from calibrant.binning.cells import Sierpinski as Sierpinski
+from calibrant.binning.cells import SplitTree as SplitTree
+from calibrant.binning.cells import SimplexUnique as SimplexUnique
+from calibrant.binning.bins import Unique as Unique
 
 # For the library itself.
-from .base import OrderedBinning as OrderedBinning
-from .base import class_sums as class_sums
-from .base import sums_over as sums_over
-from .partition import Edges as Edges
-from .partition import locate as locate
-from .by_word import as_binning as as_binning
-from .by_word import of_word as of_word
+from calibrant.binning.bins import OrderedBinning as OrderedBinning
+from calibrant.binning.bins import class_sums as class_sums
+from calibrant.binning.bins import sums_over as sums_over
+from calibrant.binning.bins import Edges as Edges
+from calibrant.binning.bins import locate as locate
+from calibrant.binning.bins import as_binning as as_binning
+from calibrant.binning.bins import of_word as of_word
 
 __all__ = [
     "Binning",

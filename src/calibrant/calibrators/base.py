@@ -4,29 +4,141 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from calibrant._core.arrays import as_array, columns_of
-from calibrant._core.finite_numbers import as_numbers
-from calibrant._core.in_batches import InBatches
-from calibrant._core.labels import as_labels
-from calibrant._core.links import FloatArray
-from calibrant._core.parameters import refuse, require
-from calibrant._core.problem import BinaryProblem, Forecast, Problem
+from calibrant._core import arrays as links
+from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
+from calibrant._core.border import Input, as_forecast, as_labels, as_logits, as_problem, as_score
+from calibrant._core.checks import as_numbers, refuse, require
 from calibrant._core.registry import find
-from calibrant._core.rows import OF_CALIBRATOR
-from calibrant._core.text_columns import text_of
-from calibrant._core.validation import Input, as_forecast, as_problem
-from calibrant._core.warnings import warn
-from calibrant.calibrators.problems import problem_of_batches, say_how_to_fit
-from calibrant.calibrators.reading_and_writing import Writing
-from calibrant.sums.unread import is_unread
+from calibrant._core.rows import (
+    OF_CALIBRATOR,
+    BinaryProblem,
+    Forecast,
+    InBatches,
+    Problem,
+    SimplexProblem,
+    as_simplex,
+    two_columns,
+)
+from calibrant.exceptions import warn
+from calibrant.notions import Binary
+from calibrant.sums.draws import SAMPLED
+from calibrant.sums.reading import UnreadBinary, UnreadPart, UnreadSimplex, is_unread
+
+if TYPE_CHECKING:
+    from calibrant._core.registry import Kind
+    from calibrant.notions import Notion
+
+
+# The problems that calibrators are fitted to: of one score, and of predictions that are read in batches
+
+
+SAMPLE_FITTED = (
+    "rows = predictions.sample(100_000), and pass labels=rows['labels'] to the calibrator and rows['y_prob'], rows['y_true'], "
+    "rows.get('sample_weight') to fit"
+)
+"""How a sample is fitted: the arguments of ``fit`` are not those of a function."""
+
+
+def with_scores_of_logits(problem: BinaryProblem) -> BinaryProblem:
+    """Return the problem with scores made of its log-odds, as those of new rows are: rounding must not part the two."""
+    return problem if problem.logit is None else replace(problem, score=links.score_of_logit(problem.logit))
+
+
+def one_score(problem: Problem) -> BinaryProblem:
+    """Return a problem of two classes as one of the score of the second; log-odds are made of both columns."""
+    if isinstance(problem, BinaryProblem):
+        return problem
+    forecast = problem.forecast
+    binary = replace(next(Binary().split(problem)), logit=forecast.log_odds)
+    return with_scores_of_logits(binary) if forecast.is_logit else binary
+
+
+def problem_of_batches(
+    predictions: InBatches, *beside: object, input: Input, labels: Sequence[Any] | None
+) -> tuple[Problem, int]:
+    """Return the problem of predictions that are read in batches, and its number of columns.
+
+    ``beside`` are labels and weights, which must not be given; ``input`` and ``labels`` must be those of the predictions.
+    """
+    require(
+        all(one is None for one in beside),
+        "y and sample_weight must be left out beside predictions that are read in batches",
+        got="both",
+        hint="Say them where they are made: calibrant.predictions(...)",
+        error=TypeError,
+    )
+    problem = predictions.as_problem()
+    some = problem.example
+    if isinstance(some, BinaryProblem):
+        is_logit, n_columns = some.logit is not None, 1
+    else:
+        is_logit, n_columns = some.forecast.is_logit, some.forecast.shape[1]
+    require(
+        is_logit == (input == "logit"),
+        "input must be that of the predictions",
+        got=f"{input!r} for {'logits' if is_logit else 'probabilities'}",
+        hint=f"Pass input={'logit' if is_logit else 'probability'!r}",
+    )
+    require(
+        labels is None or list(labels) == problem.classes.tolist(),
+        f"labels must be those of the predictions, {problem.classes.tolist()}",
+        value=labels,
+        hint="Leave them out",
+    )
+    return problem, n_columns
+
+
+def say_how_to_fit(error: BaseException) -> None:
+    """Let an error that says how a function takes a sample say how a fit does."""
+    error.args = tuple(said.replace(SAMPLED, SAMPLE_FITTED) if isinstance(said, str) else said for said in error.args)
+
+
+# What a calibrator writes itself with, and is read with: `calibrant.interop.save` has both
+
+
+class Writing(Protocol):
+    """Turns what a calibrator holds into what JSON can hold."""
+
+    def value(self, value: Any) -> Any:
+        """Return a parameter or a fitted attribute."""
+
+    def state(self, calibrator: Any) -> dict[str, Any]:
+        """Return what fitting found."""
+
+    def notion(self, notion: Notion) -> str | dict[str, Any]:
+        """Return a notion."""
+
+    def word(self, kind: Kind, thing: object) -> str:
+        """Return the word by which a thing is declared, or raise a TypeError."""
+
+
+class Reading(Protocol):
+    """Turns it back."""
+
+    def unfitted(self, description: Any) -> Any:
+        """Return a calibrator as it was told, not fitted."""
+
+    def fitted(self, calibrator: Any, description: dict[str, Any]) -> Any:
+        """Return a calibrator with the fitted attributes of a description."""
+
+    def notion(self, description: Any) -> str | Notion | None:
+        """Return a notion, or the word of one."""
+
+    def part(self, description: Any, name: str, kind: type) -> Any:
+        """Return a part of a description, which must be there and of its kind."""
+
+
+# What calibrators share: they take predicted probabilities and return calibrated ones
+
 
 MOST_COEFFICIENT = 1e200
 """Coefficients of log-odds and logits in a file are at most so large: times the largest logit they are still numbers."""
@@ -312,3 +424,219 @@ def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
     for start in range(0, n, step):
         rows = slice(start, start + step)
         yield rows, Forecast(forecast.values[rows], forecast.is_logit)
+
+
+# The kinds of calibrators: a map of one score, of the log-odds of one event, or of the whole simplex
+
+
+HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
+"""Beyond these the logistic function is 1 and 0 to the last digit."""
+
+MOST_LOG_ODDS = 700.0
+"""Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
+
+
+class BinaryCalibrator(Calibrator):
+    """A map of one score. Implement ``_fit(problem)`` and ``_apply(score)``; no classes are known there.
+
+    `ByNotion` makes a multiclass calibrator of it.
+
+    Parameters
+    ----------
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length 2, optional
+        The negative and the positive label.
+    """
+
+    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
+        self.input = input
+        self.labels = labels
+
+    def _accept_loaded(self) -> None:
+        n_classes = len(self.classes_)
+        require(n_classes == 2, f"classes must be two for {type(self).__name__}", value=n_classes, hint="Fit anew")
+        self._check_loaded()
+
+    @abstractmethod
+    def _fit(self, problem: BinaryProblem) -> None: ...
+
+    @abstractmethod
+    def _apply(self, score: FloatArray) -> FloatArray: ...
+
+    def _apply_logit(self, log_odds: FloatArray) -> FloatArray:
+        """Map scores that were given as log-odds; a method that reads log-odds takes them exactly."""
+        return self._apply(links.score_of_logit(log_odds))
+
+    def _fit_one(self, problem: BinaryProblem) -> None:
+        """Fit a binary problem, and say so if its logits are lost on the method."""
+        if isinstance(problem, UnreadBinary):
+            self._fit(problem)
+            if (rate := problem.reading.event_rate) in (0.0, 1.0) and not isinstance(problem, UnreadPart):
+                warn_of_one_class(problem.classes[int(rate)], problem.size)
+            return
+        if problem.logit is not None and type(self)._apply_logit is BinaryCalibrator._apply_logit:
+            lost = problem.logit[(problem.logit > HIGHEST_LOGIT) | (problem.logit < LOWEST_LOGIT)]
+            if np.unique(lost).size > 1:
+                warn(
+                    f"logits beyond {HIGHEST_LOGIT:g} are one probability, 1, to {type(self).__name__}; got {lost.size} of "
+                    f"{problem.size}, up to {np.abs(lost).max():g}. Divide them by a number, or take a method of log-odds such "
+                    "as PlattScaling."
+                )
+        self._fit(problem)
+
+    def _fit_problem(self, problem: Problem) -> None:
+        require(
+            problem.classes.size == 2,
+            f"{type(self).__name__} maps one score",
+            got=f"{problem.classes.size} classes",
+            hint=f"Say how: ByNotion({type(self).__name__}(), 'class-wise')",
+        )
+        if isinstance(problem, UnreadSimplex):
+            self._fit_one(UnreadPart(problem, Binary(), 0, one_score))
+        else:
+            self._fit_one(one_score(problem))
+
+    def _map_forecast(self, forecast: Forecast) -> FloatArray:
+        column = self._mapped(
+            forecast.log_odds if forecast.is_logit else forecast.prob[:, 1], is_logit=forecast.is_logit
+        )
+        return two_columns(column, is_logit=False).values
+
+    def _map_column(self, values: FloatArray) -> FloatArray:
+        is_logit = self.input == "logit"
+        valid = as_logits(values) if is_logit else as_score(values, remedies=OF_CALIBRATOR)
+        if valid.size <= self.block:
+            return self._mapped(valid, is_logit=is_logit)
+        calibrated = np.empty(valid.size)
+        for start in range(0, valid.size, self.block):
+            rows = slice(start, start + self.block)
+            calibrated[rows] = self._mapped(valid[rows], is_logit=is_logit)
+        return calibrated
+
+    def _mapped(self, values: FloatArray, *, is_logit: bool) -> FloatArray:
+        """Map scores, or log-odds, and check what the method made of them."""
+        return self._checked(self._apply_logit(values) if is_logit else self._apply(values), values.shape)
+
+
+class LogOddsCalibrator(BinaryCalibrator):
+    """A map of the log-odds of one event. Implement ``_fit(problem)`` and ``_map_log_odds(log_odds)``.
+
+    Logits are taken as they are; probabilities are clipped so that their log-odds lie within 27.6. Both classes keep a
+    probability above zero.
+
+    Parameters
+    ----------
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length 2, optional
+        The negative and the positive label.
+    """
+
+    @abstractmethod
+    def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
+        """Return the calibrated log-odds."""
+
+    def _apply(self, score: FloatArray) -> FloatArray:
+        return self._apply_logit(links.log_odds_of_prob(score))
+
+    def _apply_logit(self, log_odds: FloatArray) -> FloatArray:
+        return links.score_of_logit(self._finite_log_odds(log_odds))
+
+    def _map_forecast(self, forecast: Forecast) -> FloatArray:
+        log_odds = self._finite_log_odds(forecast.log_odds)
+        return self._checked(
+            np.column_stack([links.score_of_logit(-log_odds), links.score_of_logit(log_odds)]), forecast.shape
+        )
+
+    def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
+        return np.clip(self._map_log_odds(log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)
+
+
+class MulticlassCalibrator(Calibrator):
+    """A map of the whole simplex. Implement ``_fit(problem)`` and ``_apply(forecast)``.
+
+    Parameters
+    ----------
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+    """
+
+    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
+        self.input = input
+        self.labels = labels
+
+    @abstractmethod
+    def _fit(self, problem: SimplexProblem) -> None: ...
+
+    @abstractmethod
+    def _apply(self, forecast: Forecast) -> FloatArray: ...
+
+    def _fit_problem(self, problem: Problem) -> None:
+        self._fit(as_simplex(problem))
+
+    def _map_forecast(self, forecast: Forecast) -> FloatArray:
+        return self._checked(self._apply(forecast), forecast.shape)
+
+
+# From a word to a calibrator of one score or of all classes: the words are those of `calibrant list calibrators`
+
+
+def as_calibrator(calibrator: str | Calibrator) -> Calibrator:
+    """Return a new, unfitted calibrator: that of a word, with its default parameters, or a copy of an object."""
+    if isinstance(calibrator, str):
+        made: Calibrator = find("calibrator", calibrator).target()
+        return made
+    require(
+        isinstance(calibrator, Calibrator),
+        "calibrator must be a word or a calibrator of calibrant",
+        value=calibrator,
+        hint="Pass 'temperature', or TemperatureScaling()",
+        error=TypeError,
+    )
+    copied: Calibrator = clone(calibrator)
+    return copied
+
+
+def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> BinaryCalibrator:
+    """Return a new, unfitted map of one score, of a word or of an object; refuse what maps all classes."""
+    made: Any = as_calibrator(calibrator) if isinstance(calibrator, (str, BinaryCalibrator)) else calibrator
+    require(
+        isinstance(made, BinaryCalibrator),
+        "calibrator must be a BinaryCalibrator, a map of one score",
+        value=calibrator,
+        hint=hint,
+        error=TypeError,
+    )
+    found: BinaryCalibrator = made
+    return found
+
+
+# What is said of classes, and of problems of a notion, that the calibration rows lack
+
+
+def tell_of_empty(problems: list[str], served: str) -> None:
+    """Say which problems have no rows, and what becomes of their scores."""
+    warn(f"no calibration row for {_first(problems)}: {served}. Fit on more rows.")
+
+
+def tell_of_absent(simplex: SimplexProblem, without_event: list[str]) -> None:
+    """Say which classes did not occur, where others did: of a single class every calibrator says it."""
+    if isinstance(simplex, UnreadSimplex):
+        warn(
+            f"no calibration row has the event of {_first(without_event)}: its map is fitted all the same. Fit on more rows."
+        )
+        return
+    seen = np.bincount(simplex.label, minlength=len(simplex.classes)) > 0
+    if 1 < seen.sum() < seen.size:
+        names = _first([str(name) for name in simplex.classes[~seen]])
+        warn(
+            f"no calibration row is of class {names} among {simplex.size}: its map is fitted all the same, on rows without "
+            "the event. Fit on more rows."
+        )
+
+
+def _first(names: list[str]) -> str:
+    return "; ".join(names[:5]) + (f"; ... ({len(names)} in all)" if len(names) > 5 else "")

@@ -18,9 +18,9 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from calibrant._core.warnings import CalibrationWarning
 from calibrant.cli.commands import BAD_USE, BROKEN, GATE_FAILED, OK
 from calibrant.cli.options import parser
+from calibrant.exceptions import CalibrationWarning
 
 __all__ = ["BAD_USE", "BROKEN", "GATE_FAILED", "OK", "main"]
 

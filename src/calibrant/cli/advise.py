@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.inputs import binning_of, labels_of, read, values_of, weight_of
-from calibrant.cli.other_rows import warn_beside_other_rows
-from calibrant.cli.shown import Shown, data_of, event_label
+from calibrant.cli.inputs import (
+    Shown,
+    binning_of,
+    data_of,
+    event_label,
+    labels_of,
+    read,
+    values_of,
+    warn_beside_other_rows,
+    weight_of,
+)
 
 if TYPE_CHECKING:
     from calibrant.assessment.advice import Advice
-    from calibrant.interop.files import ForecastTable
-    from calibrant.metrics.kinds.metric import Metric
-    from calibrant.significance.difference import PairedDifference
+    from calibrant.interop.tables import ForecastTable
+    from calibrant.metrics.kinds import Metric
+    from calibrant.significance.differences import PairedDifference
+
+
+# `calibrant advise`, and what a report needs of it: which calibrator to fit, and how two forecasts of a file differ
+
 
 COLUMNS, FLAGS = ("label", "prob", "logit", "weight", "classes"), ("percent", "normalize")
 """Options that say where the columns of a file are, and what they hold; the next file will need them as well."""
@@ -76,9 +90,9 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
     """Return metrics of one forecast less those of the first, where the rows are the same; else none, and say so."""
     import numpy as np
 
-    from calibrant._core.warnings import CalibrationWarning
-    from calibrant.report.comparison import COMPARED
-    from calibrant.significance.difference import as_level, difference_of
+    from calibrant.exceptions import CalibrationWarning
+    from calibrant.report.page import COMPARED
+    from calibrant.significance.differences import as_level, difference_of
     from calibrant.sums.draws import as_rng
 
     if said := _different_rows(arguments, first, other):
@@ -104,7 +118,7 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
 
 def _metric(arguments: argparse.Namespace, name: str) -> Metric:
     """Return a metric as the figures of the report have it: with the bins and the clip of the command."""
-    from calibrant.metrics.kinds.metric import as_metric
+    from calibrant.metrics.kinds import as_metric
 
     metric = as_metric(name, binning_of(arguments))
     return metric if arguments.clip is None else metric.clipped(arguments.clip)
@@ -123,3 +137,136 @@ def _different_rows(arguments: argparse.Namespace, first: Shown, other: Shown) -
         return f"other labels (in {differ} of {len(truths[1])} rows)"
     weights = [weight_of(arguments, shown.forecast) for shown in (first, other)]
     return "" if weights[0] is None or np.array_equal(*weights) else "other weights"
+
+
+# `calibrant plan`: how many rows a question takes
+
+
+ASKED = (
+    *("detect", "width", "calibrate", "guarantee"),
+    *("accuracy", "event_rate", "auc", "metric", "notion", "wrong", "power", "level", "harm"),
+)
+"""Options that `rows_for` knows by the same name."""
+
+
+def run_plan(arguments: argparse.Namespace) -> int:
+    """Print how many rows are needed, and what that rests on."""
+    from calibrant.planning.rows_for import rows_for
+
+    asked: dict[str, Any] = {name: value for name in ASKED if (value := getattr(arguments, name)) is not None}
+    if arguments.classes is not None:
+        asked["n_classes"] = arguments.classes
+    if arguments.safe:
+        asked["safe"] = True
+    if arguments.bins is not None or arguments.binning is not None:
+        asked["binning"] = binning_of(arguments)
+    if arguments.file is not None:
+        forecast = read(arguments, arguments.file, label_optional=True)
+        asked["y_prob"] = values_of(arguments, forecast)
+        if forecast.input == "logit":
+            asked["input"] = "logit"
+    found = rows_for(**asked, rng=arguments.seed)
+    if arguments.json:
+        document = {
+            "rows": found.rows,
+            "standard_error": found.standard_error,
+            "sentence": found.sentence,
+            "assumed": dict(found.assumed),
+            "figure": found.figure,
+            "target": found.target,
+            "tried": [
+                {"rows": n, "value": value if abs(value) < float("inf") else None}
+                for n, value in zip(found.tried.tolist(), found.value.tolist(), strict=True)
+            ],
+        }
+        print(json.dumps(document, indent=2, allow_nan=False))
+    else:
+        print(found)
+    return 0
+
+
+# `calibrant decide`: from probabilities and costs to decisions
+
+
+def run_decide(arguments: argparse.Namespace) -> int:
+    """Print what the decisions of least expected cost are; with labels, what they cost."""
+    from calibrant.decisions.confusion import confusion_table
+    from calibrant.decisions.thresholds import decide
+    from calibrant.interop.columns import Values
+    from calibrant.interop.tables import format_of, require_csv, write_table
+    from calibrant.interop.writing import require_free
+
+    if arguments.output:
+        require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.file])
+        format_of(arguments.output)
+        if arguments.escape_formulas:
+            require_csv(arguments.output)
+    forecast = read(arguments, arguments.file, label_optional=True)
+    values, given = _for_new_priors(arguments, values_of(arguments, forecast), forecast.input)
+    cost = _costs(arguments.costs, n_classes=2 if values.ndim == 1 else values.shape[1])
+    options: dict[str, Any] = {
+        "extra": arguments.extra.split(",") if arguments.extra else None,
+        "labels": labels_of(arguments, forecast),
+        "input": given,
+    }
+    found = decide(values, cost, **options)
+    if cost.shape == (2, 2):
+        print(f"class {found.names[1]} from a probability of {_threshold(cost):.6g} on")
+    if forecast.label_column is None:
+        print(found)
+    else:
+        weight = weight_of(arguments, forecast)
+        print(confusion_table(forecast.y_true, values, cost_matrix=cost, sample_weight=weight, **options))
+    if arguments.output:
+        new = {"decision": Values(found.named.astype(str)), "expected_cost": Values(found.expected_cost)}
+        if taken := [name for name in new if name in forecast.table]:
+            raise ValueError(
+                f"new columns need names of their own; {arguments.file} already has {', '.join(taken)}. "
+                "Rename or remove these columns."
+            )
+        table, escape = forecast.table.extended(new), arguments.escape_formulas
+        write_table(arguments.output, table, force=arguments.force, escape_formulas=escape)
+        print(f"wrote {arguments.output}: {len(found.decision)} rows, decision and expected_cost")
+    return 0
+
+
+def _for_new_priors(arguments: argparse.Namespace, values: Any, given: str) -> tuple[Any, Any]:
+    from calibrant.decisions.prior_shift import shift_prior
+
+    if arguments.old_prior is None and arguments.new_prior is None:
+        return values, given
+    if arguments.old_prior is None or arguments.new_prior is None:
+        raise ValueError("--old-prior and --new-prior must be given together; one is missing. Give both, or neither.")
+    old, new = _numbers("--old-prior", arguments.old_prior), _numbers("--new-prior", arguments.new_prior)
+    return shift_prior(values, old_prior=old, new_prior=new, input=given), "probability"  # type: ignore[arg-type]
+
+
+def _costs(text: str | None, *, n_classes: int) -> Any:
+    import numpy as np
+
+    if text is None:
+        return 1.0 - np.eye(n_classes)
+    rows = [_numbers("--costs", row) for row in text.split(";")]
+    if len({np.size(row) for row in rows}) > 1:
+        raise ValueError(f"--costs must have rows of one length; got {text!r}. For two classes: '0,4;1,0'.")
+    return np.atleast_2d(np.array(rows, dtype=float))
+
+
+def _threshold(cost: Any) -> float:
+    from calibrant.decisions.thresholds import optimal_threshold
+
+    (true_negative, false_positive), (false_negative, true_positive) = cost.tolist()
+    return optimal_threshold(
+        false_positive, false_negative, cost_true_negative=true_negative, cost_true_positive=true_positive
+    )
+
+
+def _numbers(option: str, text: str) -> float | list[float]:
+    """Numbers between commas; one alone is a number."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"{option} must be numbers between commas; got {text!r}. For two classes: --costs '0,4;1,0', --new-prior 0.1."
+        ) from None
+    return numbers if len(numbers) > 1 else numbers[0]

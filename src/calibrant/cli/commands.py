@@ -5,33 +5,190 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.gates import draws_labels, parse_gate, require_found_level, require_level
 from calibrant.cli.inputs import (
     assessed,
     calibrated_by,
+    is_in_batches,
     labels_of,
     metrics_asked,
+    missing_of,
     n_rows_of,
+    open_stream,
+    opened,
     pos_label_of,
     read,
+    sampled,
     say_unused_bins,
     values_of,
     weight_of,
 )
-from calibrant.cli.streams import is_in_batches, missing_of, open_stream, opened, sampled
 
 if TYPE_CHECKING:
-    from calibrant._core.links import FloatArray
+    from calibrant._core.arrays import FloatArray
     from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
-    from calibrant.curves.simplex_points import SimplexPoints
-    from calibrant.interop.batches.forecast_stream import ForecastStream
-    from calibrant.interop.files import ForecastTable
+    from calibrant.curves.simplex_partition import SimplexPoints
+    from calibrant.interop.streams import ForecastStream
+    from calibrant.interop.tables import ForecastTable
+    from calibrant.significance.result import TestResult
+
+
+# Conditions such as ``ece.lower > 0.02`` under which a command fails. They are parsed, and nothing is evaluated
+
+
+FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
+
+NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+
+GATE = re.compile(r"\s*([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z_]+))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
+
+DRAWS = 1000
+"""Draws behind a p-value of `calibrant test`, where no number is asked for."""
+
+LAW_OF_MANY_ROWS = ("kernel",)
+"""Tests that draw, unless there are very many rows: what they draw is known from what they found."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A condition on a figure of a metric: the command fails where it holds, and where the figure is NaN."""
+
+    text: str
+    metric: str
+    field: str
+    comparison: str
+    number: float
+
+    def require_possible(self, low: float, high: float, *, draws: int | None = None) -> None:
+        """Refuse a condition that holds for every figure from ``low`` to ``high``, or for none.
+
+        With ``draws`` the lower end is the smallest p-value of so many draws.
+        """
+        ends = [self._holds(end) for end in (low, high)]
+        if not math.isfinite(low):
+            ends[0] = self.comparison.startswith("<")
+        if not math.isfinite(high):
+            ends[1] = self.comparison.startswith(">")
+        if ends[0] != ends[1]:
+            return
+        must = f"--fail-if must be a condition that can hold and can fail to hold; {self.text!r} "
+        must += "always holds" if ends[0] else "can never hold"
+        if draws is not None and 0 < self.number < 1:
+            needed = draws_for(self.number, strictly=self.comparison in ("<", ">="))
+            raise ValueError(
+                f"{must}: the smallest p-value that {draws} draws can show is 1/{draws + 1}. Pass --resamples {needed} or more."
+            )
+        named = {"value": self.metric, "pvalue": f"the p-value of {self.metric}"}
+        what = named.get(self.field, f"{self.field} of {self.metric}")
+        raise ValueError(f"{must}: {what} is in [{low:.4g}, {high:.4g}]. Compare it with a number inside.")
+
+    def fails(self, result: Assessment) -> str | None:
+        """Return why the command fails by this condition; None where it does not."""
+        figures = result[self.metric]
+        found = getattr(figures, self.field)
+        if found is None:
+            others = [name for name in FIELDS if getattr(figures, name) is not None]
+            raise ValueError(
+                f"--fail-if needs a figure; {self.metric} has no {self.field}. Use its {', '.join(others)}."
+            )
+        if math.isnan(found):
+            return f"{self.text}: {self.metric} is NaN on these rows, and NaN fails every gate"
+        if self.field == "pvalue":
+            least = figures.least_pvalue
+            self.require_possible(least or 0.0, 1.0, draws=None if least is None else round(1 / least) - 1)
+        return self.text if self._holds(found) else None
+
+    def _holds(self, found: float) -> bool:
+        return {
+            "<": found < self.number,
+            ">": found > self.number,
+            "<=": found <= self.number,
+            ">=": found >= self.number,
+        }[self.comparison]
+
+
+def parse_gate(text: str, n_resamples: int) -> Gate:
+    """Parse ``METRIC[.FIELD] OP NUMBER``, and refuse what no figure can decide. Nothing is evaluated."""
+    from calibrant._core.checks import choice
+    from calibrant.metrics.kinds import metric_named
+
+    match = GATE.fullmatch(text)
+    if match is None or not math.isfinite(float(match[4])):
+        raise ValueError(
+            f"--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number; got {text!r}. For example 'ece > 0.05'."
+        )
+    metric, field, comparison, number = match.groups()
+    if field is not None:
+        choice(f"the figure of {metric} in --fail-if", field, FIELDS)
+    known = metric_named(metric)
+    gate = Gate(text.strip(), known.word_for(metric), field or "value", comparison, float(number))
+    if gate.field != "pvalue":
+        gate.require_possible(*known.range)
+    if gate.field == "pvalue" and n_resamples > 0:
+        drawn = known.draws_labels  # others say it of the estimate
+        gate.require_possible(1 / (n_resamples + 1) if drawn else 0.0, 1.0, draws=n_resamples if drawn else None)
+    return gate
+
+
+def draws_for(level: float, *, strictly: bool, times: int = 1) -> int:
+    """Return the smallest number of draws of which the least p-value, ``times`` a number, is the level, or below it."""
+
+    def reached(draws: int) -> bool:
+        least = times * (1 / (draws + 1))
+        return least < level if strictly else least <= level
+
+    about = max(1, math.floor(times / Fraction(level)) - 2)
+    return next((draws for draws in range(about, about + 5) if reached(draws)), about + 5)  # a few, for rounding
+
+
+def require_level(level: float, chosen: Iterable[str], n_resamples: int) -> None:
+    """Refuse a level of ``--fail-below`` that some of the tests cannot go below, before anything is computed."""
+    if not 0 < level < 1:
+        raise ValueError(f"--fail-below must be a fraction in (0, 1); got {level:g}. 0.01 is usual.")
+    names = list(chosen)
+    drawn = [name for name in names if draws_labels(name) and name not in LAW_OF_MANY_ROWS]
+    _require_reachable(level, drawn, len(names), n_resamples)
+
+
+def require_found_level(level: float, results: Mapping[str, TestResult], n_resamples: int) -> None:
+    """Refuse the level also for tests that turned out to draw."""
+    drawn = [name for name, result in results.items() if result.least_pvalue is not None]
+    _require_reachable(level, drawn, len(results), n_resamples)
+
+
+def _require_reachable(level: float, drawn: list[str], n_tests: int, n_resamples: int) -> None:
+    least = n_tests * (1 / (n_resamples + 1))
+    if not drawn or least < level:
+        return
+    by_holm = f" of {n_tests} tests, by Holm's method," if n_tests > 1 else ""
+    needed = draws_for(level, strictly=True, times=n_tests)
+    raise ValueError(
+        f"--fail-below must be a p-value that each test can go below; got {level:g}, and the smallest{by_holm} that "
+        f"{n_resamples} draws can show is {n_tests}/{n_resamples + 1} = {least:.2g} ({', '.join(drawn)}). "
+        f"Pass --resamples {needed} or more, or name tests with a law in formulas by --tests."
+    )
+
+
+def draws_labels(test: str) -> bool:
+    """Whether a test draws labels unless it is told not to."""
+    import inspect
+
+    from calibrant._core.registry import find
+
+    options = inspect.signature(find("test", test).target).parameters
+    return "n_resamples" in options and options["n_resamples"].default is not None
+
+
+# What each command does: read, call the library, print
+
 
 OK, GATE_FAILED, BAD_USE, BROKEN = 0, 1, 2, 70
 
@@ -77,7 +234,7 @@ def run_test(arguments: argparse.Namespace) -> int:
 
     from calibrant._core.registry import find
     from calibrant._core.result import shown_pvalue
-    from calibrant.interop.files import ForecastTable
+    from calibrant.interop.tables import ForecastTable
     from calibrant.significance.multiplicity import adjusted_pvalues, shown_adjusted
 
     several = arguments.sample is None and is_in_batches(arguments, arguments.files)
@@ -148,8 +305,8 @@ def _tested(
 
     With --notion the rows are those of its one problem, so that tests that know no notions speak of it as well.
     """
-    from calibrant._core.validation import as_problem
-    from calibrant.interop.files import ForecastTable
+    from calibrant._core.border import as_problem
+    from calibrant.interop.tables import ForecastTable
     from calibrant.notions import as_notion, single_problem
 
     if not isinstance(forecast, ForecastTable):
@@ -204,13 +361,11 @@ def run_report(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from calibrant.cli.advise import advised, differences_from
-    from calibrant.cli.shown import Shown, aligned
-    from calibrant.interop.persistence import load_calibrator
+    from calibrant.cli.inputs import Shown, aligned
+    from calibrant.interop.save import load_calibrator
     from calibrant.interop.writing import PAGES, require_free
-    from calibrant.report.comparison import comparison
-    from calibrant.report.html import write_report
-    from calibrant.report.simplex import MOST_POINTS
-    from calibrant.report.summary import NEEDED, findings
+    from calibrant.report.page import NEEDED, comparison, findings, write_report
+    from calibrant.report.pictures import MOST_POINTS
 
     read_files = [*arguments.files, *([arguments.calibrator] if arguments.calibrator else [])]
     require_free(Path(arguments.output), force=arguments.force, inputs=read_files, endings=PAGES)
@@ -265,9 +420,7 @@ def run_report(arguments: argparse.Namespace) -> int:
 
 def _report_of_sums(arguments: argparse.Namespace, names: list[str]) -> int:
     """Write a page of files that are read in batches: figures and diagrams, without pictures of single rows."""
-    from calibrant.report.comparison import comparison
-    from calibrant.report.html import write_report
-    from calibrant.report.summary import NEEDED
+    from calibrant.report.page import NEEDED, comparison, write_report
 
     if arguments.calibrator is not None:
         raise ValueError(
@@ -287,7 +440,7 @@ def _report_of_sums(arguments: argparse.Namespace, names: list[str]) -> int:
 
 def _points(arguments: argparse.Namespace, forecast: ForecastTable, calibrated: FloatArray | None) -> SimplexPoints:
     """Draw rows of three or four classes for the pictures of a report."""
-    from calibrant.curves.simplex_points import simplex_points
+    from calibrant.curves.simplex_partition import simplex_points
 
     return simplex_points(
         forecast.y_true,
@@ -304,7 +457,7 @@ def _points(arguments: argparse.Namespace, forecast: ForecastTable, calibrated: 
 def _splits(calibrator: Calibrator, forecast: ForecastTable) -> FloatArray | None:
     """Return the points that a calibrator splits around, where its columns are those of the file in their order."""
     from calibrant.curves.simplex_partition import splits_of
-    from calibrant.interop.persistence import columns_of
+    from calibrant.interop.save import columns_of
 
     fitted = columns_of(calibrator)
     return splits_of(calibrator) if fitted is None or list(fitted) == list(forecast.forecast_columns) else None
@@ -313,12 +466,11 @@ def _splits(calibrator: Calibrator, forecast: ForecastTable) -> FloatArray | Non
 def run_demo(arguments: argparse.Namespace) -> int:
     """Do the whole job on the embedded data set."""
     from calibrant.assessment.table import assess
-    from calibrant.calibrators.simplex.temperature import TemperatureScaling
-    from calibrant.datasets.digits import load_digits_forecast
+    from calibrant.calibrators.temperature import TemperatureScaling
+    from calibrant.datasets import load_digits_forecast
     from calibrant.interop.writing import PAGES, require_ending, require_free
-    from calibrant.report.comparison import COMPARED, comparison
-    from calibrant.report.html import write_report
-    from calibrant.significance.difference import paired_difference
+    from calibrant.report.page import COMPARED, comparison, write_report
+    from calibrant.significance.differences import paired_difference
 
     target = Path(arguments.output)
     require_ending(target, PAGES)

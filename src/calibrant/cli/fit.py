@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.inputs import labels_of, n_rows_of, values_of, weight_of
-from calibrant.cli.methods import found_notion
-from calibrant.cli.other_rows import warn_beside_other_rows
-from calibrant.cli.streams import missing_of, opened, sampled
+from calibrant.cli.inputs import (
+    calibrated_by,
+    calibrated_names,
+    found_notion,
+    is_in_batches,
+    is_large,
+    is_several,
+    labels_of,
+    missing,
+    missing_of,
+    n_rows_of,
+    one_row,
+    opened,
+    read,
+    sampled,
+    top_by,
+    values_of,
+    warn_beside_other_rows,
+    weight_of,
+)
+
+if TYPE_CHECKING:
+    from calibrant._core.checks import Advance
+    from calibrant.calibrators.base import Calibrator
+    from calibrant.interop.columns import FileTable
+    from calibrant.interop.sources import BatchRows, File, Reader
+    from calibrant.interop.tables import ForecastTable
+
+
+# `calibrant fit`: from a calibration set to a calibrator in a file
+
 
 NOT_FOUND = ("gradient_", "middle_", "row_weight_")
 """Fitted numbers that say how well a fit went, what features measure from, or what a row weighs, and not what was found."""
@@ -24,12 +53,12 @@ FEWEST_SAMPLED = 10_000
 
 def run_fit(arguments: argparse.Namespace) -> int:
     """Fit a calibrator and save it."""
-    from calibrant._core.parameters import left_out
-    from calibrant._core.validation import as_weights
-    from calibrant.calibrators.simplex.evidence_scaling import MANY_NUMBERS
-    from calibrant.cli.methods import calibrator_of, method_of
-    from calibrant.interop.files import ForecastTable
-    from calibrant.interop.persistence import save_calibrator
+    from calibrant._core.border import as_weights
+    from calibrant._core.checks import left_out
+    from calibrant.calibrators.evidence import MANY_NUMBERS
+    from calibrant.cli.inputs import calibrator_of, method_of
+    from calibrant.interop.save import save_calibrator
+    from calibrant.interop.tables import ForecastTable
     from calibrant.interop.writing import require_free
 
     read_too = [] if arguments.other is None else [arguments.other]
@@ -76,3 +105,195 @@ def run_fit(arguments: argparse.Namespace) -> int:
         print(f"found {groups!r}")
     print(f"wrote {arguments.output}")
     return 0
+
+
+# `calibrant apply`: calibrated predictions of a file, or of files that are read and written in batches
+
+
+Places = dict[str, dict[str, Any]]
+"""The columns that stand in the place of each column of a forecast."""
+
+AT_A_TIME = 1 << 17
+"""Rows that are read, calibrated and written together."""
+
+Change = Callable[["ForecastTable"], tuple["FileTable", list[str]]]
+"""What makes of a forecast its calibrated one, and the names of the columns that are new."""
+
+
+def run_apply(arguments: argparse.Namespace) -> int:
+    """Calibrate the forecasts in a file."""
+    from calibrant.interop.save import load_calibrator
+    from calibrant.interop.tables import format_of, require_csv, write_table
+    from calibrant.interop.writing import require_free
+
+    if is_streamed(arguments):
+        calibrator = load_calibrator(arguments.calibrator)
+        return apply_in_batches(arguments, lambda forecast: _calibrated_table(arguments, calibrator, forecast))
+    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.calibrator, arguments.file])
+    format_of(arguments.output)
+    if arguments.escape_formulas:
+        require_csv(arguments.output)
+    calibrator = load_calibrator(arguments.calibrator)
+    forecast = read(arguments, arguments.file, label_optional=True)
+    table, new = _calibrated_table(arguments, calibrator, forecast)
+    write_table(arguments.output, table, force=arguments.force, escape_formulas=arguments.escape_formulas)
+    shown = ", ".join(new[:3]) + (", ..." if len(new) > 3 else "")
+    print(f"wrote {arguments.output}: {len(table.columns[new[0]])} rows, calibrated {shown}")
+    return 0
+
+
+def _calibrated_table(
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable
+) -> tuple[FileTable, list[str]]:
+    """Return the table with calibrated columns in the places of the forecast's, and their names."""
+    from calibrant.interop.columns import Values
+
+    places = (_top_pair if arguments.top else _calibrated_columns)(arguments, calibrator, forecast)
+    new = [name for columns in places.values() for name in columns]
+    if taken := [name for name in new if name in forecast.table and name not in places]:
+        raise ValueError(
+            f"calibrated columns need names of their own; {arguments.file} already has {', '.join(taken[:3])}. "
+            "Rename or remove these columns."
+        )
+    # Whatever else the file holds is carried over.
+    columns = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
+    return forecast.table.replaced(columns), new
+
+
+def _calibrated_columns(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
+    """Put the calibrated probability of each class in the place of its forecast."""
+    calibrated = calibrated_by(arguments, calibrator, forecast, arguments.file)
+    columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
+    in_turn = zip(forecast.forecast_columns, calibrated_names(forecast), columns.T, strict=True)
+    return {old: {new: column} for old, new, column in in_turn}
+
+
+def _top_pair(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
+    """Put the predicted label and its calibrated probability in the place of the whole forecast."""
+    label, score = top_by(arguments, calibrator, forecast, arguments.file)
+    first = next(name for name in forecast.table if name in forecast.forecast_columns)
+    return {name: {} for name in forecast.forecast_columns} | {first: {"predicted": label, "probability": score}}
+
+
+def is_streamed(arguments: argparse.Namespace) -> bool:
+    """Whether the file is a folder or a pattern, or so large that it is better read in batches."""
+    from calibrant.interop.columns import has_arrow
+
+    if is_in_batches(arguments, [arguments.file]):
+        return True
+    to_table = Path(arguments.output).suffix.lower() != ".npz"
+    return to_table and arguments.rows is None and has_arrow() and is_large(arguments.file)
+
+
+def apply_in_batches(arguments: argparse.Namespace, change: Change) -> int:
+    """Calibrate a file, or each file of a folder, batch by batch; what is written is there as a whole or not at all."""
+    from calibrant._core.checks import progress_bar
+    from calibrant.interop.sources import files_of, reader_of, write_tables
+    from calibrant.interop.streams import require_arrow
+    from calibrant.interop.writing import require_free, whole_folder
+
+    if arguments.rows is not None:
+        raise ValueError(
+            f"--rows must be left out with files that are read in batches; got {arguments.rows!r}. Leave it out."
+        )
+    require_arrow("files")
+    files, output = files_of(arguments.file), Path(arguments.output)
+    job = _Job(arguments, change)
+    options = {"escape_formulas": arguments.escape_formulas}
+    with progress_bar(None, show=sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
+        if is_several([arguments.file]):
+            read = [arguments.file, arguments.calibrator]
+            with whole_folder(output, force=arguments.force, inputs=read) as beside:
+                for file, name in zip(files, _names(files), strict=True):
+                    if (reader := job.reader(file)) is None:
+                        continue
+                    (beside / name).parent.mkdir(parents=True, exist_ok=True)
+                    write_tables(beside / name, job.tables(reader, advance), **options)
+        else:
+            require_free(output, force=arguments.force, inputs=[arguments.calibrator, arguments.file])
+            write_tables(output, job.tables(reader_of(files[0]), advance), force=arguments.force, **options)
+    shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
+    files_done = "1 file" if job.n_files == 1 else f"{job.n_files} files"
+    of = f"{files_done}, " if is_several([arguments.file]) else ""
+    print(f"wrote {arguments.output}: {of}{job.n_rows} rows{missing(*job.left_out)}, calibrated {shown}")
+    return 0
+
+
+def _names(files: list[File]) -> list[PurePosixPath]:
+    """Return what stands of each path below the folder that holds all of them."""
+    paths = [PurePosixPath(file.path) for file in files]
+    home = paths[0].parent
+    while not all(path.is_relative_to(home) for path in paths):
+        home = home.parent
+    return [path.relative_to(home) for path in paths]
+
+
+class _Job:
+    """What is calibrated, and how many rows it was so far."""
+
+    def __init__(self, arguments: argparse.Namespace, change: Change) -> None:
+        self.arguments, self.change = arguments, change
+        self.n_files, self.n_rows, self.left_out, self.new = 0, 0, (0, 0), list[str]()
+
+    def reader(self, file: File) -> Reader | None:
+        """Return what reads a file, or None of one that is left out."""
+        from calibrant.interop.sources import reader_of
+
+        try:
+            return reader_of(file)
+        except ValueError as error:
+            self._leave_out(error, 0)
+            return None
+
+    def tables(self, reader: Reader, advance: Advance) -> Iterator[FileTable]:
+        """Yield the calibrated tables of a file, of one without rows a table without rows."""
+        from calibrant._core.threads import ahead
+        from calibrant.interop.arrow_batches import Damaged, said_at
+
+        is_begun, is_text = False, reader.file.kind == "csv"
+        self.n_files += 1
+        for found in ahead(reader.whole(AT_A_TIME), 1):
+            if isinstance(found, Damaged):
+                self._leave_out(found.error, found.n_rows)
+                continue
+            if not len(found.batch):
+                continue
+            try:
+                table = self._changed(found, reader.separator, is_text=is_text)
+            except (ValueError, TypeError) as error:
+                self._leave_out(said_at(found.place, found.row, error), len(found.batch))
+                continue
+            self.n_rows += len(found.batch)
+            advance(len(found.batch))
+            is_begun = True
+            yield table
+        if not is_begun:
+            row = one_row(reader, self.arguments)
+            yield self._changed(row, reader.separator, is_text=is_text).sliced(slice(0, 0), 1)
+
+    def _leave_out(self, error: Exception, n_rows: int) -> None:
+        """Raise the error, or say it and count the rows, as the command asks."""
+        if self.arguments.on_error == "raise":
+            raise error
+        self.left_out = self.left_out[0] + 1, self.left_out[1] + n_rows
+        print(f"calibrant: warning: left out: {error}", file=sys.stderr)
+
+    def _changed(self, found: BatchRows, separator: str, *, is_text: bool) -> FileTable:
+        table, self.new = self.change(self._forecast(found, separator, is_text=is_text))
+        return table
+
+    def _forecast(self, found: BatchRows, separator: str, *, is_text: bool) -> ForecastTable:
+        from calibrant.interop.columns import Arrow, FileTable, Text
+        from calibrant.interop.tables import forecast_in
+
+        schema, decimal = found.batch.schema, "," if separator == ";" else "."
+        pairs = zip(schema, found.batch.columns, strict=True)
+        columns = {f.name: Text(data, decimal=decimal) if is_text else Arrow(data, f) for f, data in pairs}
+        table = FileTable(columns, separator=separator, metadata=schema.metadata or {})
+        of = self.arguments
+        forecast = forecast_in(
+            table, label=of.label, prob=of.prob, logit=of.logit, label_optional=True, where=found.place
+        )
+        if forecast.guessed and not self.n_rows:
+            print(f"{of.file}: reading {', '.join(forecast.guessed)}", file=sys.stderr)
+        return forecast

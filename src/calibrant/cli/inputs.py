@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calibrant.interop.local_files import is_pattern
+
 if TYPE_CHECKING:
-    from calibrant._core.links import FloatArray
-    from calibrant._core.rows import Rows
+    from calibrant._core.arrays import FloatArray
+    from calibrant._core.border import Input
+    from calibrant._core.rows import Problem, Rows
     from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
-    from calibrant.interop.batches.forecast_stream import ForecastStream
-    from calibrant.interop.files import ForecastTable
+    from calibrant.calibrators.classifier import Method
+    from calibrant.interop.sources import BatchRows, Files, Reader
+    from calibrant.interop.streams import ForecastStream
+    from calibrant.interop.tables import ForecastTable
+    from calibrant.notions import Notion
+
+
+# From the words of a command to forecasts, weights, classes and assessments
 
 
 TRUTH = {"true": "1", "false": "0"}
@@ -27,7 +39,7 @@ MOST_BINS = 10_000
 
 def read(arguments: argparse.Namespace, file: str, *, label_optional: bool = False) -> ForecastTable:
     """Read the file of a command, and say what was guessed."""
-    from calibrant.interop.files import read_forecast
+    from calibrant.interop.tables import read_forecast
 
     forecast = read_forecast(
         file,
@@ -56,7 +68,7 @@ def rows_named(text: str | None) -> slice:
 
 def values_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     """Return the numbers of a forecast: logits, or probabilities that are checked, of percent their hundredth."""
-    from calibrant._core.finite_numbers import as_numbers
+    from calibrant._core.checks import as_numbers
     from calibrant._core.rows import as_probabilities
 
     values = as_numbers("y_prob", forecast.y_prob)
@@ -159,7 +171,7 @@ def _option(forecast: ForecastTable) -> str:
 
 def _claimed(arguments: argparse.Namespace, forecast: ForecastTable) -> list[str]:
     """Return the classes of the columns as the command has them, two of one column; none where it does not say."""
-    from calibrant._core.labels import as_labels, classes_of_score
+    from calibrant._core.border import as_labels, classes_of_score
 
     if not hasattr(arguments, "pos_label") or len(forecast.forecast_columns) > 1:  # apply knows no labels
         return [] if arguments.classes is None else _classes_named(arguments, forecast)
@@ -171,7 +183,7 @@ def _fitted_order(
     arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
 ) -> list[int]:
     """Where the columns that were fitted stand in a file: by their names, or in their order if all names are other ones."""
-    from calibrant.interop.persistence import columns_of
+    from calibrant.interop.save import columns_of
 
     here, fitted = list(forecast.forecast_columns), columns_of(calibrator)
     if fitted is not None and sorted(fitted) == sorted(here):
@@ -192,7 +204,7 @@ def _fitted_order(
 
 def weight_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
     """Return the weights that the command names."""
-    from calibrant.interop.files import select_one
+    from calibrant.interop.tables import select_one
 
     if arguments.weight is None:
         return None
@@ -201,8 +213,8 @@ def weight_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
 
 def n_rows_of(arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream) -> int | None:
     """Return the number of rows that count, if it is known; in memory those that whole weights repeat one by one."""
-    from calibrant._core.validation import as_weights
-    from calibrant.interop.files import ForecastTable
+    from calibrant._core.border import as_weights
+    from calibrant.interop.tables import ForecastTable
 
     if not isinstance(forecast, ForecastTable):
         return forecast.n_rows
@@ -211,7 +223,7 @@ def n_rows_of(arguments: argparse.Namespace, forecast: ForecastTable | ForecastS
 
 def labels_of(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any] | None:
     """Return the class of each column, as named by the command or by the columns."""
-    from calibrant.interop.files import as_booleans
+    from calibrant.interop.tables import as_booleans
 
     if arguments.classes is None:
         return forecast.labels()
@@ -304,7 +316,7 @@ def assessed(
 
 def _rows_of(arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream, prob: Any) -> dict[str, Any]:
     """Return the arguments that say what the rows are."""
-    from calibrant.interop.files import ForecastTable
+    from calibrant.interop.tables import ForecastTable
 
     if not isinstance(forecast, ForecastTable):
         return {"y_true": forecast.predictions}
@@ -333,7 +345,7 @@ def binning_of(arguments: argparse.Namespace) -> Any:
 
 def say_unused_bins(arguments: argparse.Namespace, metrics: Sequence[str]) -> None:
     """Say once that no metric has the bins that were asked for."""
-    from calibrant.metrics.kinds.metric import metric_named
+    from calibrant.metrics.kinds import metric_named
 
     asked = [option for option in ("binning", "bins") if getattr(arguments, option) is not None]
     chosen = [metric_named(name) for name in metrics]
@@ -350,3 +362,382 @@ def calibrated_names(forecast: ForecastTable) -> list[str]:
         return list(forecast.forecast_columns)
     names = forecast.class_names or [str(k) for k in range(len(forecast.forecast_columns))]
     return [f"p_{name}" for name in names]
+
+
+# A row that stands for a file without rows: what a calibrator makes of it tells the columns of an empty output
+
+
+def one_row(reader: Reader, arguments: argparse.Namespace) -> BatchRows:
+    """Return a row with the columns of a file, of which the first class is certain and all else is missing."""
+    import pyarrow
+
+    from calibrant.interop.columns import FileTable
+    from calibrant.interop.sources import BatchRows as Rows
+    from calibrant.interop.tables import choose_columns
+
+    schema, of = reader.schema, arguments
+    names = FileTable.of_names(schema.names)
+    chosen = choose_columns(
+        names, label=of.label, prob=of.prob, logit=of.logit, label_optional=True, where=reader.file.name
+    ).forecast_columns
+    whole = 100 if arguments.percent else 1
+    certain = dict(zip(chosen, [whole, *[0] * (len(chosen) - 1)], strict=True)) if len(chosen) > 1 else {chosen[0]: 0}
+    arrays = [_array(field.type, certain.get(field.name), whole) for field in schema]
+    fields = [field.with_type(array.type) for field, array in zip(schema, arrays, strict=True)]
+    whole_schema = pyarrow.schema(fields, metadata=schema.metadata)
+    return Rows(pyarrow.record_batch(arrays, schema=whole_schema), reader.file.name, 0)
+
+
+def _array(kind: Any, value: int | None, whole: int) -> Any:
+    """Return an array of one row: a number of a column or of a list of classes, or what is missing."""
+    import pyarrow
+    from pyarrow import types
+
+    if value is None:
+        return pyarrow.array([""]) if types.is_string(kind) else pyarrow.nulls(1, kind)
+    if types.is_fixed_size_list(kind):
+        return pyarrow.array([[whole, *[0] * (kind.list_size - 1)]], kind)
+    return pyarrow.array([str(value)] if types.is_string(kind) else [float(value)])
+
+
+# Files that are read in batches: several of them, folders, patterns, addresses, and a file that is large
+
+
+LARGE = 1 << 26
+"""Bytes of a file from which it is read in batches, where what is asked for can be had so."""
+
+AT_A_TIME = 1 << 16
+"""Rows that tell what the labels are."""
+
+
+def is_several(files: Sequence[str]) -> bool:
+    """Whether it is more than a file: several, a folder, a pattern, or an address of another file system."""
+    return len(files) > 1 or "://" in files[0] or Path(files[0]).is_dir() or is_pattern(files[0])
+
+
+def is_in_batches(arguments: argparse.Namespace, files: Sequence[str]) -> bool:
+    """Whether files must be read in batches: if they are several, or what is wrong in them is to be left out."""
+    return is_several(files) or arguments.on_error == "skip"
+
+
+def is_large(file: str) -> bool:
+    """Whether a file is so large that it is better read in batches."""
+    path = Path(file)
+    return path.suffix.lower() != ".npz" and path.is_file() and path.stat().st_size >= LARGE
+
+
+def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> ForecastStream:
+    """Open files for reading in batches, and say what was guessed."""
+    from calibrant.interop.arrow_batches import Columns
+    from calibrant.interop.columns import FileTable
+    from calibrant.interop.sources import Files
+    from calibrant.interop.streams import ForecastStream, OfColumns, require_arrow
+    from calibrant.interop.tables import choose_columns, select_one
+
+    if arguments.rows is not None:
+        raise ValueError(
+            f"--rows must be left out with files that are read in batches; got {arguments.rows!r}. "
+            "Pass --sample N for some of the rows."
+        )
+    require_arrow("files")
+    source = Files(list(files), on_error=arguments.on_error)
+    where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+    rest = [name for name in source.names if name != arguments.weight]
+    found = choose_columns(
+        FileTable.of_names(rest), label=arguments.label, prob=arguments.prob, logit=arguments.logit, where=source.where
+    )
+    weight = arguments.weight
+    if weight is not None:
+        weight = select_one(source.names, weight, "--weight", where=source.where)
+    if found.guessed:
+        print(f"{where}: reading {', '.join(found.guessed)}", file=sys.stderr)
+    assert found.label_column is not None
+    columns = Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed)
+    head = _head(source, columns, where)
+    predictions = OfColumns(
+        source,
+        columns,
+        labels_of(arguments, head),
+        asked_of_rows(arguments),
+        pos_label=pos_label_of(arguments, head) if hasattr(arguments, "pos_label") else None,
+        batch_rows=AT_A_TIME,
+        on_error=arguments.on_error,
+        progress=sys.stderr.isatty(),
+    )
+    return ForecastStream(predictions, columns.label, columns.numbers, columns.input, where)
+
+
+def _head(source: Files, columns: Any, where: str) -> ForecastTable:
+    """Return the first rows as a table, whose labels tell of what kind they are."""
+    from calibrant.interop.arrow_batches import Damaged, labels_as_read
+    from calibrant.interop.columns import FileTable, Values
+    from calibrant.interop.tables import ForecastTable
+
+    wrong: Exception = ValueError(f"{where} must hold at least one row; it has none. Check how it was written.")
+    for piece in source.pieces(columns, AT_A_TIME):
+        if isinstance(piece, Damaged):
+            wrong = piece.error
+        elif len(piece):
+            truth = labels_as_read(piece, is_parsed=source.is_parsed)
+            if not len(truth):  # all are missing, which is said where the rows are read
+                continue
+            table = FileTable({columns.label: Values(truth)})
+            return ForecastTable(table, columns.label, columns.numbers, columns.input, (), where)
+    raise wrong
+
+
+def sampled(stream: ForecastStream, n: int) -> ForecastTable:
+    """Return some rows of a stream as a table in memory."""
+    from calibrant.interop.columns import Column, FileTable, Values
+    from calibrant.interop.tables import ForecastTable
+
+    rows, weight = stream.predictions.sample(n), stream.predictions.columns.weight
+    if left_out := missing_of(stream):
+        print(f"calibrant: warning: {stream.n_rows} rows{left_out}", file=sys.stderr)
+    values = rows["y_prob"] if rows["y_prob"].ndim == 2 else rows["y_prob"][:, None]
+    names = stream.forecast_columns
+    if len(names) < values.shape[1]:
+        names = tuple(f"{names[0]}_{k}" for k in range(values.shape[1]))
+    columns: dict[str, Column] = {name: Values(column) for name, column in zip(names, values.T, strict=True)}
+    if weight is not None:
+        columns[weight] = Values(rows["sample_weight"])
+    table = FileTable({stream.label_column: Values(rows["y_true"]), **columns})
+    return ForecastTable(table, stream.label_column, names, stream.input, (), stream.file)
+
+
+def missing_of(forecast: ForecastTable | ForecastStream) -> str:
+    """Return what was left out of a forecast, in words that follow the number of its rows."""
+    from calibrant.interop.tables import ForecastTable
+
+    return "" if isinstance(forecast, ForecastTable) else missing(*forecast.predictions.left_out)
+
+
+def missing(n_batches: int, n_rows: int) -> str:
+    """Return how much was left out, in words that follow the number of rows; nothing of nothing."""
+    batches = "1 batch" if n_batches == 1 else f"{n_batches} batches"
+    return f", {batches} of {n_rows or 'unknown'} rows left out" if n_batches else ""
+
+
+def opened(
+    arguments: argparse.Namespace, files: Sequence[str], metrics: Sequence[str] = ()
+) -> ForecastTable | ForecastStream:
+    """Return the forecast of files: in memory, but of several files, and of a large one whose figures are sums."""
+    from calibrant.interop.columns import has_arrow
+
+    if arguments.sample is not None:
+        return sampled(open_stream(arguments, files), arguments.sample)
+    if is_in_batches(arguments, files):
+        return open_stream(arguments, files)
+    if metrics and arguments.rows is None and arguments.weight is None and has_arrow() and is_large(files[0]):
+        stream = open_stream(arguments, files)
+        if _are_sums(arguments, stream, metrics):
+            return stream
+    return read(arguments, files[0])
+
+
+def _are_sums(arguments: argparse.Namespace, stream: ForecastStream, metrics: Sequence[str]) -> bool:
+    """Whether all figures are had from one reading in batches."""
+    from calibrant.binning import EqualWidth
+    from calibrant.metrics.kinds import cells_of, is_of_sums, metric_named
+
+    chosen, cut, head = [metric_named(name) for name in metrics], binning_of(arguments), stream.predictions.head()
+    fixed = all(type(binning) is EqualWidth for _, binning in cells_of(chosen, head, cut, arguments.notion))
+    return fixed and type(cut) is EqualWidth and all(is_of_sums(one, head, cut, arguments.notion) for one in chosen)
+
+
+# A forecast of a file as a command shows it: what it is called, its numbers, and the order of its classes
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A forecast of a report: the file that it is from, and its numbers, calibrated or as they are."""
+
+    name: str
+    forecast: ForecastTable
+    values: FloatArray
+    input: Input = "probability"
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace, name: str, forecast: ForecastTable) -> Shown:
+        """Return the forecast of a file as it is."""
+        return cls(name, forecast, values_of(arguments, forecast), forecast.input)
+
+    def problem(self, arguments: argparse.Namespace) -> Problem:
+        """Return what the figures of the report are of: logits stay logits, whose log loss is exact."""
+        from calibrant._core.border import as_problem
+
+        data = data_of(arguments, self.forecast) | {"input": self.input}
+        return as_problem(self.forecast.y_true, self.values, **data)
+
+
+def aligned(arguments: argparse.Namespace, forecasts: list[ForecastTable]) -> list[ForecastTable]:
+    """Put the columns of all forecasts in one order of classes, so that figures beside one another are of the same event.
+
+    It is the order of the first forecast, or of the first that has one column, as that cannot be turned.
+    """
+    if len(forecasts) < 2 or arguments.classes is not None:
+        return forecasts
+    leader = next((forecast for forecast in forecasts if len(forecast.forecast_columns) == 1), forecasts[0])
+    return [_in_order(arguments, forecast, _columns(arguments, leader)) for forecast in forecasts]
+
+
+def _in_order(arguments: argparse.Namespace, forecast: ForecastTable, classes: list[Any]) -> ForecastTable:
+    from dataclasses import replace
+
+    own = _columns(arguments, forecast)
+    if len(forecast.forecast_columns) == 1 or own == classes or set(own) != set(classes):
+        return forecast
+    return replace(forecast, forecast_columns=tuple(forecast.forecast_columns[own.index(c)] for c in classes))
+
+
+def _columns(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any]:
+    """Return the class of each column; of one column no event, and the event."""
+    from calibrant._core.border import as_problem
+
+    data = data_of(arguments, forecast)
+    if len(forecast.forecast_columns) > 1:
+        data["pos_label"] = None
+    classes: list[Any] = as_problem(forecast.y_true, values_of(arguments, forecast), **data).classes.tolist()
+    return classes
+
+
+def event_label(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
+    """Return the label of the event where the command has a word for it: `calibrant fit` names classes in place of it."""
+    return pos_label_of(arguments, forecast) if hasattr(arguments, "pos_label") else None
+
+
+def data_of(arguments: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
+    """Return the options of a function of the library for the forecast of a file."""
+    return {
+        "sample_weight": weight_of(arguments, forecast),
+        "labels": labels_of(arguments, forecast),
+        "pos_label": event_label(arguments, forecast),
+        "input": forecast.input,
+    }
+
+
+# Held-out rows of a second file, with which rows for calibration are compared
+
+
+def warn_beside_other_rows(arguments: argparse.Namespace, forecast: ForecastTable) -> None:
+    """Warn where the rows of the command look like training rows beside those of ``--other``, if that is given."""
+    from calibrant.significance.differences import warn_if_training_rows
+
+    if arguments.other is None:
+        return
+    if Path(arguments.other).resolve() == Path(arguments.file).resolve():
+        raise ValueError(
+            f"--other must name another file than the calibration set; got {arguments.other} for both. "
+            "Write held-out rows, such as the test set, to a file of their own, and name that."
+        )
+    whole = argparse.Namespace(**vars(arguments) | {"rows": None, "weight": None})
+    both = aligned(whole, [forecast, read(whole, arguments.other)])
+    warn_if_training_rows(*(Shown.of(whole, one.file, one).problem(whole) for one in both))
+
+
+# Options that are whole numbers
+
+
+def natural(text: str) -> int:
+    """Return a number of at least 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more; got {text!r}")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Return a number of at least 1."""
+    if (number := natural(text)) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more; got {text!r}")
+    return number
+
+
+# From the words of `calibrant fit` to a calibrator
+
+
+SAFE = "safe."
+"""Before the name of a parameter: it is one of `SafeCalibrator`, and not of the method inside."""
+
+OF_A_NOTION = "beta"
+"""The default of one event, with an intercept and few numbers, where ``--notion`` asks for a map of each."""
+
+PYTHON = {"True": True, "False": False, "None": None}
+
+
+def method_of(arguments: argparse.Namespace, *, n_columns: int, n_rows: float) -> Method:
+    """Return the method that was asked for, or the default: beta calibration, of one event, where a notion makes many."""
+    from calibrant._core.registry import find
+    from calibrant.calibrators.classifier import Method, default_method
+
+    if arguments.method:
+        return Method(find("calibrator", arguments.method).word_for(arguments.method), arguments.safe)
+    default = Method(OF_A_NOTION, safe=False) if arguments.notion else default_method(max(2, n_columns), n_rows)
+    return default._replace(safe=default.safe or arguments.safe)
+
+
+def calibrator_of(arguments: argparse.Namespace, chosen: Method, *, n_columns: int, **options: Any) -> Calibrator:
+    """Return the calibrator of a method, not fitted yet; ``options`` say what its data are."""
+    from calibrant.calibrators.base import BinaryCalibrator, as_calibrator
+    from calibrant.calibrators.by_notion import for_classes
+    from calibrant.calibrators.safe import SafeCalibrator
+
+    inner = [text for text in arguments.set if not text.startswith(SAFE)]
+    outer = [text.removeprefix(SAFE) for text in arguments.set if text.startswith(SAFE)]
+    method, safe = chosen
+    calibrator = _with_parameters(as_calibrator(method), inner, method)
+    if arguments.notion and not isinstance(calibrator, BinaryCalibrator):
+        raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
+    calibrator = for_classes(calibrator, n_columns, arguments.notion)
+    if safe and method == "safe":
+        raise ValueError(
+            "--safe must stand beside a method that it makes safe; got --method safe. Leave one of them out."
+        )
+    if outer and not safe:
+        raise ValueError(f"--set safe.NAME=VALUE must stand beside --safe; got {outer[0]!r} without it. Add --safe.")
+    if safe:
+        calibrator = _with_parameters(SafeCalibrator(calibrator), outer, "safe")
+    calibrator.set_params(**options)
+    return calibrator
+
+
+def found_notion(arguments: argparse.Namespace, calibrator: Calibrator) -> Notion | None:
+    """Return the notion of a fitted calibrator, if the rows decided something in it, such as groups of classes."""
+    from calibrant.notions import as_notion
+
+    inner: Any = getattr(calibrator, "calibrator_", calibrator)
+    found: Notion | None = getattr(inner, "notion_", None)
+    return None if found is None or inner.notion is None or found == as_notion(inner.notion) else found
+
+
+def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -> Calibrator:
+    known = sorted({*calibrator.get_params(deep=False), *_parts(calibrator)} - {"input", "labels", "calibrator"})
+    for text in settings:
+        name, sign, value = text.partition("=")
+        if not sign or name not in known:
+            raise ValueError(
+                f"--set must be NAME=VALUE with a parameter of {method!r} "
+                f"({', '.join(known) if known else 'it has none'}); got {text!r}. Choose one of them; what they mean stands "
+                f"in help(calibrant.{type(calibrator).__name__})."
+            )
+        whole, _, part = name.partition(".")
+        given = _value(value)
+        if part:
+            given = replace(calibrator.choices[whole](getattr(calibrator, whole)), **{part: given})
+        calibrator.set_params(**{whole: given})
+    return calibrator
+
+
+def _parts(calibrator: Calibrator) -> list[str]:
+    """Return the names of what parameters that are objects hold, each after that of its parameter."""
+    objects = {name: make(getattr(calibrator, name)) for name, make in calibrator.choices.items()}
+    return [f"{name}.{field.name}" for name, one in objects.items() for field in fields(one)]
+
+
+def _value(text: str) -> Any:
+    """Numbers, true, false, null and lists are JSON, True, False and None Python; everything else is a word."""
+    if text in PYTHON:
+        return PYTHON[text]
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text

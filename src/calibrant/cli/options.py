@@ -8,25 +8,156 @@ import sys
 from typing import Any, NoReturn
 
 from calibrant.cli import commands
-from calibrant.cli.advise import run_advise
-from calibrant.cli.apply import run_apply
-from calibrant.cli.decide import run_decide
-from calibrant.cli.file_options import (
-    data_options,
-    error_option,
-    escape_option,
-    files_argument,
-    force_option,
-    forecast_options,
-    other_option,
-    sample_option,
-)
-from calibrant.cli.fit import run_fit
-from calibrant.cli.gates import DRAWS
-from calibrant.cli.measuring_options import assess_options, notion_options
-from calibrant.cli.monitor import run_monitor
-from calibrant.cli.plan import run_plan
-from calibrant.cli.whole_numbers import natural, positive
+from calibrant.cli.advise import run_advise, run_decide, run_plan
+from calibrant.cli.commands import DRAWS
+from calibrant.cli.fit import run_apply, run_fit
+from calibrant.cli.inputs import natural, positive
+from calibrant.cli.watch import run_monitor
+
+# Options about the files of a command: which are read, which of their rows and columns, and how one is written
+
+
+def files_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the files that are read, and how they are."""
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE",
+        help="CSV, Parquet, Feather or NPZ; several files, a folder, a pattern such as 'events/*.parquet' and an address such "
+        "as s3://bucket/events/ are read in batches, as one table",
+    )  # fmt: skip
+    sample_option(parser)
+    error_option(parser)
+
+
+def sample_option(parser: argparse.ArgumentParser) -> None:
+    """Add --sample."""
+    parser.add_argument(
+        "--sample", type=positive, metavar="N",
+        help="take N of the rows, which are the same however the files are cut: for what needs all rows in memory",
+    )  # fmt: skip
+
+
+def error_option(parser: argparse.ArgumentParser) -> None:
+    """Add --on-error."""
+    parser.add_argument(
+        "--on-error", choices=("raise", "skip"), default="raise",
+        help="what to do with a batch of rows that is wrong, such as one with a missing label, or a file that is damaged: "
+        "'skip' leaves it out and counts it (default: %(default)s)",
+    )  # fmt: skip
+
+
+def data_options(parser: argparse.ArgumentParser) -> None:
+    """Add which columns hold what: predictions, labels, weights."""
+    data = parser.add_argument_group(
+        "columns", "Columns that are not named are guessed; the guess is printed, and an ambiguous one is refused."
+    )
+    forecast_options(data)
+    data.add_argument("--weight", metavar="COLUMN", help="sample weights")
+    data.add_argument(
+        "--classes", metavar="A,B,...", help="the class of each column, if names and labels do not show it"
+    )
+
+
+def forecast_options(data: argparse._ArgumentGroup) -> None:
+    """Add which columns and rows are predictions and labels, and on what scale."""
+    data.add_argument("--label", metavar="COLUMN", help="the column with the true class")
+    data.add_argument(
+        "--prob", metavar="COLUMNS", help="probabilities: names, globs or ranges, such as p_0,p_1 or 'p_*' or p_0:p_9"
+    )
+    data.add_argument("--logit", metavar="COLUMNS", help="logits, in place of probabilities")
+    data.add_argument("--rows", metavar="START:STOP", help="use only these rows, counted from 0")
+    scale = data.add_mutually_exclusive_group()
+    scale.add_argument(
+        "--percent", action="store_true", help="the probabilities are percent, 0 to 100: divide them by 100"
+    )
+    scale.add_argument("--normalize", action="store_true", help="divide rows by their sums instead of refusing them")
+
+
+def other_option(parser: argparse.ArgumentParser) -> None:
+    """Add --other."""
+    parser.add_argument(
+        "--other", metavar="FILE",
+        help="held-out rows, such as the test set, to compare with: warn if the calibration rows look like training rows, or "
+        "are in both files; all rows of this file are used, whatever --rows is",
+    )  # fmt: skip
+
+
+def force_option(parser: argparse.ArgumentParser) -> None:
+    """Add --force."""
+    parser.add_argument(
+        "--force", action="store_true",
+        help="replace the output if it exists, never what is read; of a symbolic link the file that it points to is replaced",
+    )  # fmt: skip
+
+
+def escape_option(parser: argparse.ArgumentParser) -> None:
+    """Add --escape-formulas."""
+    parser.add_argument(
+        "--escape-formulas", action="store_true",
+        help="in a CSV output put a quote (') before cells and column names that a spreadsheet would run as formulas, numbers "
+        "excepted: those that begin with = + - @, a tab or an end of line",
+    )  # fmt: skip
+
+
+# Options about what is measured of predictions, and how
+
+
+WITHOUT_OWN_BINS = "metrics that have no bins of their own (ace, debiased-ece, tace and tce keep theirs)"
+"""What --bins and --binning are of. The registry knows these names; to ask it here would make --help slow."""
+
+
+def notion_options(parser: argparse.ArgumentParser) -> None:
+    """Add under which notion, and of which event."""
+    spoken = parser.add_argument_group("what is measured")
+    spoken.add_argument(
+        "--notion",
+        metavar="NAME",
+        help="binary (default of two classes, in one column or two), confidence (default of more), ...: see `calibrant list "
+        "notions`; a metric with a notion in its name keeps it",
+    )
+    spoken.add_argument(
+        "--pos-label", metavar="LABEL", help="of two classes, the event (default: 1, or the class of the second column)"
+    )
+
+
+def assess_options(parser: argparse.ArgumentParser) -> None:
+    """Add which metrics, their bins and their intervals."""
+    how = parser.add_argument_group("how to measure")
+    how.add_argument(
+        "--metrics",
+        metavar="A,B",
+        help="see `calibrant list metrics` (default: the usual ones); a report adds accuracy, nll and ece",
+    )
+    how.add_argument("--bins", type=natural, metavar="N", help=f"number of bins of {WITHOUT_OWN_BINS} (default: 15)")
+    how.add_argument(
+        "--binning",
+        metavar="NAME",
+        help=f"bins of {WITHOUT_OWN_BINS}: see `calibrant list binnings` (default: equal-width); unique has no number of bins",
+    )
+    how.add_argument(
+        "--level",
+        type=float,
+        default=0.05,
+        metavar="A",
+        help="one minus the coverage of intervals; not the level of the tests in tce (default: %(default)s)",
+    )
+    how.add_argument(
+        "--resamples",
+        type=natural,
+        default=500,
+        metavar="N",
+        help="resamples behind intervals and p-values (default: %(default)s)",
+    )
+    how.add_argument(
+        "--clip", type=float, metavar="P",
+        help="least probability that counts in the log loss; with 0 it is infinite if an event of probability 0 occurred "
+        "(default: 2.2e-16, as in scikit-learn)",
+    )  # fmt: skip
+    how.add_argument(
+        "--seed", type=natural, default=0, metavar="N", help="seed of the resampling (default: %(default)s)"
+    )
+
+
+# The parser of the command line: commands, options and their help
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,7 +172,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Add the nearest words to a message about an unknown one."""
-        from calibrant._core.spelling import nearest, question
+        from calibrant._core.checks import nearest, question
 
         known = [word for action in self._actions for word in action.option_strings if word.startswith("--")]
         if option := re.match(r"unrecognized arguments: (--[^\s=]+)", message):

@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Unpack
+from functools import cached_property, partial
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, Problem
-from calibrant._core.result import DrawnResult, Picture, Record, read_only
-from calibrant._core.table import Table, under
-from calibrant._core.validation import DataOptions, as_problem
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import choice
+from calibrant._core.result import DrawnResult, Picture, Record, Table, read_only, under
+from calibrant._core.rows import BinaryProblem, IntArray, Problem
 from calibrant.binning import Binning, Bins, as_binning
-from calibrant.binning.base import shown
-from calibrant.binning.bounded_isotonic import BoundedIsotonic
-from calibrant.curves.bin_profiles import PROBABILITY, BinProfiles, Scale, bin_profiles, log_odds_of, sums
-from calibrant.metrics.rejections import TestName, accepted, require_test, verdicts
+from calibrant.binning.bins import shown
+from calibrant.binning.isotonic import BoundedIsotonic
+from calibrant.curves.reliability import (
+    PROBABILITY,
+    STYLES,
+    BinProfiles,
+    Scale,
+    bin_profiles,
+    draw_edges,
+    log_odds_of,
+    sums,
+)
+from calibrant.curves.reliability import Look as Marks
+from calibrant.drawing import (
+    MARGINS_APART,
+    as_results,
+    draw_panels,
+    outcome_word,
+    panel_of,
+    require_names,
+    rooms,
+    tidy,
+    use_log_odds,
+)
+from calibrant.metrics.bin_losses import TestName, accepted, require_test, verdicts
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.unread import require_rows
+from calibrant.sums.reading import require_rows
+
+# Test-based reliability: the predictions of each bin, its event rate, and which predictions its test rejects
+
 
 BOUNDED = BoundedIsotonic()
 
@@ -101,7 +127,7 @@ class BinTestCurve(DrawnResult):
     _summary = "{notion}, {binning}, test={test!r}, level={level:g}, panels={panels:n}, bins={panels.bins:n}, error={error:.4g}"
     _picture = Picture(
         "the test-based reliability diagram",
-        "bin_test.plot_bin_test",
+        "curves.bin_test.plot_bin_test",
         options="Those of `plot_bin_test`: ``panels``, ``style``, ``axis``.",
     )
 
@@ -204,3 +230,358 @@ def _panel_of(
         probability=bin_profiles(found, n_bins, PROBABILITY),
         log_odds=bin_profiles(found, n_bins, log_odds),
     )
+
+
+# The predictions of each bin as a violin, coloured where the events of the bin reject them
+
+
+RATE = _style.COLOURS[-1]
+REJECTED = {"facecolor": _style.GAP, "edgecolor": _style.GAP, "linewidth": 0.7}
+KEPT = {"facecolor": _style.FILL, "edgecolor": _style.COLOURS[0], "linewidth": 0.7}
+SIZES = {"facecolor": _style.FILL}
+
+HALF_WIDTH, HALF_LINE = 0.4, 0.46
+"""Of a violin where it is widest, and of the line of its event rate; bins are 1 apart."""
+
+TRIANGLES = ("v", "^")
+ON_EDGE = {"clip_on": False, "zorder": 5}
+"""What marks, on the lower and the upper edge, that something lies beyond."""
+
+MOST_SHARES, MOST_LEVEL = 25, {True: 10, False: 5}
+"""Bins up to which the rejected shares are written, and up to which they are written level, in a diagram alone or not."""
+
+MOST_TICKS, SOME_TICKS = {True: 25, False: 12}, 8
+"""Bins that are all numbered, and about how many are where there are more."""
+
+
+def draw_violins(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds: bool) -> None:
+    """Draw the violins of a panel, each across its event rate, and the rows of the bins below; ``alone`` has more room."""
+    bins, at = panel.bins, np.arange(1, len(panel.bins) + 1)
+    held = bins.weight > 0
+    ax.set_xscale("linear")
+    ax.set_xlim(0.4, len(bins) + 0.6)
+    ax.set_xticks(at[:: 1 if len(at) <= MOST_TICKS[alone] else -(-len(at) // SOME_TICKS)])
+    ax.grid(axis="y", color=_style.GRID, linewidth=0.8)
+    rate = {"color": RATE, "linewidth": 1.6, "zorder": 3, "label": "event rate"}
+    ax.hlines(bins.event_rate[held], (at - HALF_LINE)[held], (at + HALF_LINE)[held], **rate)
+    reach = (panel.upper - panel.lower)[held]
+    ax.bar(at[held], reach, 2 * HALF_LINE, panel.lower[held], color=_style.BAND, label="accepted values", zorder=1)
+    shown = panel.log_odds if log_odds else panel.probability
+    for b in np.flatnonzero(held):
+        _draw_violin(ax, panel, shown, int(b))
+    if log_odds:
+        _draw_beyond(ax, panel, shown)
+    ax.fill([], [], **KEPT, label="not rejected")
+    _draw_sizes(below, panel, at, alone)
+
+
+def _draw_violin(ax: Any, panel: BinTestPanel, shown: BinProfiles, b: int) -> None:
+    """Draw the violin of a bin, and over it once more what lies outside of the accepted probabilities."""
+    at, half = b + 1, HALF_WIDTH * shown.density[b] / shown.density[b].max()
+    heights = shown.slice_edges[b]
+    outline = np.concatenate([at - half, (at + half)[::-1]]), np.concatenate([heights, heights[::-1]])
+    is_all, is_none = panel.rejected[b] == panel.bins.weight[b], panel.rejected[b] == 0
+    ax.fill(*outline, **(REJECTED if is_all else KEPT), zorder=2)
+    if not (is_all or is_none):
+        (over,) = ax.fill(*outline, **REJECTED, zorder=2.1)
+        over.set_clip_path(_outside(at, panel.lower[b], panel.upper[b]), ax.transData)
+
+
+def _outside(at: int, lower: float, upper: float) -> Any:
+    """Return all that is below and above, around a place."""
+    from matplotlib.path import Path
+
+    left, right = at - 0.5, at + 0.5
+    corners = [
+        [(left, low), (right, low), (right, high), (left, high), (left, low)]
+        for low, high in ((-1.0, lower), (upper, 2.0))
+    ]
+    return Path.make_compound_path(*(Path(np.array(c), closed=True) for c in corners))
+
+
+def _draw_beyond(ax: Any, panel: BinTestPanel, shown: BinProfiles) -> None:
+    """Mark on the edges the bins with predictions beyond, by what becomes of most of these, and with the event rate beyond."""
+    low, high = ax.get_ylim()
+    rate_is_beyond = np.stack([panel.bins.event_rate < low, panel.bins.event_rate > high])
+    for side, b in np.argwhere(rate_is_beyond | (shown.beyond > 0)):
+        look = REJECTED if 2 * shown.beyond_rejected[side, b] > shown.beyond[side, b] else KEPT
+        ax.plot(
+            *(b + 1, side, TRIANGLES[side]),
+            markerfacecolor=look["edgecolor"] if shown.beyond[side, b] > 0 else "white",
+            markeredgecolor=RATE if rate_is_beyond[side, b] else look["edgecolor"],
+            transform=ax.get_xaxis_transform(),
+            **ON_EDGE,
+        )
+
+
+def _draw_sizes(below: Any, panel: BinTestPanel, at: IntArray, alone: bool) -> None:
+    """Draw the rows of each bin, and the part of them that is rejected, in percent."""
+    weight = panel.bins.weight
+    below.bar(at, weight, 2 * HALF_WIDTH, **SIZES)
+    below.bar(at, panel.rejected, 2 * HALF_WIDTH, **REJECTED)
+    if len(at) > MOST_SHARES or not weight.any():
+        return
+    is_level = len(at) <= MOST_LEVEL[alone]
+    below.set_ylim(top=(1.3 if is_level else 2.0) * weight.max())
+    shape = {"rotation": 0 if is_level else 90, "fontsize": "x-small" if alone else "xx-small"}
+    place = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center", "va": "bottom"}
+    for b in np.flatnonzero(weight):
+        below.annotate(f"{panel.rejected_share[b]:.0%}", (at[b], weight[b]), **place, **shape)
+
+
+# The test-based reliability diagram, and the standard one in the same frame
+
+
+Style = Literal["violin", "standard"]
+Axis = Literal["probability", "log-odds"]
+
+COLUMNS = {"orientation": "horizontal", "fill": True}
+
+HEIGHT, WIDER = 5.2, 1.3
+"""Height of a diagram alone in inches, and how much wider a figure is than one without a histogram beside."""
+
+TESTS = {
+    "binomial": "exact binomial test",
+    "mid-p": "mid-p binomial test",
+    "clopper-pearson": "Clopper-Pearson interval",
+    "t": "t-test",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A panel, the curve that it is of, and its title in the picture."""
+
+    name: str
+    panel: BinTestPanel
+    curve: BinTestCurve
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """All that is drawn in one picture."""
+
+    panels: tuple[Shown, ...]
+
+
+Span = tuple[FloatArray, tuple[float, float]]
+"""Probabilities that log-odds have to span, and where these end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How panels are drawn: what log-odds have to span, if any; the labels; the test, if all panels have the same."""
+
+    style: Style
+    span: Span | None
+    labels: tuple[str, str]
+    test: str | None
+
+
+def plot_bin_test(
+    curves: BinTestCurve | Mapping[str, BinTestCurve],
+    *,
+    ax: Any = None,
+    panels: Sequence[str] | None = None,
+    style: Style = "violin",
+    axis: Axis = "probability",
+) -> Any:
+    """Draw the predictions of each bin as a violin across its event rate, coloured where the events reject them.
+
+    Parameters
+    ----------
+    curves : BinTestCurve or dict of name to BinTestCurve
+        One forecast, or several side by side.
+    ax : matplotlib Axes, optional
+        Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
+    panels : sequence of str, optional
+        Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
+    style : {"violin", "standard"}, default="violin"
+        Violins, bins as far apart whatever they span; or mean probability against event rate, the standard reliability
+        diagram, over the same bins and in the same frame.
+    axis : {"probability", "log-odds"}, default="probability"
+        Scale of probabilities. Log-odds spread rare events out, and reach nearly all predictions. Those beyond stand at the
+        edge, with a triangle in the colour of most of them; it has a black outline if the event rate lies beyond, and is
+        white if only that does. The histogram beside leaves them out and says how many they are.
+
+    Returns
+    -------
+    matplotlib Axes, or ndarray of Axes for several panels
+        What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        If there is no curve, if panels are unknown or too many, if ``ax`` is given for several, or if a word is none of those
+        above.
+    TypeError
+        If something is no `BinTestCurve`.
+
+    Notes
+    -----
+    The grey band behind a violin holds the probabilities that the events of the bin accept, the line in it is their rate, and
+    the orange part of the violin lies outside. Each violin is as wide as the others where it is widest; a bin of one score is
+    a line. Its outline is smoothed, on the scale that is drawn, by a normal kernel that ends where the predictions end. Below
+    stand the rows of each bin and the part of them that is rejected, in percent; beside, the predictions of all bins, in
+    columns that are equal on the scale that is drawn. The percentage in the
+    title is that of all rows of the panel, TCE; where a curve has several panels, the one above is that of the curve.
+
+    In the standard diagram the vertical lines hold the accepted probabilities: the mean is not rejected where they
+    cross the diagonal.
+
+    References
+    ----------
+    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (Figure 1).
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import bin_test_curve
+    >>> ax = bin_test_curve(*load_digits_forecast()).plot()
+    """
+    named = as_results(curves, "curves", "bin_test_curve(y_true, y_prob)", BinTestCurve)
+    choice("style", style, tuple(DRAWN))
+    choice("axis", axis, ("probability", "log-odds"))
+    shown = {s.name: s for name, curve in named.items() for s in _shown(name, curve)}
+    require_names(panels)
+    chosen = panels if panels is None else [_title(*of, wanted) for of in named.items() for wanted in panels]
+    word = outcome_word(next(iter(named.values())))
+    labels = ("bin", "probability") if style == "violin" else ("mean probability", word)
+    shared = _shared_test(named)
+    look = Look(style, _span(shown.values()) if axis == "log-odds" else None, labels, shared)
+    draw = partial(_draw, look=look)
+    axes = draw_panels(
+        {"": SideBySide(tuple(shown.values()))},
+        draw,
+        ax=ax,
+        panels=chosen,
+        height=HEIGHT,
+        labels=labels,
+        legend=_draw_legend,
+    )
+    drawn = np.atleast_1d(axes)
+    for own, name in zip(drawn, shown if chosen is None else chosen, strict=True):
+        words = () if style == "standard" else _words(shown[name], with_test=shared is None or drawn.size == 1)
+        own.set_title(
+            ": ".join(filter(None, (own.get_title(), *words))), y=1.0, fontsize="medium" if drawn.size == 1 else "small"
+        )
+    figure = drawn[0].figure
+    if drawn.size > 1 and style == "violin":
+        figure.legends[-1].set_title(_words_of_all(named))
+    if ax is None:
+        figure.set_size_inches(figure.get_size_inches() * (WIDER, 1.0))
+    if figure.get_layout_engine() is not None:  # a first layout: see draw_panels
+        figure.get_layout_engine().execute(figure)
+    return axes
+
+
+def _shown(name: str, curve: BinTestCurve) -> list[Shown]:
+    return [Shown(_title(name, curve, panel.name), panel, curve) for panel in curve.panels]
+
+
+def _title(name: str, curve: BinTestCurve, panel: str) -> str:
+    if not name:
+        return panel
+    found = panel_of(curve, panel).name
+    return name if len(curve.panels) == 1 else f"{name}, {found}"
+
+
+def _span(shown: Iterable[Shown]) -> Span:
+    """Return all probabilities that are drawn, and the ends of the scale: side by side it is the same."""
+    panels = [s.panel for s in shown]
+    values = ((p.log_odds.slice_edges.ravel(), p.bins.mean_prob, p.bins.event_rate, p.lower, p.upper) for p in panels)
+    ends = np.array([p.log_odds.histogram_edges[[0, -1]] for p in panels])
+    return np.concatenate([part for parts in values for part in parts]), (ends[:, 0].min(), ends[:, 1].max())
+
+
+def _test_of(curve: BinTestCurve) -> str:
+    return f"{TESTS[curve.test]}, level {curve.level:g}"
+
+
+def _shared_test(named: Mapping[str, BinTestCurve]) -> str | None:
+    """Return how predictions of all curves are tested; None if not alike."""
+    tests = {_test_of(curve) for curve in named.values()}
+    return tests.pop() if len(tests) == 1 else None
+
+
+def _words(shown: Shown, *, with_test: bool) -> tuple[str, ...]:
+    """Return what the title says besides the name: the percentage of rejected rows, and the test."""
+    error = shown.panel.error
+    if np.isnan(error):
+        return ()
+    return (f"TCE {error:.1f}%" + (f"\n{_test_of(shown.curve)}" if with_test else ""),)
+
+
+def _words_of_all(named: Mapping[str, BinTestCurve]) -> str | None:
+    """Return the percentage of rejected rows of each curve, where its panels show only their own; else None."""
+    found = [f"{name} {curve.error:.1f}%".strip() for name, curve in named.items() if len(curve.panels) > 1]
+    return f"TCE in all: {', '.join(found)}" if found else None
+
+
+def _draw(ax: Any, panels: Mapping[str, Shown], alone: bool, *, look: Look) -> None:
+    panel = panels[""].panel
+    if look.span is not None:
+        use_log_odds(ax, *look.span)
+    else:
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    below, beside = rooms(ax)
+    tidy(ax, below, beside)
+    DRAWN[look.style](ax, below, panel, alone, look.span is not None)
+    if look.style == "violin":
+        label = "rejected" if alone or look.test is None else f"rejected by {look.test}"
+        ax.fill([], [], **REJECTED, label=label)
+    _draw_histogram(beside, panel.probability if look.span is None else panel.log_odds, look.style)
+    below.set_ylim(0, max(below.get_ylim()[1], 1.0))
+    if alone:
+        ax.set_ylabel(look.labels[1])
+        below.set_xlabel(look.labels[0])
+        below.set_ylabel("rows", fontsize="small")
+        beside.set_xlabel("rows", fontsize="small")
+
+
+def _draw_legend(ax: Any) -> None:
+    """Draw the legend into the corner that the rooms leave free."""
+    corner = {"loc": "upper left", "bbox_to_anchor": (1.0 + MARGINS_APART, -MARGINS_APART), "borderaxespad": 0.0}
+    ax.legend(**corner, frameon=False, fontsize="small", handlelength=1.0, handletextpad=0.5)
+
+
+def _draw_histogram(beside: Any, shown: BinProfiles, style: Style) -> None:
+    """Draw the predictions of all bins, and write on the edges how many lie beyond."""
+    if style == "violin":
+        beside.stairs(shown.histogram_rejected, shown.histogram_edges, **COLUMNS, **REJECTED, zorder=2)
+    beside.stairs(shown.histogram, shown.histogram_edges, **COLUMNS, **SIZES)
+    beside.set_xlim(0, max(beside.get_xlim()[1], 1.0))
+    for side, rows in enumerate(shown.beyond.sum(axis=1)):
+        if rows > 0:
+            _write_beyond(beside, side, rows)
+
+
+def _write_beyond(beside: Any, side: int, rows: float) -> None:
+    from matplotlib.patheffects import withStroke
+
+    beside.plot(0.9, side, TRIANGLES[side], color=_style.IDEAL, transform=beside.transAxes, **ON_EDGE)
+    place = {"xytext": (-5, 1 - 2 * side), "textcoords": "offset points", "xycoords": "axes fraction"}
+    text = beside.annotate(
+        f"{rows:,.0f}", (0.9, side), **place, fontsize="x-small", ha="right", va=("bottom", "top")[side]
+    )
+    text.set(zorder=5, path_effects=[withStroke(linewidth=2, foreground="white")])
+
+
+def _draw_standard(ax: Any, below: Any, panel: Any, alone: bool, log_odds: bool) -> None:
+    ax.grid(color=_style.GRID, linewidth=0.8)
+    ax.set_aspect("equal")
+    ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
+    STYLES["lines"](ax, panel, "forecast", 0, Marks(log_odds=log_odds))
+    if log_odds:
+        draw_edges(ax, panel, 0)
+        below.tick_params(axis="x", rotation=40)
+    held = panel.bins.weight > 0
+    ends = panel.lower[held], panel.upper[held]
+    ax.vlines(panel.bins.mean_prob[held], *ends, color=_style.colour(0), linewidth=1.2, alpha=0.55, zorder=2)
+    below.stairs(panel.bins.weight, panel.bins.edges, fill=True, **SIZES)
+
+
+DRAWN: Mapping[str, Callable[[Any, Any, BinTestPanel, bool, bool], None]] = {
+    "violin": draw_violins,
+    "standard": _draw_standard,
+}

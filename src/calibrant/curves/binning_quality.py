@@ -8,16 +8,15 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.links import FloatArray
-from calibrant._core.problem import BoolArray
-from calibrant._core.result import Record, Result
-from calibrant._core.table import Table, under
-from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.result import Record, Result, Table, under
+from calibrant._core.rows import BoolArray
 from calibrant.binning import Binning, Bins, as_binning
-from calibrant.binning.base import shown
-from calibrant.metrics.binned.losses import l1
+from calibrant.binning.bins import shown
+from calibrant.metrics.bin_losses import l1
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.unread import require_rows
+from calibrant.sums.reading import require_rows
 
 ROUNDING = 1e-12
 """What the rates of two bins may differ by and be equal: sums of fractional weights are rounded."""

@@ -2,30 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, resamples
-from calibrant._core.problem import BinaryProblem, IntArray
-from calibrant._core.proper import squared_error
-from calibrant._core.result import DrawnResult, Picture, Record
-from calibrant._core.table import Table, under
-from calibrant._core.validation import DataOptions, as_problem
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import choice, refuse, require, resamples, squared_error
+from calibrant._core.result import DrawnResult, Picture, Record, Table, under
+from calibrant._core.rows import BinaryProblem, IntArray
 from calibrant.binning import Bins, EqualWidth
-from calibrant.binning.base import shown
-from calibrant.binning.distinct_scores import Ordered
-from calibrant.curves.corp_bands import BANDS, Place
+from calibrant.binning.bins import Ordered, shown
+from calibrant.curves.cumulative import simultaneous_band
 from calibrant.curves.reliability import require_level
-from calibrant.metrics.decompositions.corp_of_cells import corp_of_cells
+from calibrant.drawing import as_named, draw_panels, legend_above, outcome_word, put_beside, room_below, tie
+from calibrant.fit.isotonic import Steps, affordable, corp_terms, drawn_events, isotonic_fit, isotonic_fit_of
+from calibrant.metrics.decompositions import corp_of_cells
 from calibrant.notions import Notion, as_notion
-from calibrant.solvers.isotonic import affordable, corp_terms, isotonic_fit
 from calibrant.sums import Predictions
 from calibrant.sums.draws import Rng, as_rng
-from calibrant.sums.fine_cells import CellProblem
+from calibrant.sums.sums import CellProblem
+
+if TYPE_CHECKING:
+    from calibrant.metrics.decompositions import Decomposition
+
+
+# Bands of the CORP curve, by name: a consistency band around the diagonal, and two kinds of confidence bands
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a band is wanted: of a fit, at the distinct scores number ``at``; and how it is to be made."""
+
+    ordered: Ordered
+    steps: Steps
+    at: IntArray
+    level: float
+    n_draws: int
+    rng: np.random.Generator
+
+    def fits(self, rate: FloatArray) -> FloatArray:
+        """Fit labels that are drawn at a rate on each distinct score, shape (draws, places)."""
+        weight, sizes = self.ordered.weight, []
+        for events in drawn_events(self.ordered, rate, self.n_draws, self.rng):
+            steps = isotonic_fit_of(events, weight)
+            sizes.append(steps.rate[np.searchsorted(steps.starts, self.at, side="right") - 1])
+        return np.array(sizes)
+
+    def quantiles(self, fits: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the quantiles of the fits that leave out ``level`` in equal parts."""
+        lower, upper = np.quantile(fits, [self.level / 2.0, 1.0 - self.level / 2.0], axis=0)
+        return lower, upper
+
+
+Band = Callable[[Place], tuple[FloatArray, FloatArray]]
+
+
+def consistency(place: Place) -> tuple[FloatArray, FloatArray]:
+    """Where the fit would lie if the forecast were calibrated: labels are drawn from the forecast itself."""
+    return place.quantiles(place.fits(place.ordered.score))
+
+
+def confidence(place: Place) -> tuple[FloatArray, FloatArray]:
+    """Where the true event probability may lie, around the fit: labels are drawn from the fit, and fitted again.
+
+    Quantiles of such fits, taken as they are, cover too seldom: where a block saw no event none is ever drawn, and where the
+    truth is flat the fit errs outward at the ends, and the drawn fits err so once more. So every block gets one event and one
+    other row before labels are drawn from it, and the band reaches as far on either side as the quantiles do on the one
+    where they reach farther, seen from their centres.
+    """
+    steps = place.steps
+    more = 1.0 / place.ordered.rows_per_weight
+    rate = steps.at_each_score((steps.rate * steps.weight + more) / (steps.weight + 2.0 * more))
+    fit = steps.at_each_score(steps.rate)[place.at]
+    low, high = place.quantiles(place.fits(rate))
+    mirrored_low, mirrored_high = fit + rate[place.at] - high, fit + rate[place.at] - low
+    lower = np.minimum(np.minimum(low, mirrored_low), fit)
+    upper = np.maximum(np.maximum(high, mirrored_high), fit)
+    return np.maximum(lower, 0.0), np.minimum(upper, 1.0)
+
+
+def simultaneous(place: Place) -> tuple[FloatArray, FloatArray]:
+    """Where the whole curve of true event probabilities lies with proven confidence, widened to hold the fit."""
+    ordered = place.ordered
+    require(
+        ordered.is_whole,
+        "sample_weight must be whole for a simultaneous band, which counts rows",
+        got="other weights",
+        hint="Pass band='confidence', or weights that are numbers of rows",
+    )
+    fit = place.steps.at_each_score(place.steps.rate)
+    lower, upper = simultaneous_band(ordered.weight, ordered.outcome_sum, place.level)
+    return np.minimum(lower, fit)[place.at], np.maximum(upper, fit)[place.at]
+
+
+MAKERS_OF_BANDS: Mapping[str, Band] = {
+    "consistency": consistency,
+    "confidence": confidence,
+    "simultaneous": simultaneous,
+}
+
+
+# CORP curves: the isotonic fit of a forecast, with a band. No bins to choose
+
 
 BandName = Literal["consistency", "confidence", "simultaneous"]
 
@@ -89,7 +173,7 @@ class CorpCurve(DrawnResult):
     _summary = "{notion}, band={band}, panels={panels:n}, steps={panels.rate:n}"
     _picture = Picture(
         "the CORP reliability diagram",
-        "corp.plot_corp",
+        "curves.corp.plot_corp",
         options="Those of `plot_corp`: ``panels``, ``band``, ``histogram``.",
     )
 
@@ -169,7 +253,7 @@ def corp_curve(
     require_level(level)
     _require_draws(n_resamples)
     if band is not None:
-        choice("band", band, BANDS, also=" or None")
+        choice("band", band, MAKERS_OF_BANDS, also=" or None")
     problem, generator = as_problem(y_true, y_prob, **data), as_rng(rng)
     chosen = as_notion(notion, problem)
     n_panels = chosen.n_parts(problem)
@@ -190,7 +274,7 @@ def _panel(
     steps, at = isotonic_fit(ordered), places(ordered.score)
     lower = upper = np.full(at.size, np.nan)
     if band is not None:
-        lower, upper = BANDS[band](Place(ordered, steps, at, level, n_draws, rng))
+        lower, upper = MAKERS_OF_BANDS[band](Place(ordered, steps, at, level, n_draws, rng))
     terms = (
         corp_of_cells(problem, squared_error)
         if isinstance(problem, CellProblem)
@@ -226,3 +310,322 @@ def places(score: FloatArray) -> IntArray:
 
 def _require_draws(n_resamples: object) -> None:
     resamples(n_resamples, hint="1000 is usual")
+
+
+# The CORP reliability diagram
+
+
+BANDS = {
+    "consistency": "{:.0%} if calibrated",
+    "confidence": "{:.0%} confidence at each score",
+    "simultaneous": "{:.0%} confidence at all scores",
+}
+
+CORNER = (0.6, 0.25)
+"""What lies to the right of and below this is in the lower right corner."""
+
+
+def plot_corp(
+    curves: CorpCurve | Mapping[str, CorpCurve],
+    *,
+    ax: Any = None,
+    panels: Sequence[str] | None = None,
+    band: bool = True,
+    histogram: bool = True,
+) -> Any:
+    """Draw CORP curves: the steps of the isotonic fit, the band, and the terms of the Brier score.
+
+    Parameters
+    ----------
+    curves : CorpCurve or dict of name to CorpCurve
+        One forecast, or several over each other. Several must have the same panels.
+    ax : matplotlib Axes, optional
+        Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
+    panels : sequence of str, optional
+        Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
+    band : bool, default=True
+        Draw the band that the curves hold.
+    histogram : bool, default=True
+        Draw the numbers of rows along the score below the diagram.
+
+    Returns
+    -------
+    matplotlib Axes, or ndarray of Axes for several panels
+        What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        If there is no curve, if panels differ or are unknown or too many, or if ``ax`` is given for several.
+
+    Examples
+    --------
+    >>> from calibrant import corp_curve, load_digits_forecast
+    >>> ax = corp_curve(*load_digits_forecast(), n_resamples=100).plot()
+    """
+    named = as_named(curves, "curves", "corp_curve(y_true, y_prob)")
+    first = next(iter(named.values()))
+    labels = ("probability", outcome_word(first))
+    draw = partial(_draw, curves=named, labels=labels, band=band, histogram=histogram)
+    legend = 0.8 if len(first.panels if panels is None else panels) == 1 else 0.0  # with its title it stands above
+    height = legend + (5.2 if histogram else 4.6)
+    return draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels, legend=None)
+
+
+def _draw(
+    ax: Any,
+    panels: Mapping[str, CorpPanel],
+    alone: bool,
+    *,
+    curves: Mapping[str, CorpCurve],
+    labels: tuple[str, str],
+    band: bool,
+    histogram: bool,
+) -> None:
+    ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
+    single = len(panels) == 1
+    for number, (name, panel) in enumerate(panels.items()):
+        colour, label = _style.colour(number), name or "isotonic fit"
+        if band and curves[name].band is not None:
+            _draw_band(ax, panel, curves[name], colour, single=single)
+        _draw_steps(ax, panel, colour, f"{label}: {', '.join(_terms(panel))}" if alone and not single else label)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    ax.set_axisbelow(True)
+    ax.grid(color=_style.GRID, linewidth=0.8)
+    below = _draw_histogram(ax, panels) if histogram else ax
+    if alone:
+        ax.set_ylabel(labels[1])
+        below.set_xlabel(labels[0])
+        _write_legend(ax, panels)
+    elif single:
+        _write_terms(ax, next(iter(panels.values())))
+
+
+def _draw_band(ax: Any, panel: CorpPanel, curve: CorpCurve, colour: str, *, single: bool) -> None:
+    assert curve.band is not None  # the caller looked
+    x, lower, upper = panel.score, panel.lower, panel.upper
+    if curve.band == "simultaneous":
+        x, lower, upper = _held(x, lower, upper)
+    label = BANDS[curve.band].format(1 - curve.level) if single else None
+    paint = {"color": _style.BAND} if single and curve.band == "consistency" else {"color": colour, "alpha": 0.18}
+    ax.fill_between(x, lower, upper, linewidth=0, label=label, zorder=0.4, **paint)
+
+
+def _held(x: Any, lower: Any, upper: Any) -> tuple[Any, Any, Any]:
+    """Give a band corners: a lower bound holds on to the next score, an upper bound from the one before."""
+    before, after = np.append(0.0, lower[:-1]), np.append(upper[1:], 1.0)
+    return np.repeat(x, 2), np.column_stack([before, lower]).ravel(), np.column_stack([upper, after]).ravel()
+
+
+def _draw_steps(ax: Any, panel: CorpPanel, colour: str, label: str) -> None:
+    """Draw blocks as thick lines, or as points where they are one score, and thin lines from block to block."""
+    from matplotlib.collections import LineCollection
+
+    x, y = np.column_stack([panel.left, panel.right]).ravel(), np.repeat(panel.rate, 2)
+    ax.plot(x, y, color=colour, linewidth=1, marker="o", markersize=3, markeredgewidth=0, zorder=3)
+    blocks = list(np.column_stack([x, y]).reshape(-1, 2, 2))
+    ax.add_collection(LineCollection(blocks, colors=colour, linewidths=3, zorder=3.1))
+    ax.plot([], [], color=colour, linewidth=3, solid_capstyle="round", label=label)
+
+
+def _draw_histogram(ax: Any, panels: Mapping[str, CorpPanel]) -> Any:
+    below = room_below(ax)
+    ax.tick_params(labelbottom=False)
+    for number, panel in enumerate(panels.values()):
+        bins, single = panel.histogram, len(panels) == 1
+        look = {"fill": single, "alpha": 0.7 if single else 1.0, "linewidth": 1.3}
+        below.stairs(bins.count, bins.edges, color=_style.colour(number), **look)
+    below.set_ylabel("rows", fontsize="small")
+    below.tick_params(labelsize="small")
+    below.set_ylim(bottom=0)
+    below.spines[["top", "right"]].set_visible(False)
+    below.locator_params(axis="y", nbins=3)
+    return below
+
+
+def _write_legend(ax: Any, panels: Mapping[str, CorpPanel]) -> None:
+    """Write the legend; its title are the terms of a single forecast."""
+    panel, words = next(iter(panels.values())), None
+    if len(panels) == 1:
+        words = "   ".join([*_terms(panel), f"UNC {panel.uncertainty:.4f}"]) if panel.rate.size else "no rows"
+    legend_above(ax, title=words, title_fontsize="small")
+
+
+def _write_terms(ax: Any, panel: CorpPanel) -> None:
+    """Write the terms into the lower right corner, or where the curve is there, into the upper left."""
+    words = "\n".join(_terms(panel)) if panel.rate.size else "no rows"
+    is_there = bool(np.any((panel.right > CORNER[0]) & (panel.rate < CORNER[1])))
+    x, y, ha, va = (0.04, 0.96, "left", "top") if is_there else (0.97, 0.04, "right", "bottom")
+    box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": _style.GRID, "alpha": 0.85}
+    ax.text(x, y, words, transform=ax.transAxes, ha=ha, va=va, fontsize="x-small", bbox=box, zorder=4)
+
+
+def _terms(panel: CorpPanel) -> list[str]:
+    return [f"MCB {panel.miscalibration:.4f}", f"DSC {panel.discrimination:.4f}"]
+
+
+# The plane of miscalibration and discrimination: where several forecasts of the same events stand
+
+
+LINES = 8
+"""About as many lines of equal score are drawn."""
+
+PLACES = (
+    (8, 0, "left", "center"),
+    (-8, 0, "right", "center"),
+    (0, 8, "center", "bottom"),
+    (0, -8, "center", "top"),
+    (6, -6, "left", "top"),
+    (6, 6, "left", "bottom"),
+    (-6, -6, "right", "top"),
+    (-6, 6, "right", "bottom"),
+)
+"""Where a name stands beside its marker, in points: the first place that is free is taken."""
+
+PLACES_BY_DISTANCE = tuple((far * x, far * y, ha, va) for far in (1.0, 2.2, 3.6) for x, y, ha, va in PLACES)
+
+
+def plot_mcb_dsc(decompositions: Mapping[str, Decomposition], *, ax: Any = None) -> Any:
+    """Draw forecasts by miscalibration and discrimination, over lines of equal score.
+
+    Parameters
+    ----------
+    decompositions : dict of name to Decomposition
+        Of forecasts of the same events, as `corp_decomposition` makes them.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Raises
+    ------
+    TypeError
+        If it is no dict.
+    ValueError
+        If there is no forecast, or if they are not CORP decompositions of one score of the same events.
+
+    Notes
+    -----
+    The best forecasts stand at the upper left. A score is miscalibration - discrimination + uncertainty, and the uncertainty
+    is the same for all: scores are equal along lines that rise by one in one, and lower toward the upper left. Recalibration
+    moves a forecast to the left, without a loss of discrimination if it keeps the order.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan, Vogel, Evaluating probabilistic classifiers: the triptych, International Journal of
+    Forecasting 2024.
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.metrics import corp_decomposition
+    >>> from calibrant.curves import plot_mcb_dsc
+    >>> y, prob = load_digits_forecast()
+    >>> ax = plot_mcb_dsc({"digits": corp_decomposition(y, prob)})
+    """
+    import matplotlib.pyplot as plt
+
+    _require_comparable(decompositions)
+    if ax is None:
+        _, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
+    found = list(decompositions.values())
+    mcb, dsc = (np.array([d[term] for d in found]) for term in ("miscalibration", "discrimination"))
+    for number, (x, y) in enumerate(zip(mcb, dsc, strict=True)):
+        ax.plot(x, y, _style.marker(number), color=_style.colour(number), markersize=7, zorder=3)
+    _set_limits(ax, mcb, dsc)
+    _draw_scores(ax, found[0]["uncertainty"])
+    ax.set(xlabel="miscalibration (MCB)", ylabel="discrimination (DSC)")
+    ax.set_title(f"score {found[0].score}, uncertainty {found[0]['uncertainty']:.4g}", fontsize="medium", pad=16)
+    _write_names(ax, list(decompositions), mcb, dsc)
+    return ax
+
+
+def _require_comparable(decompositions: Mapping[str, Decomposition]) -> None:
+    require(
+        isinstance(decompositions, Mapping),
+        "decompositions must be a dict of name to Decomposition",
+        value=decompositions,
+        hint="Pass {'name': corp_decomposition(y_true, y_prob)}",
+        error=TypeError,
+    )
+    require(
+        decompositions,
+        "decompositions must hold at least one forecast",
+        got="none",
+        hint="Pass {'name': corp_decomposition(y_true, y_prob)}",
+    )
+    terms = {name: [term for term, _ in d.terms] for name, d in decompositions.items()}
+    for name, names in terms.items():
+        require(
+            names == ["miscalibration", "discrimination", "uncertainty"],
+            "decompositions must be made by corp_decomposition",
+            got=f"{names} for {name!r}",
+            hint="Use that",
+        )
+    scores = sorted({d.score for d in decompositions.values()})
+    require(
+        len(scores) <= 1,
+        "decompositions must be of one score",
+        got=f"{', '.join(scores)}",
+        hint="Draw each score by itself",
+    )
+    uncertainty = np.array([d["uncertainty"] for d in decompositions.values()])
+    if np.ptp(uncertainty) > 1e-9:
+        refuse(
+            "forecasts must be of the same events",
+            got=f"uncertainties from {uncertainty.min():.6g} to {uncertainty.max():.6g}",
+            hint="Use the same rows, and a notion whose events do not depend on the forecast",
+        )
+
+
+def _set_limits(ax: Any, mcb: Any, dsc: Any) -> None:
+    """Leave room about the markers for their names; miscalibration begins at zero."""
+    width, height = max(mcb.max(), 1e-6), max(np.ptp(dsc), 0.5 * mcb.max(), 1e-6)
+    ax.set_xlim(-0.06 * width, 1.3 * width)
+    ax.set_ylim(max(-0.06 * height, dsc.min() - 0.35 * height), dsc.max() + 0.35 * height)
+
+
+def _draw_scores(ax: Any, uncertainty: float) -> None:
+    """Draw lines of equal score, each with its score where it leaves the Axes."""
+    from matplotlib.ticker import MaxNLocator
+
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    scores = MaxNLocator(LINES).tick_values(uncertainty - top, uncertainty + right - bottom)
+    for score in scores:
+        intercept = uncertainty - score  # discrimination where miscalibration is zero
+        x = np.clip(np.array([bottom, top]) - intercept, left, right)
+        y = x + intercept
+        if x[1] - x[0] <= 0.02 * (right - left):
+            continue
+        ax.plot(x, y, color=_style.IDEAL, linewidth=0.7, zorder=1)
+        ends_on_top = y[1] >= top - 1e-9 * (top - bottom)
+        ax.annotate(
+            f"{score:.6g}",
+            (x[1], y[1]),
+            xytext=(0, 2) if ends_on_top else (3, 0),
+            textcoords="offset points",
+            ha="center" if ends_on_top else "left",
+            va="bottom" if ends_on_top else "center",
+            fontsize="x-small",
+            color=_style.IDEAL,
+            annotation_clip=False,
+        )
+    ax.set(xlim=(left, right), ylim=(bottom, top))
+
+
+def _write_names(ax: Any, names: list[str], mcb: Any, dsc: Any) -> None:
+    """Write each name beside its marker, in the first place where it covers no marker and no other name, or the least."""
+    from matplotlib.patheffects import withStroke
+
+    ax.figure.canvas.draw()  # the layout decides what covers what
+    markers = ax.transData.transform(np.column_stack([mcb, dsc]))
+    taken: list[Any] = []
+    for name, *at in zip(names, mcb, dsc, strict=True):
+        text = ax.annotate(name, at, xytext=(0, 0), textcoords="offset points", fontsize="small", zorder=4)
+        text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+        put_beside(text, PLACES_BY_DISTANCE, markers, taken, ax.bbox)
+        taken.append(text.get_window_extent())
+        tie(ax, text)

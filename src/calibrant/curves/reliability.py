@@ -3,24 +3,237 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit, logit, ndtri
 
-from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, fraction
-from calibrant._core.problem import Problem
-from calibrant._core.result import DrawnResult, Picture, Record
-from calibrant._core.table import Table, under
-from calibrant._core.validation import DataOptions, as_problem
-from calibrant._core.warnings import CalibrationWarning
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import choice, fraction, require
+from calibrant._core.result import DrawnResult, Picture, Record, Table, under
+from calibrant._core.rows import BinaryProblem, IntArray, Problem
 from calibrant.binning import Binning, Bins, as_binning
-from calibrant.curves.intervals import INTERVALS
+from calibrant.drawing import as_named, draw_panels, outcome_word, panel_of, room_below, use_log_odds
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics.bin_losses import Verdicts
+from calibrant.metrics.bin_losses import clopper_pearson as accepted_by_clopper_pearson
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import BinnedProblem, Predictions, cells_of
+from calibrant.sums import BinnedProblem, Plan, Predictions, cells_of, scan
+
+# Where the predictions of each bin lie, and those of all, counted in equal parts of a scale
+
+
+SLICES = 50
+"""Of the profile of a bin."""
+
+MANY_ROWS = 20_000
+"""So many rows fill all columns of a histogram; of fewer rows columns are wider, by the cube root, up to five times."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale of probabilities between two ends, and the number of columns of a histogram of many rows between them."""
+
+    least: float
+    greatest: float
+    n_columns: int
+    of_prob: Callable[[FloatArray], FloatArray]
+    to_prob: Callable[[FloatArray], FloatArray]
+
+    def columns_of(self, rows: float) -> int:
+        """Return the number of columns of a histogram of some rows: of few rows so many would be a comb."""
+        return round(self.n_columns * min(1.0, max(0.2, float((rows / MANY_ROWS) ** (1 / 3)))))
+
+
+def _same(value: FloatArray) -> FloatArray:
+    return value
+
+
+PROBABILITY = Scale(0.0, 1.0, 50, _same, _same)
+
+BELOW, ABOVE = (7, 10, 15, 20, 25, 30), (7, 10, 15)
+"""Where log-odds may end: at ten to the minus so many, and at one less that."""
+
+MOST_BEYOND = 0.01
+"""Part of the rows that may lie beyond an end of log-odds, but for those that no log-odds reach."""
+
+COLUMNS_A_UNIT = 5
+"""Columns of a histogram in log-odds, for each unit."""
+
+
+def log_odds_of(problems: Sequence[BinaryProblem]) -> Scale:
+    """Return log-odds that reach all probabilities but a few: from 1e-7 to 1 - 1e-7, or further where more lie beyond."""
+    total = sum(float(p.weight.sum()) for p in problems)
+
+    def is_enough(below: int, *, downward: bool) -> bool:
+        left = ((p.score if downward else 1.0 - p.score, p.weight) for p in problems)
+        beyond = sum(float(weight[(rest > 0.0) & (rest < 10.0**-below)].sum()) for rest, weight in left)
+        return beyond <= MOST_BEYOND * total
+
+    least = 10.0 ** -next((k for k in BELOW if is_enough(k, downward=True)), BELOW[-1])
+    greatest = 1.0 - 10.0 ** -next((k for k in ABOVE if is_enough(k, downward=False)), ABOVE[-1])
+    return Scale(least, greatest, round(COLUMNS_A_UNIT * float(logit(greatest) - logit(least))), logit, expit)
+
+
+@dataclass(frozen=True, eq=False)
+class BinProfiles(Record):
+    """Predictions counted in equal parts of a scale.
+
+    Attributes
+    ----------
+    slice_edges : ndarray of shape (n_bins, n_slices + 1)
+        Equal slices from the least to the greatest prediction of each bin; NaN where it is empty. What lies beyond an end of
+        the scale counts as at the end.
+    profile : ndarray of shape (n_bins, n_slices)
+        Rows in each slice.
+    density : ndarray of shape (n_bins, n_slices + 1)
+        Rows about each edge of the slices, smoothed: half the width of a violin, but for a factor.
+    histogram_edges : ndarray of shape (n_columns + 1,)
+        Equal columns from one end of the scale to the other.
+    histogram, histogram_rejected : ndarray of shape (n_columns,)
+        Rows in each column, all and those whose prediction is rejected; none of those beyond the ends.
+    beyond, beyond_rejected : ndarray of shape (2, n_bins)
+        Rows of each bin below the lower end and above the upper one, all and those whose prediction is rejected.
+    """
+
+    slice_edges: FloatArray
+    profile: FloatArray
+    density: FloatArray
+    histogram_edges: FloatArray
+    histogram: FloatArray
+    histogram_rejected: FloatArray
+    beyond: FloatArray
+    beyond_rejected: FloatArray
+
+
+def bin_profiles(found: Verdicts, n_bins: int, scale: Scale) -> BinProfiles:
+    """Count tested predictions in equal parts of a scale."""
+    rejected, n_columns = found.weight * found.is_rejected, scale.columns_of(float(found.weight.sum()))
+    value = scale.of_prob(np.clip(found.score, scale.least, scale.greatest))
+    low, high = _ends(value, found.bin, n_bins)
+    cell = found.bin * SLICES + _part(value, low[found.bin], high[found.bin], SLICES)
+    least, greatest = scale.of_prob(np.array([scale.least, scale.greatest]))
+    column = _part(value, least, greatest, n_columns)
+    is_beyond = np.stack([found.score < scale.least, found.score > scale.greatest])
+    is_within = ~is_beyond.any(axis=0)
+    profile = sums(cell, found.weight, n_bins * SLICES).reshape(n_bins, SLICES)
+    return BinProfiles(
+        slice_edges=scale.to_prob(np.linspace(low, high, SLICES + 1, axis=1)),
+        profile=profile,
+        density=np.stack([_smoothed(rows) for rows in profile]),
+        histogram_edges=scale.to_prob(np.linspace(least, greatest, n_columns + 1)),
+        histogram=sums(column, found.weight * is_within, n_columns),
+        histogram_rejected=sums(column, rejected * is_within, n_columns),
+        beyond=np.stack([sums(found.bin, found.weight * side, n_bins) for side in is_beyond]),
+        beyond_rejected=np.stack([sums(found.bin, rejected * side, n_bins) for side in is_beyond]),
+    )
+
+
+def _smoothed(profile: FloatArray) -> FloatArray:
+    """Smooth the rows of the slices of a bin by a normal kernel of Silverman's bandwidth, reflected at both ends."""
+    rows = profile.sum()
+    if rows == 0.0:
+        return np.zeros(SLICES + 1)
+    middle, at = np.arange(SLICES) + 0.5, np.arange(SLICES + 1.0)
+    mean = profile @ middle / rows
+    width = max(0.9 * np.sqrt(profile @ (middle - mean) ** 2 / rows) * rows**-0.2, 0.5)
+    images = (middle, -middle, 2.0 * SLICES - middle)
+    kernel = sum(np.exp(-0.5 * ((at[:, None] - image) / width) ** 2) for image in images)
+    density: FloatArray = kernel @ profile
+    return density
+
+
+def sums(at: IntArray, weight: FloatArray, n: int) -> FloatArray:
+    """Return the weight on each of n places."""
+    return np.bincount(at, weight, n).astype(np.float64)
+
+
+def _ends(value: FloatArray, at: IntArray, n_bins: int) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the greatest value of each bin, where values are in order; NaN where there is none."""
+    held = np.bincount(at, minlength=n_bins)
+    last, low, high = np.cumsum(held), np.full(n_bins, np.nan), np.full(n_bins, np.nan)
+    low[held > 0], high[held > 0] = value[(last - held)[held > 0]], value[last[held > 0] - 1]
+    return low, high
+
+
+def _part(value: FloatArray, low: FloatArray, high: FloatArray, n: int) -> IntArray:
+    """Return in which of n equal parts from low to high a value lies."""
+    reach = np.maximum(high - low, np.finfo(float).tiny)
+    return np.minimum(((value - low) / reach * n).astype(np.intp), n - 1)
+
+
+# Intervals of the event rate of each bin, by name. Whole weights count as rows
+
+
+Interval = Callable[[Bins, float, float], tuple[FloatArray, FloatArray]]
+"""A function of bins, rows per weight and level; it gives lower and upper ends, NaN where a bin is empty."""
+
+
+def wilson(bins: Bins, rows_per_weight: float, level: float) -> tuple[FloatArray, FloatArray]:
+    """Wilson's score interval: covers as often as promised on average over rates (Wilson 1927)."""
+    return wilson_interval(bins.outcome_sum * rows_per_weight, bins.weight * rows_per_weight, level)
+
+
+def clopper_pearson(bins: Bins, rows_per_weight: float, level: float) -> tuple[FloatArray, FloatArray]:
+    """Exact interval: covers at least as often as promised for every rate, and is wider for it (Clopper and Pearson 1934)."""
+    return clopper_pearson_interval(bins.outcome_sum * rows_per_weight, bins.weight * rows_per_weight, level)
+
+
+def consistency(bins: Bins, rows_per_weight: float, level: float) -> tuple[FloatArray, FloatArray]:
+    """Quantiles of the event rate if the forecast were calibrated (Bröcker and Smith 2007)."""
+    return consistency_interval(bins.mean_prob, bins.weight * rows_per_weight, level)
+
+
+INTERVALS: Mapping[str, Interval] = {
+    "wilson": wilson,
+    "clopper-pearson": clopper_pearson,
+    "consistency": consistency,
+}
+
+
+def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Wilson score interval of each proportion events / n; NaN where n is zero."""
+    z = -ndtri(level / 2.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = events / n
+        centre = (rate + z**2 / (2.0 * n)) / (1.0 + z**2 / n)
+        reach = z / (1.0 + z**2 / n) * np.sqrt(rate * (1.0 - rate) / n + z**2 / (4.0 * n**2))
+    # The exact bounds at no event and at nothing but events are 0 and 1; rounding would leave 1e-17.
+    return np.where(events == 0, 0.0 * rate, centre - reach), np.where(events == n, 1.0 + 0.0 * rate, centre + reach)
+
+
+def clopper_pearson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Rates at which as many events, or as few, have probability level / 2; NaN where n is zero."""
+    held = n > 0
+    lower, upper = np.full(n.shape, np.nan), np.full(n.shape, np.nan)
+    lower[held], upper[held] = accepted_by_clopper_pearson(events[held], n[held], level)
+    return lower, upper
+
+
+def consistency_interval(mean_prob: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Quantiles of the event rate among n calibrated rows, widened to hold the mean probability; NaN where n is zero.
+
+    Rows drawn anew from a bin, and labels drawn from these, make events that are binomial with the bin's mean probability, so
+    that nothing has to be drawn: the quantiles are exact. Given the scores themselves the events vary less (Hoeffding 1956).
+    """
+    from scipy.stats import binom  # slow to load, and seldom asked for
+
+    held = n > 0
+    rows, centre = np.maximum(np.round(n[held]), 1.0), np.clip(mean_prob[held], 0.0, 1.0)
+    lower, upper = np.full(n.shape, np.nan), np.full(n.shape, np.nan)
+    lower[held] = np.minimum(binom.ppf(level / 2.0, rows, centre) / rows, centre)
+    upper[held] = np.maximum(binom.ppf(1.0 - level / 2.0, rows, centre) / rows, centre)
+    return lower, upper
+
+
+# Reliability curves: mean probability against event rate, bin by bin, with intervals
+
 
 IntervalName = Literal["wilson", "clopper-pearson", "consistency"]
 
@@ -73,7 +286,7 @@ class ReliabilityCurve(DrawnResult):
     _summary = "{notion}, {binning}, panels={panels:n}, bins={panels.bins:n}, rows={panels.bins.count:total}"
     _picture = Picture(
         "the reliability diagram",
-        "reliability.plot_reliability",
+        "curves.reliability.plot_reliability",
         options="Those of `plot_reliability`: ``panels``, ``style``, ``markers``, ``axis``, ``below``, ``intervals``.",
     )
 
@@ -188,3 +401,427 @@ def require_level(level: float) -> None:
 
 def _ratio(a: Any, b: Any) -> float:
     return float(a / b) if b > 0 else float("nan")
+
+
+# What stands for a bin in a reliability diagram
+
+
+Style = Literal["lines", "points", "bars"]
+Markers = Literal["equal", "area", "counts"]
+
+MOST_AREA = 180.0
+LEAST_AREA = 10.0
+"""Areas of the largest and the smallest marker, in square points."""
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How a reliability diagram is drawn: the words of `plot_reliability`, and what a forecast without a name is called."""
+
+    style: Style = "lines"
+    markers: Markers = "equal"
+    log_odds: bool = False
+    below: Any = None
+    intervals: bool = True
+    unnamed: str = "forecast"
+
+
+def _lines(ax: Any, panel: ReliabilityPanel, name: str, number: int, look: Look, *, joined: bool = True) -> None:
+    held = panel.bins.count > 0
+    x, y, count = panel.bins.mean_prob[held], panel.bins.event_rate[held], panel.bins.count[held]
+    if look.log_odds:  # no line leads to a point that is infinitely far away
+        y = np.ma.masked_where((y == 0) | (y == 1), y)
+    sized = look.markers == "area" and count.size > 0
+    shape = {"marker": "" if sized else _style.marker(number), "linestyle": "-" if joined else ""}
+    paint = {"color": _style.colour(number), "label": name}
+    ax.plot(x, y, markersize=5, linewidth=1.5, zorder=3, **shape, **(paint | {"label": ""} if sized else paint))
+    if sized:
+        area = np.maximum(MOST_AREA * count / count.max(), LEAST_AREA)
+        whole = {"clip_on": look.log_odds}  # a large marker on the edge is seen whole; log-odds have points far outside
+        ax.scatter(x, y, area, marker=_style.marker(number), linewidths=0, alpha=0.75, zorder=3.1, **whole, **paint)
+    if look.markers == "counts":
+        _write_counts(ax, panel, _style.colour(number))
+
+
+def _points(ax: Any, panel: ReliabilityPanel, name: str, number: int, look: Look) -> None:
+    _lines(ax, panel, name, number, look, joined=False)
+
+
+def _bars(ax: Any, panel: ReliabilityPanel, name: str, number: int, look: Look) -> None:
+    bins, held = panel.bins, panel.bins.count > 0
+    place = {"x": bins.edges[:-1][held], "width": np.diff(bins.edges)[held], "align": "edge"}
+    ax.bar(height=bins.event_rate[held], color=_style.FILL, edgecolor="white", label=name, zorder=1.1, **place)
+    paint = {"facecolor": "none", "edgecolor": _style.GAP, "hatch": "//", "linewidth": 0.8}
+    label = "gap to mean probability"
+    ax.bar(height=bins.gap[held], bottom=bins.mean_prob[held], label=label, zorder=1.2, **paint, **place)
+    _points(ax, panel, "", number, look)
+
+
+STYLES: Mapping[str, Callable[..., None]] = {"lines": _lines, "points": _points, "bars": _bars}
+
+
+def _write_counts(ax: Any, panel: ReliabilityPanel, colour: str) -> None:
+    """Write the number of rows beside each point: on the side away from the diagonal, if there is room."""
+    from matplotlib.patheffects import withStroke
+
+    bins = panel.bins
+    for x, y, count, gap in zip(bins.mean_prob, bins.event_rate, bins.count, bins.gap, strict=True):
+        if count > 0:
+            right, up = x < 0.12 or (x <= 0.88 and gap <= 0), y < 0.05 or (y <= 0.95 and gap > 0)
+            text = ax.annotate(
+                f"{count:,}",
+                (x, y),
+                xytext=(5 if right else -5, 3 if up else -3),
+                textcoords="offset points",
+                fontsize="x-small",
+                color=colour,
+                ha="left" if right else "right",
+                va="bottom" if up else "top",
+            )
+            text.set(zorder=4, path_effects=[withStroke(linewidth=2, foreground="white")])
+
+
+def draw_intervals(ax: Any, panel: ReliabilityPanel, curve: ReliabilityCurve, number: int, *, single: bool) -> None:
+    """Draw the interval of each bin: thin for a confidence interval, broad and pale for a consistency interval."""
+    held = panel.bins.count > 0
+    x, lower, upper = panel.bins.mean_prob[held], panel.lower[held], panel.upper[held]
+    if curve.interval == "consistency":
+        colour, label = _style.colour(number), None
+        if single:
+            colour, label = _style.IDEAL, f"{1 - curve.level:.0%} if calibrated"
+        ax.vlines(x, lower, upper, color=colour, linewidth=5, alpha=0.4, label=label, zorder=1.4)
+    elif curve.interval is not None:
+        ax.vlines(x, lower, upper, color=_style.colour(number), linewidth=1.2, alpha=0.55, zorder=2)
+
+
+def draw_edges(ax: Any, panel: ReliabilityPanel, number: int) -> None:
+    """Mark on the lower and the upper edge the bins whose event rate has no log-odds."""
+    low, high = ax.get_xlim()
+    shown = (panel.bins.mean_prob >= low) & (panel.bins.mean_prob <= high)
+    for height, rate, marker in ((0.0, 0.0, "v"), (1.0, 1.0, "^")):
+        at = panel.bins.mean_prob[shown & (panel.bins.event_rate == rate)]
+        look = {"color": _style.colour(number), "markerfacecolor": "white", "clip_on": False, "zorder": 5}
+        if at.size:  # the layout makes room even for a line without points
+            ax.plot(at, np.full(at.shape, height), marker, transform=ax.get_xaxis_transform(), **look)
+
+
+# Distribution of the scores of rows with the event, and of rows without
+
+
+@dataclass(frozen=True, eq=False)
+class ScorePanel(Record):
+    """One problem of a notion: the weights of its rows in narrow bins of the score."""
+
+    name: str
+    bins: Bins
+
+    @property
+    def event_weight(self) -> FloatArray:
+        """Weight of the rows of each bin whose event occurred."""
+        return self.bins.outcome_sum
+
+    @property
+    def other_weight(self) -> FloatArray:
+        """Weight of the rows of each bin whose event did not occur."""
+        return np.maximum(self.bins.weight - self.bins.outcome_sum, 0.0)
+
+    @property
+    def event_density(self) -> FloatArray:
+        """Density of the scores whose event occurred: its integral is one, or zero where it never did."""
+        return _density(self.event_weight, self.bins.edges)
+
+    @property
+    def other_density(self) -> FloatArray:
+        """Density of the scores whose event did not occur: its integral is one, or zero where it always did."""
+        return _density(self.other_weight, self.bins.edges)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreDistribution(DrawnResult):
+    """Distribution of the scores by outcome under a notion: one panel a problem.
+
+    Attributes
+    ----------
+    panels : tuple of ScorePanel
+        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
+    notion, binning : str
+        Where the figures come from.
+    outcomes : tuple of str
+        What the outcome is called when the event did not occur, and when it did.
+    """
+
+    _table = Table(
+        "bin",
+        "panel=panels.name",
+        *under("panels.bins", "left", "right"),
+        *under("panels", "event_weight", "other_weight", "event_density", "other_density"),
+    )
+    _summary = "{notion}, {binning}, panels={panels:n}, rows={panels.bins.count:total}"
+    _picture = Picture(
+        "the distributions",
+        "curves.reliability.plot_score_distribution",
+        options=(
+            '``panels`` names those to draw, by default all, up to 40; ``height="weight"`` gives each '
+            "distribution the area of its rows, and not of one."
+        ),
+    )
+
+    panels: tuple[ScorePanel, ...]
+    notion: str
+    binning: str
+    outcomes: tuple[str, str]
+
+
+def score_distribution(
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 40,
+    **data: Unpack[DataOptions],
+) -> ScoreDistribution:
+    """Distribution of the scores by outcome: how well they tell events from the rest, and where they pile up.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes (the event against the other) and ``"confidence"`` for more (right
+        predictions against wrong ones). ``"class-wise"`` shows each class against the rest.
+    binning : int or Binning, default=40
+        How scores are cut; a number n means ``EqualWidth(n)``. Narrower bins than a reliability diagram can afford.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    ScoreDistribution
+        A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Examples
+    --------
+    >>> from calibrant.curves import score_distribution
+    >>> panel = score_distribution([0, 0, 1, 1], [0.1, 0.2, 0.4, 0.9], binning=2).panels[0]
+    >>> panel.event_weight.tolist(), panel.other_weight.tolist()
+    ([1.0, 1.0], [2.0, 0.0])
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    chosen, cut = as_notion(notion, problem), as_binning(binning)
+    (problems,) = scan(problem, Plan.of_cells([(chosen, cut)])).cells
+    panels = tuple(ScorePanel(one.name or chosen.name, one.shown) for one in problems)
+    return ScoreDistribution(panels, chosen.name, repr(cut), _outcomes(chosen, problem.classes))
+
+
+def _outcomes(notion: Notion, classes: npt.NDArray[np.generic]) -> tuple[str, str]:
+    if notion.of_predictions:
+        return ("wrong", "right")
+    if notion.name == "binary":
+        other, event = (str(label) for label in classes.tolist())
+        return (other if other.startswith("not ") else f"class {other}", f"class {event}")
+    return ("other classes", "this class")
+
+
+def _density(weight: FloatArray, edges: FloatArray) -> FloatArray:
+    total = weight.sum()
+    width = np.diff(edges)
+    density = np.zeros(weight.shape)
+    np.divide(weight, width * total, out=density, where=(width > 0) & (total > 0))
+    return density
+
+
+# Distributions of the scores by outcome
+
+
+Height = Literal["density", "weight"]
+
+
+def plot_score_distribution(
+    distribution: ScoreDistribution, *, ax: Any = None, panels: Sequence[str] | None = None, height: Height = "density"
+) -> Any:
+    """Draw the distributions of the scores by outcome, one over the other.
+
+    Parameters
+    ----------
+    distribution : ScoreDistribution
+        Of one forecast.
+    ax : matplotlib Axes, optional
+        Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
+    panels : sequence of str, optional
+        Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
+    height : {"density", "weight"}, default="density"
+        Each distribution with an area of one, or as many rows as there are.
+
+    Returns
+    -------
+    matplotlib Axes, or ndarray of Axes for several panels
+        What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        If panels are unknown or too many, if ``ax`` is given for several, or if ``height`` is neither word.
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import score_distribution
+    >>> ax = score_distribution(*load_digits_forecast()).plot()
+    """
+    choice("height", height, ("density", "weight"))
+    labels = ("probability", height)
+    draw = partial(_draw, distribution=distribution, height=height, labels=labels)
+    return draw_panels({"": distribution}, draw, ax=ax, panels=panels, height=3.4, labels=labels)
+
+
+def _draw(
+    ax: Any,
+    panels: Mapping[str, ScorePanel],
+    alone: bool,
+    *,
+    distribution: ScoreDistribution,
+    height: Height,
+    labels: tuple[str, str],
+) -> None:
+    draw_distribution(ax, panels[""], distribution, height=height)
+    ax.set(xlim=(-0.02, 1.02), ylim=(0, None))
+    ax.spines[["top", "right"]].set_visible(False)
+    if alone:
+        ax.set(xlabel=labels[0], ylabel=labels[1])
+
+
+def draw_distribution(ax: Any, panel: ScorePanel, distribution: ScoreDistribution, *, height: Height) -> None:
+    """Draw the two histograms of a panel as filled steps, that of no event first."""
+    for values, label, colour in (
+        (getattr(panel, f"other_{height}"), distribution.outcomes[0], _style.COLOURS[1]),
+        (getattr(panel, f"event_{height}"), distribution.outcomes[1], _style.COLOURS[0]),
+    ):
+        ax.stairs(values, panel.bins.edges, fill=True, color=colour, alpha=0.25, zorder=2)
+        ax.stairs(values, panel.bins.edges, color=colour, linewidth=1.4, label=label, zorder=3)
+
+
+# The reliability diagram
+
+
+Axis = Literal["probability", "log-odds"]
+
+
+def plot_reliability(
+    curves: ReliabilityCurve | Mapping[str, ReliabilityCurve],
+    *,
+    ax: Any = None,
+    panels: Sequence[str] | None = None,
+    style: Style = "lines",
+    markers: Markers = "equal",
+    axis: Axis = "probability",
+    below: Literal["counts"] | ScoreDistribution | None = "counts",
+    intervals: bool = True,
+) -> Any:
+    """Draw reliability curves: mean probability against event rate, with counts below.
+
+    Parameters
+    ----------
+    curves : ReliabilityCurve or dict of name to ReliabilityCurve
+        One forecast, or several over each other. Several must have the same panels.
+    ax : matplotlib Axes, optional
+        Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
+    panels : sequence of str, optional
+        Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
+    style : {"lines", "points", "bars"}, default="lines"
+        Points joined by lines, points alone, or a bar a bin as high as its event rate with the gap to its mean
+        probability marked. Bars show one forecast.
+    markers : {"equal", "area", "counts"}, default="equal"
+        All alike, with an area that follows the number of rows, or with that number beside.
+    axis : {"probability", "log-odds"}, default="probability"
+        Scale of both axes. Log-odds spread rare events out; a triangle on the edge is an event rate of 0 or 1.
+    below : {"counts"}, ScoreDistribution or None, default="counts"
+        What stands below the diagram: the number of rows in each bin, or a finer distribution of the scores.
+    intervals : bool, default=True
+        Draw the interval that the curve holds: thin, around event rates; of consistency broad and pale, around the diagonal.
+
+    Returns
+    -------
+    matplotlib Axes, or ndarray of Axes for several panels
+        What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        If there is no curve, if panels differ or are unknown or too many, if ``ax`` is given for several, or if a word is
+        none of those above.
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast, reliability_curve
+    >>> ax = reliability_curve(*load_digits_forecast()).plot()
+    """
+    named = as_named(curves, "curves", "reliability_curve(y_true, y_prob)")
+    choice("style", style, STYLES)
+    choice("markers", markers, ("equal", "area", "counts"))
+    choice("axis", axis, ("probability", "log-odds"))
+    if isinstance(below, str):
+        choice("below", below, ("counts",))
+    require(
+        style != "bars" or len(named) <= 1,
+        "bars show one forecast",
+        got=f"{len(named)} over each other",
+        hint="Draw each into its own ax, or use style='lines'",
+    )
+    labels = ("mean probability", outcome_word(next(iter(named.values()))))
+    look = Look(style, markers, axis == "log-odds", below, intervals, labels[1] if style == "bars" else "forecast")
+    draw = partial(draw_reliability, curves=named, look=look, labels=labels)
+    return draw_panels(named, draw, ax=ax, panels=panels, height=4.6 if below is None else 5.2, labels=labels)
+
+
+def draw_reliability(
+    ax: Any,
+    panels: Mapping[str, ReliabilityPanel],
+    alone: bool,
+    *,
+    curves: Mapping[str, ReliabilityCurve],
+    look: Look,
+    labels: tuple[str, str],
+) -> None:
+    """Draw the bins of a panel of each curve into an Axes, with the diagonal, and what stands below."""
+    if look.log_odds:
+        use_log_odds(ax, np.concatenate([[*p.bins.mean_prob, *p.bins.event_rate] for p in panels.values()]))
+    else:
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
+    for number, (name, panel) in enumerate(panels.items()):
+        STYLES[look.style](ax, panel, name or look.unnamed, number, look)
+        if look.intervals:
+            draw_intervals(ax, panel, curves[name], number, single=len(panels) == 1)
+        if look.log_odds:
+            draw_edges(ax, panel, number)
+    ax.set_aspect("equal")
+    ax.set_axisbelow(True)
+    ax.grid(color=_style.GRID, linewidth=0.8)
+    lowest = ax if look.below is None else _draw_below(ax, panels, look.below)
+    if alone:
+        ax.set_ylabel(labels[1])
+        lowest.set_xlabel(labels[0])
+
+
+def _draw_below(ax: Any, panels: Mapping[str, ReliabilityPanel], below: Any) -> Any:
+    ax.tick_params(labelbottom=False)
+    lower = room_below(ax)
+    if below == "counts":
+        for number, panel in enumerate(panels.values()):
+            single = len(panels) == 1
+            look = {"fill": single, "alpha": 0.7 if single else 1.0, "linewidth": 1.3}
+            lower.stairs(panel.bins.count, panel.bins.edges, color=_style.colour(number), **look)
+        lower.set_ylabel("rows", fontsize="small")
+    else:
+        name = next(iter(panels.values())).name
+        draw_distribution(lower, panel_of(below, name), below, height="weight")
+        lower.set_ylabel("weight", fontsize="small")
+        for handle, label in zip(*lower.get_legend_handles_labels(), strict=True):
+            ax.plot([], [], color=handle.get_edgecolor(), linewidth=1.4, label=label)
+    lower.tick_params(labelsize="small")
+    lower.set_ylim(bottom=0)
+    lower.spines[["top", "right"]].set_visible(False)
+    lower.locator_params(axis="y", nbins=3)
+    return lower

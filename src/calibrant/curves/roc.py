@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from functools import partial
+from itertools import combinations
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem, IntArray, Problem
-from calibrant._core.result import DrawnResult, Picture, Record
-from calibrant._core.table import Table, under
-from calibrant._core.validation import DataOptions, as_problem
-from calibrant.metrics.roc.points import each_class, roc_points, warn_of_one_kind
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import flag, refuse, require, whole
+from calibrant._core.result import DrawnResult, Picture, Record, Table, under
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, as_simplex
+from calibrant.drawing import COLUMNS, MOST_PANELS, as_results, draw_panels, legend_above
+from calibrant.metrics.roc import each_class, roc_points, warn_of_one_kind
+from calibrant.metrics.roc_volume import (
+    MOST_CLASSES,
+    Hull,
+    SurfaceRows,
+    as_thresholds,
+    is_grid,
+    surface_points,
+    warn_of_absent,
+)
 from calibrant.notions import Notion
 from calibrant.sums import Predictions
+
+# ROC curves: true positive rate against false positive rate, with the convex hull
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +79,7 @@ class RocCurve(DrawnResult):
     _table = Table("point", *under("panels", "panel=name", "threshold", "fpr", "tpr", "tnr", "on_hull"))
     _summary = "{notion}, panels={panels:n}, points={panels.threshold:n}, vertices={panels.vertex:n}"
     _picture = Picture(
-        "the ROC curves", "roc.plot_roc", options="Those of `plot_roc`: ``panels``, ``symmetric``, ``hull``."
+        "the ROC curves", "curves.roc.plot_roc", options="Those of `plot_roc`: ``panels``, ``symmetric``, ``hull``."
     )
 
     panels: tuple[RocPanel, ...]
@@ -139,7 +155,7 @@ def curve_of(problem: Problem, notion: Notion) -> RocCurve:
     undefined: list[BinaryProblem] = []
     panels = []
     for binary in notion.split(problem):
-        panel = panel_of(binary, binary.name or notion.name)
+        panel = roc_panel(binary, binary.name or notion.name)
         panels.append(panel)
         if np.isnan(panel.auc):
             undefined.append(binary)
@@ -147,7 +163,447 @@ def curve_of(problem: Problem, notion: Notion) -> RocCurve:
     return RocCurve(tuple(panels), notion.name)
 
 
-def panel_of(problem: BinaryProblem, name: str) -> RocPanel:
+def roc_panel(problem: BinaryProblem, name: str) -> RocPanel:
     """Return the curve of one problem."""
     found = roc_points(problem)
     return RocPanel(name, found.threshold, found.fpr, found.tpr, found.vertex, found.area, found.hull_area)
+
+
+# ROC curves with their convex hulls
+
+
+LABELS = ("false positive rate", "true positive rate")
+SYMMETRIC = ("no event: part below the threshold", "event: part above the threshold")
+
+MOST_MARKS = 60
+"""Vertices of a hull that are marked; more of them are a line."""
+
+
+def plot_roc(
+    curves: RocCurve | Mapping[str, RocCurve],
+    *,
+    ax: Any = None,
+    panels: Sequence[str] | None = None,
+    symmetric: bool = False,
+    hull: bool = True,
+) -> Any:
+    """Draw ROC curves and their convex hulls, with the areas under both.
+
+    Parameters
+    ----------
+    curves : RocCurve or dict of name to RocCurve
+        One forecast, or several over each other. Several must have the same panels.
+    ax : matplotlib Axes, optional
+        Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
+    panels : sequence of str, optional
+        Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
+    symmetric : bool, default=False
+        Draw the symmetric ROC curve (SROC): the horizontal axis is turned round, so that both axes count rows that are on
+        their own side of the threshold.
+    hull : bool, default=True
+        Draw the convex hull, dashed, with marks at its vertices.
+
+    Returns
+    -------
+    matplotlib Axes, or ndarray of Axes for several panels
+        What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        If there is no curve, if panels differ or are unknown or too many, or if ``ax`` is given for several.
+    TypeError
+        If something is no `RocCurve`, or no flag is given where one must stand.
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import roc_curve
+    >>> y, prob = load_digits_forecast()
+    >>> ax = roc_curve(y == 8, prob[:, 8]).plot(symmetric=True)
+    """
+    named = as_results(curves, "curves", "roc_curve(y_true, y_prob)", RocCurve)
+    labels = SYMMETRIC if flag("symmetric", symmetric) else LABELS
+    draw = partial(draw_roc, symmetric=symmetric, hull=flag("hull", hull))
+    return draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)
+
+
+def draw_roc(ax: Any, panels: Mapping[str, RocPanel], alone: bool, *, symmetric: bool, hull: bool) -> None:
+    """Draw the panels of several forecasts over each other."""
+    draw_frame(ax, symmetric=symmetric)
+    for number, (name, panel) in enumerate(panels.items()):
+        colour, label = _style.colour(number), name or "forecast"
+        draw_curve(ax, panel, colour, f"{label}: area {area_words(panel.auc)}" if alone else label, symmetric=symmetric)
+        if hull:
+            of = "" if len(panels) == 1 else f" of {label}"
+            words = f"hull{of}: area {area_words(panel.hull_auc)}" if alone else f"hull{of}"
+            own = {"marks": (4.0 if alone else 2.5) + 2.0 * (len(panels) - 1 - number)}
+            draw_hull(
+                ax, panel, colour, words, symmetric=symmetric, linestyle=_style.dashes(number, len(panels)), **own
+            )
+    if alone:
+        xlabel, ylabel = SYMMETRIC if symmetric else LABELS
+        ax.set(xlabel=xlabel, ylabel=ylabel)
+    elif len(panels) == 1:
+        _write_areas(ax, next(iter(panels.values())), symmetric=symmetric, hull=hull)
+
+
+def draw_frame(ax: Any, *, symmetric: bool) -> None:
+    """Draw the unit square, and the line of scores that tell nothing apart."""
+    ends = [1, 0] if symmetric else [0, 1]
+    ax.plot([0, 1], ends, color=_style.IDEAL, linestyle=":", linewidth=1, zorder=1.5)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    ax.set_axisbelow(True)
+    ax.grid(color=_style.GRID, linewidth=0.8)
+
+
+def draw_curve(ax: Any, panel: RocPanel, colour: str, label: str, *, symmetric: bool, linewidth: float = 1.6) -> None:
+    """Draw the points of a curve, joined."""
+    ax.plot(*_path(panel, symmetric=symmetric), color=colour, linewidth=linewidth, label=label, zorder=3)
+
+
+def draw_hull(
+    ax: Any,
+    panel: RocPanel,
+    colour: str,
+    label: str,
+    *,
+    symmetric: bool,
+    marks: float = 4.0,
+    linestyle: Any = "--",
+) -> None:
+    """Draw the convex hull of a curve, and fill what lies between the two."""
+    x, y = _path(panel, symmetric=symmetric)
+    corner_x, corner_y = x[panel.vertex], y[panel.vertex]
+    between = (np.concatenate([x, corner_x[::-1]]), np.concatenate([y, corner_y[::-1]]))
+    ax.fill(*between, color=colour, alpha=0.2, linewidth=0, zorder=2)
+    size = marks if corner_x.size <= MOST_MARKS else 0.0
+    look = {"marker": "o", "markersize": size, "markerfacecolor": "white", "linestyle": linestyle}
+    ax.plot(corner_x, corner_y, color=colour, linewidth=1.2, label=label, zorder=3.2, **look)
+
+
+def _path(panel: RocPanel, *, symmetric: bool) -> tuple[FloatArray, FloatArray]:
+    return (panel.tnr if symmetric else panel.fpr), panel.tpr
+
+
+def _write_areas(ax: Any, panel: RocPanel, *, symmetric: bool, hull: bool) -> None:
+    words = [f"area {area_words(panel.auc)}", *([f"hull {area_words(panel.hull_auc)}"] if hull else [])]
+    x, ha = (0.05, "left") if symmetric else (0.95, "right")
+    ax.text(x, 0.06, "\n".join(words), transform=ax.transAxes, ha=ha, va="bottom", fontsize="small", zorder=4)
+
+
+def area_words(area: float) -> str:
+    """Write an area."""
+    return "undefined" if np.isnan(area) else f"{area:.3f}"
+
+
+# The ROC surface of K classes: what share of each class is classified correctly, at all thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class RocSurface(DrawnResult):
+    """Points of the ROC surface, each with one of the thresholds that lead to it.
+
+    Attributes
+    ----------
+    gamma : ndarray of shape (n_points, n_classes)
+        Thresholds of sum one. Row p is assigned to the class k where p_k - gamma_k is largest, the first of equal ones.
+    share : ndarray of shape (n_points, n_classes)
+        What share of each class is classified correctly: distinct points, in the order of their shares.
+    facet : ndarray of shape (n_facets, n_classes)
+        The numbers of the points of each facet of the convex hull; none of more than five classes.
+    volume : float
+        Volume of the convex hull of the points and the origin; NaN of more than five classes, see `volume_under_surface_score`.
+    classes : tuple of str
+        Names of the classes.
+    thresholds : str
+        Where the thresholds come from.
+    """
+
+    _table = Table("point", "gamma_*", "share_*", "on_hull")
+    _summary = "classes={classes:n}, points={share:n}, volume={volume:.4g}"
+    _picture = Picture("the surface", "curves.roc.plot_roc_surface", options="Those of `plot_roc_surface`: ``hull``.")
+
+    gamma: FloatArray
+    share: FloatArray
+    facet: IntArray
+    volume: float
+    classes: tuple[str, ...]
+    thresholds: str
+
+    @property
+    def on_hull(self) -> BoolArray:
+        """Whether each point is a corner of the hull.
+
+        Returns
+        -------
+        ndarray of shape (n_points,)
+            Booleans.
+        """
+        found = np.zeros(len(self.share), dtype=bool)
+        found[self.facet.ravel()] = True
+        return found
+
+
+def roc_surface(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    thresholds: str | int | npt.ArrayLike = "data",
+    n_thresholds: int = 2000,
+    **data: Unpack[DataOptions],
+) -> RocSurface:
+    """ROC surface of K classes: the share of each class that is classified correctly, at many thresholds, ready to plot.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    thresholds : "data", int or array-like of shape (m, n_classes), default="data"
+        "data": thresholds that the rows give, of up to eight classes. A number m: a grid of step 1 / m on the plane of sum
+        one, which reaches beyond the simplex; 1000, 100 and 30 are the grids of the paper's figures of two, three and four
+        classes. Or thresholds themselves. Those far outside that tell each class alone are always added.
+    n_thresholds : int, default=2000
+        Most thresholds of "data"; of two classes all distinct scores are taken.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    RocSurface
+        A result with ``gamma``, ``share``, ``volume``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If there are more than eight classes and no thresholds are given, or a grid holds too many.
+
+    Warns
+    -----
+    CalibrationWarning
+        If some class never occurs: there are no points, and the volume is NaN.
+
+    See Also
+    --------
+    volume_under_surface_score : The volume alone, for any number of classes, and other volumes.
+    roc_curve : Of one class against the rest.
+
+    Notes
+    -----
+    Row p is assigned to the class where p_k - gamma_k is largest (Definition 3.1 of Berta et al.). Of two classes this is the
+    ROC curve, with the share of the other class that is classified correctly in place of false alarms.
+
+    The borders p_a - p_b = gamma_a - gamma_b of the rows cut the plane of thresholds into cells of one point each. "data"
+    takes the corners of all cells where they are no more than ``n_thresholds``: then no point is missing. Else it draws
+    half as many of them, and moves those on the convex hull outward, one part of gamma after the other, as long as there is
+    something to be had. On 500 rows of three classes 500 such thresholds enclose 0.7627, the 28 407 of the grid of step
+    1/100 enclose 0.7607, and all cells 0.7631; 2000 middles of two rows no more than 0.74.
+
+    References
+    ----------
+    Berta, Bach, Jordan, Classifier calibration with ROC-regularized isotonic regression, AISTATS 2024.
+
+    Examples
+    --------
+    >>> from calibrant.curves import roc_surface
+    >>> P = [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.4, 0.4, 0.2], [0.1, 0.3, 0.6], [0.3, 0.5, 0.2]]
+    >>> roc_surface([0, 0, 1, 1, 2, 2], P)
+    RocSurface(classes=3, points=18, volume=0.875)
+    """
+    whole("n_thresholds", n_thresholds, least=1, hint="2000 is usual")
+    simplex = as_simplex(as_problem(y_true, y_prob, **data))
+    rows, source = SurfaceRows.of(simplex), _source(thresholds)
+    classes = tuple(str(c) for c in simplex.classes.tolist())
+    if not rows.has_all_classes:
+        warn_of_absent(rows, "a ROC surface")
+        nothing = np.empty((0, rows.n_classes))
+        return RocSurface(nothing, nothing, nothing.astype(np.intp), float("nan"), classes, source)
+    gamma = as_thresholds(thresholds, n_thresholds, rows)
+    share, first = np.unique(surface_points(rows, gamma), axis=0, return_index=True)
+    facet, volume = np.empty((0, rows.n_classes), np.intp), float("nan")
+    if rows.n_classes <= MOST_CLASSES:
+        hull = Hull.of(share)
+        facet, volume = hull.facets, hull.volume
+    return RocSurface(gamma[first], share, facet, volume, classes, source)
+
+
+def _source(thresholds: Any) -> str:
+    if isinstance(thresholds, str):
+        return thresholds
+    return f"grid of step 1/{thresholds}" if is_grid(thresholds) else "given"
+
+
+# ROC surfaces: points in space for three classes, in the plane for two, and pair by pair for more
+
+
+CALL = "roc_surface(y_true, y_prob)"
+
+VIEW = {"elev": 24.0, "azim": 38.0}
+"""From where the corner of what is all right is in front and above."""
+
+TICKS = (0.0, 0.2, 0.4, 0.6, 0.8)
+"""Numbers on the two axes on the ground; their ends meet in one corner, where there is no room for both."""
+
+SIZES = (5.0, 26.0, 34.0, 42.0)
+"""Areas of the dots of each result in points: the first is the ground on which the others stand."""
+
+
+def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any = None, hull: bool = True) -> Any:
+    """Draw the points of ROC surfaces, one over the other: before calibration as small dots, after it as larger ones.
+
+    Parameters
+    ----------
+    results : RocSurface or dict of name to RocSurface
+        One surface, or several of the same classes; the first has the smallest dots.
+    ax : matplotlib Axes, optional
+        Where to draw, of three classes with ``projection="3d"``; a new figure by default.
+    hull : bool, default=True
+        Draw the convex hull of two classes as a line, of three as a veil over the first result.
+
+    Returns
+    -------
+    matplotlib Axes, or ndarray of Axes for more than three classes
+        What was drawn on. An axis is the share of a class that is classified correctly; of more than three classes there is
+        an Axes for each pair of them.
+
+    Raises
+    ------
+    ValueError
+        If there is no result, if classes differ, if ``ax`` does not suit, or if there are more pairs of classes than a figure
+        holds.
+    TypeError
+        If something is no surface.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.curves import roc_surface
+    >>> P = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
+    >>> ax = roc_surface(P.argmax(axis=1), P, thresholds=10).plot()
+    """
+    named = as_results(results, "results", CALL, RocSurface)
+    classes = _shared_classes(named)
+    if len(classes) == 3:
+        return _draw_space(named, classes, ax, hull=hull)
+    if len(classes) == 2:
+        return _draw_plane(named, classes, (0, 1), ax or _new_plane(), hull=hull)
+    require(
+        ax is None,
+        f"ax must be left out for {len(classes)} classes",
+        got="one",
+        hint="There is an Axes for each pair of them",
+    )
+    return _draw_pairs(named, classes)
+
+
+def _shared_classes(named: Mapping[str, RocSurface]) -> tuple[str, ...]:
+    found = list(dict.fromkeys(result.classes for result in named.values()))
+    if len(found) > 1:
+        refuse("results must be of the same classes", got=f"{found[0]} and {found[1]}", hint="Draw them apart")
+    return found[0]
+
+
+def _new_plane() -> Any:
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(4.4, 4.4), layout="constrained")[1]
+
+
+def _draw_plane(
+    named: Mapping[str, RocSurface], classes: tuple[str, ...], pair: tuple[int, int], ax: Any, *, hull: bool
+) -> Any:
+    """Draw two of the shares against each other."""
+    for number, (name, result) in enumerate(named.items()):
+        x, y = result.share[:, pair[0]], result.share[:, pair[1]]
+        colour = _style.colour(number)
+        if hull and len(classes) == 2:
+            corner = np.flatnonzero(result.on_hull)
+            ax.plot(x[corner], y[corner], color=colour, linewidth=1.2, alpha=0.8, zorder=2)
+        ax.scatter(x, y, s=_size(number), color=colour, linewidths=0, label=name or None, zorder=3 + 0.1 * number)
+    if len(classes) == 2:
+        ax.plot([0, 1], [1, 0], color=_style.IDEAL, linestyle="--", linewidth=1, zorder=1)
+    ax.set(aspect="equal", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set(xlabel=_told(classes[pair[0]]), ylabel=_told(classes[pair[1]]))
+    ax.grid(color=_style.GRID, linewidth=0.8)
+    ax.set_axisbelow(True)
+    if any(named):
+        legend_above(ax, _keys(len(named)), list(named))
+    return ax
+
+
+def _draw_space(named: Mapping[str, RocSurface], classes: tuple[str, ...], ax: Any, *, hull: bool) -> Any:
+    import matplotlib.pyplot as plt
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    if ax is None:
+        ax = plt.figure(figsize=(6.2, 5.4)).add_subplot(projection="3d", computed_zorder=False)
+        ax.figure.subplots_adjust(left=0.03, right=1.0, bottom=0.04, top=1.0)
+        ax.view_init(**VIEW)
+    elif getattr(ax, "name", "") != "3d":
+        refuse("ax must be one with three axes for three classes", got="a flat one", hint="Pass projection='3d'")
+    first = next(iter(named.values()))
+    if hull:
+        sides = first.share[first.facet]
+        ax.add_collection3d(Poly3DCollection(sides, facecolors=_style.FILL, edgecolors="none", alpha=0.25, zorder=1))
+    for number, (name, result) in enumerate(named.items()):
+        edge = {"edgecolors": "white", "linewidths": 0.6} if number else {"linewidths": 0}
+        ax.scatter(
+            *result.share.T,
+            s=_size(number),
+            color=_style.colour(number),
+            label=name or None,
+            depthshade=False,
+            alpha=0.55 if number == 0 and len(named) > 1 else 1.0,
+            zorder=3 + number,
+            **edge,
+        )
+    ax.set(xlim=(0, 1), ylim=(0, 1), zlim=(0, 1), xlabel=_told(classes[0]), ylabel=_told(classes[1]))
+    ax.set_zlabel(_told(classes[2]))
+    ax.set(xticks=TICKS, yticks=TICKS)
+    ax.set_box_aspect((1, 1, 1), zoom=0.92)
+    if any(named):
+        ax.legend(_keys(len(named)), list(named), loc="upper left", frameon=False)
+    return ax
+
+
+def _draw_pairs(named: Mapping[str, RocSurface], classes: tuple[str, ...]) -> Any:
+    import matplotlib.pyplot as plt
+
+    pairs = list(combinations(range(len(classes)), 2))
+    require(
+        len(pairs) <= MOST_PANELS,
+        f"a figure holds at most {MOST_PANELS} pairs of classes",
+        value=len(pairs),
+        hint="Take some of the classes, with rows='normalize'",
+    )
+    across = min(len(pairs), COLUMNS - 1)
+    down = -(-len(pairs) // across)
+    figure, grid = plt.subplots(down, across, figsize=(2.8 * across, 2.8 * down), squeeze=False, layout="constrained")
+    for spare in grid.ravel()[len(pairs) :]:
+        figure.delaxes(spare)
+    for ax, pair in zip(grid.ravel(), pairs, strict=False):
+        _draw_plane(named, classes, pair, ax, hull=False)
+        if ax is not grid[0, 0] and ax.get_legend() is not None:
+            ax.get_legend().remove()
+    return grid.ravel()[: len(pairs)]
+
+
+def _keys(n: int) -> list[Any]:
+    """Return dots for a legend that are large enough to show their colours."""
+    from matplotlib.lines import Line2D
+
+    sizes = [max(_size(number), 16.0) ** 0.5 for number in range(n)]
+    return [
+        Line2D([], [], linestyle="", marker="o", markeredgewidth=0, markersize=size, color=_style.colour(number))
+        for number, size in enumerate(sizes)
+    ]
+
+
+def _size(number: int) -> float:
+    return SIZES[min(number, len(SIZES) - 1)]
+
+
+def _told(name: str) -> str:
+    return f"share of class {name} told right"

@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.finite_numbers import as_numbers
-from calibrant._core.links import FloatArray
-from calibrant._core.parameters import refuse, require, whole
-from calibrant._core.problem import BoolArray, IntArray
-from calibrant._core.result import DrawnResult, Picture, Record
-from calibrant._core.table import Table
-from calibrant.binning.simplex import SimplexBinning, SplitTree
-from calibrant.curves.simplex_map import as_fitted, mapped_by, name_of, three_classes
-from calibrant.curves.simplex_mesh import (
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights
+from calibrant._core.checks import as_numbers, choice, flag, refuse, require, source, whole
+from calibrant._core.result import DrawnResult, Picture, Record, Table
+from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, SimplexProblem
+from calibrant.binning.cells import SimplexBinning, SplitTree, simplex_grid
+from calibrant.curves.simplex import (
+    BRIGHTNESS,
+    CERTAIN,
+    INSET,
+    Colours,
+    as_fitted,
     crossings,
+    mapped_by,
     means_of,
     middle_of,
+    mixed,
     moved_onto,
+    name_of,
     room_about,
     runs_along,
     small_triangles,
+    three_classes,
 )
+from calibrant.drawing import as_results
+
+if TYPE_CHECKING:
+    from calibrant.curves.simplex import SimplexMap
+
+
+# How a calibrator cuts the simplex of three classes into cells, and the vector that each cell is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +101,7 @@ class SimplexPartition(DrawnResult):
     _table = Table("small triangle", "prob_*", "calibrated_*", "cell?=cells.index")
     _picture = Picture(
         "the cells, coloured by their calibrated vectors,",
-        "simplex_partition.plot_simplex_partition",
+        "curves.simplex_partition.plot_simplex_partition",
         options="Those of `plot_simplex_partition`: ``text``, ``key``, ``colours``, ``splits``.",
         axes="axes",
     )
@@ -310,3 +327,737 @@ def _cells_of(
         room=room,
     )
     return cells, moved
+
+
+# Rows of three or four classes as points of the triangle or the tetrahedron, with what they are calibrated to
+
+
+CORNERS = {
+    3: np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3 / 4)]]),
+    4: np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, np.sqrt(3 / 4), 0.0], [0.5, np.sqrt(1 / 12), np.sqrt(2 / 3)]]),
+}
+"""Where the certain forecasts of three and of four classes lie; all are 1 apart."""
+
+USUAL_LATTICE = {3: 61, 4: 17}
+"""Points along each edge of a lattice: 1891 points of the triangle, 969 of the tetrahedron."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexPoints(DrawnResult):
+    """Forecasts of K classes, three or four, with the true class and with what they are calibrated to.
+
+    Attributes
+    ----------
+    prob : ndarray of shape (n_points, K)
+        Forecasts.
+    label : ndarray of shape (n_points,) or None
+        Column of the true class; None of a lattice.
+    calibrated : ndarray of shape (n_points, K) or None
+        What the forecasts are mapped to; None without a calibrator.
+    splits : ndarray of shape (n_splits, K) or None
+        Points around which the calibrator split the simplex, in that order; some may lie outside of it. None where it has no
+        tree of splits.
+    classes : tuple of str
+        Names of the classes.
+    n_rows : int
+        Rows that the points were drawn from, or are all of.
+    calibrator : str
+        Where the calibrated vectors come from; empty without.
+    """
+
+    _table = Table("point", "prob_*", "label?=_label_name", "calibrated_*?")
+    _picture = Picture(
+        "the points, on the triangle or in the tetrahedron,",
+        "curves.simplex_partition.plot_simplex_points",
+        options="Those of `plot_simplex_points`: ``by``, ``colours``, ``splits``, ``view``.",
+        axes="axes",
+    )
+
+    prob: FloatArray
+    label: IntArray | None
+    calibrated: FloatArray | None
+    splits: FloatArray | None
+    classes: tuple[str, ...]
+    n_rows: int
+    calibrator: str
+
+    @property
+    def place(self) -> FloatArray:
+        """Where the points lie: barycentric coordinates among corners that are 1 apart.
+
+        Returns
+        -------
+        ndarray of shape (n_points, K - 1)
+            In the plane for three classes, in space for four.
+        """
+        return np.asarray(self.prob @ CORNERS[len(self.classes)], dtype=np.float64)
+
+    @property
+    def _label_name(self) -> npt.NDArray[np.str_] | None:
+        return None if self.label is None else np.array(self.classes)[self.label]
+
+    def __repr__(self) -> str:
+        calibrator = f"{self.calibrator}, " if self.calibrator else ""
+        return f"SimplexPoints({calibrator}classes={len(self.classes)}, points={len(self.prob)}, rows={self.n_rows})"
+
+
+def simplex_points(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    calibrator: Any = None,
+    *,
+    max_points: int | None = 2000,
+    rng: np.random.Generator | int | None = 0,
+    **data: Unpack[DataOptions],
+) -> SimplexPoints:
+    """The rows of three or four classes as points of the simplex, with labels and calibrated vectors, ready to plot.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples, K)
+        Probabilities, rows sum to one; K is 3 or 4.
+    calibrator : fitted calibrator, callable, or array-like of shape (n_samples, K), optional
+        What maps the forecasts, or the calibrated forecasts themselves. One with a tree of splits, such as
+        `MulticlassRecursivePartitioning`, shows the points that it splits around.
+    max_points : int or None, default=2000
+        Of more rows so many are drawn at random, each as likely as any other; None shows them all.
+    rng : Generator, int or None, default=0
+        Source of that draw.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``input`` and ``rows``: see `DataOptions`. Rows of weight zero are left out; other
+        weights change nothing.
+
+    Returns
+    -------
+    SimplexPoints
+        A result with ``prob``, ``label``, ``calibrated``, ``place``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If there are not three or four classes, if those of the calibrator are others or it gives NaN, or if ``max_points`` is
+        less than 1.
+    TypeError
+        If ``calibrator`` is none of the above, or a parameter is of another type.
+
+    Notes
+    -----
+    A calibrator that was fitted on logits gets the logarithms of the probabilities.
+
+    Examples
+    --------
+    >>> from calibrant.curves import simplex_points
+    >>> points = simplex_points([0, 2], [[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]])
+    >>> points
+    SimplexPoints(classes=3, points=2, rows=2)
+    >>> points.place.round(3).tolist()
+    [[0.35, 0.087], [0.5, 0.52]]
+    """
+    most = None if max_points is None else whole("max_points", max_points, least=1, hint="2000 is usual, None is all")
+    problem = as_problem(y_true, y_prob, **data)
+    if not isinstance(problem, SimplexProblem) or problem.prob.shape[1] not in CORNERS:
+        shown = problem.prob.shape[1] if isinstance(problem, SimplexProblem) else 2
+        refuse(
+            "points are shown of three or four classes",
+            given=f"y_prob has {shown}",
+            hint="Pass a table of 3 or 4 columns, or use reliability_curve",
+        )
+    chosen = _drawn(problem.size, most, rng)
+    prob, calibrated = problem.prob[chosen], None
+    classes = tuple(str(label) for label in problem.classes.tolist())
+    name, splits = "", None
+    if calibrator is not None and np.ndim(calibrator) == 2:
+        kept = as_weights(data.get("sample_weight"), np.size(np.asarray(y_true))).values > 0
+        name, calibrated = "given", _given(calibrator, kept, len(classes))[chosen]
+    elif calibrator is not None:
+        refuse_unfitted(calibrator)
+        _require_classes(calibrator, classes)
+        name, calibrated, splits = name_of(calibrator), mapped_by(calibrator, prob), splits_of(calibrator)
+    return SimplexPoints(
+        prob,
+        problem.label[chosen],
+        None if calibrated is None else calibrated,
+        splits,
+        classes,
+        problem.size,
+        name,
+    )
+
+
+def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes: int | None = None) -> SimplexPoints:
+    """Lattice of forecasts all over the triangle or the tetrahedron, with what a calibrator maps them to, ready to plot.
+
+    Parameters
+    ----------
+    calibrator : fitted calibrator or callable
+        A calibrator of three or four classes, or a function of a table of shape (n, K) that returns another.
+    resolution : int, optional
+        Points along each edge, at least 2; by default 61 for three classes and 17 for four.
+    n_classes : int, optional
+        Classes of a function, 3 or 4, by default 4; of a calibrator they are its own.
+
+    Returns
+    -------
+    SimplexPoints
+        A result without labels: ``prob`` are the multiples of 1 / (resolution - 1) that sum to one, drawn by a thousandth
+        toward the middle.
+
+    Raises
+    ------
+    ValueError
+        If there are not three or four classes, if the calibrator gives NaN, or if ``resolution`` is less than 2 or makes a
+        lattice of more than 2e7 numbers.
+    TypeError
+        If it is neither a fitted calibrator nor a function, or a number is not whole.
+
+    Notes
+    -----
+    It shows the regions of a calibrator of four classes, whose borders cannot be drawn on paper; for three `simplex_partition`
+    finds these exactly.
+
+    Examples
+    --------
+    >>> from calibrant.curves import simplex_lattice
+    >>> simplex_lattice(lambda prob: prob, resolution=5)
+    SimplexPoints(<lambda>, classes=4, points=35, rows=35)
+    """
+    refuse_unfitted(calibrator)
+    known = 4 if n_classes is None else whole("n_classes", n_classes, least=3, hint="Pass 3 or 4")
+    classes = tuple(str(label) for label in np.asarray(getattr(calibrator, "classes_", np.arange(known))).tolist())
+    require(
+        len(classes) in CORNERS,
+        "a lattice is shown of three or four classes",
+        given=f"there are {len(classes)}",
+        hint="Fit on three or four, or use calibration_map",
+    )
+    hint = "61 is usual for three classes, 17 for four"
+    steps = USUAL_LATTICE[len(classes)] if resolution is None else whole("resolution", resolution, least=2, hint=hint)
+    prob = (1.0 - INSET) * simplex_grid(len(classes), steps - 1) + INSET / len(classes)
+    calibrated = mapped_by(calibrator, prob)
+    return SimplexPoints(prob, None, calibrated, splits_of(calibrator), classes, len(prob), name_of(calibrator))
+
+
+def _drawn(n: int, most: int | None, rng: np.random.Generator | int | None) -> IntArray:
+    """Return the rows to show, in their order."""
+    seed = source("rng", rng)
+    if most is None or n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+
+
+def _given(table: npt.ArrayLike, kept: npt.NDArray[np.bool_], n_classes: int) -> FloatArray:
+    """Return calibrated forecasts that were passed as a table, without the rows of weight zero."""
+    given = as_numbers("calibrator", table)
+    values = as_forecast(given, input="probability", name="calibrator", remedies=OF_PROBABILITIES).prob
+    if values.shape != (wanted := (len(kept), n_classes)):
+        refuse(
+            f"calibrator must be a table of shape {wanted}, as y_prob is",
+            value=values.shape,
+            hint="Pass one vector a row",
+        )
+    return np.asarray(values[kept], dtype=np.float64)
+
+
+def _require_classes(calibrator: Any, classes: tuple[str, ...]) -> None:
+    fitted = getattr(calibrator, "classes_", None)
+    if fitted is not None and (own := tuple(str(label) for label in np.asarray(fitted).tolist())) != classes:
+        refuse(
+            f"calibrator must have the classes of the forecast, {', '.join(classes)}",
+            got=", ".join(own[:5]),
+            hint="Pass labels= in the order of the columns",
+        )
+
+
+# The triangle of three classes that pictures lie on: its frame, its corners, and the points that it was split around
+
+
+TRIANGLE = CORNERS[3]
+
+OF_A_NUMBER = 0.06
+"""Room that a number in its circle takes, in sides of the triangle."""
+
+SPACE_TO_PLANE = 8.0
+"""About how many sides of the triangle there are in a unit of the projection of the tetrahedron."""
+
+DOT = {"marker": "o", "markersize": 3, "markerfacecolor": "white", "markeredgecolor": "black", "markeredgewidth": 0.6}
+"""A split whose number would cover another."""
+
+BESIDE, ABOVE = 14, 18
+"""Letters of a line that names a corner: of one beside another, and of the one that stands alone above."""
+
+
+def draw_frame(
+    ax: Any, classes: Sequence[str], colours: Sequence[str], *, markers: Sequence[str] = "ooo", size: float = 7.0
+) -> None:
+    """Draw the sides of the triangle, and each corner in the colour of its class with its name."""
+    ax.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color="black", linewidth=1, solid_joinstyle="round", zorder=2)
+    corners = zip(classes, TRIANGLE, colours, markers, (True, True, False), strict=False)
+    for name, (x, y), colour, marker, below in corners:
+        ax.plot(
+            [x],
+            [y],
+            marker=marker,
+            markersize=size,
+            color=colour,
+            markeredgecolor="black",
+            markeredgewidth=0.7,
+            zorder=2.5,  # below points: certain forecasts lie here
+        )
+        ax.annotate(
+            cut(name, BESIDE, lines=2) if below else cut(name, ABOVE),
+            (x, y),
+            (0, -size if below else size),
+            parse_math=False,
+            textcoords="offset points",
+            ha="center",
+            va="top" if below else "bottom",
+        )
+    ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.14, TRIANGLE[2, 1] + 0.12))
+    ax.set_axis_off()
+
+
+def cut(name: str, letters: int, *, lines: int = 1) -> str:
+    """Break a name into lines, and cut what is longer: whole it would lie on others, or leave the picture no room."""
+    parts = textwrap.wrap(name, letters)
+    if len(parts) > lines:
+        parts[lines - 1 :] = [parts[lines - 1][: letters - 1] + "…"]
+    return "\n".join(parts)
+
+
+def draw_splits(ax: Any, splits: FloatArray) -> str:
+    """Draw the points that were split around, each with its number in the order of splitting, or as a dot beside another.
+
+    Returns what must be said of those that lie outside, where nothing is drawn.
+    """
+    inside = splits_inside(splits)
+    numbered: list[FloatArray] = []
+    for number, gamma in inside.items():
+        place = gamma @ CORNERS[len(gamma)]
+        if any(np.hypot(*(seen_from(ax, place) - seen_from(ax, other))) < OF_A_NUMBER for other in numbered):
+            ax.plot(*place[:, None], **DOT)
+            continue
+        numbered.append(place)
+        ax.text(
+            *place,
+            str(number),
+            fontsize=5.5,
+            ha="center",
+            va="center_baseline",
+            color="black",
+            bbox={"boxstyle": "circle,pad=0.18", "facecolor": "white", "edgecolor": "black", "linewidth": 0.6},
+            zorder=5,
+        )
+    left_out = len(splits) - len(inside)
+    shape = "triangle" if splits.shape[1] == 3 else "tetrahedron"
+    return f"{left_out} of {len(splits)} splitting points lie outside the {shape}" if left_out else ""
+
+
+def seen_from(ax: Any, place: FloatArray) -> FloatArray:
+    """Return where a place is seen on the page, but for scale: that of a point in space depends on the view."""
+    if place.size == 2:
+        return place
+    from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+    return np.array(proj_transform(*place, ax.get_proj())[:2]) * SPACE_TO_PLANE
+
+
+def say_below(ax: Any, sentences: Sequence[str]) -> None:
+    """Write what there is to say below the picture, in small letters."""
+    if words := "\n".join(filter(None, sentences)):
+        ax.annotate(
+            words, (0.5, 0.0), xycoords="axes fraction", ha="center", va="top", fontsize="x-small", color=_style.IDEAL
+        )
+
+
+# Heat maps on the triangle of three classes
+
+
+def plot_simplex_map(result: SimplexMap, *, axes: Any = None, norm: Any = None) -> Any:
+    """Draw where a calibrator raises and where it lowers the probability of each class, one triangle a class.
+
+    Parameters
+    ----------
+    result : SimplexMap
+        Of one calibrator.
+    axes : sequence of three matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    norm : matplotlib Normalize, optional
+        Which changes the colours span, in all three triangles; pass one norm to several pictures that are to be compared. By
+        default from minus to plus the largest change, in equal steps.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+        One a class. The black line is where the probability of the class stays as it is.
+
+    Raises
+    ------
+    ValueError
+        If ``axes`` are not three.
+
+    Examples
+    --------
+    >>> from calibrant.curves import simplex_map
+    >>> axes = simplex_map(lambda prob: prob**2 / (prob**2).sum(axis=1, keepdims=True)).plot()
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import Normalize
+
+    if axes is None:
+        axes = plt.subplots(1, 3, figsize=(9.6, 3.1), layout="constrained")[1]
+    axes = np.ravel(axes)
+    require(axes.size == 3, "axes must be three, one a class", value=axes.size, hint="Leave axes out, or pass three")
+    x, y = (result.prob @ TRIANGLE).T
+    most = float(np.abs(result.change).max()) or 1.0
+    scale = Normalize(-most, most) if norm is None else norm
+    for j, ax in enumerate(axes):
+        heat = ax.tripcolor(x, y, result.change[:, j], cmap=_style.CHANGE, norm=scale, shading="gouraud")
+        if result.change[:, j].min() < 0 < result.change[:, j].max():
+            ax.tricontour(x, y, result.change[:, j], levels=[0.0], colors="black", linewidths=1)
+        ax.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color=_style.IDEAL, linewidth=1)
+        for name, (corner_x, corner_y), side in zip(result.classes, TRIANGLE, ("top", "top", "bottom"), strict=True):
+            words, away = (cut(name, ABOVE), 0.03) if side == "bottom" else (cut(name, BESIDE, lines=2), -0.03)
+            ax.text(corner_x, corner_y + away, words, ha="center", va=side, parse_math=False)
+        ax.set_title(f"class {cut(result.classes[j], ABOVE)}", fontsize="medium", pad=4, parse_math=False)
+        ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.12, TRIANGLE[2, 1] + 0.1))
+        ax.set_axis_off()
+    axes[0].figure.colorbar(heat, ax=list(axes), label="change of probability", shrink=0.85)
+    return axes
+
+
+# Rows of three or four classes on the triangle or in the tetrahedron, coloured by label and by calibrated vector
+
+
+By = Literal["label", "calibrated"]
+
+SIZES = (26.0, 3.0)
+"""Area of a point in square points: the most, and the least, which thousands of them have."""
+
+WORDS: dict[By, str] = {"label": "labels", "calibrated": "calibrated vectors"}
+
+BELOW = 9
+"""Letters of a line that names a corner of the tetrahedron that is not above: two are near the edge of the picture."""
+
+AWAY = 7.0
+"""How far above or below the corners of the tetrahedron their names stand, in points."""
+
+REACH = 0.41
+"""How far the box about the tetrahedron reaches from its middle: matplotlib leaves wide margins about it."""
+
+
+def plot_simplex_points(
+    results: SimplexPoints | Mapping[str, SimplexPoints],
+    *,
+    axes: Any = None,
+    by: By | None = None,
+    colours: Colours = "safe",
+    splits: bool = True,
+    view: tuple[float, float] = _style.VIEW,
+) -> Any:
+    """Draw rows where their forecasts lie, in the colours of their labels and in those of their calibrated vectors.
+
+    Parameters
+    ----------
+    results : SimplexPoints or dict of name to SimplexPoints
+        One set of rows, or several side by side.
+    axes : matplotlib Axes or sequence of them, optional
+        Where to draw, one for each picture, in space (``projection="3d"``) for four classes; a new figure by default.
+    by : {"label", "calibrated"}, optional
+        What the colours show. By default one picture for each of these that a result has.
+    colours : {"safe", "rgb"}, default="safe"
+        Colours of the corners, which vectors mix: those that people with any colour vision can tell apart, or red, green and
+        blue in the parts of the first three probabilities.
+    splits : bool, default=True
+        Beside calibrated vectors, number the points that the calibrator split the simplex around, in that order. Those that
+        lie outside of the simplex are counted below.
+    view : tuple of two float, default=(24, -42)
+        Height and turn, in degrees, from which the tetrahedron is seen.
+
+    Returns
+    -------
+    matplotlib Axes, or ndarray of Axes for several pictures
+        What was drawn on. A place is a forecast. A label is shown by colour and marker, those of its corner. Long names of
+        classes are cut.
+
+    Raises
+    ------
+    ValueError
+        If there is no result, if ``axes`` are not as many as pictures or not in space where they must be, if a result has not
+        what ``by`` names, or if a word is none of the above.
+    TypeError
+        If something is no `SimplexPoints`.
+
+    Examples
+    --------
+    >>> from calibrant.curves import simplex_points
+    >>> ax = simplex_points([0, 2], [[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]]).plot()
+    """
+    named = as_results(results, "results", "simplex_points(y_true, y_prob)", SimplexPoints)
+    choice("colours", colours, CERTAIN)
+    flag("splits", splits)
+    if by is not None:
+        choice("by", by, WORDS)
+    pictures = [(name, points, shown) for name, points in named.items() for shown in _shown(name, points, by)]
+    dimensions = [len(points.classes) - 1 for _, points, _ in pictures]
+    given = _axes_of_points(dimensions) if axes is None else np.ravel(axes)
+    _require_axes(given, dimensions)
+    for ax, (name, points, shown) in zip(given, pictures, strict=True):
+        _draw_points(ax, points, shown, colours, view)
+        drawn = points.n_rows > len(points.prob)
+        below = [f"{len(points.prob)} of {points.n_rows} rows, drawn at random"] if drawn else []
+        if splits and shown == "calibrated" and points.splits is not None:
+            below.append(draw_splits(ax, points.splits))
+        say_below(ax, below)
+        ax.set_title(", ".join(filter(None, [name, WORDS[shown]])), fontsize="medium", pad=4, parse_math=False)
+    return given[0] if len(pictures) == 1 else given
+
+
+def _shown(name: str, points: SimplexPoints, by: By | None) -> list[By]:
+    """Return what is drawn of a result: all that it has, or what was asked for."""
+    has: list[By] = []
+    if points.label is not None:
+        has.append("label")
+    if points.calibrated is not None:
+        has.append("calibrated")
+    if by is not None and by not in has:
+        at = f" under {name!r}" if name else ""
+        refuse(
+            f"by must be what the points have, {' or '.join(map(repr, has))}",
+            got=f"{by!r}{at}",
+            hint="Pass a calibrator, or labels, to simplex_points",
+        )
+    return has if by is None else [by]
+
+
+def _axes_of_points(dimensions: list[int]) -> Any:
+    import matplotlib.pyplot as plt
+
+    n = len(dimensions)
+    figure = plt.figure(figsize=(3.6 * n + 0.2, 3.5), layout="constrained")
+    return np.array(
+        [figure.add_subplot(1, n, j + 1, projection="3d" if d == 3 else None) for j, d in enumerate(dimensions)]
+    )
+
+
+def _require_axes(given: Any, dimensions: list[int]) -> None:
+    require(
+        given.size == len(dimensions),
+        "axes must be one for each picture",
+        got=f"{given.size} for {len(dimensions)}",
+        hint=f"Leave axes out, or pass {len(dimensions)}",
+    )
+    for ax, d in zip(given, dimensions, strict=True):
+        if (getattr(ax, "name", "") == "3d") != (d == 3):
+            wanted = "with projection='3d'" if d == 3 else "in the plane"
+            refuse(f"axes must be {wanted} for {d + 1} classes", value=ax, hint="Leave axes out, or make them so")
+
+
+def _draw_points(ax: Any, points: SimplexPoints, shown: By, colours: Colours, view: tuple[float, float]) -> None:
+    n_classes = len(points.classes)
+    certain = CERTAIN[colours][:n_classes]
+    size = float(np.clip(6000.0 / max(len(points.prob), 1), SIZES[1], SIZES[0]))
+    style: dict[str, Any] = {"s": size, "edgecolors": "black", "linewidths": 0.25, "zorder": 3}
+    if n_classes == 4:
+        style["depthshade"] = False  # a colour is a vector: paler, it would be another
+    if shown == "label" and points.label is not None:
+        markers = [_style.marker(j) for j in range(n_classes)]
+        for j, (colour, marker) in enumerate(zip(certain, markers, strict=True)):
+            ax.scatter(
+                *points.place[points.label == j].T, color=colour, marker=marker, label=points.classes[j], **style
+            )
+    elif points.calibrated is not None:
+        markers = ["o"] * n_classes
+        ax.scatter(*points.place.T, c=mixed(points.calibrated, colours), **style)
+    if n_classes == 3:
+        draw_frame(ax, points.classes, certain, markers=markers)
+    else:
+        _draw_solid(ax, points.classes, certain, markers, view)
+
+
+def _draw_solid(
+    ax: Any, classes: tuple[str, ...], colours: tuple[str, ...], markers: list[str], view: tuple[float, float]
+) -> None:
+    """Draw the edges of the tetrahedron, and each corner in the colour of its class with its name."""
+    from matplotlib.transforms import offset_copy
+
+    corners, (height, turn) = CORNERS[4], np.radians(view)
+    middle = corners.mean(axis=0)
+    upward = np.array([-np.sin(height) * np.cos(turn), -np.sin(height) * np.sin(turn), np.cos(height)])
+    ax.view_init(*view)
+    for one, other in combinations(corners, 2):
+        ax.plot(*np.column_stack([one, other]), color=_style.IDEAL, linewidth=0.9, zorder=2)
+    for name, corner, colour, marker in zip(classes, corners, colours, markers, strict=True):
+        ax.plot(
+            *corner[:, None], marker=marker, markersize=7, color=colour, markeredgecolor="black", markeredgewidth=0.7
+        )
+        above = bool((corner - middle) @ upward > 0)
+        moved = offset_copy(ax.transData, fig=ax.figure, y=AWAY if above else -AWAY, units="points")
+        style = {"ha": "center", "va": "bottom" if above else "top", "parse_math": False, "transform": moved}
+        ax.text(*corner, cut(name, ABOVE) if above else cut(name, BELOW, lines=2), **style)
+    for axis, centre in zip("xyz", np.add(middle, (0.0, 0.0, 0.07)), strict=True):
+        ax.set(**{f"{axis}lim": (centre - REACH, centre + REACH)})
+    ax.set_box_aspect((1, 1, 1))
+    ax.set_axis_off()
+
+
+# Cells on the triangle of three classes, coloured by their calibrated vectors
+
+
+Text = Literal["count", "value"]
+
+ROOM: dict[Text, float] = {"count": 0.024, "value": 0.045}
+"""Cells with less room about their middles, in sides of the triangle, stay without text."""
+
+ROOM_OF_A_DIGIT = 0.0115
+"""The same for each digit of a number of rows."""
+
+KEY_RESOLUTION = 24
+"""Small triangles along each side of the key."""
+
+
+def plot_simplex_partition(
+    results: SimplexPartition | Mapping[str, SimplexPartition],
+    *,
+    axes: Any = None,
+    text: Text | None = None,
+    key: bool = True,
+    colours: Colours | Literal["plain"] = "safe",
+    splits: bool = True,
+) -> Any:
+    """Draw the cells of a calibrator on the triangle of three classes, each in the colour of its calibrated vector.
+
+    Parameters
+    ----------
+    results : SimplexPartition or dict of name to SimplexPartition
+        One calibrator, or several side by side.
+    axes : matplotlib Axes or sequence of them, optional
+        Where to draw, one for each result; a new figure by default.
+    text : {"count", "value"}, optional
+        What is written into each cell that has room: the number of rows it was fitted on, or its vector in percent. By
+        default nothing.
+    key : bool, default=True
+        Draw a small triangle beside the first one as a key to the colours: there each vector stands in its own place.
+    colours : {"safe", "rgb", "plain"}, default="safe"
+        Colours of the corners, which vectors mix: those that people with any colour vision can tell apart, or red, green and
+        blue in the parts of the three probabilities. Plain cells are white, and have no key.
+    splits : bool, default=True
+        Number the points that the calibrator split the simplex around, in that order, where it has a tree of splits. Those
+        that lie outside of the triangle are counted below; the borders that they make are drawn.
+
+    Returns
+    -------
+    matplotlib Axes, or ndarray of Axes for several results
+        What was drawn on. A place is a forecast before calibration, its colour is the vector after. The vector mixes the
+        colours of the corners. Cells without rows are white; their vector is the uniform one, 1/3 each. Long names of classes
+        are cut.
+
+    Raises
+    ------
+    ValueError
+        If there is no result, if ``axes`` are not as many as results, or if ``text`` or ``colours`` is none of the words above.
+    TypeError
+        If something is no partition, such as a calibrator itself.
+
+    Examples
+    --------
+    >>> from calibrant.curves import simplex_partition
+    >>> ax = simplex_partition(lambda prob: prob, resolution=24).plot()
+    """
+    named = as_results(results, "results", "simplex_partition(calibrator)", SimplexPartition)
+    if text is not None:
+        choice("text", text, ("count", "value"))
+    choice("colours", colours, (*CERTAIN, "plain"))
+    flag("splits", splits)
+    palette: Colours | None = None if colours == "plain" else colours
+    given = _axes_of_partition(len(named)) if axes is None else np.ravel(axes)
+    require(
+        given.size == len(named),
+        "axes must be one for each result",
+        got=f"{given.size} for {len(named)}",
+        hint=f"Leave axes out, or pass {len(named)}",
+    )
+    for ax, (name, result) in zip(given, named.items(), strict=True):
+        _draw_partition(ax, result, text, palette)
+        if splits and result.splits is not None:
+            say_below(ax, [draw_splits(ax, result.splits)])
+        ax.set_title(name, fontsize="medium", pad=4, parse_math=False)
+    if key and palette is not None:
+        _draw_key(given[0], palette)
+    return given[0] if len(named) == 1 else given
+
+
+def _axes_of_partition(n: int) -> Any:
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(1, n, figsize=(3.6 * n + 0.4, 3.5), squeeze=False, layout="constrained")[1].ravel()
+
+
+def _draw_partition(ax: Any, result: SimplexPartition, text: Text | None, colours: Colours | None) -> None:
+    from matplotlib.collections import LineCollection
+
+    place = result.vertex @ TRIANGLE
+    if colours is not None:
+        ax.add_collection(
+            _mesh(place[result.triangle], np.where(result.is_empty[:, None], 1.0, mixed(result.calibrated, colours)))
+        )
+    if result.cells is not None:
+        for colour, width in (("white", 1.6), ("black", 0.7)):  # seen on dark cells and on light ones
+            sides = place[result.cells.border]
+            ax.add_collection(LineCollection(sides, colors=colour, linewidths=width, capstyle="round", zorder=1.5))
+    draw_frame(ax, result.classes, ["white"] * 3 if colours is None else CERTAIN[colours])
+    if result.is_empty.any() and colours is not None:
+        ax.text(0.5, -0.06, "white: no rows, 1/3 each", ha="center", va="top", fontsize="x-small", color=_style.IDEAL)
+    if text is not None and result.cells is not None:
+        _write(ax, result.cells, text, colours)
+
+
+def _mesh(triangles: Any, colours: FloatArray) -> Any:
+    from matplotlib.collections import PolyCollection
+
+    # Smoothed edges would let the background through between neighbours; thousands of paths would make a heavy vector file.
+    return PolyCollection(triangles, facecolors=colours, edgecolors="none", antialiaseds=False, rasterized=True)
+
+
+def _write(ax: Any, cells: SimplexCells, text: Text, colours: Colours | None) -> None:
+    empty = np.zeros(len(cells.value), dtype=bool) if cells.count is None else cells.count == 0
+    words = _words(cells, empty, text)
+    light = np.ones(len(words), dtype=bool) if colours is None else mixed(cells.value, colours) @ BRIGHTNESS > 0.5
+    needed = np.full(len(words), ROOM[text])
+    if text == "count":
+        needed = np.maximum(needed, ROOM_OF_A_DIGIT * np.array([len(word) for word in words]))
+    said = np.array([bool(word) for word in words])
+    for number in np.flatnonzero((cells.room > needed) & said):
+        ax.text(
+            *(cells.middle[number] @ TRIANGLE),
+            words[number],
+            color="black" if empty[number] or light[number] else "white",
+            ha="center",
+            va="center",
+            fontsize="x-small" if text == "count" else "xx-small",
+            linespacing=0.95,
+            zorder=3,
+        )
+
+
+def _words(cells: SimplexCells, empty: BoolArray, text: Text) -> list[str]:
+    """Return what is written into each cell; nothing where that is not known."""
+    if text == "count":
+        return [""] * len(empty) if cells.count is None else [str(count) for count in cells.count.tolist()]
+    return ["" if none else _percent(value) for none, value in zip(empty.tolist(), cells.value, strict=True)]
+
+
+def _percent(vector: FloatArray) -> str:
+    return "\n".join(f"{100 * part:.0f}" for part in vector)
+
+
+def _draw_key(ax: Any, colours: Colours) -> None:
+    """Draw what the colours say where the triangle leaves room."""
+    vertex, triangle, _ = small_triangles(KEY_RESOLUTION)
+    key = ax.inset_axes([0.0, 0.66, 0.24, 0.24])
+    key.add_collection(_mesh((vertex @ TRIANGLE)[triangle], mixed(middle_of(vertex, triangle), colours)))
+    key.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color="black", linewidth=0.7)
+    key.set(aspect="equal", xlim=(-0.03, 1.03), ylim=(-0.03, TRIANGLE[2, 1] + 0.03))
+    key.set_title("colour of\na vector", fontsize="x-small", pad=2)
+    key.set_axis_off()

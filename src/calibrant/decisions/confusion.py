@@ -9,14 +9,11 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.links import FloatArray
-from calibrant._core.problem import as_simplex
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.result import Result, frame
-from calibrant._core.validation import DataOptions, as_problem
-from calibrant.decisions.costs import as_cost_matrix, column_names, zero_one
-from calibrant.decisions.decide import cheapest
-from calibrant.decisions.events import event_of
-from calibrant.decisions.threshold import as_threshold
+from calibrant._core.rows import as_simplex
+from calibrant.decisions.thresholds import as_cost_matrix, as_threshold, cheapest, column_names, event_of, zero_one
 
 MOST_CLASSES_SHOWN = 12
 """A larger table does not fit on a screen."""

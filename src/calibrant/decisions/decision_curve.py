@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.links import FloatArray
-from calibrant._core.parameters import number, require, resamples
-from calibrant._core.problem import BinaryProblem
-from calibrant._core.result import DrawnResult, Picture, Record
-from calibrant._core.table import Table, under
-from calibrant._core.validation import DataOptions
-from calibrant.decisions.events import events_of, panel_named
-from calibrant.decisions.threshold import as_places
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions
+from calibrant._core.checks import number, require, resamples
+from calibrant._core.result import DrawnResult, Picture, Record, Table, under
+from calibrant._core.rows import BinaryProblem
+from calibrant.decisions.thresholds import as_places, events_of, panel_named
+from calibrant.drawing import legend_above
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
+
+# Decision curves: the net benefit of acting on a forecast, for every threshold at which people would act
+
 
 GRID = np.linspace(0.01, 0.99, 99)
 """Thresholds by default."""
@@ -70,7 +73,7 @@ class DecisionCurve(DrawnResult):
     _summary = "{panels.name:list}; thresholds={threshold:n}, event rate {event_rate:.4g}"
     _picture = Picture(
         "the decision curves",
-        "decision_curve.plot_decision_curve",
+        "decisions.decision_curve.plot_decision_curve",
         options="``intervals=False`` leaves the intervals out.",
     )
 
@@ -230,3 +233,56 @@ def _price(threshold: FloatArray) -> FloatArray:
     """Return how many events found a row treated in vain takes away."""
     price: FloatArray = threshold / (1.0 - threshold)
     return price
+
+
+# The plot of decision curves
+
+
+def plot_decision_curve(curve: DecisionCurve, *, ax: Any = None, intervals: bool = True) -> Any:
+    """Draw the net benefit of acting on a forecast against the threshold.
+
+    Parameters
+    ----------
+    curve : DecisionCurve
+        Of one forecast or several.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    intervals : bool, default=True
+        Draw the intervals, if the curve has them.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from calibrant import decision_curve
+    >>> ax = decision_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8]).plot()
+    """
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        ax = plt.subplots(figsize=(4.8, 4.0), layout="constrained")[1]
+    look = {"color": _style.IDEAL, "linewidth": 1, "zorder": 1.5}
+    ax.axhline(0.0, linestyle="--", label="treat none", **look)
+    ax.plot(curve.threshold, curve.treat_all, linestyle=":", label="treat all", **look)
+    lows, highs = [0.0], [0.0]
+    for place, panel in enumerate(curve.panels):
+        colour = _style.colour(place)
+        if intervals and curve.n_resamples:
+            band = {"color": colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.2}
+            label = f"{1 - curve.level:.0%} interval" if len(curve.panels) == 1 else None
+            ax.fill_between(curve.threshold, panel.lower, panel.upper, label=label, **band)
+        ax.plot(curve.threshold, panel.net_benefit, color=colour, linewidth=1.6, label=panel.name, zorder=3)
+        lows.append(float(panel.net_benefit.min()))
+        highs.append(float(panel.net_benefit.max()))
+    # Treating all, and a bad forecast, fall without bound toward a threshold of one: they leave the picture below.
+    top = 1.15 * max(*highs, 1e-3)
+    ax.set(
+        xlabel="threshold", ylabel="net benefit", xlim=(0, 1), ylim=(max(1.1 * min(lows), -0.4 * top) - 0.05 * top, top)
+    )
+    ax.set_axisbelow(True)
+    ax.grid(color=_style.GRID, linewidth=0.8)
+    legend_above(ax)
+    return ax

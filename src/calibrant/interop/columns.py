@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Sequence
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.text_columns import coded, text_of
+from calibrant._core.arrays import coded, text_of
+
+# A column of a file: kept as it stands in the file, and parsed only where its numbers or words are asked for
+
 
 Array = npt.NDArray[Any]
 
@@ -322,3 +329,202 @@ class Arrow:
 def has_arrow() -> bool:
     """Whether pyarrow is installed."""
     return find_spec("pyarrow") is not None
+
+
+# The arrays of an NPZ file: looked at when the file is opened, decompressed only where their numbers are asked for
+
+
+MOST_DEFLATED = 1032
+"""Bytes that a byte of a deflated file stands for at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A column that is an array of an NPZ file; ``rows`` of it, once it has been sliced."""
+
+    path: Path
+    info: zipfile.ZipInfo
+    shape: tuple[int, ...]
+    has_objects: bool = False
+    rows: range = field(default=range(0))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def values(self) -> Array:
+        """Return the array."""
+        return self._read[self.rows.start : self.rows.stop : self.rows.step] if self.shape else self._read
+
+    def cells(self) -> list[str]:
+        """Return what stands in a CSV file."""
+        return Values(self.values()).cells()
+
+    def arrow(self) -> Any:
+        """Return an array of pyarrow."""
+        return Values(self.values()).arrow()
+
+    def sliced(self, rows: slice) -> Member:
+        """Return some of the rows."""
+        return replace(self, rows=self.rows[rows])
+
+    @cached_property
+    def _read(self) -> Array:
+        if self.has_objects:
+            raise TypeError(
+                f"{self.path} must hold numbers, booleans or words in {self.info.filename!r}; it holds Python objects, "
+                "which may run code when they are read. Save it with another dtype: .astype(str), or .astype(float)."
+            )
+        try:
+            with zipfile.ZipFile(self.path) as archive, archive.open(self.info) as stream:
+                found: Array = np.lib.format.read_array(stream, allow_pickle=False)
+        except Exception as error:  # of zipfile, zlib and numpy
+            raise ValueError(
+                f"{self.path} must hold a readable array {self.info.filename!r}; it is not: "
+                f"{str(error).splitlines()[0] if str(error) else type(error).__name__}. Was it cut or damaged?"
+            ) from error
+        return found
+
+
+def members_of(path: Path) -> dict[str, Member]:
+    """Return the arrays in a file, by name: their heads are read and compared with their sizes.
+
+    What is no array (it does not end in .npy) is left alone, and what holds Python objects is not read.
+    """
+    if not zipfile.is_zipfile(path):
+        raise ValueError("it is no zip archive")
+    found: dict[str, Member] = {}
+    with zipfile.ZipFile(path) as archive:
+        for info in (info for info in archive.infolist() if info.filename.endswith(".npy")):
+            name = info.filename.removesuffix(".npy")
+            if name in found:
+                raise ValueError(f"it has the array {name!r} more than once")
+            shape, has_objects = _head(archive, info)
+            found[name] = Member(path, info, shape, has_objects, range(shape[0] if shape else 0))
+    return found
+
+
+def _head(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool]:
+    """Return what the head of an array declares: its shape, which the size must bear out, and whether it holds objects."""
+    with archive.open(info) as stream:
+        version = np.lib.format.read_magic(stream)
+        read_head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read_head(stream)
+        head = stream.tell()
+    packed = info.compress_size * (MOST_DEFLATED if info.compress_type == zipfile.ZIP_DEFLATED else 1)
+    known = info.compress_type in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
+    size = info.file_size - head
+    borne_out = math.prod(shape) <= size if dtype.hasobject else math.prod(shape) * dtype.itemsize == size
+    if (
+        not dtype.itemsize
+        or not borne_out  # a pickled object has a byte at least
+        or (known and packed < info.file_size)
+    ):
+        raise ValueError(
+            f"the array {info.filename!r} declares a shape, {shape} of {dtype}, that its size does not bear out"
+        )
+    return tuple(shape), dtype.hasobject
+
+
+# The first line of an error, which is what a sentence of ours quotes
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
+# Columns of a file by name: copied as they stand, and parsed only where they are asked for
+
+
+Made = TypeVar("Made")
+
+FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]", re.DOTALL)
+"""How a cell begins that spreadsheets take for a formula, full-width signs too; quotes before it are those of an escape."""
+
+NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class FileTable(Mapping[str, Array]):
+    """Columns by name, in the order of the file.
+
+    ``table[name]`` parses a column; ``table.columns[name]`` is the column as it stands. ``apart`` are the arrays of an NPZ
+    file that have another number of rows, or none: they are carried to another NPZ file alone.
+    """
+
+    columns: Mapping[str, Column]
+    separator: str = ","
+    metadata: Mapping[bytes, bytes] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
+
+    @classmethod
+    def of_names(cls, names: Iterable[str]) -> FileTable:
+        """Return a table without rows."""
+        return cls({name: Values(np.empty(0)) for name in names})
+
+    def __getitem__(self, name: str) -> Array:
+        return self.columns[name].values()
+
+    def numbers(self, name: str) -> Array:
+        """Parse a column that is to hold numbers: words show that a cell is none."""
+        column = self.columns[name]
+        return column.numbers if isinstance(column, Text) else column.values()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns  # without a look at what it holds
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def sliced(self, rows: slice, n_rows: int) -> FileTable:
+        """Return some of so many rows."""
+        apart = frozenset(name for name, column in self.columns.items() if len(column) != n_rows)
+        columns = {name: c if name in apart else c.sliced(rows) for name, c in self.columns.items()}
+        return replace(self, columns=columns, apart=apart)
+
+    def axes(self, name: str) -> int:
+        """Return how many axes a column has: in an NPZ file it may have none, or several."""
+        column = self.columns[name]
+        return len(column.shape) if isinstance(column, Member) else 1
+
+    def replaced(self, places: Mapping[str, Mapping[str, Column]]) -> FileTable:
+        """Return the table with other columns in the place of some."""
+        columns: dict[str, Column] = {}
+        for name, column in self.columns.items():
+            columns |= places.get(name, {name: column})
+        gone = not columns.keys() >= self.columns.keys()  # pandas describes its columns there, and looks for each
+        metadata = {key: value for key, value in self.metadata.items() if not (gone and key == b"pandas")}
+        return replace(self, columns=columns, metadata=metadata)
+
+    def extended(self, new: Mapping[str, Column]) -> FileTable:
+        """Return the table with more columns at its end."""
+        return replace(self, columns={**self.columns, **new})
+
+    def escaped(self) -> FileTable:
+        """Return the table with a quote before each cell and name that would be a formula in a spreadsheet.
+
+        One that begins with quotes and then as a formula gets another quote, so that taking one away gives back what was.
+        """
+        columns = self.each(lambda column: Text(list(map(_escaped, column.cells()))))
+        return replace(self, columns={_escaped(name): column for name, column in columns.items()})
+
+    def each(self, make: Callable[[Column], Made]) -> dict[str, Made]:
+        """Return what a format has for each column; that it has nothing is said with the name of the column."""
+        made = {}
+        for name, column in self.columns.items():
+            try:
+                made[name] = make(column)
+            except (TypeError, NotImplementedError) as error:  # pyarrow's for what it cannot do is one of the latter
+                raise TypeError(f"{first_line(error)}, for the column {name!r}") from error
+        return made
+
+    def without(self, left_out: Set[str]) -> FileTable:
+        """Return the other columns."""
+        return replace(self, columns={name: c for name, c in self.columns.items() if name not in left_out})
+
+
+def _escaped(cell: str) -> str:
+    return f"'{cell}" if FORMULA.match(cell) and not NUMBER.fullmatch(cell) else cell

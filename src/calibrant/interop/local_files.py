@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from calibrant._core.warnings import CalibrationWarning
+from calibrant.exceptions import CalibrationWarning
 
 FORMATS = {
     ".csv": "csv",

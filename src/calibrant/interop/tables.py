@@ -5,24 +5,41 @@ CSV and NPZ need NumPy alone; Parquet and Feather, and CSV at speed, need pyarro
 
 from __future__ import annotations
 
+import fnmatch
 import io
 import os
+import re
 import warnings
 import zipfile
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from calibrant._core.warnings import CalibrationWarning
-from calibrant.interop.columns import Array, Arrow, Column, Values, has_arrow
-from calibrant.interop.csv_files import read_csv, write_rows
-from calibrant.interop.file_table import FileTable
-from calibrant.interop.first_line import first_line
+from calibrant._core.arrays import NUMERIC, FloatArray
+from calibrant._core.border import Input, as_labels
+from calibrant.exceptions import CalibrationWarning
+from calibrant.interop.columns import (
+    Array,
+    Arrow,
+    Column,
+    FileTable,
+    Member,
+    Text,
+    Values,
+    first_line,
+    has_arrow,
+    is_figure,
+    members_of,
+)
 from calibrant.interop.local_files import FORMATS
-from calibrant.interop.members import Member, members_of
-from calibrant.interop.writing import whole_file
+from calibrant.interop.writing import read_csv, whole_file, write_rows
+
+# Tables in files: columns are copied as they stand, and parsed only where they are asked for
+
 
 ARRAYS = (".npy", ".pt", ".pth")
 """Endings of files of arrays without names: to rename them is of no use."""
@@ -196,3 +213,324 @@ def _require_arrow(job: str, path: Path) -> None:
         raise ImportError(
             f"{job} {path.suffix.lstrip('.')} needs pyarrow; it is not installed. pip install 'calibrant[table]'"
         )
+
+
+# A forecast in a file: which of its columns are the labels and the probabilities
+
+
+ColumnArray = npt.NDArray[Any]
+
+LABEL_NAMES = ("label", "y", "y_true", "target", "class", "truth", "labels", "targets")
+PROB_PATTERNS = ("p_*", "prob_*", "proba_*", "P", "prob", "probs", "proba", "p", "y_prob", "score", "confidence")
+LOGIT_PATTERNS = ("z_*", "logit_*", "logits", "z", "logit")
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastTable:
+    """A forecast read from a file, and the names of its columns."""
+
+    table: FileTable
+    label_column: str | None
+    forecast_columns: tuple[str, ...]
+    input: Input
+    guessed: tuple[str, ...]
+    file: str = "the file"
+
+    @property
+    def y_true(self) -> ColumnArray:
+        """The labels."""
+        if self.label_column is None:
+            raise ValueError("the file must have a label column; none was found. Name it with --label.")
+        return self.table[self.label_column]
+
+    @property
+    def y_prob(self) -> FloatArray | ColumnArray:
+        """The forecast: one column as a vector, several as a table."""
+        columns = [self.table.numbers(name) for name in self.forecast_columns]
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of columns."""
+        return len(self.forecast_columns)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y_true)
+
+    @property
+    def class_names(self) -> list[str] | None:
+        """What is left of the column names without their common prefix, if that names every column once."""
+        if len(self.forecast_columns) < 2:
+            return None
+        # p_cat, p_dog: the prefix ends with the first separator, and all columns share it.
+        split = [re.fullmatch(r"([^_.:\- ]*[_.:\- ])(.+)", name) for name in self.forecast_columns]
+        if all(split) and len({match[1] for match in split if match}) == 1:
+            return [match[2] for match in split if match]
+        return list(self.forecast_columns)
+
+    def labels(self) -> list[Any] | None:
+        """Classes in column order where the column names say so; words that no column is named after are refused."""
+        names = self.class_names
+        if names is None or self.label_column is None:
+            return None
+        truth = as_labels(self.y_true)
+        if truth.dtype.kind == "b":
+            return as_booleans(names)
+        known: list[Any] = names
+        seen = set(np.unique(truth).tolist())
+        if truth.dtype.kind in "iu":
+            numbers = as_whole_numbers(names, seen)
+            if numbers is None:
+                return None
+            known = numbers
+        strange = sorted(seen - set(known))
+        if not strange:
+            return known
+        raise ValueError(
+            f"labels must be names of columns; got {_listed(strange, 5)} and columns named "
+            f"{_listed(names, 5)}. Name the class of each column, in column order: --classes A,B,..."
+        )
+
+
+TRUTH_VALUES = {
+    "true": True,
+    "yes": True,
+    "1": True,
+    "1.0": True,
+    "false": False,
+    "no": False,
+    "0": False,
+    "0.0": False,
+}
+"""What names of columns call the classes of labels that are booleans."""
+
+
+def as_booleans(names: Sequence[str]) -> list[bool] | None:
+    """Return the truth values that two names spell, or None."""
+    spelled = [TRUTH_VALUES.get(name.lower()) for name in names]
+    return [name is True for name in spelled] if spelled in ([False, True], [True, False]) else None
+
+
+def as_whole_numbers(names: Sequence[str], seen: Set[int]) -> list[int] | None:
+    """Return the whole numbers that names spell: 1, 1.0, or True where the labels seen are 0 and 1 or -1 and 1; or None."""
+    if all(re.fullmatch(r"-?\d+(\.0*)?", name) for name in names):
+        return [int(name.split(".")[0]) for name in names]
+    if (booleans := as_booleans(names)) is None or not (seen <= {0, 1} or seen <= {-1, 1}):
+        return None
+    return [1 if event else -1 if -1 in seen else 0 for event in booleans]
+
+
+def read_forecast(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    prob: str | None = None,
+    logit: str | None = None,
+    rows: slice = slice(None),
+    label_optional: bool = False,
+) -> ForecastTable:
+    """Read a file and choose its columns: as told, or by guesses that are reported and refused when ambiguous."""
+    where = str(path)
+    whole = read_table(path)
+    return forecast_in(
+        whole, label=label, prob=prob, logit=logit, rows=rows, label_optional=label_optional, where=where
+    )
+
+
+def forecast_in(
+    whole: FileTable,
+    *,
+    label: str | None = None,
+    prob: str | None = None,
+    logit: str | None = None,
+    rows: slice = slice(None),
+    label_optional: bool = False,
+    where: str,
+) -> ForecastTable:
+    """Return the forecast that a table holds: its columns are chosen, and are numbers."""
+    found = choose_columns(whole, label=label, prob=prob, logit=logit, label_optional=label_optional, where=where)
+    label_column, chosen = found.label_column, found.forecast_columns
+    _require_columns(whole, chosen, where=where)
+    _require_one_length(whole, [*chosen, *([] if label_column is None else [label_column])], where=where)
+    table = whole.sliced(rows, len(whole.columns[chosen[0]]))
+    _require_numbers(table, chosen, where=where, first=rows.start or 0)
+    return replace(found, table=_unpacked(table, chosen), forecast_columns=_unpacked_names(table, chosen))
+
+
+def choose_columns(
+    whole: FileTable,
+    *,
+    label: str | None = None,
+    prob: str | None = None,
+    logit: str | None = None,
+    label_optional: bool = False,
+    where: str,
+) -> ForecastTable:
+    """Choose the columns of a table, by their names alone."""
+    guessed: list[str] = []
+    label_column = _choose_label(whole, label, guessed, optional=label_optional, where=where)
+    if prob is not None and logit is not None:
+        raise ValueError("a forecast is probabilities or logits; got --prob and --logit. Pass one of them.")
+    rest = [name for name in whole if name != label_column]
+    if prob is not None or logit is not None:
+        chosen = select(rest, prob or logit or "", where=where)
+        input: Input = "probability" if prob is not None else "logit"
+    else:
+        chosen, input = _guess_forecast([name for name in rest if whole.axes(name) in (1, 2)], where=where)
+        guessed.append(f"{input} {_span(chosen)}")
+    return ForecastTable(whole, label_column, chosen, input, tuple(guessed), where)
+
+
+def _require_columns(table: FileTable, chosen: Sequence[str], *, where: str) -> None:
+    for name in chosen:
+        if (axes := table.axes(name)) not in (1, 2):
+            raise ValueError(
+                f"{where} must hold an array of one or two axes in {name!r}; got one of {axes}. "
+                "Choose another with --prob or --logit."
+            )
+
+
+def _require_numbers(table: FileTable, chosen: Sequence[str], *, where: str, first: int) -> None:
+    for name in chosen:
+        if table.numbers(name).dtype.kind not in NUMERIC:
+            row, cell = _wrong_cell(table, name)
+            raise no_number(cell, name, where=where, row=first + row)
+
+
+def no_number(cell: Any, column: str, *, where: str, row: int) -> TypeError:
+    """Return the error of a column of numbers with a cell that is none."""
+    return TypeError(f"{where} must hold numbers in the column {column!r}; got {cell!r} in row {row}. {_cure(cell)}")
+
+
+def _cure(cell: Any) -> str:
+    if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", cell):
+        return "Write decimals with a point, or separate the columns by semicolons."
+    return "Correct the column, or choose others with --prob or --logit."
+
+
+def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:
+    """Return the first cell that is no number, and its row; in a column of another type that is any cell."""
+    column = table.columns[name]
+    if isinstance(column, Text):
+        row = column.wrong_cell()
+        return row, column.cells()[row]
+    values = table[name]
+    listed = values.ravel().tolist()
+    at = next((i for i, value in enumerate(listed) if not _is_number(value)), 0)
+    return at // (values.size // len(values)), listed[at]
+
+
+def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -> None:
+    """Refuse arrays of an NPZ file that are no columns of one table."""
+    lengths = {name: len(table.columns[name]) for name in names}
+    other = next((name for name in names if lengths[name] != lengths[names[0]]), None)
+    if other is not None:
+        raise ValueError(
+            f"{where} must hold as many rows in {names[0]!r} as in {other!r}; got {lengths[names[0]]} and {lengths[other]}. "
+            "Choose others with --label, --prob or --logit."
+        )
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (str, bytes)):
+        return isinstance(value, str) and is_figure(value)
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def select(names: Sequence[str], wanted: str, *, where: str) -> tuple[str, ...]:
+    """Choose columns by comma-separated names, globs (``p_*``) or ranges (``first:last``), in the order named."""
+    chosen: list[str] = []
+    for word in (w.strip() for w in wanted.split(",")):
+        if word in names:
+            chosen.append(word)
+        elif ":" in word and all(end in names for end in word.split(":", 1)):
+            first, last = (names.index(end) for end in word.split(":", 1))
+            if first > last:
+                raise ValueError(
+                    f"a range of columns must run in the file's order; got {word!r}. Turn it round, or name the columns."
+                )
+            chosen += names[first : last + 1]
+        elif found := fnmatch.filter(names, word):
+            chosen += found
+        else:
+            raise ValueError(f"{where} must have the column {word!r}; it has {_listed(names)}. Name one of these.")
+    return tuple(dict.fromkeys(chosen))
+
+
+def select_one(names: Sequence[str], wanted: str, option: str, *, where: str) -> str:
+    """Choose the column of an option that takes one."""
+    chosen = select(names, wanted, where=where)
+    if len(chosen) > 1:
+        raise ValueError(
+            f"{option} must name one column of {where}; got {wanted!r}, which names {_listed(chosen, 5)}. Name one of these."
+        )
+    return chosen[0]
+
+
+# Guesses
+
+
+def _choose_label(table: FileTable, label: str | None, guessed: list[str], *, optional: bool, where: str) -> str | None:
+    if label is not None:
+        return select_one(list(table), label, "--label", where=where)
+    found = [name for name in table if name.lower() in LABEL_NAMES and table.axes(name) in (1, 2)]
+    if len(found) > 1:
+        raise ValueError(f"the label column must be clear; {where} has {_listed(found)}. Name it with --label.")
+    if not found:
+        if optional:
+            return None
+        raise ValueError(f"{where} must have a label column; it has {_listed(list(table))}. Name it with --label.")
+    guessed.append(f"label {found[0]!r}")
+    return found[0]
+
+
+def _guess_forecast(names: Sequence[str], *, where: str) -> tuple[tuple[str, ...], Input]:
+    candidates: list[tuple[tuple[str, ...], Input]] = []
+    kinds: tuple[tuple[Sequence[str], Input], ...] = ((PROB_PATTERNS, "probability"), (LOGIT_PATTERNS, "logit"))
+    for patterns, input in kinds:
+        for pattern in patterns:
+            if found := tuple(fnmatch.filter(names, pattern)):
+                candidates.append((found, input))
+    distinct = list(dict.fromkeys(candidates))
+    if len(distinct) == 1:
+        return distinct[0]
+    if not distinct:
+        raise ValueError(
+            f"{where} must have forecast columns; it has {_listed(names)}. Name them with --prob 'p_*' or --logit 'z_*'."
+        )
+    options = " or ".join(f"{input} {_span(columns)}" for columns, input in distinct)
+    raise ValueError(
+        f"the forecast columns of {where} must be clear; they could be {options}. Say with --prob or --logit."
+    )
+
+
+def _span(columns: Sequence[str]) -> str:
+    return repr(columns[0]) if len(columns) == 1 else f"{columns[0]!r} to {columns[-1]!r} ({len(columns)} columns)"
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(map(repr, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+# An NPZ holds a table of probabilities as one array: it is unpacked into columns, so that all files look alike.
+
+
+def _unpacked_names(table: FileTable, chosen: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        name if table.axes(name) == 1 else f"{name}_{k}"
+        for name in chosen
+        for k in range(1 if table.axes(name) == 1 else table[name].shape[1])
+    )
+
+
+def _unpacked(table: FileTable, chosen: Sequence[str]) -> FileTable:
+    """Return the table with a column for each column of an array that holds the forecast."""
+    arrays = {name: table[name] for name in chosen if table.axes(name) == 2}
+    places = {name: {f"{name}_{k}": Values(column) for k, column in enumerate(a.T)} for name, a in arrays.items()}
+    return table.replaced(places)

@@ -8,12 +8,11 @@ from typing import Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.links import CLIP, FloatArray
-from calibrant._core.parameters import is_word, require
-from calibrant._core.problem import BoolArray, SimplexProblem
-from calibrant._core.validation import DataOptions
-from calibrant.metrics.kinds.mean_of_rows import MeanOfRows
-from calibrant.metrics.log_losses import LogLoss
+from calibrant._core.arrays import CLIP, FloatArray
+from calibrant._core.border import DataOptions
+from calibrant._core.checks import is_word, require
+from calibrant._core.rows import BoolArray, SimplexProblem
+from calibrant.metrics.kinds import LogLoss, MeanOfRows
 from calibrant.sums import Predictions
 
 # One value a row: what the scores are means of, and what is resampled for their intervals.

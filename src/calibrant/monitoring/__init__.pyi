@@ -1,3 +1,3 @@
 from .monitor import Monitor as Monitor
-from .table import Alarm as Alarm
-from .table import MonitorTable as MonitorTable
+from calibrant.monitoring.monitor import Alarm as Alarm
+from calibrant.monitoring.monitor import MonitorTable as MonitorTable

@@ -4,27 +4,416 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field, fields
+from functools import cached_property, reduce
+from operator import add
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import Input, as_problem
+from calibrant._core.checks import fraction, require, resamples, whole
 from calibrant._core.checksum import checksum_of
-from calibrant._core.parameters import fraction, require, resamples, whole
-from calibrant._core.rows import Rows
-from calibrant._core.validation import Input
+from calibrant._core.result import DrawnResult, Picture, Table
+from calibrant._core.rows import BoolArray, IntArray, Problem, Rows, SimplexProblem
 from calibrant.binning import EqualWidth
-from calibrant.monitoring.figures import plan_of
-from calibrant.monitoring.given_rows import GivenRows
-from calibrant.monitoring.look import Look
-from calibrant.monitoring.options import differing, options_of, plain_label
-from calibrant.monitoring.settled import known_notion, of_equal_width
-from calibrant.monitoring.state import VERSION, State, of_a_state, require_empty, require_version
-from calibrant.monitoring.table import Alarm, MonitorTable
-from calibrant.monitoring.tally import Tally
-from calibrant.monitoring.windows import LAST, as_windows
+from calibrant.drawing import require_kind
+from calibrant.monitoring.evidence import Figures, Sequential, plan_of
+from calibrant.monitoring.state import (
+    LAST,
+    VERSION,
+    ByWindow,
+    Settings,
+    State,
+    Windows,
+    added,
+    as_windows,
+    differing,
+    known_notion,
+    of_a_state,
+    of_equal_width,
+    of_predictions,
+    options_of,
+    plain_label,
+    plan_for,
+    require_empty,
+    require_version,
+    summed,
+)
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import Plan
-from calibrant.sums.predictions import Predictions
+from calibrant.sums import Plan, Sums
+from calibrant.sums.reading import Predictions
+
+# Calibration by window, with the evidence after each: what a monitor shows
+
+
+CALIBRATION, DRIFT = "calibration", "drift"
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """The first window after which the evidence of a test is enough.
+
+    Attributes
+    ----------
+    test : {"calibration", "drift"}
+        What is not so: that predictions are calibrated, or that gaps are those of the reference.
+    window : str
+        Name of the window.
+    evidence : float
+        What the bets of the test have made of 1, at least 1 / alpha; infinite where an event of probability 0 occurred.
+    alpha : float
+        Probability of a false alarm, ever, at most.
+    where : str
+        The rows whose bets gained most, and how they are wrong.
+    """
+
+    test: str
+    window: str
+    evidence: float
+    alpha: float
+    where: str
+
+    def __str__(self) -> str:
+        what = "predictions are not calibrated" if self.test == CALIBRATION else "calibration has changed"
+        return f"{self.window}: {what}: {self.where} (evidence {self.evidence:.3g}, alarm from {1 / self.alpha:.3g})"
+
+
+@dataclass(frozen=True, eq=False)
+class MonitorTable(DrawnResult):
+    """Figures of each window, and the evidence after it.
+
+    Attributes
+    ----------
+    window : tuple of str
+        Names of the windows, in their order.
+    rows : ndarray of shape (n_windows,)
+        Number of rows.
+    is_reference : ndarray of shape (n_windows,)
+        Whether the window is part of the reference.
+    event_rate, mean_prob, gap : ndarray of shape (n_windows,)
+        Share of events, mean probability, and their difference (calibration in the large). NaN of class-wise calibration, where
+        the differences of the classes cancel.
+    gap_lower, gap_upper : ndarray of shape (n_windows,)
+        Interval of that difference by the normal law.
+    ece, ece_lower, ece_upper : ndarray of shape (n_windows,)
+        Expected calibration error, and the interval of the true one.
+    noise_floor, noise_upper : ndarray of shape (n_windows,)
+        Its expected value under calibration, and what it exceeds then in a share ``level`` of cases.
+    log_loss : ndarray of shape (n_windows,)
+        Mean log loss, nats.
+    impossible : ndarray of shape (n_windows,)
+        Number of events of probability 0 that occurred.
+    evidence, drift_evidence : ndarray of shape (n_windows,)
+        Evidence after the window that predictions are not calibrated, and that gaps are not those of the reference. Either is
+        an alarm from 1 / alpha on. NaN in windows of the reference.
+    alarms : tuple of Alarm
+        At most one a test.
+    notion : str
+        Notion of calibration.
+    alpha, level : float
+        Probability of a false alarm, ever, of each test; and one minus the coverage of each interval.
+    """
+
+    _table = Table(
+        "window",
+        *("window", "rows", "is_reference", "event_rate", "mean_prob", "gap", "gap_lower", "gap_upper"),
+        *("ece", "ece_lower", "ece_upper", "noise_floor", "noise_upper", "log_loss", "impossible"),
+        *("evidence", "drift_evidence"),
+    )
+    _summary = "{notion}, windows={window:n}, rows={rows_in_all}, alarms={alarms:n}"
+    _picture = Picture(
+        "calibration over time, over the noise, and the evidence with its alarms", "monitoring.monitor.plot_monitor"
+    )
+
+    window: tuple[str, ...]
+    rows: IntArray
+    is_reference: BoolArray
+    event_rate: FloatArray
+    mean_prob: FloatArray
+    gap: FloatArray
+    gap_lower: FloatArray
+    gap_upper: FloatArray
+    ece: FloatArray
+    ece_lower: FloatArray
+    ece_upper: FloatArray
+    noise_floor: FloatArray
+    noise_upper: FloatArray
+    log_loss: FloatArray
+    impossible: IntArray
+    evidence: FloatArray
+    drift_evidence: FloatArray
+    alarms: tuple[Alarm, ...]
+    notion: str
+    alpha: float
+    level: float
+
+    @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns of the data frame, by name.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_windows,)
+            Those of `to_frame`.
+        """
+        return self._table.of(self)
+
+    @property
+    def rows_in_all(self) -> int:
+        """Number of rows of all windows."""
+        return int(np.sum(self.rows))
+
+    def __str__(self) -> str:
+        """Return the table as text, with the alarms below it."""
+        head = (
+            "window",
+            "rows",
+            "gap",
+            "ECE",
+            f"{1 - self.level:.0%} interval",
+            "noise",
+            "log loss",
+            "evidence",
+            "of drift",
+        )
+        body = [self._line(number) for number in range(len(self.window))]
+        widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in (head, *body)
+        ]
+        lines.insert(1, "  ".join("-" * w for w in widths))
+        said = [f"alarm: {alarm}" for alarm in self.alarms] or [f"no alarm; it takes evidence of {1 / self.alpha:.3g}"]
+        return "\n".join([*lines, *said])
+
+    def _line(self, k: int) -> tuple[str, ...]:
+        return (
+            f"{self.window[k]} (reference)" if self.is_reference[k] else self.window[k],
+            f"{self.rows[k]}",
+            "" if np.isnan(self.gap[k]) else f"{self.gap[k]:+.4f}",
+            f"{self.ece[k]:.4f}",
+            f"[{self.ece_lower[k]:.4f}, {self.ece_upper[k]:.4f}]",
+            f"{self.noise_floor[k]:.4f}",
+            f"{self.log_loss[k]:.4f}",
+            f"{self.evidence[k]:.3g}",
+            "" if np.isnan(self.drift_evidence[k]) else f"{self.drift_evidence[k]:.3g}",
+        )
+
+
+# A look at windows in their order: figures, evidence and alarms
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A look at windows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What the windows are called.
+    windows : tuple of Sums
+        Their sums, in their order.
+    first : int
+        How many of the first windows are the reference.
+    given : Sums or None
+        A reference that is not among the windows.
+    alpha : float
+        False-alarm rate of each test.
+    """
+
+    names: tuple[str, ...]
+    windows: tuple[Sums, ...]
+    first: int
+    given: Sums | None
+    alpha: float
+
+    @cached_property
+    def calibration(self) -> Sequential | None:
+        """The test of calibration; None without windows."""
+        return Sequential.of(self.windows) if self.windows else None
+
+    @cached_property
+    def drift(self) -> Sequential | None:
+        """The test of drift; None without a reference, or without windows beside it."""
+        reference = reduce(add, self.windows[: self.first]) if self.first else self.given
+        later = self.windows[self.first :]
+        return Sequential.of(later, reference) if later and reference is not None else None
+
+    @cached_property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """The first alarm of each test, in the order of their windows."""
+        found = []
+        for test, seen, skipped in ((CALIBRATION, self.calibration, 0), (DRIFT, self.drift, self.first)):
+            at = None if seen is None else seen.first(self.alpha)
+            if seen is not None and at is not None:
+                evidence = float(_evidence(seen.path[at : at + 1])[0])
+                alarm = Alarm(test, self.names[at + skipped], evidence, self.alpha, seen.where(at))
+                found.append((at + skipped, alarm))
+        return tuple(alarm for _, alarm in sorted(found, key=lambda pair: pair[0]))
+
+    def table(self, level: float, n_resamples: int) -> MonitorTable:
+        """Return figures of each window, and the evidence after it."""
+        n = len(self.windows)
+        figures = [Figures.of(sums, level, n_resamples) for sums in self.windows]
+        columns = {field.name: np.array([getattr(one, field.name) for one in figures]) for field in fields(Figures)}
+        by_test = []
+        for seen in (self.calibration, self.drift):
+            path = np.empty(0) if seen is None else _evidence(seen.path)
+            by_test.append(np.concatenate([np.full(n - path.size, np.nan), path]))
+        return MonitorTable(
+            window=self.names,
+            is_reference=np.arange(n) < self.first,
+            evidence=by_test[0],
+            drift_evidence=by_test[1],
+            alarms=self.alarms,
+            notion=self.windows[0].plan.cells[0][0].name,
+            alpha=self.alpha,
+            level=level,
+            **columns,
+        )
+
+
+def _evidence(log: FloatArray) -> FloatArray:
+    """Return the evidence of its logarithm; it is infinite only where an event of probability 0 occurred."""
+    most = np.log(np.finfo(np.float64).max)
+    return np.exp(np.where(log == np.inf, log, np.minimum(log, most)))
+
+
+# What a monitor has counted so far: sums of windows, and of a reference that was given apart from them
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Sums that add up.
+
+    Attributes
+    ----------
+    windows : ByWindow
+        Those of each window.
+    given : Sums or None
+        Those of a reference that is not among the windows.
+    """
+
+    windows: ByWindow = field(default_factory=lambda: ByWindow({}))
+    given: Sums | None = None
+
+    def __add__(self, other: Tally) -> Tally:
+        given = [one.given for one in (self, other) if one.given is not None]
+        return Tally(self.windows + other.windows, added(*given) if len(given) == 2 else next(iter(given), None))
+
+    def look(self, windows: Windows, reference: int, alpha: float) -> Look:
+        """Return a look at the windows, of which so many are the reference if none is given."""
+        keys, sums = self.windows.keys, self.windows.sums
+        first = 0 if self.given is not None else min(reference, len(keys))
+        return Look(tuple(map(windows.name, keys)), tuple(sums[key] for key in keys), first, self.given, alpha)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sums as the state of a monitor has them."""
+        found = self.windows
+        return {
+            "n_rows": found.rows,
+            "next_row": found.end,
+            "windows": [{"window": key, "sums": found.sums[key].to_dict()} for key in found.keys],
+            "reference": None if self.given is None else self.given.to_dict(),
+        }
+
+
+# Rows that a monitor is given: in memory, or predictions that are read in batches
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """Rows as a monitor reads them.
+
+    Attributes
+    ----------
+    monitor : Settings
+        How it reads them.
+    before : Plan or None
+        What is summed, where earlier rows decided it.
+    y_true, y_prob, sample_weight : object
+        What `Monitor.update` was given.
+    """
+
+    monitor: Settings
+    before: Plan | None
+    y_true: Any
+    y_prob: Any
+    sample_weight: Any
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The rows, or some of those that are read in batches."""
+        monitor = self.monitor
+        if isinstance(self.y_true, Predictions):
+            return self._head(self.y_true)
+        return as_problem(
+            self.y_true,
+            self.y_prob,
+            sample_weight=self.sample_weight,
+            labels=monitor.labels,
+            pos_label=monitor.pos_label,
+            input=monitor.input,
+            rows=monitor.rows,
+        )
+
+    def _head(self, predictions: Predictions) -> Problem:
+        """Return some rows of predictions, which have their own numbers and weights, and know their event."""
+        must = "y_prob and sample_weight must be left out with predictions that are read in batches"
+        require(self.y_prob is None and self.sample_weight is None, must, got="some", hint="They hold their own")
+        problem = predictions.head()
+        classes = problem.classes.tolist()
+        in_order = len(classes) > 2 or classes == sorted(classes, key=str)
+        require(
+            self.monitor.labels is not None or in_order or not isinstance(problem, SimplexProblem),
+            "labels must be given where the event of two columns is the first",
+            got="none",
+            hint="Pass Monitor(labels=..., pos_label=...) as predictions have them",
+        )
+        return problem
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What is summed."""
+        return plan_for(self.monitor, self.problem, self.before)
+
+    @property
+    def labels(self) -> list[Any]:
+        """The class of each column, where the event of two may be the first; of one column the event is the last."""
+        monitor, problem = self.monitor, self.problem
+        if monitor.labels is not None:
+            return list(monitor.labels)
+        in_batches = isinstance(self.y_true, Predictions)
+        if monitor.pos_label is None or in_batches or not isinstance(problem, SimplexProblem):
+            return list(problem.classes.tolist())
+        return list(as_problem(self.y_true, self.y_prob, input=monitor.input, rows=monitor.rows).classes.tolist())
+
+    def by_window(self, windows: Windows, start: int, at: Any) -> ByWindow:
+        """Sum the rows of each window; ``start`` is the number of the first row among all."""
+        problem = self.problem
+        if isinstance(self.y_true, Predictions):
+            must = "at must be one value for all rows of predictions that are read in batches"
+            is_one = at is None or np.ndim(at) == 0
+            require(is_one, must, got=f"shape {np.shape(at)}", hint="Update with each window alone")
+            return of_predictions(self.y_true, start, at, windows, self.plan)
+        n = problem.size if self.sample_weight is None else np.size(self.sample_weight)
+        keys = windows.keys(at, n, start)
+        if problem.size < n:  # rows of weight 0 are left out
+            keys = keys[np.asarray(self.sample_weight, dtype=np.float64) > 0.0]
+        return ByWindow.of(problem, keys, self.plan, start + n)
+
+    def summed(self) -> Sums:
+        """Sum all rows."""
+        plan = self.plan
+        if isinstance(self.y_true, Predictions):
+            return self.y_true.reduce(lambda batch, _: summed(batch, plan))
+        return summed(self.problem, plan)
+
+
+# A monitor: sums of predictions and outcomes by window, which add up, with figures and alarms
 
 
 class Monitor:
@@ -378,3 +767,88 @@ class Monitor:
             else:
                 require_empty(plain)
         return monitor
+
+
+# The picture of a monitor: calibration by window over its noise, and the evidence with its alarms
+
+
+MOST_EVIDENCE = 1e9
+"""Evidence up to which the axis goes: what is more stands at its end."""
+
+MOST_NAMES = 8
+"""Windows that are named on the axis."""
+
+
+def plot_monitor(table: MonitorTable, *, ax: Any = None) -> Any:
+    """Draw the calibration error of each window over its noise, and below it the evidence of both tests, from 0.001 to 10⁹.
+
+    Parameters
+    ----------
+    table : MonitorTable
+        What `Monitor.table` gives.
+    ax : sequence of two matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes, shape (2,)
+        What was drawn on: errors, and evidence.
+    """
+    import matplotlib.pyplot as plt
+
+    require_kind(table, "table", "monitor.table()", MonitorTable)
+    if ax is None:
+        ax = plt.subplots(2, figsize=(7.2, 5.2), sharex=True, height_ratios=(3, 2), layout="constrained")[1]
+    axes = np.asarray(ax, dtype=object)
+    must = "ax must be two axes, for errors and for evidence"
+    require(axes.shape == (2,), must, got=f"shape {axes.shape}", hint="Pass plt.subplots(2)[1], or leave it out")
+    upper, lower = axes
+    _draw_errors(upper, table)
+    _draw_evidence(lower, table)
+    at = np.unique(np.linspace(0, len(table.window) - 1, MOST_NAMES).round().astype(int))
+    lower.set_xticks(at, [table.window[k] for k in at], rotation=30, ha="right", rotation_mode="anchor")
+    lower.set_xlim(-0.6, len(table.window) - 0.4)
+    for each in axes:
+        each.set_axisbelow(True)
+        each.grid(color=_style.GRID, linewidth=0.8)
+    return axes
+
+
+def _draw_errors(ax: Any, table: MonitorTable) -> None:
+    x = np.arange(len(table.window))
+    edges = np.append(x - 0.5, x[-1] + 0.5)
+    noise = f"up to here in {1 - table.level:.0%} if calibrated"
+    ax.stairs(table.noise_upper, edges, fill=True, color=_style.BAND, linewidth=0, label=noise)
+    ax.stairs(
+        table.noise_floor, edges, color=_style.IDEAL, linestyle="--", linewidth=1, label="noise floor", baseline=None
+    )
+    ends = (table.ece_lower, table.ece_upper)
+    ax.vlines(
+        x, *ends, color=_style.colour(4), linewidth=2.5, label=f"{1 - table.level:.0%} interval of the true error"
+    )
+    ax.plot(x, table.ece, "o-", color=_style.colour(0), markersize=3.5, linewidth=1.2, label="ECE")
+    ax.set_ylabel(f"ECE ({table.notion})")
+    ax.set_ylim(0.0, 1.35 * float(np.max([table.ece, table.ece_upper, table.noise_upper])))
+    ax.legend(loc="upper left", ncols=2, frameon=False, fontsize="small")
+
+
+def _draw_evidence(ax: Any, table: MonitorTable) -> None:
+    x = np.arange(len(table.window))
+    for number, (values, label) in enumerate(((table.evidence, "not calibrated"), (table.drift_evidence, "drift"))):
+        shown = np.clip(values, 1e-3, MOST_EVIDENCE)
+        look = {"color": _style.colour(number), "marker": _style.marker(number), "markersize": 3.5, "linewidth": 1.2}
+        if not np.isnan(shown).all():
+            ax.plot(x, shown, label=label, **look)
+    ax.axhline(1.0 / table.alpha, color=_style.IDEAL, linestyle="--", linewidth=1, label=f"alarm, α = {table.alpha:g}")
+    for alarm in table.alarms:
+        number = 0 if alarm.test == CALIBRATION else 1
+        at = table.window.index(alarm.window)
+        reached = float(np.clip(alarm.evidence, 1e-3, MOST_EVIDENCE))
+        ax.plot([at], [reached], "o", markersize=11, fillstyle="none", markeredgewidth=1.8, color=_style.colour(number))
+    if table.is_reference.any():
+        ax.axvspan(
+            -0.5, int(table.is_reference.sum()) - 0.5, color=_style.BAND, linewidth=0, label="reference", zorder=0
+        )
+    ax.set_yscale("log")
+    ax.set_ylabel("evidence")
+    ax.legend(loc="upper left", ncols=2, frameon=False, fontsize="small")

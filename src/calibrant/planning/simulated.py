@@ -2,22 +2,455 @@
 
 from __future__ import annotations
 
-from math import inf, log
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import ceil, exp, inf, log
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import expit, ndtr, ndtri
 
-from calibrant._core.parameters import choice, number, refuse, require
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray, prob_of_logit
+from calibrant._core.border import Input, as_forecast, as_logits, as_score
+from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
+from calibrant._core.result import DrawnResult, Picture, Table
+from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
 from calibrant.binning import Binning, as_binning
-from calibrant.metrics.kinds.metric import Function, Metric, as_metric
+from calibrant.datasets import make_softmax_forecast
+from calibrant.drawing import legend_above
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics.estimate import NO_INTERVAL, Estimate, Resampling, consistent_deviations, pvalue_of
+from calibrant.metrics.kinds import Function, Metric, as_metric, estimates, within
+from calibrant.metrics.noise import Residuals, Setting
 from calibrant.notions import Notion
-from calibrant.planning import search
-from calibrant.planning.power import Detection
-from calibrant.planning.predictions import STRAYS, Predictions, of_classes, of_event, of_pilot
-from calibrant.planning.rows_needed import RowsNeeded
-from calibrant.planning.search import OutOfReachError, rows_where
-from calibrant.planning.width import Intervals
+from calibrant.sums.draws import Bootstrap, ConsistentLabels
+
+# The answer to "how many rows do I need?"
+
+
+@dataclass(frozen=True, eq=False)
+class RowsNeeded(DrawnResult):
+    """How many rows a question takes, and what that rests on: the result of `rows_for`.
+
+    Attributes
+    ----------
+    rows : int
+        The answer.
+    sentence : str
+        What these rows are needed for, in one sentence.
+    standard_error : float
+        Standard error of ``rows`` by the draws of the simulation; 0 where nothing was drawn.
+    assumed : dict
+        What the answer rests on, such as the level, the power and the predictions, by name.
+    figure : str
+        What was looked at for each number of rows: "power", "width", "bound" or "share of harm".
+    target : float
+        The value of that figure that was asked for.
+    tried : ndarray of shape (L,)
+        Numbers of rows that were tried, rising.
+    value : ndarray of shape (L,)
+        The figure with so many rows; of a simulation with its noise.
+    """
+
+    _table = Table("number of rows that was tried", "rows=tried", "value", "figure")
+    _summary = "{rows}, {figure}={target:g}"
+    _picture = Picture("the figure against the number of rows", "planning.simulated.plot_rows_needed")
+
+    rows: int
+    sentence: str
+    standard_error: float
+    assumed: Mapping[str, Any]
+    figure: str
+    target: float
+    tried: IntArray
+    value: FloatArray
+
+    def __str__(self) -> str:
+        """Return the sentence, and a line for each assumption."""
+        width = max(map(len, self.assumed))
+        return "\n".join([self.sentence, *(f"  {name:<{width}}  {said}" for name, said in self.assumed.items())])
+
+
+# The predictions that a plan is made for: those of a pilot, or those of a stated kind
+
+
+POOL, MOST_NUMBERS = 20_000, 1 << 22
+"""Rows, and probabilities, of a stated kind that rows are drawn from."""
+
+USUAL_ACCURACY, USUAL_AUC = 0.8, 0.8
+
+STRAYS = {
+    "over-confident": lambda log_prob, t: log_prob * np.exp(-t),
+    "under-confident": lambda log_prob, t: log_prob * np.exp(t),
+    "too high": lambda log_prob, t: log_prob - t * np.array([0.0, 1.0]),
+    "too low": lambda log_prob, t: log_prob + t * np.array([0.0, 1.0]),
+}
+"""Log-probabilities of the truth, but for a constant a row, of predictions that are wrong in a way, by a strength t."""
+
+OF_TWO_CLASSES = ("too high", "too low")
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predictions to draw rows from, and what is said of them."""
+
+    forecast: Forecast
+    said: str
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.forecast.shape[1]
+
+    def truth(self, wrong: str, strength: float) -> FloatArray:
+        """Return the true probabilities if the predictions are wrong in this way by this strength, shape (n, K)."""
+        if strength == 0.0:
+            return self.forecast.prob
+        return prob_of_logit(STRAYS[wrong](self.forecast.log_prob, strength))
+
+    def whole(self) -> SimplexProblem:
+        """Return all of them as a problem, with labels that say nothing: the most probable class."""
+        return _problem(self.forecast, self.forecast.values.argmax(axis=1))
+
+    def drawn(self, n: int, truth: FloatArray, rng: np.random.Generator) -> tuple[SimplexProblem, FloatArray]:
+        """Draw rows with replacement and labels from the truth; return the problem and the truth of its rows."""
+        rows = rng.integers(0, len(truth), n)
+        (label,) = ConsistentLabels(truth[rows], 1, rng)
+        return _problem(Forecast(self.forecast.values[rows], self.forecast.is_logit), label), truth[rows]
+
+
+def _problem(forecast: Forecast, label: npt.NDArray[np.intp]) -> SimplexProblem:
+    n, n_classes = forecast.shape
+    return SimplexProblem(forecast, label, Weights.one_each(n), np.arange(n_classes))
+
+
+def of_pilot(y_prob: npt.ArrayLike, input: Input = "probability", rows: Rows = "as-given") -> Predictions:
+    """Return the predictions of a pilot."""
+    values = as_numbers("y_prob", y_prob)
+    if values.ndim == 2:
+        forecast = as_forecast(values, input=input, rows=rows, name="y_prob")
+    elif input == "logit":
+        forecast = two_columns(as_logits(values, "y_prob"), is_logit=True)
+    else:
+        forecast = two_columns(as_score(values, "y_prob", rows), is_logit=False)
+    return Predictions(forecast, f"those of the pilot's {len(values):,} rows")
+
+
+def of_classes(n_classes: object, accuracy: object, rng: np.random.Generator) -> Predictions:
+    """Return predictions of many classes whose logits are independent and normal, with a mean confidence of ``accuracy``."""
+    classes = whole("n_classes", n_classes, least=2, most=10_000, hint="One event makes two classes")
+    wanted: Any = USUAL_ACCURACY if accuracy is None else accuracy
+    n = max(1000, min(POOL, MOST_NUMBERS // classes))
+    prob = make_softmax_forecast(n, classes, temperature=1.0, accuracy=wanted, rng=rng).prob
+    return Predictions(
+        Forecast(np.asarray(prob, dtype=np.float64)),
+        f"softmax of independent normal logits of {classes} classes, accuracy {wanted:g}",
+    )
+
+
+def of_event(event_rate: object, auc: object) -> Predictions:
+    """Return predictions of one event whose log-odds are normal, with this event rate and area under the ROC curve.
+
+    They are the quantiles of that normal distribution at (i + 1/2) / 20 000, so nothing is drawn.
+    """
+    rate = number("event_rate", event_rate, least=0.001, most=0.999, hint="Pass the share of the rows with the event")
+    area = number(
+        "auc",
+        USUAL_AUC if auc is None else auc,
+        least=0.55,
+        most=0.99,
+        hint="It is the area under the ROC curve; 0.8 is usual",
+    )
+    normal = ndtri((np.arange(POOL) + 0.5) / POOL)
+    scale = brentq(lambda s: _area(_with_rate(normal, s, rate)) - area, 0.05, 100.0, xtol=1e-8)
+    logit = two_columns(_with_rate(normal, scale, rate), is_logit=True)
+    return Predictions(logit, f"normal log-odds of one event, event rate {rate:g}, area under the ROC curve {area:g}")
+
+
+def _with_rate(normal: FloatArray, scale: float, rate: float) -> FloatArray:
+    """Return log-odds of this scale, shifted so that the event rate is as wanted."""
+    far = 10.0 * scale + 20.0
+    return np.asarray(brentq(lambda m: float(expit(m + scale * normal).mean()) - rate, -far, far) + scale * normal)
+
+
+def _area(log_odds: FloatArray) -> float:
+    """Area under the ROC curve of calibrated predictions with these log-odds, which rise."""
+    event = expit(log_odds)
+    other = 1.0 - event
+    below = np.cumsum(other) - 0.5 * other
+    return float(event @ below / (event.sum() * other.sum()))
+
+
+# The number of rows at which a figure that is measured with noise reaches a target
+
+
+LEAST = 50
+"""Rows from which the search begins: fewer are not planned for."""
+
+MOST, MOST_NUMBERS_TRIED = 1_000_000, 1 << 24
+"""Rows, and rows times classes, at which it ends."""
+
+POINTS, REACH, ROUNDS = 10, 0.3, 3
+"""A line is fitted to so many numbers of rows, from exp(-REACH) to exp(REACH) times a first guess, and at most ``ROUNDS`` times
+to as many more about where it meets the target."""
+
+NARROW = REACH / 2.0
+"""The last line spans exp(-NARROW) to exp(NARROW), where a power curve is nearly straight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The rows that were found, their standard error, and what was tried: numbers of rows (L,), and the figure there (L,)."""
+
+    rows: int
+    standard_error: float
+    tried: IntArray
+    figure: FloatArray
+
+
+class OutOfReachError(ValueError):
+    """The figure does not reach the target with the most rows that are tried."""
+
+    def __init__(self, rows: int, figure: float) -> None:
+        super().__init__(f"the figure with {rows} rows is {figure:g}")
+        self.rows, self.figure = rows, figure
+
+
+Figure = Callable[[int, bool], float]
+"""A figure of a number of rows, drawn anew at each call: roughly, or not. It is minus infinity where the rows have none."""
+
+
+def rows_where(figure: Figure, target: float, *, most: int = MOST) -> Found:
+    """Return the rows at which a figure that rises with log(rows), nearly along a line, reaches a target.
+
+    Parameters
+    ----------
+    figure : callable
+        Of a number of rows and whether a rough value is enough.
+    target : float
+        The value that is wanted.
+    most : int, default=1_000_000
+        Rows at which the search ends.
+
+    Returns
+    -------
+    Found
+        The rows where the fitted line meets the target, with the standard error by the residuals of the line.
+
+    Raises
+    ------
+    OutOfReachError
+        If the figure is below the target with the most rows.
+
+    Notes
+    -----
+    The rows are doubled until the figure reaches the target, at most 15 times. Then a line is fitted by least squares to 10
+    numbers of rows about the place where the last two meet the target: first to rough values, and then, about the place where
+    that line meets it, to good ones; and to 10 more where a line meets it elsewhere. For the line a + b x and residual variance
+    s² the place x has the variance s² / b² (1 / m + (x - mean)² / sum (x_i - mean)²) to first order.
+    """
+    tried = [LEAST]
+    seen = [figure(LEAST, True)]
+    while seen[-1] < target and tried[-1] < most:
+        tried.append(min(2 * tried[-1], most))
+        seen.append(figure(tried[-1], True))
+    if seen[-1] < target:
+        raise OutOfReachError(tried[-1], seen[-1])
+    if len(tried) == 1:
+        return Found(LEAST, 0.0, np.array(tried), np.array(seen))
+
+    def look(guess: float, reach: float, rough: bool) -> tuple[FloatArray, FloatArray]:
+        at = np.unique(np.clip(np.rint(np.exp(guess + np.linspace(-reach, reach, POINTS))), LEAST, most).astype(int))
+        values = np.array([figure(int(n), rough) for n in at])
+        tried.extend(at.tolist())
+        seen.extend(values.tolist())
+        return np.log(at), values
+
+    x, error = _crossing(tried, seen, target), 0.0
+    for reach, rough in ((REACH, True), (NARROW, False)):
+        looked: list[tuple[FloatArray, FloatArray]] = []
+        for _ in range(ROUNDS):
+            guess = x
+            looked.append(look(guess, reach, rough))
+            at, values = (np.concatenate(parts) for parts in zip(*looked, strict=True))
+            near = np.abs(at - guess) <= 3.0 * reach
+            x, error = _on_line(at[near], values[near], target, guess, reach)
+            if abs(x - guess) <= reach / 2.0:
+                break
+    if (rows := ceil(exp(x))) > most:
+        raise OutOfReachError(most, seen[tried.index(max(tried))])
+    order = np.argsort(tried, kind="stable")
+    return Found(max(rows, LEAST), rows * error, np.array(tried)[order], np.array(seen)[order])
+
+
+def _crossing(tried: list[int], seen: list[float], target: float) -> float:
+    """Return the logarithm of the rows where a line through the last two meets the target."""
+    (n, m), (low, high) = tried[-2:], seen[-2:]
+    part = (target - low) / (high - low) if np.isfinite(low) else 0.5
+    return float(np.log(n) + part * (np.log(m) - np.log(n)))
+
+
+def _on_line(x: FloatArray, values: FloatArray, target: float, guess: float, reach: float) -> tuple[float, float]:
+    """Return where the line through the points meets the target, at most twice ``reach`` from the guess, and its error."""
+    held = np.isfinite(values)
+    x, values = x[held], values[held]
+    if x.size < 3:
+        return guess + 2.0 * reach, reach
+    mean, spread = float(x.mean()), float(((x - x.mean()) ** 2).sum())
+    slope = float((x - mean) @ values) / spread
+    if slope <= 0.0:  # noise alone: look further on
+        return guess + 2.0 * reach, reach
+    residual = values - values.mean() - slope * (x - mean)
+    met = mean + (target - float(values.mean())) / slope
+    variance = float(residual @ residual) / (x.size - 2) / slope**2 * (1.0 / x.size + (met - mean) ** 2 / spread)
+    return float(np.clip(met, guess - 2.0 * reach, guess + 2.0 * reach)), float(np.sqrt(variance))
+
+
+# How often a test finds a true calibration error, with a number of rows
+
+
+DRAWS, ROUGHLY, TIMES = 250, 100, 4
+"""Data sets on which the test is tried at a time, each time with rows and draws under calibration of its own: a share of one
+time varies by 0.04, of which the draws make half. As many data sets, and one time, for a rough figure."""
+
+NULL_DRAWS = 399
+"""Draws under calibration behind its p-values; more where the level is below 0.01."""
+
+STRENGTHS = tuple(np.linspace(0.0, 5.0, 51).tolist())
+"""Strengths between which the one that makes the wanted error is looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Detection:
+    """A test of a metric, by draws of labels as in `assess`, and predictions that it is of."""
+
+    metric: Metric
+    predictions: Predictions
+    wrong: str
+    level: float
+    binning: Binning
+    notion: str | Notion | None
+
+    def residuals(self, problem: SimplexProblem) -> Residuals:
+        """Return the residuals that the metric is the size of."""
+        found = self.metric.residuals(problem, self.binning, self.notion)
+        require(
+            found is not None and found.has_fixed_cells,
+            "metric must be a calibration error whose bins do not depend on the outcomes, for detect=",
+            value=self.metric.name,
+            hint="Take 'ece', 'classwise-ece', 'ks-error' or 'smooth-ece', or ask for width= in place of detect=",
+        )
+        assert found is not None
+        return found
+
+    def truth(self, error: float) -> FloatArray:
+        """Return the true probabilities of all predictions with which their true error is as wanted, shape (n, K)."""
+        problem, predictions = self.predictions.whole(), self.predictions
+        require(
+            self.wrong not in OF_TWO_CLASSES or predictions.n_classes == 2,
+            f"wrong must be 'over-confident' or 'under-confident' of more than two classes; {self.wrong!r} is of one event",
+            got=f"{predictions.n_classes} classes",
+            hint="Pass one of these",
+        )
+        residuals = self.residuals(problem)
+        table = residuals.cells()
+        sizes = residuals.sizes(table)
+        row, column = np.nonzero(table.of >= 0)
+        cell = table.of[row, column]
+
+        def excess(strength: float) -> float:
+            truth = predictions.truth(self.wrong, strength)
+            events = np.bincount(cell, truth[row, column], table.weight.size)
+            return float(sizes((table.scale * (events - table.expected))[None])[0]) - error
+
+        largest, step = -error, 0
+        while largest < 0.0 and step + 1 < len(STRENGTHS):
+            step += 1
+            largest = max(largest, excess(STRENGTHS[step]))
+        require(
+            largest >= 0.0,
+            f"detect must be an error that {self.wrong} predictions like these can have, at most {largest + error:.3g}",
+            value=error,
+            hint="Pass a smaller error, or predictions that are wrong in another way by wrong=",
+        )
+        strength = brentq(excess, STRENGTHS[step - 1], STRENGTHS[step], xtol=1e-9)
+        return predictions.truth(self.wrong, float(strength))
+
+    def power(self, n: int, truth: FloatArray, rng: np.random.Generator, *, rough: bool = False) -> float:
+        """Share of the data sets of so many rows in which the test rejects, between 0 and 1.
+
+        The p-value is that of `assess`: the share of draws from the predictions themselves that reach the error.
+        """
+        size, times = (ROUGHLY, 1) if rough else (DRAWS, TIMES)
+        found = sum(self._found(n, size, truth, rng) for _ in range(times))
+        return (found + 0.5) / (size * times + 1.0)
+
+    def _found(self, n: int, size: int, truth: FloatArray, rng: np.random.Generator) -> int:
+        """Draw rows once and labels of ``size`` data sets from their true probabilities; return how often the test rejects."""
+        problem, rates = self.predictions.drawn(n, truth, rng)
+        residuals = self.residuals(problem)
+        null = residuals.null(max(NULL_DRAWS, int(np.ceil(4.0 / self.level)) - 1), rng)[1]
+        # Labels of the truth in the cells of the predictions: only where the labels come from is another.
+        table = replace(residuals.cells(), moments=None)
+        labels = ConsistentLabels(rates, size, rng)
+        (deviations,) = consistent_deviations(replace(problem, forecast=Forecast(rates)), [table], labels, labels)
+        return sum(pvalue_of(value, null) <= self.level for value in residuals.sizes(table)(deviations).tolist())
+
+
+# How wide the interval of a metric is, with a number of rows
+
+
+DATA_SETS, ROUGHLY_WIDE = 15, 5
+"""Data sets of a number of rows of which the interval is made, and as many for a rough figure."""
+
+INTERVAL_DRAWS = 200
+"""Draws of each interval that needs some."""
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """The intervals of a metric, as `assess` makes them, of calibrated predictions."""
+
+    metric: Metric
+    predictions: Predictions
+    level: float
+    binning: Binning
+    notion: str | Notion | None
+
+    def median_width(self, n: int, rng: np.random.Generator, *, rough: bool = False) -> float:
+        """Median over data sets of so many rows; infinite where most have no interval, as a slope of very few events."""
+        truth = self.predictions.forecast.prob
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)  # an undefined slope is an infinite width here
+            drawn = (self.predictions.drawn(n, truth, rng)[0] for _ in range(ROUGHLY_WIDE if rough else DATA_SETS))
+            return float(np.median([self._width(problem, rng) for problem in drawn]))
+
+    def _width(self, problem: SimplexProblem, rng: np.random.Generator) -> float:
+        found = self._estimate(problem, Resampling(self.level, INTERVAL_DRAWS, rng))
+        require(
+            found.upper is not None,
+            "metric must have an interval",
+            got=f"{self.metric.name!r}: {NO_INTERVAL}",
+            hint="Take 'ece' or another calibration error",
+        )
+        lower, upper = found.interval
+        return upper - lower if np.isfinite(upper - lower) else np.inf
+
+    def _estimate(self, problem: SimplexProblem, resampling: Resampling) -> Estimate:
+        if self.metric.draws_labels:
+            return estimates([self.metric], problem, self.binning, resampling, notion=self.notion)[self.metric.name]
+        # Of a formula: to draw the bootstrap samples that others share would take ten times as long.
+        bootstrap = Bootstrap(problem.size, 1, resampling.rng)
+        setting = Setting(problem, problem, resampling, bootstrap, notion=self.notion)
+        return within(self.metric.range, self.metric.estimate(setting))
+
+
+# Answers by simulation: rows to detect an error, and rows for an interval
+
 
 POWER, LEVEL = 0.8, 0.05
 """What is assumed where nothing is said."""
@@ -98,10 +531,10 @@ def to_estimate(
     )
 
 
-def _found(found: search.Found, what: str) -> dict[str, Any]:
+def _found(found: Found, what: str) -> dict[str, Any]:
     """Return the fields of an answer of a simulation."""
-    if found.rows == search.LEAST:
-        sentence = f"{search.LEAST} rows or fewer are needed {what}; fewer are not planned for."
+    if found.rows == LEAST:
+        sentence = f"{LEAST} rows or fewer are needed {what}; fewer are not planned for."
     else:
         error = f"standard error of the simulation {found.standard_error:,.0f}"
         sentence = f"{found.rows:,} rows are needed {what} ({error})."
@@ -162,4 +595,43 @@ def _level(level: object) -> float:
 
 
 def _most(predictions: Predictions) -> int:
-    return min(search.MOST, search.MOST_NUMBERS // predictions.n_classes)
+    return min(MOST, MOST_NUMBERS_TRIED // predictions.n_classes)
+
+
+# The plot of a figure against the number of rows that it is had from
+
+
+def plot_rows_needed(plan: RowsNeeded, *, ax: Any = None) -> Any:
+    """Draw power, width, bound or share of harm against the number of rows, with the rows that are needed.
+
+    Parameters
+    ----------
+    plan : RowsNeeded
+        The answer of `rows_for`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from calibrant import rows_for
+    >>> ax = rows_for(guarantee=0.1, n_classes=10).plot()
+    """
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        ax = plt.subplots(figsize=(4.8, 3.6), layout="constrained")[1]
+    look = {"color": _style.IDEAL, "linewidth": 1, "zorder": 1.5}
+    ax.axhline(plan.target, linestyle="--", label=f"asked for: {plan.target:g}", **look)
+    ax.axvline(plan.rows, linestyle=":", label=f"needed: {plan.rows:,} rows", **look)
+    ax.plot(plan.tried, plan.value, "o", color=_style.colour(0), markersize=4, label="tried", zorder=3)
+    ax.set(xscale="log", xlabel="rows", ylabel=plan.figure)
+    ax.set_ylim(bottom=0.0)
+    ax.set_axisbelow(True)
+    ax.grid(color=_style.GRID, linewidth=0.8)
+    legend_above(ax)
+    return ax

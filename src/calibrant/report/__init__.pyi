@@ -1,1 +1,1 @@
-from .html import write_report as write_report
+from calibrant.report.page import write_report as write_report

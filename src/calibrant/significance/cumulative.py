@@ -9,21 +9,44 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.approximate import Approximate
-from calibrant._core.links import FloatArray
-from calibrant._core.problem import BinaryProblem
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.registry import declare
-from calibrant._core.validation import DataOptions, as_problem
-from calibrant._core.warnings import CalibrationWarning
-from calibrant.lenses.base import Extent, View, Within, residual_of
-from calibrant.lenses.cumulative import Cumulative, end_deviation, largest, largest_within, spread, spread_within
+from calibrant._core.rows import Approximate, BinaryProblem
+from calibrant.exceptions import CalibrationWarning
+from calibrant.lenses import (
+    Cumulative,
+    Extent,
+    View,
+    Within,
+    end_deviation,
+    largest,
+    largest_within,
+    residual_of,
+    spread,
+    spread_within,
+)
 from calibrant.notions import Notion, as_notion, single_problem
-from calibrant.significance.null import KnownLaw, label_draws, require_resamples
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
+from calibrant.significance.result import (
+    INDEPENDENT,
+    OUTSIDE,
+    KnownLaw,
+    TestResult,
+    hypothesis_of,
+    label_draws,
+    require_resamples,
+)
 from calibrant.sums import Predictions
-from calibrant.sums.brownian_motion import distance_density, distance_survival, range_density, range_survival
-from calibrant.sums.draws import Rng, as_rng, require_drawable
-from calibrant.sums.fine_cells import CellProblem
+from calibrant.sums.draws import (
+    Rng,
+    as_rng,
+    distance_density,
+    distance_survival,
+    range_density,
+    range_survival,
+    require_drawable,
+)
+from calibrant.sums.sums import CellProblem
 
 BLOCK = 1 << 20
 """Rows times draws looked at together."""

@@ -17,24 +17,23 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.links import FloatArray
-from calibrant._core.parameters import fraction, of_type, refuse, require
-from calibrant._core.problem import Problem, as_simplex
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import fraction, of_type, refuse, require
 from calibrant._core.registry import declare
-from calibrant._core.table import Table
-from calibrant._core.validation import DataOptions, as_problem
+from calibrant._core.result import Table
+from calibrant._core.rows import Problem, as_simplex
 from calibrant.binning import Binning
-from calibrant.metrics.kinds.metric import Metric, as_metric
-from calibrant.metrics.uncertainty.cells import Sizes
-from calibrant.metrics.uncertainty.deviations import (
+from calibrant.metrics.estimate import (
+    Sizes,
     consistent_deviations,
     labels_drawn,
     resampled_deviations,
     smoothed_deviations,
 )
-from calibrant.metrics.uncertainty.residuals import Residuals
-from calibrant.significance.null import TIE, Draws, require_resamples
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
+from calibrant.metrics.kinds import Metric, as_metric
+from calibrant.metrics.noise import Residuals
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TIE, Draws, TestResult, hypothesis_of, require_resamples
 from calibrant.sums import Predictions
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
 

@@ -11,25 +11,25 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, stdtr
 
-from calibrant._core.links import FloatArray
-from calibrant._core.parameters import choice, resamples
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import choice, resamples
 from calibrant._core.registry import declare
-from calibrant._core.validation import DataOptions, as_problem
-from calibrant._core.warnings import CalibrationWarning
-from calibrant.metrics.kernel.error import (
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics.kernel import (
+    Blocks,
     as_bandwidth,
     as_block_size,
     as_pairs_notion,
     blocks_of,
     noise_of_labels,
     noise_of_rows,
+    pairs_of,
     seen_by,
     value_of,
 )
-from calibrant.metrics.kernel.pairs import Blocks, pairs_of
 from calibrant.notions import Notion
-from calibrant.significance.null import Draws, KnownLaw, label_draws
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TestResult, hypothesis_of
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, Draws, KnownLaw, TestResult, hypothesis_of, label_draws
 from calibrant.sums.draws import Rng, as_rng
 
 Null = Literal["consistency", "bootstrap"]

@@ -3,9 +3,7 @@
 `scan` reads the rows of a problem, a `Plan` says what is asked for, and `Sums` of batches add up to those of all rows.
 """
 
-from calibrant.sums.plan import Plan, RowScore
-from calibrant.sums.predictions import Predictions
-from calibrant.sums.scan import cells_of, scan, scans
-from calibrant.sums.sums import BinnedProblem, Sums
+from calibrant.sums.reading import Predictions, cells_of, scan, scans
+from calibrant.sums.sums import BinnedProblem, Plan, RowScore, Sums
 
 __all__ = ["BinnedProblem", "Plan", "Predictions", "RowScore", "Sums", "cells_of", "scan", "scans"]

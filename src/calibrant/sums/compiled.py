@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._core.links import FloatArray
-from calibrant._core.loading import pays
-from calibrant._core.problem import BinaryProblem, Problem, SimplexProblem
-from calibrant._core.threads import in_order, n_processors
+from calibrant._core.arrays import FloatArray
+from calibrant._core.rows import BinaryProblem, Problem, SimplexProblem
+from calibrant._core.threads import in_order, n_processors, pays
 from calibrant.binning import Binning, Bins, Edges, EqualWidth
-from calibrant.binning.base import CHUNK
+from calibrant.binning.bins import CHUNK
 from calibrant.notions import ClassWise, Confidence, Notion, TopLabel
-from calibrant.sums.strata import BITS, UNIT, CountArray, Strata, is_upper
+from calibrant.sums.draws import BITS, UNIT, CountArray, Strata, is_upper
 
 SAVED = 5e-8
 """Seconds saved a number."""
@@ -70,7 +69,7 @@ def _kind(notion: Notion) -> type[Notion]:
 
 def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
     """Return the bins and strata of a problem that `has_loop`."""
-    from calibrant._kernels.strata import column_cells
+    from calibrant._kernels.sums import column_cells
 
     edges = binning.edges(binary)
     upper = is_upper(edges)
@@ -83,7 +82,7 @@ def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
 
 def _totals(simplex: SimplexProblem, binning: Binning, kinds: Sequence[type[Notion]]) -> list[Totals]:
     """Return the sums of each class, under each kind of notion."""
-    from calibrant._kernels.strata import class_cells, top_cells
+    from calibrant._kernels.sums import class_cells, top_cells
 
     prob, label = simplex.forecast.as_given, simplex.label
     edges = binning.edges(next(Confidence().split(simplex.at(slice(0, 1)))))

@@ -2,18 +2,363 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
-from calibrant._core.links import FloatArray
-from calibrant._core.loading import are_loaded
-from calibrant._core.parameters import require, source
-from calibrant._core.problem import IntArray, SimplexProblem
-from calibrant._core.result import read_only
-from calibrant._core.weights import Weights
+from calibrant._core.arrays import FloatArray, blocks
+from calibrant._core.checks import require, source, whole
+from calibrant._core.result import Record, read_only
+from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, Weights
+from calibrant._core.threads import are_loaded
+from calibrant.binning import Bins, Edges
+from calibrant.binning.bins import Index
+
+# What noise is drawn from: in each bin, for rows with and without the event, how many there are and how certain
+
+
+CountArray = npt.NDArray[np.int64]
+
+BITS = 40
+UNIT = 1 << BITS
+"""Parts of one that are counted. A probability is rounded to one of them, at most 5e-13 away."""
+
+CHUNK = 1 << 12
+"""Rows summed at a time in double precision, which is exact up to 2^53: each row adds at most 2^40."""
+
+CHUNK_OF_BINS = 1 << 14
+"""Rows of which the bins are found at a time: what is made on the way is small enough for memory that is at hand."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strata(Record):
+    """Rows of each bin, those without the event first and then those with it; ``+`` adds them up.
+
+    With m = p in a bin of the lower half of [0, 1] and m = 1 - p in one of the upper half the sums of m and m² are kept, of
+    which none cancels where forecasts are nearly certain.
+
+    Attributes
+    ----------
+    count : ndarray of shape (2, n_bins)
+        Number of rows.
+    whole, part : ndarray of shape (2, 2, n_bins)
+        Sums of m, and sums of m²: whole ones, and what is left over in units of 2^-40.
+    """
+
+    count: CountArray
+    whole: CountArray
+    part: CountArray
+
+    @classmethod
+    def of_units(cls, count: CountArray, units: CountArray) -> Strata:
+        """Return the strata of sums in units of 2^-40, which must be below 2^63: of less than 2^23 rows."""
+        return cls(count, units >> BITS, units & (UNIT - 1))
+
+    @classmethod
+    def of(cls, problem: BinaryProblem, bins: Bins, index: Index | None = None) -> Strata:
+        """Sum over the rows of a problem, which was cut into these bins; ``index`` finds them where there is a faster way.
+
+        Of weights that are numbers of equal rows the sums are rounded, as numbers in double precision are.
+        """
+        n_bins, flipped = len(bins), is_upper(bins.edges)
+        found = cls(*(np.zeros(shape, dtype=np.int64) for shape in ((2, n_bins), *((2, 2, n_bins),) * 2)))
+        for start in range(0, problem.size, CHUNK_OF_BINS):
+            rows = slice(start, start + CHUNK_OF_BINS)
+            score = problem.score[rows]
+            at = bins.index(score) if index is None else index(score)
+            counts = problem.weight[rows] if problem.weights.repeat_rows else None
+            found += cls._of_chunk(score.astype(np.float64, copy=False), problem.outcome[rows], at, flipped, counts)
+        return found
+
+    @classmethod
+    def _of_chunk(
+        cls, p: FloatArray, outcome: BoolArray, at: IntArray, flipped: BoolArray, counts: FloatArray | None
+    ) -> Strata:
+        n_bins = flipped.size
+        m = np.subtract(flipped[at], p)  # 1 - p, or -p
+        np.abs(m, out=m)
+        stratum = n_bins * outcome
+        stratum += at
+        if counts is not None:
+            count, *sums = (np.bincount(stratum, counts * power, 2 * n_bins) for power in (1.0, m, m * m))
+            units, shape = np.array(sums).reshape(2, 2, n_bins), (2, n_bins)
+            left = np.rint((units - np.floor(units)) * UNIT).astype(np.int64)
+            return cls(count.reshape(shape).astype(np.int64), np.floor(units).astype(np.int64), left)
+        count = np.bincount(stratum, minlength=2 * n_bins).astype(np.int64, copy=False)
+        units = np.zeros((2, 2 * n_bins), dtype=np.int64)
+        for into, values in zip(units, (m, m * m), strict=True):
+            values *= float(UNIT)
+            values += 0.5
+            np.floor(values, out=values)
+            for start in range(0, p.size, CHUNK):
+                some = slice(start, start + CHUNK)
+                into += np.bincount(stratum[some], values[some], 2 * n_bins).astype(np.int64)
+        return cls.of_units(count.reshape(2, n_bins), units.reshape(2, 2, n_bins))
+
+    @property
+    def sums(self) -> FloatArray:
+        """Sums of m, and of m², shape (2, 2, n_bins)."""
+        return np.asarray(self.whole + self.part / UNIT, dtype=np.float64)
+
+    def __add__(self, other: Strata) -> Strata:
+        part = self.part + other.part
+        return Strata(self.count + other.count, self.whole + other.whole + (part >> BITS), part & (UNIT - 1))
+
+    def put_together(self, at: IntArray, upper: BoolArray, upper_there: BoolArray) -> Strata:
+        """Return the strata of bins that cells make up, each in bin ``at``.
+
+        ``upper`` and ``upper_there`` say which cells and bins lie in the upper half. Where a cell turns, 1 - m takes the place
+        of m: the sum becomes count - sum m, that of squares count - 2 sum m + sum m².
+        """
+        sums = []
+        turns = upper != upper_there[at]
+        for one, (m, square) in ((self.count, self.whole), (0, self.part)):
+            turned = np.where(turns, [one - m, one - 2 * m + square], [m, square])
+            sums.append(_in_bins(turned, at, upper_there.size))
+        whole, part = sums
+        return Strata(_in_bins(self.count, at, upper_there.size), whole + (part >> BITS), part & (UNIT - 1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as lists, of which JSON loses none."""
+        return {name: getattr(self, name).tolist() for name in ("count", "whole", "part")}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Strata:
+        """Return the strata that `to_dict` wrote down."""
+        return cls(*(np.array(plain[name], dtype=np.int64) for name in ("count", "whole", "part")))
+
+
+def _in_bins(values: CountArray, at: IntArray, n_bins: int) -> CountArray:
+    """Add up values of cells, the last axis, in bins; no digit is lost."""
+    sums = np.zeros((values.size // at.size, n_bins), dtype=np.int64)
+    for into, row in zip(sums, values.reshape(-1, at.size), strict=True):
+        np.add.at(into, at, row)
+    return sums.reshape(*values.shape[:-1], n_bins)
+
+
+def is_upper(edges: FloatArray) -> BoolArray:
+    """Whether each bin between these edges lies in the upper half of [0, 1]."""
+    return np.asarray(edges[:-1].astype(np.float64) + edges[1:] > 1.0, dtype=np.bool_)
+
+
+# A few thousand rows that stay: how the cells of several classes vary together is seen in them
+
+
+MOST = 4096
+"""Rows that are kept whatever they hold."""
+
+QUOTA = 32
+"""Rows that are kept of each cell of each class, so that rare cells have some: fewer of many cells, see `quota_of`."""
+
+KEYS_AT_A_TIME = 1 << 16
+"""Rows whose keys are made at a time."""
+
+SPARE = 1.25
+"""Rows whose keys are sorted, for one that is kept."""
+
+Keys = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+
+
+def keys_of(number: npt.NDArray[np.int64]) -> Keys:
+    """Return a fixed key of 64 bits for each number of a row, different for different numbers.
+
+    It is the output of SplitMix64 (Steele, Lea and Flood 2014) of that number.
+    """
+    z = (number.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z ^= z >> np.uint64(shift)
+        z *= np.uint64(factor)
+    z ^= z >> np.uint64(31)
+    return z
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRows(Record):
+    """The rows whose numbers have the smallest keys, of all and of each cell of each class, in the order of these numbers.
+
+    Attributes
+    ----------
+    number : ndarray of shape (m,)
+        Their numbers among all rows.
+    prob : ndarray of shape (m, K)
+        Their forecasts.
+    label : ndarray of shape (m,)
+        Their true classes, as numbers of columns.
+    """
+
+    number: npt.NDArray[np.int64]
+    prob: FloatArray
+    label: IntArray
+
+    @classmethod
+    def of(cls, simplex: SimplexProblem, first: int | Numbers, cells: Sequence[Edges] = ()) -> KeptRows:
+        """Choose among rows of which the first has this number, or each its own; ``cells`` are those of all classes."""
+        rows = smallest = _smallest(first, simplex.size)
+        if simplex.size > MOST:
+            for edges in cells:
+                rows = np.union1d(rows, _in_rare_cells(simplex, first, smallest, edges))
+        if isinstance(first, np.ndarray):
+            rows = rows[np.argsort(first[rows])]
+            _require_distinct(first[rows])
+        return cls(_numbers(first, rows), simplex.at(rows).prob.astype(np.float64), simplex.label[rows])
+
+    def chosen(self, cells: Sequence[Edges]) -> KeptRows:
+        """Return the rows with the smallest keys of all, and of each cell of each class."""
+        n = self.number.size
+        if n <= MOST:
+            return self
+        key = keys_of(self.number)
+        keep = np.zeros(n, dtype=bool)
+        keep[np.argpartition(key, MOST - 1)[:MOST]] = True
+        smallest, others = np.flatnonzero(keep), np.flatnonzero(~keep)
+        for edges in cells:
+            keep[others[_first_of_cells(edges, self.prob[smallest], self.prob[others], key[others])]] = True
+        return self if keep.all() else KeptRows(self.number[keep], self.prob[keep], self.label[keep])
+
+    def weights(self, at: IntArray, count: FloatArray, n: int) -> FloatArray:
+        """Return how many of n rows each kept row stands for, shape (m,): one over the probability that it was kept.
+
+        It was kept if its key is small among all rows, or among those of one of its cells ``at`` (m, K), which hold ``count``.
+        """
+        key = keys_of(self.number) / 2.0**64
+        if n <= MOST:
+            return np.ones(key.size)
+        reach, quota = np.full(key.size, np.sort(key)[MOST - 1]), quota_of(count.size)
+        if quota:
+            kept = _ranks_of_entries(keys_of(self.number), at) < quota
+            last = np.zeros(count.size)
+            np.maximum.at(last, at[kept], np.broadcast_to(key[:, None], at.shape)[kept])
+            reach = np.maximum(reach, np.where(count > quota, last, 1.0)[at].max(axis=1))
+        return np.asarray(1.0 / reach)
+
+    def joined(self, other: KeptRows, cells: Sequence[Edges]) -> KeptRows:
+        """Return the kept rows of both batches."""
+        number = np.concatenate([self.number, other.number])
+        rows = np.argsort(number)
+        in_order = number[rows]
+        _require_distinct(in_order)
+        prob, label = np.concatenate([self.prob, other.prob]), np.concatenate([self.label, other.label])
+        return KeptRows(in_order, prob[rows], label[rows]).chosen(cells)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rows as lists, of which JSON loses no bit."""
+        return {name: getattr(self, name).tolist() for name in ("number", "prob", "label")}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], n_classes: int) -> KeptRows:
+        """Return the rows that `to_dict` wrote down."""
+        prob = np.array(plain["prob"], dtype=np.float64).reshape(-1, n_classes)
+        return cls(np.array(plain["number"], dtype=np.int64), prob, np.array(plain["label"], dtype=np.intp))
+
+
+def quota_of(n_cells: int) -> int:
+    """Return how many rows are kept of each of so many cells."""
+    return min(QUOTA, MOST // n_cells)
+
+
+def _ranks(key: Keys, cell: IntArray) -> IntArray:
+    """Return the place of each key among those of its cell; both of shape (m,), cells below 2^24."""
+    # Two keys of a cell that agree in their first 40 bits are not to be expected, and stand in a fixed order.
+    order = np.argsort(cell.astype(np.uint64) << np.uint64(40) | key >> np.uint64(24), kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    ranks: IntArray = np.empty(cell.size, dtype=np.intp)
+    ranks[order] = np.arange(cell.size) - np.repeat(starts, np.diff(starts, append=cell.size))
+    return ranks
+
+
+def _ranks_of_entries(key: Keys, at: IntArray) -> IntArray:
+    """Return the same of each entry of cells ``at`` (m, K), of which the rows have these keys."""
+    return _ranks(np.repeat(key, at.shape[1]), at.ravel()).reshape(at.shape)
+
+
+def _numbered(edges: Edges, prob: FloatArray) -> IntArray:
+    """Return the number of the cell of each entry (m, K), those of a class after those of the class before."""
+    return edges.index(prob) + edges.n_cells * np.arange(prob.shape[1])
+
+
+def _require_distinct(in_order: Numbers) -> None:
+    require(
+        (in_order[1:] != in_order[:-1]).all(),
+        "rows of several batches must have numbers of their own",
+        got="the same number twice",
+        hint="Pass scan the number of the first row of each batch, first=, or name a column of distinct numbers, row_key=",
+    )
+
+
+def _numbers(first: int | Numbers, rows: IntArray) -> Numbers:
+    """Return the numbers of some rows, of which the first has this number, or each its own."""
+    return first[rows] if isinstance(first, np.ndarray) else first + rows
+
+
+def _first_of_cells(edges: Edges, smallest: FloatArray, prob: FloatArray, key: Keys) -> IntArray:
+    """Return which rows, all of larger keys than the smallest of all, are among the first of a cell that holds few of these."""
+    n_cells = edges.n_cells * prob.shape[1]
+    quota = quota_of(n_cells)
+    if not quota:
+        return np.zeros(0, dtype=np.intp)
+    held = np.bincount(_numbered(edges, smallest).ravel(), minlength=n_cells)
+    at = _numbered(edges, prob)
+    row, column = np.nonzero(held[at] < quota)
+    cell = at[row, column]
+    return _distinct(row[_ranks(key[row], cell) + held[cell] < quota], len(prob))
+
+
+def _in_rare_cells(simplex: SimplexProblem, first: int | Numbers, rows: IntArray, edges: Edges) -> IntArray:
+    """Return the rows of the smallest keys in the cells of which these rows hold fewer than the quota."""
+    n_classes, n_cells = simplex.forecast.shape[1], edges.n_cells
+    quota, prob = quota_of(n_cells * n_classes), simplex.forecast.as_given
+    if not quota:
+        return rows[:0]
+    held = np.bincount(_numbered(edges, prob[rows]).ravel(), minlength=n_cells * n_classes)
+    rare = (held < quota).reshape(n_classes, n_cells).T
+    # Look first between the lowest and the highest edge of the rare cells of each class.
+    low = np.append(edges.edges[:-1], np.inf)[np.where(rare.any(axis=0), rare.argmax(axis=0), n_cells)]
+    low = np.where(low == edges.edges[0], -np.inf, low)
+    high = edges.edges[n_cells - rare[::-1].argmax(axis=0)]
+    high = np.where(high == edges.edges[-1], np.inf, high)
+    found = []
+    for block in blocks(len(prob), n_classes):
+        row, column = np.nonzero((prob[block] > low) & (prob[block] <= high))
+        bin_of = edges.index(prob[block][row, column])
+        is_rare = rare[bin_of, column]
+        found.append((block.start + row[is_rare], (bin_of + n_cells * column)[is_rare]))
+    row, cell = (np.concatenate(part) for part in zip(*found, strict=True))
+    return _distinct(row[_ranks(keys_of(_numbers(first, row)), cell) < quota], len(prob))
+
+
+def _distinct(rows: IntArray, n: int) -> IntArray:
+    """Return which of n rows are among these, in their order."""
+    among = np.zeros(n, dtype=bool)
+    among[rows] = True
+    return np.flatnonzero(among)
+
+
+def _smallest(first: int | Numbers, n: int, spare: float = SPARE) -> IntArray:
+    """Return the places of the n rows with the smallest keys; the first has this number, or each its own."""
+    if n <= MOST:
+        return np.arange(n)
+    limit = np.uint64(min(spare * MOST / n, 1.0) * (2.0**64 - 2.0**12))
+    found, keys = [], []
+    for start in range(0, n, KEYS_AT_A_TIME):
+        key = keys_of(_numbers(first, np.arange(start, min(start + KEYS_AT_A_TIME, n))))
+        some = np.flatnonzero(key <= limit)
+        found.append(start + some)
+        keys.append(key[some])
+    rows, key = np.concatenate(found), np.concatenate(keys)
+    if rows.size < MOST:
+        return _smallest(first, n, 2.0 * spare)
+    kept: IntArray = np.sort(rows[np.argpartition(key, MOST - 1)[:MOST]])
+    return kept
+
+
+# Randomness, explicit and in one place: bootstrap of rows, and labels drawn as if the forecast were calibrated
+
 
 MOST_GROUPS = 1000
 """Rows are resampled in at most this many random groups: up to it the ordinary bootstrap, beyond it as good, and the
@@ -136,7 +481,7 @@ class ConsistentLabels:
 
     def _draw(self, u: FloatArray) -> IntArray:
         if self.compiled:
-            from calibrant._kernels.resampled import categorical
+            from calibrant._kernels.sums import categorical
 
             return categorical(self.cumulative, u)
         label: IntArray = (self.cumulative[:, :-1] <= u[:, None]).sum(axis=1)
@@ -145,7 +490,7 @@ class ConsistentLabels:
     def sums_at(self, cell: CellArray, label: IntArray, weight: FloatArray, n_cells: int) -> FloatArray:
         """Sum weights over the rows of each cell ``cell[i, label[i]]``; -1 is no cell."""
         if self.compiled:
-            from calibrant._kernels.resampled import sums_at
+            from calibrant._kernels.sums import sums_at
 
             return sums_at(cell, label, weight, n_cells)
         # One bin more than there are cells, at the front, takes the rows without a cell.
@@ -157,7 +502,7 @@ class ConsistentLabels:
         if not (self.compiled or (are_loaded() and self.prob.size * self.n_resamples >= PAYS_WHEN_LOADED)):
             one_each = np.ones(len(self.prob))
             return np.array([self.sums_at(cell, label, one_each, n_cells) for label in self])
-        from calibrant._kernels.resampled import events_at
+        from calibrant._kernels.sums import events_at
 
         u, events = self.rng.random((self.n_resamples, len(self.prob))), np.zeros((n_cells, self.n_resamples))
         # Kept rows cannot be written to: numba would compile another loop for what can, or is strided.
@@ -238,3 +583,165 @@ def as_rng(rng: Rng) -> np.random.Generator:
     """Return the generator given, or a new one from a seed; what is neither is refused."""
     found = source("rng", rng)
     return np.random.default_rng([SALT, found] if isinstance(found, int) else found)
+
+
+# How far a Brownian motion goes from time 0 to 1: its largest distance from 0, and its range
+
+
+TERMS = 12
+"""Terms summed; rounding leaves room for seven."""
+
+SPLIT = 1.25
+"""Below it the modes are summed, from it on the images."""
+
+K = np.arange(1, TERMS + 1, dtype=np.float64)[:, None]
+ODD = 2.0 * K - 1.0
+SIGN = np.where(np.arange(TERMS)[:, None] % 2 == 0, 1.0, -1.0)
+
+Series = Callable[[FloatArray], FloatArray]
+
+
+def distance_survival(x: npt.ArrayLike) -> FloatArray:
+    """Probability that the largest distance from 0 is at least ``x``."""
+
+    def modes(s: FloatArray) -> FloatArray:
+        return 1.0 - _sum(4.0 / np.pi * SIGN / ODD * _heat(ODD / 2.0, s))
+
+    def images(s: FloatArray) -> FloatArray:
+        return _sum(4.0 * SIGN * ndtr(-ODD * s))
+
+    return _by_size(x, modes, images, at_zero=1.0)
+
+
+def distance_density(x: npt.ArrayLike) -> FloatArray:
+    """Density of the largest distance from 0."""
+
+    def modes(s: FloatArray) -> FloatArray:
+        return np.pi / s**3 * _sum(SIGN * ODD * _heat(ODD / 2.0, s))
+
+    def images(s: FloatArray) -> FloatArray:
+        return _sum(4.0 * SIGN * ODD * _normal(ODD * s))
+
+    return _by_size(x, modes, images, at_zero=0.0)
+
+
+def range_survival(x: npt.ArrayLike) -> FloatArray:
+    """Probability that highest minus lowest value is at least ``x`` (Feller 1951)."""
+
+    def modes(s: FloatArray) -> FloatArray:
+        return 1.0 - _sum(8.0 * (1.0 / s**2 + 1.0 / (ODD * np.pi) ** 2) * _heat(ODD, s))
+
+    def images(s: FloatArray) -> FloatArray:
+        return _sum(8.0 * SIGN * K * ndtr(-K * s))
+
+    return _by_size(x, modes, images, at_zero=1.0)
+
+
+def range_density(x: npt.ArrayLike) -> FloatArray:
+    """Density of highest minus lowest value."""
+
+    def modes(s: FloatArray) -> FloatArray:
+        return _sum(8.0 / s**3 * ((ODD * np.pi / s) ** 2 - 1.0) * _heat(ODD, s))
+
+    def images(s: FloatArray) -> FloatArray:
+        return _sum(8.0 * SIGN * K**2 * _normal(K * s))
+
+    return _by_size(x, modes, images, at_zero=0.0)
+
+
+def _by_size(x: npt.ArrayLike, modes: Series, images: Series, *, at_zero: float) -> FloatArray:
+    at = np.asarray(x, dtype=np.float64)
+    found = np.full(at.shape, at_zero)
+    # Below 0.05 what the modes add to the value at zero is less than the smallest number.
+    for series, where in ((modes, (at >= 0.05) & (at < SPLIT)), (images, at >= SPLIT)):
+        found[where] = series(at[where])
+    return found
+
+
+def _sum(terms: FloatArray) -> FloatArray:
+    total: FloatArray = terms.sum(axis=0)
+    return total
+
+
+def _heat(mode: FloatArray, s: FloatArray) -> FloatArray:
+    """Decay of a mode in an interval of length s, in time 1."""
+    return np.asarray(np.exp(-((mode * np.pi / s) ** 2) / 2.0), dtype=np.float64)
+
+
+def _normal(x: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(-(x**2) / 2.0) / np.sqrt(2.0 * np.pi), dtype=np.float64)
+
+
+# A sample of rows that does not depend on how they are cut into batches: those whose numbers have the smallest keys
+
+
+SAMPLED = "function(**predictions.sample(100_000))"
+"""How a function takes a sample, in words of an error."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    """At most ``most`` of ``n_rows`` rows, in the order of their ``number`` among all rows; samples add up with ``+``."""
+
+    problem: Problem
+    number: Numbers
+    n_rows: int
+    most: int
+
+    @classmethod
+    def of(cls, problem: Problem, first: int | Numbers, most: int) -> RowSample:
+        """Choose rows of a batch, of which the first has this number, or each its own."""
+        whole("n", most, least=1, hint="100_000 rows are enough for most figures")
+        if isinstance(first, np.ndarray):
+            order = np.argsort(first, kind="stable")
+            return cls(problem.at(order), first[order], problem.size, most)._chosen()
+        return cls(problem, np.arange(first, first + problem.size, dtype=np.int64), problem.size, most)._chosen()
+
+    def __add__(self, other: RowSample) -> RowSample:
+        number = np.concatenate([self.number, other.number])
+        rows = np.argsort(number, kind="stable")
+        joined = replace(
+            self,
+            problem=_joined(self.problem, other.problem).at(rows),
+            number=number[rows],
+            n_rows=self.n_rows + other.n_rows,
+        )
+        return joined._chosen()
+
+    def _chosen(self) -> RowSample:
+        if self.number.size <= self.most:
+            return self
+        rows = np.sort(np.argpartition(keys_of(self.number), self.most - 1)[: self.most])
+        return replace(self, problem=self.problem.taken(rows), number=self.number[rows])
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The rows as the arguments of a function that takes labels and probabilities."""
+        problem = self.problem
+        if isinstance(problem, BinaryProblem):
+            code, is_logit = problem.outcome.astype(np.intp), problem.logit is not None
+            values = problem.as_given if problem.logit is None else problem.logit
+        else:
+            code, is_logit, values = problem.label, problem.forecast.is_logit, problem.forecast.values
+        said = {"y_true": problem.classes[code], "y_prob": values, "labels": problem.classes.tolist()}
+        return said | ({"input": "logit"} if is_logit else {}) | problem.weights.keyword
+
+
+def _joined(one: Problem, other: Problem) -> Problem:
+    """Put the rows of two problems of one kind one after the other; what their weights mean is seen anew."""
+    weights = Weights.one_each(one.size + other.size)
+    if not one.weights.is_unit:
+        weights = Weights(np.concatenate([one.weight, other.weight]))
+    if isinstance(one, SimplexProblem) and isinstance(other, SimplexProblem):
+        values = np.concatenate([one.forecast.values, other.forecast.values])
+        forecast = Forecast(values, one.forecast.is_logit, one.forecast.given_in)
+        return SimplexProblem(forecast, np.concatenate([one.label, other.label]), weights, one.classes)
+    assert isinstance(one, BinaryProblem)
+    assert isinstance(other, BinaryProblem)
+    return replace(
+        one,
+        score=np.concatenate([one.score, other.score]),
+        outcome=np.concatenate([one.outcome, other.outcome]),
+        weights=weights,
+        logit=None if one.logit is None or other.logit is None else np.concatenate([one.logit, other.logit]),
+    )

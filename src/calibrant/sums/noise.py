@@ -11,10 +11,9 @@ from scipy.linalg import cholesky
 from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri
 
-from calibrant._core.links import FloatArray
-from calibrant._core.problem import BoolArray, IntArray
-from calibrant.sums.draws import CellArray, ConsistentLabels
-from calibrant.sums.strata import CountArray, is_upper
+from calibrant._core.arrays import FloatArray
+from calibrant._core.rows import BoolArray, IntArray
+from calibrant.sums.draws import CellArray, ConsistentLabels, CountArray, is_upper
 from calibrant.sums.sums import BinnedProblem
 
 FEW = 40.0

@@ -3,22 +3,102 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar, cast
+from uuid import uuid4
+from weakref import WeakValueDictionary
 
 import numpy as np
 
-from calibrant._core.links import FloatArray
-from calibrant._core.parameters import require
+from calibrant._core.arrays import FloatArray
+from calibrant._core.checks import require
 from calibrant._core.result import Record
-from calibrant._core.weights import Weights
-from calibrant.binning import Binning, Bins, Edges
-from calibrant.binning.base import shown
-from calibrant.notions import ClassWise, Notion
-from calibrant.sums.kept_rows import KeptRows
-from calibrant.sums.plan import Plan
-from calibrant.sums.strata import Strata
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights
+from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
+from calibrant.binning.bins import shown
+from calibrant.notions import Binary, ClassWise, Notion
+from calibrant.sums.draws import SAMPLED, KeptRows, Strata, is_upper
+
+# What is asked of the rows before they are read
+
+
+T = TypeVar("T")
+
+RowScore = Callable[[SimplexProblem], FloatArray]
+"""One value a row, shape (n,), such as its log loss."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one reading of the rows is to leave behind. Two plans with equal parts are the same.
+
+    Attributes
+    ----------
+    cells : tuple of (Notion, Binning)
+        The bins of each problem of the notion. Sums of batches add up where the binning has the same edges in all of them, as
+        `EqualWidth` has.
+    scores : tuple of (str, RowScore)
+        Values of the rows to be summed, by their names.
+    powers : int
+        How many powers of each value are summed: 1 for means, 3 for variance and skewness as well.
+    noise : bool
+        Whether also what noise is drawn from is left behind: the strata of each bin, and some rows where one row stands in
+        several bins of a notion.
+    """
+
+    cells: tuple[tuple[Notion, Binning], ...] = ()
+    scores: tuple[tuple[str, RowScore], ...] = ()
+    powers: int = 3
+    noise: bool = False
+
+    @classmethod
+    def of_cells(cls, cells: Iterable[tuple[Notion, Binning]], *, noise: bool = False) -> Plan:
+        """Ask for bins alone, each once."""
+        return cls(cells=tuple(distinct(cells)), noise=noise)
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether rows are kept: noise of cells that share rows has to be drawn."""
+        return self.noise and not all(notion.one_score_a_row for notion, _ in self.cells)
+
+    def fitted_to(self, problem: Problem) -> Plan:
+        """Return the plan with the notions decided, for all batches: fit it to one problem, and read each batch by it."""
+        fitted = [notion.fitted_to(problem) for notion, _ in self.cells]
+        if all(one is notion for one, (notion, _) in zip(fitted, self.cells, strict=True)):
+            return self
+        cells = zip(fitted, (binning for _, binning in self.cells), strict=True)
+        return replace(self, cells=tuple(cells))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the plan with a mark: copies of one plan are one object in each process, so that their sums add up."""
+        mark = vars(self).setdefault("_mark", uuid4().hex)
+        TRAVELLED.setdefault(mark, self)
+        return _arrived, (mark, self.cells, self.scores, self.powers, self.noise)
+
+
+TRAVELLED: WeakValueDictionary[str, Plan] = WeakValueDictionary()
+"""Plans of this process that were sent to another one, or back, by their mark: functions of copies are not equal."""
+
+
+def _arrived(mark: str, *parts: Any) -> Plan:
+    plan = Plan(*parts)
+    vars(plan)["_mark"] = mark
+    return TRAVELLED.setdefault(mark, plan)
+
+
+def distinct(things: Iterable[T]) -> list[T]:
+    """List what is equal once; it need not be hashable, since a binning or a notion of one's own may hold a list."""
+    found: list[T] = []
+    for thing in things:
+        if thing not in found:
+            found.append(thing)
+    return found
+
+
+# Sums over rows that have been read: bins of the problems of notions, and powers of values of the rows
+
 
 OF_BINS = ("weight", "score_sum", "outcome_sum")
 
@@ -270,3 +350,266 @@ def _problem(plain: Mapping[str, Any], unit: Unit) -> BinnedProblem:
 def _number(value: float) -> float | str:
     """Return what JSON can hold: a sum of infinite losses is a word."""
     return value if math.isfinite(value) else repr(value)
+
+
+# Cells of a fine grid in place of scores: a problem that stands for rows that are not in memory, and what it leaves open
+
+
+@dataclass(frozen=True, eq=False)
+class FineCells:
+    """The cells of a fine grid that hold rows, each with its limits, in the order of their scores.
+
+    Nothing is known of the scores within a cell but their number, their mean and that of the outcomes. So of the weighted
+    residuals y - p of its rows the sum is known, and of their running sums how far they reach at most.
+
+    Attributes
+    ----------
+    left, right : ndarray of shape (d,)
+        Limits of each cell: it holds the scores in (left, right], the first and the last one 0 and 1 alone.
+    count, weight, score_sum, events : ndarray of shape (d,)
+        Number of rows, their weight, and the weighted sums of scores and of outcomes.
+    rows_per_weight : float
+        How many rows a weight of one stands for.
+    """
+
+    left: FloatArray
+    right: FloatArray
+    count: IntArray
+    weight: FloatArray
+    score_sum: FloatArray
+    events: FloatArray
+    rows_per_weight: float
+
+    @classmethod
+    def of(cls, one: BinnedProblem) -> FineCells:
+        """Take the cells of a problem that hold rows."""
+        bins = one.bins
+        held = np.flatnonzero(bins.count)
+        left, right = bins.left[held], bins.right[held]
+        left = np.where(right == 1.0, 1.0, left)  # the last cell holds 1 alone
+        sums = (bins.count[held], bins.weight[held], bins.score_sum[held], bins.outcome_sum[held])
+        return cls(left, right, *sums, one.weights.rows_per_weight)
+
+    @cached_property
+    def is_one_score(self) -> BoolArray:
+        """Whether all rows of a cell have one score: a single row, and rows whose mean is the upper limit."""
+        return np.asarray((self.count == 1) | (self.mean == self.right))
+
+    @cached_property
+    def lowest(self) -> FloatArray:
+        """Lower limit of the scores of each cell, or the score if there is one."""
+        return np.where(self.is_one_score, self.mean, self.left)
+
+    @cached_property
+    def highest(self) -> FloatArray:
+        """Upper limit of the scores of each cell, or the score if there is one."""
+        return np.where(self.is_one_score, self.mean, self.right)
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Mean score of each cell."""
+        return np.clip(self.score_sum / self.weight, self.left, self.right)
+
+    @cached_property
+    def others(self) -> FloatArray:
+        """Weight of the rows of each cell without the event."""
+        return np.asarray(np.maximum(self.weight - self.events, 0.0))
+
+    @cached_property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(self.weight.sum())
+
+    @property
+    def rows(self) -> float:
+        """Number of rows that the weights stand for."""
+        return self.total * self.rows_per_weight
+
+    @cached_property
+    def net(self) -> FloatArray:
+        """Sum of the residuals of each cell."""
+        return self.events - self.score_sum
+
+    @cached_property
+    def rise(self) -> FloatArray:
+        """Largest possible sum of the positive residuals of each cell, those of its events."""
+        most = np.minimum(self.events * (1.0 - self.lowest), self.net + self.others * self.highest)
+        return np.asarray(np.maximum(most, np.maximum(self.net, 0.0)))
+
+    @cached_property
+    def fall(self) -> FloatArray:
+        """Largest possible sum of the negative residuals of each cell, as a positive number."""
+        return np.asarray(np.maximum(self.rise - self.net, 0.0))
+
+    @cached_property
+    def reached(self) -> FloatArray:
+        """Sum of the residuals up to the beginning of each cell, and of all, shape (d + 1,)."""
+        return np.append(0.0, np.cumsum(self.net))
+
+    @cached_property
+    def in_best_order(self) -> tuple[FloatArray, FloatArray]:
+        """Weight and events of points in the order that tells the outcomes apart best: within each cell the events above."""
+        weight = np.column_stack([self.others, self.events]).ravel()
+        events = np.column_stack([np.zeros(self.events.size), self.events]).ravel()
+        held = weight > 0.0
+        return weight[held], events[held]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CellProblem(BinaryProblem):
+    """A binary problem of which the scores were rounded to the means of fine cells: a row for each cell and outcome.
+
+    Its weights count rows, or are sums of weights that do not. Values of it differ from those of the rows by what `cells`
+    leave open.
+    """
+
+    cells: FineCells = field(kw_only=True)
+
+    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> BinaryProblem:  # type: ignore[override]
+        """Return some of these rows, whose cells are not those of all."""
+        return plain(self).at(rows, weights)
+
+
+def rounded(one: BinnedProblem, of: Problem | None = None) -> CellProblem:
+    """Return the problem of cells, a row for each cell and outcome that occurred there; ``of`` is what was cut."""
+    cells = FineCells.of(one)
+    by_outcome = np.stack([cells.others, cells.events])
+    outcome, at = np.nonzero(by_outcome > 0.0)
+    return CellProblem(
+        score=cells.mean[at],
+        outcome=outcome.astype(np.bool_),
+        weights=SummedWeights.of(by_outcome[outcome, at], one.weights),
+        share=one.share,
+        name=one.name,
+        classes=np.array([0, 1]) if of is None or of.classes.size != 2 else of.classes,
+        cells=cells,
+    )
+
+
+def in_cells(problem: BinaryProblem) -> BinaryProblem:
+    """Return a problem whose rows are in memory as it is, and one that is read in batches with scores rounded to cells."""
+    known = problem.summed_parts(Binary())
+    return problem if known is None else next(iter(known))
+
+
+def outward(problem: BinaryProblem, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Move scores at which something begins, and others at which it ends, to the ends of their cells; of rows they stay."""
+    if not isinstance(problem, CellProblem):
+        return low, high
+    cells = problem.cells
+    first = np.where(cells.left < cells.right, np.nextafter(cells.left, 1.0), cells.right)
+    return first[np.searchsorted(cells.mean, low)], cells.right[np.searchsorted(cells.mean, high)]
+
+
+def plain(problem: CellProblem) -> BinaryProblem:
+    """Return the same rows without what is known of the cells."""
+    return BinaryProblem(**{name: getattr(problem, name) for name in BinaryProblem.__dataclass_fields__})
+
+
+@dataclass(frozen=True, eq=False)
+class SummedWeights(Weights):
+    """Weights of cells: sums of those of rows, which mean what the weights of the rows meant."""
+
+    @classmethod
+    def of(cls, values: FloatArray, unit: Unit) -> SummedWeights:
+        """Sum weights of this unit."""
+        return cls(values, whole=cast(Weights, unit))
+
+    @property
+    def of_variance(self) -> FloatArray:
+        """The counts; of other weights the squares are not known."""
+        self._require_counts()
+        return self.values
+
+    @cached_property
+    def effective_rows_per_weight(self) -> float:
+        """One of counts; of other weights it is not known."""
+        self._require_counts()
+        return 1.0
+
+    @property
+    def importance(self) -> FloatArray:
+        """One of counts; of other weights it is not known."""
+        self._require_counts()
+        return np.ones(len(self))
+
+    @property
+    def are_rows(self) -> bool:
+        """Whether each row of the cells stands for one."""
+        return self.are_counts and bool((self.values == 1.0).all())
+
+    def _require_counts(self) -> None:
+        require(
+            self.are_counts,
+            "weights must be whole, or none given, for intervals and tests of predictions that are read in batches",
+            got="fractions, of which cells know the sums alone",
+            hint="Take a sample of the rows: predictions.sample(100_000)",
+        )
+
+
+# Bins that follow the scores, of rows that are read in batches: cut at the ends of the cells of a fixed fine grid
+
+
+def fine_pair(problem: Problem, notion: Notion) -> tuple[Notion, FineGrid]:
+    """Return the notion with the grid that is fine enough for its problems."""
+    return notion.fitted_to(problem), FineGrid.for_problems(notion.n_parts(problem))
+
+
+def on_fixed_cells(plan: Plan, problem: Problem) -> Plan:
+    """Return the plan with a fine grid in place of bins that follow the scores; bins of each score are refused."""
+    for _, binning in plan.cells:
+        require(
+            not binning.needs_scores,
+            "bins of predictions that are read in batches must hold more than one score",
+            got=f"{binning!r}, which needs all rows in memory",
+            hint=f"Take a sample, {SAMPLED}, or FineGrid()",
+        )
+    cells = [pair if pair[1].is_fixed else fine_pair(problem, pair[0]) for pair in plan.cells]
+    return replace(plan, cells=tuple(distinct(cells)))
+
+
+def recut(sums: Sums, plan: Plan, problem: Problem) -> Sums:
+    """Return the sums that a plan asks for, made of those over fixed cells."""
+    found = []
+    for notion, binning in plan.cells:
+        if binning.is_fixed:
+            found.append(sums.of(notion, binning))
+        else:
+            cells = sums.of(*fine_pair(problem, notion))
+            found.append(tuple(_recut(one, binning) for one in cells))
+    return replace(sums, plan=plan, cells=tuple(found))
+
+
+def _recut(one: BinnedProblem, binning: Binning) -> BinnedProblem:
+    """Put the cells of a problem together in bins, each of which ends where a cell does."""
+    cells = one.bins
+    edges = between_cells(FineCells.of(one), binning(rounded(one)).edges)
+    at = locate(edges, cells.right)
+    count, weight, scores, outcomes = (
+        np.bincount(at, values, edges.size - 1).astype(np.float64)
+        for values in (cells.count, cells.weight, cells.score_sum, cells.outcome_sum)
+    )
+    strata = None if one.strata is None else one.strata.put_together(at, is_upper(cells.edges), is_upper(edges))
+    open_ = _open(FineCells.of(one), edges) if binning.cuts_by_weight else np.inf
+    return replace(
+        one, bins=Bins(Edges(edges), count.astype(np.intp), weight, scores, outcomes), strata=strata, open=open_
+    )
+
+
+def _open(cells: FineCells, edges: FloatArray) -> float:
+    """Return how far the mean gap of bins that end with cells may be from that of bins that end at scores within these cells.
+
+    A cell is the last of its bin here. There, its upper rows are in other bins: with U and D the sums of its positive and its
+    negative residuals, at most max(U, D) leaves the bin, and what it adds to others is at most U + D.
+    """
+    last = np.searchsorted(cells.mean, edges[1:-1], side="right") - 1
+    last = np.unique(last[last >= 0])
+    rise, fall = cells.rise[last], cells.fall[last]
+    return float((np.maximum(rise, fall) + rise + fall).sum()) / cells.total
+
+
+def between_cells(cells: FineCells, edges: FloatArray) -> FloatArray:
+    """Move edges between means of cells out of the cells: each stays above the cells whose means it is above."""
+    below = np.searchsorted(cells.mean, edges[1:-1], side="right")
+    lowest, highest = np.append(edges[0], cells.right)[below], np.append(cells.left, edges[-1])[below]
+    return np.concatenate([edges[:1], np.clip(edges[1:-1], lowest, highest), edges[-1:]])

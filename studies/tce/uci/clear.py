@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant import EqualWidth, expected_calibration_error
-from calibrant._core.weights import Weights
+from calibrant._core.rows import Weights
 from calibrant.notions import BinaryProblem
 from studies.data import data_dir
 from studies.markdown import table

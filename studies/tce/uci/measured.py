@@ -12,7 +12,7 @@ import numpy as np
 from calibrant import EqualMass, EqualWidth, calibration_error, log_loss
 from calibrant.binning import BoundedIsotonic
 from calibrant.metrics import BinTest, corp_decomposition, estimate_calibration_error, mean_class_brier_loss
-from calibrant.metrics.uncertainty.estimate import Estimate
+from calibrant.metrics.estimate import Estimate
 from studies.tce.uci.data import DATA_SETS
 from studies.tce.uci.models import ALGORITHMS, SEEDS, Forecast, forecast
 

@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from calibrant import EqualWidth
+from calibrant import style as _style
 from calibrant.binning import Bins
 from calibrant.curves import bin_test_curve
-from calibrant.plots import _style
 from studies.tce.uci.bins import BINNINGS, bins_of, drops_of, most_violated, shown
 from studies.tce.uci.measured import N_BINS, measure
 from studies.tce.uci.models import Forecast, forecast

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from reference import recursive_split as twin
 from strategies import columns, tables
 
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.binning import RecursiveSplit
-from calibrant.binning.simplex.lattice import simplex_grid
-from calibrant.binning.simplex.recursive_split import POINTS, steps_of
+from calibrant.binning.cells import POINTS, simplex_grid, steps_of
 from calibrant.calibrators import CanonicalBinning
 
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

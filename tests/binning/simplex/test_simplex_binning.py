@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from reference import projection, sierpinski, simplex
 from strategies import tables
 
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.binning import Projection, Sierpinski, SimplexBinning, SimplexGrid, SimplexUnique
-from calibrant.binning.simplex import as_simplex_binning
-from calibrant.binning.simplex.grid import _append
+from calibrant.binning.cells import _append, as_simplex_binning
 from calibrant.calibrators import CanonicalBinning
 from calibrant.metrics import canonical_calibration_error
 
@@ -42,7 +41,7 @@ def test_the_columns_of_a_code_are_irrelevant(rows, others):
     label, prob, weight = rows
     whole = cut(SimplexGrid(4), prob, label, weight).partition
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibrant.binning.simplex.grid.CODES", 16)
+        patch.setattr("calibrant.binning.cells.CODES", 16)
         split = cut(SimplexGrid(4), prob, label, weight).partition
     assert len(split.known) == -(-prob.shape[1] // 2)
     for table in (prob, others[1][:, : prob.shape[1]]):
@@ -223,7 +222,7 @@ def test_blocks_of_rows_do_not_show(monkeypatch):
     prob = np.random.default_rng(0).dirichlet(np.ones(3), 200)
     partition = cut(Projection(10, "random"), prob).partition
     whole = partition.index(prob), partition.is_boundary(prob)
-    monkeypatch.setattr("calibrant.binning.simplex.projection.BLOCK", 7)
+    monkeypatch.setattr("calibrant.binning.cells.BLOCK", 7)
     np.testing.assert_array_equal(partition.index(prob), whole[0])
     np.testing.assert_array_equal(partition.is_boundary(prob), whole[1])
 

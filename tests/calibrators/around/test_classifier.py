@@ -37,9 +37,7 @@ from calibrant import (
 )
 from calibrant.binning import Unique
 from calibrant.calibrators import EvidenceScaling
-from calibrant.calibrators.around.groups import as_groups
-from calibrant.calibrators.around.model_output import forecast_of, pooled
-from calibrant.calibrators.around.splitters import groups_of_copies
+from calibrant.calibrators.classifier import as_groups, forecast_of, groups_of_copies, pooled
 from calibrant.exceptions import CalibrationWarning
 
 BY_CLASS = ByNotion(IsotonicCalibration(), "class-wise")

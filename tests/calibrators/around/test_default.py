@@ -9,7 +9,7 @@ from scipy.special import softmax
 
 import calibrant
 from calibrant import advise, cli
-from calibrant.calibrators.around.default import default_method
+from calibrant.calibrators.classifier import default_method
 from calibrant.interop.tables import write_table
 
 DOCS = Path(__file__).parents[3]

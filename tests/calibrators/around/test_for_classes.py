@@ -22,7 +22,7 @@ from calibrant import (
 )
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, ScalingBinning
-from calibrant.calibrators.around.for_classes import calibrator_for
+from calibrant.calibrators.by_notion import calibrator_for
 
 RNG = np.random.default_rng(0)
 PROB = RNG.dirichlet(np.ones(3), 90)
@@ -192,7 +192,7 @@ def test_a_file_keeps_the_word_by_which_a_method_is_declared(tmp_path):
 
 def test_a_file_with_an_unknown_word_is_refused(tmp_path):
     from calibrant._core.checksum import checksum_of
-    from calibrant.interop.persistence import from_document, to_document
+    from calibrant.interop.save import from_document, to_document
 
     document = to_document(SafeCalibrator("platt").fit(PROB, TRUTH))
     document["calibrator"]["parameters"]["calibrator"] = "plat"

@@ -20,12 +20,12 @@ from calibrant import (
     load_digits_forecast,
     log_loss,
 )
-from calibrant._core.problem import Forecast
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import Forecast
 from calibrant.calibrators import BinaryCalibrator, MulticlassCalibrator
-from calibrant.calibrators.around.safe import folds, in_order, pool
+from calibrant.calibrators.safe import folds, in_order, pool
 from calibrant.exceptions import CalibrationWarning
-from calibrant.solvers.folds import observed
+from calibrant.fit.folds import observed
 
 # Drawn rows may all be of one class, or be no reason for a temperature; that this is said is a test of their own.
 pytestmark = [

@@ -15,10 +15,13 @@ from reference import guarantee as twin
 from calibrant import ByNotion, EqualMass, HistogramBinning, IsotonicCalibration, load_calibrator, save_calibrator
 from calibrant.binning import Isotonic, MonotonicSweep, PointsPerBin
 from calibrant.calibrators import CanonicalBinning
-from calibrant.calibrators.guarantees.binning_guarantee import binning_guarantee
-from calibrant.calibrators.guarantees.binning_plan import points_for_guarantee, samples_for_guarantee
-from calibrant.calibrators.guarantees.canonical_guarantee import canonical_binning_guarantee
-from calibrant.calibrators.guarantees.fitted_guarantee import fitted_guarantee
+from calibrant.calibrators.guarantees import (
+    binning_guarantee,
+    canonical_binning_guarantee,
+    fitted_guarantee,
+    points_for_guarantee,
+    samples_for_guarantee,
+)
 from calibrant.exceptions import CalibrationWarning
 
 KINDS = ("marginal", "conditional", "expected", "sharp-expected")

@@ -10,10 +10,10 @@ from scipy.integrate import quad
 from strategies import columns, scores
 
 from calibrant import EqualMass, HistogramBinning
-from calibrant._core.validation import as_problem
-from calibrant.binning.distinct_scores import Ordered
+from calibrant._core.border import as_problem
+from calibrant.binning.bins import Ordered
 from calibrant.calibrators import BayesianBinning
-from calibrant.calibrators.one_score import bbq
+from calibrant.calibrators import binning as bbq
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

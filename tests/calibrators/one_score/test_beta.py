@@ -12,8 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from strategies import GRID
 
 from calibrant import ByNotion, TemperatureScaling, log_loss
-from calibrant.calibrators.one_score.beta import BetaCalibration
-from calibrant.calibrators.one_score.platt import PlattScaling
+from calibrant.calibrators.parametric import BetaCalibration, PlattScaling
 from calibrant.exceptions import CalibrationWarning
 
 each_form = pytest.mark.parametrize("parameters", ["abm", "am", "ab", "a"])

@@ -160,7 +160,7 @@ def test_smoothed_it_has_less_log_loss_on_new_rows_than_isotonic_regression(data
 
 
 def test_a_knot_has_its_own_value_where_the_slope_rounds_down():
-    from calibrant.calibrators.one_score.isotonic import joined
+    from calibrant.calibrators.isotonic import joined
 
     low, high = 0.1, 0.45
     assert low + (high - low) < high

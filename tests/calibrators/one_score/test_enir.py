@@ -8,11 +8,9 @@ from reference import near_isotonic as twin
 from strategies import columns, scores
 
 from calibrant import IsotonicCalibration
-from calibrant._core.validation import as_problem
-from calibrant.calibrators.one_score import near_isotonic_path
-from calibrant.calibrators.one_score.enir import EnsembleNearIsotonic
-from calibrant.calibrators.one_score.near_isotonic import NearIsotonicCalibration
-from calibrant.calibrators.one_score.near_isotonic_path import NearIsotonicPath
+from calibrant._core.border import as_problem
+from calibrant.calibrators import isotonic as near_isotonic_path
+from calibrant.calibrators.isotonic import EnsembleNearIsotonic, NearIsotonicCalibration, NearIsotonicPath
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

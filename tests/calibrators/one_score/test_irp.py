@@ -9,16 +9,15 @@ from sklearn.linear_model import LogisticRegression
 from strategies import columns, scores, tables, whole_weights
 
 from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibration, load_calibrator, log_loss, save_calibrator
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
-from calibrant.binning.distinct_scores import Ordered
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
+from calibrant.binning.bins import Ordered
 from calibrant.calibrators import IsotonicRecursivePartitioning
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.persistence import from_document, to_document
-from calibrant.solvers.folds import folds_of
-from calibrant.solvers.isotonic_tree import Blocks, isotonic_tree
-from calibrant.solvers.isotonic_tree_choice import Shrinkage, path_loss
-from calibrant.solvers.path_choice import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS, tried
+from calibrant.fit.folds import folds_of
+from calibrant.fit.isotonic import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS, tried
+from calibrant.fit.isotonic_tree import Blocks, Shrinkage, isotonic_tree, path_loss
+from calibrant.interop.save import from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings(

@@ -8,7 +8,7 @@ from strategies import columns, scores, tables
 
 from calibrant import ByNotion, IsotonicCalibration, load_digits_forecast, log_loss
 from calibrant.calibrators import CenteredIsotonicCalibration, EnsembleNearIsotonic, NearIsotonicCalibration
-from calibrant.calibrators.one_score.isotonic import on_steps
+from calibrant.calibrators.isotonic import on_steps
 from calibrant.exceptions import CalibrationWarning
 
 # Drawn rows may all be of one class; that this is said is a test of its own.

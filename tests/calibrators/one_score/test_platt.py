@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from strategies import columns
 
 from calibrant import ByNotion
-from calibrant.calibrators.one_score.platt import PlattScaling
-from calibrant.solvers import newton
+from calibrant.calibrators.parametric import PlattScaling
+from calibrant.fit import minimise as newton
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")

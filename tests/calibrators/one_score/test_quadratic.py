@@ -11,8 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from strategies import GRID
 
-from calibrant.calibrators.one_score.platt import PlattScaling
-from calibrant.calibrators.one_score.quadratic import QuadraticScaling
+from calibrant.calibrators.parametric import PlattScaling, QuadraticScaling
 from calibrant.exceptions import CalibrationWarning
 
 rows_on_a_grid = st.lists(

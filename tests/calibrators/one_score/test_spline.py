@@ -9,11 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import columns
 
 from calibrant import ByNotion, SplineCalibration, load_digits_forecast
-from calibrant._core.problem import BinaryProblem
-from calibrant._core.weights import Weights
-from calibrant.solvers import newton
-from calibrant.solvers.logistic import Recalibration, recalibration_of
-from calibrant.solvers.smoothing_spline import Curves, fits_of_all_penalties, knots_of, natural_spline
+from calibrant._core.rows import BinaryProblem, Weights
+from calibrant.fit import minimise as newton
+from calibrant.fit.log_loss import Recalibration, recalibration_of
+from calibrant.fit.splines import Curves, fits_of_all_penalties, knots_of, natural_spline
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")

@@ -6,8 +6,8 @@ from reference import venn_abers as twin
 from strategies import columns, scores
 
 from calibrant import IsotonicCalibration
-from calibrant._kernels.venn_abers import fits_with_one_event
-from calibrant.calibrators.one_score.venn_abers import VennAbers
+from calibrant._kernels.isotonic import fits_with_one_event
+from calibrant.calibrators.isotonic import VennAbers
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calibrant.solvers.evidence import precisions
+from calibrant.fit import evidence as precisions
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import entries
 from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
 from calibrant.calibrators import CanonicalBinning
-from calibrant.interop.persistence import from_document, to_document
+from calibrant.interop.save import from_document, to_document
 from calibrant.metrics import canonical_calibration_error
 
 # Drawn rows may all be of one class; that this is said is a test of its own.

@@ -6,8 +6,7 @@ from reference import multinomial as twin
 from scipy.stats import dirichlet
 from strategies import tables
 
-from calibrant.calibrators.simplex.dirichlet import DirichletCalibration
-from calibrant.calibrators.simplex.matrix import MatrixScaling
+from calibrant.calibrators.linear import DirichletCalibration, MatrixScaling
 
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 

@@ -7,9 +7,9 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import tables
 
 from calibrant import EnsembleTemperatureScaling, TemperatureScaling, load_digits_forecast, log_loss
-from calibrant._core.problem import Forecast
-from calibrant.calibrators.simplex import ensemble_temperature
-from calibrant.solvers import newton
+from calibrant._core.rows import Forecast
+from calibrant.calibrators import temperature as ensemble_temperature
+from calibrant.fit import minimise as newton
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:only the class"),

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from reference import multinomial as twin
 from strategies import tables
 
-from calibrant.calibrators.simplex.matrix import MatrixScaling
+from calibrant.calibrators.linear import MatrixScaling
 
 # Drawn rows may all be of one class, or be separated; that this is said is a test of its own.
 pytestmark = [

@@ -10,19 +10,20 @@ from sklearn.exceptions import NotFittedError
 from strategies import columns, tables
 
 from calibrant import IsotonicCalibration, load_calibrator, save_calibrator
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant._kernels import irp
 from calibrant._kernels.irp import NOBODY, Trial, side_of
 from calibrant.calibrators import MulticlassRecursivePartitioning
-from calibrant.calibrators.simplex import DataPoints, GridPoints, Mixture, Splits, multiclass_irp
+from calibrant.calibrators import irp as multiclass_irp
+from calibrant.calibrators.linear import DataPoints, GridPoints, Mixture, Splits
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.persistence import from_document, to_document
-from calibrant.solvers import simplex_tree, split_candidates
-from calibrant.solvers.folds import folds_of
-from calibrant.solvers.path_choice import SMOOTHINGS, FoldLosses, chosen
-from calibrant.solvers.simplex_rows import JoinedRows, Rows
-from calibrant.solvers.split_candidates import DataCandidates
+from calibrant.fit import simplex_tree
+from calibrant.fit import simplex_tree as split_candidates
+from calibrant.fit.folds import folds_of
+from calibrant.fit.isotonic import SMOOTHINGS, FoldLosses, chosen
+from calibrant.fit.simplex_tree import DataCandidates, JoinedRows, Rows
+from calibrant.interop.save import from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
@@ -368,9 +369,7 @@ def test_cross_validation_takes_the_best_of_all_stages_of_trees_that_have_not_se
 def test_cross_validation_leaves_out_rows_that_it_does_not_fit(monkeypatch):
     seen = []
     grow = simplex_tree.grow
-    monkeypatch.setattr(
-        "calibrant.calibrators.simplex.multiclass_irp.grow", lambda rows, *rest: seen.append(rows) or grow(rows, *rest)
-    )
+    monkeypatch.setattr("calibrant.calibrators.irp.grow", lambda rows, *rest: seen.append(rows) or grow(rows, *rest))
     label, prob, weight = random_rows(7, 200, 3)
     fitted((label, prob, weight), max_regions="cv", smoothing="cv")
     *folds, final = seen
@@ -394,10 +393,8 @@ def test_one_forecast_for_all_is_one_region_of_the_class_rates():
 def test_large_problems_leave_out_fewer_folds(monkeypatch):
     seen = []
     grow = simplex_tree.grow
-    monkeypatch.setattr(
-        "calibrant.calibrators.simplex.multiclass_irp.grow", lambda rows, *rest: seen.append(rows) or grow(rows, *rest)
-    )
-    monkeypatch.setattr("calibrant.solvers.simplex_tree_choice.ROWS_LEFT_OUT", 45)
+    monkeypatch.setattr("calibrant.calibrators.irp.grow", lambda rows, *rest: seen.append(rows) or grow(rows, *rest))
+    monkeypatch.setattr("calibrant.fit.simplex_tree.ROWS_LEFT_OUT", 45)
     fitted(random_rows(7, 200, 3), max_regions="cv")
     assert len(seen) == 2 + 1
 

@@ -4,18 +4,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.links import prob_of_scores
-from calibrant._core.problem import Forecast, SimplexProblem
-from calibrant._core.weights import Weights
-from calibrant.calibrators.simplex.dirichlet import DirichletCalibration
-from calibrant.calibrators.simplex.matrix import MatrixScaling
-from calibrant.calibrators.simplex.multinomial import fit_table, identity, penalties
-from calibrant.calibrators.simplex.structured_matrix import StructuredMatrixScaling
-from calibrant.calibrators.simplex.structured_vector import StructuredVectorScaling
-from calibrant.calibrators.simplex.table_rows import RowsInMemory
-from calibrant.calibrators.simplex.vector import VectorScaling
-from calibrant.solvers import multinomial, newton
-from calibrant.solvers.multinomial import Diagonal, Full, Objective
+from calibrant._core.arrays import prob_of_scores
+from calibrant._core.rows import Forecast, SimplexProblem, Weights
+from calibrant.calibrators.canonical import RowsInMemory
+from calibrant.calibrators.linear import (
+    DirichletCalibration,
+    MatrixScaling,
+    StructuredMatrixScaling,
+    StructuredVectorScaling,
+    VectorScaling,
+    fit_table,
+    identity,
+    penalties,
+)
+from calibrant.fit import minimise as newton
+from calibrant.fit import multinomial
+from calibrant.fit.multinomial import Diagonal, Full, Objective
 
 FAMILY = [VectorScaling, MatrixScaling, DirichletCalibration, StructuredVectorScaling, StructuredMatrixScaling]
 DESIGNS = {

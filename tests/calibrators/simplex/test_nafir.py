@@ -16,16 +16,24 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import tables
 
 from calibrant import ByNotion, IsotonicCalibration, log_loss
+from calibrant._core.border import as_problem
 from calibrant._core.threads import n_processors
-from calibrant._core.validation import as_problem
 from calibrant.calibrators import MulticlassIsotonic
-from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
-from calibrant.solvers import conditional_logit, nafir_smoothing
-from calibrant.solvers.conditional_logit import Penalty, Solution, solve, violation
-from calibrant.solvers.folds import Fold, folds_of
-from calibrant.solvers.nafir_blocks import Cells, split_blocks
-from calibrant.solvers.nafir_comparisons import Comparisons
-from calibrant.solvers.nafir_smoothing import SMOOTHINGS, choose_smoothing
+from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
+from calibrant.fit import nafir as conditional_logit
+from calibrant.fit import nafir as nafir_smoothing
+from calibrant.fit.folds import Fold, folds_of
+from calibrant.fit.nafir import (
+    SMOOTHINGS,
+    Cells,
+    Comparisons,
+    Penalty,
+    Solution,
+    choose_smoothing,
+    solve,
+    split_blocks,
+    violation,
+)
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
 pytestmark = [

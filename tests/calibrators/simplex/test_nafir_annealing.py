@@ -6,13 +6,11 @@ from reference import nafir as twin
 from strategies import tables
 
 from calibrant import log_loss
-from calibrant._core.validation import as_problem
-from calibrant._kernels.annealing import anneal
-from calibrant.calibrators.simplex.nafir import NormalizedFlattenedIsotonic
-from calibrant.solvers import annealing
-from calibrant.solvers.annealing import FLOOR, Draws
-from calibrant.solvers.nafir_blocks import Cells
-from calibrant.solvers.nafir_comparisons import Comparisons
+from calibrant._core.border import as_problem
+from calibrant._kernels.nafir import anneal
+from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
+from calibrant.fit import nafir as annealing
+from calibrant.fit.nafir import FLOOR, Cells, Comparisons, Draws
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested with the exact solver.
 pytestmark = [
@@ -141,7 +139,7 @@ def test_the_smoothing_is_chosen_by_exact_fits_whatever_the_solver(solver):
 
 
 def test_an_interrupted_search_leaves_the_calibrator_as_it_was(monkeypatch):
-    from calibrant._kernels import annealing as kernels
+    from calibrant._kernels import nafir as kernels
 
     calibrator = fitted(random_rows(), solver="annealing")
     before = dict(vars(calibrator))

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant._core.validation import as_problem
-from calibrant._kernels.conditional_logit import pair_sums
-from calibrant.solvers.nafir_blocks import Cells
-from calibrant.solvers.nafir_comparisons import Comparisons
+from calibrant._core.border import as_problem
+from calibrant._kernels.nafir import pair_sums
+from calibrant.fit.nafir import Cells, Comparisons
 
 any_weights = st.one_of(st.integers(1, 4), st.sampled_from([0.1, 0.3, 1.5]))
 

@@ -14,15 +14,14 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 from strategies import tables
 
-from calibrant._core.validation import as_problem
-from calibrant._core.weights import Weights
+from calibrant._core.border import as_problem
+from calibrant._core.rows import Weights
 from calibrant._kernels.staircase import next_set
-from calibrant.calibrators.simplex import scir
-from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
-from calibrant.solvers import scir_rows as points_of_rows
-from calibrant.solvers import staircase
-from calibrant.solvers.scir_rows import Cumulated, Points, cumulated, in_order
-from calibrant.solvers.staircase import fitted_values, staircase_fit
+from calibrant.calibrators import scir
+from calibrant.calibrators.scir import SortedCumulativeIsotonic
+from calibrant.fit import staircase
+from calibrant.fit import staircase as points_of_rows
+from calibrant.fit.staircase import Cumulated, Points, cumulated, fitted_values, in_order, staircase_fit
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

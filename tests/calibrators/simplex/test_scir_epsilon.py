@@ -7,8 +7,8 @@ from reference import folds as folds_twin
 from strategies import tables
 
 from calibrant import log_loss
-from calibrant.calibrators.simplex import scir
-from calibrant.calibrators.simplex.scir import EPSILONS, SortedCumulativeIsotonic
+from calibrant.calibrators import scir
+from calibrant.calibrators.scir import EPSILONS, SortedCumulativeIsotonic
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")

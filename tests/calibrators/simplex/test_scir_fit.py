@@ -5,13 +5,12 @@ import threading
 import numpy as np
 import pytest
 
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant._kernels.staircase import solve
-from calibrant.calibrators.simplex import scir
-from calibrant.calibrators.simplex.scir import SortedCumulativeIsotonic
-from calibrant.solvers import staircase
-from calibrant.solvers.scir_rows import cumulated
-from calibrant.solvers.staircase import fitted_values
+from calibrant.calibrators import scir
+from calibrant.calibrators.scir import SortedCumulativeIsotonic
+from calibrant.fit import staircase
+from calibrant.fit.staircase import cumulated, fitted_values
 
 MAPS = ("score_", "rank_", "value_")
 ways = pytest.mark.parametrize("parallel_from", [1, 1 << 19])

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from reference import multinomial as twin
 from strategies import tables
 
-from calibrant.calibrators.simplex.structured_matrix import StructuredMatrixScaling
-from calibrant.calibrators.simplex.structured_vector import StructuredVectorScaling
+from calibrant.calibrators.linear import StructuredMatrixScaling, StructuredVectorScaling
 
 # Drawn rows may have no best temperature, or be of one class.
 pytestmark = [

@@ -5,8 +5,7 @@ from reference import multinomial as twin
 from strategies import tables
 
 from calibrant import TemperatureScaling
-from calibrant.calibrators.simplex.structured_vector import StructuredVectorScaling
-from calibrant.calibrators.simplex.vector import VectorScaling
+from calibrant.calibrators.linear import StructuredVectorScaling, VectorScaling
 
 # Drawn rows may have no best temperature, or be of one class.
 pytestmark = [

@@ -4,7 +4,7 @@ from hypothesis import given
 from reference import multinomial as twin
 from strategies import tables
 
-from calibrant.calibrators.simplex.vector import VectorScaling
+from calibrant.calibrators.linear import VectorScaling
 
 # Drawn rows may all be of one class, or be separated; that this is said is a test of its own.
 pytestmark = [

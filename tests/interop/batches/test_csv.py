@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calibrant import calibration_error, predictions
-from calibrant._core.finite_numbers import as_numbers
-from calibrant.interop.files import read_forecast
+from calibrant._core.checks import as_numbers
+from calibrant.interop.tables import read_forecast
 
 RNG = np.random.default_rng(4)
 SCORE = RNG.random(300).round(4)

@@ -8,9 +8,9 @@ import pyarrow.parquet
 
 from calibrant import measure, predictions
 from calibrant._core import threads
-from calibrant.interop.batches import streamed
+from calibrant.interop import arrow_batches as streamed
 from calibrant.sums import scan
-from calibrant.sums.plan import Plan
+from calibrant.sums.sums import Plan
 
 ROWS = 8192
 

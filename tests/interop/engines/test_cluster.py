@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from calibrant import predictions
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import EqualWidth
 from calibrant.interop.engines.partitioned import ROWS_OF_A_PARTITION
-from calibrant.metrics.uncertainty.cells import cells
+from calibrant.metrics.estimate import cells
 from calibrant.notions import ClassWise
 from calibrant.sums import Plan, scan
 

@@ -13,9 +13,9 @@ from calibrant import (
     predictions,
     reliability_curve,
 )
-from calibrant._core.validation import as_problem
-from calibrant._core.warnings import CalibrationWarning
+from calibrant._core.border import as_problem
 from calibrant.binning import EqualWidth
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop import calibrated
 from calibrant.interop.engines.dask import DaskPredictions
 from calibrant.metrics.scores import squared_losses

@@ -9,10 +9,10 @@ from scipy.stats import binom
 from strategies import columns
 
 from calibrant import EqualMass, EqualWidth, calibration_error
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import Unique
 from calibrant.metrics import BinTest
-from calibrant.metrics.binned.losses import PowerMean, as_norm, debiased_squared_gap, l1, l2, maximum, root
+from calibrant.metrics.bin_losses import PowerMean, as_norm, debiased_squared_gap, l1, l2, maximum, root
 from calibrant.notions import SharedClassWise
 
 ONE_BIN = EqualWidth(1)

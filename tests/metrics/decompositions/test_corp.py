@@ -7,10 +7,10 @@ from scipy.special import expit
 from strategies import columns, tables
 
 from calibrant import assess, predictions
+from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant._core.validation import as_problem
 from calibrant.metrics import corp_decomposition, discrimination_score, miscalibration_loss, uncertainty_loss
-from calibrant.metrics.uncertainty.estimate import Resampling
+from calibrant.metrics.estimate import Resampling
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
@@ -164,7 +164,7 @@ def test_of_a_wrong_forecast_the_lower_end_of_the_miscalibration_is_well_above_z
 
 
 def test_a_decomposition_of_rows_in_batches_shows_its_limits(monkeypatch):
-    monkeypatch.setattr("calibrant.interop.batches.streamed.FEW", 10)
+    monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
     rng = np.random.default_rng(2)
     p = rng.random(2000)
     y = rng.random(2000) < p

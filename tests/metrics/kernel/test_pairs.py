@@ -8,15 +8,23 @@ from reference import kernel as reference
 from strategies import columns, tables
 
 from calibrant import assess
-from calibrant._core.problem import BinaryProblem, as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import BinaryProblem, as_simplex
 from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import kernel as kernel_sums
+from calibrant.metrics import kernel as pairs_module
 from calibrant.metrics import kernel_calibration_error
-from calibrant.metrics.kernel import pairs as pairs_module
-from calibrant.metrics.kernel import sums as kernel_sums
-from calibrant.metrics.kernel.error import Noise, noise_of_labels, noise_of_rows
-from calibrant.metrics.kernel.pairs import SimplexPairs, pairs_of, simplex_corners
-from calibrant.metrics.kernel.sums import InSpace, OnLine, median_distance
+from calibrant.metrics.kernel import (
+    InSpace,
+    Noise,
+    OnLine,
+    SimplexPairs,
+    median_distance,
+    noise_of_labels,
+    noise_of_rows,
+    pairs_of,
+    simplex_corners,
+)
 from calibrant.notions import as_notion
 from calibrant.significance import kernel_test
 

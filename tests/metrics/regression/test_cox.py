@@ -13,22 +13,15 @@ from sklearn.linear_model import LogisticRegression
 from strategies import columns, tables
 
 from calibrant import assess, calibration_intercept, calibration_slope
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
+from calibrant.fit import minimise as newton
+from calibrant.fit.log_loss import Recalibration, recalibration_of
 from calibrant.metrics import calibration_in_the_large, observed_expected_ratio
-from calibrant.metrics.regression.influence import (
-    in_the_large,
-    intercept,
-    measured,
-    observed_expected,
-    ratio_estimate,
-    slope,
-)
-from calibrant.metrics.uncertainty.estimate import Resampling
+from calibrant.metrics.estimate import Resampling
+from calibrant.metrics.regression import in_the_large, intercept, measured, observed_expected, ratio_estimate, slope
 from calibrant.notions import as_notion
 from calibrant.significance import cox_test
-from calibrant.solvers import newton
-from calibrant.solvers.logistic import Recalibration, recalibration_of
 
 NAMES = ("calibration-slope", "calibration-intercept", "calibration-in-the-large", "observed-expected-ratio")
 FUNCTIONS = (calibration_slope, calibration_intercept, calibration_in_the_large, observed_expected_ratio)

@@ -8,12 +8,12 @@ from scipy.stats import binomtest
 from strategies import columns, tables
 
 from calibrant import EqualMass, calibration_error
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.binning import Isotonic, Unique
-from calibrant.binning.bounded_isotonic import BoundedIsotonic
+from calibrant.binning.isotonic import BoundedIsotonic
 from calibrant.metrics import estimate_calibration_error
-from calibrant.metrics.rejections.bin_test import bin_test_calibration_error
-from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
+from calibrant.metrics.bin_losses import REJECTIONS, BinTest
+from calibrant.metrics.binned import bin_test_calibration_error
 
 each_test = pytest.mark.parametrize("test", ["binomial", "mid-p", "clopper-pearson", "t"])
 

@@ -9,8 +9,8 @@ from scipy import stats
 from scipy.stats import binom, binomtest, ttest_1samp
 from strategies import GRID
 
-from calibrant.metrics.rejections import accepted, binomial
-from calibrant.metrics.rejections.acceptance import outside
+from calibrant.metrics import bin_losses as binomial
+from calibrant.metrics.bin_losses import accepted, outside
 
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")
 LEVELS = (0.001, 0.05, 0.2, 0.5)

@@ -12,14 +12,12 @@ from sklearn.metrics import roc_auc_score
 from strategies import columns, tables
 
 from calibrant import assess
+from calibrant._core.border import as_problem
 from calibrant._core.registry import find
-from calibrant._core.validation import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import area_under_roc_hull_score, hand_till_score
-from calibrant.metrics.roc.areas import area_under_roc, between_classes, mean_area
-from calibrant.metrics.roc.placements import under_curve
-from calibrant.metrics.roc.points import each_class
-from calibrant.metrics.uncertainty.estimate import Resampling
+from calibrant.metrics.estimate import Resampling
+from calibrant.metrics.roc import area_under_roc, between_classes, each_class, mean_area, under_curve
 from calibrant.notions import OneVsRest
 
 NAMES = ("roc-auc", "hand-till", "hull-auc")

@@ -10,11 +10,10 @@ from sklearn.metrics import roc_curve as peer_curve
 from strategies import columns, tables
 
 from calibrant import IsotonicCalibration
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import area_under_roc_hull_score, roc_convex_hull
-from calibrant.metrics.roc.areas import area_under_roc
-from calibrant.metrics.roc.points import roc_points
+from calibrant.metrics.roc import area_under_roc, roc_points
 from calibrant.notions import OneVsRest
 
 fractions = st.floats(0.01, 5.0)

@@ -12,16 +12,28 @@ from reference import roc_surface as reference
 from scipy.spatial import ConvexHull
 from strategies import tables
 
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant._kernels.roc_surface import best_along
-from calibrant.metrics.roc.corners import number_of_corners, trees
-from calibrant.metrics.roc.hull import MOST_CLASSES, Hull
-from calibrant.metrics.roc.surface import SurfaceRows, corner_thresholds, grid_thresholds, own_side_sums, surface_points
-from calibrant.metrics.roc.thresholds import _directions, _sample, as_thresholds
-from calibrant.metrics.roc.tuples import sorted_right
-from calibrant.metrics.roc.volume import Rays, hull_volume, influence
-from calibrant.metrics.roc.vus import _variance
+from calibrant.metrics.roc_volume import (
+    MOST_CLASSES,
+    Hull,
+    Rays,
+    SurfaceRows,
+    _directions,
+    _sample,
+    _variance,
+    as_thresholds,
+    corner_thresholds,
+    grid_thresholds,
+    hull_volume,
+    influence,
+    number_of_corners,
+    own_side_sums,
+    sorted_right,
+    surface_points,
+    trees,
+)
 
 two_to_four, three_or_four = st.integers(2, 4), st.integers(3, 4)
 
@@ -157,7 +169,7 @@ def test_the_most_classes_that_have_a_hull_take_their_directions_from_it():
 
 
 def test_the_rows_on_which_thresholds_are_moved_are_like_all_of_their_class(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.roc.thresholds.MOST_ROWS", 60)
+    monkeypatch.setattr("calibrant.metrics.roc_volume.MOST_ROWS", 60)
     rows = rows_of(*drawn(900, 3, seed=9))
     sample = _sample(rows)
     for k in range(3):
@@ -195,7 +207,7 @@ def test_a_facet_at_the_origin_has_no_volume_though_rounding_moves_it_off(monkey
         equations[:, -1] -= 1e-10
         return SimpleNamespace(equations=equations, simplices=found.simplices)
 
-    monkeypatch.setattr("calibrant.metrics.roc.hull.ConvexHull", moved)
+    monkeypatch.setattr("calibrant.metrics.roc_volume.ConvexHull", moved)
     assert Hull.of(points).volume == expected
 
 
@@ -352,7 +364,7 @@ def test_drawn_tuples_have_the_share_of_all_of_them_within_the_standard_error(n_
     rows = rows_of(label, prob, weight)
     everyone = sorted_right(rows, 2, np.random.default_rng(0))
     assert everyone.n_draws == 0
-    monkeypatch.setattr("calibrant.metrics.roc.tuples.MOST_TUPLES", 0)
+    monkeypatch.setattr("calibrant.metrics.roc_volume.MOST_TUPLES", 0)
     found = sorted_right(rows, 20_000, np.random.default_rng(1))
     assert abs(found.value - everyone.value) < 4 * found.standard_error + 1e-3 * (n_classes == 7)
     assert found.n_draws == 20_000

@@ -11,13 +11,19 @@ from scipy.optimize import linprog
 from strategies import tables
 
 from calibrant import IsotonicCalibration, assess
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import volume_under_surface_score
-from calibrant.metrics.roc.surface import SurfaceRows, grid_thresholds
-from calibrant.metrics.roc.volume import Rays
-from calibrant.metrics.roc.vus import FOLDS, METHODS, _parts, estimate_volume_under_surface
+from calibrant.metrics.roc_volume import (
+    FOLDS,
+    METHODS,
+    Rays,
+    SurfaceRows,
+    _parts,
+    estimate_volume_under_surface,
+    grid_thresholds,
+)
 from calibrant.sums.draws import as_rng
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared/data"))
@@ -119,7 +125,7 @@ def test_rays_leave_the_hull_where_a_program_of_all_points_says_and_solve_progra
         return linprog(cost, **program)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibrant.metrics.roc.volume.linprog", counted)
+        patch.setattr("calibrant.metrics.roc_volume.linprog", counted)
         rays = Rays.through(points, 6, np.random.default_rng(1))
     everything = np.column_stack([points.T, np.zeros(4)])
     for part, inside in zip(rays.part, np.random.default_rng(1).random((6, 4)), strict=True):
@@ -198,8 +204,8 @@ def test_weights_that_are_no_counts_have_an_interval_that_does_not_depend_on_the
 
 
 def test_beyond_five_classes_the_interval_is_one_of_the_value_of_the_metric(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.roc.vus.N_THRESHOLDS", 60)
-    monkeypatch.setattr("calibrant.metrics.roc.vus.N_DRAWS", 30)
+    monkeypatch.setattr("calibrant.metrics.roc_volume.N_THRESHOLDS", 60)
+    monkeypatch.setattr("calibrant.metrics.roc_volume.N_DRAWS", 30)
     label, prob = forecasts(80, 6)
     found = assess(label, prob, metrics=["vus"], n_resamples=1)["vus"]
     assert found.value == volume_under_surface_score(label, prob, n_thresholds=60, n_draws=30)
@@ -207,8 +213,8 @@ def test_beyond_five_classes_the_interval_is_one_of_the_value_of_the_metric(monk
 
 
 def test_beyond_five_classes_the_interval_of_endless_rows_is_that_of_the_rays(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.roc.vus.N_THRESHOLDS", 60)
-    monkeypatch.setattr("calibrant.metrics.roc.vus.N_DRAWS", 30)
+    monkeypatch.setattr("calibrant.metrics.roc_volume.N_THRESHOLDS", 60)
+    monkeypatch.setattr("calibrant.metrics.roc_volume.N_DRAWS", 30)
     label, prob = forecasts(80, 6)
     weight = np.full(80, 1e12)
     error = estimate_volume_under_surface(label, prob, sample_weight=weight, n_thresholds=60, n_draws=30).standard_error

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from calibrant import assess
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.binning import EqualWidth
-from calibrant.metrics.uncertainty.cells import cells
-from calibrant.metrics.uncertainty.deviations import smoothed_deviations
+from calibrant.metrics.estimate import cells, smoothed_deviations
 from calibrant.notions import Binary
 
 DRAWS = 20_000

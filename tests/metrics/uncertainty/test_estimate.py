@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from calibrant.metrics.uncertainty.estimate import NEAR_ONE, Law, pvalue_of, steps_for
+from calibrant.metrics.estimate import NEAR_ONE, Law, pvalue_of, steps_for
 
 DRAWS = 4000
 

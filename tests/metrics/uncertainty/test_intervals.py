@@ -11,8 +11,8 @@ import pytest
 from scipy.special import ndtri
 
 from calibrant import assess
-from calibrant._core.weights import Weights
-from calibrant.metrics.uncertainty.estimate import TAIL, mean_estimate
+from calibrant._core.rows import Weights
+from calibrant.metrics.estimate import TAIL, mean_estimate
 from calibrant.sums.draws import Bootstrap
 
 LEVEL, DRAWS, RUNS = 0.2, 60, 150

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calibrant.metrics.uncertainty.rare_events import MOST, RareEvents
+from calibrant.metrics.noise import MOST, RareEvents
 
 DRAWS = 20_000
 N = np.array([1.0, 1.0, 3.0, 5.0, 40.0, 200.0, 10_000.0, 10_000.0, 50.0])

@@ -9,15 +9,13 @@ import pytest
 from scipy.stats import binom, binomtest, ks_2samp
 
 from calibrant import EqualMass, assess, bin_test_calibration_error, calibration_error
-from calibrant._core.problem import as_simplex
-from calibrant._core.validation import as_problem
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.binning import BoundedIsotonic, Isotonic
-from calibrant.lenses.bins import InBins
+from calibrant.lenses import InBins
 from calibrant.metrics import estimate_calibration_error
-from calibrant.metrics.binned.losses import NormOfBins
-from calibrant.metrics.rejections.loss import REJECTIONS, BinTest
-from calibrant.metrics.uncertainty.redrawn import Redrawn, redrawn, unwatched
-from calibrant.metrics.uncertainty.residuals import error_through
+from calibrant.metrics.bin_losses import REJECTIONS, BinTest, NormOfBins
+from calibrant.metrics.noise import Redrawn, error_through, redrawn, unwatched
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.significance import pearson_test, resampling_test
 from calibrant.sums.draws import ConsistentLabels, as_rng

@@ -7,7 +7,7 @@ from spellings import spelling_of
 from calibrant import EqualMass, assess, calibration_error
 from calibrant.binning import Isotonic, Unique
 from calibrant.metrics import estimate_calibration_error
-from calibrant.metrics.kinds.metric import metrics
+from calibrant.metrics.kinds import metrics
 from calibrant.notions import ThresholdedClassWise, WithinGroups
 
 SPELLED = {metric.name: words for metric in metrics() if (words := spelling_of(metric)) is not None}

@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 
-from calibrant.solvers.evidence import precisions
-from calibrant.solvers.evidence.logit import TwoClasses
-from calibrant.solvers.evidence.precisions import Prior, most_evident
-from calibrant.solvers.evidence.refit import refitted
+from calibrant.fit import evidence as precisions
+from calibrant.fit.evidence import Prior, TwoClasses, most_evident, refitted
 
 GROUP = np.array([0, 1, 1, 1, 1, 1])
 PRIOR = Prior(np.array([1.0, 2.0]), np.array([3.0, 3.0]))

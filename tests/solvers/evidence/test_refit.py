@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.solvers.evidence.logit import TwoClasses
-from calibrant.solvers.evidence.refit import refitted
+from calibrant.fit.evidence import TwoClasses, refitted
 
 
 def test_second_derivatives_made_anew_lead_to_the_same_weights_in_fewer_steps():

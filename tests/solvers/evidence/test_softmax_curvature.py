@@ -6,12 +6,22 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from calibrant.solvers.evidence import class_blocks, softmax_curvature, softmax_matrix
-from calibrant.solvers.evidence.class_blocks import FewDirections, WholeBlocks
-from calibrant.solvers.evidence.curvature import DenseCurvature
-from calibrant.solvers.evidence.logit import ManyClasses, TwoClasses
-from calibrant.solvers.evidence.softmax_curvature import SoftmaxCurvature, curvature_of_softmax
-from calibrant.solvers.evidence.table import NoFeatures, OwnOfClass, SameForAll, weighted_products
+from calibrant.fit import evidence as class_blocks
+from calibrant.fit import evidence as softmax_curvature
+from calibrant.fit import evidence as softmax_matrix
+from calibrant.fit.evidence import (
+    DenseCurvature,
+    FewDirections,
+    ManyClasses,
+    NoFeatures,
+    OwnOfClass,
+    SameForAll,
+    SoftmaxCurvature,
+    TwoClasses,
+    WholeBlocks,
+    curvature_of_softmax,
+    weighted_products,
+)
 
 N, K, S = 40, 4, 3
 RNG = np.random.default_rng(0)

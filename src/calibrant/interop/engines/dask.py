@@ -14,13 +14,11 @@ from uuid import uuid4
 
 import numpy as np
 
-from calibrant._core.links import FloatArray
+from calibrant._core.arrays import FloatArray
 from calibrant.calibrators.base import Calibrator
-from calibrant.interop.engines.calibrated import Calibrated
-from calibrant.interop.engines.chosen import Chosen
 from calibrant.interop.engines.partitioned import Fault, Part, Partitioned, PartitionReader
-from calibrant.interop.engines.rows import RowReader, length, part
-from calibrant.sums.predictions import FEW, M
+from calibrant.interop.streams import Calibrated, Chosen, RowReader, length, part
+from calibrant.sums.reading import FEW, M
 
 FAN_IN = 8
 """Sums that one task of the tree adds up."""

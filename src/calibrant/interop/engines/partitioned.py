@@ -13,12 +13,12 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.problem import DOUBLE, Problem
-from calibrant._core.warnings import warn
-from calibrant.interop.batches.decoding import Decoding
-from calibrant.interop.engines.rows import RowReader, length, part
-from calibrant.sums.kept_rows import Numbers
-from calibrant.sums.predictions import FEW, M, Predictions, Read
+from calibrant._core.rows import DOUBLE, Problem
+from calibrant.exceptions import warn
+from calibrant.interop.arrow_batches import Decoding
+from calibrant.interop.streams import RowReader, length, part
+from calibrant.sums.draws import Numbers
+from calibrant.sums.reading import FEW, M, Predictions, Read
 
 ROWS_OF_A_PARTITION = 1 << 33
 """Numbers of rows that each partition has for its own, where nobody knows how many rows stand before it."""

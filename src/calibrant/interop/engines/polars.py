@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from calibrant.calibrators.base import Calibrator
-from calibrant.interop.engines.calibrated import Calibrated
-from calibrant.interop.engines.chosen import Chosen
-from calibrant.interop.engines.query import predictions_of_query
-from calibrant.sums.predictions import Predictions
+from calibrant.interop.streams import Calibrated, Chosen, predictions_of_query
+from calibrant.sums.reading import Predictions
 
 WHERE = "the polars query"
 

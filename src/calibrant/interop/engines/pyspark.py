@@ -10,12 +10,10 @@ from operator import add
 from typing import Any
 
 from calibrant.calibrators.base import Calibrator
-from calibrant.interop.engines.calibrated import Calibrated
-from calibrant.interop.engines.chosen import Chosen
+from calibrant.interop.columns import first_line
 from calibrant.interop.engines.partitioned import Part, Partitioned, PartitionReader
-from calibrant.interop.engines.rows import RowReader
-from calibrant.interop.first_line import first_line
-from calibrant.sums.predictions import FEW, M
+from calibrant.interop.streams import Calibrated, Chosen, RowReader
+from calibrant.sums.reading import FEW, M
 
 FAN_IN = 64
 """Sums of partitions that one task adds up, where there are more of them than that."""

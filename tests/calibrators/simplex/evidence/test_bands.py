@@ -6,8 +6,10 @@ from reference import evidence_scaling as twin
 from scipy.special import expit, logit, ndtri, softmax
 
 from calibrant.calibrators import EvidenceScaling
-from calibrant.calibrators.simplex.evidence import bands, class_features, model
-from calibrant.calibrators.simplex.evidence.maps import Maps
+from calibrant.calibrators import evidence as bands
+from calibrant.calibrators import evidence_features as class_features
+from calibrant.calibrators import evidence_features as model
+from calibrant.calibrators.evidence_features import Maps
 from calibrant.interop import load_calibrator, save_calibrator
 
 

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import evidence_scaling as twin
 
-from calibrant.calibrators.simplex.evidence.hinges import Hinges, weighted_quantiles
-from calibrant.calibrators.simplex.evidence.log_odds_features import LogOddsFeatures
+from calibrant.calibrators.evidence_features import Hinges, LogOddsFeatures, weighted_quantiles
 
 AT = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
 numbers = st.lists(st.tuples(st.integers(-4, 4), st.integers(1, 3)), min_size=1, max_size=12)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from reference import evidence_scaling as twin
 
-from calibrant._core.problem import Forecast
-from calibrant._core.validation import as_problem
-from calibrant.calibrators.simplex.evidence.standard import standard_of
+from calibrant._core.border import as_problem
+from calibrant._core.rows import Forecast
+from calibrant.calibrators.evidence_features import standard_of
 
 
 def problem_of(label, prob, weight):

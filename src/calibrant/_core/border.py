@@ -1,0 +1,646 @@
+"""Outside data become problems here, and nowhere else. The only place that raises on data.
+
+Every message says what must hold, what was given, where, and what to do.
+"""
+
+from __future__ import annotations
+
+import reprlib
+import sys
+from collections.abc import Iterable, KeysView, Sequence, Set
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core import arrays as links
+from calibrant._core import rows as row_sums
+from calibrant._core.arrays import (
+    BLOCK,
+    NUMERIC,
+    FloatArray,
+    absent,
+    are_between,
+    are_probabilities,
+    as_array,
+    blocks,
+    columns_of,
+    first,
+    index,
+    is_number,
+    is_real,
+    more,
+    some,
+    text_of,
+)
+from calibrant._core.checks import as_numbers, finite_numbers
+from calibrant._core.rows import (
+    DOUBLE,
+    BinaryProblem,
+    BoolArray,
+    Forecast,
+    InBatches,
+    IntArray,
+    Predicted,
+    Problem,
+    Remedies,
+    Rows,
+    SimplexProblem,
+    Weights,
+    two_columns,
+)
+
+# Labels, and the classes that they and the columns stand for. Messages are in four parts, as in `_core/border.py`
+
+
+Labels = npt.NDArray[np.generic]
+
+KINDS = {"b": "booleans", "i": "numbers", "u": "numbers", "U": "text", "S": "bytes"}
+"""What labels are, by the kind of their dtype."""
+
+
+UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+"""Integers without a sign, by their bytes."""
+
+ZERO_AND_ONE = np.array([0, 1])
+ZERO_AND_ONE.flags.writeable = False
+
+LARGEST = 2.0**53
+"""Size of whole numbers up to which none is skipped in double precision."""
+
+
+class Named(NamedTuple):
+    """What a function calls its labels, its forecast and its weights, for messages."""
+
+    truth: str = "y_true"
+    forecast: str = "y_prob"
+    weight: str = "sample_weight"
+
+
+USUAL = Named()
+
+
+def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
+    """Labels as a one-dimensional array of integers, strings or booleans."""
+    if (words := text_of(y_true)) is not None:
+        return words
+    array = as_array(name, y_true)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} must hold class labels; got complex numbers. Complex data not supported.")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must have one dimension, a label a row; got shape {array.shape}. {_way_out(name, array)}"
+        )
+    if array.size == 0:
+        raise ValueError(f"{name} must hold at least one label; got none. Check how the table was read.")
+    if array.dtype.kind in "OT":
+        array = _plain(name, array)
+    if array.dtype.kind == "f":
+        if are_between(array, -LARGEST, LARGEST) and np.array_equal(whole := array.astype(np.int64), array):
+            return whole
+        broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > LARGEST)
+        if broken.any():
+            at = int(np.argmax(broken))
+            hint = (
+                "If this is the forecast, the call is metric(y_true, y_prob)." if name == "y_true" else "Convert them."
+            )
+            raise ValueError(
+                f"{name} must hold class labels: integers, strings or booleans; got {array[at]} at index {at}"
+                f"{more(broken)}. Unknown label type: continuous or NaN. {hint}"
+            )
+        return array.astype(np.int64)
+    if array.dtype.kind not in "biuUS":
+        raise TypeError(f"{name} must hold integers, strings or booleans; got dtype {array.dtype}. Convert the labels.")
+    return array
+
+
+def _way_out(name: str, array: npt.NDArray[Any]) -> str:
+    """Say what to do about labels that are a table: one-hot rows name classes, other zeros and ones are events by column."""
+    is_table = array.ndim == 2 and array.size and array.dtype.kind in NUMERIC
+    if is_table and np.isin(array, (0, 1)).all() and not (array.sum(axis=1) == 1).all():
+        return (
+            f"Each column of zeros and ones is an event of its own (multilabel): pass one column at a time, "
+            f"np.asarray({name})[:, k] with np.asarray(y_prob)[:, k]."
+        )
+    return f"If it is one-hot encoded, pass {name}.argmax(axis=1); if it is the forecast, the call is metric(y_true, y_prob)."
+
+
+def event_of_score(
+    truth: Labels, *, labels: Sequence[Any] | None, pos_label: Any = None, named: Named = USUAL
+) -> tuple[Labels, BoolArray]:
+    """The two classes of one column of probabilities, and whether the event occurred."""
+    if labels is None and pos_label is None:
+        if truth.dtype.kind == "b":
+            return np.array([False, True]), truth.view(np.bool_)
+        if truth.dtype.kind in "iu" and (occurred := _ones(truth)) is not None:
+            return ZERO_AND_ONE, occurred
+    classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
+    return classes, truth == classes[1]
+
+
+def _ones(truth: Labels) -> BoolArray | None:
+    """Return where integers are one, if all are 0 or 1; they are read once."""
+    if truth.size <= BLOCK:
+        return np.not_equal(truth, 0) if _are_below(truth, 2) else None
+    occurred: BoolArray = np.empty(truth.size, dtype=np.bool_)
+    for rows in blocks(truth.size):
+        block = truth[rows]
+        if not _are_below(block, 2):
+            return None
+        np.not_equal(block, 0, out=occurred[rows])
+    return occurred
+
+
+def _are_below(truth: Labels, n_classes: int) -> bool:
+    """Whether integers are 0, 1, ..., n_classes - 1: read without their sign, negative ones are the largest."""
+    return truth.dtype.isnative and bool(np.maximum.reduce(truth.view(UNSIGNED[truth.dtype.itemsize])) < n_classes)
+
+
+def classes_of_score(
+    truth: Labels, *, labels: Sequence[Any] | None, pos_label: Any = None, named: Named = USUAL
+) -> Labels:
+    """The negative and the positive label of one column of probabilities."""
+    require_label("pos_label", pos_label)
+    if labels is not None:
+        classes = _given_classes(labels, 2)
+        encode(truth, classes, named.truth)
+        if pos_label is None or pos_label == classes[1]:
+            return classes
+        if pos_label != classes[0]:
+            raise ValueError(
+                f"pos_label must be among the labels {classes.tolist()}; got {pos_label!r}. Pass one of them."
+            )
+        return classes[::-1]
+    present = np.unique(truth) if truth.dtype.kind not in "biu" else _few_distinct(truth)
+    if len(present) > 2:
+        raise ValueError(
+            f"{named.truth} must hold at most two labels when {named.forecast} is one column; got {len(present)} "
+            f"({some(present)}). Pass {named.forecast} of shape (n_samples, n_classes)."
+        )
+    if pos_label is not None:
+        negative = [v for v in present.tolist() if v != pos_label]
+        if len(negative) == 2:
+            raise ValueError(
+                f"pos_label must be a label in {named.truth}; got {pos_label!r}, seen {some(present)}. Pass one seen."
+            )
+        return np.array([negative[0] if negative else f"not {pos_label}", pos_label], dtype=object)
+    seen = set(present.tolist())
+    if truth.dtype.kind == "b":
+        return np.array([False, True])
+    if seen <= {0, 1}:
+        return np.array([0, 1])
+    if seen <= {-1, 1}:
+        return np.array([-1, 1])
+    choices = " or ".join(f"pos_label={label!r}" for label in present.tolist())
+    raise ValueError(
+        f"{named.truth} must be 0 and 1 when {named.forecast} is one column; got {some(present)}. "
+        f"Say which label the probability speaks of: {choices}."
+    )
+
+
+def require_label(name: str, value: object) -> None:
+    """Refuse what is no single label; None stands for no label."""
+    if value is not None and not (is_number(value) or isinstance(value, (str, bytes))):
+        raise TypeError(
+            f"{name} must be one label: an integer, a string or a boolean; got {reprlib.repr(value)}. Pass one of the labels."
+        )
+
+
+def codes_of_columns(
+    truth: Labels,
+    n_classes: int,
+    labels: Sequence[Any] | None,
+    names: Sequence[Any] | None = None,
+    named: Named = USUAL,
+) -> tuple[Labels, IntArray]:
+    """The class of each column, and the column number of each label."""
+    if labels is None and truth.dtype.kind in "iu" and _are_below(truth, n_classes):
+        return np.arange(n_classes), truth.astype(np.intp, copy=False)
+    classes = classes_of_columns(truth, n_classes, labels, names, named)
+    return classes, encode(truth, classes, named.truth)
+
+
+def classes_of_columns(
+    truth: Labels,
+    n_classes: int,
+    labels: Sequence[Any] | None,
+    names: Sequence[Any] | None = None,
+    named: Named = USUAL,
+) -> Labels:
+    """The class of each column."""
+    if labels is not None:
+        return _given_classes(labels, n_classes)
+    if names is not None and truth.dtype.kind in "US" and set(truth.tolist()) <= set(names):
+        return _given_classes(names, n_classes)
+    if truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() < n_classes:
+        return np.arange(n_classes)
+    if truth.dtype.kind == "b" and n_classes == 2:
+        return np.array([False, True])
+    present = np.unique(truth)
+    if truth.dtype.kind in "iu" and present[-1] >= n_classes and len(present) <= n_classes and present[0] <= 1:
+        hint = f"labels=range(1, {n_classes + 1})" if present[-1] == n_classes else "labels="
+        raise ValueError(
+            f"{named.truth} must be among the columns 0..{n_classes - 1}; got {present[-1]} at index "
+            f"{int(np.argmax(truth == present[-1]))}. If the classes are numbered otherwise, pass {hint}."
+        )
+    if len(present) != n_classes:
+        raise ValueError(
+            f"{named.truth} must hold as many distinct labels as {named.forecast} has columns, or labels= must name them; "
+            f"got {len(present)} ({some(present)}) for {n_classes} columns. Pass labels= in column order."
+        )
+    return present
+
+
+def classes_of_pair(truth: Labels, predicted: Labels, labels: Sequence[Any] | None, named: Named = USUAL) -> Labels:
+    """The classes that are predicted or true, in the order given or else sorted."""
+    kinds = [KINDS[values.dtype.kind] for values in (truth, predicted)]
+    if kinds[0] != kinds[1]:
+        hint = "If y_pred holds numbers of columns, pass classes[y_pred]."
+        if kinds[0] == "booleans":
+            hint = "Pass the predicted class of each row, not whether it was right."
+        raise TypeError(f"{named.truth} and y_pred must hold labels of one kind; got {kinds[0]} and {kinds[1]}. {hint}")
+    if labels is not None:
+        return _given_classes(labels)
+    # As lists: signed and unsigned numbers together would become fractions.
+    return np.unique(np.array([*np.unique(truth).tolist(), *np.unique(predicted).tolist()]))
+
+
+def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
+    """The column number of each label."""
+    if classes.dtype.kind in "iu" and truth.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
+        code = truth.astype(np.intp, copy=False)
+        strange = (code < 0) | (code >= len(classes)) if code.min() < 0 or code.max() >= len(classes) else None
+    else:
+        order = np.argsort(classes)
+        at = np.minimum(np.searchsorted(classes, truth, sorter=order), len(classes) - 1)
+        code = order[at]
+        strange = classes[code] != truth
+    if strange is not None and strange.any():
+        row = int(np.argmax(strange))
+        raise ValueError(
+            f"{name} must be among the classes {some(classes)}; got {truth[row].item()!r} at index {row}"
+            f"{more(strange)}. Check labels=, or the column that holds the truth."
+        )
+    return code
+
+
+def _plain(name: str, array: npt.NDArray[Any]) -> Labels:
+    """Labels of dtype object or StringDType as strings, booleans or numbers, if they are all of one kind."""
+    cells = array.tolist()
+    kinds = {_kind(cell) for cell in dict(zip(map(type, cells), cells, strict=True)).values()}  # one cell of each type
+    if len(kinds) == 1 and kinds <= {"text", "boolean", "number"}:
+        plain = np.array(cells)
+        try:
+            return plain.astype(np.float64) if plain.dtype == object else plain  # decimals and fractions
+        except OverflowError:
+            at = next(at for at, cell in enumerate(cells) if abs(cell) > sys.float_info.max)
+            raise ValueError(
+                f"{name} must hold labels within the range of float64, up to 1.8e308; got {reprlib.repr(cells[at])} at "
+                f"index {at}. Pass such labels as strings."
+            ) from None
+    found = [_kind(cell) for cell in cells]
+    odd = next((at for at, cell in enumerate(cells) if absent(cell)), found.index(min(kinds, key=found.count)))
+    hint = "Missing labels cannot be scored: drop these rows, or make all of them strings."
+    if name == "labels":
+        hint = "Name every class, all by words or all by numbers."
+    if len(kinds) == 1 and not absent(cells[0]):
+        raise TypeError(
+            f"{name} must hold integers, strings or booleans; got {reprlib.repr(cells[0])} ({type(cells[0]).__name__}) at "
+            "index 0. Convert the labels, such as to strings."
+        )
+    raise TypeError(
+        f"{name} must hold labels of one kind; got {' and '.join(sorted(kinds))}, the odd one {reprlib.repr(cells[odd])} at "
+        f"index {odd}. {hint}"
+    )
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (bool, np.bool_)):
+        return "boolean"
+    return "number" if is_number(value) else type(value).__name__
+
+
+def _given_classes(labels: Iterable[Any], n_classes: int | None = None) -> Labels:
+    """Return the labels of ``n_classes`` columns, or of as many classes as there are."""
+    what = "class" if n_classes is None else f"of the {n_classes} columns"
+    unordered = isinstance(labels, Set) and not isinstance(labels, KeysView)  # keys of a dict are in its order
+    if isinstance(labels, str) or unordered or not isinstance(labels, Iterable):
+        order = " A set has no order." if unordered else ""
+        kind = "each class" if n_classes is None else f"the class of each {what}"
+        raise TypeError(f"labels must be a sequence, {kind}; got {labels!r}.{order} Pass a list.")
+    given: Any = labels if hasattr(labels, "__array__") else list(labels)
+    classes = as_labels(given, "labels") if np.size(given) else np.array([])
+    wanted = classes.size if n_classes is None else n_classes
+    if classes.size != wanted or len(set(classes.tolist())) != classes.size or not classes.size:
+        raise ValueError(f"labels must name each {what} once; got {classes.tolist()}. Pass them in column order.")
+    return classes
+
+
+def _few_distinct(truth: Labels) -> Labels:
+    """Return the distinct values, without sorting ten million rows to find that they are 0 and 1."""
+    low, high = int(truth.min()), int(truth.max())
+    if truth.dtype.kind == "b" or high - low <= 1:
+        return np.unique(np.array([low, high], dtype=truth.dtype))
+    return np.unique(truth)
+
+
+# Outside data become problems here, and nowhere else. The only place that raises on data
+
+
+MOST_WEIGHT, LEAST_WEIGHT = 1e100, 1e-100
+"""Sum of weights up to which, and weight down to which, squares neither overflow nor vanish."""
+
+MOST_LOGIT = 1e100
+"""Size of logits up to which their squares do not overflow."""
+
+Input = Literal["probability", "logit"]
+
+RENAMED = {
+    "n_bins": " A number of bins is binning=10.",
+    "normalize": " Rows are divided by their sums with rows='normalize'.",
+}
+"""What to say of keywords that others have, or that were here once."""
+
+OF_A_PAIR = np.array(["wrong", "right"])
+"""What the outcomes of a predicted class are called."""
+
+
+class DataOptions(TypedDict, total=False):
+    """What every metric and curve accepts about its data.
+
+    Attributes
+    ----------
+    sample_weight : array-like of shape (n_samples,)
+        Non-negative weights, one each by default. If all are whole, each is a number of equal rows, in every figure: so are
+        intervals and p-values those of the repeated rows. If any is a fraction, weights say how much each row counts: a row
+        is one observation and moves with its weight where labels or rows are drawn. Rows of weight zero are left out.
+    labels : sequence of length n_classes
+        The class of each column of ``y_prob``. By default the columns are the classes 0, 1, ..., or the sorted
+        distinct labels when there are as many of them as columns. Whole numbers that begin at 1 or below and go beyond the
+        last column, such as 0, 1 and 5 of three columns, are refused: name the classes.
+    pos_label : label
+        The event, of two classes: the label that one column of probabilities speaks of, by default 1 or True; or the label of
+        the column of a table of two that is spoken of where no notion is given, by default the second. The classes stand in
+        the order other, event: so do results, and matrices of costs.
+    input : {"probability", "logit"}
+        What ``y_prob`` holds. It is never guessed from the values.
+    rows : {"as-given", "normalize", "percent"}
+        What is done with the numbers of ``y_prob`` before they are checked. By default nothing: rows of a table must sum to
+        one within 0.001. ``"normalize"`` divides each row of a table by its sum, whatever its numbers, such as votes or
+        rounded percent. ``"percent"`` divides a table, or one column, by 100; the rows must then sum to one.
+    y_pred : array-like of shape (n_samples,)
+        The predicted class of each row. ``y_prob`` then holds its probability alone, of shape (n_samples,), and the event is
+        that it is true: so the pair that `ByNotion.predict_top` gives is measured, under ``"top-label"`` or ``"confidence"``.
+        ``labels`` are then all classes, by default those seen.
+    """
+
+    sample_weight: npt.ArrayLike | None
+    labels: Sequence[Any] | None
+    pos_label: Any
+    input: Input
+    rows: Rows
+    y_pred: npt.ArrayLike | None
+
+
+def as_problem(
+    y_true: npt.ArrayLike | InBatches,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = None,
+    input: Input = "probability",
+    rows: Rows = "as-given",
+    y_pred: npt.ArrayLike | None = None,
+    column_names: Sequence[Any] | None = None,
+    named: Named = USUAL,
+    remedies: Remedies = row_sums.USUAL,
+    **unknown: Any,
+) -> Problem:
+    """Labels and a forecast as a problem: one column (1-D) makes it binary, a table makes it a simplex problem.
+
+    Labels that are words, each the name of a column of a data frame, say which column is which class. One column with the
+    predicted classes is a binary problem that knows them.
+    """
+    if unknown:
+        hint = "".join(text for word, text in RENAMED.items() if word in unknown)
+        raise TypeError(
+            f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
+            f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
+        )
+    if isinstance(y_true, InBatches):
+        said = {
+            "y_prob": y_prob,
+            "sample_weight": sample_weight,
+            "labels": labels,
+            "pos_label": pos_label,
+            "y_pred": y_pred,
+        }
+        return _of_batches(y_true, [name for name, value in said.items() if value is not None])
+    if y_prob is None:
+        raise TypeError(
+            f"{named.forecast} must be given beside {named.truth}; it is missing. Pass the predicted probabilities, or "
+            "calibrant.predictions(...) alone, which has both."
+        )
+    truth, array = as_labels(y_true, named.truth), as_array(named.forecast, y_prob)
+    all_is_well = _is_well(array, input, rows)
+    values: FloatArray = array if all_is_well else finite_numbers(named.forecast, array, y_prob)
+    names = columns_of(y_prob) if column_names is None else column_names
+    if len(truth) != len(values):
+        raise ValueError(
+            f"{named.truth} and {named.forecast} must have the same number of rows; got {len(truth)} and {len(values)}. "
+            "Pass one label a row."
+        )
+    if y_pred is not None:
+        _require_pair(values, pos_label, named)
+    weights = as_weights(sample_weight, len(truth), named.weight)
+    kept = slice(None) if weights.is_unit or weights.values.all() else weights.values > 0
+    weights = weights if isinstance(kept, slice) else Weights(weights.values[kept])
+    if not all_is_well:
+        values = _as_declared(values, input, rows, named.forecast, remedies)
+    given = array.dtype.newbyteorder("=")  # single precision in any order of bytes
+    precision = given if given.char in "fd" and input == "probability" and rows == "as-given" else DOUBLE
+    if values.ndim == 1:
+        logit = values.astype(np.float64, copy=False)[kept] if input == "logit" else None
+        score = values.astype(np.float64, copy=False)[kept] if logit is None else links.score_of_logit(logit)
+        if y_pred is not None:
+            outcome, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
+            classes = OF_A_PAIR
+        else:
+            classes, occurred = event_of_score(truth, labels=labels, pos_label=pos_label, named=named)
+            outcome, predicted = occurred[kept], None
+        return BinaryProblem(
+            score, outcome, weights, classes=classes, logit=logit, predicted=predicted, precision=precision
+        )
+    classes, code = codes_of_columns(truth, values.shape[1], labels, names, named)
+    forecast = Forecast(values.astype(precision, copy=False)[kept], input == "logit")
+    problem = SimplexProblem(forecast, code[kept], weights, classes)
+    return problem if pos_label is None else _with_event_last(problem, pos_label, named)
+
+
+def _of_batches(predictions: InBatches, said: Sequence[str]) -> Problem:
+    """Return the problem of rows that are read in batches, which know all that there is to say of them."""
+    if "y_prob" in said:
+        raise TypeError(
+            "y_prob must be left out beside predictions that are read in batches, which have probabilities; got both. "
+            "Leave it out, or take a sample of the rows: function(**predictions.sample(n))."
+        )
+    if said:
+        raise TypeError(
+            f"{', '.join(said)} must be left out beside predictions that are read in batches; got both. "
+            "Say it where they are made: calibrant.predictions(...)."
+        )
+    return predictions.as_problem()
+
+
+def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:
+    """Whether one look at the numbers shows that they are what they are declared as; False says nothing."""
+    if not (is_real(array) and isinstance(input, str) and isinstance(rows, str) and rows == "as-given"):
+        return False
+    if array.ndim == 2 and array.shape[1] < 2:
+        return False
+    if input == "logit":
+        return are_between(array, -MOST_LOGIT, MOST_LOGIT)
+    return input == "probability" and are_probabilities(array, row_sums.SUM_TOLERANCE)
+
+
+def _as_declared(values: FloatArray, input: Input, rows: Rows, name: str, remedies: Remedies) -> FloatArray:
+    """Return numbers that are probabilities or logits, as is declared; or refuse them."""
+    if values.ndim == 2:
+        return as_forecast(values, input=input, rows=rows, name=name, remedies=remedies).values
+    if _check_input(input, rows) == "logit":
+        return as_logits(values, name)
+    return as_score(values, name, rows, remedies)
+
+
+def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> SimplexProblem:
+    """Put the column of the event second, where two columns speak."""
+    classes = problem.classes.tolist()
+    if len(classes) > 2:
+        raise ValueError(
+            f"pos_label must be left out when {named.forecast} has more than two columns; got {pos_label!r} for "
+            f"{len(classes)}. Say what is spoken of by notion=OneVsRest(...), where the function has a notion."
+        )
+    require_label("pos_label", pos_label)
+    if pos_label not in classes:
+        raise ValueError(f"pos_label must be among the labels {classes}; got {pos_label!r}. Pass one of them.")
+    if pos_label == classes[1]:
+        return problem
+    forecast = replace(problem.forecast, values=np.ascontiguousarray(problem.forecast.values[:, ::-1]))
+    return SimplexProblem(forecast, 1 - problem.label, problem.weights, problem.classes[::-1])
+
+
+def _require_pair(values: FloatArray, pos_label: Any, named: Named) -> None:
+    """Refuse what cannot stand beside predicted classes."""
+    if values.ndim != 1:
+        raise ValueError(
+            f"{named.forecast} must be one column, of shape (n_samples,), where y_pred is given; got shape {values.shape}. "
+            "Pass the probability of the predicted class of each row, or leave y_pred out."
+        )
+    if pos_label is not None:
+        raise ValueError(
+            f"pos_label must be left out where y_pred is given; got {pos_label!r}. The event is that the prediction is right."
+        )
+
+
+def _pair(
+    truth: Labels, predicted: Labels, kept: slice | BoolArray, labels: Sequence[Any] | None, named: Named
+) -> tuple[BoolArray, Predicted]:
+    """Whether the predicted class is the true one, and which it is, of the rows that are kept."""
+    if len(truth) != len(predicted):
+        raise ValueError(
+            f"{named.truth} and y_pred must have the same number of rows; got {len(truth)} and {len(predicted)}. "
+            "Pass one predicted class a row."
+        )
+    if labels is None:  # a class that only rows of weight zero have is none
+        truth, predicted, kept = truth[kept], predicted[kept], slice(None)
+    classes = classes_of_pair(truth, predicted, labels, named)
+    label, code = encode(truth, classes, named.truth), encode(predicted, classes, "y_pred")
+    return (label == code)[kept], Predicted(code[kept], classes)
+
+
+# Forecasts and weights
+
+
+def as_score(
+    values: FloatArray, name: str = "y_prob", rows: Rows = "as-given", remedies: Remedies = row_sums.USUAL
+) -> FloatArray:
+    """One column of probabilities."""
+    return row_sums.as_probabilities(name, values, rows, remedies)
+
+
+def as_logits(values: FloatArray, name: str = "y_prob") -> FloatArray:
+    """Logits of a size that can be squared."""
+    if max(values.max(), -values.min()) > MOST_LOGIT:
+        where = first(np.abs(values) > MOST_LOGIT)
+        raise ValueError(
+            f"logits in {name} must be at most {MOST_LOGIT:g} in size; got {values[where]:g} at index {index(where)}. "
+            "Divide them all by one number."
+        )
+    return values
+
+
+def as_forecast(
+    values: FloatArray,
+    *,
+    input: Input,
+    rows: Rows = "as-given",
+    name: str = "y_prob",
+    remedies: Remedies = row_sums.USUAL,
+) -> Forecast:
+    """Probabilities whose rows sum to one, or logits; one column stands for itself and its complement."""
+    is_logit = _check_input(input, rows) == "logit"
+    if values.ndim == 1:
+        column = as_logits(values, name) if is_logit else as_score(values, name, rows, remedies)
+        return two_columns(column, is_logit=is_logit)
+    n_classes = values.shape[1]
+    if n_classes < 2:
+        raise ValueError(
+            f"{name} must have at least 2 columns when it is a table; got 1. Pass the column itself, of shape (n_samples,)."
+        )
+    if is_logit:
+        return Forecast(as_logits(values, name), is_logit=True)
+    return Forecast(row_sums.as_probabilities(name, values, rows, remedies))
+
+
+def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_weight") -> Weights:
+    """Weights of ``n`` rows; one each by default."""
+    if sample_weight is None:
+        return Weights.one_each(n)
+    weight = as_numbers(name, sample_weight)
+    if weight.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},); got {weight.shape}. Pass one weight a row.")
+    if weight.min() < 0:
+        row = int(np.argmin(weight))
+        raise ValueError(
+            f"{name} must not be negative; got {weight[row]:g} at index {row}{more(weight < 0)}. "
+            "Remove the rows you do not want to count."
+        )
+    if not float(weight.sum()) <= MOST_WEIGHT:
+        raise ValueError(
+            f"{name} must have a sum of at most {MOST_WEIGHT:g}; it is more. Divide the weights by their largest."
+        )
+    if not weight.any():
+        raise ValueError(f"{name} must have a positive sum; got only zeros. Give some row a weight.")
+    if (tiny := (weight > 0) & (weight < LEAST_WEIGHT)).any():
+        row = int(np.argmax(tiny))
+        raise ValueError(
+            f"{name} must be 0 or at least {LEAST_WEIGHT:g}; got {weight[row]:g} at index {row}{more(tiny)}. "
+            "Multiply the weights by one number."
+        )
+    return Weights(weight)
+
+
+def _check_input(input: Input, rows: Rows) -> Input:
+    if not isinstance(input, str) or input not in ("probability", "logit"):
+        raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
+    if row_sums.one_of(rows) == "percent" and input == "logit":
+        raise ValueError(
+            "rows must not be 'percent' where input='logit'; got both. Logits are no percent: leave one out."
+        )
+    return input

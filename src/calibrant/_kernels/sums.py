@@ -1,0 +1,262 @@
+"""Cells by outcome: how many rows, and sums of what is nearer to zero of p and 1 - p, as whole numbers of 2^-40."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._kernels._compile import kernel
+
+# Sums over bins of equal width, in one pass over the rows
+
+
+FloatArray = npt.NDArray[np.float64]
+CountArray = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.intp]
+
+ONE = np.uint64(1)
+"""Indices are unsigned: else each access asks whether to count from the end."""
+
+NEAR = 2.0**-20
+"""What rounding may move a product across an edge, a bin: 16 times as far as an edge in single precision is off."""
+
+
+@kernel
+def beside(s: float, b: np.uint64, edges: FloatArray) -> np.uint64:  # pragma: no cover - compiled
+    """Return the bin (edges[b], edges[b + 1]] of a score next to an edge: it is b, or the one before or after it.
+
+    The comparisons are added up: a branch between them would be mispredicted in every other row of rounded scores.
+    """
+    return b + np.uint64(s > edges[b + ONE]) - np.uint64(s <= edges[b])
+
+
+@kernel
+def add_column(
+    p: FloatArray,
+    y: npt.NDArray[np.bool_],
+    edges: FloatArray,
+    count: CountArray,
+    events: CountArray,
+    scores: FloatArray,
+) -> None:  # pragma: no cover - compiled
+    """Add rows, events and scores to the bins (edges[b], edges[b + 1]], one row after the other.
+
+    Assumes 0 <= p <= 1, and bins + 2 edges, within rounding of b / bins but for the first, -inf, and the last two, inf.
+    """
+    bins = np.float64(edges.size - 2)
+    inside = 0.5 - NEAR * bins
+    for i in range(np.uint64(p.size)):
+        s = p[i]
+        place = s * bins
+        whole = np.int64(place)
+        b = np.uint64(whole)
+        # Few rows, or nearly all: the branch is predicted. In a function of the edges each row would count a reference to them.
+        if abs(place - whole - 0.5) > inside:
+            b = beside(s, b, edges)
+        count[b] += 1
+        events[b] += np.int64(y[i])
+        scores[b] += s
+
+
+@kernel
+def add_classes(
+    prob: FloatArray, label: IntArray, edges: FloatArray, count: CountArray, events: CountArray, scores: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Do the same for each column j of a table in single or double precision, with bin b in place j * bins + b.
+
+    The event of a column is that it is that of the label.
+    """
+    n, n_classes = prob.shape
+    stride, bins = np.uint64(edges.size - 2), np.float64(edges.size - 2)
+    inside = 0.5 - NEAR * bins
+    for i in range(np.uint64(n)):
+        true = np.uint64(label[i])
+        for j in range(np.uint64(n_classes)):
+            s = np.float64(prob[i, j])
+            place = s * bins
+            whole = np.int64(place)
+            b = np.uint64(whole)
+            if abs(place - whole - 0.5) > inside:
+                b = beside(s, b, edges)
+            at = j * stride + b
+            count[at] += 1
+            events[at] += np.int64(j == true)
+            scores[at] += s
+
+
+@kernel
+def top_columns(values: FloatArray, top: IntArray) -> None:  # pragma: no cover - compiled
+    """Write the column of the highest entry of each row, of equal ones the first; no entry is NaN."""
+    n, n_classes = values.shape
+    for i in range(n):
+        best, at = values[i, 0], 0
+        for j in range(1, n_classes):
+            if values[i, j] > best:
+                best, at = values[i, j], j
+        top[i] = at
+
+
+# Labels drawn from forecasts, and their sums over cells: the loops behind a p-value, run hundreds of times
+
+
+@kernel
+def categorical(cumulative: FloatArray, u: FloatArray) -> IntArray:  # pragma: no cover - compiled
+    """Return the first class of each row whose cumulative probability exceeds u, by bisection.
+
+    Assumes cumulative (n, K) with non-decreasing rows, 0 <= u < 1; what rounding leaves over goes to the last class.
+    """
+    n, n_classes = cumulative.shape
+    label = np.empty(n, np.intp)
+    for i in range(n):
+        low, high = 0, n_classes - 1
+        while low < high:
+            middle = (low + high) // 2
+            if cumulative[i, middle] <= u[i]:
+                low = middle + 1
+            else:
+                high = middle
+        label[i] = low
+    return label
+
+
+@kernel
+def sums_at(
+    of: npt.NDArray[np.int32], label: IntArray, w: FloatArray, n_cells: int
+) -> FloatArray:  # pragma: no cover - compiled
+    """Sum w over the rows of each cell of[i, label[i]]; -1 is no cell."""
+    sums = np.zeros(n_cells)
+    for i in range(label.size):
+        cell = of[i, label[i]]
+        if cell >= 0:
+            sums[cell] += w[i]
+    return sums
+
+
+@kernel
+def events_at(
+    prob: FloatArray, of: npt.NDArray[np.int32], u: FloatArray, events: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Count in events[c, r] the rows i whose label, which u[r, i] draws as `categorical` does, stands in cell c = of[i, label].
+
+    Sums of probabilities are those of `numpy.cumsum`. The search starts at the first class whose sum falls into the same of
+    n_classes equal parts of [0, 1] as u, or beyond: rounding keeps the order, so that no class before it can be the label.
+    """
+    n, n_classes = prob.shape
+    reached, first = np.empty(n_classes), np.empty(n_classes + 1, np.intp)
+    for i in range(n):
+        total = 0.0
+        for j in range(n_classes):
+            total += prob[i, j]
+            reached[j] = total
+        for j in range(n_classes):
+            reached[j] /= total
+        j = 0
+        for part in range(n_classes + 1):
+            while j < n_classes - 1 and int(reached[j] * n_classes) < part:
+                j += 1
+            first[part] = j
+        for r in range(u.shape[0]):
+            at = u[r, i]
+            label = first[int(at * n_classes)]
+            while label < n_classes - 1 and reached[label] <= at:
+                label += 1
+            cell = of[i, label]
+            if cell >= 0:
+                events[cell, r] += 1.0
+
+
+# Cells by outcome: how many rows, and sums of what is nearer to zero of p and 1 - p, as whole numbers of 2^-40
+
+
+BoolArray = npt.NDArray[np.bool_]
+
+UNIT = float(1 << 40)
+
+
+@kernel
+def bin_of(p: float, edges: FloatArray) -> np.uint64:  # pragma: no cover - compiled
+    """Return the bin (edges[b], edges[b + 1]] of p in [0, 1], the first also its lower edge; edges[b] = b / bins."""
+    b = min(np.uint64(p * (edges.size - 1)), np.uint64(edges.size - 2))
+    # The product is rounded, and so are the edges: they have the last word, and are one bin away at most.
+    if p <= edges[b]:
+        if b > 0:
+            b -= ONE
+    elif p > edges[b + ONE]:
+        b += ONE
+    return b
+
+
+@kernel
+def column_cells(
+    score: FloatArray, outcome: BoolArray, edges: FloatArray, upper: BoolArray, units: CountArray, scores: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Add rows to units[y, b], which is (count, sum of m, sum of m²), and their scores to scores[b].
+
+    m is p in the bins that are not ``upper`` and 1 - p in those that are. Assumes 0 <= p <= 1, edges[b] = b / bins, and fewer
+    than 2^23 rows.
+    """
+    for i in range(score.size):
+        p = np.float64(score[i])
+        b = bin_of(p, edges)
+        m = 1.0 - p if upper[b] else p
+        y = np.uint64(outcome[i])
+        units[y, b, 0] += 1
+        units[y, b, 1] += np.int64(m * UNIT + 0.5)
+        units[y, b, 2] += np.int64(m * m * UNIT + 0.5)
+        scores[b] += p
+
+
+@kernel
+def class_cells(
+    prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: CountArray, scores: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Add each class j of each row to units[y, j, b], y whether it is the true one, and its p to scores[j, b].
+
+    Entries of ``units`` are (count, sum of m, sum of m²); assumptions are those of `column_cells`.
+    """
+    n, n_classes = prob.shape
+    for i in range(n):
+        for j in range(n_classes):  # as if none were the true one, which is put right below
+            p = np.float64(prob[i, j])
+            b = bin_of(p, edges)
+            m = 1.0 - p if upper[b] else p
+            units[0, j, b, 0] += 1
+            units[0, j, b, 1] += np.int64(m * UNIT + 0.5)
+            units[0, j, b, 2] += np.int64(m * m * UNIT + 0.5)
+            scores[j, b] += p
+        k = np.uint64(label[i])
+        p = np.float64(prob[i, k])
+        b = bin_of(p, edges)
+        m = 1.0 - p if upper[b] else p
+        first, second = np.int64(m * UNIT + 0.5), np.int64(m * m * UNIT + 0.5)
+        units[0, k, b, 0] -= 1
+        units[0, k, b, 1] -= first
+        units[0, k, b, 2] -= second
+        units[1, k, b, 0] += 1
+        units[1, k, b, 1] += first
+        units[1, k, b, 2] += second
+
+
+@kernel
+def top_cells(
+    prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: CountArray, scores: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Add the highest probability of each row, of equal ones the first, to units[y, j, b], and to scores[[j, -1], b].
+
+    j is its class, and y whether that is the true one; assumptions are those of `column_cells`.
+    """
+    n, n_classes = prob.shape
+    for i in range(n):
+        top, highest = 0, prob[i, 0]
+        for j in range(1, n_classes):
+            if prob[i, j] > highest:
+                top, highest = j, prob[i, j]
+        p = np.float64(highest)
+        b = bin_of(p, edges)
+        m = 1.0 - p if upper[b] else p
+        y = np.uint64(label[i] == top)
+        units[y, top, b, 0] += 1
+        units[y, top, b, 1] += np.int64(m * UNIT + 0.5)
+        units[y, top, b, 2] += np.int64(m * m * UNIT + 0.5)
+        scores[top, b] += p
+        scores[-1, b] += p

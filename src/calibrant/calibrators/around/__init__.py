@@ -1,1 +1,0 @@
-"""Calibrators around others: by notion, of a classifier, never worse than before."""

@@ -1,0 +1,412 @@
+"""The only place where a binary method becomes multiclass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant._core import arrays as links
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import Input
+from calibrant._core.checks import choice, flag, require
+from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant.calibrators.base import (
+    BinaryCalibrator,
+    Calibrator,
+    Reading,
+    Writing,
+    as_binary_calibrator,
+    as_calibrator,
+    blocks,
+    tell_of_absent,
+    tell_of_empty,
+    with_scores_of_logits,
+)
+from calibrant.calibrators.isotonic import VennAbers
+from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_label
+from calibrant.sums.reading import UnreadPart, UnreadSimplex
+from calibrant.sums.sums import in_cells
+
+# The binary problems of a notion as calibrators are fitted to them: with the log-odds of what was given as logits
+
+
+def problems_of(notion: Notion, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
+    """Yield the problems of a notion, of rows in memory or read in batches."""
+    if isinstance(simplex, UnreadSimplex):
+        for index in range(notion.n_parts(simplex)):
+            yield UnreadPart(simplex, notion, index, partial(_problem_of_batch, notion, index))
+        return
+    if (log_odds := log_odds_of(simplex.forecast)) is None:
+        yield from notion.split(simplex)
+        return
+    for part, binary in zip(notion.parts(simplex.prob), notion.split(simplex), strict=True):
+        yield with_scores_of_logits(replace(binary, logit=part.scores(log_odds)))
+
+
+def _problem_of_batch(notion: Notion, index: int, batch: Problem) -> BinaryProblem:
+    return next(islice(problems_of(notion, as_simplex(batch)), index, None))
+
+
+def log_odds_of(forecast: Forecast) -> FloatArray | None:
+    """Return the log-odds of each class against the rest, where the forecast was given as logits."""
+    return links.log_odds_of_logits(forecast.values) if forecast.is_logit else None
+
+
+def as_one_problem(problems: list[BinaryProblem]) -> BinaryProblem:
+    """Return the rows of all problems as one problem."""
+    logits = [problem.logit for problem in problems if problem.logit is not None]
+    return BinaryProblem(
+        score=np.concatenate([problem.score for problem in problems]),
+        outcome=np.concatenate([problem.outcome for problem in problems]),
+        weights=problems[0].weights.like(np.concatenate([problem.weight for problem in problems])),
+        name="all problems",
+        logit=np.concatenate(logits) if logits else None,
+    )
+
+
+# The only place where a binary method becomes multiclass
+
+
+Unseen = Literal["pooled", "identity"]
+
+
+class ByNotion(Calibrator):
+    """Calibrate every binary problem of a notion by its own copy of a binary calibrator.
+
+    Calibrate what you measure: isotonic x class-wise is one-vs-rest isotonic regression (IR-OvR), isotonic x flattened is
+    flattened isotonic regression (FIR), isotonic x confidence calibrates the top probability, isotonic x top-label does so for
+    each predicted class. With histogram binning over bins of so many rows, ``HistogramBinning(PointsPerBin(50))``, top-label
+    is TL-HB, class-wise N-HB (or HB-OvR), and class-wise without normalisation CW-HB. Either x shared-class-wise is sCW.
+
+    Parameters
+    ----------
+    calibrator : str or BinaryCalibrator
+        The method, a word such as ``"isotonic"`` (``calibrant list calibrators`` prints them) or an object; it is cloned for
+        each problem.
+    notion : {"class-wise", "confidence", "top-label", "top-3-label", "binary", ...} or Notion, optional
+        Which problems there are. By default ``"binary"`` for two classes, one map of the probability of the second, and
+        ``"class-wise"`` for more, a map for each class.
+    normalize : bool, default=True
+        Divide rows by their sums where each class was calibrated by itself. Without it rows need not sum to one.
+    unseen : {"pooled", "identity"}, default="pooled"
+        What becomes of the scores of a problem without rows, such as those of a class that is predicted now and never was
+        on the rows to calibrate on: they are mapped by one more copy, fitted to the rows of all problems together (under
+        ``top-label`` that is the calibrator of ``confidence``), or left as they are. Nothing is promised of them.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    calibrators_ : list of BinaryCalibrator or None
+        One a problem; None for a problem without rows.
+    pooled_ : BinaryCalibrator or None
+        What maps the scores of problems without rows; None where there are none, or they are left as they are.
+    notion_ : Notion
+        The notion, with columns in place of names of classes, and with the groups of classes of ``shared-class-wise``.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    These are Algorithms 1 to 5 of Gupta and Ramdas: ``top-label`` (1), ``class-wise`` without normalisation (2),
+    ``confidence`` (3), ``class-wise`` (4), and any notion (5). Algorithm 8 is the first of them with histogram binning over
+    ``PointsPerBin``; what is proved of it asks for ``interior=True`` and a small ``delta``, too.
+
+    Putting calibrated scores back into a row can move its highest probability to another class. `predict_top` gives the
+    label that was predicted and its calibrated score: that pair is what calibration under ``confidence`` and
+    ``top-label`` speaks of.
+
+    Rows of ``normalize=False`` need not sum to one, and are no forecast of all classes: metrics refuse them as a table.
+    Measure them column by column, each as the score of its own class, as in the second example.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, calibration_error, load_digits_forecast
+    >>> y, prob = load_digits_forecast()
+    >>> ByNotion(IsotonicCalibration(), "class-wise").fit(prob, y).predict_proba(prob).shape == prob.shape
+    True
+
+    >>> raw = ByNotion(HistogramBinning(10), normalize=False).fit(prob, y).predict_proba(prob)
+    >>> errors = [calibration_error(y == c, raw[:, j], binning=10) for j, c in enumerate(np.unique(y))]
+    >>> len(errors), max(errors) < 1e-12  # on the rows that were fitted there is none
+    (10, True)
+    """
+
+    block: ClassVar[int] = 1 << 20
+    """Numbers mapped at a time: enough for each of many parts to have rows."""
+
+    calibrators_: list[BinaryCalibrator | None]
+    pooled_: BinaryCalibrator | None
+    notion_: Notion
+
+    def __init__(
+        self,
+        calibrator: str | BinaryCalibrator,
+        notion: str | Notion | None = None,
+        *,
+        normalize: bool = True,
+        unseen: Unseen = "pooled",
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        self.calibrator = calibrator
+        self.notion = notion
+        self.normalize = normalize
+        self.unseen = unseen
+        self.input = input
+        self.labels = labels
+
+    def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
+        """Calibrate a forecast as a whole; one column is returned as two.
+
+        What was calibrated are the scores of the notion. A row that sums to one asks for more, and loses some of it: under
+        ``confidence``, ``top-label`` and their top-K forms the other classes share what is left in their old proportions, and
+        one of them can end up above the class that was predicted; under ``class-wise`` the division by the sum moves every
+        score off the value that was calibrated, unless ``normalize=False``. What is proved of the calibrated scores, such as
+        the bounds of histogram binning, holds of `predict_top` and of rows without normalisation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Calibrated probabilities, columns in the order of ``classes_``.
+        """
+        return super().predict_proba(X)
+
+    def predict_top(self, X: npt.ArrayLike) -> tuple[npt.NDArray[np.generic], FloatArray]:
+        """Return the predicted label of the original forecast, and its calibrated probability.
+
+        Calibration under ``confidence`` and ``top-label`` is about this pair, and so are their guarantees: the
+        label is that of the forecast, so that accuracy stays as it was, and the score is the value that was fitted. Its error
+        is ``top_label_calibration_error(y, score, y_pred=label)``. Faster than `predict_proba`, and without a table.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+
+        Returns
+        -------
+        label : ndarray of shape (n_samples,)
+            Class of the highest probability before calibration; of equal ones the first.
+        score : ndarray of shape (n_samples,)
+            What the calibrator of that class makes of it, before any normalisation.
+        """
+        check_is_fitted(self)
+        forecast = self._forecast(self._received(X, reset=False))
+        top, score = np.empty(forecast.shape[0], dtype=np.intp), np.empty(forecast.shape[0])
+        for rows, part in blocks(forecast, 4 * self.block):  # no tables are made of them
+            top[rows], score[rows] = self._top(part)
+        return self.classes_[top], score
+
+    @available_if(lambda self: isinstance(self._method(), VennAbers))
+    def predict_interval(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the pair of probabilities of `VennAbers` for each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes, 2)
+            The probabilities p0 and p1 of each class by itself; 0 and 1 where no part of the notion speaks of it, and where
+            ``unseen="identity"`` leaves its score as it is.
+        """
+        check_is_fitted(self)
+        forecast = self._forecast(self._received(X, reset=False))
+        prob, log_odds = forecast.prob, log_odds_of(forecast)
+        interval = np.tile([0.0, 1.0], (*prob.shape, 1))
+        for own, part in zip(self.calibrators_, self.notion_.parts(prob), strict=True):
+            fitted = own or self.pooled_
+            if isinstance(fitted, VennAbers):
+                score = part.scores(prob) if log_odds is None else links.score_of_logit(part.scores(log_odds))
+                for end, values in enumerate(fitted._interval(score)):
+                    part.put(interval[:, :, end], values)
+        return interval
+
+    def _fit_problem(self, problem: Problem) -> None:
+        flag("normalize", self.normalize)
+        choice("unseen", self.unseen, ("pooled", "identity"))
+        require(
+            isinstance(self.notion, (str, Notion, type(None))) and not isinstance(self.notion, WithinGroups),
+            "notion must be a word or a Notion that new rows have as well",
+            value=self.notion,
+            hint="Pass notion='class-wise'",
+            error=TypeError,
+        )
+        simplex, unfitted = as_simplex(problem), self._method()
+        self.notion_ = as_notion(self.notion, simplex, of_many="class-wise")
+        self.calibrators_, self.pooled_, empty = [], None, []
+        without_event: list[str] = []
+        for binary in problems_of(self.notion_, simplex):
+            self.calibrators_.append(_fitted(unfitted, binary) if binary.size else None)
+            if not binary.size:
+                empty.append(binary.name)
+            elif not in_cells(binary).outcome.any():
+                without_event.append(binary.name)
+        if empty:
+            self._serve_unseen(empty, simplex)
+        if without_event:
+            tell_of_absent(simplex, without_event)
+
+    def _method(self) -> BinaryCalibrator:
+        """Return the method, a new one."""
+        alone = "A multiclass calibrator such as TemperatureScaling needs no notion: use it directly"
+        return as_binary_calibrator(self.calibrator, hint=alone)
+
+    def _check_loaded(self) -> None:
+        flag("normalize", self.normalize)
+        choice("unseen", self.unseen, ("pooled", "identity"))
+        n_classes, n_problems = len(self.classes_), len(self.calibrators_)
+        # One more than the problems is enough to see that there are more.
+        parts = islice(self.notion_.parts(np.full((1, n_classes), 1.0 / n_classes)), n_problems + 1)
+        must = f"problems must be as many as {self.notion_!r} makes of {n_classes} classes"
+        require(sum(1 for _ in parts) == n_problems, must, value=n_problems, hint="Fit anew")
+        served = None not in self.calibrators_ or self.pooled_ is not None or self.unseen != "pooled"
+        must = "pooled must be a map where a problem has none and unseen='pooled'"
+        require(served, must, got="none", hint="Fit anew")
+        for fitted in (*self.calibrators_, self.pooled_):
+            if fitted is not None:
+                fitted._check_loaded()
+
+    def _told(self, write: Writing) -> dict[str, Any]:
+        return {
+            "notion": None if self.notion is None else write.notion(as_notion(self.notion)),
+            "normalize": bool(self.normalize),
+            "unseen": self.unseen,
+            "each": self._method()._told(write),
+        }
+
+    def _found(self, write: Writing) -> dict[str, Any]:
+        asked, fitted = self._told(write)["notion"], write.notion(self.notion_)
+        *problems, pooled = [None if c is None else write.state(c) for c in (*self.calibrators_, self.pooled_)]
+        return ({} if fitted == asked else {"fitted notion": fitted}) | {"problems": problems, "pooled": pooled}
+
+    @classmethod
+    def _of_description(cls, description: dict[str, Any], read: Reading, *, input: Input) -> ByNotion:
+        """Return what `_described` wrote."""
+        told = read.part(description, "each", dict)
+        each = read.unfitted(told)
+        must, kind = "each must be a map of one score", type(each).__name__
+        require(isinstance(each, BinaryCalibrator), must, got=kind, hint="Fit anew", error=TypeError)
+        # What was written before there was the word left unseen scores as they are.
+        unseen, normalize = description.get("unseen", "identity"), cast("bool", description.get("normalize"))
+        notion = read.notion(description["notion"])
+        made = cls(cast("BinaryCalibrator", each), notion, normalize=normalize, unseen=unseen, input=input)
+        if "problems" in description:
+            made.notion_ = as_notion(read.notion(description.get("fitted notion", description["notion"])))
+            *made.calibrators_, made.pooled_ = [
+                None if state is None else read.fitted(each, {"method": told["method"], "fitted": state})
+                for state in [*read.part(description, "problems", list), description.get("pooled")]
+            ]
+        return made
+
+    def _serve_unseen(self, empty: list[str], simplex: SimplexProblem) -> None:
+        """Decide what becomes of the scores of problems without rows, and say it."""
+        served = "such scores are left as they are"
+        if self.unseen == "pooled":
+            self.pooled_ = _fitted(self._method(), as_one_problem(list(problems_of(self.notion_, simplex))))
+            served = "such scores are mapped by one map fitted to all other problems together"
+        tell_of_empty(empty, served)
+
+    def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
+        """Return the top class of each row and its calibrated score, without a table of the others."""
+        prob, notion = forecast.prob, self.notion_
+        top = top_label(prob)
+        score, waits = np.empty(len(prob)), np.ones(len(prob), dtype=bool)
+        log_odds = log_odds_of(forecast)
+        for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True):
+            on_top = _of_class(part, top)
+            if on_top.rows.size:
+                score[on_top.rows] = _mapped(fitted or self.pooled_, on_top, prob, log_odds)
+                waits[on_top.rows] = False
+                if not waits.any():
+                    break  # of top-K notions the highest rank comes first
+        if waits.any():  # no part speaks of the top class: it gets its share of what is left
+            rest = Forecast(forecast.values[waits], forecast.is_logit)
+            merged = self._merged(rest, normalize=False)
+            score[waits] = merged[np.arange(len(merged)), top[waits]]
+        return top, score
+
+    def _map_forecast(self, forecast: Forecast) -> FloatArray:
+        return self._merged(forecast, normalize=self.normalize)
+
+    def _merged(self, forecast: Forecast, *, normalize: bool) -> FloatArray:
+        prob, notion = forecast.prob, self.notion_
+        log_odds = log_odds_of(forecast)
+        calibrated = [
+            _mapped(fitted or self.pooled_, part, prob, log_odds)
+            for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True)
+        ]
+        return notion.merge(prob, calibrated, normalize=normalize)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows(Part):
+    """A part of listed rows."""
+
+    rows: IntArray
+
+
+def _fitted(unfitted: BinaryCalibrator, binary: BinaryProblem) -> BinaryCalibrator:
+    fitted = deepcopy(unfitted)  # of a clone: to clone anew for each of a thousand classes would take as long as to fit
+    fitted._fit_one(binary)
+    return fitted
+
+
+def _of_class(part: Part, label: IntArray) -> _Rows:
+    """Return the rows of a part in which its class is the one of the row."""
+    here = label[part.rows] == part.column
+    rows = np.flatnonzero(here) if isinstance(part.rows, slice) else part.rows[here]
+    return _Rows(rows, label[rows], part.name)
+
+
+def _mapped(fitted: BinaryCalibrator | None, part: Part, prob: FloatArray, log_odds: FloatArray | None) -> FloatArray:
+    """Calibrate the scores of a part; without a calibrator they stay as they are."""
+    score = part.scores(prob)
+    if fitted is None or not score.size:
+        return score
+    is_logit = log_odds is not None
+    return fitted._mapped(score if log_odds is None else part.scores(log_odds), is_logit=is_logit)
+
+
+# The calibrator that a word means for so many classes: `calibrant fit --method` and the estimators all ask here
+
+
+def calibrator_for(calibrator: str | Calibrator, n_classes: int) -> Calibrator:
+    """Return a new calibrator for forecasts of so many classes, of a word or of an object.
+
+    The word of a method of one score means, of more than two classes, that each class is calibrated against the rest.
+    An object is copied as it is.
+    """
+    made = as_calibrator(calibrator)
+    return for_classes(made, n_classes) if isinstance(calibrator, str) else made
+
+
+def for_classes(calibrator: Calibrator, n_classes: int, notion: str | Notion | None = None) -> Calibrator:
+    """Return the calibrator, a map of one score under the notion where there are several classes or a notion is named."""
+    if isinstance(calibrator, BinaryCalibrator) and (n_classes > 2 or notion is not None):
+        return ByNotion(calibrator, notion)
+    return calibrator

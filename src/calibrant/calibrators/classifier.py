@@ -1,0 +1,737 @@
+"""A classifier together with its calibrator: what is trained, cross-fitted and deployed as one estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+from scipy.stats import gmean
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRequest,
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+)
+
+from calibrant._core import arrays as links
+from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, more, text_of
+from calibrant._core.border import as_labels, as_weights
+from calibrant._core.checks import as_numbers, choice, flag, number, refuse, require
+from calibrant.calibrators.base import Calibrator, as_calibrator
+from calibrant.calibrators.by_notion import calibrator_for
+from calibrant.calibrators.isotonic import VennAbers
+from calibrant.calibrators.safe import SafeCalibrator
+from calibrant.calibrators.temperature import TemperatureScaling
+from calibrant.exceptions import warn
+from calibrant.fit.folds import copies_of
+
+# What is fitted where no calibrator is named, and what `advise` recommends: one place by classes and rows
+
+
+SAFE_BELOW = 1000
+"""Rows from which on the default stands by itself, and not within `SafeCalibrator`."""
+
+MOST_CLASSES = 100
+"""Classes up to which it is `EvidenceScaling`, which then fits 10 000 rows or more in seconds."""
+
+
+class Method(NamedTuple):
+    """A method by its word, and whether it stands within `SafeCalibrator`; as text the words that follow ``--method``."""
+
+    word: str
+    safe: bool
+
+    def __str__(self) -> str:
+        """Return the words that follow ``--method`` on the command line."""
+        return f"{self.word} --safe" if self.safe else self.word
+
+    def calibrator(self) -> Calibrator:
+        """Return the calibrator with its defaults, not fitted yet."""
+        made = as_calibrator(self.word)
+        return SafeCalibrator(made) if self.safe else made
+
+
+def default_method(n_classes: int, n_rows: float) -> Method:
+    """Return what is fitted to so many classes and rows, for which weights stand, where no method is named.
+
+    It is `EvidenceScaling`, and above 100 classes `StructuredMatrixScaling`; within `SafeCalibrator` below 1000 rows.
+    docs/calibrators.md has the reasons.
+    """
+    return Method("evidence-scaling" if n_classes <= MOST_CLASSES else "sms", safe=not n_rows >= SAFE_BELOW)
+
+
+# Groups of rows: anything that says which rows belong together
+
+
+def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return a group a row, as splitters take it: objects that have no order, such as words beside numbers, by numbers."""
+    if (words := text_of(groups)) is not None:
+        return words
+    array = as_array("groups", groups)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    require(
+        array.ndim == 1,
+        "groups must have one dimension, a group a row",
+        got=f"shape {array.shape}",
+        hint="Pass one column",
+    )
+    missing = _missing(array)
+    if missing.any():
+        at = int(np.argmax(missing))
+        refuse(
+            "groups must hold a group for each row",
+            got=f"a missing one at index {at}{more(missing)}",
+            hint="Drop these rows, or give each a group of its own",
+        )
+    return array if array.dtype.kind not in "OT" else _of_objects(array)
+
+
+def _missing(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if array.dtype.kind in "fc":
+        return np.asarray(np.isnan(array))
+    if array.dtype.kind in "mM":
+        return np.asarray(np.isnat(array))
+    if array.dtype.kind in "OT":
+        return np.array([absent(cell) for cell in array.tolist()], dtype=np.bool_)
+    return np.zeros(array.shape, dtype=np.bool_)
+
+
+def _of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    cells = array.tolist()
+    if all(isinstance(cell, str) for cell in cells):
+        return np.array(cells)
+    try:
+        np.unique(array)
+    except TypeError:
+        codes: dict[Any, int] = {}
+        return np.array([codes.setdefault(cell, len(codes)) for cell in cells])
+    return array
+
+
+# Forecasts that estimators make: of all classes, and of several models as one
+
+
+Rows = npt.NDArray[np.intp]
+Pooling = Literal["mean", "geometric"]
+
+
+def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatArray:
+    """Probabilities of all classes, zero for those that the estimator does not know; or logits."""
+    if hasattr(estimator, "predict_proba"):
+        known = _numbers_of(estimator, "predict_proba", X)
+        absent = np.zeros((len(known), 1))
+    else:
+        known = _numbers_of(estimator, "decision_function", X)
+        if known.ndim == 1:
+            known = np.column_stack([np.zeros(len(known)), known])
+        of_pairs = len(columns) > 2 and getattr(estimator, "decision_function_shape", "ovr") == "ovo"
+        require(
+            not of_pairs and known.shape[1] == len(columns),
+            f"decision_function must give a value for each of the {len(columns)} classes",
+            got=f"{known.shape[1]} of {type(estimator).__name__}, one for each pair",
+            hint="Pass decision_function_shape='ovr', or an estimator with predict_proba",
+        )
+        absent = known.min(axis=1, keepdims=True) - 100.0  # below all others, whatever their scale
+    forecast = np.repeat(absent, n_classes, axis=1)
+    forecast[:, columns] = known
+    return forecast
+
+
+def columns_known(estimator: Any, classes: npt.NDArray[np.generic]) -> Rows:
+    """Return the columns of the classes that the estimator was trained on: a fold may lack one."""
+    order = np.argsort(classes)  # those of an estimator that is trained already may stand in any order
+    columns: Rows = order[np.searchsorted(classes, estimator.classes_, sorter=order)]
+    return columns
+
+
+def _numbers_of(estimator: Any, method: str, X: Any) -> FloatArray:
+    return as_numbers(f"{method} of {type(estimator).__name__}", getattr(estimator, method)(X))
+
+
+def pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
+    """Return the mean of forecasts, or the geometric mean of each class, divided by the sum of the row."""
+    if len(forecasts) == 1:
+        return forecasts[0]
+    if pooling == "mean":
+        return np.asarray(np.mean(forecasts, axis=0), dtype=np.float64)
+    return links.prob_of_logit(np.mean([links.log_prob_of_prob(prob) for prob in forecasts], axis=0))
+
+
+def pooled_intervals(intervals: FloatArray, pooling: Pooling) -> FloatArray:
+    """Return the mean of pairs of probabilities, of shape (n_models, n_samples, 2), or geometric means of p1 and of 1 - p0."""
+    if pooling == "mean":
+        return np.asarray(intervals.mean(axis=0), dtype=np.float64)
+    lower, upper = 1.0 - gmean(1.0 - intervals[:, :, 0], axis=0), gmean(intervals[:, :, 1], axis=0)
+    return np.column_stack([lower, upper])
+
+
+# What goes where beside X and y: with scikit-learn's metadata routing as each asks, without it by what ``fit`` takes
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Keywords of the estimator's ``fit``, the calibrator's weights, the splitter's groups."""
+
+    estimator: dict[str, Any] = field(default_factory=dict)
+    weight: FloatArray | None = None
+    splitter: dict[str, Any] = field(default_factory=dict)
+
+
+def router_of(owner: Any, estimator: Any, calibrator: Any, splitter: Any) -> MetadataRouter:
+    """Return which parts of the metadata of ``fit`` go where."""
+    to_fit = MethodMapping().add(caller="fit", callee="fit")
+    to_split = MethodMapping().add(caller="fit", callee="split")
+    router = MetadataRouter(owner=owner).add_self_request(owner)
+    router.add(estimator=estimator, method_mapping=to_fit)
+    router.add(calibrator=calibrator, method_mapping=to_fit)
+    return router.add(splitter=splitter, method_mapping=to_split)
+
+
+def asked_for(router: Any, given: dict[str, Any]) -> Metadata:
+    """Give each what it asks for by scikit-learn's metadata routing."""
+    routed = process_routing(router, "fit", **{name: value for name, value in given.items() if value is not None})
+    return Metadata(routed.estimator.fit, routed.calibrator.fit.get("sample_weight"), routed.splitter.split)
+
+
+def handed_on(
+    estimator: Any, weight: FloatArray | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
+) -> Metadata:
+    """Give weights to the calibrator, and to the estimator if its ``fit`` takes them; None is one that is trained."""
+    if weight is not None and estimator is not None:
+        if has_fit_parameter(estimator, "sample_weight"):
+            fit_params = fit_params | {"sample_weight": weight}
+        else:
+            warn(
+                f"fit of {type(estimator).__name__} takes no sample_weight: only the calibrator uses the weights. "
+                "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight."
+            )
+    return Metadata(fit_params, weight, {} if groups is None else {"groups": groups})
+
+
+def asking_for_weights(estimator: Any) -> MetadataRequest:
+    """Return what an estimator asks for, ``sample_weight`` included if it has not been told otherwise."""
+    request = estimator.get_metadata_routing()
+    if request.fit.requests.get("sample_weight", False) is None:
+        request.fit.add_request(param="sample_weight", alias=True)
+    return request
+
+
+# Pairs of estimator and calibrator: the one is fitted to what the other makes of rows that it was not trained on
+
+
+Pair = tuple[Any, Calibrator]
+Folds = Sequence[tuple[Rows, Rows]]
+
+
+class HeldOut(NamedTuple):
+    """A model of a fold, and its forecast of rows that it was not trained on."""
+
+    estimator: Any
+    rows: Rows
+    forecast: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Makes pairs.
+
+    Attributes
+    ----------
+    estimator : classifier
+        It is cloned, but by `behind_trained`.
+    calibrator : str or Calibrator or None
+        The method, by default that of so many classes and rows.
+    classes : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+    n_jobs : int or None
+        Folds that are trained at a time.
+    """
+
+    estimator: Any
+    calibrator: str | Calibrator | None
+    classes: npt.NDArray[np.generic]
+    n_jobs: int | None
+
+    def behind_trained(self, X: Any, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
+        """Return the estimator as it is, with a calibrator of all rows."""
+        n_classes = len(self.classes)
+        forecast = forecast_of(self.estimator, X, np.arange(n_classes), n_classes)
+        return self._pair(self.estimator, forecast, truth, weight)
+
+    def over_folds(
+        self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, folds: Folds, *, ensemble: bool
+    ) -> list[Pair]:
+        """Return a pair a fold; or a single one, of the out-of-fold forecasts of all rows and a model of all rows."""
+        require(folds, "cv must have at least one fold", got="none", hint="Pass cv=5")
+        held_out = self._held_out(X, truth, metadata, folds)
+        if ensemble:
+            return [
+                self._pair(one.estimator, one.forecast, truth[one.rows], _at(metadata.weight, one.rows))
+                for one in held_out
+            ]
+        found = [(one.rows, one.forecast) for one in held_out]  # without the models, which are large
+        rows, forecast = np.concatenate([rows for rows, _ in found]), np.concatenate([prob for _, prob in found])
+        estimator = self._trained(X, truth, metadata, np.arange(_num_samples(X)))
+        return [self._pair(estimator, forecast, truth[rows], _at(metadata.weight, rows))]
+
+    def _held_out(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, folds: Folds) -> Iterator[HeldOut]:
+        strange = 0
+        models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(self._trained)(X, truth, metadata, train) for train, _ in folds
+        )
+        for estimator, (_, test_rows) in zip(models, folds, strict=True):
+            # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
+            test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
+            strange += len(test_rows) - len(test)
+            require(
+                len(test) and (metadata.weight is None or metadata.weight[test].any()),
+                "each fold must hold a row with a weight, of a class in its model's training rows",
+                got=f"a fold of {len(test_rows)} rows without one",
+                hint="Use fewer folds, or a splitter that keeps the classes in proportion",
+            )
+            known = columns_known(estimator, self.classes)
+            yield HeldOut(estimator, test, forecast_of(estimator, _safe_indexing(X, test), known, len(self.classes)))
+        if strange:
+            warn(
+                f"{strange} rows are of a class that was absent when their fold's model was trained: they are not used to "
+                "calibrate. Use fewer folds, or collect more rows of rare classes."
+            )
+
+    def _trained(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, rows: Rows) -> Any:
+        keywords = _check_method_params(X, metadata.estimator, indices=rows)
+        return clone(self.estimator).fit(_safe_indexing(X, rows), truth[rows], **keywords)
+
+    def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
+        n_classes, n_rows = len(self.classes), as_weights(weight, len(truth)).rows
+        method = default_method(n_classes, n_rows).calibrator() if self.calibrator is None else self.calibrator
+        calibrator = calibrator_for(method, n_classes)
+        calibrator.set_params(
+            input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=self.classes
+        )
+        return estimator, calibrator.fit(forecast, truth, weight)
+
+
+def _at(weight: FloatArray | None, rows: Rows) -> FloatArray | None:
+    return None if weight is None else weight[rows]
+
+
+# Folds of a classifier: a number, or a splitter of scikit-learn; of whole groups where there are groups or copies of rows
+
+
+def splitter_of(cv: Any, truth: npt.NDArray[Any], *, grouped: bool) -> Any:
+    """Return what splits rows into folds."""
+    if grouped and _is_number(cv):
+        return StratifiedGroupKFold(5 if cv is None else cv)
+    return check_cv(cv, truth, classifier=True)
+
+
+def groups_of_copies(cv: Any, X: Any, truth: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
+    """Return groups of equal rows of X for a number of folds, if they are copies: a model of one knows the others.
+
+    There are none where fewer rows than folds are distinct.
+    """
+    values = None if issparse(X) or not _is_number(cv) else np.asarray(X)
+    if values is None or values.ndim not in (1, 2) or not values.size or values.dtype.kind not in "biufOUS":
+        return None
+    values = values.reshape(len(values), -1)
+    if values.dtype.kind in "OUS":
+        codes: dict[Any, int] = {}
+        try:
+            numbers = [codes.setdefault(value, len(codes)) for value in values.ravel().tolist()]
+        except TypeError:  # values that cannot be looked up
+            return None
+        values = np.array(numbers).reshape(values.shape)
+    words = np.ascontiguousarray(values.astype(np.float64)).view(np.uint64)
+    groups = copies_of(words, np.unique(truth, return_inverse=True)[1])
+    return groups if groups is not None and groups.max() + 1 >= (5 if cv is None else cv) else None
+
+
+def splitter_of_groups(cv: Any) -> Any:
+    """Return what metadata are routed to: a number of folds becomes a splitter of groups as soon as there are groups."""
+    return StratifiedGroupKFold() if _is_number(cv) else cv
+
+
+def _is_number(cv: Any) -> bool:
+    return cv is None or is_whole(cv)
+
+
+# Labels that a classifier is trained on, in the type that they have, and their classes
+
+
+def as_training_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return labels as an array, checked as scikit-learn's classifiers check them."""
+    require(
+        y is not None,
+        "y must be given",
+        given="CalibratedClassifier requires y to be passed, but the target y is None",
+        hint="Pass the class of each row",
+    )
+    truth: npt.NDArray[Any] = column_or_1d(as_array("y_true", y), warn=True)
+    checked = as_labels(truth)
+    if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
+        truth = checked
+    must = "y must hold numbers or text, as scikit-learn's classifiers do not take bytes"
+    require(truth.dtype.kind != "S", must, value=truth[:1], hint="Pass y.astype(str)")
+    check_classification_targets(truth)
+    return truth
+
+
+def classes_to_train(truth: npt.NDArray[Any]) -> npt.NDArray[np.generic]:
+    """Return the classes of labels, in their order; one alone is refused."""
+    classes: npt.NDArray[np.generic] = LabelEncoder().fit(truth).classes_
+    require(
+        len(classes) >= 2,
+        "y must hold at least two classes to train a classifier",
+        got=f"{len(classes)} (one class or no row)",
+        hint="Check how the rows were chosen",
+    )
+    return classes
+
+
+# A classifier together with its calibrator: what is trained, cross-fitted and deployed as one estimator
+
+
+class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Train a classifier and calibrate it on rows that it was not trained on.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Has ``predict_proba``, or ``decision_function``, whose values are then taken for logits. By default a
+        `LogisticRegression`. It is cloned, unless ``cv="prefit"``; a `sklearn.frozen.FrozenEstimator` stays as it is.
+    calibrator : str or Calibrator, optional
+        A word such as ``"isotonic"`` or ``"temperature"``, those of ``calibrant fit --method`` (``calibrant list
+        calibrators`` prints them), or an object, which is cloned. A word of a method of one score stands for
+        `ByNotion` of it where there are more than two classes, as on the command line: each class is calibrated against the
+        rest, and rows are divided by their sums. An object says so itself: ``ByNotion("isotonic", "top-label")``. By default,
+        as in ``calibrant fit``, `EvidenceScaling`, and above 100 classes `StructuredMatrixScaling`; within `SafeCalibrator`
+        where the calibrator has fewer than 1000 rows.
+    cv : int, splitter, iterable or "prefit", default=5
+        Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups, or where rows are copies, as after
+        upsampling: equal rows whose labels hardly ever differ), or "prefit": the estimator is fitted already and stays as it
+        is, and all rows passed to ``fit`` serve the calibrator. They must not be the rows it was trained on. Without an
+        ensemble a frozen estimator needs no folds, and gets none.
+    ensemble : bool, default=False
+        False: one calibrator, fitted on the out-of-fold forecasts of all rows, behind the estimator trained on all rows.
+        True: a pair of estimator and calibrator a fold; their forecasts are pooled. Platt's scheme is ``cv=3,
+        ensemble=True``.
+    pooling : {"mean", "geometric"}, default="mean"
+        How an ensemble's forecasts become one: the mean, or the geometric mean of each class, divided by the row's sum
+        (zeros count as 1e-12). With `VennAbers` the latter is the cross Venn-Abers predictor.
+    label_smoothing : float, default=0.0
+        Share of the uniform forecast in the final one, in [0, 1].
+    n_jobs : int, optional
+        Folds that are trained at a time, as in scikit-learn: None is one, -1 as many as there are processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+    pairs_ : list of (estimator, calibrator)
+        One, or one a fold with ``ensemble=True``.
+    n_features_in_ : int
+        Features of the estimator, where it says so.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where the estimator knows them.
+
+    See Also
+    --------
+    SafeCalibrator : A calibrator that leaves a good forecast alone.
+    sklearn.calibration.CalibratedClassifierCV : Scikit-learn's own, with its three methods.
+
+    Notes
+    -----
+    With scikit-learn's metadata routing, ``sample_weight`` goes to the calibrator, unless it says otherwise
+    (``TemperatureScaling().set_fit_request(sample_weight=False)``), to the estimator where it was told so
+    (``LogisticRegression().set_fit_request(sample_weight=True)``); ``groups`` go to the splitter; anything else to the
+    estimator that asks for it. Without routing, ``sample_weight`` goes to the calibrator, and to the estimator if its
+    ``fit`` has such a parameter; all other keywords go to the estimator.
+
+    References
+    ----------
+    Platt, Probabilistic outputs for support vector machines, 1999 (three folds, three pairs, their mean).
+    Vovk, Petej, Fedorova, Large-scale probabilistic predictors with and without guarantees of validity, NeurIPS 2015
+    (the geometric mean).
+    Müller, Kornblith, Hinton, When does label smoothing help?, NeurIPS 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from calibrant import CalibratedClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> CalibratedClassifier(GaussianNB()).fit(X, y).predict_proba(X[:2]).shape
+    (2, 3)
+
+    A word chooses the calibrator, in a grid too:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> words = {"calibrator": ["temperature", "isotonic"]}
+    >>> search = GridSearchCV(CalibratedClassifier(GaussianNB()), words, scoring="neg_log_loss").fit(X, y)
+    >>> search.best_params_
+    {'calibrator': 'temperature'}
+    """
+
+    # Inside a search or another meta-estimator weights and groups are wanted, without a word of the user's.
+    __metadata_request__fit = {"sample_weight": True, "groups": True}  # noqa: RUF012 - scikit-learn reads it so
+
+    classes_: npt.NDArray[np.generic]
+    pairs_: list[Pair]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        calibrator: str | Calibrator | None = None,
+        *,
+        cv: Any | Literal["prefit"] = 5,
+        ensemble: bool = False,
+        pooling: Pooling = "mean",
+        label_smoothing: float = 0.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.calibrator = calibrator
+        self.cv = cv
+        self.ensemble = ensemble
+        self.pooling = pooling
+        self.label_smoothing = label_smoothing
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Train and calibrate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed to the calibrator, and to the estimator where its ``fit`` takes weights. See the notes of the class.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group stay in one fold: a number of folds becomes `StratifiedGroupKFold`, and a splitter gets them.
+        **fit_params : dict
+            Further keywords of the estimator's ``fit``; what has a value a row is cut to the rows of a fold.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._check_parameters()
+        X, truth = indexable(X, as_training_labels(y))
+        if groups is not None:
+            groups = as_groups(groups)
+        elif not self._is_trained():
+            groups = groups_of_copies(self.cv, X, truth)
+        check_consistent_length(X, groups)
+        metadata = self._routed(X, sample_weight, groups, fit_params)
+        if self._is_trained():
+            check_is_fitted(self.estimator)
+            self.classes_ = np.asarray(self.estimator.classes_)
+            self.pairs_ = [self._training.behind_trained(X, truth, metadata.weight)]
+        else:
+            self.classes_ = classes_to_train(truth)
+            folds = splitter_of(self.cv, truth, grouped=groups is not None).split(X, truth, **metadata.splitter)
+            self.pairs_ = self._training.over_folds(X, truth, metadata, list(folds), ensemble=self.ensemble)
+        first = self.pairs_[0][0]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(first, name):
+                setattr(self, name, getattr(first, name))
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``; rows sum to one.
+        """
+        check_is_fitted(self)
+        forecasts = [calibrator.predict_proba(self._forecast(estimator, X)) for estimator, calibrator in self.pairs_]
+        return self._smoothed(pooled(forecasts, self.pooling))
+
+    def predict(self, X: Any) -> npt.NDArray[np.generic]:
+        """Return the class of the highest calibrated probability; of equal ones the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        prob = self.predict_proba(X)
+        label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
+        return label
+
+    @available_if(lambda self: hasattr(self._calibrator_known(), "predict_top"))
+    def predict_top(self, X: Any) -> tuple[npt.NDArray[np.generic], FloatArray]:
+        """Return the label that the estimator predicts, and its calibrated probability: `ByNotion.predict_top`.
+
+        It is there where the calibrator has it, for a pair of estimator and calibrator: ``cv="prefit"``, a frozen estimator,
+        or ``ensemble=False``. An ensemble's calibrators were each fitted to what their own estimator predicts, and none speaks
+        of a label on which the estimators agreed: it is refused. ``label_smoothing`` mixes the probability as it does rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        label : ndarray of shape (n_samples,)
+            Class of the highest probability before calibration; of equal ones the first.
+        score : ndarray of shape (n_samples,)
+            What the calibrator of that class makes of it.
+
+        Raises
+        ------
+        ValueError
+            If there are several pairs.
+        """
+        check_is_fitted(self)
+        require(
+            len(self.pairs_) <= 1,
+            "predict_top must have one estimator and its calibrator",
+            got=f"an ensemble of {len(self.pairs_)}, whose members may predict different classes",
+            hint="Pass ensemble=False or cv='prefit'",
+        )
+        ((estimator, calibrator),) = self.pairs_
+        by_label: Any = calibrator
+        label, score = by_label.predict_top(self._forecast(estimator, X))
+        return label, self._smoothed(score)
+
+    @available_if(lambda self: isinstance(self._calibrator_known(), VennAbers))
+    def predict_interval(self, X: Any) -> FloatArray:
+        """Return the pair of probabilities of `VennAbers`, pooled over the folds of an ensemble as ``pooling`` says.
+
+        With ``pooling="geometric"`` p1 is the geometric mean of the folds', and 1 - p0 that of theirs: cross Venn-Abers,
+        whose merged probability p1 / (1 - p0 + p1) is what ``predict_proba`` gives.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Whatever the estimator takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            The probabilities p0 and p1 of the positive label, p0 < p1.
+        """
+        check_is_fitted(self)
+        pairs: list[tuple[Any, Any]] = self.pairs_
+        intervals = [calibrator.predict_interval(self._forecast(estimator, X)) for estimator, calibrator in pairs]
+        return pooled_intervals(np.array(intervals), self.pooling)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which parts of the metadata of ``fit`` go where.
+
+        Returns
+        -------
+        MetadataRouter
+            Of estimator, calibrator and splitter.
+        """
+        estimator = asking_for_weights(self._base()) if self.estimator is None else self.estimator
+        calibrator = asking_for_weights(
+            self.calibrator if isinstance(self.calibrator, Calibrator) else TemperatureScaling()
+        )
+        return router_of(self, estimator, calibrator, splitter_of_groups(self.cv))
+
+    def _routed(
+        self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
+    ) -> Metadata:
+        weight = None if sample_weight is None else as_weights(sample_weight, _num_samples(X)).values
+        if _routing_enabled():
+            return asked_for(self, {"sample_weight": weight, "groups": groups, **fit_params})
+        return handed_on(None if self._is_trained() else self._base(), weight, groups, fit_params)
+
+    def _check_parameters(self) -> None:
+        require(
+            not isinstance(self.cv, str) or self.cv == "prefit",
+            "cv must be a number of folds, a splitter or 'prefit'",
+            value=self.cv,
+            hint="Pass cv=5",
+        )
+        flag("ensemble", self.ensemble)
+        choice("pooling", self.pooling, ("mean", "geometric"))
+        number("label_smoothing", self.label_smoothing, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
+        require(
+            self.n_jobs is None or is_whole(self.n_jobs),
+            "n_jobs must be a whole number or None",
+            value=self.n_jobs,
+            hint="Pass n_jobs=2",
+            error=TypeError,
+        )
+        if self.calibrator is not None:
+            as_calibrator(self.calibrator)
+
+    def _is_trained(self) -> bool:
+        """Whether the estimator is fitted already, and all rows serve one calibrator."""
+        return isinstance(self.cv, str) or (isinstance(self.estimator, FrozenEstimator) and not self.ensemble)
+
+    def _base(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _calibrator_known(self) -> str | Calibrator | None:
+        """Return a fitted calibrator, and before ``fit`` the parameter, which may be a word."""
+        return self.pairs_[0][1] if hasattr(self, "pairs_") else self.calibrator
+
+    @property
+    def _training(self) -> Training:
+        return Training(self._base(), self.calibrator, self.classes_, self.n_jobs)
+
+    def _forecast(self, estimator: Any, X: Any) -> FloatArray:
+        return forecast_of(estimator, X, columns_known(estimator, self.classes_), len(self.classes_))
+
+    def _smoothed(self, prob: FloatArray) -> FloatArray:
+        """Mix probabilities with the uniform forecast."""
+        share = self.label_smoothing
+        return (1.0 - share) * prob + share / len(self.classes_) if share else prob
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._base())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags

@@ -1,0 +1,1110 @@
+"""The parts of `EvidenceScaling`: standardisation, features, the prior on precisions, and the pool of maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve_triangular
+from scipy.special import expit, logsumexp, ndtri
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray, prob_of_scores
+from calibrant._core.border import Input
+from calibrant._core.checks import choice, flag, fraction, number, numbers, require, shares, some, whole
+from calibrant._core.registry import declare
+from calibrant._core.result import DrawnResult, Picture, Table
+from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
+from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.evidence_features import (
+    LEAST_LOG,
+    ClassFeatures,
+    Features,
+    Hinges,
+    LogOddsFeatures,
+    Maps,
+    Model,
+    Normal,
+    Standard,
+    groups_of,
+    measured,
+    model_of,
+    n_shared_of,
+    own_features,
+    prior_of,
+    standard_of,
+    table_groups,
+    table_of,
+)
+from calibrant.exceptions import warn
+from calibrant.fit.evidence import (
+    MANY,
+    MOST_DENSE,
+    Curvature,
+    Evidence,
+    FeatureTable,
+    NoFeatures,
+    OwnOfClass,
+    SameForAll,
+    SoftmaxCurvature,
+    factor_of,
+    most_evident,
+    refitted,
+)
+from calibrant.fit.folds import folds_of, observed
+from calibrant.fit.minimise import most_likely_shares
+
+if TYPE_CHECKING:
+    from calibrant._core.arrays import FloatArray
+
+
+# Intervals of calibrated probabilities, and of the curve, from Laplace's approximation of the posterior of the weights
+
+
+BLOCK = 1 << 21
+"""Numbers worked on at a time."""
+
+SMALLEST = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Maps with the inverse Cholesky factors of their A, shape (M, d, d): R with  R R' = A^-1."""
+
+    maps: Maps
+    features: Features
+    roots: FloatArray
+
+    @classmethod
+    def of(cls, maps: Maps, features: Features, hessian: FloatArray, ridges: FloatArray) -> Posterior:
+        """Make one of the entries of H, as `packed` gives them, and the ridge of each weight in each map, shape (M, d)."""
+        size = ridges.shape[1]
+        matrix, eye = unpacked(hessian, size), np.eye(size)
+        factors = [factor_of(matrix, ridge) for ridge in ridges]
+        roots = [solve_triangular(factor, eye, lower=True, trans="T", check_finite=False) for factor in factors]
+        return cls(maps, features, np.stack(roots))
+
+    def interval(self, z: FloatArray, prob: FloatArray, level: float) -> FloatArray:
+        """Return both ends for each class, shape (n, K, 2), given standardised log-probabilities and the prediction."""
+        mixed = self.maps.mixed(z, prob, self.features)
+        variance = self.maps.shares[-1] * apart(prob, mixed) ** 2
+        for share, (one, own_variance) in zip(self.maps.shares[:-1], self._each(z), strict=True):
+            variance += share * (own_variance + apart(one, mixed) ** 2)
+        return ends(mixed, variance, level)
+
+    def _each(self, z: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the probabilities of each map and their variances, shape (n, K) each."""
+        step = max(1, BLOCK // (z.shape[1] * self.roots.shape[1]))
+        for place, root in enumerate(self.roots):
+            parts = [self._one(place, root, z[start : start + step]) for start in range(0, len(z), step)]
+            yield np.concatenate([one for one, _ in parts]), np.concatenate([variance for _, variance in parts])
+
+    def _one(self, number: int, root: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        alone = Maps(self.maps.shared[[number]], self.maps.own[[number]], np.array([1.0, 0.0]))
+        q = alone.mixed(z, np.zeros_like(z), self.features)
+        if isinstance(self.features, LogOddsFeatures):
+            of_score = ((self.features.of(z) @ root) ** 2).sum(axis=1)
+            return q, (of_score * q.prod(axis=1) ** 2)[:, None] * np.ones(2)
+        change = changes(z, self.features, root)
+        # Of a probability near one the digits are in the others: the mean change without its own.
+        others = (1.0 - np.eye(q.shape[1])) @ (q[:, :, None] * change)
+        change *= rest_of(q)[:, :, None]
+        change -= others
+        return q, q**2 * np.vecdot(change, change)
+
+    def curve(self, columns: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return both ends of a curve, a mean over maps: columns, shape (n, S), times as many of the first weights."""
+        share = self.maps.shares[:-1] / max(float(self.maps.shares[:-1].sum()), SMALLEST)
+        each = self.maps.shared[:, : columns.shape[1]] @ columns.T
+        mean, variance = share @ each, np.zeros(len(columns))
+        for of_map, one, root in zip(share, each, self.roots, strict=True):
+            own = ((columns @ root[: columns.shape[1]]) ** 2).sum(axis=1)
+            variance += of_map * (own + (one - mean) ** 2)
+        reach = -ndtri(level / 2.0) * np.sqrt(variance)
+        return mean - reach, mean + reach
+
+
+def changes(z: FloatArray, features: ClassFeatures, root: FloatArray) -> FloatArray:
+    """Return how the scores change with the weights along each column of a matrix, shape (n, K, columns)."""
+    shared = features.shared(z)
+    change = np.tensordot(shared, root[: len(shared)], axes=(0, 0))
+    own = root[len(shared) :]
+    if not len(own):
+        return change
+    own, table = own.reshape(z.shape[1], -1, root.shape[1]), table_of(z, features)
+    if isinstance(table, SameForAll):
+        change += np.matmul(table.rows, own).transpose(1, 0, 2)
+    else:
+        assert isinstance(table, OwnOfClass)
+        change += np.einsum("fik,kfd->ikd", table.own, own)
+    result: FloatArray = change
+    return result
+
+
+def rest_of(prob: FloatArray) -> FloatArray:
+    """Return the probabilities of all other classes together, shape (n, K), with the digits that  1 - p  has lost."""
+    rest: FloatArray = prob @ (1.0 - np.eye(prob.shape[1]))
+    return rest
+
+
+def apart(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return differences of probabilities, shape (n, K), from the smaller of each and the rest."""
+    return np.where(other < 0.5, one - other, rest_of(other) - rest_of(one))
+
+
+def ends(prob: FloatArray, variance: FloatArray, level: float) -> FloatArray:
+    """Return the ends of intervals that are symmetric in log-odds, shape (n, K, 2)."""
+    rest = np.maximum(rest_of(prob), SMALLEST)
+    prob = np.maximum(prob, SMALLEST)
+    log_odds = np.log(prob) - np.log(rest)
+    reach = -ndtri(level / 2.0) * np.sqrt(variance) / prob / rest
+    return np.stack([expit(log_odds - reach), expit(log_odds + reach)], axis=-1)
+
+
+def packed(curvature: Curvature, size: int) -> FloatArray:
+    """Return the entries of H on and below the diagonal, row after row, shape (d (d + 1) / 2,)."""
+    hessian = np.stack([curvature.times(unit) for unit in np.eye(size)])
+    entries: FloatArray = (0.5 * (hessian + hessian.T))[np.tril_indices(size)]
+    return entries
+
+
+def unpacked(entries: FloatArray, size: int) -> FloatArray:
+    """Return H, shape (d, d)."""
+    hessian = np.zeros((size, size))
+    hessian[np.tril_indices(size)] = entries
+    return hessian + np.tril(hessian, -1).T
+
+
+# Bayes factor of a recalibration against the forecast as it is, to the second order at the forecast
+
+
+UNIFORM = 1e-9
+"""Share of the uniform forecast that features are made with, so that a probability of 0 has a finite logarithm."""
+
+N_PRECISIONS = 16
+"""Points of the prior of the precisions."""
+
+PRIMES = (2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0)
+
+OF_EACH_CLASS = ("bias", "slope", "prob", "sqz")
+"""Groups of the features of a class itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class BayesFactor:
+    """The logarithm of the Bayes factor as a function of the labels.
+
+    Attributes
+    ----------
+    expected : ndarray of shape (n, K)
+        Probabilities times the weights of the rows.
+    weight : ndarray of shape (n,)
+        Number of rows that each row stands for.
+    shared : ndarray of shape (S, n, K)
+        Features that all classes share.
+    table : Table
+        Features that have a weight for each class.
+    factors : tuple of ndarray of shape (d, d)
+        Cholesky factors of A, for each point of the prior.
+    gains : ndarray of shape (n_points,)
+        What does not depend on the labels: half of  sum(rho) - log det A.
+    """
+
+    expected: FloatArray
+    weight: FloatArray
+    shared: FloatArray
+    table: FeatureTable
+    factors: tuple[FloatArray, ...]
+    gains: FloatArray
+
+    @classmethod
+    def of(cls, forecast: Forecast, weight: FloatArray) -> BayesFactor:
+        """Measure the features of a forecast."""
+        z = Standard(1.0, 0.0, UNIFORM).of(forecast)
+        prob, n_classes = np.exp(z), z.shape[1]
+        shared, table, names = _features(z, weight)
+        groups = groups_of(n_classes)
+        group = np.array([list(groups).index(name) for name in names])
+        curvature = SoftmaxCurvature(prob, weight, shared, table)
+        hessian = np.stack([curvature.times(unit) for unit in np.eye(len(names))])
+        log_precisions = [rho[group] for rho in _points(groups, n_classes)]
+        factors = tuple(factor_of(hessian, np.exp(rho)) for rho in log_precisions)
+        gains = [
+            0.5 * rho.sum() - np.log(factor.diagonal()).sum()
+            for rho, factor in zip(log_precisions, factors, strict=True)
+        ]
+        return cls(weight[:, None] * prob, weight, shared, table, factors, np.array(gains))
+
+    def log_of(self, labels: Iterable[IntArray]) -> FloatArray:
+        """Return the logarithm of the Bayes factor for each of some labellings: labels (n,), or counts of each class (n, K)."""
+        gradients = np.stack([self._gradient(label) for label in labels], axis=1)
+        each = [
+            gain + 0.5 * (solve_triangular(factor, gradients, lower=True, check_finite=False) ** 2).sum(axis=0)
+            for factor, gain in zip(self.factors, self.gains, strict=True)
+        ]
+        mean: FloatArray = logsumexp(each, axis=0) - np.log(len(each))
+        return mean
+
+    def _gradient(self, label: IntArray) -> FloatArray:
+        residual = self.expected.copy()
+        if label.ndim == 2:
+            residual -= label
+        else:
+            residual[np.arange(len(label)), label] -= self.weight
+        shared = self.shared.reshape(len(self.shared), -1) @ residual.ravel()
+        return np.concatenate([shared, self.table.pulled(residual).ravel()])
+
+
+def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FeatureTable, list[str]]:
+    """Return shared features, those with a weight for each class, and the group of each weight.
+
+    Of many classes the score of each depends on its own probability alone, and of still more on what all share.
+    """
+    n_classes, features = z.shape[1], measured(z, weight)
+    if isinstance(features, LogOddsFeatures):
+        of_second = features.of(z).T
+        return np.stack([np.zeros_like(of_second), of_second], axis=2), NoFeatures(2), features.groups
+    assert isinstance(features, ClassFeatures)
+    shared, names = features.shared(z), features.shared_groups
+    if len(names) + n_classes * (1 + 3 * n_classes) <= MOST_DENSE:
+        table: FeatureTable = SameForAll(features.of_rows(z), own_features(n_classes))
+        return shared, table, names + [name for row in table_groups(n_classes) for name in row]
+    if len(names) + n_classes * len(OF_EACH_CLASS) <= MOST_DENSE:
+        return shared, OwnOfClass(features.of_classes(z)), names + [*OF_EACH_CLASS] * n_classes
+    return shared, NoFeatures(n_classes), names
+
+
+def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
+    """Return logarithms of precisions, shape (n_points, G), spread evenly over their prior for a forecast of exponent 1."""
+    mean, spread = prior_of(groups, n_classes, 1.0)
+    place = np.arange(1, N_PRECISIONS + 1)[:, None]
+    evenly = (place * np.sqrt(PRIMES[: len(groups)])) % 1.0
+    points: FloatArray = mean + spread * ndtri(evenly)
+    return points
+
+
+# Maps that keep the order of the classes in each row, and mixtures that keep the class of highest probability
+
+
+LEAST_SLOPE = 0.01
+"""Slope of a score in its log-probability, at least, so that no two classes are tied."""
+
+WITHIN = 1.0 - 1e-6
+"""Part of the largest share that keeps a class on top."""
+
+
+def rising(weights: FloatArray, features: ClassFeatures) -> FloatArray:
+    """Return the weights of shared features, shape (S,), made smaller until the score rises in z in every row there can be.
+
+    The slope is 1 plus a function that is linear in the weights, so that a part of them always does.
+    """
+    least = float(1.0 + _curve_slopes(weights, features).min() + _least_of_row(weights, features))
+    if least >= LEAST_SLOPE:
+        return weights
+    return weights * ((1.0 - LEAST_SLOPE) / (1.0 - least))
+
+
+def _curve_slopes(weights: FloatArray, features: ClassFeatures) -> FloatArray:
+    """Slope of temperature and curve between the knots and beyond."""
+    curve = features.curve
+    ends = np.concatenate([[curve.knots[0] - 1.0], curve.knots, [curve.knots[-1] + 1.0]])
+    middles, width = 0.5 * (ends[1:] + ends[:-1]), 0.25 * np.diff(ends)
+    hinges = np.stack(curve.of(middles + width)) - np.stack(curve.of(middles - width))
+    slopes: FloatArray = weights[0] + weights[1 : 1 + len(curve.knots)] @ (hinges / (2.0 * width))
+    return slopes
+
+
+def _least_of_row(weights: FloatArray, features: ClassFeatures) -> float:
+    """Least that the entropy of a row and its highest log-probability can add to the slope."""
+    most = float(np.log(len(features.log_prob_mean)))
+    entropy = weights[-2] * (np.array([0.0, most]) - features.entropy)
+    top = weights[-1] * (np.array([-most, 0.0]) - features.top)
+    return float(entropy.min() + top.min())
+
+
+def keeping_top(free: FloatArray, ordered: FloatArray, top: BoolArray) -> FloatArray:
+    """Mix free probabilities with ordered ones, shape (n, K): as many of the free as keep the class of ``top`` on top.
+
+    Parameters
+    ----------
+    free, ordered : ndarray of shape (n, K)
+        Probabilities; in the second the classes of a row have the order that they were given in.
+    top : ndarray of shape (n, K)
+        True at one class of each row, of highest probability in ``ordered``.
+    """
+    ahead = np.maximum(ordered[top][:, None] - ordered, 0.0)
+    behind = np.maximum(free - free[top][:, None], 0.0)
+    share = np.ones_like(ahead)
+    np.divide(ahead, ahead + behind, out=share, where=behind > 0.0)
+    of_free = share.min(axis=1, keepdims=True)
+    of_free[of_free < 1.0] *= WITHIN
+    mixed: FloatArray = of_free * free + (1.0 - of_free) * ordered
+    return mixed
+
+
+# What a file must hold of an evidence scaling
+
+
+FARTHEST, SMALLEST_LOADED, MOST_COEFFICIENT = 1e15, 1e-12, 1e100
+"""Places, units and weights in a file are at most, or at least, this: their products are then numbers."""
+
+MOST_CURVATURE, ROUNDING = 1e30, 1e-6
+"""Second derivatives are at most this, and their matrix has no eigenvalue below zero by more than this part of the largest."""
+
+
+def check_fitted(fitted: Any, ordered: bool) -> None:
+    """Refuse attributes that no fit of `EvidenceScaling` gives; ``ordered`` where the maps keep the order of classes."""
+    n_classes = len(fitted.classes_)
+    of_two = n_classes == 2 and not ordered
+    number("exponent_", fitted.exponent_, least=1e-100, most=1e100, hint="Fit anew")
+    number("floor_", fitted.floor_, least=0.0, most=1.0, hint="Fit anew")
+    number("uniform_", fitted.uniform_, least=1e-100, most=1.0, hint="Fit anew")
+    numbers("knots_", fitted.knots_, shape=(None,), least=-FARTHEST, most=FARTHEST, order="rising")
+    some("knots_", fitted.knots_, "knot", hint="Fit anew")
+    number("middle_", fitted.middle_, least=-FARTHEST, most=FARTHEST, hint="Fit anew")
+    numbers("unit_", fitted.unit_, shape=(2,), least=SMALLEST_LOADED)
+    size = 2 if of_two else 2 * n_classes + 2
+    numbers("centre_", fitted.centre_, shape=(size,), least=-FARTHEST, most=FARTHEST)
+    ranks = numbers("ranks_", fitted.ranks_, shape=(2, None), least=-FARTHEST, most=FARTHEST)
+    numbers("ranks_", ranks[0], shape=(None,), order="rising")
+    numbers("ranks_", ranks[1], shape=(None,), least=1e-100, most=1.0 - 1e-16)
+    require(ranks.shape[1] > 0 or not of_two, "ranks_ must hold at least one rank", got="none", hint="Fit anew")
+    n_groups, n_weights = len(groups_of(n_classes, ordered=ordered)), _check_maps(fitted, ordered)
+    numbers("log_precision_", fitted.log_precision_, shape=(n_groups,), least=-100.0, most=100.0)
+    numbers("degrees_of_freedom_", fitted.degrees_of_freedom_, shape=(n_groups,))
+    _check_posterior(fitted, n_groups, n_weights)
+
+
+def _check_maps(fitted: Any, ordered: bool) -> int:
+    """Refuse maps of other shapes; return how many weights each has."""
+    n_classes, n_shared = len(fitted.classes_), n_shared_of(fitted._features())
+    own = 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0])
+    limits: Any = {"least": -MOST_COEFFICIENT, "most": MOST_COEFFICIENT}
+    shares("weights_", fitted.weights_)
+    n_maps = len(fitted.weights_) - 1
+    numbers("shared_", fitted.shared_, shape=(n_maps, n_shared), **limits)
+    numbers("coef_", fitted.coef_, shape=(n_maps, n_classes, own), **limits)
+    if fitted.keep != "argmax" or ordered:
+        numbers("ordered_", fitted.ordered_, shape=(0,))
+        numbers("ordered_weights_", fitted.ordered_weights_, shape=(0,))
+    else:
+        shares("ordered_weights_", fitted.ordered_weights_)
+        numbers("ordered_", fitted.ordered_, shape=(len(fitted.ordered_weights_) - 1, n_shared), **limits)
+    return n_shared + n_classes * own
+
+
+def _check_posterior(fitted: Any, n_groups: int, n_weights: int) -> None:
+    """Refuse second derivatives of another size, or such as no convex function has."""
+    if not fitted.intervals:
+        numbers("hessian_", fitted.hessian_, shape=(0,))
+        numbers("path_", fitted.path_, shape=(0,))
+        return
+    numbers("path_", fitted.path_, shape=(len(fitted.weights_) - 1, n_groups), least=-100.0, most=100.0)
+    size = n_weights * (n_weights + 1) // 2
+    numbers("hessian_", fitted.hessian_, shape=(size,), least=-MOST_CURVATURE, most=MOST_CURVATURE)
+    values = np.linalg.eigvalsh(unpacked(fitted.hessian_, n_weights))
+    least = float(values[0])
+    require(
+        least >= -ROUNDING * max(float(values[-1]), 1.0),
+        "hessian_ must have no negative eigenvalue",
+        got=f"{least:.3g}",
+        hint="Fit anew",
+    )
+
+
+# What the parts of a fitted evidence scaling do: how much of each group is used, curve, biases and interactions
+
+
+POINTS = 201
+"""Places at which the curve is worked out."""
+
+MOST_LOG_ODDS = 8.0
+"""Log-odds up to which the curve of two classes goes."""
+
+
+class Group(NamedTuple):
+    """How much of a group of features is used.
+
+    Attributes
+    ----------
+    variance : float
+        Prior variance of its weights, that of most evidence.
+    degrees_of_freedom : float
+        How many of its weights the rows determine, from 0 to ``n_weights``.
+    n_weights : int
+        Number of weights.
+    """
+
+    variance: float
+    degrees_of_freedom: float
+    n_weights: int
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceParts(DrawnResult):
+    """The parts of a fitted `EvidenceScaling`, as means over its maps, by their shares.
+
+    Attributes
+    ----------
+    group : tuple of str
+        Names of the groups of features.
+    variance : ndarray of shape (n_groups,)
+        Prior variance of the weights of each.
+    degrees_of_freedom : ndarray of shape (n_groups,)
+        How many of these weights the rows determine.
+    n_weights : ndarray of shape (n_groups,)
+        How many there are.
+    place : ndarray of shape (n_places,)
+        Standardised log-probabilities; of two classes standardised log-odds of the second.
+    curve : ndarray of shape (n_places,)
+        What temperature and curve add there to the score; of two classes what all parts add.
+    lower, upper : ndarray of shape (n_places,)
+        Ends of the band of the curve, of a map that was fitted with ``intervals=True``; else empty.
+    bias : ndarray of shape (n_classes,)
+        What is added to the score of each class, less the mean over classes; of two classes zero, as the curve holds it.
+    interaction : ndarray of shape (n_classes, n_classes)
+        What a log-probability of class k that is higher by one adds to the score of class j, besides the curve; of two classes,
+        and where classes do not interact, zero off the diagonal.
+    classes : tuple of str
+        Names of the classes.
+    """
+
+    _table = Table("group", "group", "variance", "degrees_of_freedom", "n_weights")
+    _summary = "{group:list}"
+    _picture = Picture(
+        "the curve, the biases and the strongest interactions", "calibrators.evidence.plot_evidence_parts"
+    )
+
+    group: tuple[str, ...]
+    variance: FloatArray
+    degrees_of_freedom: FloatArray
+    n_weights: IntArray
+    place: FloatArray
+    curve: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    bias: FloatArray
+    interaction: FloatArray
+    classes: tuple[str, ...]
+
+
+def parts_of(
+    groups: Mapping[str, Group],
+    maps: Maps,
+    features: Features,
+    classes: npt.NDArray[np.generic],
+    posterior: Posterior | None,
+    level: float,
+) -> EvidenceParts:
+    """Return the parts of maps of these features; the curve with a band if there is a posterior."""
+    share = maps.shares[:-1] / max(float(maps.shares[:-1].sum()), 1e-300)
+    place, columns = _curve_of_many(features) if isinstance(features, ClassFeatures) else _curve_of_two(features)
+    curve = columns @ (share @ maps.shared)[: columns.shape[1]]
+    band = (np.empty(0), np.empty(0)) if posterior is None else posterior.curve(columns, level)
+    bias, interaction = _of_classes(np.tensordot(share, maps.own, axes=1), features)
+    variance, determined, count = (np.array(column) for column in zip(*groups.values(), strict=True))
+    names = tuple(map(str, classes.tolist()))
+    return EvidenceParts(tuple(groups), variance, determined, count, place, curve, *band, bias, interaction, names)
+
+
+def _curve_of_two(features: LogOddsFeatures) -> tuple[FloatArray, FloatArray]:
+    """Return places, and the features there, shape (n_places, S)."""
+    place = np.linspace(-MOST_LOG_ODDS, MOST_LOG_ODDS, POINTS)
+    return place, features.of(-np.logaddexp(0.0, np.stack([place, -place], axis=1)))
+
+
+def _curve_of_many(features: ClassFeatures) -> tuple[FloatArray, FloatArray]:
+    """Return places, and there temperature and hinges, shape (n_places, 1 + n_knots)."""
+    place = np.linspace(min(float(features.curve.knots[0]) - 1.0, -1.0), 0.0, POINTS)
+    return place, np.column_stack([place, *features.curve.of(place)])
+
+
+def _of_classes(own: FloatArray, features: Features) -> tuple[FloatArray, FloatArray]:
+    """Bias of each class, and slopes between classes, from weights of shape (K, F)."""
+    n_classes, interaction = len(own), np.zeros((len(own), len(own)))
+    if not own.shape[1] or isinstance(features, LogOddsFeatures):
+        return np.zeros(n_classes), interaction
+    if own.shape[1] == 1 + 3 * n_classes:
+        interaction = own[:, 1 : 1 + n_classes] / features.unit
+    else:
+        np.fill_diagonal(interaction, own[:, 1] / features.unit)
+    return own[:, 0] - own[:, 0].mean(), interaction
+
+
+# From the weights and precisions of most evidence to maps that are mixed with each other and with the prediction itself
+
+
+N_FOLDS = 4
+
+PATH, PATH_OF_TWO = (-4.0, -2.0, 0.0, 2.0), (-4.0, -2.0, 0.0, 4.0)
+"""What is taken from the logarithms of all precisions, but that of the temperature, for each map; and for two classes."""
+
+FIXED = "temp"
+"""The group whose precision is that of most evidence in all maps."""
+
+FOR_THE_MAP = 1.0
+"""Log-odds of the map against the prediction itself, where the evidence is equal."""
+
+FULL_GAIN, FOLD_GAIN = (1e-10, 1e-7), (1e-4, 1e-1)
+"""Gain in nats of all rows that the last step of a fit to all rows, and to those outside a fold, promises; and that for `MANY`,
+whose gradient is in single precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Maps and their shares.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (M, d)
+        Weights of the features in each map.
+    shares : ndarray of shape (M + 1,)
+        Share of each map, and of the prediction itself.
+    gradient : float
+        Largest component of the gradient of a map's penalised log loss, a row.
+    n_iter : int
+        Steps taken by all fits.
+    log_precisions : ndarray of shape (M, G)
+        Of each group in each map.
+    """
+
+    weights: FloatArray
+    shares: FloatArray
+    gradient: float
+    n_iter: int
+    log_precisions: FloatArray
+
+
+def fast_pool(model: Model, evidence: Evidence, advantage: float) -> Pool:
+    """Return one map, and the prediction itself with the share that the evidence leaves it.
+
+    With three classes or more the map's precisions are those of most evidence, divided by up to e with a thousand rows.
+    """
+    rows = float(model.logit.weight.sum())
+    maps = _Maps(model, evidence, (0.0 if model.is_of_two else float(np.clip(np.log10(rows / 100.0), 0.0, 1.0)),))
+    return maps.pool(_as_evident(np.array([1.0, 0.0]), advantage))
+
+
+def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem, advantage: float) -> Pool:
+    """Return a path of maps, and the prediction itself, with the shares that are most likely on held-out rows.
+
+    The precisions are those of all rows; the weights of each map are fitted to the rows outside of each fold. Then the
+    prediction gets a share of the whole by the evidence.
+    """
+    maps = _Maps(model, evidence, PATH_OF_TWO if model.is_of_two else PATH)
+    of_prediction = problem.prob[np.arange(problem.size), problem.label]
+    n_parts, unit = len(maps.ridges) + 1, problem.weights.effective_rows_per_weight
+    density, weight = [np.eye(n_parts)], [np.full(n_parts, 1.0 / n_parts)]
+    for kept, left_out in folds_of(problem, N_FOLDS):
+        rows = np.flatnonzero(left_out > 0.0)
+        density.append(np.column_stack([*maps.without(kept * unit, rows), of_prediction[rows]]))
+        weight.append(left_out[rows] * unit)
+    # A row of the identity is one that a part alone explains: together they are a Dirichlet prior of one row.
+    found = most_likely_shares(np.vstack(density), np.concatenate(weight), np.full(n_parts, 1.0 / n_parts))
+    return maps.pool(_as_evident(found.point.x, advantage))
+
+
+def _as_evident(shares: FloatArray, advantage: float) -> FloatArray:
+    """Return the shares, the last being that of the prediction, after it got what the evidence leaves it of the whole."""
+    of_maps = float(expit(advantage + FOR_THE_MAP))
+    mixed = of_maps * shares
+    mixed[-1] += 1.0 - of_maps
+    return mixed
+
+
+class _Maps:
+    """Fits with the precisions of most evidence less each of some numbers, on all rows."""
+
+    def __init__(self, model: Model, evidence: Evidence, path: Sequence[float]) -> None:
+        free = np.array([name != FIXED for name in model.names])
+        self.logit = model.logit
+        self.is_many = len(self.logit.weight) * self.logit.size >= MANY
+        self.log_precisions = np.stack([evidence.rho - delta * free for delta in path])
+        self.ridges = [np.exp(rho)[model.group] for rho in self.log_precisions]
+        factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
+        self.factors = [factored.for_many() for factored in factors] if len(factors) > 1 else factors
+        self.found = [
+            refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN[self.is_many], renews=True)
+            for ridge, factored in zip(self.ridges, self.factors, strict=True)
+        ]
+
+    def without(self, kept: FloatArray, rows: IntArray) -> list[FloatArray]:
+        """Return the probabilities of the true classes of some rows in each map, fitted to those of other weights."""
+        fitted, others = self.logit.weighted(kept).part(np.flatnonzero(kept)), self.logit.part(rows)
+        again = (
+            refitted(fitted, found.point.x, ridge, factored, FOLD_GAIN[self.is_many])
+            for found, ridge, factored in zip(self.found, self.ridges, self.factors, strict=True)
+        )
+        return [others.at(found.point.x).of_true for found in again]
+
+    def pool(self, shares: FloatArray) -> Pool:
+        """Return the maps with these shares."""
+        gradient = max(found.residual for found in self.found) / float(self.logit.weight.sum())
+        return Pool(
+            np.stack([found.point.x for found in self.found]),
+            shares,
+            gradient,
+            sum(found.n_iter for found in self.found),
+            self.log_precisions,
+        )
+
+
+# Evidence scaling: curves, features of rows and interactions of classes on top of a forecast, each as strong as rows say
+
+
+Pooling = Literal["auto", "folds", "fast"]
+"""How the shares of maps are found: on held-out rows, or by the evidence; ``"auto"`` takes the first where it is cheap."""
+
+Keep = Literal["argmax", "order"]
+"""What stays in each row: the class of highest probability, or the order of all."""
+
+FEW_OF_TWO, MANY_NUMBERS = 200, 1_000_000
+"""Rows of two classes below which, and numbers of a forecast above which, ``"auto"`` is ``"fast"``."""
+
+CERTAIN = 1e-3
+"""Largest component of the gradient of a mean penalised log loss at which weights are optimal enough."""
+
+
+@declare(
+    "calibrator",
+    "evidence-scaling",
+    symbol="ES",
+    source="calibrant",
+    guarantees={"permutation equivariant", "finite log loss"},
+)
+class EvidenceScaling(MulticlassCalibrator):
+    """Softmax of curves, features of rows and interactions of classes, each as strong as its evidence (ES).
+
+    Use it where the log loss on new rows is what counts. It holds temperature, vector and matrix scaling, curves shared by
+    all classes and, of two classes, Platt scaling, beta calibration and splines, and finds from the rows how much of each they
+    bear, so that you choose no penalty. Where few rows say that the forecast needs it, it changes little. With 100 rows it did
+    harm in one experiment of eight; `SafeCalibrator` around it prevents most of that.
+
+    Parameters
+    ----------
+    pool : {"auto", "folds", "fast"}, default="auto"
+        ``"folds"`` fits maps with stronger and weaker priors, and finds their shares on rows held out in four folds.
+        ``"fast"`` takes one map, with a share by its evidence: quicker, a little worse. ``"auto"`` is ``"folds"``, but for
+        two classes with fewer than 200 rows, and for more than a million numbers in the forecast.
+    keep : {"argmax", "order"}, optional
+        ``"order"`` takes only features that keep the order of the classes in each row; ``"argmax"`` mixes both kinds of map
+        so that the predicted class of each row stays. By default neither is asked for.
+    intervals : bool, default=False
+        Keep what `predict_interval` and the band of the curve need: the second derivatives of the log loss, 51,681 numbers of
+        ten classes and 2016 of four. Maps of more than 800 weights, from 17 classes on, refuse it, but for ``keep="order"``.
+    max_numbers : int or None, default=1_000_000
+        Rows times classes that are fitted. Of more a random part of the rows is drawn, the same for the same table; they keep
+        their weights. None fits all rows, in a time that grows with them.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``. Logits are turned into log-probabilities, exactly; probabilities are
+        clipped at 1e-12.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    exponent_, floor_, uniform_ : float
+        The standardisation: probabilities plus floor / K, to the power of the exponent, mixed with a share of the uniform
+        forecast. An exponent below 1 says that the forecast was over-confident.
+    groups_ : dict of str to Group
+        For each group of features the prior variance of its weights, and how many of them the rows determine.
+    weights_ : ndarray of shape (n_maps + 1,)
+        Share of each map, from the strongest prior to the weakest, and last of the prediction itself.
+    shared_ : ndarray of shape (n_maps, n_shared)
+        Weights of features that all classes share; of two classes all weights.
+    coef_ : ndarray of shape (n_maps, n_classes, n_features)
+        Weights that a class has for itself.
+    evidence_ : float
+        Logarithm of the evidence of the map against the prediction as it is, in nats of all rows, less one for the
+        standardisation: far above 0 the rows say that calibration is needed.
+    gradient_ : float
+        Largest component of the gradient of a map's penalised mean log loss: the certificate.
+    n_iter_ : int
+        Newton steps taken on all rows.
+    log_precision_, degrees_of_freedom_ : ndarray of shape (n_groups,)
+        What `groups_` is made of.
+    centre_, unit_, knots_, middle_, ranks_ : ndarray or float
+        What the features measure from: means, units, knots of the curve and their middle, and ranks of log-odds.
+    ordered_, ordered_weights_ : ndarray
+        Weights and shares of the maps that keep the order, where ``keep="argmax"``; else empty.
+    hessian_, path_ : ndarray of shape (n_weights * (n_weights + 1) / 2,) and (n_maps, n_groups)
+        Second derivatives of the log loss of all rows at the weights of most evidence, on and below the diagonal, and the
+        logarithms of the precisions of each map, where ``intervals=True``; else empty.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    With z the standardised log-probabilities a map is the softmax of z plus weights times features. The log loss of all rows
+    is convex in the weights. Those of a group are normal, with one variance, and the variances maximise Laplace's
+    approximation of the evidence under a prior that was learned from other forecasts. ``docs/evidence-scaling.md`` has all
+    formulas, what was tried, and figures. Beyond 800 weights steps come from conjugate gradients, and variances from a block
+    for each class; beyond 150 classes the score of a class depends on its own probability and on the row, and no longer on that
+    of each other class.
+
+    Rows are as much evidence as there are independent ones. Copies, as of rows that were upsampled, are found by their labels
+    and count as one row, with a `CalibrationWarning`. Weights that are not whole are (sum of weights)^2 / sum of squares rows
+    (Kish), whatever their scale.
+
+    References
+    ----------
+    MacKay, Bayesian interpolation, Neural Computation, 1992.
+
+    Berta, Holzmüller, Jordan, Bach, Structured matrix scaling for multi-class calibration, arXiv 2511.03685, 2025.
+
+    Examples
+    --------
+    >>> from calibrant import EvidenceScaling, load_digits_forecast
+    >>> y, prob = load_digits_forecast()
+    >>> scaling = EvidenceScaling(pool="fast").fit(prob, y)
+    >>> scaling.groups_["temp"].n_weights
+    1
+    """
+
+    exponent_: float
+    floor_: float
+    uniform_: float
+    centre_: FloatArray
+    unit_: FloatArray
+    knots_: FloatArray
+    middle_: float
+    ranks_: FloatArray
+    shared_: FloatArray
+    coef_: FloatArray
+    weights_: FloatArray
+    ordered_: FloatArray
+    ordered_weights_: FloatArray
+    hessian_: FloatArray
+    path_: FloatArray
+    log_precision_: FloatArray
+    degrees_of_freedom_: FloatArray
+    evidence_: float
+    gradient_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        pool: Pooling = "auto",
+        keep: Keep | None = None,
+        intervals: bool = False,
+        max_numbers: int | None = MANY_NUMBERS,
+        input: Input = "probability",
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(input=input, labels=labels)
+        self.pool = pool
+        self.keep = keep
+        self.intervals = intervals
+        self.max_numbers = max_numbers
+
+    def _fit(self, problem: SimplexProblem) -> None:
+        self._check_parameters()
+        if self.max_numbers is not None and problem.size > (most := max(1, self.max_numbers // len(self.classes_))):
+            problem = problem.taken(np.sort(np.random.default_rng(0).choice(problem.size, most, replace=False)))
+        problem = observed(problem)
+        weight = problem.weight * problem.weights.effective_rows_per_weight
+        standard = standard_of(problem, weight)
+        z = standard.of(problem.forecast)
+        ordered = self._ordered
+        features = measured(z, weight, ordered=ordered)
+        self._require_few_weights(features)
+        fit = partial(self._pooled, problem, z, weight, features, standard.exponent)
+        _, evidence, pool = fit(ordered=ordered)
+        self.exponent_, self.floor_, self.uniform_ = standard.exponent, standard.floor, standard.uniform
+        self._keep_features(features)
+        n_shared = n_shared_of(features)
+        self.shared_, self.weights_ = pool.weights[:, :n_shared], pool.shares
+        self.coef_ = pool.weights[:, n_shared:].reshape(len(pool.weights), z.shape[1], -1)
+        self.ordered_, self.ordered_weights_ = np.empty(0), np.empty(0)
+        if self.keep == "argmax" and not ordered:
+            *_, aside = fit(ordered=True)
+            self.ordered_, self.ordered_weights_ = aside.weights, aside.shares
+        self.hessian_, self.path_ = np.empty(0), np.empty(0)
+        if self.intervals:
+            self.hessian_, self.path_ = packed(evidence.look.curvature, evidence.w.size), pool.log_precisions
+        self.log_precision_, self.degrees_of_freedom_ = evidence.rho, evidence.determined
+        self.evidence_ = _advantage(problem, weight, evidence)
+        self.gradient_, self.n_iter_ = pool.gradient, evidence.n_iter + pool.n_iter
+        self._warn_if_unfinished(problem)
+
+    def _pooled(
+        self,
+        problem: SimplexProblem,
+        z: FloatArray,
+        weight: FloatArray,
+        features: Features,
+        exponent: float,
+        *,
+        ordered: bool,
+    ) -> tuple[Model, Evidence, Pool]:
+        """Fit maps of the features, and find their shares."""
+        model = model_of(z, problem.label, weight, features, exponent, ordered=ordered)
+        evidence = most_evident(model.logit, model.group, model.prior)
+        advantage = _advantage(problem, weight, evidence)
+        if self.pool == "folds" or (self.pool == "auto" and _is_cheap(problem)):
+            pool = folds_pool(model, evidence, problem, advantage)
+        else:
+            pool = fast_pool(model, evidence, advantage)
+        if ordered and isinstance(features, ClassFeatures):
+            pool = replace(pool, weights=np.stack([rising(weights, features) for weights in pool.weights]))
+        return model, evidence, pool
+
+    def _warn_if_unfinished(self, problem: SimplexProblem) -> None:
+        if not self.gradient_ <= CERTAIN:
+            warn(
+                f"the largest component of the gradient must fall below {CERTAIN:g}; it is {self.gradient_:.1e} after "
+                f"{self.n_iter_} steps on {problem.size} rows. The last weights are used. Fit on more rows.",
+                ConvergenceWarning,
+            )
+
+    @property
+    def groups_(self) -> dict[str, Group]:
+        """How much of each group of features is used."""
+        check_is_fitted(self)
+        names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
+        found = zip(names, self.log_precision_, self.degrees_of_freedom_, strict=True)
+        return {name: Group(float(np.exp(-rho)), float(dof), each.count(name)) for name, rho, dof in found}
+
+    def predict_interval(self, X: npt.ArrayLike, *, level: float = 0.05) -> FloatArray:
+        """Return intervals of the calibrated probabilities, by Laplace's approximation; fitted with ``intervals=True``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+        level : float, default=0.05
+            One minus the coverage that is aimed at, a fraction in (0, 1).
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2) or (n_samples, n_classes, 2)
+            Both ends for the second of two classes, or for each of more. They hold the probability of ``predict_proba``.
+
+        Notes
+        -----
+        Weights are about normal, with the inverse of the penalised Hessian as covariance. That of the log-odds follows by the
+        delta method. The pool counts as a mixture of its maps and of the prediction itself: how far these are apart widens the
+        interval. The standardisation and the precisions count as known. ``docs/evidence-scaling.md`` has the measured coverage.
+        """
+        check_is_fitted(self)
+        fraction("level", level, hint="For intervals of 95 % pass level=0.05")
+        forecast = self._forecast(self._received(X, reset=False))
+        z, prob = self._standardised(forecast)
+        found = self._posterior().interval(z, prob, level)
+        return found[:, 1] if len(self.classes_) == 2 else found
+
+    def parts(self, *, level: float = 0.05) -> EvidenceParts:
+        """Return what the parts of the map do: groups, curve, biases and interactions of classes.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            One minus the coverage of the band of the curve, which is there if the map was fitted with ``intervals=True``.
+
+        Returns
+        -------
+        EvidenceParts
+            A result with ``to_frame()``, a row a group, and ``plot()``.
+        """
+        fraction("level", level, hint="For a band of 95 % pass level=0.05")
+        posterior = self._posterior() if self.path_.size else None
+        return parts_of(self.groups_, self._maps(), self._features(), self.classes_, posterior, level)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the curve, with its band if there is one, the largest biases and the strongest interactions: ``parts().plot()``.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes
+            What was drawn on.
+        """
+        return self.parts().plot(ax=ax)
+
+    def _group_of_each(self) -> list[str]:
+        """Group of each weight."""
+        features = self._features()
+        if isinstance(features, LogOddsFeatures):
+            return features.groups
+        own = table_groups(len(self.classes_)) if self.coef_.shape[2] else []
+        return [*features.shared_groups, *(name for row in own for name in row)]
+
+    def _maps(self) -> Maps:
+        return Maps(self.shared_, self.coef_, self.weights_)
+
+    def _posterior(self) -> Posterior:
+        """Return the posterior of the weights, if it was kept."""
+        require(
+            self.path_.size,
+            "what intervals are made of must have been kept",
+            given="intervals was False when it was fitted",
+            hint="Fit EvidenceScaling(intervals=True)",
+        )
+        names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
+        ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
+        return Posterior.of(self._maps(), self._features(), self.hessian_, ridges)
+
+    def _keep_features(self, features: Features) -> None:
+        self.knots_, self.middle_ = features.curve.knots, features.curve.middle
+        if isinstance(features, LogOddsFeatures):
+            self.centre_, self.unit_, self.ranks_ = features.centre, features.unit, features.ranked
+            return
+        of_rows = np.array([features.entropy, features.top])
+        self.centre_ = np.concatenate([features.log_prob_mean, features.prob_mean, of_rows])
+        self.unit_, self.ranks_ = np.array([features.unit, features.prob_unit]), np.empty((2, 0))
+
+    def _features(self) -> Features:
+        curve, k = Hinges(self.knots_, self.middle_), len(self.classes_)
+        if k == 2 and not self._ordered:
+            return LogOddsFeatures(self.centre_, self.unit_, curve, self.ranks_)
+        units = float(self.unit_[0]), float(self.unit_[1])
+        of_rows = float(self.centre_[-2]), float(self.centre_[-1])
+        return ClassFeatures(self.centre_[:k], self.centre_[k : 2 * k], *of_rows, *units, curve)
+
+    def _standardised(self, forecast: Forecast) -> tuple[FloatArray, FloatArray]:
+        """Return standardised log-probabilities, and the prediction itself."""
+        z = Standard(self.exponent_, self.floor_, self.uniform_).of(forecast)
+        return z, prob_of_scores(forecast.values) if forecast.is_logit else forecast.prob
+
+    def _apply(self, forecast: Forecast) -> FloatArray:
+        (z, prob), features = self._standardised(forecast), self._features()
+        free = self._maps().mixed(z, prob, features)
+        if not self.ordered_.size:
+            return free
+        none = np.empty((len(self.ordered_), z.shape[1], 0))
+        ordered = Maps(self.ordered_, none, self.ordered_weights_).mixed(z, prob, features)
+        top = prob.argmax(axis=1)[:, None] == np.arange(z.shape[1])
+        return keeping_top(free, ordered, top)
+
+    @property
+    def _ordered(self) -> bool:
+        """Whether maps keep the order of classes; of two classes that is to keep the higher one."""
+        return self.keep == "order" or (self.keep == "argmax" and len(self.classes_) == 2)
+
+    def _require_few_weights(self, features: Features) -> None:
+        """Refuse a matrix of second derivatives that is too large to be kept."""
+        n_classes = len(self.classes_)
+        own = 0 if self._ordered or n_classes == 2 else n_classes * len(table_groups(n_classes)[0])
+        size = n_shared_of(features) + own
+        require(
+            not self.intervals or size <= MOST_DENSE,
+            f"intervals must be of at most {MOST_DENSE} weights",
+            got=f"{size}, of {n_classes} classes",
+            hint="Pass keep='order', whose weights all classes share, or leave intervals out",
+        )
+        require(
+            not self.intervals or self._ordered or self.keep is None,
+            "intervals must be of maps that are not mixed row by row",
+            got=f"keep={self.keep!r}",
+            hint="Pass keep='order' or leave keep out",
+        )
+
+    def _check_parameters(self) -> None:
+        flag("intervals", self.intervals)
+        if self.max_numbers is not None:
+            whole("max_numbers", self.max_numbers, least=1, hint="Pass max_numbers=1_000_000, or None for all rows")
+        choice("pool", self.pool, get_args(Pooling))
+        if self.keep is not None:
+            choice("keep", self.keep, get_args(Keep), also=" or None")
+
+    def _check_loaded(self) -> None:
+        self._check_parameters()
+        check_fitted(self, self._ordered)
+
+
+def _advantage(problem: SimplexProblem, weight: FloatArray, evidence: Evidence) -> float:
+    """Evidence of the map against the prediction as it is, in nats; the standardisation costs one."""
+    of_true = problem.forecast.log_prob[np.arange(problem.size), problem.label]
+    return float(evidence.log_evidence - weight @ np.maximum(of_true, LEAST_LOG)) - 1.0
+
+
+def _is_cheap(problem: SimplexProblem) -> bool:
+    n_classes, rows = problem.forecast.shape[1], problem.weights.effective_rows
+    return problem.size * n_classes <= MANY_NUMBERS and (n_classes > 2 or rows >= FEW_OF_TWO)
+
+
+# The parts of a fitted evidence scaling
+
+
+MOST_BARS = 12
+"""Classes, and pairs of classes, that are shown: those of the longest bars."""
+
+
+def plot_evidence_parts(parts: EvidenceParts, *, ax: Any = None) -> Any:
+    """Draw the curve with its band; of three classes or more also the largest biases and the strongest interactions of classes.
+
+    Parameters
+    ----------
+    parts : EvidenceParts
+        Of a fitted `EvidenceScaling`.
+    ax : matplotlib Axes or sequence of Axes, optional
+        Where to draw, one for two classes and else three; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes, or ndarray of three Axes
+        What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        If there is not one Axes a panel.
+    """
+    n_panels = 1 if len(parts.classes) == 2 else 3
+    axes = _new_axes(n_panels) if ax is None else np.atleast_1d(np.array(ax, dtype=object))
+    require(
+        len(axes) == n_panels,
+        f"ax must hold {n_panels} Axes for {len(parts.classes)} classes",
+        got=str(len(axes)),
+        hint="Leave ax out for a new figure",
+    )
+    _draw_curve(axes[0], parts)
+    if n_panels == 1:
+        return axes[0]
+    _draw_bars(axes[1], parts.bias, list(parts.classes), "bias of a class")
+    j, k = np.nonzero(np.ones_like(parts.interaction))
+    names = [f"{parts.classes[b]} on {parts.classes[a]}" for a, b in zip(j, k, strict=True)]
+    _draw_bars(axes[2], parts.interaction.ravel(), names, "effect of log p on a score")
+    return axes
+
+
+def _new_axes(n_panels: int) -> Any:
+    import matplotlib.pyplot as plt
+
+    _, axes = plt.subplots(
+        1, n_panels, figsize=(4.6 if n_panels == 1 else 10.5, 3.4), layout="constrained", squeeze=False
+    )
+    return axes[0]
+
+
+def _draw_curve(ax: Any, parts: EvidenceParts) -> None:
+    of = "log-odds" if len(parts.classes) == 2 else "log-probability"
+    ax.axhline(0.0, color=_style.IDEAL, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    if parts.lower.size:
+        ax.fill_between(parts.place, parts.lower, parts.upper, color=_style.FILL, linewidth=0.0, zorder=0)
+    ax.plot(parts.place, parts.curve, color=_style.COLOURS[0], linewidth=1.6, zorder=2)
+    ax.set(xlabel=f"standardised {of}", ylabel="added to the score")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_bars(ax: Any, value: FloatArray, names: list[str], label: str) -> None:
+    """Draw the longest bars, the first on top."""
+    largest = np.argsort(-np.abs(value), kind="stable")[:MOST_BARS][::-1]
+    colours = [_style.COLOURS[0] if value[i] >= 0.0 else _style.COLOURS[1] for i in largest]
+    ax.barh(range(len(largest)), value[largest], color=colours, height=0.7, zorder=2)
+    ax.set_yticks(range(len(largest)), [names[i] for i in largest])
+    ax.axvline(0.0, color=_style.IDEAL, linewidth=1.0, zorder=3)
+    ax.set(xlabel=label)
+    ax.locator_params(axis="x", nbins=5)
+    ax.spines[["top", "right"]].set_visible(False)

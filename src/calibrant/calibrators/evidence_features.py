@@ -1,0 +1,606 @@
+"""Fitted maps that are mixed with each other and with the prediction itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from calibrant._core.arrays import FloatArray, log_prob_of_logit, prob_of_scores, score_of_logit
+from calibrant._core.rows import Forecast, IntArray, SimplexProblem
+from calibrant.fit.evidence import (
+    FeatureTable,
+    Logit,
+    ManyClasses,
+    NoFeatures,
+    OwnOfClass,
+    Prior,
+    SameForAll,
+    TwoClasses,
+)
+
+if TYPE_CHECKING:
+    from calibrant._core.rows import IntArray
+
+
+# Hinges of a number at quantiles of calibration rows: a curve whose weights have one variance is an integrated random walk
+
+
+APART = 1e-9
+"""Knots nearer to each other than this are one."""
+
+ROUNDING = 1e-12
+"""Part of the total by which two running sums of weights may differ and be equal."""
+
+LEAST_GAP = 1e-3
+"""Gap between knots from which the size of a hinge is made, at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hinges:
+    """Hinges that open away from the middle, shape (n_knots,) each; that at the middle itself opens both ways by half.
+
+    A function that is a sum of these and a line is the same when the axis is turned round.
+    """
+
+    knots: FloatArray
+    middle: float
+
+    @classmethod
+    def at(cls, knots: FloatArray, middle: float) -> Hinges:
+        """Make hinges at distinct knots."""
+        knots = np.sort(knots)
+        return cls(knots[np.append(True, np.diff(knots) > APART)], middle)
+
+    @property
+    def size(self) -> FloatArray:
+        """Square root of the gap around each knot, shape (n_knots,)."""
+        gap = np.gradient(self.knots) if len(self.knots) > 1 else np.ones(1)
+        size: FloatArray = np.sqrt(np.maximum(gap, LEAST_GAP))
+        return size
+
+    def of(self, x: FloatArray) -> list[FloatArray]:
+        """Return each hinge times its size, of the shape of x."""
+        return [size * self._open(x - knot, knot) for knot, size in zip(self.knots, self.size, strict=True)]
+
+    def plain(self, x: FloatArray) -> list[FloatArray]:
+        """Return each hinge with slope one, of the shape of x."""
+        return [self._open(x - knot, knot) for knot in self.knots]
+
+    def _open(self, beyond: FloatArray, knot: float) -> FloatArray:
+        if abs(knot - self.middle) <= APART:
+            return 0.5 * np.abs(beyond)
+        return np.maximum(-beyond if knot < self.middle else beyond, 0.0)
+
+
+def weighted_quantiles(x: FloatArray, weight: FloatArray, at: FloatArray) -> FloatArray:
+    """Return quantiles, shape (m,): where the running weight is exactly the fraction asked for, the mean of both neighbours.
+
+    Equal rows count as one of their weight, and turning the axis round turns the quantiles round.
+    """
+    order = np.argsort(x, kind="stable")
+    running = np.cumsum(weight[order])
+    wanted, last, slack = at * running[-1], len(x) - 1, ROUNDING * running[-1]
+    below = np.minimum(np.searchsorted(running, wanted - slack), last)
+    above = np.minimum(np.searchsorted(running, wanted + slack), last)
+    found: FloatArray = 0.5 * (x[order[below]] + x[order[above]])
+    return found
+
+
+# Features of rows of three classes or more, measured on the calibration rows without their labels
+
+
+KNOTS = np.linspace(0.03, 0.97, 8)
+"""Fractions of numbers z_ij, weighted by q (1 - q), at which knots of the shared curve lie."""
+
+OF_PROB = 5.0
+"""Unit of probabilities, in units of their spread; at most 1."""
+
+OF_SQUARE = 0.1
+
+MOST_INTERACTING = 150
+"""Classes up to which the score of a class depends on the probabilities of all others; beyond, on its own."""
+
+TINY = 1e-9
+
+N_ROW = 2
+"""Features that multiply z_ij by a number of the row: its entropy, and its highest log-probability."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFeatures:
+    """Features of a score that are shared by all classes, and features of a row with a weight for each class.
+
+    Attributes
+    ----------
+    log_prob_mean, prob_mean : ndarray of shape (K,)
+        Means of log-probabilities and of probabilities.
+    entropy, top : float
+        Means of the entropy of a row, and of its highest log-probability.
+    unit, prob_unit : float
+        Units of centred log-probabilities and probabilities.
+    curve : Hinges
+        Of log-probabilities.
+    """
+
+    log_prob_mean: FloatArray
+    prob_mean: FloatArray
+    entropy: float
+    top: float
+    unit: float
+    prob_unit: float
+    curve: Hinges
+
+    @classmethod
+    def measured(cls, z: FloatArray, weight: FloatArray) -> ClassFeatures:
+        """Measure on standardised log-probabilities, shape (n, K), of rows with these weights."""
+        q, share = np.exp(z), weight / weight.sum()
+        log_prob_mean, prob_mean = share @ z, share @ q
+        unit = float(np.sqrt((share @ (z - log_prob_mean) ** 2).mean()))
+        prob_unit = float(np.sqrt((share @ (q - prob_mean) ** 2).mean()))
+        entropy, top = float(share @ _entropy(z, q)), float(share @ z.max(axis=1))
+        doubt = (share[:, None] * q * (1.0 - q)).ravel()
+        *knots, middle = weighted_quantiles(z.ravel(), doubt, np.append(KNOTS, 0.5))
+        return cls(
+            log_prob_mean,
+            prob_mean,
+            entropy,
+            top,
+            min(unit, 1.0) + TINY,
+            min(OF_PROB * prob_unit, 1.0) + TINY,
+            Hinges.at(np.array(knots), float(middle)),
+        )
+
+    @property
+    def shared_groups(self) -> list[str]:
+        """Group of each shared feature."""
+        return ["temp", *["curve"] * len(self.curve.knots), *["row"] * N_ROW]
+
+    def shared(self, z: FloatArray) -> FloatArray:
+        """Return features that all classes share, shape (S, n, K)."""
+        q = np.exp(z)
+        of_row = (_entropy(z, q) - self.entropy, z.max(axis=1) - self.top)
+        return np.stack([z, *self.curve.of(z), *(z * number[:, None] for number in of_row)])
+
+    def of_rows(self, z: FloatArray) -> FloatArray:
+        """Return features with a weight for each class, shape (n, 1 + 3 K): one, z of each class, q, and z squared."""
+        centred = (z - self.log_prob_mean) / self.unit
+        prob = (np.exp(z) - self.prob_mean) / self.prob_unit
+        return np.hstack([np.ones((len(z), 1)), centred, prob, OF_SQUARE * centred**2])
+
+    def of_classes(self, z: FloatArray) -> FloatArray:
+        """Return features of each class itself, shape (4, n, K): one, z, q, and z squared; for more classes than interact."""
+        centred = (z - self.log_prob_mean) / self.unit
+        prob = (np.exp(z) - self.prob_mean) / self.prob_unit
+        return np.stack([np.ones_like(z), centred, prob, OF_SQUARE * centred**2])
+
+
+def _entropy(z: FloatArray, q: FloatArray) -> FloatArray:
+    """Entropy of each row, shape (n,)."""
+    entropy: FloatArray = -np.vecdot(q, z)
+    return entropy
+
+
+def own_features(n_classes: int) -> IntArray:
+    """Return which features of `of_rows` are made of the probability of each class itself, shape (K, 3)."""
+    return 1 + np.arange(n_classes)[:, None] + n_classes * np.arange(3)
+
+
+def table_groups(n_classes: int) -> list[list[str]]:
+    """Group of the weight of each feature of `of_rows`, for each class, shape (K, 1 + 3 K), or of `of_classes`, (K, 4)."""
+    if n_classes > MOST_INTERACTING:
+        return [["bias", "slope", "prob", "sqz"]] * n_classes
+    return [
+        ["bias", *("slope" if k == j else "mat" for k in range(n_classes)), *["prob"] * n_classes, *["sqz"] * n_classes]
+        for j in range(n_classes)
+    ]
+
+
+# Functions of the log-odds of two classes, measured on the calibration rows without their labels
+
+
+WEIGHTED, PLAIN = np.linspace(0.02, 0.98, 15), np.linspace(0.02, 0.98, 8)
+"""Fractions at which knots lie, of rows weighted by p (1 - p) and of rows as they are."""
+
+RANKS = Hinges(ndtri(np.linspace(0.06, 0.94, 9)), 0.0)
+RANK_SIZE = 0.6
+"""Hinges of the normal score of a row's rank, and their size."""
+
+MOST_RANKS = 257
+"""Distinct log-odds whose ranks are kept; those between are interpolated."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogOddsFeatures:
+    """Log-odds, one, the sum of both log-probabilities, hinges of the log-odds, and hinges of their normal scores.
+
+    Attributes
+    ----------
+    centre, unit : ndarray of shape (2,)
+        Means and spreads (at most 1) of the log-odds and of the sum of log-probabilities, rows weighted by p (1 - p).
+    curve : Hinges
+        Of the log-odds over their unit.
+    ranked : ndarray of shape (2, m)
+        Log-odds that do not fall, and the parts of the rows that lie below each.
+    """
+
+    centre: FloatArray
+    unit: FloatArray
+    curve: Hinges
+    ranked: FloatArray
+
+    @classmethod
+    def measured(cls, z: FloatArray, weight: FloatArray) -> LogOddsFeatures:
+        """Measure on standardised log-probabilities, shape (n, 2), of rows with these weights."""
+        log_odds, both = z[:, 1] - z[:, 0], z.sum(axis=1)
+        doubt = weight * np.exp(both)
+        centre = np.array([np.average(x, weights=doubt) for x in (log_odds, both)])
+        spread = [np.average((x - c) ** 2, weights=doubt) for x, c in zip((log_odds, both), centre, strict=True)]
+        unit = np.minimum(np.sqrt(spread), 1.0) + TINY
+        scaled = log_odds / unit[0]
+        knots = np.append(weighted_quantiles(scaled, doubt, WEIGHTED), weighted_quantiles(scaled, weight, PLAIN))
+        middle = float(weighted_quantiles(scaled, doubt, np.array([0.5]))[0])
+        return cls(centre, unit, Hinges.at(knots, middle), _ranked(log_odds, weight))
+
+    @property
+    def groups(self) -> list[str]:
+        """Group of each feature."""
+        return ["temp", "bias", "asym", *["curve"] * len(self.curve.knots), *["rank"] * (1 + len(RANKS.knots))]
+
+    def of(self, z: FloatArray) -> FloatArray:
+        """Return the features, shape (n, S)."""
+        log_odds, both = z[:, 1] - z[:, 0], z.sum(axis=1)
+        score = ndtri(np.interp(log_odds, self.ranked[0], self.ranked[1]))
+        ranks = [RANK_SIZE * hinge for hinge in RANKS.plain(score)]
+        temp, asym = (log_odds - self.centre[0]) / self.unit[0], (both - self.centre[1]) / self.unit[1]
+        return np.column_stack([temp, np.ones(len(z)), asym, *self.curve.of(log_odds / self.unit[0]), score, *ranks])
+
+
+def _ranked(log_odds: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return distinct log-odds and the part of the rows that lies below each, half of its own rows included."""
+    distinct, at = np.unique(log_odds, return_inverse=True)
+    own = np.bincount(at, weight)
+    n = own.sum()
+    part = np.clip((np.cumsum(own) - 0.5 * own) / n, 0.5 / n, 1.0 - 0.5 / n)
+    if distinct.size > MOST_RANKS:
+        places = np.rint(np.linspace(0, distinct.size - 1, MOST_RANKS)).astype(np.intp)
+        few = np.union1d(places, distinct.size - 1 - places)
+        distinct, part = distinct[few], part[few]
+    return np.stack([distinct, part])
+
+
+# Standardised log-probabilities: two numbers for what is wrong with all rows alike, and a share of the uniform forecast
+
+
+FLOORS = (0.0, 1e-7, 1e-5, 1e-4, 1e-3, 4e-3, 1.6e-2, 6e-2)
+"""What may be added to each probability, times the number of classes; with 0 probabilities are only clipped at 1e-12."""
+
+COST_OF_FLOOR = 0.7
+"""Loss in nats, of all rows together, by which a floor above 0 must be better."""
+
+SCALE = 0.1
+"""Scale of the Cauchy prior of the logarithm of the exponent."""
+
+ROUNDS, FIRST_SPREAD = 4, 2.0
+"""Rounds of majorising the Cauchy prior by a normal one, and the standard deviation that it has first."""
+
+MOST_STEPS, LAST_STEP = 25, 1e-5
+"""Newton steps in the logarithm of the exponent, and the length of the last."""
+
+OF_ROOT, LEAST_BEFORE, MOST_BEFORE = 2.0, 0.05, 1.0
+"""The uniform share has the prior Beta(c, 1): c is so often the root of the share of errors that is expected, within limits."""
+
+LAST_SHARE = 1e-3
+"""Relative change of the uniform share that is the last."""
+
+BLOCK = 1 << 16
+"""Numbers worked on at a time: a block stays in the processor's cache."""
+
+MOST_UNIFORM = 0.5
+LEAST_LOG = -1e100
+"""Log-probabilities are at least this, so that their squares are numbers."""
+
+
+@dataclass(frozen=True)
+class Standard:
+    """The map  log((1 - uniform) softmax(exponent * log(p + floor / K)) + uniform / K)."""
+
+    exponent: float
+    floor: float
+    uniform: float
+
+    def of(self, forecast: Forecast) -> FloatArray:
+        """Return standardised log-probabilities, shape (n, K)."""
+        n_classes = forecast.shape[1]
+        prob = np.exp(log_prob_of_logit(self.exponent * with_floor(forecast, self.floor)))
+        prob *= 1.0 - self.uniform
+        prob += self.uniform / n_classes
+        result: FloatArray = np.log(prob, out=prob)
+        return result
+
+
+def with_floor(forecast: Forecast, floor: float) -> FloatArray:
+    """Log-probabilities after a floor, row after row in memory; of logits without one they are exact."""
+    if floor > 0.0:
+        return np.log(np.ascontiguousarray(forecast.prob) + floor / forecast.shape[1])
+    return np.maximum(np.ascontiguousarray(forecast.log_prob), LEAST_LOG)
+
+
+def standard_of(problem: SimplexProblem, weight: FloatArray) -> Standard:
+    """Return the most probable exponent and floor, and then the most probable share of the uniform forecast.
+
+    Parameters
+    ----------
+    problem : SimplexProblem
+        Rows to fit.
+    weight : ndarray of shape (n,)
+        Number of rows that each row stands for.
+    """
+    found = _exponent_and_floor(problem, weight)
+    exponent = float(np.exp(found.log_exponent))
+    z = exponent * with_floor(problem.forecast, found.floor)
+    log_prob = log_prob_of_logit(z)
+    of_true = np.exp(log_prob[np.arange(problem.size), problem.label])
+    errors = max(float(weight @ (1.0 - np.exp(log_prob.max(axis=1))) / weight.sum()), 0.0)
+    before = float(np.clip(OF_ROOT * np.sqrt(errors), LEAST_BEFORE, MOST_BEFORE))
+    return Standard(exponent, found.floor, _uniform_share(of_true, weight, z.shape[1], before))
+
+
+class _Found(NamedTuple):
+    """The best exponent for a floor, and the loss there: log loss of all rows, prior, and cost of the floor."""
+
+    log_exponent: float
+    floor: float
+    loss: float
+
+
+def _exponent_and_floor(problem: SimplexProblem, weight: FloatArray) -> _Found:
+    """Minimise log loss, Cauchy prior and cost of the floor, by majorisation.
+
+    While the normal prior is narrower than the first, no loss falls below the first one of its floor: floors whose first loss
+    is higher than the best so far need not be looked at again.
+    """
+    losses = {floor: _Loss(problem, weight, floor) for floor in FLOORS}
+    first: list[_Found] = []
+    for floor in FLOORS:
+        first.append(losses[floor].best(first[-1].log_exponent if first else 0.0, FIRST_SPREAD))
+    best = min(first, key=lambda found: found.loss)
+    order = sorted(first, key=lambda found: found.loss)
+    for _ in range(ROUNDS - 1):
+        spread = float(np.sqrt((SCALE**2 + best.log_exponent**2) / 2.0))
+        start, best = best.log_exponent, best._replace(loss=np.inf)
+        for known in order:
+            if spread <= FIRST_SPREAD and known.loss > best.loss:
+                break
+            found = losses[known.floor].best(start, spread)
+            if found.loss < best.loss:
+                best = found
+    return best
+
+
+class _Loss:
+    """The log loss of all rows as a function of the logarithm t of the exponent a, for one floor."""
+
+    def __init__(self, problem: SimplexProblem, weight: FloatArray, floor: float) -> None:
+        self.forecast, self.label, self.weight, self.floor = problem.forecast, problem.label, weight, floor
+
+    def best(self, start: float, spread: float) -> _Found:
+        """Return the most probable t under a normal prior of mean zero."""
+        z = with_floor(self.forecast, self.floor)
+        z -= z.max(axis=1, keepdims=True)
+        t, ridge = start, 1.0 / spread**2
+        for _ in range(MOST_STEPS):
+            _, slope, curvature = self._at(z, t)
+            step = float(np.clip(-(slope + t * ridge) / (curvature + max(slope, 0.0) + ridge), -1.0, 1.0))
+            t += step
+            if abs(step) < LAST_STEP:
+                break
+        loss = self._at(z, t)[0] + 0.5 * t**2 * ridge + (COST_OF_FLOOR if self.floor > 0.0 else 0.0)
+        return _Found(t, self.floor, loss)
+
+    def _at(self, z: FloatArray, t: float) -> tuple[float, float, float]:
+        """Return value, slope and the part of the curvature that is never negative: of a row log sum exp(a z) - a z_y."""
+        a = float(np.exp(t))
+        value = slope = curvature = 0.0
+        step = max(1, BLOCK // z.shape[1])
+        for start in range(0, len(z), step):
+            rows = slice(start, start + step)
+            part, weight = z[rows], self.weight[rows]
+            p = np.exp(a * part)
+            total = p.sum(axis=1)
+            of_true = part[np.arange(len(part)), self.label[rows]]
+            p *= part
+            mean = p.sum(axis=1) / total
+            spread = np.vecdot(p, part) / total - mean**2
+            value += float(np.einsum("i,i->", weight, np.log(total) - a * of_true))
+            slope += a * float(np.einsum("i,i->", weight, mean - of_true))
+            curvature += a * a * float(np.einsum("i,i->", weight, spread))
+        return value, slope, max(curvature, 0.0)
+
+
+def _uniform_share(of_true: FloatArray, weight: FloatArray, n_classes: int, before: float) -> float:
+    """Return the share that the uniform forecast should have, from rows whose true class had less than half of its share.
+
+    With the prior Beta(c, 1) it is (c + sum of responsibilities) / (n + c + 1), its mean.
+    """
+    total = float(weight.sum()) + before + 1.0
+    missed = n_classes * of_true < 0.5
+    of_true, weight = of_true[missed], weight[missed]
+    share = least = before / total
+    for _ in range(MOST_STEPS):
+        uniform = share / n_classes
+        last, share = share, least + float(weight @ (uniform / ((1.0 - share) * of_true + uniform))) / total
+        if abs(share - last) < LAST_SHARE * last:
+            break
+    return min(share, MOST_UNIFORM)
+
+
+# What many forecasts say of the precision of each group of weights, before the rows to fit are seen
+
+
+MOST_AWAY = 2.5
+CLASSES = 6.0
+
+
+class Normal(NamedTuple):
+    """Mean of rho at K = 6 and exponent 1, its slopes in log(K / 6) and in the size of log exponent, and the spread."""
+
+    mean: float
+    of_classes: float
+    of_exponent: float
+    spread: float
+
+
+TWO_CLASSES: Mapping[str, Normal] = {
+    "temp": Normal(4.0, 0.0, 0.0, 0.5),
+    "bias": Normal(2.44, 0.0, -0.58, 1.41),
+    "asym": Normal(3.04, 0.0, -0.44, 1.63),
+    "curve": Normal(3.54, 0.0, -0.89, 2.56),
+    "rank": Normal(3.54, 0.0, -0.89, 2.0),
+}
+"""Of a map of log-odds."""
+
+MANY_CLASSES: Mapping[str, Normal] = {
+    "temp": Normal(4.0, 0.0, 0.0, 0.5),
+    "curve": Normal(3.30, 0.01, -0.64, 2.03),
+    "row": Normal(2.62, 1.07, -0.31, 1.84),
+    "bias": Normal(2.84, 1.43, -0.85, 2.13),
+    "slope": Normal(4.67, 1.45, -0.97, 1.90),
+    "mat": Normal(4.08, 0.32, -0.46, 2.05),
+    "prob": Normal(1.90, -0.21, -0.40, 1.86),
+    "sqz": Normal(4.19, 0.91, -1.60, 2.50),
+}
+"""Of a map of three classes or more."""
+
+
+SHARED = ("temp", "curve", "row")
+"""Groups of features that all classes share: they do nothing to the order of classes in a row, if the slope is positive."""
+
+
+def groups_of(n_classes: int, *, ordered: bool = False) -> Mapping[str, Normal]:
+    """Return the groups of weights; of maps that are to keep the order of classes in a row, those of three classes or more."""
+    if ordered:
+        return {name: MANY_CLASSES[name] for name in SHARED}
+    return TWO_CLASSES if n_classes == 2 else MANY_CLASSES
+
+
+def prior_of(groups: Mapping[str, Normal], n_classes: int, exponent: float) -> tuple[FloatArray, FloatArray]:
+    """Return mean and spread of rho of each group."""
+    away = min(abs(float(np.log(exponent))), MOST_AWAY)
+    classes = float(np.log(n_classes / CLASSES))
+    normals = groups.values()
+    mean = np.array([normal.mean + normal.of_classes * classes + normal.of_exponent * away for normal in normals])
+    return mean, np.array([normal.spread for normal in normals])
+
+
+# The logit of a problem: standardised log-probabilities, features measured on them, and the groups of their weights
+
+
+MANY = 1 << 21
+"""Rows times the square of the number of classes from which features are kept in single precision."""
+
+Features = LogOddsFeatures | ClassFeatures
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What is fitted: a logit, the names of the groups, the group of each weight, and the prior of the groups."""
+
+    logit: Logit
+    names: tuple[str, ...]
+    group: IntArray
+    prior: Prior
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether there are two classes."""
+        return isinstance(self.logit, TwoClasses)
+
+
+def measured(z: FloatArray, weight: FloatArray, *, ordered: bool = False) -> Features:
+    """Measure features on standardised log-probabilities, shape (n, K); ``ordered``, such as keep the order of classes."""
+    kind = LogOddsFeatures if z.shape[1] == 2 and not ordered else ClassFeatures
+    return kind.measured(z, weight)
+
+
+def model_of(
+    z: FloatArray, label: IntArray, weight: FloatArray, features: Features, exponent: float, *, ordered: bool = False
+) -> Model:
+    """Return what is fitted to standardised log-probabilities z, shape (n, K), with these features."""
+    n_classes = z.shape[1]
+    logit: Logit
+    if isinstance(features, LogOddsFeatures):
+        logit, names = TwoClasses(z[:, 1] - z[:, 0], features.of(z), label == 1, weight), features.groups
+    else:
+        precision: type[np.floating[Any]] = np.float32 if z.size * n_classes > MANY else np.float64
+        table = NoFeatures(n_classes) if ordered else table_of(z, features)
+        shared: FloatArray = features.shared(z).astype(precision, copy=False)
+        logit, names = ManyClasses(z, shared, table.cast(precision), label, weight), features.shared_groups
+        names += [] if ordered else [name for row in table_groups(n_classes) for name in row]
+    groups = groups_of(n_classes, ordered=ordered)
+    number = {name: g for g, name in enumerate(groups)}
+    group = np.array([number[name] for name in names])
+    return Model(logit, tuple(groups), group, Prior(*prior_of(groups, n_classes, exponent)))
+
+
+def table_of(z: FloatArray, features: ClassFeatures) -> FeatureTable:
+    """Return the features that have a weight for each class."""
+    if z.shape[1] > MOST_INTERACTING:
+        return OwnOfClass(features.of_classes(z))
+    return SameForAll(features.of_rows(z), own_features(z.shape[1]))
+
+
+def n_shared_of(features: Features) -> int:
+    """Return the number of weights that all classes share."""
+    return len(features.groups if isinstance(features, LogOddsFeatures) else features.shared_groups)
+
+
+# Fitted maps that are mixed with each other and with the prediction itself
+
+
+MOST_LOG_ODDS = 700.0
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """Weights of M maps.
+
+    Attributes
+    ----------
+    shared : ndarray of shape (M, S)
+        Weights of the features that all classes share.
+    own : ndarray of shape (M, K, F)
+        Weights that each class has for itself; F may be 0.
+    shares : ndarray of shape (M + 1,)
+        Share of each map, and of the prediction itself.
+    """
+
+    shared: FloatArray
+    own: FloatArray
+    shares: FloatArray
+
+    def mixed(self, z: FloatArray, prob: FloatArray, features: Features) -> FloatArray:
+        """Return probabilities, shape (n, K), given standardised log-probabilities z and the prediction itself."""
+        mixed = self.shares[-1] * prob
+        if isinstance(features, LogOddsFeatures):
+            scores = (z[:, 1] - z[:, 0])[:, None] + features.of(z) @ self.shared.T
+            scores = np.clip(scores, -MOST_LOG_ODDS, MOST_LOG_ODDS)
+            mixed = mixed + np.stack([score_of_logit(sign * scores) @ self.shares[:-1] for sign in (-1.0, 1.0)], axis=1)
+        else:
+            for scores, share in zip(self._scores(z, features), self.shares[:-1], strict=True):
+                mixed = mixed + share * prob_of_scores(scores)
+        result: FloatArray = mixed / mixed.sum(axis=1, keepdims=True)
+        return result
+
+    def _scores(self, z: FloatArray, features: ClassFeatures) -> list[FloatArray]:
+        """Return the scores of each map, shape (n, K)."""
+        shared = features.shared(z)
+        scores = [z + np.tensordot(weights, shared, axes=1) for weights in self.shared]
+        if self.own.shape[2]:
+            table = table_of(z, features)
+            for score, weights in zip(scores, self.own, strict=True):
+                score += table.scores(weights)
+        return scores

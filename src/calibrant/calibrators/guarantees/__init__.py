@@ -1,1 +1,0 @@
-"""Guarantees of binning: bounds that hold with a stated probability."""

@@ -1,1 +1,0 @@
-"""Calibrators of the probability of one event."""

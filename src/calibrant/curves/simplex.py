@@ -1,0 +1,334 @@
+"""Colours of vectors of three or four probabilities: mixtures of the colours of the corners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray, log_prob_of_prob
+from calibrant._core.checks import refuse, require, whole
+from calibrant._core.result import DrawnResult, Picture, Table
+from calibrant._core.rows import BoolArray, IntArray
+from calibrant.binning.cells import simplex_grid
+
+# The simplex of three classes in small triangles, and how their vertices come to lie on the borders of cells
+
+
+HALVINGS = 50
+"""Bisections of the way across a border: it is found to the last digits."""
+
+ROUNDING = 1e-12
+"""Coordinates that differ by less are those of one point: where cells are decided, rounding has its say."""
+
+
+def small_triangles(resolution: int) -> tuple[FloatArray, IntArray, IntArray]:
+    """Cut the simplex into ``resolution ** 2`` equal triangles.
+
+    Returns the vertices; for each triangle the numbers of its three vertices; and for each side that two triangles share the
+    numbers of these triangles and of the two vertices at its ends.
+    """
+    n = resolution
+    steps = np.arange(n + 1)
+    corner = steps[:, None] + steps <= n
+    i, j = np.nonzero(corner)
+    number = np.full((n + 1, n + 1), -1, dtype=np.intp)
+    number[i, j] = np.arange(i.size)
+    up_i, up_j = np.nonzero(steps[:, None] + steps <= n - 1)
+    up = np.column_stack([number[up_i + 1, up_j], number[up_i, up_j + 1], number[up_i, up_j]])
+    up_number = np.full((n + 1, n + 1), -1, dtype=np.intp)
+    up_number[up_i, up_j] = np.arange(up_i.size)
+    # A triangle that points down shares each of its sides with one that points up.
+    i_, j_ = np.nonzero(steps[:, None] + steps <= n - 2)
+    down = np.column_stack([number[i_ + 1, j_ + 1], number[i_ + 1, j_], number[i_, j_ + 1]])
+    own = up_i.size + np.arange(i_.size)
+    sides = [
+        np.column_stack([own, up_number[i_ + 1, j_], down[:, 0], down[:, 1]]),
+        np.column_stack([own, up_number[i_, j_ + 1], down[:, 0], down[:, 2]]),
+        np.column_stack([own, up_number[i_, j_], down[:, 1], down[:, 2]]),
+    ]
+    vertex: FloatArray = np.column_stack([i, j, n - i - j]) / n
+    return vertex, np.vstack([up, down]), np.vstack(sides)
+
+
+def middle_of(vertex: FloatArray, triangle: IntArray) -> FloatArray:
+    """Return the middle of each triangle."""
+    middle: FloatArray = vertex[triangle].mean(axis=1)
+    return middle
+
+
+def crossings(
+    cell_of: Callable[[FloatArray], IntArray], cell: IntArray, start: FloatArray, end: FloatArray
+) -> FloatArray:
+    """Return where the way from each start to its end leaves the cell of the start."""
+    low, high = np.zeros((len(start), 1)), np.ones((len(start), 1))
+    for _ in range(HALVINGS if len(start) else 0):
+        half = (low + high) / 2.0
+        inside = (cell_of(start + half * (end - start)) == cell)[:, None]
+        low, high = np.where(inside, half, low), np.where(inside, high, half)
+    return start + (low + high) / 2.0 * (end - start)
+
+
+def runs_along(
+    cell_of: Callable[[FloatArray], IntArray],
+    cells: IntArray,
+    start: FloatArray,
+    end: FloatArray,
+    ends: FloatArray,
+    crossing: FloatArray,
+) -> BoolArray:
+    """Whether the border runs along each side between two cells, and does not only cross it.
+
+    A border along a side crosses it in its middle, to the last digits: one that leans a little crosses it elsewhere, and the
+    side's ends do not lie on it. So does one that cuts it there: it parts no points near the side's ends.
+    """
+    middle = ends.mean(axis=1)
+    along: BoolArray = np.abs(crossing - middle).max(axis=1) <= ROUNDING
+    some = np.flatnonzero(along)
+    across = 0.05 * (end - start)[some]
+    for number in range(2 if some.size else 0):
+        near = (middle[some] + ends[some, number]) / 2.0
+        along[some] &= (cell_of(near - across) == cells[some, 0]) & (cell_of(near + across) == cells[some, 1])
+    return along
+
+
+def moved_onto(vertex: FloatArray, border: IntArray, crossing: FloatArray, along: BoolArray, step: float) -> FloatArray:
+    """Move each vertex between two cells onto their border, which the ways across its sides have found.
+
+    Where the border runs along the sides themselves its vertices stay. Those at the edge of the simplex stay at the edge.
+    """
+    number, sums, moving = np.zeros(len(vertex)), np.zeros(vertex.shape), np.zeros(len(vertex), dtype=bool)
+    for end in border.T:
+        number += np.bincount(end, minlength=len(vertex))
+        np.add.at(sums, end, crossing)
+        moving[end[~along]] = True
+    moved = vertex.copy()
+    moved[moving] = sums[moving] / number[moving, None]
+    for end, other in (border.T, border.T[::-1]):
+        last = moving[end] & (number[end] == 1)
+        moved[end[last]] = _to_the_edge(vertex[end[last]], moved[other[last]], crossing[last], step)
+    moved[moving] = np.where(vertex[moving] == 0, 0.0, moved[moving])
+    moved[moving] /= moved[moving].sum(axis=1, keepdims=True)
+    return moved
+
+
+def _to_the_edge(vertex: FloatArray, start: FloatArray, through: FloatArray, step: float) -> FloatArray:
+    """Follow a border from its last vertex but one to the edge of the simplex that the last one is at.
+
+    One that runs nearly along the edge, and would meet it more than two steps off, ends where it is.
+    """
+    rows, edge = np.arange(len(vertex)), vertex.argmin(axis=1)
+    height, fall = start[rows, edge], (start - through)[rows, edge]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reached = start + (height / fall)[:, None] * (through - start)
+    near = (fall > 0) & (reached >= 0).all(axis=1) & (np.abs(reached - through) <= 2.0 * step).all(axis=1)
+    return np.where(near[:, None], reached, through)
+
+
+def room_about(middle: FloatArray, cell: IntArray, border: FloatArray) -> FloatArray:
+    """Return the distance from each middle to the border of its cell or the edge of the simplex; corners are 1 apart."""
+    room: FloatArray = middle.min(axis=1) * np.sqrt(0.75)
+    held = cell >= 0
+    distance = np.sqrt(((middle[cell[held]] - border[held]) ** 2).sum(axis=1) / 2.0)
+    np.minimum.at(room, cell[held], distance)
+    return room
+
+
+def means_of(prob: FloatArray, cell: IntArray, n_cells: int) -> FloatArray:
+    """Return the mean of the forecasts in each cell; NaN where there is none."""
+    held = cell >= 0
+    sums = np.column_stack([np.bincount(cell[held], prob[held, j], n_cells) for j in range(3)])
+    number = np.bincount(cell[held], minlength=n_cells)[:, None].astype(np.float64)
+    means = np.full(sums.shape, np.nan)
+    np.divide(sums, number, out=means, where=number > 0)
+    return means
+
+
+# The map of a calibrator of three classes, all over the simplex
+
+
+INSET = 1e-3
+"""How far the grid is drawn toward the middle: at a probability of exactly zero, logarithms say nothing of the map."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexMap(DrawnResult):
+    """Forecasts of three classes on a triangular grid, and what they are mapped to.
+
+    Attributes
+    ----------
+    prob : ndarray of shape (n_points, 3)
+        The grid: multiples of 1 / (resolution - 1) that sum to one, drawn by a thousandth toward the middle.
+    calibrated : ndarray of shape (n_points, 3)
+        What they are mapped to.
+    classes : tuple of str
+        Names of the classes.
+    calibrator : str
+        Where the figures come from.
+    """
+
+    _table = Table("point of the grid", "prob_*", "calibrated_*")
+    _summary = "{calibrator}, points={prob:n}"
+    _picture = Picture(
+        "the change of each class as a heat map",
+        "curves.simplex_partition.plot_simplex_map",
+        options=(
+            "``norm``, a Normalize of matplotlib, says which changes the colours span, so that several pictures "
+            "can be compared."
+        ),
+        axes="axes",
+    )
+
+    prob: FloatArray
+    calibrated: FloatArray
+    classes: tuple[str, ...]
+    calibrator: str
+
+    @property
+    def change(self) -> FloatArray:
+        """Calibrated minus uncalibrated probability of each class; rows sum to zero.
+
+        Returns
+        -------
+        ndarray of shape (n_points, 3)
+            Positive where the calibrator raises a probability.
+        """
+        return np.asarray(self.calibrated - self.prob, dtype=np.float64)
+
+
+def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
+    """Map of a fitted calibrator of three classes on a triangular grid over the simplex.
+
+    Parameters
+    ----------
+    calibrator : fitted calibrator or callable
+        A calibrator of three classes, or a function of a table of shape (n, 3) that returns another.
+    resolution : int, default=61
+        Points along each side, at least 2.
+
+    Returns
+    -------
+    SimplexMap
+        A result with ``prob``, ``calibrated``, ``change``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If the calibrator is one of another number of classes or gives NaN, or ``resolution`` is less than 2.
+    TypeError
+        If it is neither a fitted calibrator nor a function, or ``resolution`` is not whole.
+
+    Notes
+    -----
+    A calibrator that was fitted on logits gets the logarithms of the grid.
+
+    Examples
+    --------
+    >>> from calibrant.curves import simplex_map
+    >>> simplex_map(lambda prob: prob, resolution=11)
+    SimplexMap(<lambda>, points=66)
+    """
+    whole("resolution", resolution, least=2, hint="61 is usual")
+    classes = three_classes(calibrator)
+    prob = (1.0 - INSET) * simplex_grid(3, resolution - 1) + INSET / 3.0
+    return SimplexMap(prob, mapped_by(calibrator, prob), classes, name_of(calibrator))
+
+
+def three_classes(calibrator: Any) -> tuple[str, ...]:
+    """Return the names of the classes of a calibrator, which must be three; numbers of a function."""
+    labels = getattr(calibrator, "classes_", np.arange(3))
+    require(
+        len(labels) == 3,
+        "a triangle shows three classes",
+        given=f"the calibrator has {len(labels)}",
+        hint="Fit it on three, or use calibration_map",
+    )
+    return tuple(str(label) for label in np.asarray(labels).tolist())
+
+
+def mapped_by(calibrator: Any, prob: FloatArray) -> FloatArray:
+    """Return what a calibrator or a function makes of forecasts."""
+    if hasattr(calibrator, "predict_proba"):
+        calibrated = calibrator.predict_proba(as_fitted(calibrator, prob))
+    elif callable(calibrator):
+        calibrated = calibrator(prob)
+    else:
+        refuse(
+            "calibrator must be a fitted calibrator or a function",
+            value=calibrator,
+            hint="Pass one of these",
+            error=TypeError,
+        )
+    table = np.asarray(calibrated, dtype=np.float64)
+    require(
+        table.shape == prob.shape,
+        f"the map must give a table of shape {prob.shape}",
+        value=table.shape,
+        hint=f"Pass a map of {prob.shape[1]} classes",
+    )
+    if not np.isfinite(table).all():
+        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
+        refuse(
+            "the map must give finite numbers",
+            got=f"{table[row].tolist()} for {prob[row].tolist()}",
+            hint="Correct the map there",
+        )
+    return table
+
+
+def as_fitted(calibrator: Any, prob: FloatArray) -> FloatArray:
+    """Return forecasts as the calibrator was given them: as logits if it was fitted on logits."""
+    return log_prob_of_prob(prob) if getattr(calibrator, "input", "probability") == "logit" else prob
+
+
+def name_of(calibrator: Any) -> str:
+    """Return the name of a function, or what a calibrator says of itself."""
+    return str(getattr(calibrator, "__name__", " ".join(repr(calibrator).split())))
+
+
+# Colours of vectors of three or four probabilities: mixtures of the colours of the corners
+
+
+Colours = Literal["safe", "rgb"]
+
+CERTAIN: dict[Colours, tuple[str, ...]] = {"safe": _style.CERTAIN, "rgb": _style.RGB}
+"""Colours of the certain forecasts."""
+
+BRIGHTNESS = np.array([0.299, 0.587, 0.114])
+"""What red, green and blue add to how bright a colour looks."""
+
+GAMMA = 2.2
+"""Power by which the numbers of a colour become light."""
+
+TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+).T
+TO_SEEN = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+).T
+"""From light to what the cones of an eye take in, and from the cube root of that to what is seen (Ottosson's OKLab)."""
+
+
+def mixed(vectors: FloatArray, colours: Colours = "safe") -> FloatArray:
+    """Mix the colours of the corners: red, green and blue of each vector of probabilities, in [0, 1].
+
+    Safe colours are mixed as they are seen: half way between two colours is half way to the eye, neither darker nor grey.
+    """
+    certain = np.array([list(bytes.fromhex(colour[1:])) for colour in CERTAIN[colours][: vectors.shape[1]]]) / 255.0
+    if colours == "rgb":
+        return np.clip(vectors @ certain, 0.0, 1.0)
+    seen = vectors @ (np.cbrt(certain**GAMMA @ TO_CONES) @ TO_SEEN)
+    light = (seen @ np.linalg.inv(TO_SEEN)) ** 3 @ np.linalg.inv(TO_CONES)
+    mixture: FloatArray = np.clip(light, 0.0, 1.0) ** (1.0 / GAMMA)
+    return mixture

@@ -1,0 +1,403 @@
+"""The errors of deciding for an event from a threshold on: shares of rows, at many thresholds at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.arrays import FloatArray, first
+from calibrant._core.border import Input, as_problem
+from calibrant._core.checks import distinct_names, each, number, require, some, together
+from calibrant._core.result import Result, Table
+from calibrant._core.rows import BinaryProblem, IntArray, Problem, Rows
+from calibrant.decisions.prior_shift import as_event_share, classes_of, numbers_of, received
+from calibrant.notions import Notion, as_notion
+
+# Cost matrices: a row for each true class, a column for each decision
+
+
+MOST_COST = 1e100
+"""Cost up to which sums over rows do not overflow."""
+
+
+def as_cost_matrix(cost_matrix: npt.ArrayLike, n_classes: int) -> FloatArray:
+    """Return ``cost[i, j]``, the cost of deciding j when i is true; columns beyond the classes are other decisions."""
+    meaning = "Let cost_matrix[i][j] be the cost of deciding j when i is true"
+    cost = numbers_of("cost_matrix", cost_matrix, meaning)
+    require(
+        cost.ndim == 2 and len(cost) == n_classes <= cost.shape[-1],
+        f"cost_matrix must have a row a class and a column a decision, shape ({n_classes}, {n_classes}) or wider",
+        got=f"shape {cost.shape}",
+        hint=meaning,
+    )
+    in_a_row = "Add a number to the whole row: decisions depend on differences within a row alone"
+    each("cost_matrix", cost, cost >= 0, "not be negative", hint=in_a_row)
+    unit = "Divide all costs by one number: decisions stay the same"
+    each("cost_matrix", cost, cost <= MOST_COST, f"be at most {MOST_COST:g}", hint=unit)
+    i, j = first(cost[:, :n_classes] < np.diag(cost)[:, None])  # (0, 0), which fits, where all do
+    require(
+        cost[i, j] >= cost[i, i],
+        "a right decision must not cost more than a wrong one",
+        got=f"{cost[i, i]:g} for deciding {i} and {cost[i, j]:g} for deciding {j} when {i} is true",
+        hint="Rows are the classes that are true, columns the decisions",
+    )
+    return cost
+
+
+def as_cost(name: str, value: object) -> float:
+    """Return one cost."""
+    return number(name, value, least=0.0, hint="Pass 1.0, say; a gain is a cost of the other decision")
+
+
+def zero_one(n_classes: int) -> FloatArray:
+    """Return the costs under which every error costs one."""
+    return 1.0 - np.eye(n_classes)
+
+
+def column_names(classes: npt.NDArray[np.generic], n_decisions: int, extra: object) -> npt.NDArray[np.generic]:
+    """Return the name of each decision: of the classes, and of the columns beyond them."""
+    wanted = n_decisions - len(classes)
+    if extra is None:
+        names = ["abstain"] if wanted == 1 else [f"abstain {number}" for number in range(1, wanted + 1)]
+    else:
+        names = _texts(extra)
+    require(
+        len(names) == wanted and len({*names, *map(str, classes.tolist())}) == n_decisions,
+        f"extra must name each of the {wanted} decisions beyond the classes once",
+        value=names,
+        hint="Pass one new name for each further column of cost_matrix",
+    )
+    return np.array([*classes.tolist(), *names], dtype=object) if names else classes
+
+
+def _texts(extra: object) -> list[str]:
+    """Return one name, or several, as a list."""
+    names: Any = [extra] if isinstance(extra, str) else extra.tolist() if isinstance(extra, np.ndarray) else extra
+    fits = isinstance(names, Sequence) and all(isinstance(name, str) for name in names)
+    must = "extra must be a name, or a sequence of names"
+    require(fits, must, value=extra, hint="Pass 'ask', say", error=TypeError)
+    return [str(name) for name in names]
+
+
+# The optimal threshold of a calibrated probability, from costs and from shares of the classes
+
+
+def optimal_threshold(
+    cost_false_positive: float,
+    cost_false_negative: float,
+    *,
+    cost_true_positive: float = 0.0,
+    cost_true_negative: float = 0.0,
+    old_prior: float | None = None,
+    new_prior: float | None = None,
+) -> float:
+    """Probability from which it is cheaper to decide for the event, in [0, 1].
+
+    Parameters
+    ----------
+    cost_false_positive, cost_false_negative : float
+        Cost of deciding for the event when it does not occur, and against it when it occurs. Only their ratio matters.
+    cost_true_positive, cost_true_negative : float, default=0
+        Cost of the right decisions, where there is one: of a treatment that was needed, say. No more than that of the wrong
+        one.
+    old_prior, new_prior : float, optional
+        Share of events for which the forecast is calibrated, and share where it is used. Both or none.
+
+    Returns
+    -------
+    float
+        The threshold for the forecast as it is: decide for the event where ``y_prob >= threshold``.
+
+    Raises
+    ------
+    ValueError
+        If a cost is negative, if a right decision costs more than the wrong one, if no error costs anything, or if a share
+        is none.
+
+    Notes
+    -----
+    With a the cost of a false positive beyond that of a true negative, and b the cost of a false negative beyond that of a
+    true positive, deciding for the event is cheaper where (1 - p) a <= p b: from p = a / (a + b) on. A new share of events
+    multiplies the odds of every forecast by r' / r, where r and r' are the old and the new ratio of events to the rest. So the
+    threshold for the old forecast is
+
+        a r / (a r + b r'),
+
+    which with equal costs is r / (r + r'). `shift_prior` moves the probabilities in place of the threshold: the decisions
+    are the same.
+
+    The threshold is optimal for probabilities that are calibrated. For others `calibration_regret` measures the extra cost.
+
+    References
+    ----------
+    Elkan, The foundations of cost-sensitive learning, IJCAI 2001.
+    Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, Kull, Flach, Classifier calibration: a survey, Machine Learning 2023.
+
+    Examples
+    --------
+    >>> from calibrant import optimal_threshold
+    >>> optimal_threshold(4, 1)
+    0.8
+    >>> round(optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8), 15)
+    0.2
+    """
+    a = _excess("positive", "negative", cost_false_positive, cost_true_negative)
+    b = _excess("negative", "positive", cost_false_negative, cost_true_positive)
+    stays = "Pass both, or none if the share of events stays"
+    if together(old_prior=old_prior, new_prior=new_prior, hint=stays):
+        old = Fraction(as_event_share("old_prior", old_prior, positive=True))
+        new = Fraction(as_event_share("new_prior", new_prior))
+        a, b = a * old * (1 - new), b * new * (1 - old)
+    require(
+        a + b != 0,
+        "some error that can happen must cost more than the right decision",
+        got="costs under which every decision is as good",
+        hint="Pass cost_false_positive=1 and cost_false_negative=1 to count errors",
+    )
+    return float(a / (a + b))
+
+
+def threshold_of(cost: FloatArray) -> float | None:
+    """Return the threshold of a 2 x 2 cost matrix; None if its decisions all cost the same."""
+    (true_negative, false_positive), (false_negative, true_positive) = cost.tolist()
+    a = Fraction(false_positive) - Fraction(true_negative)
+    b = Fraction(false_negative) - Fraction(true_positive)
+    return float(a / (a + b)) if a + b > 0 else None
+
+
+def as_threshold(threshold: object) -> float:
+    """Return a threshold in [0, 1]."""
+    hint = "It is compared with probabilities; see optimal_threshold"
+    return number("threshold", threshold, least=0.0, most=1.0, hint=hint)
+
+
+def as_places(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return the distinct places in [0, 1] in increasing order."""
+    places = numbers_of(name, values, f"Pass numbers between 0 and 1, such as {name}=[0.2, 0.5]")
+    hint = "Pass numbers between 0 and 1"
+    require(places.ndim == 1, f"{name} must have one dimension", got=f"shape {places.shape}", hint=hint)
+    each(name, places, (places >= 0) & (places <= 1), "lie in [0, 1]", hint=hint)
+    return np.unique(places)
+
+
+def _excess(decided: str, true: str, wrong: float, right: float) -> Fraction:
+    """Return what a wrong decision costs beyond the right one, as a fraction: products of those neither round nor vanish."""
+    wrong_cost = as_cost(f"cost_false_{decided}", wrong)
+    right_cost = as_cost(f"cost_true_{true}", right)
+    require(
+        right_cost <= wrong_cost,
+        "a right decision must not cost more than the wrong one",
+        got=f"cost_true_{true}={right!r} and cost_false_{decided}={wrong!r}",
+        hint="Check which cost is which",
+    )
+    return Fraction(wrong_cost) - Fraction(right_cost)
+
+
+# Decisions of least expected cost
+
+
+TIE = 1e-13
+"""Expected costs that differ by less, relative to themselves, are the same: rounding moves them about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions(Result):
+    """What to decide in each row, and what it is expected to cost.
+
+    Attributes
+    ----------
+    decision : ndarray of shape (n,)
+        Column of the cost matrix.
+    expected_cost : ndarray of shape (n,)
+        Its expected cost under the predicted probabilities.
+    names : ndarray of shape (n_decisions,)
+        Name of each decision: the classes, then what else can be decided.
+    cost_matrix : ndarray of shape (n_classes, n_decisions)
+        Cost of deciding the column when the row is true.
+    """
+
+    _table = Table("forecast", "decision=_text", "expected_cost")
+
+    decision: IntArray
+    expected_cost: FloatArray
+    names: npt.NDArray[np.generic]
+    cost_matrix: FloatArray
+
+    @property
+    def named(self) -> npt.NDArray[np.generic]:
+        """Name of the decision in each row, shape (n,)."""
+        named: npt.NDArray[np.generic] = self.names[self.decision]
+        return named
+
+    @property
+    def _text(self) -> npt.NDArray[np.generic]:
+        """The names in a data frame: those of different kinds are written as text."""
+        return self.named.astype(str) if self.named.dtype == object else self.named
+
+    def __repr__(self) -> str:
+        count = np.bincount(self.decision, minlength=self.names.size)
+        most = [f"{name}: {number}" for name, number in zip(self.names.tolist(), count.tolist(), strict=True) if number]
+        shown = ", ".join(most[:5]) + (", ..." if len(most) > 5 else "")
+        return f"Decisions({shown}; expected cost {self.expected_cost.mean():.4g})"
+
+
+def decide(
+    y_prob: npt.ArrayLike,
+    cost_matrix: npt.ArrayLike,
+    *,
+    extra: str | Sequence[str] | None = None,
+    labels: Sequence[Any] | None = None,
+    input: Input = "probability",
+    rows: Rows = "as-given",
+) -> Decisions:
+    """Choose the decision of least expected cost in each row.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Calibrated probabilities; one column is the probability of the event, class 1 of 2.
+    cost_matrix : array-like of shape (n_classes, n_decisions)
+        ``cost_matrix[i][j]`` is the cost of deciding j when class i is true. The first columns decide for the classes, in their
+        order. Columns beyond them are other decisions, such as to abstain, or to ask an expert.
+    extra : str or sequence of str, optional
+        Names of the columns beyond the classes; by default ``"abstain"``.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default the names of the columns of a data frame if they are words, else 0, 1, ....
+    input : {"probability", "logit"}, default="probability"
+        What ``y_prob`` holds.
+    rows : {"as-given", "normalize", "percent"}, default="as-given"
+        Check that rows sum to one, divide them by their sums, or divide percent by 100: see `DataOptions`.
+
+    Returns
+    -------
+    Decisions
+        A result with ``decision``, ``expected_cost``, ``named`` and ``to_frame()``.
+
+    Raises
+    ------
+    ValueError
+        If the matrix has another shape, a negative cost, or a right decision that costs more than a wrong one.
+
+    Notes
+    -----
+    The expected cost of deciding j is the sum over classes i of p_i cost[i, j]. Of decisions that cost the same the first is
+    taken, except that a 2 x 2 matrix follows `optimal_threshold`: the event, class 1 of 2, is decided from the threshold on.
+    Costs are the same if they differ by less than 1e-13 of themselves, so that rounding decides nothing.
+
+    An abstention of cost c, where every error costs one, is taken where no class has a probability of 1 - c or more (Chow's
+    rule). At 1 - c the class is decided; where c is so small that 1 - c has lost its digits, below 0.001, what is decided
+    there is left to rounding.
+
+    References
+    ----------
+    Chow, On optimum recognition error and reject tradeoff, IEEE Transactions on Information Theory 1970.
+    Elkan, The foundations of cost-sensitive learning, IJCAI 2001.
+
+    Examples
+    --------
+    >>> from calibrant import decide
+    >>> found = decide([0.05, 0.5, 0.95], [[0, 1, 0.2], [1, 0, 0.2]])
+    >>> found
+    Decisions(0: 1, 1: 1, abstain: 1; expected cost 0.1)
+    >>> found.named.tolist()
+    [0, 'abstain', 1]
+    """
+    forecast, _, columns = received(y_prob, input=input, rows=rows)
+    prob = forecast.prob
+    cost = as_cost_matrix(cost_matrix, prob.shape[1])
+    classes = classes_of(prob.shape[1], labels, columns)
+    names = column_names(classes, cost.shape[1], extra)
+    decision, expected = cheapest(prob, cost)
+    return Decisions(decision, expected, names, cost.copy())
+
+
+def cheapest(prob: FloatArray, cost: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the decision of least expected cost in each row of a table, and that cost."""
+    expected = prob @ cost
+    if cost.shape == (2, 2) and (threshold := threshold_of(cost)) is not None:
+        decision: IntArray = (prob[:, 1] >= threshold).astype(np.intp)
+    else:
+        decision = (expected <= expected.min(axis=1, keepdims=True) * (1.0 + TIE)).argmax(axis=1)
+    return decision, expected[np.arange(len(expected)), decision]
+
+
+# One event, and one or several forecasts of it by their names
+
+
+def events_of(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None,
+    notion: str | Notion | None,
+    data: Any,
+) -> dict[str, BinaryProblem]:
+    """Return the problem of each forecast by its name, of one event and the same rows; without a name it is "forecast"."""
+    forecasts: Mapping[str, npt.ArrayLike | None] = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
+    some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
+    distinct_names("forecasts", forecasts)
+    problems = {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
+    first, *others = problems
+    for name in others:
+        _require_same_event(first, problems[first], name, problems[name])
+    return problems
+
+
+def _require_same_event(first: str, one: BinaryProblem, name: str, other: BinaryProblem) -> None:
+    """Refuse a forecast of another event: shares of events and costs are those of the first."""
+    same = np.array_equal(one.outcome, other.outcome) and np.array_equal(one.weight, other.weight)
+    differ = int((one.outcome != other.outcome).sum()) if one.size == other.size else max(one.size, other.size)
+    require(
+        same,
+        "there must be one event for all forecasts",
+        got=f"{first!r} and {name!r}, whose events differ in {differ} of {one.size} rows",
+        hint="Pass the forecasts one at a time",
+    )
+
+
+def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
+    """Return the one binary problem of a notion; by default that of the event of two classes."""
+    require(
+        notion is not None or problem.classes.size == 2,
+        "y_prob must speak of one event",
+        got=f"{problem.classes.size} classes",
+        hint="Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction",
+    )
+    chosen = as_notion(notion, problem)
+    problems = list(chosen.split(problem))
+    require(
+        len(problems) == 1,
+        "notion must speak of one event",
+        got=f"{chosen.name!r}, which speaks of {len(problems)}",
+        hint="Choose one: notion=OneVsRest(name)",
+    )
+    return problems[0]
+
+
+def panel_named(panels: tuple[Any, ...], name: str) -> Any:
+    """Return the panel of that name."""
+    for panel in panels:
+        if panel.name == name:
+            return panel
+    raise KeyError(f"{name!r} is no forecast of the curve; there are {', '.join(repr(p.name) for p in panels)}")
+
+
+# The errors of deciding for an event from a threshold on: shares of rows, at many thresholds at once
+
+
+def errors_at(
+    score: FloatArray, weight: FloatArray, events: FloatArray, threshold: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return shares of false positives and of false negatives among all rows, deciding for the event from each threshold on.
+
+    The distinct scores increase; ``weight`` and ``events`` stand on them.
+    """
+    total, others = weight.sum(), weight - events
+    below = np.searchsorted(score, threshold, side="left")
+    missed = np.append(0.0, np.cumsum(events))
+    # From the other end, so that the last shares are not differences of large sums.
+    alarmed = np.append(np.cumsum(others[::-1])[::-1], 0.0)
+    return alarmed[below] / total, missed[below] / total

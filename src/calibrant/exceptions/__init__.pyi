@@ -1,1 +1,0 @@
-from calibrant._core.warnings import CalibrationWarning as CalibrationWarning

@@ -1,0 +1,3 @@
+"""What methods are fitted by: Newton's method, isotonic regression, folds, paths and trees."""
+
+from __future__ import annotations

@@ -1,0 +1,1092 @@
+"""Convex logits whose groups of weights have Gaussian priors, and the variances of these by Laplace evidence."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
+from scipy.special import expit
+
+from calibrant._core.arrays import FloatArray
+from calibrant._core.rows import BoolArray, IntArray
+from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise
+
+# Second derivatives H of a log loss, and A = H + diag(ridge): solutions, the diagonal of the inverse, and the determinant
+
+
+JITTER = 1e-9
+"""Added to the diagonal, relative to its largest entry, of a matrix that rounding has left without a factor."""
+
+
+class Curvature(ABC):
+    """Second derivatives of the log loss of all rows."""
+
+    most_inner: int
+    """Updates of precisions that are made with them."""
+
+    @abstractmethod
+    def times(self, w: FloatArray) -> FloatArray:
+        """Return H w."""
+
+    @abstractmethod
+    def with_ridge(self, ridge: FloatArray) -> Solvable:
+        """Return H + diag(ridge)."""
+
+
+class Looked(Protocol):
+    """Something with second derivatives, which are made when they are asked for."""
+
+    @property
+    def curvature(self) -> Curvature:
+        """Second derivatives."""
+
+
+class Solvable(ABC):
+    """A = H + diag(ridge)."""
+
+    inverse_diagonal: FloatArray
+    log_det: float
+
+    @abstractmethod
+    def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
+        """Return the solution for a right-hand side, perhaps with help of one that is near."""
+
+    def for_many(self) -> Solvable:
+        """Return the same, made ready for many solutions."""
+        return self
+
+    def at(self, look: Looked) -> Solvable:
+        """Return what solves with second derivatives elsewhere, as far as that is cheap."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class DenseCurvature(Curvature):
+    """The matrix H, shape (d, d)."""
+
+    matrix: FloatArray
+    most_inner = 30
+
+    def times(self, w: FloatArray) -> FloatArray:
+        """Return H w."""
+        return self.matrix @ w
+
+    def with_ridge(self, ridge: FloatArray) -> Solvable:
+        """Return H + diag(ridge)."""
+        return Factored(self.matrix, ridge)
+
+
+class Factored(Solvable):
+    """A, factored by Cholesky."""
+
+    def __init__(self, matrix: FloatArray, ridge: FloatArray) -> None:
+        self.factor = factor_of(matrix, ridge)
+
+    def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
+        """Return the solution."""
+        solution: FloatArray = dpotrs(self.factor, right, lower=1)[0]
+        return solution
+
+    @property
+    def inverse_diagonal(self) -> FloatArray:  # type: ignore[override]
+        """Diagonal of the inverse."""
+        inverse = dtrtri(self.factor, lower=1)[0]
+        diagonal: FloatArray = np.einsum("ij,ij->j", inverse, inverse)
+        return diagonal
+
+    @property
+    def log_det(self) -> float:  # type: ignore[override]
+        """Logarithm of the determinant."""
+        return 2.0 * float(np.log(self.factor.diagonal()).sum())
+
+
+def factor_of(matrix: FloatArray, ridge: FloatArray) -> FloatArray:
+    """Return the Cholesky factor of matrix + diag(ridge), in the lower triangle."""
+    for more in (0.0, JITTER * float(np.abs(matrix.diagonal()).max())):
+        filled = np.array(matrix, np.float64, order="F")
+        filled[np.diag_indices(len(ridge))] += ridge + more
+        factor, failed = dpotrf(filled, lower=1, overwrite_a=1, clean=1)
+        if not failed:
+            break
+    result: FloatArray = factor
+    return result
+
+
+# Features with a weight for each class: what they add to scores, the transpose of that, and second derivatives
+
+
+NO_PART = 1e-5
+"""Part of the largest weight of rows in a block below which a row is left out of it."""
+
+MOST_ROWS = 0.5
+"""Part of the rows from which it is quicker to leave none out."""
+
+LEAST_HALVED = 32
+"""Features from which it is quicker to work out one half of a symmetric matrix."""
+
+
+class FeatureTable(ABC):
+    """Features of n rows; class j has the weights W[j], shape (F,)."""
+
+    n_features: int
+
+    @abstractmethod
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Return what weights, shape (K, F), add to the scores, shape (n, K)."""
+
+    @abstractmethod
+    def pulled(self, residual: FloatArray) -> FloatArray:
+        """Return the sums over rows of residuals, shape (n, K), times features, shape (K, F), in double precision.
+
+        The residuals of each row sum to zero.
+        """
+
+    @abstractmethod
+    def blocks(self, weight: FloatArray) -> FloatArray:
+        """Return the sums over rows of weights, shape (K, n), times products of the features of a class, shape (K, F, F)."""
+
+    @abstractmethod
+    def part(self, rows: slice | IntArray) -> FeatureTable:
+        """Return the features of some rows."""
+
+    @abstractmethod
+    def cast(self, dtype: type[np.floating]) -> FeatureTable:
+        """Return the same in another precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class SameForAll(FeatureTable):
+    """Features of rows, shape (n, F), the same for all classes; ``own``, shape (K, m), tells which speak of a class."""
+
+    rows: FloatArray
+    own: IntArray
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]
+        """Number of features."""
+        return int(self.rows.shape[1])
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Return what weights add to the scores."""
+        return self.rows @ weights.T
+
+    def pulled(self, residual: FloatArray) -> FloatArray:
+        """Return the sums of residuals times features; those of all classes sum to zero, but for rounding that is taken off."""
+        pulled: FloatArray = (residual.T @ self.rows).astype(np.float64, copy=False)
+        pulled -= pulled.mean(axis=0)
+        return pulled
+
+    def blocks(self, weight: FloatArray) -> FloatArray:
+        """Return the weighted sums of products."""
+        return np.stack([weighted_products(self.rows, own) for own in weight])
+
+    def part(self, rows: slice | IntArray) -> FeatureTable:
+        """Return the features of some rows."""
+        return SameForAll(np.ascontiguousarray(self.rows[rows]), self.own)
+
+    def cast(self, dtype: type[np.floating]) -> FeatureTable:
+        """Return the same in another precision."""
+        return SameForAll(self.rows.astype(dtype, copy=False), self.own)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnOfClass(FeatureTable):
+    """Features of a class itself, shape (F, n, K)."""
+
+    own: FloatArray
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]
+        """Number of features."""
+        return len(self.own)
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Return what weights add to the scores."""
+        scores: FloatArray = self.own[0] * weights[:, 0]
+        for feature, weight in zip(self.own[1:], weights.T[1:], strict=True):
+            scores += feature * weight
+        return scores
+
+    def pulled(self, residual: FloatArray) -> FloatArray:
+        """Return the sums of residuals times features."""
+        return np.stack([np.einsum("ik,ik->k", feature, residual) for feature in self.own], axis=1, dtype=np.float64)
+
+    def blocks(self, weight: FloatArray) -> FloatArray:
+        """Return the weighted sums of products."""
+        size, weight = len(self.own), weight.T
+        blocks = np.empty((weight.shape[1], size, size), self.own.dtype)
+        for f in range(size):
+            weighted = self.own[f] * weight
+            for g in range(f + 1):
+                blocks[:, f, g] = blocks[:, g, f] = np.einsum("ik,ik->k", weighted, self.own[g])
+        return blocks
+
+    def part(self, rows: slice | IntArray) -> FeatureTable:
+        """Return the features of some rows."""
+        return OwnOfClass(np.ascontiguousarray(self.own[:, rows]))
+
+    def cast(self, dtype: type[np.floating]) -> FeatureTable:
+        """Return the same in another precision."""
+        return OwnOfClass(self.own.astype(dtype, copy=False))
+
+
+@dataclass(frozen=True)
+class NoFeatures(FeatureTable):
+    """Nothing but what all classes share."""
+
+    n_classes: int
+    n_features = 0
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Return zero."""
+        return np.zeros((1, self.n_classes))
+
+    def pulled(self, residual: FloatArray) -> FloatArray:
+        """Return no sums."""
+        return np.empty((self.n_classes, 0))
+
+    def blocks(self, weight: FloatArray) -> FloatArray:
+        """Return empty blocks."""
+        return np.empty((self.n_classes, 0, 0))
+
+    def part(self, rows: slice | IntArray) -> FeatureTable:
+        """Return the same."""
+        return self
+
+    def cast(self, dtype: type[np.floating]) -> FeatureTable:
+        """Return the same."""
+        return self
+
+
+def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the sum over rows of a weight, at least 0, times the products of the row's numbers, shape (F, F)."""
+    some = weight > NO_PART * weight.max(initial=0.0)
+    if some.sum() <= MOST_ROWS * len(some):
+        rows, weight = rows[some], weight[some]
+    if rows.shape[1] < LEAST_HALVED:
+        products: FloatArray = (rows * weight[:, None]).T @ rows
+        return products
+    half = rows * np.sqrt(np.maximum(weight, 0.0))[:, None]
+    # Of a matrix and its own transpose NumPy works out one half.
+    return half.T @ half
+
+
+# The blocks  X_j' diag(c_j) X_j + diag(ridge_j)  of the classes: their inverses applied, with diagonals and determinants
+
+
+RESOLVED = 0.1
+"""Ratio of data to prior, on average over classes, down to which a direction is kept; of the rest the first order is enough."""
+
+MOST_DIRECTIONS = 160
+
+LEAST_VARIANCE = 1e-6
+"""Variance that is left of a weight, at least, in units of that of its prior."""
+
+
+class ClassBlocks(ABC):
+    """The block of each class.
+
+    Attributes
+    ----------
+    inverse_diagonal : ndarray of shape (K, F)
+        Diagonals of the inverses.
+    log_det : float
+        Sum of the logarithms of the determinants.
+    """
+
+    inverse_diagonal: FloatArray
+    log_det: float
+
+    @abstractmethod
+    def solved(self, right: FloatArray) -> FloatArray:
+        """Return the solutions for right-hand sides, shape (K, F)."""
+
+
+class WholeBlocks(ClassBlocks):
+    """Blocks with their inverses."""
+
+    def __init__(self, blocks: FloatArray, ridge: FloatArray) -> None:
+        self.log_det, self.inverses = 0.0, np.empty_like(blocks)
+        for j, (block, own) in enumerate(zip(blocks, ridge, strict=True)):
+            factor = factor_of(block, own)
+            self.log_det += 2.0 * float(np.log(factor.diagonal()).sum())
+            inverse = dpotri(factor, lower=1, overwrite_c=1)[0]
+            self.inverses[j] = inverse + np.tril(inverse, -1).T
+        self.inverse_diagonal = np.einsum("kff->kf", self.inverses).astype(np.float64)
+
+    def solved(self, right: FloatArray) -> FloatArray:
+        """Return the solutions for right-hand sides."""
+        solution: FloatArray = np.matmul(self.inverses, right[:, :, None].astype(self.inverses.dtype, copy=False))[
+            :, :, 0
+        ]
+        return solution
+
+
+class FewDirections(ClassBlocks):
+    """Blocks of features that are the same for all classes, in the directions along which rows say more than the prior.
+
+    With x scaled by the prior, these are the leading eigenvectors V of the sum of all blocks, and for each class its own
+    features. Block j is then about  I + V_j B_j V_j',  and its inverse  I - V_j (I - (I + B_j)^-1) V_j'.  Of what V_j
+    leaves out the diagonal counts. The one weight of each class whose ridge is not that of the other classes (that of its own
+    log-probability) is put right by a change of rank one.
+    """
+
+    def __init__(
+        self, rows: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray, ridge: FloatArray
+    ) -> None:
+        base = np.median(ridge, axis=0)
+        self.scale = 1.0 / np.sqrt(base)
+        scaled = rows * self.scale.astype(rows.dtype)
+        self.common, self.beyond, inner = _seen(scaled, own, doubt, total * np.outer(self.scale, self.scale))
+        identity = np.eye(inner.shape[1])
+        self.held = identity - np.linalg.inv(inner + identity)
+        directions = np.concatenate([np.broadcast_to(self.common, (len(own), *self.common.shape)), self.beyond], axis=2)
+        held, seen = (np.vecdot(directions @ part, directions) for part in (self.held, inner))
+        rest = np.maximum(np.asarray(doubt @ scaled**2, dtype=np.float64) - seen, 0.0)
+        diagonal = np.maximum(1.0 - held, LEAST_VARIANCE)
+        self._put_right(diagonal / (1.0 + rest * diagonal) / base, ridge - base)
+        log_det = np.linalg.slogdet(inner + identity)[1].sum() + len(ridge) * np.log(base).sum()
+        self.log_det = float(log_det + np.log(self.pivot).sum() + np.log1p(rest).sum())
+
+    def _put_right(self, diagonal: FloatArray, apart: FloatArray) -> None:
+        """Change the ridge of one weight of each class."""
+        classes = np.arange(len(apart))
+        self.other = np.abs(apart).argmax(axis=1)
+        at, change = (classes, self.other), apart[classes, self.other]
+        unit = np.zeros_like(apart)
+        unit[at] = 1.0
+        self.column = self._without_change(unit)
+        self.pivot = 1.0 + change * self.column[at]
+        self.factor = change / self.pivot
+        self.inverse_diagonal = np.maximum(diagonal - self.factor[:, None] * self.column**2, LEAST_VARIANCE * diagonal)
+        self.inverse_diagonal[at] = diagonal[at] / (1.0 + change * diagonal[at])
+
+    def solved(self, right: FloatArray) -> FloatArray:
+        """Return the solutions for right-hand sides."""
+        first = self._without_change(right)
+        other = np.take_along_axis(first, self.other[:, None], axis=1)
+        solution: FloatArray = first - self.factor[:, None] * other * self.column
+        return solution
+
+    def _without_change(self, right: FloatArray) -> FloatArray:
+        scaled, n_common = right * self.scale, self.common.shape[1]
+        beyond = (scaled[:, None, :] @ self.beyond)[:, 0, :]
+        along = np.concatenate([scaled @ self.common, beyond], axis=1)
+        held = (self.held @ along[:, :, None])[:, :, 0]
+        scaled -= held[:, :n_common] @ self.common.T
+        scaled -= (self.beyond @ held[:, n_common:, None])[:, :, 0]
+        solution: FloatArray = scaled * self.scale
+        return solution
+
+
+def _seen(
+    scaled: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return orthonormal directions of all classes, (F, r), and of each, (K, F, m), and its block, (K, r + m, r + m)."""
+    common = _leading(total, RESOLVED * len(doubt))
+    beyond, mixed = _beyond(common, own)
+    (n_classes, _, n_own), n_common = beyond.shape, common.shape[1]
+    points = np.empty((len(scaled), n_common + n_own), scaled.dtype)
+    points[:, :n_common] = turned = scaled @ common.astype(scaled.dtype)
+    of_own = scaled[:, own.ravel()] - turned @ common[own.ravel()].T.astype(scaled.dtype)
+    inner = np.empty((n_classes, n_common + n_own, n_common + n_own))
+    for j, weight in enumerate(doubt):
+        points[:, n_common:] = of_own[:, j * n_own : (j + 1) * n_own] @ mixed[j].astype(scaled.dtype)
+        inner[j] = weighted_products(points, weight)
+    return common, beyond, inner
+
+
+def _beyond(common: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return directions that the features of each class itself add, shape (K, F, m), zero where they add none.
+
+    They are mixtures, shape (K, m, m), of what the common directions leave of these features.
+    """
+    among = common[own]
+    left = np.eye(own.shape[1]) - among @ among.transpose(0, 2, 1)
+    values, vectors = np.linalg.eigh(left)
+    size = np.where(values > LEAST_VARIANCE, 1.0 / np.sqrt(np.maximum(values, LEAST_VARIANCE)), 0.0)
+    beyond: FloatArray = -common @ among.transpose(0, 2, 1)
+    beyond[np.arange(len(own))[:, None], own, np.arange(own.shape[1])] += 1.0
+    mixed = vectors * size[:, None, :]
+    return beyond @ mixed, mixed
+
+
+def _leading(matrix: FloatArray, least: float) -> FloatArray:
+    """Return eigenvectors, shape (F, r), with eigenvalues above the least."""
+    values, vectors = eigh(matrix, driver="evd", check_finite=False)
+    some = (values > least) & (np.arange(len(values)) >= len(values) - MOST_DIRECTIONS)
+    leading: FloatArray = vectors[:, some]
+    return leading
+
+
+# A preconditioner for one softmax after another near the same weights: blocks of the classes, bordered by shared features
+
+
+PARTS = (1.0, 0.5, 0.25, 0.1, 1e-9)
+"""Parts of the inverse of the blocks, tried one after the other until the Schur complement is positive. The Hessian of the
+classes is at most twice its blocks, so that the half is nearly always enough."""
+
+LEAST_LEFT = 0.02
+"""Part of the diagonal that must be left in the factor of a Schur complement, squared, for it to count as positive."""
+
+
+class Bordered:
+    """The preconditioner, for features of rows that are the same for all classes.
+
+    Parameters
+    ----------
+    blocks : ClassBlocks
+        Those of the classes, with the ridge.
+    of_shared : ndarray of shape (S, S)
+        Block of the shared features.
+    border : ndarray of shape (S, K F)
+        Blocks of the shared features with those of the classes.
+    ridge : ndarray of shape (S + K F,)
+        What is added to the diagonal.
+    """
+
+    def __init__(self, blocks: ClassBlocks, of_shared: FloatArray, border: FloatArray, ridge: FloatArray) -> None:
+        n_shared = len(of_shared)
+        self.blocks, self.ridge = blocks, ridge[n_shared:].reshape(blocks.inverse_diagonal.shape)
+        self.total = self.ridge.sum(axis=0)
+        own = np.stack([self._of_classes(line) for line in border])
+        whole, both = of_shared + np.diag(ridge[:n_shared]), border @ own.T
+        for self.part in PARTS:
+            factor, failed = dpotrf(whole - 0.5 * self.part * (both + both.T), lower=1, clean=1)
+            if not failed and (factor.diagonal() ** 2 >= LEAST_LEFT * whole.diagonal()).all():
+                break
+        inverse = dpotri(factor, lower=1)[0]
+        self.inverse, self.own = inverse + np.tril(inverse, -1).T, self.part * own
+
+    def solved(self, right: FloatArray) -> FloatArray:
+        """Return about the solution for a right-hand side, shape (S + K F,)."""
+        n_shared = len(self.inverse)
+        shared = self.inverse @ (right[:n_shared] - self.own @ right[n_shared:])
+        return np.append(shared, self.part * self._of_classes(right[n_shared:]) - shared @ self.own)
+
+    def _of_classes(self, right: FloatArray) -> FloatArray:
+        """Return about the solution for the weights of the classes, exact where all weigh a feature of a row alike."""
+        table = right.reshape(self.ridge.shape)
+        alike = table.sum(axis=0) / self.total
+        solution = self.blocks.solved(table - self.ridge * alike)
+        left = alike - np.einsum("kf,kf->f", self.ridge, solution) / self.total
+        result: FloatArray = (solution + left).ravel()
+        return result
+
+
+# The matrix of second derivatives of the log loss of a softmax, for few weights
+
+
+BLOCK = 1 << 18
+"""Numbers of the products of two features that are worked on at a time."""
+
+
+def matrix_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable) -> FloatArray:
+    """Return the whole matrix, shape (d, d), at probabilities, shape (n, K); other shapes as in `curvature_of_softmax`."""
+    (n, n_classes), n_shared, n_rows = prob.shape, len(shared), table.n_features
+    rows = table.rows if isinstance(table, SameForAll) else np.empty((n, 0))
+    of_shared, border = np.zeros((n_shared, n_shared)), np.zeros((n_shared * n_classes, n_rows))
+    between = np.zeros((n_classes * (n_classes - 1) // 2, n_rows * (n_rows + 1) // 2))
+    step = max(1, BLOCK // max(between.shape[1], n_shared * n_classes))
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        by_class, own = np.ascontiguousarray(prob[part].T), np.ascontiguousarray(rows[part].T)
+        weighted = by_class * weight[part]
+        features = np.ascontiguousarray(shared[:, part].transpose(0, 2, 1))
+        pulled = features - np.einsum("ski,ki->si", features, by_class)[:, None, :]
+        pulled *= weighted
+        of_shared += pulled.reshape(n_shared, -1) @ features.reshape(n_shared, -1).T
+        border += pulled.reshape(len(border), own.shape[1]) @ own.T
+        between += _products(weighted, by_class, 1) @ _products(own, own, 0).T
+    size = n_shared + n_classes * n_rows
+    matrix = np.empty((size, size))
+    matrix[:n_shared, :n_shared] = of_shared
+    matrix[:n_shared, n_shared:] = border.reshape(n_shared, -1)
+    matrix[n_shared:, :n_shared] = matrix[:n_shared, n_shared:].T
+    matrix[n_shared:, n_shared:] = _of_classes(between, n_classes, n_rows)
+    return matrix
+
+
+def _products(one: FloatArray, other: FloatArray, apart: int) -> FloatArray:
+    """Return the products of numbers f and g of each row, g >= f + apart, shape (pairs, n), from shapes (m, n)."""
+    m, n = other.shape
+    products, end = np.empty(((m - apart) * (m - apart + 1) // 2, n)), 0
+    for f in range(m - apart):
+        start, end = end, end + m - apart - f
+        np.multiply(one[f], other[f + apart :], out=products[start:end])
+    return products
+
+
+def _of_classes(between: FloatArray, n_classes: int, n_rows: int) -> FloatArray:
+    """Return the matrix whose blocks off the diagonal are told by half of their numbers, shape (pairs, pairs)."""
+    f, g = np.triu_indices(n_rows)
+    one = np.empty((len(between), n_rows, n_rows))
+    one[:, f, g] = one[:, g, f] = between
+    blocks = np.zeros((n_classes, n_rows, n_classes, n_rows))
+    j, k = np.triu_indices(n_classes, 1)
+    blocks[j, :, k, :] = blocks[k, :, j, :] = -one
+    for own in range(n_classes):
+        blocks[own, :, own, :] = -blocks[own].sum(axis=1)
+    return blocks.reshape(n_classes * n_rows, n_classes * n_rows)
+
+
+# Second derivatives of the log loss of a softmax: blocks  X_j' diag(p_j) X_j  of the classes less a Gram matrix, bordered
+
+
+MOST_DENSE = 800
+"""Weights up to which the matrix is made."""
+
+MOST_WHOLE = 120
+"""Features with a weight for each class up to which the block of a class is made whole."""
+
+MOST_PRODUCTS, RESIDUAL = 60, 3e-3
+"""Products for one solution, and the residual at which it is good enough, relative to the right-hand side."""
+
+
+def curvature_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable) -> Curvature:
+    """Return the second derivatives at probabilities, shape (n, K), of rows with these weights.
+
+    Parameters
+    ----------
+    prob : ndarray of shape (n, K)
+        Probabilities.
+    weight : ndarray of shape (n,)
+        Weights of the rows.
+    shared : ndarray of shape (S, n, K)
+        Shared features.
+    table : Table
+        Features that have a weight for each class.
+    """
+    size = len(shared) + prob.shape[1] * table.n_features
+    if size <= MOST_DENSE and not isinstance(table, OwnOfClass):
+        return DenseCurvature(matrix_of_softmax(prob, weight, shared, table))
+    return SoftmaxCurvature(prob, weight, shared, table)
+
+
+class SoftmaxCurvature(Curvature):
+    """Products with H, and its blocks."""
+
+    most_inner = 3
+
+    def __init__(self, prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable) -> None:
+        self.prob, self.shared, self.table = prob.astype(shared.dtype, copy=False), shared, table
+        self.weight, self.flat = weight, shared.reshape(len(shared), -1)
+        self.weighted = (weight[:, None] * prob).astype(shared.dtype, copy=False)
+        self.known: tuple[FloatArray, FloatArray] | None = None
+
+    def times(self, w: FloatArray) -> FloatArray:
+        """Return H w, which is not worked out again for the same w."""
+        if self.known is None or self.known[0] is not w:
+            self.known = w, self.product(w)
+        return self.known[1]
+
+    def product(self, w: FloatArray) -> FloatArray:
+        """Work out H w."""
+        n_shared, (n, n_classes) = len(self.shared), self.prob.shape
+        w = w.astype(self.shared.dtype, copy=False)
+        scores = (w[:n_shared] @ self.flat).reshape(n, n_classes)
+        scores += self.table.scores(w[n_shared:].reshape(n_classes, -1))
+        scores -= np.vecdot(scores, self.prob)[:, None]
+        scores *= self.weighted
+        pulled = [self.flat @ scores.ravel(), self.table.pulled(scores).ravel()]
+        return np.concatenate(pulled).astype(np.float64, copy=False)
+
+    @cached_property
+    def of_shared(self) -> FloatArray:
+        """Block of the shared features, shape (S, S)."""
+        mean = np.einsum("sik,ik->si", self.shared, self.prob)
+        pulled = (self.shared * self.weighted).reshape(len(self.shared), -1)
+        block: FloatArray = pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T
+        return block
+
+    @cached_property
+    def border(self) -> FloatArray:
+        """Blocks of the shared features with those of the classes, shape (S, K F)."""
+        pulled = ((feature - np.vecdot(feature, self.prob)[:, None]) * self.weighted for feature in self.shared)
+        return np.stack([self.table.pulled(one).ravel() for one in pulled]).astype(np.float64)
+
+    @cached_property
+    def doubt(self) -> FloatArray:
+        """Weights of rows in the block of each class, shape (K, n)."""
+        return np.ascontiguousarray((self.weighted * (1.0 - self.prob)).T)
+
+    @cached_property
+    def whole(self) -> FloatArray:
+        """Blocks of the classes, shape (K, F, F)."""
+        return self.table.blocks(self.doubt)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """Sum of the blocks of the classes, shape (F, F)."""
+        unit = self.doubt.sum(axis=0, keepdims=True)
+        total: FloatArray = self.table.blocks(unit)[0].astype(np.float64)
+        return total
+
+    def of_classes(self, ridge: FloatArray) -> ClassBlocks:
+        """Return the blocks with a ridge, shape (K, F)."""
+        if isinstance(self.table, SameForAll) and self.table.n_features > MOST_WHOLE:
+            return FewDirections(self.table.rows, self.table.own, self.doubt, self.total, ridge)
+        return WholeBlocks(self.whole, ridge)
+
+    def with_ridge(self, ridge: FloatArray) -> Solvable:
+        """Return H + diag(ridge)."""
+        return BlockSolvable(self, ridge)
+
+
+class BlockSolvable(Solvable):
+    """A, with the inverses of its blocks."""
+
+    better: Bordered | None = None
+
+    def __init__(self, curvature: SoftmaxCurvature, ridge: FloatArray) -> None:
+        self.curvature, self.ridge = curvature, ridge
+        n_shared, n_classes = len(curvature.shared), curvature.prob.shape[1]
+        factor = factor_of(curvature.of_shared, ridge[:n_shared])
+        inverse = dpotri(factor, lower=1)[0]
+        self.of_shared = inverse + np.tril(inverse, -1).T
+        self.of_classes = curvature.of_classes(ridge[n_shared:].reshape(n_classes, -1))
+        self.log_det = 2.0 * float(np.log(factor.diagonal()).sum()) + self.of_classes.log_det
+        self.inverse_diagonal = np.append(self.of_shared.diagonal(), self.of_classes.inverse_diagonal)
+
+    def preconditioned(self, right: FloatArray) -> FloatArray:
+        """Return the solution for the blocks alone."""
+        n_shared = len(self.of_shared)
+        table = right[n_shared:].reshape(self.curvature.prob.shape[1], -1)
+        return np.append(self.of_shared @ right[:n_shared], self.of_classes.solved(table))
+
+    def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
+        """Return the solution by conjugate gradients."""
+        x = np.zeros(len(right)) if start is None else start
+        residual = right.copy() if start is None else right - self.curvature.times(x) - self.ridge * x
+        z = self.preconditioned(residual)
+        way, size = z, float(residual @ z)
+        enough = RESIDUAL**2 * (size if start is None else float(right @ self.preconditioned(right)))
+        for _ in range(MOST_PRODUCTS):
+            if not size > enough:
+                break
+            product = self.curvature.product(way) + self.ridge * way
+            length = size / float(way @ product)
+            x = x + length * way
+            residual -= length * product
+            z = self.preconditioned(residual)
+            before, size = size, float(residual @ z)
+            way = z + (size / before) * way
+        self.curvature.known = x, right - residual - self.ridge * x
+        return x
+
+    def at(self, look: Looked) -> Solvable:
+        """Return the same blocks with products elsewhere."""
+        moved = look.curvature
+        return MovedSolvable(self, moved) if isinstance(moved, SoftmaxCurvature) else self
+
+    def for_many(self) -> Solvable:
+        """Return the same with a better preconditioner for what is solved elsewhere, which is dearer to make."""
+        if isinstance(self.curvature.table, SameForAll):
+            self.better = Bordered(self.of_classes, self.curvature.of_shared, self.curvature.border, self.ridge)
+        return self
+
+
+class MovedSolvable(BlockSolvable):
+    """A with products elsewhere, and a preconditioner that was made once."""
+
+    def __init__(self, near: BlockSolvable, curvature: SoftmaxCurvature) -> None:
+        self.curvature, self.ridge, self.near = curvature, near.ridge, near
+
+    def preconditioned(self, right: FloatArray) -> FloatArray:
+        """Return about the solution."""
+        return self.near.better.solved(right) if self.near.better else self.near.preconditioned(right)
+
+
+# Logits that are linear in weights: the log loss of all rows, its gradient, and its second derivatives
+
+
+ROUNDING_OF_SINGLE = 1e-7
+"""As `ROUNDING`, where features are in single precision."""
+
+
+class Look(ABC):
+    """The log loss of all rows at some weights.
+
+    Attributes
+    ----------
+    value : float
+        Log loss, in nats.
+    gradient : ndarray of shape (d,)
+        Its derivatives.
+    of_true : ndarray of shape (n,)
+        Probabilities of the true classes.
+    """
+
+    value: float
+    gradient: FloatArray
+    of_true: FloatArray
+
+    @property
+    @abstractmethod
+    def curvature(self) -> Curvature:
+        """Second derivatives."""
+
+
+class Logit(ABC):
+    """Log loss of rows, each counted by its weight, as a function of the weights of features."""
+
+    size: int
+    weight: FloatArray
+
+    rounding: float = ROUNDING
+    """Gain, relative to the value, below which rounding can hide that a step helps."""
+
+    @abstractmethod
+    def at(self, w: FloatArray) -> Look:
+        """Evaluate."""
+
+    @abstractmethod
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return that of the same rows with other weights."""
+
+    @abstractmethod
+    def part(self, rows: slice | IntArray) -> Self:
+        """Return that of some rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClasses(Logit):
+    """Logistic regression on features, shape (n, S), with an offset a row."""
+
+    offset: FloatArray
+    features: FloatArray
+    occurred: BoolArray
+    weight: FloatArray
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """Number of weights."""
+        return int(self.features.shape[1])
+
+    def at(self, w: FloatArray) -> Look:
+        """Evaluate."""
+        return _LookAtTwo(self, self.offset + self.features @ w)
+
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return that of the same rows with other weights."""
+        return replace(self, weight=weight)
+
+    def part(self, rows: slice | IntArray) -> Self:
+        """Return that of some rows."""
+        some = self.offset[rows], self.features[rows], self.occurred[rows], self.weight[rows]
+        return type(self)(*some)
+
+
+class _LookAtTwo(Look):
+    def __init__(self, logit: TwoClasses, score: FloatArray) -> None:
+        loss = np.logaddexp(0.0, np.where(logit.occurred, -score, score))
+        self.logit, self.prob, self.of_true = logit, expit(score), np.exp(-loss)
+        self.value = float(logit.weight @ loss)
+        self.gradient = (logit.weight * (self.prob - logit.occurred)) @ logit.features
+
+    @cached_property
+    def curvature(self) -> Curvature:
+        """Second derivatives, as a matrix."""
+        features = self.logit.features
+        return DenseCurvature(features.T @ ((self.logit.weight * self.prob * (1.0 - self.prob))[:, None] * features))
+
+
+@dataclass(frozen=True, eq=False)
+class ManyClasses(Logit):
+    """Softmax of K scores, with shared features, shape (S, n, K), and features that have a weight for each class."""
+
+    offset: FloatArray
+    shared: FloatArray
+    table: FeatureTable
+    label: IntArray
+    weight: FloatArray
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """Number of weights."""
+        return len(self.shared) + self.table.n_features * int(self.offset.shape[1])
+
+    @property
+    def rounding(self) -> float:  # type: ignore[override]
+        """Gain, relative to the value, below which rounding can hide that a step helps."""
+        return ROUNDING_OF_SINGLE if self.shared.dtype == np.float32 else ROUNDING
+
+    def scores(self, w: FloatArray) -> FloatArray:
+        """Return scores, shape (n, K)."""
+        n_shared, (n, n_classes) = len(self.shared), self.offset.shape
+        w = w.astype(self.shared.dtype, copy=False)
+        scores = (w[:n_shared] @ self.shared.reshape(n_shared, -1)).reshape(n, n_classes)
+        scores += self.table.scores(w[n_shared:].reshape(n_classes, -1))
+        return scores + self.offset
+
+    def at(self, w: FloatArray) -> Look:
+        """Evaluate."""
+        return _LookAtMany(self, self.scores(w))
+
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return that of the same rows with other weights."""
+        return replace(self, weight=weight)
+
+    def part(self, rows: slice | IntArray) -> Self:
+        """Return that of some rows."""
+        shared = np.ascontiguousarray(self.shared[:, rows])
+        return type(self)(self.offset[rows], shared, self.table.part(rows), self.label[rows], self.weight[rows])
+
+
+class _LookAtMany(Look):
+    def __init__(self, logit: ManyClasses, scores: FloatArray) -> None:
+        at_label = np.arange(len(scores)), logit.label
+        scores -= scores.max(axis=1, keepdims=True)
+        of_true = scores[at_label]
+        prob = np.exp(scores, out=scores)
+        total = prob.sum(axis=1)
+        prob /= total[:, None]
+        self.logit, self.prob, self.of_true = logit, prob, prob[at_label]
+        self.value = float(logit.weight @ (np.log(total) - of_true))
+        residual = logit.weight[:, None] * prob
+        residual[at_label] -= logit.weight
+        residual = residual.astype(logit.shared.dtype, copy=False)
+        shared = logit.shared.reshape(len(logit.shared), -1) @ residual.ravel()
+        self.gradient = np.concatenate([shared, logit.table.pulled(residual).ravel()]).astype(np.float64, copy=False)
+
+    @cached_property
+    def curvature(self) -> Curvature:
+        """Second derivatives: a matrix of few weights; of many, blocks and products."""
+        return curvature_of_softmax(self.prob, self.logit.weight, self.logit.shared, self.logit.table)
+
+
+# Precisions of groups of weights by Laplace evidence: weights and precisions are found together
+
+
+LEAST_LOG, MOST_LOG = -6.0, 14.0
+"""Logarithms of precisions lie between these."""
+
+MOST_OUTER, MOST_AFTER_PART = 30, 12
+"""Hessians that are made at most; and of all rows, where the search began with a part of them: separated rows would go on."""
+
+LAST_CHANGE, LAST_LOSS, LAST_GAIN = 0.02, 0.02, 0.05
+"""The change of rho at which an inner iteration ends; the loss of evidence by the last change, and the gain of the last step,
+in nats of all rows up to `FEW_ROWS`, and in proportion of more."""
+
+FEW_ROWS = 1000
+
+FARTHEST, FAR = 2.0, 4.0
+"""How far rho moves in one outer iteration, and the promised gain (twice, in nats) above which it does not move."""
+
+MANY, MANY_ROWS, ONE_IN = 1 << 24, 2000, 4
+"""Rows times weights, and rows, from which the search begins where it ends for one row in so many."""
+
+STRAIGHT, SLOW, SLOWEST = 0.9, 0.3, 0.8
+"""Cosine of two steps of rho from which they are in one direction, and the ratios of their lengths from which, and up to
+which, the steps to come are taken at once."""
+
+FAIR_SHARE, MOST_HALVINGS = 1e-4, 30
+MOST_SCALAR_STEPS = 50
+
+
+class Prior(NamedTuple):
+    """Mean and spread of rho of each group, shape (G,)."""
+
+    mean: FloatArray
+    spread: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Weights and precisions at which the evidence is about largest.
+
+    Attributes
+    ----------
+    w : ndarray of shape (d,)
+        Weights of least penalised loss.
+    rho : ndarray of shape (G,)
+        Logarithms of the precisions.
+    determined : ndarray of shape (G,)
+        Effective degrees of freedom: how many weights of each group the rows determine.
+    look : Look
+        Log loss, gradient and Hessian there, or near it.
+    log_evidence : float
+        Logarithm of the evidence, in nats, without the prior of rho.
+    n_iter : int
+        Hessians made.
+    """
+
+    w: FloatArray
+    rho: FloatArray
+    determined: FloatArray
+    look: Look
+    log_evidence: float
+    n_iter: int
+
+
+def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
+    """Find weights and precisions, from weights zero and the mean of the prior.
+
+    Of many rows and weights, from those that a part of the rows finds.
+
+    Parameters
+    ----------
+    logit : Logit
+        The log loss of all rows.
+    group : ndarray of shape (d,)
+        Group of each weight.
+    prior : Prior
+        Of the logarithm of the precision of each group.
+    """
+    w, rho = _start(logit, group, prior)
+    look, path = logit.at(w), _Path()
+    n_iter, is_last, unit = 0, False, max(1.0, len(logit.weight) / FEW_ROWS)
+    most = MOST_AFTER_PART if w.any() else MOST_OUTER
+    while n_iter < most and not is_last:
+        n_iter += 1
+        v, new, determined = _updated(look, w, rho, group, prior)
+        new = path.ahead(rho, new)
+        # To the second order this is what the evidence lost by the precisions that the step was made with.
+        lost, rho = float(((0.25 * determined + 0.5 / prior.spread**2) * (new - rho) ** 2).sum()), new
+        ridge = np.exp(rho)[group]
+        w, look, gain = _moved(logit, look, w, v, ridge)
+        is_last = gain < LAST_GAIN * unit and lost < LAST_LOSS * unit
+    half = 0.5 * (rho[group].sum() - look.curvature.with_ridge(ridge).log_det)
+    return Evidence(w, rho, determined, look, float(half) - look.value - 0.5 * float(ridge @ w**2), n_iter)
+
+
+def _start(logit: Logit, group: IntArray, prior: Prior) -> tuple[FloatArray, FloatArray]:
+    """Return weights and precisions to begin with."""
+    n = len(logit.weight)
+    if n * logit.size < MANY or n < MANY_ROWS:
+        return np.zeros(logit.size), prior.mean.copy()
+    found = most_evident(logit.part(slice(None, None, ONE_IN)), group, prior)
+    return found.w, found.rho
+
+
+def _updated(
+    look: Look, w: FloatArray, rho: FloatArray, group: IntArray, prior: Prior
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the weights of the quadratic model, and the precisions that its evidence asks for."""
+    curvature, v = look.curvature, w
+    right = curvature.times(w) - look.gradient
+    count = np.bincount(group, minlength=rho.size).astype(np.float64)
+    low, high = np.maximum(rho - FARTHEST, LEAST_LOG), np.minimum(rho + FARTHEST, MOST_LOG)
+    for number in range(curvature.most_inner):
+        ridge = np.exp(rho)[group]
+        solvable = curvature.with_ridge(ridge)
+        v = solvable.solved(right, v)
+        held = np.bincount(group, solvable.inverse_diagonal, minlength=rho.size) * np.exp(rho)
+        determined = np.clip(count - held, 0.0, count)
+        if number == 0 and (look.gradient + ridge * w) @ (w - v) > FAR:
+            break
+        square: FloatArray = np.bincount(group, v**2, minlength=rho.size).astype(np.float64)
+        before, rho = rho, np.clip(_best_rho(rho, determined, square, prior), low, high)
+        if np.abs(rho - before).max() < LAST_CHANGE:
+            break
+    return v, rho, determined
+
+
+class _Path:
+    """Where precisions go: after two steps in one direction the third goes where the steps would end."""
+
+    def __init__(self) -> None:
+        self.before: FloatArray | None = None
+
+    def ahead(self, rho: FloatArray, new: FloatArray) -> FloatArray:
+        """Return the new precisions, or those further on."""
+        step, before = new - rho, self.before
+        self.before = step
+        if before is None or not step.any() or not before.any():
+            return new
+        shrinks = float(step @ before / (before @ before))
+        straight = float(step @ before) > STRAIGHT * float(np.linalg.norm(step) * np.linalg.norm(before))
+        if not (straight and shrinks > SLOW):
+            return new
+        self.before = None
+        further = step * (1.0 / (1.0 - min(shrinks, SLOWEST)))
+        return np.clip(rho + np.clip(further, -FARTHEST, FARTHEST), LEAST_LOG, MOST_LOG)
+
+
+def _best_rho(rho: FloatArray, determined: FloatArray, square: FloatArray, prior: Prior) -> FloatArray:
+    """Maximise what stands above over each rho, by Newton's steps; it is concave."""
+    curvature = 1.0 / prior.spread**2
+    for _ in range(MOST_SCALAR_STEPS):
+        pull = 0.5 * np.exp(rho) * square
+        step = np.clip((0.5 * determined - pull - curvature * (rho - prior.mean)) / (pull + curvature), -1.0, 1.0)
+        rho = np.clip(rho + step, LEAST_LOG, MOST_LOG)
+        if np.abs(step).max() < 1e-6:
+            break
+    return rho
+
+
+def _moved(logit: Logit, look: Look, w: FloatArray, v: FloatArray, ridge: FloatArray) -> tuple[FloatArray, Look, float]:
+    """Return weights nearer to v with a lower penalised loss, and the gain that the slope promised."""
+    step = v - w
+    gain = -float((look.gradient + ridge * w) @ step)
+    before, length = look.value + 0.5 * float(ridge @ w**2), 1.0
+    for _ in range(MOST_HALVINGS):
+        there = w + length * step
+        new = logit.at(there)
+        if new.value + 0.5 * float(ridge @ there**2) <= before - FAIR_SHARE * length * gain:
+            return there, new, gain
+        length *= 0.5
+    return w, look, 0.0
+
+
+# Weights of least penalised log loss for precisions that are given, from weights that are near
+
+
+SLOW_GAIN = 0.25
+"""Part of the gain of one step that the next one still promises, above which it pays to make second derivatives anew."""
+
+
+class _Near:
+    """What was found of A near by, and the gain that its last step promised; made anew where steps are slow, if asked for."""
+
+    def __init__(self, solvable: Solvable, ridge: FloatArray, *, renews: bool) -> None:
+        self.solvable, self.ridge, self.renews = solvable, ridge, renews
+        self.gain = np.inf
+
+    def step(self, look: Look, gradient: FloatArray) -> FloatArray:
+        """Return about Newton's step."""
+        here = self.solvable.at(look)
+        step = -here.solved(gradient)
+        before, self.gain = self.gain, -float(gradient @ step)
+        if self.renews and here is self.solvable and self.gain > SLOW_GAIN * before:
+            self.solvable = look.curvature.with_ridge(self.ridge)
+            step = -self.solvable.solved(gradient)
+        return step
+
+
+@dataclass(frozen=True, eq=False)
+class Penalised(Point):
+    """The penalised log loss at weights ``x``, with a step that uses what was found of A near it."""
+
+    x: FloatArray
+    value: float
+    gradient: FloatArray
+    look: Look
+    near: _Near
+    rounding: float
+
+    def step(self) -> FloatArray:
+        """Return about Newton's step."""
+        return self.near.step(self.look, self.gradient)
+
+
+def refitted(
+    logit: Logit, start: FloatArray, ridge: FloatArray, near: Solvable, gain: float, *, renews: bool = False
+) -> Minimum[Penalised]:
+    """Minimise  log loss + sum(ridge * w^2) / 2,  until the next step promises no more than this gain, in nats.
+
+    Steps come from what was found of A near by. With ``renews`` it is found anew where they are slow: for high accuracy.
+    """
+    nearest = _Near(near, ridge, renews=renews)
+
+    def at(w: FloatArray) -> Penalised:
+        look = logit.at(w)
+        held = ridge * w
+        return Penalised(w, look.value + 0.5 * float(held @ w), look.gradient + held, look, nearest, logit.rounding)
+
+    return minimise(at, np.asarray(start, dtype=np.float64), Stop(gain=gain))

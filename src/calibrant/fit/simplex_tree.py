@@ -1,0 +1,505 @@
+"""Growth of a tree of splits of the simplex, of which each leaves the map monotone (Berta, Bach, Jordan 2024, Algorithm 2)."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import isqrt
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from calibrant._core.arrays import FloatArray, log_prob_of_prob
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, SimplexProblem, Weights
+from calibrant._kernels.simplex_regions import NEVER, NOBODY, Checkpoints, Regions, Rule, SimplexRows, Trial
+from calibrant.binning.bins import Ordered
+from calibrant.binning.cells import SplitTree
+from calibrant.fit.folds import folds_of
+from calibrant.fit.isotonic import FoldLosses
+from calibrant.fit.isotonic_tree import Blocks
+
+# Rows of a problem of the simplex, equal ones joined
+
+
+class Rows(SimplexRows):
+    """Forecasts of shape (n, K), in the order of their columns, the true class and the weight, in rows."""
+
+    __slots__ = ()
+
+    def of(self, some: IntArray) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.prob[some], self.label[some], self.weight[some])
+
+    def weighted(self, weight: FloatArray) -> Rows:
+        """Return the rows that have a weight, with this weight."""
+        return self._replace(weight=weight).of(np.flatnonzero(weight > 0))
+
+    def softened(self, part: float) -> Rows:
+        """Let each row count 1 - part for the true class, and part p_k for each class k."""
+        if not part:
+            return self
+        n, n_classes = self.prob.shape
+        share = part * self.prob
+        share[np.arange(n), self.label] += 1.0 - part
+        weight = (self.weight[:, None] * share).ravel()
+        label = np.tile(np.arange(n_classes, dtype=np.int64), n)
+        return Rows(np.repeat(self.prob, n_classes, axis=0), label, weight).of(np.flatnonzero(weight > 0))
+
+
+class JoinedRows(NamedTuple):
+    """Rows of which no two have the same forecast and class, and which of them each row of the problem is."""
+
+    rows: Rows
+    group: IntArray
+    rows_per_weight: float
+
+    @classmethod
+    def of(cls, problem: SimplexProblem) -> JoinedRows:
+        """Join the rows of a problem, so that a weight is the same as repetition to the last bit."""
+        order = np.lexsort([problem.label, *problem.prob.T[::-1]])
+        prob, label = problem.prob[order], problem.label[order]
+        is_new = np.append(True, (prob[1:] != prob[:-1]).any(axis=1) | (label[1:] != label[:-1]))
+        group = np.empty(problem.size, dtype=np.intp)
+        group[order] = np.cumsum(is_new) - 1
+        unit = problem.weights.rows_per_weight
+        rows = Rows(np.ascontiguousarray(prob[is_new]), label[is_new].astype(np.int64), np.empty(0))
+        return cls(rows._replace(weight=_summed(group, problem.weight, unit)), group, unit)
+
+    def weighted(self, weight: FloatArray) -> Rows:
+        """Return the rows with other weights of the rows of the problem; those without weight are left out."""
+        return self.rows.weighted(_summed(self.group, weight, self.rows_per_weight))
+
+
+def _summed(group: IntArray, weight: FloatArray, unit: float) -> FloatArray:
+    total: FloatArray = np.bincount(group, weight).astype(np.float64, copy=False) * unit
+    return total
+
+
+# Points around which a region of the simplex may be split
+
+
+BORDER = 1e-9
+"""A point of the grid that is nearer than this to a border belongs to the regions on both sides."""
+
+AT_A_TIME = 1 << 25
+"""So many rows are put on a side of a candidate until compiled code comes back, so that a fit can be interrupted."""
+
+FAR = 3.0
+"""A class whose coordinate of gamma is this much, where those of others are at most one, has no forecast on its side."""
+
+FEW_CLASSES = 5
+"""Of more classes there are too many sets."""
+
+
+class Measured(NamedTuple):
+    """Candidates of shape (c, K), and the quality M of each for a region; -1 of one that cannot be taken."""
+
+    gamma: FloatArray
+    gain: FloatArray
+
+
+class Candidates(ABC):
+    """Where candidates come from. Those of a side are found when its region has been split."""
+
+    @abstractmethod
+    def of_simplex(self, rows: Rows, least: float) -> Measured:
+        """Return the candidates of the whole simplex; each side is to hold at least so much weight, or nothing."""
+
+    @abstractmethod
+    def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
+        """Return the candidates of a side of a region, given those of the region and the point it was split around."""
+
+
+class GivenCandidates(Candidates):
+    """Points that are the same whatever is split. One on a border is a candidate of all regions that it borders."""
+
+    def __init__(self, gamma: FloatArray) -> None:
+        self.gamma = gamma
+
+    def of_simplex(self, rows: Rows, least: float) -> Measured:
+        """Return all points."""
+        return measured(rows, self.gamma, least)
+
+    def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
+        """Return those of the region that lie on the side or on its border."""
+        over = before.gamma - gamma
+        return measured(rows, before.gamma[over[:, side] >= over.max(axis=1) - BORDER], least)
+
+
+class DataCandidates(Candidates):
+    """Forecasts in the region, mid-points of two, and forecasts around which only some of the classes are parted.
+
+    All of them, or within the budget a quarter forecasts, drawn where there are more; a quarter of the last kind, drawn too;
+    and for the rest mid-points of all pairs of the best of the first.
+    """
+
+    def __init__(self, budget: int, rng: np.random.Generator) -> None:
+        self.budget = budget
+        self.rng = rng
+
+    def of_simplex(self, rows: Rows, least: float) -> Measured:
+        """Return candidates made of the forecasts of some rows."""
+        point = distinct(rows.prob)
+        n, kept = len(point), _some_classes(point.shape[1])
+        if n + n * (n - 1) // 2 + n * len(kept) <= self.budget:
+            partly = _of_some(point, kept, np.arange(n * len(kept)))
+            return measured(rows, np.vstack([point, _midpoints(point), partly]), least)
+        share = max(1, self.budget // 4)
+        tried = measured(rows, point[self._drawn(n, share)], least)
+        partly = _of_some(point, kept, self._drawn(n * len(kept), share))
+        room = max(0, self.budget - len(tried.gamma) - len(partly))
+        n_best = (1 + isqrt(1 + 8 * room)) // 2  # so many have that many pairs
+        best = tried.gamma[np.argsort(-tried.gain, kind="stable")[:n_best]]
+        others = measured(rows, np.vstack([_midpoints(best), partly]), least)
+        return Measured(np.vstack([tried.gamma, others.gamma]), np.append(tried.gain, others.gain))
+
+    def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
+        """Return candidates made of the forecasts on the side; those of the region are not looked at again."""
+        return self.of_simplex(rows, least)
+
+    def _drawn(self, n: int, most: int) -> IntArray:
+        """Draw numbers below n, at most so many, in order."""
+        return np.arange(n) if n <= most else np.sort(self.rng.choice(n, most, replace=False))
+
+
+class BlockCandidates(GivenCandidates):
+    """The borders of the blocks of isotonic regression, for two classes: the best cut is always one of them."""
+
+    def __init__(self) -> None:
+        super().__init__(np.empty((0, 2)))
+
+    def of_simplex(self, rows: Rows, least: float) -> Measured:
+        """Return points half way between blocks."""
+        score = np.clip((1.0 + rows.prob[:, 1] - rows.prob[:, 0]) / 2.0, 0.0, 1.0)
+        border = Blocks.of(Ordered.of(BinaryProblem(score, rows.label == 1, Weights(rows.weight)))).border
+        return measured(rows, np.column_stack([1.0 - border, border]), least)
+
+
+def measured(rows: Rows, gamma: FloatArray, least: float) -> Measured:
+    """Return candidates with their quality."""
+    from calibrant._kernels.irp import gains
+
+    gain, step = np.empty(len(gamma)), max(1, AT_A_TIME // len(rows.label))
+    gamma = np.ascontiguousarray(gamma)
+    for start in range(0, len(gamma), step):
+        part = slice(start, start + step)
+        gains(*rows, gamma[part], least, gain[part])
+    return Measured(gamma, gain)
+
+
+def distinct(prob: FloatArray) -> FloatArray:
+    """Return the distinct ones of forecasts of which equal ones are neighbours."""
+    found: FloatArray = prob[np.append(True, (prob[1:] != prob[:-1]).any(axis=1))]
+    return found
+
+
+def _midpoints(point: FloatArray) -> FloatArray:
+    first, second = np.triu_indices(len(point), 1)
+    middle: FloatArray = (point[first] + point[second]) / 2.0
+    return middle
+
+
+def _some_classes(n_classes: int) -> BoolArray:
+    """Return which classes are parted: all sets of two or more but that of all; of many classes the pairs."""
+    most = n_classes if n_classes <= FEW_CLASSES else 3
+    sets = [some for size in range(2, most) for some in combinations(range(n_classes), size)]
+    kept = np.zeros((len(sets), n_classes), dtype=bool)
+    for number, some in enumerate(sets):
+        kept[number, list(some)] = True
+    return kept
+
+
+def _of_some(point: FloatArray, kept: BoolArray, which: IntArray) -> FloatArray:
+    """Return points around which some classes are parted as around a forecast, and no forecast is on the side of another.
+
+    These lie outside the simplex. Number n stands for forecast n // len(kept) and the set of classes n % len(kept).
+    """
+    number, some = np.divmod(which, max(1, len(kept)))
+    gamma: FloatArray = np.where(kept[some], point[number], FAR)
+    gamma -= (gamma.sum(axis=1, keepdims=True) - 1.0) / point.shape[1]
+    return gamma
+
+
+# Growth of a tree of splits of the simplex, of which each leaves the map monotone (Berta, Bach, Jordan 2024, Algorithm 2)
+
+
+TIE = 1e-12
+"""Qualities that differ by no more than this part of all weight are equal: the candidate that comes first is taken."""
+
+SLACK = 1e-12
+"""Values out of order by no more than this are so by rounding."""
+
+BUDGET = 1 << 24
+"""Rows that are looked at until compiled code comes back, so that a fit can be interrupted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """How a tree grows.
+
+    Attributes
+    ----------
+    max_regions : int or None
+        A split that would leave more regions ends the growth.
+    min_gain : float
+        The least quality M of a split, as a part of all weight; it has to be above 0 in any case.
+    min_samples : float
+        The least weight of a side.
+    smoothing : float
+        Rows of each class added to every region, where values are compared.
+    is_joint : bool
+        Whether a single gamma has to part the values as each checkpoint parts the forecasts, or one threshold for each pair.
+    checks : ndarray of shape (n_checks, K)
+        Checkpoints in addition to the splits.
+    """
+
+    max_regions: int | None
+    min_gain: float
+    min_samples: float
+    smoothing: float
+    is_joint: bool
+    checks: FloatArray
+
+
+Table = TypeVar("Table", bound=np.ndarray[Any, Any])
+
+
+class Grown(NamedTuple):
+    """A tree, the weight of each class in each node, shape (n_nodes, K), and the quality M of each split over all weight."""
+
+    tree: SplitTree
+    sums: FloatArray
+    gain: FloatArray
+
+
+class _Open(NamedTuple):
+    """What may still become of a region: its candidates, those that are not out for ever, the best first, and witnesses."""
+
+    candidates: Measured
+    order: IntArray
+    witness: IntArray
+
+    @property
+    def promise(self) -> float:
+        """The greatest quality."""
+        return float(self.candidates.gain[self.order[0]]) if self.order.size else 0.0
+
+    def without_hopeless(self) -> _Open:
+        """Leave out the candidates whose own sides are at odds."""
+        return self._replace(order=self.order[(self.witness[self.order] != NEVER).any(axis=1)])
+
+
+def grow(rows: Rows, candidates: Candidates, growth: Growth) -> Grown:
+    """Split the region and at the point of the greatest quality, of those that leave the map monotone, until there is none."""
+    tree = _Growing(rows, candidates, growth)
+    while (best := tree.best()) is not None and tree.split(*best):
+        pass
+    return tree.grown()
+
+
+class _Growing:
+    """A tree that grows. Arrays of nodes and of checkpoints have room to spare."""
+
+    def __init__(self, rows: Rows, candidates: Candidates, growth: Growth) -> None:
+        n, n_classes = rows.prob.shape
+        self.rows, self.candidates, self.growth = rows, candidates, growth
+        self.total = float(rows.weight.sum())
+        self.gamma: list[FloatArray] = []
+        self.child: list[IntArray] = []
+        self.gain: list[float] = []
+        self.parent: list[int] = []
+        self.open: dict[int, _Open] = {}
+        self.n_nodes, self.n_checks = 1, len(growth.checks)
+        at, differences = np.zeros(1, dtype=np.int64), np.zeros((1, n_classes, n_classes))
+        self.sums = np.zeros((1, n_classes))
+        self.regions = Regions(
+            order=np.arange(n),
+            starts=at,
+            ends=at.copy(),
+            value=self.sums.copy(),
+            low=differences,
+            high=differences.copy(),
+            alive=np.zeros(1, dtype=bool),
+        )
+        self.checks = Checkpoints(np.ascontiguousarray(growth.checks), np.zeros((self.n_checks, 1), dtype=np.uint32))
+        self.rule = Rule(float(growth.smoothing), bool(growth.is_joint), SLACK, BUDGET)
+        self._begin(0, 0, n)
+        self.open[0] = self._best_first(candidates.of_simplex(rows, growth.min_samples))
+        self._note(0, np.zeros(1, dtype=np.int64))
+
+    def best(self) -> tuple[int, int] | None:
+        """Return the region that is split next, and the number of its candidate."""
+        found, found_gain, live = (
+            None,
+            max(self.growth.min_gain - TIE, TIE) * self.total,
+            np.flatnonzero(self.regions.alive),
+        )
+        promise = np.array([self.open[v].promise for v in live.tolist()])
+        for v in live[np.argsort(-promise, kind="stable")].tolist():
+            own = self.open[v]
+            # Of regions whose gains are equal the first is split.
+            before = found is not None and v < found[0]
+            least = found_gain - TIE * self.total if before else found_gain + TIE * self.total * (found is not None)
+            better = own.order[own.candidates.gain[own.order] > least]
+            if better.size and (c := self._first_monotone(v, better, live)) >= 0:
+                found, found_gain = (v, c), float(own.candidates.gain[c])
+            self.open[v] = own.without_hopeless()
+        return found
+
+    def split(self, v: int, c: int) -> bool:
+        """Split a region around one of its candidates, unless that makes too many regions."""
+        from calibrant._kernels.irp import parted
+
+        before = self.open[v].candidates
+        gamma, regions, n_classes = before.gamma[c].copy(), self.regions, self.checks.gamma.shape[1]
+        begins = np.empty(n_classes + 1, dtype=np.int64)
+        parted(self.rows.prob, regions.order, regions.starts[v], regions.ends[v], gamma, begins)
+        sides = np.flatnonzero(np.diff(begins))
+        most = self.growth.max_regions
+        if most is not None and int(regions.alive.sum()) + sides.size - 1 > most:
+            return False
+        child = np.full(n_classes, -1, dtype=np.int64)
+        child[sides] = self.n_nodes + np.arange(sides.size)
+        self._add_split(v, gamma, child, float(before.gain[c]))
+        for k, node in zip(sides.tolist(), child[sides].tolist(), strict=True):
+            self._begin(node, begins[k], begins[k + 1])
+            rows = self.rows.of(regions.order[begins[k] : begins[k + 1]])
+            self.open[node] = self._best_first(self.candidates.of_side(rows, self.growth.min_samples, before, gamma, k))
+        self._note(0, child[sides])
+        self._note(self.n_checks - 1, np.flatnonzero(self.regions.alive))
+        return True
+
+    def grown(self) -> Grown:
+        """Return what has grown."""
+        n_splits, n_classes = len(self.gamma), self.checks.gamma.shape[1]
+        split = np.full(self.n_nodes, -1, dtype=np.int64)
+        split[self.parent] = np.arange(n_splits)
+        tree = SplitTree(
+            np.array(self.gamma).reshape(n_splits, n_classes),
+            np.array(self.child, dtype=np.int64).reshape(n_splits, n_classes),
+            split,
+        )
+        return Grown(tree, self.sums[: self.n_nodes].copy(), np.array(self.gain) / self.total)
+
+    def _first_monotone(self, v: int, tried: IntArray, live: IntArray) -> int:
+        from calibrant._kernels.irp import first_monotone
+
+        own, found, at = self.open[v], -1, 0
+        checks = Checkpoints(self.checks.gamma[: self.n_checks], self.checks.met)
+        while found < 0 and at < tried.size:
+            trial = Trial(own.candidates.gamma, tried[at:], own.witness)
+            found, n_tried = first_monotone(self.rows, self.regions, live, checks, v, trial, self.rule)
+            at += n_tried
+        return int(found)
+
+    def _best_first(self, found: Measured) -> _Open:
+        """Order candidates by their quality; of those that agree to rounding the first comes first."""
+        order = np.argsort(-found.gain, kind="stable")
+        order = order[found.gain[order] > TIE * self.total]
+        falls = np.append(False, np.diff(found.gain[order]) < -TIE * self.total)[: order.size]
+        order = order[np.lexsort((order, np.cumsum(falls)))]
+        return _Open(found, order, np.full((len(found.gain), 2), NOBODY))
+
+    def _add_split(self, v: int, gamma: FloatArray, child: IntArray, gain: float) -> None:
+        self.gamma.append(gamma)
+        self.child.append(child)
+        self.gain.append(gain)
+        self.parent.append(v)
+        self.n_checks += 1
+        self.n_nodes += int((child >= 0).sum())
+        points, met, regions = self.checks.gamma, self.checks.met, self.regions
+        if self.n_checks > len(points):
+            points, met = _doubled(points, self.n_checks), _doubled(met, self.n_checks)
+        points[self.n_checks - 1] = gamma
+        if self.n_nodes > regions.alive.size:
+            self.sums = _doubled(self.sums, self.n_nodes)
+            self.regions = Regions._make([regions.order, *(_doubled(table, self.n_nodes) for table in regions[1:])])
+            met = np.ascontiguousarray(_doubled(met.T, self.n_nodes).T)
+        self.checks = Checkpoints(points, met)
+        self.regions.alive[v] = False
+        del self.open[v]
+
+    def _begin(self, v: int, start: int, end: int) -> None:
+        """Make a region of some rows, and note what is known of it."""
+        from calibrant._kernels.irp import differences
+
+        regions, n_classes = self.regions, self.checks.gamma.shape[1]
+        of = regions.order[start:end]
+        sums = np.bincount(self.rows.label[of], self.rows.weight[of], n_classes)
+        added = self.growth.smoothing
+        regions.starts[v], regions.ends[v], regions.alive[v] = start, end, True
+        self.sums[v], regions.value[v] = sums, (sums + added) / (sums.sum() + n_classes * added)
+        differences(self.rows.prob, of, regions.low[v], regions.high[v])
+
+    def _note(self, first: int, nodes: IntArray) -> None:
+        """Note which sides of the checkpoints from one on the nodes meet."""
+        from calibrant._kernels.irp import note_sides
+
+        n_rows = int((self.regions.ends[nodes] - self.regions.starts[nodes]).sum())
+        step = max(1, BUDGET // (n_rows + nodes.size))
+        for start in range(first, self.n_checks, step):
+            checks = Checkpoints(self.checks.gamma[: min(start + step, self.n_checks)], self.checks.met)
+            note_sides(self.rows, self.regions, checks, start, nodes)
+
+
+def _doubled(table: Table, least: int) -> Table:
+    """Return a table of twice as many rows, and at least so many, the new ones zero."""
+    room = np.zeros((max(2 * len(table), least) - len(table), *table.shape[1:]), dtype=table.dtype)
+    return cast("Table", np.concatenate([table, room]))
+
+
+# How many regions a tree of the simplex has, and how much it is smoothed, by cross-validation
+
+
+ROUGH_SMOOTHING = 1.0
+"""The smoothing with which trees grow whose smoothing is to be chosen."""
+
+ROWS_LEFT_OUT = 1 << 14
+"""Folds are left out until so many rows have been: large problems leave out one."""
+
+
+class SimplexFolds:
+    """Rows of which each is left out once, what makes a tree of the others, and what makes the values of its nodes.
+
+    ``joined`` are the rows of the problem, equal ones joined. ``grow`` takes rows, a smoothing and a softening; ``value`` takes
+    the sums of the classes in each node, and a smoothing.
+    """
+
+    def __init__(
+        self,
+        problem: SimplexProblem,
+        joined: JoinedRows,
+        grow: Callable[[Rows, float, float], Grown],
+        value: Callable[[FloatArray, float], FloatArray],
+    ) -> None:
+        self.grow, self.value = grow, value
+        folds = list(folds_of(problem))
+        folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.weights.rows)]
+        self.parts = [tuple(joined.weighted(weight) for weight in fold) for fold in folds]
+
+    def __len__(self) -> int:
+        """Return the number of folds."""
+        return len(self.parts)
+
+    def losses(self, fold: int, smoothings: Sequence[float], softening: float, *, only_last: bool) -> FoldLosses:
+        """Return the losses of the rows that a fold leaves out, at all stages."""
+        kept, left_out = self.parts[fold]
+        grown = self.grow(kept, smoothings[0] if len(smoothings) == 1 else ROUGH_SMOOTHING, softening)
+        loss = staged_losses(grown, left_out, [self.value(grown.sums, a) for a in smoothings])
+        return FoldLosses(grown.tree.n_regions, loss, float(left_out.weight.sum()))
+
+
+def staged_losses(grown: Grown, left_out: Rows, values: Sequence[FloatArray]) -> FloatArray:
+    """Return the summed log losses of rows left out after 0, 1, ... splits, a column for each table of the values of nodes."""
+    tree, n_classes = grown.tree, left_out.prob.shape[1]
+    code = tree.index(left_out.prob) * n_classes + left_out.label
+    occurred = tree.up(np.bincount(code, left_out.weight, tree.n_cells * n_classes).reshape(-1, n_classes))
+    of_node = np.column_stack([-(occurred * log_prob_of_prob(value)).sum(axis=1) for value in values])
+    change = [
+        of_node[child[child >= 0]].sum(axis=0) - of_node[parent]
+        for parent, child in zip(tree.parent, tree.child, strict=True)
+    ]
+    return np.cumsum([of_node[0], *change], axis=0)

@@ -1,0 +1,812 @@
+"""Batches of pairs: labels and probabilities, as arrays, lists or data frames."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.arrays import as_array, columns_of, some
+from calibrant._core.border import Input, as_labels, as_problem
+from calibrant._core.checks import progress_bar
+from calibrant._core.rows import DOUBLE, Problem, Rows
+from calibrant._core.threads import ahead, n_processors, streamed
+from calibrant.binning.bins import CHUNK
+from calibrant.interop.columns import FileTable, Text, Values, is_figure
+from calibrant.interop.tables import TRUTH_VALUES, ForecastTable, choose_columns, select_one
+from calibrant.sums.draws import Numbers, RowSample
+from calibrant.sums.reading import FEW, M, Predictions, Read
+
+# Pieces: rows as they were read, before anything is known of them but where they stood
+
+
+Array = npt.NDArray[Any]
+
+MOST_NUMBERS = 1 << 22
+"""Numbers of a block: a few blocks are in memory at a time, also of a thousand columns."""
+
+INDEX = re.compile(r"(at index|in row) (\(?)([0-9]+)")
+"""Where a message about rows names one of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Rows of one place: labels, numbers and weights.
+
+    Attributes
+    ----------
+    truth : ndarray of shape (n,)
+        Labels; where there are ``words``, their numbers among these, -1 of a missing one.
+    columns : tuple of ndarray
+        Columns of numbers, each of shape (n,), or a single table of shape (n, K).
+    weight : ndarray of shape (n,) or None
+        Weights.
+    place : str
+        Where the rows stood, such as "part-3.parquet, row group 2".
+    row : int
+        The number of the first row there.
+    words : tuple of str or None
+        Labels of text, each once.
+    names : tuple of str or None
+        Names of the columns.
+    """
+
+    truth: Array
+    columns: tuple[Array, ...]
+    weight: Array | None
+    place: str
+    row: int
+    words: tuple[Any, ...] | None = None
+    names: tuple[Any, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __getitem__(self, rows: slice) -> Piece:
+        return replace(
+            self,
+            truth=self.truth[rows],
+            columns=tuple(column[rows] for column in self.columns),
+            weight=None if self.weight is None else self.weight[rows],
+            row=self.row + (rows.start or 0),
+        )
+
+    @property
+    def n_columns(self) -> int | None:
+        """How many columns the numbers have; None where they are no table."""
+        if len(self.columns) > 1:
+            return len(self.columns)
+        return self.columns[0].shape[1] if self.columns[0].ndim == 2 else None
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """Single precision if all numbers are, else double."""
+        single = all(column.dtype.newbyteorder("=").char == "f" for column in self.columns)
+        return np.dtype(np.float32 if single else np.float64)
+
+    def said_of(self, error: Exception) -> Exception:
+        """Return the error in words that name the place and the row there."""
+        return said_at(self.place, self.row, error)
+
+
+def said_at(place: str, row: int, error: Exception) -> Exception:
+    """Return an error in words that name a place, and rows by their numbers there; that of the first row is ``row``."""
+    text = INDEX.sub(lambda at: f"{at[1]} {at[2]}{int(at[3]) + row}", str(error))
+    kind = type(error) if type(error) in (ValueError, TypeError) else ValueError
+    return kind(text if text.startswith(place) else f"{place}: {text}")
+
+
+@dataclass(frozen=True, eq=False)
+class Damaged:
+    """Rows that could not be read: so many, if that is known, and the error."""
+
+    error: Exception
+    n_rows: int = 0
+
+
+Found = Piece | Damaged
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Pieces whose rows stand one after the other, of which the first has this number among all; or what was damaged."""
+
+    first: int
+    pieces: tuple[Piece, ...]
+    damaged: tuple[Damaged, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, of damaged ones as far as it is known."""
+        return sum(map(len, self.pieces)) + sum(one.n_rows for one in self.damaged)
+
+    @property
+    def by_piece(self) -> Iterator[Block]:
+        """Each piece by itself, with the number of its first row."""
+        first = self.first
+        for piece in self.pieces:
+            yield Block(first, (piece,))
+            first += len(piece)
+
+
+def rows_at_a_time(most: int, n_columns: int | None) -> int:
+    """Return how many rows are read together: so many at most, half as many again and again where columns are many."""
+    rows = most
+    while rows * (n_columns or 1) > MOST_NUMBERS and rows > 1:
+        rows //= 2
+    return rows
+
+
+def blocks_of(found: Iterable[Found], most: int) -> Iterator[Block]:
+    """Cut pieces into blocks at multiples of a number of rows, counted from the first: however they were cut before."""
+    held: list[Piece] = []
+    first, n, rows = 0, 0, 0
+    for one in found:
+        if isinstance(one, Piece):
+            rows = rows or rows_at_a_time(most, one.n_columns)
+        if isinstance(one, Damaged):
+            if held:
+                yield Block(first, tuple(held))
+            first, held, n = first + n, [], 0
+            yield Block(first, (), (one,))
+            first += one.n_rows
+            continue
+        start = 0
+        while start < len(one):
+            some = one[start : start + rows - (first + n) % rows]
+            held.append(some)
+            n, start = n + len(some), start + len(some)
+            if (first + n) % rows == 0:
+                yield Block(first, tuple(held))
+                first, held, n = first + n, [], 0
+    if held:
+        yield Block(first, tuple(held))
+
+
+# From pieces to problems: what is known of all batches, and how a block of them becomes a batch that is checked
+
+
+Schema = tuple[int | None, np.dtype[Any], bool, bool]
+
+SINGLE, ARROW_DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+TILE = 1 << 12
+"""Rows of a table that are filled at a time, column after column: they stay in the processor's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decoding:
+    """What all batches share: the ``labels`` of the columns or None for 0, 1, ..., what the numbers are, and their precision.
+
+    ``n_columns`` is None of single scores, ``pos_label`` the event of two columns, where it is not the second. ``is_parsed``
+    says whether words are what stands in a CSV file: 1 may be a number.
+    """
+
+    n_columns: int | None
+    precision: np.dtype[Any]
+    has_weight: bool
+    has_words: bool = False
+    input: Input = "probability"
+    rows: Rows = "as-given"
+    labels: Sequence[Any] | None = None
+    pos_label: Any = None
+    is_parsed: bool = False
+
+    @classmethod
+    def of(cls, piece: Piece, **options: Any) -> Decoding:
+        """Take from a piece what all must have."""
+        return cls(*_schema(piece), **options)
+
+    def problem(self, block: Block) -> Problem | None:
+        """Return the rows of a block as a valid problem; None where none of them has a weight."""
+        for piece in block.pieces:
+            self._require_same(piece)
+        parts = [self._coded(piece) for piece in block.pieces]
+        truth, values = _joined(parts), self._values(block.pieces)
+        weight = (
+            _joined([piece.weight for piece in block.pieces if piece.weight is not None]) if self.has_weight else None
+        )
+        is_coded = self.has_words and self.labels is not None
+        weighs = weight is None or weight.dtype.kind not in "biuf" or bool((weight != 0).any())
+        problem = as_problem(
+            truth,
+            values,
+            sample_weight=weight if weighs else None,
+            labels=None if is_coded else self.labels,
+            pos_label=self._event_code if is_coded else self.pos_label,
+            input=self.input,
+            rows=self.rows,
+        )
+        if is_coded:
+            problem = replace(problem, classes=self._classes[problem.classes.astype(np.intp)])
+        return problem if weighs else None
+
+    def _require_same(self, piece: Piece) -> None:
+        ours, theirs = (self.n_columns, self.precision, self.has_weight, self.has_words), _schema(piece)
+        if ours == theirs or ours == (theirs[0], ARROW_DOUBLE, *theirs[2:]):  # single precision is double without loss
+            return
+        wanted, got = (_described(*of) for of in (ours, theirs))
+        is_wider = ours == (theirs[0], SINGLE, *theirs[2:])
+        first = "Name one of double precision before the others" if is_wider else "Convert them to one schema"
+        raise ValueError(f"all batches must have the columns of the first, {wanted}; got {got}. {first}.")
+
+    def _coded(self, piece: Piece) -> Array:
+        """Return labels, of words the numbers of their classes."""
+        if piece.words is None:
+            return piece.truth
+        if self.labels is None:
+            return np.array(piece.words)[piece.truth]
+        place = np.array([*(self._places.get(self._key(word), -1) for word in piece.words), -1], dtype=np.intp)
+        code = place[piece.truth]
+        if (code < 0).any():
+            row = int(np.argmax(code < 0))
+            word = "a missing label" if piece.truth[row] < 0 else repr(piece.words[piece.truth[row]])
+            raise ValueError(
+                f"y_true must be among the classes {some(self._classes)}; got {word} at index {row}. "
+                "Check labels=, or the column that holds the truth."
+            )
+        return code
+
+    @cached_property
+    def _classes(self) -> npt.NDArray[np.generic]:
+        return np.array(self.labels)
+
+    @property
+    def _event_code(self) -> int | None:
+        return None if self.pos_label is None else self._places[self.pos_label]
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {label: place for place, label in enumerate(self._classes.tolist())}
+
+    def _key(self, word: str) -> Any:
+        """Return what a cell of a CSV file stands for, where labels are numbers or truth values."""
+        kind = self._classes.dtype.kind if self.is_parsed else "U"
+        if kind in "iuf":
+            return int(float(word)) if is_figure(word) and float(word).is_integer() else word
+        return TRUTH_VALUES.get(word.lower(), word) if kind == "b" else word
+
+    def _values(self, pieces: Sequence[Piece]) -> Array:
+        """Return the numbers as one array, row after row; a single piece of one column or table as it stands."""
+        if len(pieces) == 1 and len(pieces[0].columns) == 1:
+            found = pieces[0].columns[0]
+            return found.astype(np.float64) if pieces[0].precision != self.precision else found
+        if len(pieces[0].columns) == 1:
+            return np.concatenate([piece.columns[0] for piece in pieces])
+        n, start = sum(map(len, pieces)), 0
+        table = np.empty((n, len(pieces[0].columns)), dtype=self.precision)
+        for piece in pieces:
+            for at in range(0, len(piece), TILE):
+                into = table[start + at : start + min(at + TILE, len(piece))]
+                for k, column in enumerate(piece.columns):
+                    into[:, k] = column[at : at + TILE]
+            start += len(piece)
+        return table
+
+
+def numbers_of(first: int | Numbers, problem: Problem, pieces: Sequence[Piece]) -> int | Numbers:
+    """Return the number of the first row of a problem; or of each row, where those of weight zero are left out of it."""
+    if problem.size == sum(map(len, pieces)):
+        return first
+    kept = np.flatnonzero(_joined([np.asarray(piece.weight) for piece in pieces]) != 0)
+    found: Numbers = first[kept] if isinstance(first, np.ndarray) else first + kept
+    return found
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _schema(piece: Piece) -> Schema:
+    return piece.n_columns, piece.precision, piece.weight is not None, piece.words is not None
+
+
+def _described(n_columns: int | None, precision: np.dtype[Any], has_weight: bool, has_words: bool) -> str:
+    columns = "one column" if n_columns is None else f"{n_columns} columns"
+    said = f"{columns} of {precision}, labels that are {'text' if has_words else 'numbers'}"
+    return f"{said}, and weights" if has_weight else said
+
+
+# From batches of Arrow to pieces: which columns hold the labels, the probabilities and the weights, and their numbers
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns that are read, what the numbers are, and what was guessed, in words."""
+
+    label: str
+    numbers: tuple[str, ...]
+    weight: str | None
+    input: Input
+    guessed: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All of them."""
+        return [self.label, *self.numbers, *([] if self.weight is None else [self.weight])]
+
+    @classmethod
+    def chosen(
+        cls,
+        names: Sequence[str],
+        *,
+        label: str | None = None,
+        prob: str | Sequence[str] | None = None,
+        weight: str | None = None,
+        input: Input | None = None,
+        where: str,
+    ) -> Columns:
+        """Choose columns as told, or by their names as the command line does."""
+        wanted = prob if prob is None or isinstance(prob, str) else ",".join(prob)
+        rest = [name for name in names if name != weight]
+        table = FileTable.of_names(rest)
+        try:
+            found = choose_columns(
+                table,
+                label=label,
+                prob=None if input == "logit" else wanted,
+                logit=wanted if input == "logit" else None,
+                where=where,
+            )
+            if weight is not None:
+                weight = select_one(names, weight, "weight=", where=where)
+        except ValueError as error:
+            raise ValueError(in_python(str(error))) from None
+        if input is not None and input != found.input:
+            raise ValueError(
+                f"input must be that of the columns; got {input!r}, and {where} has {', '.join(found.guessed)}. "
+                "Name the columns with prob=."
+            )
+        assert found.label_column is not None
+        return cls(found.label_column, found.forecast_columns, weight, found.input, found.guessed)
+
+    def labels_of(self, piece: Piece, labels: Sequence[Any] | None, *, is_parsed: bool) -> list[Any] | None:
+        """Return the class of each column: those given, or what the names of the columns say; None for 0, 1, ..."""
+        if labels is not None:
+            return list(labels)
+        truth = labels_as_read(piece, is_parsed=is_parsed)
+        names = tuple(piece.names or self.numbers)
+        table = FileTable({"label": Values(truth)})
+        try:
+            found = ForecastTable(table, "label", names if len(names) > 1 else ("p",), self.input, ()).labels()
+        except ValueError as error:
+            raise ValueError(in_python(str(error))) from None
+        return found
+
+    def decoding(
+        self, piece: Piece, labels: Sequence[Any] | None, *, is_parsed: bool, pos_label: Any = None, **options: Any
+    ) -> Decoding:
+        """Return what all batches share, from the first piece."""
+        if piece.words is not None and (piece.truth < 0).any():
+            raise _missing(int(np.argmax(piece.truth < 0)))
+        known = self.labels_of(piece, labels, is_parsed=is_parsed)
+        seen = Piece(labels_as_read(piece, is_parsed=is_parsed), piece.columns, None, piece.place, piece.row)
+        found = labels_of(seen, known, pos_label)
+        if found is None and piece.words is not None:  # numbers of a CSV file
+            found = list(range(piece.n_columns or 2))
+        event = None if piece.n_columns is None else pos_label
+        return Decoding.of(piece, input=self.input, labels=found, pos_label=event, is_parsed=is_parsed, **options)
+
+
+def labels_as_read(piece: Piece, *, is_parsed: bool) -> Array:
+    """Return labels; words of a CSV file are numbers or truth values if all are."""
+    if piece.words is None:
+        return piece.truth
+    words = Text(list(piece.words)).values() if is_parsed else np.array(piece.words)
+    return words[piece.truth[piece.truth >= 0]]
+
+
+def in_python(message: str) -> str:
+    """Return a message to users of the command line in the words of the function."""
+    message = message.replace("--prob or --logit", "prob=")
+    for word in ("label", "prob", "logit", "weight"):
+        message = message.replace(f"--{word}", "prob=" if word == "logit" else f"{word}=")
+    return message.replace("--classes A,B,...", "labels=")
+
+
+def piece_of(batch: Any, columns: Columns, place: str, row: int) -> Piece:
+    """Return the rows of a record batch that holds the columns chosen; numbers without gaps are not copied."""
+    truth, words = _labels(batch.column(columns.label))
+    numbers = tuple(_numbers(batch.column(name), name) for name in columns.numbers)
+    names = columns.numbers
+    if len(numbers) == 1 and numbers[0].ndim == 2:
+        names = tuple(f"{names[0]}_{k}" for k in range(numbers[0].shape[1]))
+    weight = None if columns.weight is None else _numbers(batch.column(columns.weight), columns.weight)
+    return Piece(truth, numbers, weight, place, row, words, names)
+
+
+def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_null(kind):
+        raise _missing(0)
+    if not types.is_dictionary(kind) and (types.is_string(kind) or types.is_large_string(kind)):
+        column = column.dictionary_encode()
+        kind = column.type
+    if types.is_dictionary(kind):
+        words = column.dictionary.to_pylist()
+        if all(isinstance(word, str) for word in words):
+            return column.indices.fill_null(-1).to_numpy(zero_copy_only=False), tuple(words)
+        column = column.cast(kind.value_type)
+    return column.to_numpy(zero_copy_only=False), None
+
+
+def _missing(row: int) -> ValueError:
+    return ValueError(
+        f"y_true must hold a label in each row; got a missing one at index {row}. "
+        "Drop these rows, or leave out what is wrong with on_error='skip'."
+    )
+
+
+def _numbers(column: Any, name: str) -> Array:
+    import pyarrow
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_fixed_size_list(kind):
+        if column.null_count:
+            raise ValueError(
+                f"the column {name!r} must have a list in each row; {column.null_count} are missing. Drop these rows."
+            )
+        values = _numbers(column.flatten(), name)
+        return values.reshape(-1, kind.list_size)
+    if not (types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind) or types.is_boolean(kind)):
+        raise TypeError(f"the column {name!r} must hold numbers; got {kind}. Correct it, or choose others with prob=.")
+    if types.is_decimal(kind):
+        column = column.cast(pyarrow.float64())
+    found: Array = column.to_numpy(zero_copy_only=False)
+    return found
+
+
+# Predictions that are read piece by piece, block by block, once for each question
+
+
+OnError = Literal["raise", "skip"]
+
+AHEAD = 2
+"""Blocks that are read before they are asked for."""
+
+Batch = tuple[Problem, int | Numbers]
+"""A batch, and the number of its first row; or of each, where some weigh nothing."""
+
+
+class Streamed(Predictions):
+    """Predictions whose pieces a function gives anew, each time it is called.
+
+    Parameters
+    ----------
+    pieces : callable
+        Returns an iterator of pieces, and of what is damaged.
+    decoding : callable
+        Returns what all batches share, from the first piece.
+    reads_once : bool, default=False
+        Whether the pieces can be had once alone.
+    on_error : {"raise", "skip"}, default="raise"
+        What is done with a piece that is wrong or damaged: "skip" leaves it out and counts it.
+    batch_rows : int, default=65536
+        Rows of a batch; sums of batches of 65536 rows have the digits of sums in memory.
+    n_rows : int, optional
+        Number of rows, if it is known, for the bar.
+    progress : bool, default=False
+        Show a bar of the rows that are read.
+    """
+
+    def __init__(
+        self,
+        pieces: Callable[[], Iterator[Found]],
+        decoding: Callable[[Piece], Decoding],
+        *,
+        reads_once: bool = False,
+        on_error: OnError = "raise",
+        batch_rows: int = CHUNK,
+        n_rows: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self._pieces, self._decoding_of = pieces, decoding
+        self._reads_once, self._on_error, self._batch_rows = reads_once, on_error, batch_rows
+        self._n_rows, self._progress = n_rows, progress
+        self._begun: tuple[list[Block], Iterator[Block]] | None = None
+        self._all: list[Block] | None = None
+        self._was_read = False
+        self._left_out = (0, 0)
+        self._wrong: Exception = nothing()
+
+    # What is known before all rows are read
+
+    @property
+    def classes(self) -> npt.NDArray[np.generic]:
+        """Labels of the columns, or of no event and the event."""
+        return self.head().classes
+
+    @property
+    def precision(self) -> np.dtype[np.floating[Any]]:
+        """Precision of the probabilities; double of logits, and of what is divided by something."""
+        decoding = self._decoding
+        as_given = decoding.input == "probability" and decoding.rows == "as-given"
+        return decoding.precision if as_given else DOUBLE
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """How many pieces were left out in the last reading, and how many rows of them are known."""
+        return self._left_out
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, if it is known: once they were read it is, those left out with it as far as they are known."""
+        if self._all is not None:
+            return sum(block.n_rows for block in self._all)
+        return self._n_rows
+
+    def head(self) -> Problem:
+        """Return the first rows that are as they must be."""
+        return self._head
+
+    @cached_property
+    def _head(self) -> Problem:
+        for block in self._first_blocks:
+            for problem, _ in self._batches(block)[0]:
+                return problem
+        raise self._wrong
+
+    @cached_property
+    def _decoding(self) -> Decoding:
+        for block in self._first_blocks:
+            for damaged in block.damaged:
+                self._pass_over(damaged.error)
+            for piece in block.pieces:
+                try:
+                    return self._decoding_of(piece)
+                except (ValueError, TypeError) as error:
+                    self._pass_over(piece.said_of(error))
+        raise self._wrong
+
+    def _pass_over(self, error: Exception) -> None:
+        """Raise an error, unless what is wrong is left out; then it is raised if nothing else is left."""
+        if self._on_error == "raise":
+            raise error
+        self._wrong = error
+
+    @cached_property
+    def _first_blocks(self) -> list[Block]:
+        """Begin to read: the first blocks, with more rows than are few, or all there are."""
+        held: list[Block] = []
+        blocks = self._blocks()
+        for block in blocks:
+            held.append(block)
+            if sum(len(piece) for one in held for piece in one.pieces) > FEW:
+                self._begun = held, blocks
+                return held
+        self._all = held
+        return held
+
+    def few(self) -> Problem | None:
+        """Return all rows if they are few, which the first blocks tell."""
+        first = self._first_blocks
+        if self._all is None:
+            return None
+        batches = self._counted(map(self._batches, first))
+        samples = [RowSample.of(problem, number, FEW) for problem, number in batches]
+        if not samples:
+            raise self._wrong
+        total = sum(samples[1:], samples[0])
+        return total.problem if total.n_rows <= FEW else None
+
+    # Reading
+
+    def reduce(self, read: Read[M]) -> M:
+        """Read the batches by as many threads as there are processors, and add up what they gave in their order."""
+
+        def work(block: Block) -> tuple[list[M], int, int]:
+            batches, pieces, rows = self._batches(block)
+            return [read(problem, first) for problem, first in batches], pieces, rows
+
+        total: M | None = None
+        for found in self._counted(streamed(work, self._again(), n_processors())):
+            total = found if total is None else total + found
+        if total is None:
+            raise self._wrong
+        return total
+
+    def _counted(self, found: Any) -> Iterator[Any]:
+        """Pass on what was found in the blocks, and count what was left out."""
+        left_out = [0, 0]
+        for batches, pieces, rows in found:
+            left_out = [left_out[0] + pieces, left_out[1] + rows]
+            yield from batches
+        self._left_out = (left_out[0], left_out[1])
+
+    def _batches(self, block: Block) -> tuple[list[Batch], int, int]:
+        """Return the problems of a block with the numbers of their first rows, and how many pieces and rows are left out."""
+        if block.damaged:
+            self._pass_over(block.damaged[0].error)
+            return [], len(block.damaged), sum(one.n_rows for one in block.damaged)
+        decoding = self._decoding
+        try:
+            problem = decoding.problem(block)
+        except (ValueError, TypeError) as error:
+            return self._good_pieces(block, error)
+        if problem is None:
+            return [], 0, 0
+        return [(problem, numbers_of(block.first, problem, block.pieces))], 0, 0
+
+    def _good_pieces(self, block: Block, error: Exception) -> tuple[list[Batch], int, int]:
+        """Name the piece that is wrong; or return the others."""
+        found: list[Batch] = []
+        pieces, rows = 0, 0
+        for one in block.by_piece:
+            try:
+                problem = self._decoding.problem(one)
+            except (ValueError, TypeError) as wrong:
+                self._pass_over(one.pieces[0].said_of(wrong))
+                pieces, rows = pieces + 1, rows + one.n_rows
+                continue
+            if problem is not None:
+                found.append((problem, numbers_of(one.first, problem, one.pieces)))
+        if self._on_error == "raise":
+            raise error
+        return found, pieces, rows
+
+    def _blocks(self) -> Iterator[Block]:
+        return ahead(blocks_of(self._pieces(), self._batch_rows), AHEAD)
+
+    def _again(self) -> Iterator[Block]:
+        """Yield all blocks: those that were read already, and the rest; or all anew."""
+        self._first_blocks  # noqa: B018 - the beginning tells whether the rest has to be read
+        if self._all is not None:
+            yield from self._all
+            return
+        if self._begun is not None:
+            (held, rest), self._begun = self._begun, None
+            blocks: Iterator[Block] = chain(held, rest)
+        elif self._reads_once:
+            raise ValueError(
+                "predictions must be read again for this; got an iterator, which can be read once. "
+                "Pass a function that returns a fresh iterator, or ask for all figures in one call."
+            )
+        else:
+            rest = blocks = self._blocks()
+        n = 0
+        with progress_bar(self._n_rows, show=self._progress, desc="reading", unit="row") as advance, closing(rest):  # type: ignore[type-var]
+            for block in blocks:
+                yield block
+                n += block.n_rows
+                advance(block.n_rows)
+        self._require_same_rows(n)
+
+    def _require_same_rows(self, n: int) -> None:
+        if self._was_read and self._n_rows is not None and n != self._n_rows:
+            raise ValueError(
+                f"predictions must hold the same rows each time they are read; got {n} after {self._n_rows}. "
+                "Pass a function that returns a fresh iterator."
+            )
+        self._was_read, self._n_rows = True, n
+
+
+def nothing() -> ValueError:
+    """Return the error of predictions without rows."""
+    return ValueError(
+        "predictions must hold at least one row; got none, or none with a weight. Check what they are read from."
+    )
+
+
+# Batches of pairs: labels and probabilities, as arrays, lists or data frames
+
+
+Pair = tuple[Any, ...]
+"""Labels, probabilities, and weights if there are any."""
+
+Pairs = Iterable[Pair] | Callable[[], Iterable[Pair]]
+
+
+class Batches(Streamed):
+    """Predictions that are given as pairs: a collection of them, an iterator, or a function that returns a fresh iterator.
+
+    Parameters
+    ----------
+    batches : iterable of tuples, or callable that returns one
+        Labels, probabilities, and weights if there are any, of each batch.
+    labels : sequence of length n_classes, optional
+        The class of each column. By default 0, 1, ..., or the names of the columns of a data frame.
+    pos_label : label, optional
+        The event, of two classes.
+    input : {"probability", "logit"}, default="probability"
+        What the numbers are.
+    rows : {"as-given", "normalize", "percent"}, default="as-given"
+        What is done with them before they are checked.
+    on_error : {"raise", "skip"}, default="raise"
+        What is done with a batch that is wrong.
+    reads_once : bool, default=False
+        Whether the batches can be had once alone, as those of an iterator.
+    """
+
+    def __init__(
+        self,
+        batches: Pairs,
+        *,
+        labels: Sequence[Any] | None = None,
+        pos_label: Any = None,
+        input: Input = "probability",
+        rows: Rows = "as-given",
+        on_error: OnError = "raise",
+        reads_once: bool = False,
+        **options: Any,
+    ) -> None:
+        def decoding(piece: Piece) -> Decoding:
+            known, event = labels_of(piece, labels, pos_label), None if piece.n_columns is None else pos_label
+            return Decoding.of(piece, input=input, rows=rows, labels=known, pos_label=event)
+
+        super().__init__(
+            lambda: pieces_of(batches() if callable(batches) else batches),
+            decoding,
+            reads_once=reads_once or (not callable(batches) and iter(batches) is batches),
+            on_error=on_error,
+            **options,
+        )
+
+
+def pieces_of(pairs: Iterable[Pair]) -> Iterator[Found]:
+    """Turn pairs into pieces; a batch without rows is none."""
+    for number, pair in enumerate(pairs):
+        place = f"batch {number}"
+        if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
+            got = (
+                f"{type(pair).__name__} of length {len(pair)}"
+                if isinstance(pair, (tuple, list))
+                else type(pair).__name__
+            )
+            raise TypeError(
+                f"{place} must be y_true and y_prob, perhaps with weights; got {got}. Pass a tuple of these."
+            )
+        truth, prob = pair[:2]
+        if not (_is_empty(truth) and _is_empty(prob)):
+            yield _piece(place, *pair)
+
+
+def _is_empty(values: Any) -> bool:
+    return hasattr(values, "__len__") and not len(values)
+
+
+def _piece(place: str, truth: Any, prob: Any, weight: Any = None) -> Found:
+    n = len(truth) if hasattr(truth, "__len__") else 0
+    try:
+        values, found = as_array("y_prob", prob), as_labels(truth, "y_true")
+        weights = None if weight is None else as_array("sample_weight", weight)
+        if not (found.ndim and values.ndim):
+            raise TypeError(
+                "y_true and y_prob must be arrays with a place for each row; got a single value. Pass lists."
+            )
+        if len(found) != len(values):
+            raise ValueError(
+                f"y_true and y_prob must have the same number of rows; got {len(found)} and {len(values)}. "
+                "Pass one label a row."
+            )
+        if weights is not None and weights.shape != found.shape:
+            raise ValueError(
+                f"sample_weight must hold a weight for each of the {len(found)} rows; got shape {weights.shape}. Pass as many."
+            )
+    except (ValueError, TypeError) as error:
+        return Damaged(type(error)(f"{place}: {error}"), n)
+    names = columns_of(prob)
+    return Piece(found, (values,), weights, place, 0, names=None if names is None else tuple(names))
+
+
+def labels_of(piece: Piece, labels: Sequence[Any] | None, pos_label: Any = None) -> list[Any] | None:
+    """Return the class of each column for all batches, from the first one: those given, its columns' names, or 0, 1, ...
+
+    Of one column it is no event and the event, which may be named.
+    """
+    n, k = len(piece), piece.n_columns
+    names = None if piece.names is None else list(piece.names)
+    # Probabilities that are wrong are no matter of the classes.
+    even = np.full(n, 0.5) if k is None else np.full((n, k), 1.0 / k)
+    event = pos_label if k is None else None
+    classes = as_problem(piece.truth, even, labels=labels, column_names=names, pos_label=event).classes
+    return None if labels is None and k is not None and np.array_equal(classes, np.arange(k)) else classes.tolist()

@@ -1,0 +1,803 @@
+"""Mean scores taken apart: over rows with the same forecast (Kull and Flach), over bins (Murphy), by isotonic fit (CORP)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv, ndtri
+
+from calibrant._core.arrays import CLIP, FloatArray
+from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights
+from calibrant._core.checks import (
+    EventScore,
+    as_event_score,
+    as_numbers,
+    choice,
+    divergence,
+    expected_score,
+    log_loss,
+    require,
+    score_name,
+    squared_error,
+)
+from calibrant._core.result import Result, frame
+from calibrant._core.rows import (
+    OF_PROBABILITIES,
+    Approximate,
+    BinaryProblem,
+    Forecast,
+    InBatches,
+    IntArray,
+    Problem,
+    SimplexProblem,
+    as_simplex,
+    mean_of,
+)
+from calibrant.binning import Binning, as_binning
+from calibrant.binning.bins import Ordered
+from calibrant.exceptions import warn
+from calibrant.fit.isotonic import Corp, base_rate, corp_terms, isotonic_fit, isotonic_fit_of, overfit_draws
+from calibrant.metrics.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
+from calibrant.metrics.kinds import Impossible, LogLoss, Own, warn_impossible
+from calibrant.metrics.scores import squared_losses
+from calibrant.notions import Notion, as_notion, single_problem
+from calibrant.sums import Predictions, RowScore
+from calibrant.sums.reading import refuse_rows, require_rows
+from calibrant.sums.sums import CellProblem, FineCells
+
+# CORP of cells in place of scores: the terms, and between which limits those of the rows lie
+
+
+def corp_of_cells(problem: CellProblem, score: EventScore) -> Corp:
+    """Return the terms of cells with the limits of those of the rows.
+
+    S, F and R are the mean scores of the forecast, of its isotonic fit and of the event rate; R is that of the rows.
+
+    * F of the rows is at most that of the cells: a fit of cells is a non-decreasing map of rows as well. It is at least that of
+      rows which lie in the best order within each cell, the events above: to exchange an event for a lower non-event makes no
+      fit worse, as a score of an event falls with its probability and that of a non-event rises.
+    * S of the rows is at least that of events at the upper limits of their cells and non-events at the lower ones, and at most
+      that of the contrary.
+    """
+    cells, terms = problem.cells, corp_terms(Ordered.of(problem), score)
+    lowest, highest = forecast_within(cells, score)
+    best, fit = best_fit(cells, score), terms.uncertainty - terms.discrimination
+    return Corp(
+        Approximate(terms.score, lowest, highest),
+        Approximate(terms.miscalibration, max(0.0, lowest - fit), highest - best),
+        Approximate(terms.discrimination, terms.discrimination, terms.uncertainty - best),
+        terms.uncertainty,
+    )
+
+
+def forecast_within(cells: FineCells, score: EventScore) -> tuple[float, float]:
+    """Return the lowest and the highest mean score that the rows can have."""
+    limits = ((cells.highest, cells.lowest), (cells.lowest, cells.highest))
+    lowest, highest = (_mean_score(cells, score, *pair) for pair in limits)
+    return lowest, highest
+
+
+def _mean_score(cells: FineCells, score: EventScore, of_events: FloatArray, of_others: FloatArray) -> float:
+    """Return the mean score of events and of non-events with these probabilities."""
+    total = 0.0
+    for outcome, weight, prob in ((1.0, cells.events, of_events), (0.0, cells.others, of_others)):
+        held = weight > 0.0
+        total += float(weight[held] @ expected_score(score, prob[held], np.full(int(held.sum()), outcome)))
+    return total / cells.total
+
+
+def best_fit(cells: FineCells, score: EventScore) -> float:
+    """Return the mean score of the isotonic fit of rows that lie in the best order within each cell."""
+    weight, events = cells.in_best_order
+    steps = isotonic_fit_of(events, weight)
+    return float(steps.weight @ expected_score(score, steps.rate, steps.rate)) / cells.total
+
+
+# Proper scores taken apart: how much of a mean score is miscalibration, and how much is left to chance
+
+
+ClassScore = Callable[[FloatArray, IntArray], FloatArray]
+
+LOSSES: Mapping[str, RowScore] = {"brier": squared_losses, "log": LogLoss()}
+
+
+@dataclass(frozen=True)
+class Decomposition(Result):
+    """A mean score and the terms that it is the sum of.
+
+    Attributes
+    ----------
+    score : str
+        Name of the score.
+    total : float
+        Mean score over all rows, computed by itself and not from the terms.
+    terms : tuple of (str, float)
+        Name and value of each term; of rows that were read in batches a value knows its ``lower`` and ``upper`` limit.
+    subtracted : tuple of str
+        Names of the terms that enter with a minus.
+    """
+
+    score: str
+    total: float
+    terms: tuple[tuple[str, float], ...]
+    subtracted: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> float:
+        """Return the term of that name, ``decomposition["miscalibration"]``."""
+        for term, value in self.terms:
+            if term == name:
+                return value
+        raise KeyError(f"{name!r} is no term; there are {', '.join(term for term, _ in self.terms)}")
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a term.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns term, sign (1 or -1) and value; the sum of sign times value is the score. Of rows that were read in
+            batches also lower and upper, between which the terms of the rows lie.
+        """
+        names = [name for name, _ in self.terms]
+        signs = [-1 if name in self.subtracted else 1 for name in names]
+        values = [value for _, value in self.terms]
+        limits = {}
+        if any(isinstance(value, Approximate) for value in values):
+            limits = {end: [float(getattr(value, end, value)) for value in values] for end in ("lower", "upper")}
+        return frame({"term": names, "sign": signs, "value": list(map(float, values)), **limits}, backend)
+
+    def __repr__(self) -> str:
+        words = [
+            f"{'-' if (name in self.subtracted) != (value < 0) else '+'} {abs(value):.4g} {name}"
+            for name, value in self.terms
+        ]
+        found = [v for v in (self.total, *(value for _, value in self.terms)) if isinstance(v, Approximate)]
+        note = f"; {max(found, key=lambda value: value.error).note}" if found else ""
+        return f"Decomposition({self.score} {self.total:.4g} = {' '.join(words).removeprefix('+ ')}{note})"
+
+
+def mean_over_parts(
+    score: str,
+    problem: Problem,
+    notion: str | Notion | None,
+    terms_of: Callable[[BinaryProblem], Sequence[float]],
+    names: tuple[str, ...],
+    subtracted: tuple[str, ...],
+) -> Decomposition:
+    """Average a score and its terms, which ``terms_of`` gives in this order, over the problems of a notion by their shares."""
+    parts = (binary for binary in as_notion(notion, problem).split(problem) if binary.size > 0)
+    found = zip(*[[(part.share, term) for term in terms_of(part)] for part in parts], strict=True)
+    total, *terms = [mean_of(each) for each in found]
+    return Decomposition(score, total, tuple(zip(names, terms, strict=True)), subtracted)
+
+
+def calibration_refinement(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    score: str | ClassScore = "brier",
+    **data: Unpack[DataOptions],
+) -> Decomposition:
+    """Split a proper score into calibration loss and refinement loss, over rows with the same forecast.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    score : {"brier", "log"} or callable, default="brier"
+        A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
+        (m, K) and the column numbers of the true classes, shape (m,), and returns one value a row.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    Decomposition
+        Terms ``calibration`` and ``refinement``; ``total`` equals `log_loss`, or `brier_score_loss`
+        with ``scale_by_half=False``.
+
+    See Also
+    --------
+    corp_decomposition : Where nearly every row has a forecast of its own.
+
+    Notes
+    -----
+    With C the class frequencies among the rows that share the forecast S, and d the divergence of the score,
+    calibration = mean of d(S, C) and refinement = mean score of C, which is d(C, Y). The squared distance is the divergence
+    of the Brier score, KL(C || S) that of log loss. Where every row has a forecast of its own C is the label itself:
+    the refinement is zero and the terms say nothing.
+
+    References
+    ----------
+    DeGroot, Fienberg, The comparison and evaluation of forecasters, The Statistician 1983.
+    Bröcker, Reliability, sufficiency, and the decomposition of proper scores, QJRMS 2009.
+    Kull, Flach, Novel decompositions of proper scoring rules for classification, ECML PKDD 2015.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import calibration_refinement
+    >>> calibration_refinement([0, 0, 0, 1], [[0.9, 0.1]] * 4)
+    Decomposition(brier 0.42 = 0.045 calibration + 0.375 refinement)
+    """
+    losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
+    warn_impossible(losses, problem)
+    group, n_classes = same_rows(problem.prob), problem.classes.size
+    occurred = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
+    frequency: FloatArray = occurred.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
+    total = _mean(losses, problem)
+    refinement = _mean(losses, replace(problem, forecast=Forecast(frequency[group])))
+    terms = (("calibration", divergence(total, refinement)), ("refinement", refinement))
+    return Decomposition(score_name(score), total, terms)
+
+
+def epistemic_irreducible(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    posterior: npt.ArrayLike,
+    *,
+    score: str | ClassScore = "brier",
+    **data: Unpack[DataOptions],
+) -> Decomposition:
+    """Split a proper score into epistemic and irreducible loss, where the true probabilities are known.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    posterior : array-like of the shape of ``y_prob``
+        True probabilities of the classes given the features; of the event, where ``y_prob`` is one column.
+    score : {"brier", "log"} or callable, default="brier"
+        A proper score, the lower the better. "brier" is the sum over classes; a function takes probabilities of shape
+        (m, K) and the column numbers of the true classes, shape (m,), and returns one value a row.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`. The last
+        two are about ``y_prob`` alone.
+
+    Returns
+    -------
+    Decomposition
+        Terms ``epistemic``, ``irreducible`` and ``chance``; ``total`` equals `log_loss`, or `brier_score_loss`
+        with ``scale_by_half=False``.
+
+    Notes
+    -----
+    With S the forecast, Q the posterior and Y drawn from Q, epistemic = mean of d(S, Q), what a better model could save, and
+    irreducible = mean of E d(Q, Y), what none could. Both are expectations over the labels, so that neither is negative;
+    ``chance`` is what the labels at hand add or take away. It is zero on average, and where frequencies equal the posterior.
+
+    References
+    ----------
+    Senge, Bösner, Dembczyński, Haasenritter, Hirsch, Donner-Banzhoff, Hüllermeier, Reliable classification: learning
+    classifiers that distinguish aleatoric and epistemic uncertainty, Information Sciences 2014.
+    Kull, Flach, Novel decompositions of proper scoring rules for classification, ECML PKDD 2015.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import epistemic_irreducible
+    >>> epistemic_irreducible([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], [0.75, 0.75, 0.75, 0.75])
+    Decomposition(brier 0.42 = 0.045 epistemic + 0.375 irreducible + 0 chance)
+    """
+    if isinstance(y_true, InBatches):
+        refuse_rows("a decomposition by known probabilities")
+    losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
+    if data.get("pos_label") is not None and np.ndim(y_prob) == 2:
+        # All classes are measured, in the order of the columns of the posterior.
+        problem = as_simplex(as_problem(y_true, y_prob, **(data | DataOptions(pos_label=None))))
+    warn_impossible(losses, problem)
+    truth = replace(problem, forecast=_as_posterior(posterior, np.shape(y_prob), data.get("sample_weight")))
+    _warn_ruled_out(losses, problem, truth.prob)
+    irreducible = _expected(losses, truth, truth.prob)
+    epistemic = divergence(_expected(losses, problem, truth.prob), irreducible)
+    total = _mean(losses, problem)
+    chance = total - (epistemic + irreducible)
+    terms = (("epistemic", epistemic), ("irreducible", irreducible), ("chance", chance))
+    return Decomposition(score_name(score), total, terms)
+
+
+def same_rows(table: FloatArray) -> IntArray:
+    """Number the distinct rows of a table, and return the number of each row."""
+    group = np.zeros(len(table), dtype=np.intp)
+    for column in table.T:
+        value = np.unique(column, return_inverse=True)[1]
+        group = np.unique(group * (value.max() + 1) + value, return_inverse=True)[1]
+        if group.max() + 1 == group.size:  # all differ already
+            break
+    return group
+
+
+def _as_losses(score: str | ClassScore) -> RowScore:
+    if callable(score):
+        return partial(_own_losses, score)
+    function = "Pass a function of (probabilities, column numbers of the true classes)"
+    return LOSSES[choice("score", score, LOSSES, also=" or a function", hint=function)]
+
+
+def _own_losses(score: ClassScore, problem: SimplexProblem) -> FloatArray:
+    losses = np.asarray(score(problem.prob, problem.label), dtype=np.float64)
+    must = f"score must be a function that gives one number for each of the {problem.size} rows"
+    require(
+        losses.shape == (problem.size,), must, got=f"shape {losses.shape}", hint="Return an array of shape (n_samples,)"
+    )
+    return losses
+
+
+def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.ArrayLike | None) -> Forecast:
+    values = as_numbers("posterior", posterior)
+    require(
+        values.shape == shape,
+        f"posterior must have the shape of y_prob, {shape}",
+        value=values.shape,
+        hint="Pass a true probability for each",
+    )
+    forecast = as_forecast(
+        values,
+        input="probability",
+        name="posterior",
+        remedies=OF_PROBABILITIES,
+    )
+    return Forecast(forecast.values[as_weights(weight, len(values)).values > 0])
+
+
+def _warn_ruled_out(losses: RowScore, problem: SimplexProblem, posterior: FloatArray) -> None:
+    """Warn of expected log losses that are infinite unless clipped, whichever class occurred."""
+    if isinstance(losses, LogLoss) and not problem.forecast.is_logit:
+        n = int(((problem.prob <= 0) & (posterior > 0)).any(axis=1).sum())
+        if n:
+            warn(
+                "expected log loss is finite only if a forecast rules out no class that can occur; got probability 0 to a "
+                f"class that the posterior does not rule out in {n} of {problem.size} rows. Each counts as {CLIP:.1e} in the "
+                'epistemic term, which is infinite without that. Compare by score="brier", which is always finite.'
+            )
+
+
+def _mean(losses: RowScore, problem: SimplexProblem) -> float:
+    return float(np.average(losses(problem), weights=problem.weight))
+
+
+def _expected(losses: RowScore, problem: SimplexProblem, posterior: FloatArray) -> float:
+    """Mean loss if the labels are drawn from the posterior; classes of probability 0 cost nothing."""
+    expected = np.zeros(problem.size)
+    for column in range(problem.classes.size):
+        comes = posterior[:, column] > 0
+        values = losses(replace(problem, label=np.full(problem.size, column)))
+        expected[comes] += posterior[comes, column] * values[comes]
+    return float(np.average(expected, weights=problem.weight))
+
+
+# CORP: a mean score as miscalibration - discrimination + uncertainty, and each of the three as a metric
+
+
+TERMS = ("miscalibration", "discrimination", "uncertainty")
+
+
+def corp_decomposition(
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    score: str | EventScore = "brier",
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
+) -> Decomposition:
+    """Split a proper score into miscalibration - discrimination + uncertainty, by isotonic regression (CORP).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    score : {"brier", "log"} or callable, default="brier"
+        A proper score of the probability of one event, the lower the better. "brier" is the squared error; a function takes
+        two arrays, probabilities and outcomes 0 or 1, and returns one value a row.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    Decomposition
+        Terms ``miscalibration``, ``discrimination`` (subtracted) and ``uncertainty``, none of them negative. For one
+        column ``total`` equals `brier_score_loss`; class-wise `mean_class_brier_loss`, for tables.
+
+    Raises
+    ------
+    ValueError
+        If the score is not proper, as far as the terms show it.
+
+    Notes
+    -----
+    With the mean scores S of the forecast, F of its isotonic fit and R of the event rate, miscalibration = S - F: what
+    recalibration saves; discrimination = R - F: what the calibrated forecast is better than none; uncertainty = R. Nothing
+    has to be chosen. The fit is the best for every proper score. It is made and measured on the same rows, so that
+    both terms are too large by about as much as a calibrated forecast is miscalibrated: see `miscalibration_loss` in
+    `assess`, which states that.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
+    Brümmer, du Preez, The PAV algorithm optimizes binary proper scoring rules, 2013.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import corp_decomposition
+    >>> corp_decomposition([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+    Decomposition(brier 0.195 = 0.07 miscalibration - 0.125 discrimination + 0.25 uncertainty)
+    """
+    loss, problem = as_event_score(score), as_problem(y_true, y_prob, **data)
+    impossible: list[Impossible] = []
+
+    def terms_of(part: BinaryProblem) -> tuple[float, ...]:
+        if loss is log_loss:  # of logits it sees the probabilities
+            impossible.append(LogLoss().impossible(replace(part, logit=None)))
+        return corp_of_cells(part, loss) if isinstance(part, CellProblem) else corp_terms(Ordered.of(part), loss)
+
+    found = mean_over_parts(score_name(score), problem, notion, terms_of, TERMS, ("discrimination",))
+    if impossible:
+        reduce(add, impossible).warn()
+    return found
+
+
+# What is known of each term
+
+
+def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+    """Estimate how much of the squared error recalibration would save."""
+    ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
+    value = corp_terms(ordered, squared_error).miscalibration
+    calibrated = _overfit(ordered, ordered.score, resampling)
+    around = _overfit(ordered, _fit(ordered), resampling)
+    smooth = _fit(ordered, extra=z**2 / 2.0)
+    mean, error = _saving(ordered, ordered.score, smooth)
+    reach = float(np.quantile(calibrated, 1.0 - resampling.level))
+    floor, overfit = float(calibrated.mean()), float(around.mean())
+    rows = ordered.problem.weights.effective_rows
+    noisy = float(ndtri(POWER)) * _standard_deviation(smooth, ordered) / float(np.sqrt(rows))
+    least = max(0.0, reach - min(floor, overfit))
+    return Estimate(
+        value=value,
+        lower=max(0.0, value - max(reach, max(floor, overfit) + z * error)),
+        upper=min(1.0, max(value, mean) + z * error),
+        noise_floor=floor,
+        pvalue=pvalue_of(value, calibrated),
+        least_pvalue=least_pvalue_of(calibrated),
+        debiased=max(0.0, value - float(np.median(around))) if value > np.median(calibrated) else 0.0,
+        # Of a small miscalibration m the standard error is 2 s sqrt(m / n), s being that of one outcome: m solves
+        # m - z 2 s sqrt(m / n) + overfit = reach.
+        detectable=min(1.0, (noisy + float(np.sqrt(noisy**2 + least))) ** 2),
+    )
+
+
+def discrimination_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+    """Estimate how much better in squared error the calibrated forecast is than none."""
+    ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
+    value, base = corp_terms(ordered, squared_error).discrimination, base_rate(ordered)
+    constant = _overfit(ordered, np.full(ordered.score.shape, base), resampling)
+    around = _overfit(ordered, _fit(ordered), resampling)
+    smooth = _fit(ordered, extra=z**2 / 2.0)
+    _, error = _saving(ordered, np.full(smooth.shape, ordered.weight @ smooth / ordered.weight.sum()), smooth)
+    reach = float(np.quantile(constant, 1.0 - resampling.level))
+    most = _variance_bounds(base, ordered.problem.weights.effective_rows, resampling.level)[1]
+    return Estimate(
+        value=value,
+        lower=max(0.0, value - max(reach, max(float(constant.mean()), float(around.mean())) + z * error)),
+        # Where there is one class only, all that is known is that there is no more to tell apart than there is uncertainty.
+        upper=min(value + z * error, 0.25) if 0.0 < base < 1.0 else most,
+    )
+
+
+def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+    """Estimate the variance of the outcome, by the exact interval of the event rate (Clopper and Pearson 1934)."""
+    ordered = _ordered(problem, notion)
+    base = base_rate(ordered)
+    lower, upper = _variance_bounds(base, ordered.problem.weights.effective_rows, resampling.level)
+    return Estimate(corp_terms(ordered, squared_error).uncertainty, lower, upper)
+
+
+# The metrics
+
+
+@Own("mcb", "MCB", "Dimitriadis et al. 2021", estimator=miscalibration_estimate, of_cells=as_notion).declare
+def miscalibration_loss(
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    score: str | EventScore = "brier",
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Reduction of the mean score by isotonic recalibration (MCB of CORP), in [0, 1]; 0 is calibrated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    score : {"brier", "log"} or callable, default="brier"
+        A proper score of the probability of one event, the lower the better. "brier" is the squared error; a function takes
+        two arrays, probabilities and outcomes 0 or 1, and returns one value a row.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Mean score of the forecast minus that of its isotonic fit. The range is that of the Brier score.
+
+    See Also
+    --------
+    corp_decomposition : All three terms at once.
+    discrimination_score : What the calibrated forecast is better than none.
+
+    Notes
+    -----
+    Biased upwards, since the fit is made on the rows that it is measured on: `assess` states the noise floor. Without bias it
+    is the squared distance of the probabilities from the true event rates, where these do not decrease with the score.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import miscalibration_loss
+    >>> round(miscalibration_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]), 3)
+    0.07
+    """
+    return corp_decomposition(y_true, y_prob, score=score, notion=notion, **data)["miscalibration"]
+
+
+@Own(
+    "dsc",
+    "DSC",
+    "Dimitriadis et al. 2021",
+    range=(0.0, 0.25),
+    higher_is_better=True,
+    estimator=discrimination_estimate,
+    of_cells=as_notion,
+).declare
+def discrimination_score(
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    score: str | EventScore = "brier",
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Reduction of the mean score from the event rate alone to the isotonic fit (DSC of CORP), in [0, 1/4].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    score : {"brier", "log"} or callable, default="brier"
+        A proper score of the probability of one event, the lower the better. "brier" is the squared error; a function takes
+        two arrays, probabilities and outcomes 0 or 1, and returns one value a row.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Mean score of the event rate minus that of the isotonic fit: how well the forecast tells events from others. The range
+        is that of the Brier score.
+
+    See Also
+    --------
+    corp_decomposition : All three terms at once.
+    miscalibration_loss : What recalibration saves.
+
+    Notes
+    -----
+    It depends on the order of the scores alone. Biased upwards, as the miscalibration is.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import discrimination_score
+    >>> round(discrimination_score([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]), 3)
+    0.125
+    """
+    return corp_decomposition(y_true, y_prob, score=score, notion=notion, **data)["discrimination"]
+
+
+@Own(
+    "unc", "UNC", "Dimitriadis et al. 2021", range=(0.0, 0.25), estimator=uncertainty_estimate, of_cells=as_notion
+).declare
+def uncertainty_loss(
+    y_true: npt.ArrayLike | Predictions,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    score: str | EventScore = "brier",
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Mean score of predicting the event rate for every row (UNC of CORP), in [0, 1/4].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    score : {"brier", "log"} or callable, default="brier"
+        A proper score of the probability of one event, the lower the better. "brier" is the squared error; a function takes
+        two arrays, probabilities and outcomes 0 or 1, and returns one value a row.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        For the Brier score the variance of the outcome. The range is that of the Brier score.
+
+    See Also
+    --------
+    corp_decomposition : All three terms at once.
+    discrimination_score : What the calibrated forecast is better than that.
+
+    Notes
+    -----
+    A property of the outcomes and not of the forecast: forecasts compare in the other two terms.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import uncertainty_loss
+    >>> uncertainty_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+    0.25
+    """
+    return corp_decomposition(y_true, y_prob, score=score, notion=notion, **data)["uncertainty"]
+
+
+# Sums over the isotonic fit
+
+
+def _ordered(problem: Problem, notion: str | Notion | None) -> Ordered:
+    """Sort the one problem of a notion."""
+    return Ordered.of(
+        single_problem(problem, as_notion(notion, problem), "Look at each class: OneVsRest(0), and so on")
+    )
+
+
+def _overfit(ordered: Ordered, rate: FloatArray, resampling: Resampling) -> FloatArray:
+    return overfit_draws(ordered, rate, resampling.n_resamples, resampling.rng)
+
+
+def _fit(ordered: Ordered, extra: float = 0.0) -> FloatArray:
+    """Return the fit at each distinct score, after ``extra`` rows of each outcome were added to every block."""
+    steps, more = isotonic_fit(ordered), extra * ordered.weight.sum() / ordered.problem.weights.effective_rows
+    return steps.at_each_score((steps.rate * steps.weight + more) / (steps.weight + 2.0 * more))
+
+
+def _saving(ordered: Ordered, before: FloatArray, after: FloatArray) -> tuple[float, float]:
+    """Mean and standard error of what squared error falls by, where the events have the rates ``after``."""
+    weight, squares = ordered.weight, _squares(ordered)
+    event, other = (before - 1.0) ** 2 - (after - 1.0) ** 2, before**2 - after**2
+    mean = float(weight @ (after * event + (1.0 - after) * other) / weight.sum())
+    variance = squares @ (after * (event - mean) ** 2 + (1.0 - after) * (other - mean) ** 2)
+    return mean, float(np.sqrt(variance) / weight.sum())
+
+
+def _standard_deviation(rate: FloatArray, ordered: Ordered) -> float:
+    """Of an outcome, in the mean over rows."""
+    return float(np.sqrt(ordered.weight @ (rate * (1.0 - rate)) / ordered.weight.sum()))
+
+
+def _variance_bounds(base: float, n: float, level: float) -> tuple[float, float]:
+    lower = float(betaincinv(base * n, (1.0 - base) * n + 1.0, level / 2.0)) if base > 0 else 0.0
+    upper = float(betaincinv(base * n + 1.0, (1.0 - base) * n, 1.0 - level / 2.0)) if base < 1 else 1.0
+    ends = (lower * (1.0 - lower), upper * (1.0 - upper))
+    return min(ends), 0.25 if lower <= 0.5 <= upper else max(ends)
+
+
+def _squares(ordered: Ordered) -> FloatArray:
+    """Sums of the squared weights of the independent rows on each distinct score."""
+    if ordered.is_whole:
+        return ordered.weight
+    squares: FloatArray = np.add.reduceat(ordered.problem.weight[ordered.order] ** 2, ordered.starts)
+    return squares
+
+
+# The Brier score taken apart over bins: reliability, resolution, uncertainty, and what binning leaves out
+
+
+MURPHY_TERMS = ("reliability", "resolution", "uncertainty", "within-bin variance", "within-bin covariance")
+
+
+def murphy_decomposition(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    binning: int | Binning = 15,
+    notion: str | Notion | None = None,
+    **data: Unpack[DataOptions],
+) -> Decomposition:
+    """Split the Brier score into reliability - resolution + uncertainty over bins, and what happens within them.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    binning : int or Binning, default=15
+        How scores are cut; a number n means ``EqualWidth(n)``.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    Decomposition
+        Terms ``reliability``, ``resolution`` (subtracted), ``uncertainty``, ``within-bin variance`` and ``within-bin
+        covariance`` (subtracted). ``total`` is the mean squared error of the forecast as it is, not of its bins.
+
+    Notes
+    -----
+    Murphy's three terms, of which reliability is the squared `root_mean_squared_calibration_error`, are the Brier score of
+    the bin means. The other two, mean variance of the probabilities within bins and twice their mean covariance with the
+    outcome, are what binning leaves out: with `Unique` bins they are zero.
+
+    References
+    ----------
+    Murphy, A new vector partition of the probability score, Journal of Applied Meteorology 1973.
+    Stephenson, Coelho, Jolliffe, Two extra components in the Brier score decomposition, Weather and Forecasting 2008.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import murphy_decomposition
+    >>> found = murphy_decomposition([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2)
+    >>> round(found["reliability"], 5), round(found["resolution"], 5), round(found["within-bin variance"], 5)
+    (0.05125, 0.25, 0.01625)
+    """
+    terms_of = partial(murphy_terms, binning=as_binning(binning))
+    problem = require_rows(as_problem(y_true, y_prob, **data), "Murphy's decomposition")
+    return mean_over_parts("brier", problem, notion, terms_of, MURPHY_TERMS, ("resolution", "within-bin covariance"))
+
+
+def murphy_terms(problem: BinaryProblem, binning: Binning) -> tuple[float, ...]:
+    """Return the mean squared error and the terms that it is made of."""
+    bins, share = binning(problem), problem.weight / problem.weight.sum()
+    held, of_bin = bins.weight > 0, bins.weight / bins.weight.sum()
+    base, at = float(share @ problem.outcome), bins.index(problem.score)
+    apart = problem.score - bins.mean_prob[at]
+    return (
+        float(share @ (problem.score - problem.outcome) ** 2),
+        float(of_bin[held] @ bins.gap[held] ** 2),
+        float(of_bin[held] @ (bins.event_rate[held] - base) ** 2),
+        base * (1.0 - base),
+        float(share @ apart**2),
+        2.0 * float(share @ (apart * (problem.outcome - bins.event_rate[at]))),
+    )

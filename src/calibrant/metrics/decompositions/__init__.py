@@ -1,1 +1,0 @@
-"""Mean scores taken apart: over rows with the same forecast (Kull and Flach), over bins (Murphy), by isotonic fit (CORP)."""

@@ -1,0 +1,553 @@
+"""How sure a figure is: interval, noise floor, p-value, the error without its bias, and what could have been detected.
+
+A calibration error is the size T of deviations D + N, the true ones and noise, and the size of noise is never zero: the
+percentile bootstrap of such a figure misses a true zero almost always. What is known is how the noise is distributed. So
+the figure is compared with those of other truths D, from calibration through the deviations observed and beyond:
+
+* at calibration the mean of T(N) is the noise floor, its tail beyond the figure the p-value;
+* the truth of which the figure is the median of T(D + N) is the error without bias;
+* the interval holds the truths of which the figure is neither a low nor a high quantile;
+* the truth that the test finds four times in five is the detectable error.
+
+A truth that the test cannot tell from calibration is too large for no figure: there the whole level stands on the other
+side, so that the lower end is above zero where the test rejects, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri
+
+from calibrant._core.arrays import FloatArray, blocks
+from calibrant._core.checks import refuse
+from calibrant._core.registry import named
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights
+from calibrant.binning import Binning
+from calibrant.lenses import Lens, Size, View
+from calibrant.notions import ClassWise, Notion
+from calibrant.sums import BinnedProblem, Plan, Sums, scan
+from calibrant.sums.draws import MOST as MOST_KEPT
+from calibrant.sums.draws import MOST_DRAWN, Bootstrap, CellArray, ConsistentLabels, Labels, labels_of
+from calibrant.sums.noise import Moments, Together
+from calibrant.sums.reading import is_unread
+from calibrant.sums.sums import shared_edges
+
+# How sure a figure is: interval, noise floor, p-value, the error without its bias, and what could have been detected
+
+
+POWER = 0.8
+"""How often the test finds an error that is called detectable."""
+
+TAIL = 0.3
+"""Share of the level left out on either side, far from calibration. Half of it would be right if the direction of the true
+deviations were known; it is estimated."""
+
+ALMOST = 1.0 - 1e-9
+"""Part of a size from which it is reached but for rounding."""
+
+NEAR_ONE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
+NOISE_SIZES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How an interval is to be made: one minus its coverage, the number of resamples, and the source of randomness."""
+
+    level: float
+    n_resamples: int
+    rng: np.random.Generator
+
+
+NO_INTERVAL = "no interval is known to cover; compare with the noise floor"
+"""What is said of an error that counts rejections."""
+
+MOSTLY_NOISE = "most of this value is noise; the interval is of the true error"
+"""What is said of an error of which the bias-corrected value is below half."""
+
+ABOVE_INTERVAL = "noise raises this value; the interval is of the true error"
+"""What is said of any other error that lies above its interval."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval. What measures a distance from calibration has more.
+
+    Attributes
+    ----------
+    value : float
+        The figure.
+    lower, upper : float or None
+        The interval of the true error or mean. It holds the figure, or where there is one ``debiased``: the figure of a small
+        error is mostly noise and may lie above the interval. None where none is known to cover (`NO_INTERVAL`).
+    noise_floor : float or None
+        Mean of the figure if the forecast were calibrated.
+    pvalue : float or None
+        Share of calibrated draws that reach the figure, with the +1 correction.
+    debiased : float or None
+        The bias-corrected value: the true error, of the shape seen, of which the figure is the median; 0 where a calibrated
+        forecast shows as much every other time. See Notes.
+    detectable : float or None
+        The smallest detectable error: the true error, of the observed shape, that the test at this level detects with a power
+        of 0.8.
+    least_pvalue : float or None
+        The smallest p-value that the draws can show, 1 / (draws + 1); None where the p-value is of a law in formulas.
+
+    Notes
+    -----
+    The figure is V = T(g): the size of the observed deviations g, for an ECE of the gaps of all bins of all problems,
+    V = sum_b w_b abs(g_b), with the shares w_b of the rows. It is compared with the true gaps
+
+        d_b(t) = sign(g_b) sqrt((k_b g_b)² + k_b v_b / 5),   k_b = t² / (t² + v_b),
+
+    where v_b is the variance of g_b: shrunk toward 0 for a small t and the observed ones for a large t. The bias-corrected
+    value is T(d(t)) of the t that solves median T(d(t) + N) = V over draws of the noise N of events at these rates, and at
+    most V. If the median under calibration is V already, it is 0. Of the largest gap of any bin, and of what is seen through
+    a lens, the true deviations are multiples of one shape (docs/uncertainty.md).
+
+    It is not exactly unbiased: g holds noise itself. Where the truth is known its mean was within a quarter of the noise
+    floor of it (tests/metrics/test_bias_correction.py).
+    """
+
+    value: float
+    lower: float | None
+    upper: float | None
+    noise_floor: float | None = None
+    pvalue: float | None = None
+    debiased: float | None = None
+    detectable: float | None = None
+    least_pvalue: float | None = None
+
+    @property
+    def is_mostly_noise(self) -> bool:
+        """Whether the bias-corrected value is below half of the value."""
+        return self.debiased is not None and self.debiased < 0.5 * self.value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval; a ValueError where there is none."""
+        if self.lower is None or self.upper is None:
+            refuse(
+                "the interval of an estimate must exist to be asked for",
+                given="no interval is known to cover",
+                hint="Compare with the noise floor",
+            )
+        return self.lower, self.upper
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """Sizes that would be seen if the true deviations were others.
+
+    ``truth`` (L,) are the sizes of true deviations, from 0 upward; ``sizes`` (L, m) those that would be observed, noise
+    included; ``value`` is the size observed. The detectable error is of the shape that was seen: where the truths are of
+    another shape ``seen`` yields the size of the observed deviations times each step, and what would be observed (m,). They
+    are drawn until the error is detected. Where it is known how noise ``shifts`` (m,) the size of far larger deviations of
+    that direction, the upper end is at least the value less a low quantile of these.
+    """
+
+    value: float
+    truth: FloatArray
+    sizes: FloatArray
+    seen: Callable[[], Iterable[tuple[float, FloatArray]]] | None = None
+    shifts: FloatArray | None = None
+
+    @property
+    def null(self) -> FloatArray:
+        """Draws of the size under calibration, shape (m,)."""
+        sizes: FloatArray = self.sizes[0]
+        return sizes
+
+    def estimate(self, level: float, exact: float | None = None) -> Estimate:
+        """Compare the value with its draws under each true size; where it is not ``exact``, that one is reported."""
+        pvalue, value = pvalue_of(self.value, self.null), self.value if exact is None else exact
+        debiased = min(_truth_with(self.truth, np.quantile(self.sizes, 0.5, axis=1), self.value), value)
+        lower, upper = self._interval(level)
+        return Estimate(
+            value=value,
+            lower=min(lower, debiased) if pvalue <= level else 0.0,
+            upper=max(upper, debiased),
+            noise_floor=float(self.null.mean()),
+            pvalue=pvalue,
+            debiased=debiased,
+            detectable=self.detectable(level),
+            least_pvalue=least_pvalue_of(self.null),
+        )
+
+    def detectable(self, level: float) -> float:
+        """Truth that the test at a level finds four times in five."""
+        critical, truth, quantiles = self._critical(level), [], []
+        for true, sizes in zip(self.truth, self.sizes, strict=True) if self.seen is None else self.seen():
+            truth.append(true)
+            quantiles.append(np.quantile(sizes, 1.0 - POWER))
+            if quantiles[-1] >= critical * ALMOST:
+                break
+        return _truth_with(np.maximum.accumulate(truth), np.array(quantiles), critical)
+
+    def _critical(self, level: float) -> float:
+        return float(np.quantile(self.null, 1.0 - level))
+
+    def _interval(self, level: float) -> tuple[float, float]:
+        """Smallest and largest truth of which the value is neither a high nor a low quantile."""
+        power = np.maximum.accumulate((self.sizes > self._critical(level)).mean(axis=1))
+        told = np.clip((power - power[0]) / min(level, 1.0 - level), 0.0, 1.0)  # 1: found twice as often as calibration
+        below = level * TAIL * told
+        above = level * (1.0 - (1.0 - TAIL) * told)
+        low = np.where(below > 0.0, np.quantile(self.sizes, below, axis=1).diagonal(), 0.0)
+        high = np.quantile(self.sizes, 1.0 - above, axis=1).diagonal()
+        upper = self._last_with(low)
+        if self.shifts is not None:
+            upper = max(upper, self.value - float(np.quantile(self.shifts, level / 2.0)))
+        return _truth_with(self.truth, high, self.value), upper
+
+    def _last_with(self, quantiles: FloatArray) -> float:
+        """Last truth at which a quantile is at most the value."""
+        rising = np.minimum.accumulate(quantiles[::-1])[::-1]
+        last = int(np.searchsorted(rising, self.value * (1.0 + 1e-9), side="right")) - 1
+        if last == rising.size - 1:
+            return max(float(self.truth[-1]), self.value + float(np.quantile(self.null, 0.5)))
+        return float(_between(self.value, rising[last : last + 2], self.truth[last : last + 2]))
+
+
+def _truth_with(truth: FloatArray, quantiles: FloatArray, size: float) -> float:
+    """Truth at which a quantile, a function of the truth that is made to rise, reaches a size."""
+    rising = np.maximum.accumulate(quantiles)
+    reached = int(np.searchsorted(rising, size * ALMOST, side="left"))
+    if reached == 0:
+        return 0.0
+    if reached == rising.size:
+        # No truth reached it: what was seen is too small to be stretched that far. The triangle inequality bounds it.
+        return size + float(quantiles[0])
+    return float(_between(size, rising[reached - 1 : reached + 1], truth[reached - 1 : reached + 1]))
+
+
+def _between(size: float, quantiles: FloatArray, truth: FloatArray) -> float:
+    """Truth between two at whose quantile a size lies."""
+    rise = quantiles[1] - quantiles[0]
+    part = np.clip((size - quantiles[0]) / rise, 0.0, 1.0) if rise > 0.0 else 1.0
+    return float(truth[0] + part * (truth[1] - truth[0]))
+
+
+def steps_for(value: float, null: FloatArray) -> FloatArray:
+    """Steps that resolve both the noise and the value, 0 and 1 among them."""
+    noise = float(np.quantile(null, 0.95))
+    ratio = noise / value if value > 1e-12 * noise else 0.0  # a shape of nothing cannot be stretched
+    return np.unique(np.concatenate([[0.0], NEAR_ONE, ratio * np.array(NOISE_SIZES)]))
+
+
+def pvalue_of(value: float, null: FloatArray) -> float:
+    """Share of null values that reach the value, with the +1 correction."""
+    # A null value that equals the value up to rounding reaches it: the test must not gain from rounding.
+    return (1.0 + float(np.sum(null >= value * ALMOST))) / (1.0 + null.size)
+
+
+def least_pvalue_of(null: FloatArray) -> float:
+    """Smallest p-value that so many null values can show."""
+    return 1.0 / (1.0 + null.size)
+
+
+def mean_estimate(losses: FloatArray, weights: Weights, bootstrap: Bootstrap, *, level: float) -> Estimate:
+    """Interval of a weighted mean of one value a row, by its variance and skewness; it holds the value itself.
+
+    The quantiles of the mean in units of its estimated standard error are those of Cornish and Fisher to first order:
+    -(2 z² + 1) k / 6 is added to a normal quantile z, where k is the skewness of the mean (Johnson 1978; Hall 1992). The mean
+    of losses of which a few are large, as the log loss of rare events, lies further above its sample than below. A row whose
+    weight is a number of rows is so many of them. Of infinite losses the ends are quantiles of the bootstrap.
+    """
+    value = float(np.average(losses, weights=None if weights.is_unit else weights.values))
+    if not np.isfinite(value) and np.isposinf(losses).any():
+        return _of_infinite(value, losses, weights.values, bootstrap, level)
+    n, variance, third = _central_sums(losses, value, weights)
+    if variance == 0.0 or n < 2.0:
+        return Estimate(value, value, value)
+    error, skewness = np.sqrt(variance * n / (n - 1.0)), third / variance**1.5
+    z = float(ndtri(1.0 - level / 2.0))
+    shift = skewness * (2.0 * z**2 + 1.0) / 6.0
+    return Estimate(value, min(value + error * (shift - z), value), max(value + error * (shift + z), value))
+
+
+def _central_sums(losses: FloatArray, value: float, weights: Weights) -> tuple[float, float, float]:
+    """Return the number of equal rows, and the sums of squares and cubes of what each adds to the error of the mean."""
+    n, square, cube = 0.0, 0.0, 0.0
+    for rows in blocks(losses.size):
+        share, own = losses[rows] - value, weights.part(rows)
+        if own.is_unit:
+            n, squares = n + share.size, share * share
+        else:
+            share, times = own.importance * share, own.times
+            n, squares = n + float(times.sum()), times * share * share
+        square, cube = square + float(squares.sum()), cube + float(squares @ share)
+    return n, square / weights.total**2, cube / weights.total**3
+
+
+def _of_infinite(value: float, losses: FloatArray, weight: FloatArray, bootstrap: Bootstrap, level: float) -> Estimate:
+    """Percentile interval of a mean of losses of which some are infinite: a quantile is one of the means."""
+    endless = np.isposinf(losses)
+    total = bootstrap.sums(weight)
+    means = bootstrap.sums(weight * np.where(endless, 0.0, losses))[total > 0] / total[total > 0]
+    means[bootstrap.sums(endless.astype(np.float64))[total > 0] > 0] = np.inf
+    lower, upper = np.quantile(means, [level / 2.0, 1.0 - level / 2.0], method="inverted_cdf")
+    return Estimate(value, min(float(lower), value), max(float(upper), value))
+
+
+# The cells of calibration errors: bins of problems or groups of neighbouring scores, side by side
+
+
+MOST_BY_ROW = MOST_KEPT
+"""Rows up to which labels are drawn for each of them; of more the noise is drawn from the strata of the cells."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large deviations are: ``look`` is linear in them, ``size`` takes what was seen, so that each is looked at once.
+
+    ``look`` turns deviations (m, n_cells) into what is seen of each part, arrays (m, d); ``size`` turns these into (m,).
+    A mean over cells is compared with truths that are `shrunk`; a largest value, that of the emptiest cell, is not.
+    """
+
+    look: Callable[[FloatArray], list[FloatArray]]
+    size: Callable[[list[FloatArray]], FloatArray]
+    shrinks: bool = False
+
+    def __call__(self, deviations: FloatArray) -> FloatArray:
+        """Size of each row of deviations."""
+        return self.size(self.look(deviations))
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The bins of all problems of a notion, side by side.
+
+    Each cell has a ``count`` of rows, or of the equal rows that whole weights are, a weight (they sum to one), the
+    ``expected`` sum of its weighted scores, a ``scale`` that turns weighted residuals into its deviation, that deviation, and
+    the ``part`` of the notion whose it is. ``placed`` finds the cells of the rows. Of many rows there are the ``moments``, and
+    where one row stands in several cells kept rows show how these vary ``together``.
+    """
+
+    placed: Callable[[], CellArray]
+    count: FloatArray
+    weight: FloatArray
+    scale: FloatArray
+    expected: FloatArray
+    deviation: FloatArray
+    part: IntArray
+    moments: Moments | None = None
+    together: Together | None = None
+
+    @cached_property
+    def of(self) -> CellArray:
+        """Cell in which row i stands with class j, or -1, shape (n, K)."""
+        return self.placed()
+
+    @property
+    def held(self) -> Cells:
+        """The cells that hold rows, where there are moments to draw their noise from."""
+        some = self.count > 0.0
+        if self.moments is None or some.all() or not some.any():
+            return self
+        # The last number is that of no cell, -1.
+        number = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
+        return replace(
+            self,
+            placed=lambda: number[self.of],
+            count=self.count[some],
+            weight=self.weight[some],
+            scale=self.scale[some],
+            expected=self.expected[some],
+            deviation=self.deviation[some],
+            part=self.part[some],
+            moments=self.moments.at(some),
+            together=None if self.together is None else replace(self.together, of=number[self.together.of]),
+        )
+
+    @property
+    def prob(self) -> FloatArray:
+        """Mean score of each cell."""
+        return np.clip(self.scale * self.expected / np.where(self.weight > 0.0, self.weight, 1.0), 0.0, 1.0)
+
+    @property
+    def gap(self) -> FloatArray:
+        """Event rate minus mean score of each cell."""
+        return self.deviation / np.where(self.weight > 0.0, self.weight, 1.0)
+
+    def sizes(self, lens: Lens, size: Size) -> Sizes:
+        """Return how to take the size of what a lens sees of deviations, of all cells at once or part by part."""
+        held = self.weight > 0
+        if not held.any():  # a notion that found no row to speak of
+            return Sizes(lambda deviations: [deviations], lambda seen: np.zeros(len(seen[0])), shrinks=size.shrinks)
+        all_of_them = slice(None) if held.all() else held  # a view: to choose all by a mask is to copy them
+        parts = [all_of_them] if size.is_joint else [held & (self.part == j) for j in np.unique(self.part[held])]
+        weights = [self.weight[rows] for rows in parts]
+        views = [self._view(lens, rows) for rows in parts]
+        return Sizes(
+            lambda deviations: [
+                view.look(deviations[:, rows] / w) for view, rows, w in zip(views, parts, weights, strict=True)
+            ],
+            lambda seen: size.of_seen(views, weights, seen),
+            shrinks=size.shrinks,
+        )
+
+    def _view(self, lens: Lens, held: BoolArray | slice) -> View:
+        """Hold a lens over some cells."""
+        weight = self.weight[held]
+        score = np.clip(self.scale[held] * self.expected[held] / weight, 0.0, 1.0)
+        return lens.over_cells(BinaryProblem(score, np.zeros(score.size, dtype=bool), Weights(weight)))
+
+
+def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
+    """Whether noise is drawn from sums: equal rows are many, and are not known to the notions by their places.
+
+    Of many different rows that are several equal ones each labels are drawn by row where a row stands in several cells.
+    """
+    weights = problem.weights
+    by_row = weights.repeat_rows and problem.size > MOST_BY_ROW
+    known = all(n.one_score_a_row or (named(type(n)) is not None and not by_row) for n in notions)
+    if is_unread(problem):
+        return known and weights.is_unit
+    return known and weights.are_counts and MOST_BY_ROW < weights.total < MOST_DRAWN
+
+
+def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums | None = None) -> Cells:
+    """Cut a problem into the cells of a notion and a binning, of which the ``sums`` may be known already."""
+    asked = (notion, binning)
+    by_sums = draws_from_sums(problem, notion)
+    known = sums if sums is not None and asked in sums.plan.cells and (sums.plan.noise or not by_sums) else None
+    if known is None:
+        known = scan(problem, Plan.of_cells([asked], noise=by_sums))
+    problems = known.of(*asked)
+    held = {number: one for number, one in enumerate(problems) if one.bins.count.any()}
+    return Cells(
+        lambda: _placed(problem.prob, notion, problems, (binary.score for binary in notion.split(problem))),
+        *_columns(held),
+        moments=Moments.of(list(held.values())) if by_sums else None,
+        together=_together(problem, notion, problems, known) if by_sums and not notion.one_score_a_row else None,
+    )
+
+
+def _columns(
+    held: Mapping[int, BinnedProblem],
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
+    """Return count, weight, scale, expected, deviation and part of the cells of problems with rows, by their numbers."""
+    if not held:  # a notion that found no row to speak of: one cell without weight
+        return (*np.zeros((5, 1)), np.zeros(1, dtype=np.intp))
+    bins, size = [one.shown for one in held.values()], [len(one.bins) for one in held.values()]
+    count, weight, score, events = (
+        np.concatenate([getattr(one, name) for one in bins]) for name in ("count", "weight", "score_sum", "outcome_sum")
+    )
+    scale = np.repeat([one.share / one.bins.weight.sum() for one in held.values()], size)
+    part = np.repeat(list(held), size)
+    return count.astype(np.float64), scale * weight, scale, score, scale * (events - score), part
+
+
+def _placed(
+    prob: FloatArray, notion: Notion, problems: Sequence[BinnedProblem], scores: Iterable[FloatArray]
+) -> CellArray:
+    """Return the cell of each row and class, or -1, shape (n, K); problems without rows have no cells."""
+    if type(notion) is ClassWise and (edges := shared_edges(problems)) is not None:
+        at = edges.index(prob.ravel()).reshape(prob.shape)
+        at += edges.n_cells * np.arange(prob.shape[1])
+        return at.astype(np.int32)
+    of: CellArray = np.full(prob.shape, -1, dtype=np.int32)
+    start = 0
+    for part, score, one in zip(notion.parts(prob), scores, problems, strict=True):
+        if one.bins.count.any():
+            part.put(of, start + one.bins.index(score))
+            start += len(one.bins)
+    return of
+
+
+def _together(
+    problem: SimplexProblem, notion: Notion, problems: Sequence[BinnedProblem], sums: Sums
+) -> Together | None:
+    """Return kept rows with their cells; of rows that stand for several equal ones all of them."""
+    if problem.weights.repeat_rows:
+        scores = (binary.score for binary in notion.split(problem))
+        return Together(problem.prob, _placed(problem.prob, notion, problems, scores), problem.weight)
+    if sums.kept is None:
+        return None
+    prob = sums.kept.prob
+    scores = (part.scores(prob) for part in notion.parts(prob))
+    of = _placed(prob, notion, problems, scores)
+    if type(notion) is not ClassWise:
+        return Together(prob, of, np.ones(len(prob)))
+    count = np.concatenate([one.bins.count for one in problems]).astype(np.float64)
+    return Together(prob, of, sums.kept.weights(of.astype(np.intp), count, sums.rows))
+
+
+# Draws of the deviations of cells: by labels that the forecast draws, from rows drawn again, or at smoothed rates
+
+
+Draws = Iterable[IntArray]
+
+BLOCK = 1 << 20
+"""Rows times classes looked at together."""
+
+
+def labels_drawn(
+    problem: SimplexProblem, tables: Sequence[Cells], n_resamples: int, rng: np.random.Generator
+) -> Labels:
+    """Return labels that the forecast draws, of no row where the noise of all tables is drawn from sums."""
+    if all(table.moments is not None for table in tables):
+        return ConsistentLabels(np.empty((0, problem.classes.size)), n_resamples, rng)
+    return labels_of(problem, n_resamples, rng)
+
+
+def consistent_deviations(
+    problem: SimplexProblem, tables: Sequence[Cells], labels: Labels, draws: Draws
+) -> list[FloatArray]:
+    """Deviations of labels that the forecast drew, shape (n_resamples, n_cells) for each table.
+
+    Those of tables with moments are drawn from these; the other tables share the draws of labels.
+    """
+    consistent = [
+        np.empty((len(labels), table.weight.size))
+        if table.moments is None
+        else table.scale * (_events(table.moments, table.together, len(labels), labels.rng) - table.expected)
+        for table in tables
+    ]
+    by_row = [pair for pair in zip(tables, consistent, strict=True) if pair[0].moments is None]
+    for number, label in enumerate(draws if by_row else ()):
+        for table, deviations in by_row:
+            events = labels.sums_at(table.of, label, problem.weight, table.weight.size)
+            deviations[number] = table.scale * (events - table.expected)
+    return consistent
+
+
+def _events(moments: Moments, together: Together | None, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Draw numbers of events from moments, of cells that share rows as they vary together."""
+    if together is None:
+        return moments.events(n_resamples, rng)
+    return moments.events_together(together, n_resamples, rng)
+
+
+def resampled_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:
+    """Bootstrapped deviations about the observed ones, from moments where cells share no rows."""
+    if cells.moments is None or cells.together is not None:
+        return bootstrap_deviations(problem, cells, bootstrap)
+    return cells.scale * cells.moments.resampled(bootstrap.n_resamples, bootstrap.rng) - cells.deviation
+
+
+def bootstrap_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:
+    """Bootstrapped deviations about the observed ones, shape (n_resamples, n_cells)."""
+    n_cells = cells.weight.size
+    group_sums = np.zeros(bootstrap.n_groups * n_cells)
+    step = max(1, BLOCK // problem.prob.shape[1])
+    for start in range(0, problem.size, step):
+        row, column = np.nonzero(cells.of[start : start + step] >= 0)
+        row += start
+        residual = (problem.weight * bootstrap.step)[row] * ((problem.label[row] == column) - problem.prob[row, column])
+        np.add.at(group_sums, bootstrap.group[row] * n_cells + cells.of[row, column], residual)
+    return cells.scale * bootstrap.moved(group_sums.reshape(bootstrap.n_groups, n_cells))
+
+
+def smoothed_deviations(cells: Cells, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Deviations of binomial events about smoothed event rates, shape (n_resamples, n_cells); cells are independent."""
+    n = np.maximum(cells.count, 1.0)
+    weight = cells.weight / n  # of a row, in the aggregate
+    events = np.clip((cells.deviation + cells.scale * cells.expected) / np.where(weight > 0, weight, 1.0), 0.0, n)
+    rate = (events + 1.0) / (n + 2.0)
+    drawn = rng.binomial(cells.count.astype(np.int64), rate, size=(n_resamples, n.size))
+    return np.asarray(weight * (drawn - cells.count * rate), dtype=np.float64)

@@ -1,0 +1,1139 @@
+"""The squared kernel calibration error: sums over pairs of rows with similar predictions."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import islice, pairwise
+from typing import Literal, Unpack, get_args
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import helmert
+from scipy.special import stdtr, stdtrit
+
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import choice, folded, left_out, number, resamples, whole
+from calibrant._core.rows import IntArray, Problem, SimplexProblem, Weights, as_simplex
+from calibrant.binning import Bins
+from calibrant.binning.bins import shown
+from calibrant.binning.cells import SimplexBinning, SimplexGrid, as_simplex_binning
+from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics.bin_losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
+from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes, least_pvalue_of, pvalue_of
+from calibrant.metrics.kinds import Own, estimates
+from calibrant.metrics.noise import noise_of
+from calibrant.notions import Notion, Part, as_notion
+from calibrant.sums.draws import Bootstrap, CellArray, Rng, as_rng, labels_of
+
+# The calibration error of whole forecasts: class rates in each cell of the simplex, against the mean forecast there
+
+
+MOST_DEVIATIONS = 1 << 16
+"""Cells times classes for which noise is drawn: their draws take half a gigabyte."""
+
+
+def total_variation(gap: FloatArray) -> FloatArray:
+    """Half the sum of absolute differences."""
+    return l1_distance(gap) / 2.0
+
+
+def l1_distance(gap: FloatArray) -> FloatArray:
+    """Sum of absolute differences."""
+    total: FloatArray = np.abs(gap).sum(axis=-1)
+    return total
+
+
+def squared_l2(gap: FloatArray) -> FloatArray:
+    """Sum of squared differences."""
+    total: FloatArray = (gap**2).sum(axis=-1)
+    return total
+
+
+def l2_distance(gap: FloatArray) -> FloatArray:
+    """Root of the sum of squared differences."""
+    return np.sqrt(squared_l2(gap))
+
+
+def largest(gap: FloatArray) -> FloatArray:
+    """Largest absolute difference."""
+    highest: FloatArray = np.abs(gap).max(axis=-1)
+    return highest
+
+
+LENGTHS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "total variation": total_variation,
+    "l1": l1_distance,
+    "l2": l2_distance,
+    "max": largest,
+    "squared l2": squared_l2,
+}
+"""How long gaps are, class rates minus mean forecast of a cell: functions of gaps of shape (..., K)."""
+
+LONGEST = {"total variation": 1.0, "l1": 2.0, "l2": 2.0**0.5, "max": 1.0, "squared l2": 2.0}
+"""How long a gap can be."""
+
+SOURCE = "Vaicenavicius et al. 2019; Gupta and Ramdas 2022"
+
+DEBIASED = "debiased squared l2"
+
+DISTANCES = (*LENGTHS, DEBIASED)
+"""How far class rates are from the mean forecast of each cell."""
+
+
+def canonical_estimate(
+    problem: Problem,
+    resampling: Resampling,
+    *,
+    binning: SimplexBinning | None = None,
+    length: Callable[[FloatArray], FloatArray] = total_variation,
+    norm: Norm = l1,
+    highest: float = 1.0,
+) -> Estimate:
+    """Estimate the error, by default over the default grid, with interval, noise floor and p-value.
+
+    With too many cells to draw their noise the interval is all that is possible, and a `CalibrationWarning` says so.
+    """
+    simplex = as_simplex(problem)
+    bins = (SimplexGrid() if binning is None else binning)(simplex)
+    table, sizes = _cells(simplex, bins), _sizes(bins, length, norm)
+    if table.weight.size > MOST_DEVIATIONS:
+        warnings.warn(
+            f"cells must be few to draw their noise; got {len(bins)} of {simplex.prob.shape[1]} classes: the interval is "
+            f"[0, {highest:g}]. With so many classes choose a notion of single scores, such as 'class-wise'.",
+            CalibrationWarning,
+            stacklevel=2,
+        )
+        return Estimate(float(sizes(table.deviation[None])[0]), 0.0, highest)
+    labels = labels_of(simplex, resampling.n_resamples, resampling.rng)
+    (noise,) = noise_of(simplex, [table], labels, labels)
+    return noise.law(sizes).estimate(resampling.level)
+
+
+@Own("canonical-ece", "canonical ECE", SOURCE, estimator=canonical_estimate).declare
+def canonical_calibration_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    binning: int | str | SimplexBinning = 5,
+    distance: str = "total variation",
+    norm: str | Norm = "l1",
+    **data: Unpack[DataOptions],
+) -> float:
+    """Mean distance between forecast and class rates over the cells of the simplex (canonical or multiclass ECE).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. One column stands for itself and its complement.
+    binning : int, str or SimplexBinning, default=5
+        How the simplex is cut; a number n means ``SimplexGrid(n)``: n bins of equal width for each class; a word the registered
+        simplex binning of that name. `SimplexUnique` is exact for forecasts that take few values, such as binned ones.
+    distance : {"total variation", "l1", "l2", "max", "squared l2", "debiased squared l2"}, default="total variation"
+        Between class rates and mean forecast of a cell: half the sum of absolute differences; that sum; the root of the sum
+        of squares; the largest absolute difference; the sum of squares; or that minus an unbiased estimate of its
+        bias, sum of rate (1 - rate) / (rows - 1), which can be negative. Squares go with ``norm="root"``.
+    norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
+        A function of (distances, weights) over the cells that hold rows; the weights sum to one.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Sum over cells c of  weight(c) / weight * d(c),  by default in total variation
+        d(c) = sum over classes j of  abs(rate(j, c) - mean probability(j, c)) / 2,  in [0, 1].
+
+    See Also
+    --------
+    estimate_canonical_calibration_error : The same with interval, noise floor and p-value.
+
+    Notes
+    -----
+    It sees what no class by itself shows (canonical calibration): it is never smaller than the error of one class against
+    the rest over the same bins. Of two classes it is the calibration error of one. In "l1", without the half, it lies in
+    [0, 2]. The number of cells of a grid grows with the power of the number of classes, and noise with it: when nearly every
+    row is alone in its cell, the error of a calibrated forecast is that of a single draw. Read it with its noise floor, for
+    two to five classes; for more, cells of equal mass (`Projection`) hold rows enough.
+
+    In "debiased squared l2" whole weights count as rows, others are scaled to a mean of one; a cell of fewer than two rows has
+    no such estimate and counts as 0.
+
+    References
+    ----------
+    Vaicenavicius, Widmann, Andersson, Lindsten, Roll, Schön, Evaluating model calibration in classification, AISTATS 2019.
+    Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, Kull, Flach, Classifier calibration: a survey, Machine Learning 2023.
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022.
+
+    Examples
+    --------
+    >>> from calibrant.binning import SimplexUnique
+    >>> from calibrant.metrics import canonical_calibration_error
+    >>> P = [[0.8, 0.1, 0.1], [0.7, 0.1, 0.2], [0.3, 0.3, 0.4]]
+    >>> round(canonical_calibration_error([0, 1, 2], P), 3)
+    0.467
+    >>> round(canonical_calibration_error([0, 1, 2], P, binning=SimplexUnique(), distance="l1"), 3)
+    1.133
+    """
+    simplex = as_simplex(as_problem(y_true, y_prob, **data))
+    choice("distance", distance, DISTANCES)
+    bins = as_simplex_binning(binning)(simplex)
+    held = bins.weight > 0
+    values = _debiased(bins, simplex.weights.rows_per_weight) if distance == DEBIASED else LENGTHS[distance](bins.gap)
+    return as_norm(norm)(values[held], bins.weight[held] / bins.weight.sum())
+
+
+def estimate_canonical_calibration_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    binning: int | str | SimplexBinning = 5,
+    distance: str = "total variation",
+    norm: str | Norm = "l1",
+    level: float = 0.05,
+    n_resamples: int = 500,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> Estimate:
+    """Canonical calibration error over any cells, with its interval, noise floor, p-value and bias-corrected value.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one. One column stands for itself and its complement.
+    binning : int, str or SimplexBinning, default=5
+        How the simplex is cut, as in `canonical_calibration_error`. Cells of enough rows, such as those of `Projection`, have
+        the least noise.
+    distance : {"total variation", "l1", "l2", "max", "squared l2"}, default="total variation"
+        Between class rates and mean forecast of a cell. The debiased square is missing: the noise floor, p-value and
+        ``debiased`` of "squared l2" do its work.
+    norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
+        How the cells are put together; "root" goes with squares.
+    level : float, default=0.05
+        One minus the coverage of the interval, a fraction in (0, 1).
+    n_resamples : int, default=500
+        Resamples for interval and p-value; the smallest possible p-value is 1 / (n_resamples + 1).
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness. The default makes two calls on the same data agree; None draws anew.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    Estimate
+        ``value``, ``lower``, ``upper``, ``noise_floor``, ``pvalue``, ``debiased`` and ``detectable``; by default what `assess`
+        states of "canonical-ece".
+
+    Warns
+    -----
+    CalibrationWarning
+        If cells times classes are more than 65 536: then there are a value and the trivial interval, and nothing else.
+
+    See Also
+    --------
+    canonical_calibration_error : The value alone.
+    estimate_calibration_error : The same for errors of single scores.
+
+    Notes
+    -----
+    The cells are held fixed. Miscalibration that averages out within a cell is not seen. Noise is drawn for each cell and
+    class, as for bins of single scores: docs/uncertainty.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.binning import Projection
+    >>> from calibrant.metrics import estimate_canonical_calibration_error
+    >>> rng = np.random.default_rng(1)
+    >>> prob = rng.dirichlet(np.ones(3), 1000)
+    >>> label = [rng.choice(3, p=row) for row in prob]
+    >>> found = estimate_canonical_calibration_error(label, prob, binning=Projection(10), n_resamples=99)
+    >>> found.lower <= found.debiased <= found.upper, found.pvalue > 0.05
+    (True, True)
+    """
+    number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")
+    resamples(n_resamples, hint="500 is usual")
+    chosen = as_norm(norm)
+    highest = _highest(choice("distance", distance, LENGTHS), chosen)
+    estimate = partial(
+        canonical_estimate,
+        binning=as_simplex_binning(binning),
+        length=LENGTHS[distance],
+        norm=chosen,
+        highest=highest,
+    )
+    metric = Own("canonical-calibration-error", "canonical ECE", SOURCE, range=(0.0, highest), estimator=estimate)
+    resampling = Resampling(float(level), int(n_resamples), as_rng(rng))
+    return estimates([metric], as_problem(y_true, y_prob, **data), 15, resampling)[metric.name]
+
+
+def _debiased(bins: Bins, rows_per_weight: float) -> FloatArray:
+    """Sum of squared differences minus an unbiased estimate of the sum of the variances of the class rates."""
+    rows, rate = bins.weight * rows_per_weight, bins.event_rate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = (rate * (1.0 - rate)).sum(axis=1) / (rows - 1.0)
+        value = squared_l2(bins.gap) - chance
+    return np.where(rows < TWO, 0.0, value)
+
+
+def _highest(distance: str, norm: Norm) -> float:
+    """Return how large the error can be: a mean of gaps is at most the longest, and of a norm of one's own nothing is known."""
+    if norm is NORMS["root"]:
+        return float(np.sqrt(LONGEST[distance]))
+    return LONGEST[distance] if isinstance(norm, PowerMean) or norm in NORMS.values() else np.inf
+
+
+def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
+    """Return a cell for each cell of the simplex and class: the noise of class rates is that of events."""
+    n_classes, total = simplex.prob.shape[1], float(bins.weight.sum())
+    of: CellArray = (bins.index(simplex.prob)[:, None] * n_classes + np.arange(n_classes)).astype(np.int32)
+    size = len(bins) * n_classes
+    return Cells(
+        placed=lambda: of,
+        count=np.repeat(shown(bins, are_counts=simplex.weights.are_counts).count.astype(np.float64), n_classes),
+        weight=np.repeat(bins.weight / total, n_classes),
+        scale=np.full(size, 1.0 / total),
+        expected=bins.score_sum.ravel(),
+        deviation=(bins.outcome_sum - bins.score_sum).ravel() / total,
+        part=np.zeros(size, dtype=np.intp),
+    )
+
+
+def _sizes(bins: Bins, length: Callable[[FloatArray], FloatArray], norm: Norm) -> Sizes:
+    """Return how to take the norm, over the cells that hold weight, of the lengths of their gaps."""
+    held = bins.weight > 0
+    share = bins.weight[held] / bins.weight.sum()
+
+    def look(deviations: FloatArray) -> list[FloatArray]:
+        by_cell = deviations.reshape(len(deviations), len(bins), -1)
+        return [by_cell[:, held] / share[:, None]]
+
+    def size(seen: list[FloatArray]) -> FloatArray:
+        lengths = length(seen[0])
+        return lengths @ share if norm is l1 else np.array([norm(row, share) for row in lengths])
+
+    return Sizes(look, size, shrinks=norm is not maximum)
+
+
+# Sums over all pairs of rows, each weighted by how near the forecasts of the two are: k(p, q) = exp(-distance / bandwidth)
+
+
+TILE = 1024
+"""Rows and columns of the matrix of pairs that are held at a time."""
+
+MOST_POINTS = 300
+"""Forecasts whose distances from each other make the bandwidth."""
+
+SMALLEST_DISTANCE = 1e-12
+"""Forecasts that are nearer to each other count as equal."""
+
+AT_ONCE = 256
+"""Rows that a tile multiplies before Python can be interrupted again: a tenth of a second."""
+
+LONGEST_RUN = 64.0
+"""Bandwidths from the start to the end of a run of scores: exp(64) and exp(-64) lose nothing."""
+
+
+class KernelSums(ABC):
+    """The symmetric matrix of k(p_i, p_j), never held whole."""
+
+    @abstractmethod
+    def forms(self, v: FloatArray) -> FloatArray:
+        """Sum v_i k_ij v_j over all i and j, for each row of ``v`` (m, n); shape (m,)."""
+
+    @abstractmethod
+    def smoothed(self, v: FloatArray) -> FloatArray:
+        """Sum k_ij v_j over j, for each column of ``v`` (n, e); shape (n, e)."""
+
+
+class OnLine(KernelSums):
+    """Pairs of scores."""
+
+    def __init__(self, score: FloatArray, bandwidth: float) -> None:
+        self.order = np.argsort(score, kind="stable")
+        self.upward = Walk(score[self.order], bandwidth)
+        self.downward = Walk(-score[self.order][::-1], bandwidth)
+
+    def forms(self, v: FloatArray) -> FloatArray:
+        """Twice what each row gathers from below, itself counted once."""
+        v = v[:, self.order]
+        form: FloatArray = np.einsum("mi,mi->m", v, 2.0 * self.upward.gathered(v) - v)
+        return form
+
+    def smoothed(self, v: FloatArray) -> FloatArray:
+        """What each row gathers from below and from above, itself counted once."""
+        v = v.T[:, self.order]
+        smooth = np.empty(v.shape)
+        smooth[:, self.order] = self.upward.gathered(v) + self.downward.gathered(v[:, ::-1])[:, ::-1] - v
+        return smooth.T
+
+
+class Walk:
+    """Decaying sums along points in ascending order.
+
+    Within a run the sums are cumulative sums of exp(x_j) v_j times exp(-x_i), x the distance from the start of the run in
+    bandwidths; a run ends before the exponentials grow large. Distances are taken before they are divided: the points in
+    bandwidths are large, and their rounding would be seen.
+    """
+
+    def __init__(self, points: FloatArray, bandwidth: float) -> None:
+        starts, longest = [0], LONGEST_RUN * bandwidth
+        while starts[-1] < points.size:
+            starts.append(int(np.searchsorted(points, points[starts[-1]] + longest, side="right")))
+        self.runs = [slice(start, stop) for start, stop in pairwise(starts)]
+        first = points[starts[:-1]]
+        along = (points - np.repeat(first, np.diff(starts))) / bandwidth
+        self.grow, self.decay = np.exp(along), np.exp(-along)
+        self.carry = np.exp((points[[run.stop - 1 for run in self.runs[:-1]]] - first[1:]) / bandwidth)
+
+    def gathered(self, v: FloatArray) -> FloatArray:
+        """Sum exp(-(x_i - x_j)) v_j over j up to i, shape (m, n)."""
+        sums = np.empty(v.shape)
+        for place, run in enumerate(self.runs):
+            part = v[:, run] * self.grow[run]
+            if place:
+                part[:, 0] += sums[:, run.start - 1] * self.carry[place - 1]
+            sums[:, run] = np.cumsum(part, axis=1) * self.decay[run]
+        return sums
+
+
+class InSpace(KernelSums):
+    """Pairs of forecasts of several classes; with a ``residual`` (n, e) of each row, k_ij <r_i, r_j> in place of k_ij."""
+
+    def __init__(self, prob: FloatArray, bandwidth: float, residual: FloatArray | None = None) -> None:
+        self.prob, self.bandwidth, self.residual = prob, bandwidth, residual
+
+    def tiles(self) -> Iterator[tuple[slice, slice, FloatArray]]:
+        """Yield rows, columns and entries of the tiles on and above the diagonal."""
+        from scipy.spatial.distance import cdist
+
+        n = len(self.prob)
+        blocks = [slice(start, min(start + TILE, n)) for start in range(0, n, TILE)]
+        for place, rows in enumerate(blocks):
+            for columns in blocks[place:]:
+                tile: FloatArray = cdist(self.prob[rows], self.prob[columns], "cityblock")
+                tile *= -0.5 / self.bandwidth
+                np.exp(tile, out=tile)
+                if self.residual is not None:
+                    tile *= self.residual[rows] @ self.residual[columns].T
+                yield rows, columns, tile
+
+    def forms(self, v: FloatArray) -> FloatArray:
+        """Sum tile by tile, those above the diagonal twice."""
+        form = np.zeros(len(v))
+        for rows, columns, tile in self.tiles():
+            times = 1.0 if rows == columns else 2.0
+            form += times * forms_of(tile, v[:, rows], v[:, columns])
+        return form
+
+    def smoothed(self, v: FloatArray) -> FloatArray:
+        """Sum tile by tile, those above the diagonal for their mirror image too."""
+        smooth = np.zeros(v.shape)
+        for rows, columns, tile in self.tiles():
+            smooth[rows] += tile @ v[columns]
+            if rows != columns:
+                smooth[columns] += tile.T @ v[rows]
+        return smooth
+
+
+def forms_of(tile: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+    """Sum left_i tile_ij right_j over all i and j, for each row of ``left`` and ``right``; shape (m,)."""
+    parts = [slice(start, start + AT_ONCE) for start in range(0, len(left), AT_ONCE)]
+    return np.concatenate([np.einsum("mj,mj->m", left[part] @ tile, right[part]) for part in parts])
+
+
+def median_distance(prob: FloatArray, weight: FloatArray) -> float:
+    """Median of the distances between different forecasts (n, K), pairs counting by their weights; one if all are equal.
+
+    One column stands for a score and its complement. Of more than ``MOST_POINTS`` different forecasts as many are taken, at
+    equal steps of weight in an order that depends on nothing but the forecasts: no randomness, and rows may come in any order.
+    """
+    from scipy.spatial.distance import pdist
+
+    points, mass = _representatives(prob, weight)
+    first, second = np.triu_indices(mass.size, 1)
+    distance, mass = pdist(points, "cityblock"), mass[first] * mass[second]
+    if prob.shape[1] > 1:
+        distance /= 2.0
+    distance, mass = distance[distance > SMALLEST_DISTANCE], mass[distance > SMALLEST_DISTANCE]
+    if distance.size == 0:
+        return 1.0
+    if (mass == mass[0]).all():
+        return float(np.median(distance))  # the same, without a sort
+    order = np.argsort(distance, kind="stable")
+    reached = np.cumsum(mass[order])
+    low, high = (np.searchsorted(reached, reached[-1] / 2.0, side=side) for side in ("left", "right"))
+    return float((distance[order[low]] + distance[order[min(high, order.size - 1)]]) / 2.0)
+
+
+def content_key(table: FloatArray) -> FloatArray:
+    """Return a number for each row of a table that depends on its entries alone and hardly ever on two rows is the same."""
+    key = np.zeros(len(table))
+    factors: FloatArray = np.random.default_rng(0).random((table.shape[1],))
+    for j in range(factors.size):  # column by column: equal rows are rounded alike, wherever they stand
+        key += factors[j] * table[:, j]
+    return key
+
+
+def _representatives(prob: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    key = content_key(prob)
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(key[order]) != 0))
+    mass = np.add.reduceat(weight[order], starts)
+    if mass.size > MOST_POINTS:
+        reached = np.cumsum(mass)
+        steps = (np.arange(MOST_POINTS) + 0.5) / MOST_POINTS * reached[-1]
+        at, times = np.unique(np.searchsorted(reached, steps), return_counts=True)
+        starts, mass = starts[at], times.astype(np.float64)
+    return prob[order[starts]], mass
+
+
+# The pairs of rows of a problem: do rows with similar forecasts err in similar directions?
+
+
+MOST_WORK = 1 << 31
+"""Rows squared, times classes plus ten (for the exponential), up to which all pairs are looked at."""
+
+FEWEST_BLOCKS = 32
+"""Blocks that rows are cut into, where there are so many pairs of rows: enough to see a spread between them."""
+
+HELD = 1 << 20
+"""Numbers that are looked at together."""
+
+MOST_CELLS = 4096
+"""Places on the line at which noise is drawn: if there are not more distinct scores, exactly where these are."""
+
+FEW_CLASSES = 8
+"""Classes up to which matrix products beat a walk over the pairs of equal labels."""
+
+LONG_WALK = 1 << 32
+"""Products of a draw of labels from which compiled loops are used: loading them takes about a second."""
+
+
+class Pairs(ABC):
+    """The pairs of rows of one problem.
+
+    They are the ``rows`` of the forecast and have ``points`` (n, d), a ``residual`` (n, e) and a ``weight``. The problem has a
+    ``share`` in the whole, and its pairs count ``times`` as much. ``left_out`` is the weight with which a row's pair with
+    itself is left out: of a whole weight, that many equal rows, the pair of each copy with itself and not with the others;
+    else the pair of the row with itself.
+    """
+
+    rows: IntArray | slice = slice(None)
+    times: float = 1.0
+    held = HELD
+
+    def __init__(
+        self,
+        points: FloatArray,
+        residual: FloatArray,
+        weights: Weights,
+        share: float,
+        bandwidth: float | None,
+    ) -> None:
+        self.points, self.residual, self.weight, self.share = points, residual, weights.values, share
+        self.left_out, self.equal_rows, self.are_copies = weights.of_variance, weights.times, weights.repeat_rows
+        self.bandwidth = median_distance(points, self.weight) if bandwidth is None else bandwidth
+
+    @property
+    def number(self) -> float:
+        """Weight of the pairs that are not left out."""
+        return float(self.weight.sum() ** 2 - self.left_out.sum())
+
+    @property
+    def too_many(self) -> bool:
+        """Whether only the pairs within blocks are looked at."""
+        return False
+
+    @cached_property
+    def own(self) -> FloatArray:
+        """The h_ii, shape (n,)."""
+        own: FloatArray = np.einsum("ij,ij->i", self.residual, self.residual)
+        return own
+
+    @property
+    @abstractmethod
+    def sums(self) -> KernelSums:
+        """The matrix of k, shape (n, n)."""
+
+    @property
+    @abstractmethod
+    def expected(self) -> FloatArray:
+        """Expected h_ii under calibration, shape (n,)."""
+
+    @cached_property
+    def witness(self) -> FloatArray:
+        """The mean direction in which rows with forecasts like this one err, times the weight of all, shape (n, e)."""
+        return self.sums.smoothed(self.weight[:, None] * self.residual)
+
+    @cached_property
+    def reach(self) -> FloatArray:
+        """Sums over j of w_j h_ij, shape (n,)."""
+        reach: FloatArray = np.einsum("ij,ij->i", self.witness, self.residual)
+        return reach
+
+    @property
+    def total(self) -> float:
+        """Sum of w_i w_j h_ij over all pairs, none left out."""
+        if self.too_many:
+            return self.mean * self.number + float(self.left_out @ self.own)
+        return float(self.weight @ self.reach)
+
+    @property
+    def mean(self) -> float:
+        """Mean of h over the pairs: the unbiased estimate."""
+        if self.too_many:
+            return self.blocks().mean
+        return (self.total - float(self.left_out @ self.own)) / self.number
+
+    @abstractmethod
+    def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Look at other labels, (m, rows of the forecast), such as the forecast itself draws; of copies at counts, (m, n, K).
+
+        Returns the sums of w_i w_j h_ij over the pairs, and the sums of products with the observed rows, each of shape (m,).
+        """
+
+    def redrawn(
+        self, times: FloatArray, group: IntArray, step: FloatArray | float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Look at the noise of groups of rows that are drawn again, (m, groups) times each: sums as those of `drawn`.
+
+        ``group`` is the number of the group of each row of the forecast, and ``step`` how much of the row moves with it.
+        """
+        group, step = group[self.rows], np.broadcast_to(step, group.shape)[self.rows]
+        u, n = self.equal_rows, float(self.equal_rows.sum())
+
+        def of_groups(values: FloatArray) -> FloatArray:
+            return np.bincount(group, values, times.shape[1]).astype(np.float64, copy=False)
+
+        # The n units w_i / u_i k(p_i, .) r_i, less their mean: the pair of a unit with itself is left out as often as it was
+        # drawn.
+        own = self.left_out * self.own - 2.0 / n * self.weight * self.reach + u * self.total / n**2
+        moved = times - 1.0
+        noise = moved - (moved @ of_groups(u * step) / n)[:, None]
+        sums = self.forms(noise, group, self.weight * step) - moved @ of_groups(own * step) - own.sum()
+        return sums, noise @ of_groups(self.weight * step * self.reach)
+
+    @abstractmethod
+    def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
+        """Sum w_i f_i w_j f_j h_ij over all i and j, for each row of ``factor`` (m, groups); shape (m,)."""
+
+    def blocks(self, size: int | None = None) -> Blocks:
+        """Cut the rows into blocks of that size, by default as large as `MOST_WORK` allows; a rest of rows is left out.
+
+        Which rows meet is drawn from a fixed seed after the rows were put in an order that depends on what they hold alone.
+        """
+        order, width = (
+            in_order_of(content_key(self.points), content_key(self.residual), self.weight),
+            self.points.shape[1],
+        )
+        if self.are_copies:
+            order = np.repeat(order, self.weight[order].astype(np.intp))
+        n = order.size
+        if size is None:
+            size = max(2, min(n // FEWEST_BLOCKS, MOST_WORK // (n * (width + 10))))
+        order = order[np.random.default_rng(0).permutation(n)]
+        size = min(size, n)
+        blocks = order[: n // size * size].reshape(-1, size)
+        step = max(1, 4 * HELD // size**2)
+        sums = [self._sums_within(blocks[at : at + step]) for at in range(0, len(blocks), step)]
+        return Blocks(*np.concatenate(sums, axis=1))
+
+    def _sums_within(self, blocks: IntArray) -> FloatArray:
+        distance = np.zeros((*blocks.shape, blocks.shape[1]))
+        for column in self.points.T:
+            distance += np.abs(column[blocks][:, :, None] - column[blocks][:, None, :])
+        if self.points.shape[1] > 1:
+            distance /= 2.0
+        w = np.ones(blocks.shape) if self.are_copies else self.weight[blocks]
+        r = self.residual[blocks] * w[:, :, None]
+        h = np.exp(-distance / self.bandwidth) * (r @ r.transpose(0, 2, 1))
+        return np.array(
+            [
+                h.sum(axis=(1, 2)) - np.einsum("bij,bij->b", r, r),
+                w.sum(axis=1) ** 2 - (w**2).sum(axis=1),
+            ]
+        )
+
+
+class ScorePairs(Pairs):
+    """Pairs of the scores of one part of a notion: outcomes are 0 and 1."""
+
+    def __init__(self, problem: SimplexProblem, part: Part, share: float, bandwidth: float | None) -> None:
+        self.part, self.rows, self.score = part, part.rows, part.scores(problem.prob)
+        residual = (problem.label[self.rows] == part.column) - self.score
+        super().__init__(self.score[:, None], residual[:, None], problem.weights.part(self.rows), share, bandwidth)
+
+    @property
+    def sums(self) -> OnLine:
+        """Pairs of scores; made anew each time, for a thousand classes would fill the memory."""
+        return OnLine(self.score, self.bandwidth)
+
+    @cached_property
+    def cells(self) -> tuple[IntArray, OnLine]:
+        """The cell of each row, and the cells on the line: distinct scores, or if these are too many groups of neighbours.
+
+        Noise is drawn in cells. Neighbours share at most a few thousandths of the weight, and lie within a few thousandths of
+        the bandwidth or as near to it as so many cells allow.
+        """
+        score, cell = np.unique(self.score, return_inverse=True)
+        if score.size > MOST_CELLS:
+            weight = np.bincount(cell, self.weight)
+            apart = np.minimum(np.diff(score, prepend=score[0]) / self.bandwidth, 1.0)
+            place = np.cumsum(weight) / weight.sum() + np.cumsum(apart) / apart.sum()
+            merged = np.unique((place * (MOST_CELLS // 2)).astype(np.intp), return_inverse=True)[1]
+            score = np.bincount(merged, weight * score) / np.bincount(merged, weight)
+            cell = merged[cell]
+        return cell, OnLine(score, self.bandwidth)
+
+    @property
+    def expected(self) -> FloatArray:
+        """Variance of the outcome."""
+        return np.asarray(self.score * (1.0 - self.score), dtype=np.float64)
+
+    def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
+        """Sum along the line of cells, from the sum of each group in each cell."""
+        cell, line = self.cells
+        n_groups, n_cells = factor.shape[1], line.order.size
+        sums = np.bincount(group * n_cells + cell, weight * self.residual[:, 0], n_groups * n_cells)
+        return line.forms(factor @ sums.reshape(n_groups, n_cells))
+
+    def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Whether the label is the class that the score speaks of, less the score; each sum is linear in the former."""
+        cell, line = self.cells
+        occurred: FloatArray
+        if labels.ndim == 3:
+            occurred = labels[:, self.rows, self.part.column] / self.weight
+        else:
+            occurred = (labels[:, self.rows] == self.part.column).astype(np.float64)
+        own_of_none, along_none, expected = self._without_events
+        own = own_of_none + occurred @ self._own_of_events
+        along = along_none + occurred @ self._along_of_events
+        occurred *= self.weight
+        sums = np.array([np.bincount(cell, row, line.order.size) for row in occurred], dtype=np.float64)
+        return line.forms(sums - expected) - own, along
+
+    @cached_property
+    def _own_of_events(self) -> FloatArray:
+        return np.asarray(self.left_out * (1.0 - 2.0 * self.score), dtype=np.float64)
+
+    @cached_property
+    def _along_of_events(self) -> FloatArray:
+        return np.asarray(self.weight * self.witness[:, 0], dtype=np.float64)
+
+    @cached_property
+    def _without_events(self) -> tuple[float, float, FloatArray]:
+        expected = np.bincount(self.cells[0], self.weight * self.score).astype(np.float64, copy=False)
+        return float(self.left_out @ self.score**2), -float(self._along_of_events @ self.score), expected
+
+
+class SimplexPairs(Pairs):
+    """Pairs of forecasts of all classes. Tiles are dear: all draws look at one before the next is made."""
+
+    held = 8 * HELD
+
+    def __init__(self, problem: SimplexProblem, bandwidth: float | None) -> None:
+        residual = -problem.prob
+        residual[np.arange(problem.size), problem.label] += 1.0
+        super().__init__(problem.prob, residual, problem.weights, 1.0, bandwidth)
+
+    @property
+    def sums(self) -> InSpace:
+        """Pairs of forecasts."""
+        return InSpace(self.points, self.bandwidth)
+
+    @property
+    def too_many(self) -> bool:
+        """Whether the work is beyond `MOST_WORK`."""
+        n, n_classes = self.points.shape
+        return bool(n**2 * (n_classes + 10) > MOST_WORK)
+
+    @property
+    def expected(self) -> FloatArray:
+        """Sum over classes of the variance of whether the class occurs."""
+        return 1.0 - self._squares
+
+    @cached_property
+    def _squares(self) -> FloatArray:
+        squares: FloatArray = np.einsum("ij,ij->i", self.points, self.points)
+        return squares
+
+    def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
+        """Sum over tiles of the matrix of h."""
+        h = InSpace(self.points, self.bandwidth, self.residual)
+        step = max(1, self.held // self.weight.size)
+        some = (factor[at : at + step][:, group] * weight for at in range(0, len(factor), step))
+        return np.concatenate([h.forms(v) for v in some])
+
+    def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Corners of the simplex that the labels name, less the forecasts."""
+        rows, n_classes = np.arange(self.weight.size), self.points.shape[1]
+
+        def named(values: FloatArray, label: IntArray) -> FloatArray:
+            """Return the entries of the classes that labels name, the mean entry of copies."""
+            if label.ndim == 1:
+                return values[rows, label]
+            mean: FloatArray = np.einsum("ij,ij->i", values, label) / self.weight
+            return mean
+
+        # Draw by draw: all at once they would fill the memory, and keep an interrupt waiting.
+        own = [self.left_out @ (1.0 + self._squares - 2.0 * named(self.points, label)) for label in labels]
+        expected = np.einsum("ij,ij->i", self.witness, self.points)
+        along = [self.weight @ (named(self.witness, label) - expected) for label in labels]
+        walks = n_classes > FEW_CLASSES and labels.size * self.weight.size * n_classes >= LONG_WALK and labels.ndim == 2
+        forms = self._walked(labels) if walks else self._multiplied(labels)
+        return forms - own, np.array(along)
+
+    def _multiplied(self, labels: IntArray) -> FloatArray:
+        """In the K - 1 coordinates of the simplex, each of which makes vectors that a tile multiplies."""
+        corners = simplex_corners(self.points.shape[1])
+        centre = self.points @ corners
+
+        def vectors(rows: slice) -> FloatArray:
+            seen: FloatArray
+            if labels.ndim == 3:
+                seen = np.einsum("mnk,kd->dmn", labels[:, rows] / self.weight[rows, None], corners, optimize=True)
+            else:
+                seen = corners.T[:, labels[:, rows]]
+            residual: FloatArray = (seen - centre[rows].T[:, None, :]) * self.weight[rows]
+            return residual.reshape(-1, residual.shape[2])
+
+        forms = np.zeros(len(labels) * corners.shape[1])
+        for i, j, tile in self.sums.tiles():
+            right = vectors(j)
+            left = right if i == j else 2.0 * vectors(i)
+            forms += forms_of(tile, left, right)
+        total: FloatArray = forms.reshape(-1, len(labels)).sum(axis=0)
+        return total
+
+    def _walked(self, labels: IntArray) -> FloatArray:
+        """By the products of corners with corners, which are 1 or 0, of corners with forecasts, and of forecasts."""
+        from calibrant._kernels.pairs import same_label_sums
+
+        pull = self.sums.smoothed(self.weight[:, None] * self.points)
+        between = np.einsum("ij,ij->i", pull, self.points) - 2.0 * pull[np.arange(self.weight.size), labels]
+        forms: FloatArray = between @ self.weight
+        for i, j, tile in self.sums.tiles():
+            tile *= self.weight[i, None] * self.weight[j]
+            a, b = np.ascontiguousarray(labels[:, i]), np.ascontiguousarray(labels[:, j])
+            forms += (1.0 if i == j else 2.0) * same_label_sums(tile, a, b, self.points.shape[1])
+        return forms
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Sums of w_i w_j h_ij over the pairs within each block, and the weights of these pairs, shape (blocks,)."""
+
+    total: FloatArray
+    number: FloatArray
+
+    @property
+    def mean(self) -> float:
+        """Mean of h over all these pairs."""
+        return float(self.total.sum() / self.number.sum())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean, from the spread between blocks; NaN of a single block."""
+        n = self.total.size
+        if n < 2:
+            return float("nan")
+        off = self.total - self.mean * self.number
+        return float(np.sqrt(n / (n - 1.0) * (off @ off)) / self.number.sum())
+
+
+def pairs_of(problem: Problem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:
+    """Yield the pairs of each problem of a notion, or of the whole simplex (None), one at a time; only where there are any."""
+    simplex = as_simplex(problem)
+    for pairs in _pairs(simplex, notion, bandwidth):
+        if pairs.number > 0:
+            yield pairs
+
+
+def _pairs(problem: SimplexProblem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:
+    if notion is not None:
+        for part, binary in zip(notion.parts(problem.prob), notion.split(problem), strict=True):
+            if binary.size > 0:  # else a class that is never predicted
+                yield ScorePairs(problem, part, binary.share, bandwidth)
+    elif problem.prob.shape[1] > 2:
+        yield SimplexPairs(problem, bandwidth)
+    else:
+        pairs = ScorePairs(problem, Part(slice(None), 1, ""), 1.0, bandwidth)
+        pairs.times = 2.0  # the residuals of two classes are opposite: each product comes from both
+        yield pairs
+
+
+def in_order_of(*keys: FloatArray) -> IntArray:
+    """Return the order of rows by the first key, of equal ones by the next: `numpy.lexsort`, which no interrupt ends."""
+    order: IntArray = np.arange(keys[0].size)
+    for key in reversed(keys):
+        order = order[np.argsort(key[order], kind="stable")]
+    return order
+
+
+def simplex_corners(n_classes: int) -> FloatArray:
+    """Corners of a simplex in K - 1 dimensions, shape (K, K - 1): as far from each other as unit vectors are."""
+    return np.ascontiguousarray(helmert(n_classes).T)  # orthonormal rows, and orthogonal to (1, ..., 1)
+
+
+# The squared kernel calibration error, and what is known of it
+
+
+Sums = list[tuple[FloatArray, FloatArray]]
+Estimator = Literal["unbiased", "biased", "block", "linear"]
+
+SMALLEST_BANDWIDTH = 1e-100
+"""What is smaller is raised to it: nothing but equal forecasts is near, and no quotient overflows."""
+
+
+def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
+    """Estimate the squared kernel calibration error on the whole simplex, unbiased, with its interval."""
+    found = list(pairs_of(problem, None, None))
+    if not found:
+        return Estimate(value_of(found, "unbiased"), float("nan"), float("nan"), pvalue=float("nan"))
+    if found[0].too_many:
+        return _estimate_of_blocks(found[0].blocks(), resampling.level)
+    return _estimate_of_pairs(problem, found[0], resampling)
+
+
+@Own(
+    "skce",
+    "SKCE",
+    "Widmann et al. 2019",
+    range=(-2.0, 2.0),
+    estimator=skce_estimate,
+    notion="canonical",
+    may_be_undefined=True,
+).declare
+def kernel_calibration_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    estimator: Estimator = "unbiased",
+    bandwidth: float | None = None,
+    block_size: int | None = None,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Squared kernel calibration error (SKCE): whether similar forecasts err in similar directions; 0 is calibrated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : {"canonical", "binary", "confidence", "top-label", "class-wise"} or Notion, optional
+        By default ``"canonical"``: all classes at once, one column being two classes. Other notions make binary problems;
+        the error is their mean by shares. (The residuals of two classes are opposite and both count:
+        ``"canonical"`` is twice ``"binary"``.)
+    estimator : {"unbiased", "biased", "block", "linear"}, default="unbiased"
+        Which pairs are looked at. ``"unbiased"``: each row with each other one; the mean over samples is the true error, so
+        that a calibrated forecast has a negative value as often as not. ``"biased"``: each row with itself too, never negative.
+        ``"block"``: rows within the same block, unbiased too. ``"linear"``: blocks of two.
+    bandwidth : float, optional
+        Distance at which the kernel has fallen to 1/e. By default the median distance between different forecasts, of at
+        most 300 that are taken at equal steps of weight (no randomness); 1 if all forecasts are equal.
+    block_size : int, optional
+        Rows in each block, at least 2. By default as many as make 32 blocks and a bounded time.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Mean of  h = k(p, q) <e_y - p, e_z - q>  over pairs of rows with forecasts p, q and classes y, z; e_y has a one at
+        y and zeros elsewhere, and  k(p, q) = exp(-distance / bandwidth)  with the total variation distance. In [-2, 2].
+
+    Warns
+    -----
+    CalibrationWarning
+        If there is no pair, as of a single row: the error is not defined, and NaN is returned.
+
+    See Also
+    --------
+    kernel_test : Whether it is larger than chance allows.
+
+    Notes
+    -----
+    Of all measures here it is the one that sees every miscalibration of the whole vector of probabilities, with any number of
+    classes; the price is that its size says little: it has no unit of probability, and depends on the bandwidth. Use it to test
+    and to compare forecasts at one given bandwidth, not to state how far probabilities are off.
+
+    Whole weights count as equal rows: copies make pairs. With other weights a row makes no pair with itself.
+
+    Problems of scores take the time of a sort, with any number of rows. On the whole simplex of 3 classes or more all pairs
+    are looked at while rows^2 * (classes + 10) <= 2^31 (12 800 rows of 3 classes, 4 400 of 100); of more rows the
+    pairs within blocks, whose size keeps the time bounded: still unbiased, with more noise.
+
+    References
+    ----------
+    Widmann, Lindsten, Zachariah, Calibration tests in multi-class classification: a unifying framework, NeurIPS 2019.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import kernel_calibration_error
+    >>> y, p = [0, 0, 1, 1] * 10, [0.1, 0.8, 0.3, 0.9] * 10
+    >>> round(kernel_calibration_error(y, p), 4)
+    0.0564
+    """
+    problem = as_problem(y_true, y_prob, **data)
+    found = pairs_of(problem, as_pairs_notion(notion, problem), as_bandwidth(bandwidth))
+    return value_of(seen_by(as_estimator(estimator), found), estimator, as_block_size(block_size, estimator))
+
+
+def seen_by(estimator: Estimator, found: Iterable[Pairs]) -> Iterator[Pairs]:
+    """Yield the problems that have pairs for the estimator: blocks hold different rows, and a row's copies are none."""
+    return (pairs for pairs in found if estimator in ("unbiased", "biased") or pairs.weight.size > 1)
+
+
+def value_of(found: Iterable[Pairs], estimator: Estimator, block_size: int | None = None) -> float:
+    """Return the mean error of the problems that have pairs, by their shares; NaN with a warning if none has."""
+    total = shares = 0.0
+    for pairs in found:
+        total += pairs.share * pairs.times * _value_of_one(pairs, estimator, block_size)
+        shares += pairs.share
+    if shares == 0:
+        warnings.warn(
+            "the kernel calibration error must have two rows that are predicted alike to compare; there is none, and the error "
+            "is set to NaN. Pass more rows.",
+            CalibrationWarning,
+            stacklevel=3,
+        )
+        return float("nan")
+    return total / shares
+
+
+def _value_of_one(pairs: Pairs, estimator: Estimator, block_size: int | None) -> float:
+    if estimator == "unbiased":
+        return pairs.mean
+    if estimator == "biased":
+        return pairs.total / float(pairs.weight.sum()) ** 2
+    return blocks_of(pairs, estimator, block_size).mean
+
+
+def blocks_of(pairs: Pairs, estimator: Estimator, block_size: int | None) -> Blocks:
+    """Return the blocks of the estimator of that name."""
+    return pairs.blocks(2 if estimator == "linear" else block_size)
+
+
+# What chance does
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """Draws of noise: ``squared`` are those of |N|^2 less its mean, ``along`` those of N along what was seen, shape (m,)."""
+
+    squared: FloatArray
+    along: FloatArray
+
+    def lengths(self, value: float) -> FloatArray:
+        """Length of D that shows the value with each draw of noise; 0 where noise alone shows as much."""
+        root = np.sqrt(np.maximum(self.along**2 + value - self.squared, 0.0))
+        return np.where(self.squared >= value, 0.0, np.maximum(root - self.along, 0.0))
+
+
+def noise_of_labels(problem: Problem, found: list[Pairs], n_resamples: int, rng: np.random.Generator) -> Noise:
+    """Draw labels from the forecast itself."""
+    simplex = as_simplex(problem)
+    labels = iter(labels_of(simplex, n_resamples, rng))
+    numbers = simplex.prob.size if simplex.weights.repeat_rows else simplex.size
+    step = max(1, min(pairs.held for pairs in found) // numbers)
+    together = iter(lambda: list(islice(labels, step)), [])
+    return _noise(found, (_looked_at(found, np.stack(some)) for some in together))
+
+
+def _looked_at(found: list[Pairs], labels: IntArray) -> Sums:
+    return [pairs.drawn(labels) for pairs in found]
+
+
+def noise_of_rows(problem: Problem, found: list[Pairs], n_resamples: int, rng: np.random.Generator) -> Noise:
+    """Draw rows again."""
+    bootstrap = Bootstrap(problem.weights, n_resamples, rng)
+    return _noise(found, [[pairs.redrawn(bootstrap.counts, bootstrap.group, bootstrap.step) for pairs in found]])
+
+
+def _noise(found: list[Pairs], draws: Iterable[Sums]) -> Noise:
+    """Put problems and draws together."""
+    shares = sum(pairs.share for pairs in found)
+    scale = np.array([pairs.share * pairs.times / pairs.number / shares for pairs in found])
+    seen = np.sqrt(max(float(scale @ [pairs.total for pairs in found]), np.finfo(float).tiny))
+    squared, along = zip(*(scale @ np.array(sums).transpose(1, 0, 2) for sums in draws), strict=True)
+    return Noise(np.concatenate(squared), np.concatenate(along) / seen)
+
+
+def _estimate_of_pairs(problem: Problem, pairs: Pairs, resampling: Resampling) -> Estimate:
+    value = pairs.times * pairs.mean
+    seen = np.sqrt(pairs.times * max(pairs.total, 0.0) / pairs.number)
+    drawn = noise_of_labels(problem, [pairs], resampling.n_resamples, resampling.rng)
+    kinds = (drawn, noise_of_rows(problem, [pairs], resampling.n_resamples, resampling.rng))
+    tail = resampling.level / 2.0
+    lower = min(float(np.quantile(noise.lengths(value), tail)) ** 2 for noise in kinds)
+    reach = max(float(np.quantile(2.0 * seen * noise.along + noise.squared, 1.0 - tail)) for noise in kinds)
+    critical = float(np.quantile(drawn.squared, 1.0 - resampling.level))
+    found_with = max(float(np.quantile(noise.lengths(critical), POWER)) for noise in kinds)
+    return Estimate(
+        value=value,
+        lower=min(lower, value),
+        upper=max(value + reach, value),
+        noise_floor=0.0,
+        pvalue=pvalue_of(value, drawn.squared),
+        least_pvalue=least_pvalue_of(drawn.squared),
+        debiased=value,
+        detectable=found_with**2,
+    )
+
+
+def _estimate_of_blocks(blocks: Blocks, level: float) -> Estimate:
+    """Student's interval and test, from the spread between blocks."""
+    df, error = blocks.total.size - 1.0, blocks.standard_error
+    reach = float(stdtrit(df, 1.0 - level / 2.0)) * error
+    return Estimate(
+        value=blocks.mean,
+        lower=blocks.mean - reach,
+        upper=blocks.mean + reach,
+        noise_floor=0.0,
+        pvalue=float(stdtr(df, -blocks.mean / error)) if error > 0 else 1.0,
+        debiased=blocks.mean,
+        detectable=float(stdtrit(df, 1.0 - level) + stdtrit(df, POWER)) * error,
+    )
+
+
+# What the caller chose
+
+
+def as_pairs_notion(notion: str | Notion | None, problem: Problem) -> Notion | None:
+    """Return the notion of that name, or None for the whole simplex."""
+    is_whole = notion is None or (isinstance(notion, str) and folded(notion) == "canonical")
+    return None if is_whole else as_notion(notion, problem)
+
+
+def as_bandwidth(bandwidth: float | None) -> float | None:
+    """Return a positive number, or None."""
+    if bandwidth is None:
+        return None
+    median = "Leave it out for the median distance between forecasts"
+    return max(number("bandwidth", bandwidth, above=0.0, hint=median), SMALLEST_BANDWIDTH)
+
+
+def as_estimator(estimator: Estimator) -> Estimator:
+    """Return the name, if it is one."""
+    choice("estimator", estimator, get_args(Estimator), hint="'unbiased' is usual")
+    return estimator
+
+
+def as_block_size(block_size: int | None, estimator: Estimator) -> int | None:
+    """Return a whole number from 2, or None; only the block estimator has one."""
+    if block_size is None:
+        return None
+    if estimator != "block":
+        left_out("block_size", block_size, f"with estimator {estimator!r}", hint="Pass estimator='block'")
+    return whole("block_size", block_size, least=2, hint="Leave it out for 32 blocks")

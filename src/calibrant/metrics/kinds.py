@@ -1,0 +1,776 @@
+"""The three kinds of metrics: the size of what a lens sees, the mean of one value a row, and its own."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import inf, isfinite, log
+from typing import Any, NamedTuple, Self, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.arrays import CLIP, FloatArray, log_cost
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import number, refuse, require
+from calibrant._core.registry import Entry, Kind, entries, find, named, register
+from calibrant._core.rows import (
+    Approximate,
+    BinaryProblem,
+    IntArray,
+    Problem,
+    SimplexProblem,
+    Weights,
+    as_simplex,
+    log_losses,
+    row_blocks,
+)
+from calibrant.binning import Binning, as_binning
+from calibrant.exceptions import warn
+from calibrant.lenses import InBins, Lens, Size
+from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins
+from calibrant.metrics.estimate import Estimate, Resampling, draws_from_sums, mean_estimate
+from calibrant.metrics.noise import (
+    Centred,
+    Endless,
+    Progress,
+    Residuals,
+    Setting,
+    error_through,
+    estimate_of_sums,
+    unbiased_square,
+    unwatched,
+)
+from calibrant.notions import Notion, as_notion
+from calibrant.sums import Plan, Predictions, RowScore, Sums, scan
+from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of, require_drawable
+from calibrant.sums.reading import AsRead, Unread, is_unread, refuse_rows
+from calibrant.sums.sums import distinct, fine_pair
+
+# Log loss, and the events that a forecast called impossible and that occurred all the same
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """How many events occurred that had probability 0, in how many rows, and the probability as which each counts.
+
+    A whole weight is that many rows, any other weight one.
+    """
+
+    events: int
+    rows: int
+    clip: float
+
+    @property
+    def cost(self) -> float:
+        """What each adds, in nats."""
+        return -log(self.clip) if self.clip > 0 else inf
+
+    @property
+    def note(self) -> str:
+        """A few words beside a figure; nothing where there are no such events."""
+        each = f", {self.cost:.2f} nats each" if self.clip > 0 else ""
+        return f"{self.events} of {_rows(self.rows)} with probability 0 for the true class{each}" if self.events else ""
+
+    @property
+    def warning(self) -> str:
+        """The same in full."""
+        must = "log loss is finite only if the true class has a probability above 0"
+        got = f"got probability 0 in {self.events} of {_rows(self.rows)}"
+        if self.clip > 0:
+            counts = f"Each counts as {self.clip:.1e} and costs {self.cost:.2f} nats."
+            return f"{must}; {got}. {counts} Pass clip=0 to log_loss or assess for infinity."
+        return f"{must}; {got}. The loss is infinite. Leave clip= out to count each as {CLIP:.1e}."
+
+    def __add__(self, other: Impossible) -> Impossible:
+        """Add the rows of another problem."""
+        return Impossible(self.events + other.events, self.rows + other.rows, self.clip)
+
+    def warn(self, name: str = "") -> None:
+        """Warn if there are any, of the forecast of that name."""
+        if self.events:
+            warn(f"{name}: {self.warning}" if name else self.warning)
+
+
+@dataclass(frozen=True)
+class LogLoss:
+    """Negative logarithm of the probability of the true class; of logits exactly, of probabilities raised to ``clip``."""
+
+    clip: float = CLIP
+
+    def __post_init__(self) -> None:
+        hint = "0 gives infinity; leave it out for what scikit-learn does"
+        number("clip", self.clip, least=0.0, below=0.5, hint=hint)
+
+    def __call__(self, problem: SimplexProblem) -> FloatArray:
+        """Return the loss of each row."""
+        if problem.forecast.is_logit:
+            return log_losses(problem.forecast.values, problem.label)
+        return log_cost(problem.of_true, self.clip)
+
+    def impossible_rows(self, problem: SimplexProblem) -> FloatArray:
+        """Return one for each event of probability 0 that occurred, in parts of the weight of its row; logits give none."""
+        if problem.forecast.is_logit:
+            return np.zeros(problem.size)
+        events = (problem.of_true <= 0).astype(np.float64)
+        return events if problem.weights.is_unit else events / problem.weights.importance
+
+    def impossible(self, problem: Problem) -> Impossible:
+        """Count the events of probability 0 that occurred; logits give none."""
+        whole, events = as_simplex(problem), 0.0
+        if whole.forecast.is_logit or whole.of_true.min(initial=1.0) > 0.0:  # kept for the losses
+            return self.counted(events, problem.weights)
+        for rows in row_blocks(problem):
+            simplex = as_simplex(problem.at(rows))
+            events += float(self.impossible_rows(simplex) @ simplex.weight)
+        return self.counted(events, problem.weights)
+
+    def counted(self, events: float, weights: Weights) -> Impossible:
+        """Return that so many events of probability 0 occurred in rows of these weights."""
+        return Impossible(round(events), weights.n_rows, self.clip)
+
+
+def impossible_of(losses: object, problem: Problem) -> Impossible | None:
+    """Return the impossible events that a score meets; None of one that is no log loss."""
+    return losses.impossible(problem) if isinstance(losses, LogLoss) else None
+
+
+def warn_impossible(losses: object, problem: Problem, name: str = "") -> None:
+    """Warn of impossible events that occurred, of the forecast of that name; a score that is no log loss has nothing to say."""
+    if (found := impossible_of(losses, problem)) is not None:
+        found.warn(name)
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"
+
+
+# What a metric is: one object, declared once, that answers for its value, its noise and its interval
+
+
+Function = Callable[..., float]
+F = TypeVar("F", bound=Function)
+
+
+class Difference(NamedTuple):
+    """A metric of one forecast less that of another of the same rows, and its standard error.
+
+    ``rows`` is the number of independent rows of which it is the mean; None where it is no mean over rows.
+    """
+
+    value: float
+    error: float
+    rows: float | None = None
+
+
+def undeclared(*_: object, **__: object) -> float:
+    """Stand in for the function of a metric that is not declared."""
+    refuse(
+        "a metric must have a function",
+        got="none",
+        hint="Decorate the function with the metric's declare, or pass target=",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Metric(Entry, ABC):
+    """A metric: what is known of it, and what it answers.
+
+    Attributes
+    ----------
+    name, symbol, source, also : object
+        As in `Entry`.
+    target : callable
+        The public function, of (y_true, y_prob) and keywords.
+    range : tuple of float
+        Lowest and highest value; may be infinite.
+    higher_is_better : bool
+        Whether a high value is good.
+    notion : str or Notion, optional
+        Its own notion, in place of the one that is asked for.
+    ideal : float, optional
+        The best value, where neither low nor high is good.
+    may_be_undefined : bool
+        Whether it is NaN of some data, with a warning.
+    """
+
+    kind: Kind = field(default="metric", init=False)
+    target: Function = undeclared
+    range: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool = False
+    notion: str | Notion | None = None
+    ideal: float | None = None
+    may_be_undefined: bool = False
+
+    def declare(self, function: F) -> F:
+        """Register the metric with its public function; a decorator that returns the function."""
+        register(self)
+        # The function calls the metric: one of them has to be there first.
+        object.__setattr__(self, "target", function)
+        return function
+
+    def of(
+        self, y_true: npt.ArrayLike | Predictions, y_prob: npt.ArrayLike | None, data: DataOptions, **changes: Any
+    ) -> float:
+        """Return the metric of labels and a forecast, with some of its attributes changed."""
+        return self.changed(**changes).value(as_problem(y_true, y_prob, **data))
+
+    def changed(self, **changes: Any) -> Self:
+        """Return the metric with some of its attributes changed, as `replace` does, which is slow for so many."""
+        if all(value is getattr(self, name) for name, value in changes.items()):
+            return self
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, **changes)
+        return made
+
+    # What it answers
+
+    @abstractmethod
+    def value(self, problem: Problem) -> float:
+        """Return the metric of a problem."""
+
+    @abstractmethod
+    def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+        """Return the metric, and its values on labels that the forecast drew, shape (n_resamples,).
+
+        The value is the one that compares with the draws.
+        """
+
+    @abstractmethod
+    def estimate(self, setting: Setting) -> Estimate:
+        """Return the metric with its interval and what else is known."""
+
+    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+        """Return what a scan of the problem must leave for the value; nothing where the value needs the rows.
+
+        Notion and bins are its own, and where it has none those asked for.
+        """
+        return Plan()
+
+    def of_sums(
+        self,
+        sums: Sums,
+        problem: Problem,
+        binning: int | Binning | None = None,
+        notion: str | Notion | None = None,
+    ) -> float:
+        """Return the value from sums of the problem that hold all that `plan` asks for."""
+        return self.value(problem)
+
+    def compared(self, problem: Problem) -> float:
+        """Return what two forecasts are compared by: the value, or where there is an ideal one the distance from it."""
+        value = self.value(problem)
+        return value if self.ideal is None else abs(value - self.ideal)
+
+    def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
+        """Return the difference of the metrics of two problems of the same rows, with the standard error of the bootstrap."""
+        value = self.compared(a) - self.compared(b)
+        return Difference(value, self._spread(self._drawn_differences(a, b, n_resamples, rng), n_resamples))
+
+    def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        """Return the differences on rows that are drawn; both forecasts of a row are in the sample or neither."""
+        if a.weights.repeat_rows:
+            require_drawable(total := a.weights.total)
+            times = (rng.multinomial(int(total), a.weight / total).astype(np.float64) for _ in range(n_resamples))
+            return np.array([self.compared(a.weighted(drawn)) - self.compared(b.weighted(drawn)) for drawn in times])
+        rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
+        return np.array([self.compared(a.taken(drawn)) - self.compared(b.taken(drawn)) for drawn in rows])
+
+    def _spread(self, draws: FloatArray, n_resamples: int) -> float:
+        must = "n_resamples must be at least 2 for a standard error"
+        require(n_resamples >= 2, must, value=n_resamples, hint="1000 is usual")
+        finite = draws[np.isfinite(draws)]
+        require(
+            2 * finite.size >= n_resamples and finite.size >= 2,
+            "metric must be a number on most samples of the rows",
+            given=f"{self.name} is on {finite.size} of {n_resamples}",
+            hint="Choose a metric that is defined for them, or more rows",
+        )
+        return float(finite.std(ddof=1))
+
+    def losses(self, problem: Problem) -> FloatArray | None:
+        """Return the values of the rows, shape (n,), of which it is the mean; None where it is no mean over rows."""
+        return None
+
+    def residuals(
+        self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None
+    ) -> Residuals | None:
+        """Return the residuals of a problem that it is the size of; None where it is no such size.
+
+        Notion and bins are its own, and where it has none those asked for.
+        """
+        return None
+
+    def impossible(self, problem: Problem, sums: Sums | None = None) -> Impossible | None:
+        """Return the events of probability 0 that occurred, where it minds them; the sums may have counted them."""
+        return None
+
+    def plan_of_estimate(self, problem: Unread) -> Plan:
+        """Return what sums an estimate needs beyond those of the cells, of rows that are read in batches."""
+        return Plan()
+
+    def warn_impossible(self, problem: Problem, name: str = "") -> None:
+        """Warn of events of probability 0 that occurred, of the forecast of that name, where it minds them."""
+        if (found := self.impossible(problem)) is not None:
+            found.warn(name)
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether it is the mean of one value a row, whose interval is had from sums."""
+        return False
+
+    @property
+    def takes_cells(self) -> bool:
+        """Whether its interval is had from cells in place of scores, though it is no size of residuals."""
+        return False
+
+    # What may be changed, and what may be asked for
+
+    def recut(self, binning: int | Binning) -> Self:
+        """Return the metric over other bins, in place of its own; one without bins is as it was."""
+        return self
+
+    def clipped(self, clip: float) -> Self:
+        """Return the metric with this least probability that counts; one that clips nothing is as it was."""
+        return self
+
+    @property
+    def unit(self) -> str:
+        """What it is counted in, "%" of one whose range ends at 100."""
+        return "%" if self.range == (0.0, 100.0) else ""
+
+    @property
+    def takes_notion(self) -> bool:
+        """Whether it is a metric of the notion that is asked for."""
+        return self.notion is None and "notion" in inspect.signature(self.target).parameters
+
+    @property
+    def takes_binning(self) -> bool:
+        """Whether it is a metric over the bins that are asked for."""
+        return False
+
+    @property
+    def has_own_bins(self) -> bool:
+        """Whether it keeps its bins, whatever binning is asked for."""
+        return False
+
+    @property
+    def draws_labels(self) -> bool:
+        """Whether its p-value is that of as many draws as are asked for, whatever the data."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Own(Metric):
+    """A metric with a function of its own: its value is what that returns, its interval what ``estimator`` makes.
+
+    The estimator is a function of (problem, resampling), and of ``notion`` where the metric takes one. Where the function takes
+    scores that are rounded to cells, of rows that are read in batches, ``of_cells`` returns the notion of a word.
+    """
+
+    estimator: Callable[..., Estimate] | None = None
+    of_cells: Callable[[str | Notion | None, Problem], Notion] | None = None
+
+    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+        """Ask for cells in place of the scores, of rows that are read in batches, if it can be computed from them."""
+        if self.of_cells is None or not is_unread(problem):
+            return Plan()
+        return Plan.of_cells([fine_pair(problem, self.of_cells(notion, problem))])
+
+    @property
+    def takes_cells(self) -> bool:
+        """Whether the estimator takes cells in place of scores."""
+        return self.of_cells is not None
+
+    def value(self, problem: Problem) -> float:
+        """Call the function."""
+        return self._asked(problem)
+
+    def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+        """Call the function with drawn labels."""
+        simplex = as_simplex(problem)
+
+        def of_draw(draw: IntArray) -> float:
+            rows, label, weight = drawn_rows(simplex, draw)
+            return self._called(problem if draw.ndim == 1 else problem.at(rows, Weights(weight)), label)
+
+        return self.value(problem), np.array([of_draw(draw) for draw in labels_of(simplex, n_resamples, rng)])
+
+    def of_sums(
+        self,
+        sums: Sums,
+        problem: Problem,
+        binning: int | Binning | None = None,
+        notion: str | Notion | None = None,
+    ) -> float:
+        """Call the function, with the notion if it takes one."""
+        own = {"notion": notion} if self.takes_notion and notion is not None else {}
+        return self._asked(problem, **own)
+
+    def estimate(self, setting: Setting) -> Estimate:
+        """Call the estimator."""
+        if self.estimator is None:
+            refuse(
+                "metric must have an estimator for an interval",
+                given=f"{self.name} has none",
+                hint="Pass estimator= to Own",
+            )
+        own = {"notion": setting.notion} if self.takes_notion else {}
+        found = self.estimator(setting.problem, setting.resampling, **own)
+        return replace(found, value=self._asked(setting.problem, **own)) if is_unread(setting.problem) else found
+
+    def _asked(self, problem: Problem, **own: object) -> float:
+        """Call the function with the labels and the forecast of a problem, which may be read in batches."""
+        if is_unread(problem):
+            return self.target(AsRead(problem), None, **own)
+        return self._called(problem, as_simplex(problem).label, **own)
+
+    def _called(self, problem: Problem, label: IntArray, **own: object) -> float:
+        """Call the function with labels as column numbers."""
+        prob = problem.as_given if isinstance(problem, BinaryProblem) else problem.forecast.as_given
+        return float(self.target(label, prob, **problem.weights.keyword, **own))
+
+
+def metrics() -> Iterator[Metric]:
+    """Iterate over all metrics, in the order of their names."""
+    return (cast(Metric, entry) for entry in entries("metric").values())
+
+
+def metric_named(name: str) -> Metric:
+    """Return the metric of that name, or raise a ValueError that names the nearest ones."""
+    return cast(Metric, find("metric", name))
+
+
+def as_metric(metric: str | Function, binning: int | Binning | None) -> Metric:
+    """Return the registered metric of that name, or one of the function; a registered function is found by itself.
+
+    Where a binning is given, it takes the place of the metric's own.
+    """
+    if isinstance(metric, str):
+        found = metric_named(metric)
+    elif not callable(metric):
+        refuse(
+            "metric must be a name or a function of (y_true, y_prob)",
+            value=metric,
+            hint="See `calibrant list metrics`",
+            error=TypeError,
+        )
+    elif isinstance(known := named(metric), Metric):
+        found = known
+    else:
+        return Own(getattr(metric, "__name__", repr(metric)), "", "", target=metric)
+    return found if binning is None else found.recut(as_binning(binning))
+
+
+# A metric that is the mean of one value a row
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanOfRows(Metric):
+    """The weighted mean of what ``per_row``, a function of a `SimplexProblem`, gives for each row."""
+
+    per_row: RowScore
+
+    def value(self, problem: Problem) -> float:
+        """Return the mean, and warn of impossible events."""
+        return self.of_sums(scan(problem, self.plan(problem)), problem)
+
+    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+        """Ask for the sum of the values, and for the number of impossible events of a log loss."""
+        scores: tuple[tuple[str, RowScore], ...] = ((self.name, self.losses),)
+        if isinstance(self.per_row, LogLoss):
+            scores = (*scores, (self._impossible, self.per_row.impossible_rows))
+        return Plan(scores=scores, powers=1)
+
+    def of_sums(
+        self,
+        sums: Sums,
+        problem: Problem,
+        binning: int | Binning | None = None,
+        notion: str | Notion | None = None,
+    ) -> float:
+        """Return the mean, and warn of impossible events."""
+        if isinstance(self.per_row, LogLoss):
+            self.per_row.counted(sums.total(self._impossible), problem.weights).warn()
+        return sums.mean(self.name)
+
+    def plan_of_estimate(self, problem: Unread) -> Plan:
+        """Ask for sums of three powers of the values, of rows that are read in batches, and what else the value asks for."""
+        head = as_simplex(problem.reading.head)
+        first, *others = self.plan(head).scores
+        scores: list[tuple[str, RowScore]] = [(self.name, Centred.near(self.losses, head.at(slice(0, 4096)))), *others]
+        if isinstance(self.per_row, LogLoss) and self.per_row.clip == 0.0:
+            scores.append((self._endless, Endless(first[1])))
+        return Plan(scores=tuple(scores))
+
+    @property
+    def has_sums(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
+    def _endless(self) -> str:
+        return f"{self.name}: infinite"
+
+    @property
+    def _impossible(self) -> str:
+        return f"{self.name}: events of probability 0"
+
+    def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+        """Look the values of drawn labels up, each row's in each class."""
+        simplex = as_simplex(problem)
+        columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
+        losses = np.column_stack([self.losses(replace(simplex, label=column)) for column in columns])
+        each, total, drawn = np.arange(simplex.size), simplex.weights.total, np.empty(n_resamples)
+        for place, draw in enumerate(labels_of(simplex, n_resamples, rng)):
+            rows, label, weight = drawn_rows(simplex, draw)
+            drawn[place] = weight @ losses[each[rows], label] / total
+        return self.value(problem), drawn
+
+    def estimate(self, setting: Setting) -> Estimate:
+        """Return the mean with the interval of a mean."""
+        if is_unread(setting.problem):
+            assert setting.sums is not None
+            return estimate_of_sums(setting.sums, self.name, self._endless, setting.resampling.level)
+        losses, weights = self.losses(setting.simplex), setting.simplex.weights
+        return mean_estimate(losses, weights, setting.bootstrap, level=setting.resampling.level)
+
+    def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
+        """Return the mean difference of the rows, whose standard error needs no draws."""
+        weights, difference = a.weights, self.losses(a) - self.losses(b)
+        rows = weights.effective_rows
+        mean = float(weights.values @ difference) / weights.total
+        variance = float(weights.of_variance @ (difference - mean) ** 2) / weights.total**2
+        return Difference(mean, float(np.sqrt(variance * rows / max(rows - 1.0, 1.0))), rows)
+
+    def losses(self, problem: Problem) -> FloatArray:
+        """Return the values of the rows."""
+        losses = self.per_row(as_simplex(problem))
+        require(
+            np.shape(losses) == (problem.size,),
+            f"per_row of the metric {self.name!r} must give one number for each of the {problem.size} rows",
+            got=f"shape {np.shape(losses)}",
+            hint="Return an array of shape (n_samples,), without the mean",
+        )
+        return losses
+
+    def impossible(self, problem: Problem, sums: Sums | None = None) -> Impossible | None:
+        """Return what a log loss minds, from sums where they have counted it."""
+        if sums is None or self._impossible not in dict(sums.plan.scores):
+            return impossible_of(self.per_row, problem)
+        assert isinstance(self.per_row, LogLoss)
+        return self.per_row.counted(sums.total(self._impossible), problem.weights)
+
+    def clipped(self, clip: float) -> Self:
+        """Return a log loss with this clip."""
+        return replace(self, per_row=LogLoss(clip)) if isinstance(self.per_row, LogLoss) else self
+
+
+# A metric that is the size of what a lens sees of the residuals, under a notion. Bins are a lens
+
+
+M = TypeVar("M", bound="ThroughLens")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ThroughLens(Metric):
+    """The ``size`` of what a ``lens`` sees, under its own notion or the one that is asked for."""
+
+    lens: Lens
+    size: Size
+
+    def residuals(
+        self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None
+    ) -> Residuals:
+        """Return the residuals that it is the size of."""
+        chosen = as_notion(notion if self.notion is None else self.notion, problem)
+        lens = self.lens
+        if binning is not None and not lens.has_own_bins:
+            lens = lens.recut(as_binning(binning))
+        return Residuals(problem, chosen, lens, self.size)
+
+    def value(self, problem: Problem) -> float:
+        """Return the size."""
+        return error_through(problem, as_notion(self.notion, problem), self.lens, self.size)
+
+    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+        """Ask for the bins, of a size that needs no rows; of others for cells in place of the scores, of rows in batches."""
+        seen = self.residuals(problem, binning, notion)
+        if seen.size.of_bins is not None:
+            return Plan.of_cells([seen.table])
+        return Plan.of_cells([fine_pair(problem, seen.notion)]) if is_unread(problem) else Plan()
+
+    def of_sums(
+        self,
+        sums: Sums,
+        problem: Problem,
+        binning: int | Binning | None = None,
+        notion: str | Notion | None = None,
+    ) -> float:
+        """Return the size."""
+        return self.residuals(problem, binning, notion).with_sums(sums).value
+
+    def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+        """Return the size, and those of drawn labels."""
+        return self.residuals(problem).null(n_resamples, rng)
+
+    def estimate(self, setting: Setting) -> Estimate:
+        """Compare the size with the noise, which metrics share; or measure it anew on each draw."""
+        seen = setting.residuals[self.name]
+        if seen.has_fixed_cells:
+            return seen.estimate(setting.noise[seen.table], setting.resampling)
+        return seen.estimate_anew(setting.resampling, setting.progress)
+
+    def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
+        """Return the difference; of a debiased metric that of the squares, with the standard error of the jackknife."""
+        if not self.size.is_debiased:
+            return super().difference(a, b, n_resamples, rng)
+        (square, influence, times), (other, others, _) = (
+            unbiased_square(self.residuals(problem)) for problem in (a, b)
+        )
+        n, influence = float(times.sum()), influence - others
+        centred = influence - float(times @ influence) / n
+        return Difference(square - other, float(np.sqrt((n - 1.0) / n * (times @ centred**2))))
+
+    def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        """Return the differences in fixed cells, where there are any: only the events of each are drawn."""
+        both = self.residuals(a), self.residuals(b)
+        if not all(seen.has_fixed_cells for seen in both):
+            return super()._drawn_differences(a, b, n_resamples, rng)
+        bootstrap = Bootstrap(a.weights, n_resamples, rng)
+        first, second = (seen.bootstrapped(bootstrap) for seen in both)
+        return np.asarray(first - second)
+
+    def recut(self, binning: int | Binning) -> Self:
+        """Return the metric over these bins; one whose lens has none is as it was."""
+        if type(binning) is int:
+            over: Self = _over(self, binning)
+            return over
+        return self.changed(lens=self.lens.recut(as_binning(binning)))
+
+    @property
+    def takes_binning(self) -> bool:
+        """Whether it is a metric over the bins that are asked for."""
+        return self.lens.has_bins and not self.lens.has_own_bins
+
+    @property
+    def has_own_bins(self) -> bool:
+        """Whether it keeps its bins, whatever binning is asked for."""
+        return self.lens.has_own_bins
+
+    @property
+    def draws_labels(self) -> bool:
+        """Yes, in cells or anew."""
+        return True
+
+
+@lru_cache
+def _over(metric: M, n_bins: int) -> M:
+    """Return the metric over so many bins, which is asked for again and again."""
+    return metric.changed(lens=metric.lens.recut(as_binning(n_bins)))
+
+
+def point(
+    name: str,
+    symbol: str,
+    source: str,
+    *,
+    binning: Binning | None = None,
+    loss: str | Loss = "gap",
+    norm: str | Norm = "l1",
+    across: str | Norm | None = None,
+    **facts: Any,
+) -> ThroughLens:
+    """Return the metric that is the point of `calibration_error` of this spelling, over its own bins or those asked for."""
+    return ThroughLens(name, symbol, source, lens=InBins(binning), size=NormOfBins.of(loss, norm, across), **facts)
+
+
+# Metrics of a forecast with their uncertainty
+
+
+def estimates(
+    chosen: Sequence[Metric],
+    problem: Problem,
+    binning: int | Binning,
+    resampling: Resampling,
+    progress: Progress = unwatched,
+    notion: str | Notion | None = None,
+    sums: Sums | None = None,
+) -> dict[str, Estimate]:
+    """Estimate each metric of a valid problem, by its name; ``notion`` is for the metrics that fix none.
+
+    The ``sums``, where they are known already, are those of a plan that holds all that `cells_of` asks for.
+    """
+    if sums is None:
+        sums = scan(problem, plan_of(chosen, problem, binning, notion))
+    setting = Setting(
+        problem,
+        as_simplex(problem),
+        resampling,
+        Bootstrap(problem.weights, resampling.n_resamples, resampling.rng),
+        progress,
+        notion,
+        {m.name: seen.with_sums(sums) for m in chosen if (seen := m.residuals(problem, binning, notion)) is not None},
+        sums=sums,
+    )
+    setting.draw_noise()
+    return {metric.name: within(metric.range, widened(metric.estimate(setting))) for metric in chosen}
+
+
+def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: str | Notion | None) -> Plan:
+    """Return what a scan must leave for the estimates: cells, and of rows that are read in batches what means need too."""
+    if is_unread(problem):
+        for metric in chosen:
+            _require_sums(metric, problem, binning, notion)
+    plan = Plan.of_cells(cells_of(chosen, problem, binning, notion), noise=draws_from_sums(problem))
+    if not is_unread(problem):
+        return plan
+    cells = [pair for metric in chosen for pair in metric.plan(problem, binning, notion).cells]
+    scores = [one for metric in chosen for one in metric.plan_of_estimate(problem).scores]
+    return replace(plan, cells=tuple(distinct([*plan.cells, *cells])), scores=tuple(scores))
+
+
+def is_of_sums(metric: Metric, problem: Problem, binning: int | Binning, notion: str | Notion | None) -> bool:
+    """Whether an estimate of the metric is made of sums over cells, or over values of the rows."""
+    seen = metric.residuals(problem, binning, notion)
+    return metric.has_sums if seen is None else seen.size.of_bins is not None and seen.has_fixed_cells
+
+
+def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notion: str | Notion | None) -> None:
+    """Refuse a metric that needs the rows, and weights, with which noise is drawn for each row."""
+    seen = metric.residuals(problem, binning, notion)
+    by_cells = metric.takes_cells if seen is None else seen.takes_cells
+    if not (by_cells or is_of_sums(metric, problem, binning, notion)):
+        refuse_rows(f"the interval of {metric.name!r}")
+    if not problem.weights.is_unit:
+        refuse_rows(f"the interval of {metric.name!r} of weighted rows")
+
+
+def cells_of(
+    chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: str | Notion | None
+) -> list[tuple[Notion, Binning]]:
+    """List the notions and binnings of the metrics that are functions of sums over bins."""
+    seen = (metric.residuals(problem, binning, notion) for metric in chosen)
+    return [one.table for one in seen if one is not None and (one.size.of_bins is not None or is_unread(problem))]
+
+
+def widened(estimate: Estimate) -> Estimate:
+    """Let the interval hold also where the figure of the rows is at a limit of that of their cells."""
+    value, lower, upper = estimate.value, estimate.lower, estimate.upper
+    if not isinstance(value, Approximate) or lower is None or upper is None or not isfinite(value.error):
+        return estimate
+    return replace(estimate, lower=lower - (value - value.lower), upper=upper + (value.upper - value))
+
+
+def within(values: tuple[float, float], estimate: Estimate) -> Estimate:
+    """Keep what is said of the truth to the range of the metric."""
+    least, highest = values
+    return replace(
+        estimate,
+        lower=None if estimate.lower is None else max(estimate.lower, min(least, estimate.value)),
+        upper=None if estimate.upper is None else min(estimate.upper, highest),
+        detectable=None if estimate.detectable is None else min(estimate.detectable, highest),
+    )

@@ -1,1 +1,0 @@
-"""The three kinds of metrics: the size of what a lens sees, the mean of one value a row, and its own."""

@@ -1,0 +1,692 @@
+"""The noise of calibration errors: what would be observed, of truths from calibration to beyond the observed error.
+
+At calibration the noise of deviations is that of labels that the forecast itself draws. Of another truth it is that of events
+at the rates of this truth, in bins; through a lens, whose cells are too small to have rates, it goes over into the bootstrap's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import exp
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr, ndtri
+
+from calibrant._core.arrays import FloatArray
+from calibrant._core.registry import named
+from calibrant._core.result import read_only
+from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
+from calibrant.binning import Binning
+from calibrant.lenses import Lens, Size
+from calibrant.metrics.estimate import (
+    Cells,
+    Draws,
+    Estimate,
+    Law,
+    Resampling,
+    Sizes,
+    bootstrap_deviations,
+    cells,
+    consistent_deviations,
+    draws_from_sums,
+    labels_drawn,
+    least_pvalue_of,
+    pvalue_of,
+    resampled_deviations,
+    steps_for,
+)
+from calibrant.notions import Notion, WithinGroups
+from calibrant.sums import BinnedProblem, RowScore, Sums, cells_of
+from calibrant.sums.draws import Bootstrap, Labels, drawn_rows, labels_of
+from calibrant.sums.noise import Mixture
+
+# Numbers of events of cells in which few occur, at one event rate after the other
+
+
+LevelArray = npt.NDArray[np.float32]
+SmallArray = npt.NDArray[np.int8]
+
+MOST = 60.0
+"""Expected events, or rows without one, up to which the probabilities of 0, 1, 2 ... are summed."""
+
+LEFT = 1e-8
+"""Probability of more events that is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class RareEvents:
+    """Cells of ``n`` rows, shape (n_cells,), and the ``level`` of each draw of their events, shape (n_cells, n_draws).
+
+    At an event rate a draw is the quantile of its level: where the rate rises events are added, and none is moved. It is
+    fastest where the cells in which most events occur come first.
+    """
+
+    n: FloatArray
+    level: LevelArray
+
+    @classmethod
+    def of(cls, events: FloatArray, n: FloatArray, rate: FloatArray, rng: np.random.Generator) -> RareEvents:
+        """Find levels at which these numbers of events, shape (n_cells, n_draws), are the quantiles at these rates."""
+        often = rate > 0.5
+        count = np.where(often[:, None], n[:, None] - events, events)
+        seldom = np.where(often, 1.0 - rate, rate)
+        many = n * seldom > MOST
+        below, width = _table(n, np.where(many, 0.0, seldom))
+        at = np.minimum(count, len(below) - 1).astype(np.intp), np.arange(n.size)[:, None]
+        level = width[at]
+        level *= rng.random(events.shape)
+        level += below[at]
+        mean, spread = (n * seldom)[many, None], np.sqrt(n * seldom * (1.0 - seldom))[many, None]
+        level[many] = np.clip(ndtr((count[many] - mean) / spread), LEFT, 1.0 - LEFT)
+        return cls(n, np.where(often[:, None], 1.0 - level, level).astype(np.float32))
+
+    def at(self, rate: FloatArray) -> FloatArray | SmallArray:
+        """Return the numbers of events at rates (n_cells,), shape (n_cells, n_draws); small whole ones where all are small."""
+        often, many = rate > 0.5, self.n * np.minimum(rate, 1.0 - rate) > MOST
+        found = _quantiles(self.n, np.where(often | many, 0.0, rate), self.level)
+        if not (often.any() or many.any()):
+            return found
+        events, mostly = found.astype(np.float64), np.flatnonzero(often & ~many)
+        below = np.float32(1.0) - self.level[mostly]
+        events[mostly] = self.n[mostly, None] - _quantiles(self.n[mostly], 1.0 - rate[mostly], below)
+        if many.any():
+            n, level = self.n[many], np.clip(self.level[many].astype(np.float64), LEFT, 1.0 - LEFT)
+            events[many] = np.clip(np.rint(Mixture(n * rate[many], n).quantiles(level)), 0.0, n[:, None])
+        return events
+
+
+def _table(n: FloatArray, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return for k = 0, 1, ... the probabilities of fewer than k events, and of k, shape (n_numbers, n_cells).
+
+    In the last row, and of cells in which so many events hardly occur, they are one but for what is left out, and zero.
+    """
+    terms = list(_terms(n, rate))
+    below, width = np.full((len(terms) + 1, n.size), 1.0 - LEFT), np.zeros((len(terms) + 1, n.size))
+    for at, k, fewer, reached in terms:
+        below[k, at], width[k, at] = fewer, reached - fewer
+    return below, width
+
+
+def _quantiles(n: FloatArray, rate: FloatArray, level: LevelArray) -> SmallArray:
+    """Return the numbers of events at levels (n_cells, n_draws); where `MOST` are expected they are below 128."""
+    found = np.zeros(level.shape, dtype=np.int8)
+    for at, _, _, reached in _terms(n, rate):
+        found[at] += (level[at] > reached[:, None].astype(np.float32)).view(np.int8)
+    return found
+
+
+def _terms(n: FloatArray, rate: FloatArray) -> Iterator[tuple[slice, int, FloatArray, FloatArray]]:
+    """Yield for k = 0, 1, ... the probabilities of fewer than k events and of at most k, of the first cells.
+
+    The last of them is the last one in which more events may occur.
+    """
+    odds, term = rate / (1.0 - rate), np.exp(n * np.log1p(-rate))
+    below, reached, k, size = np.zeros(n.size), term.copy(), 0, n.size
+    while size:
+        yield slice(0, size), k, below[:size], reached[:size]
+        term = term[:size] * np.maximum(n[:size] - k, 0.0) / (k + 1.0) * odds[:size]
+        below, reached, k = reached[:size], reached[:size] + term, k + 1
+        more: BoolArray = (1.0 - below > LEFT) & (n[:size] >= k)
+        size = int(np.flatnonzero(more)[-1]) + 1 if more.any() else 0
+
+
+# The noise of calibration errors: what would be observed, of truths from calibration to beyond the observed error
+
+
+FEW_EVENTS = 0.5
+"""Variance of the number of events of a cell, below which it is drawn as a number."""
+
+FAR = 1e5
+"""Deviations larger than noise by this factor have a size that is linear in the noise."""
+
+SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
+"""Deviations of gaps, in units of a typical deviation of noise, of the truths that a figure is compared with."""
+
+STRETCHES = (1.1, 1.25, 1.5)
+"""What the last of these gaps is multiplied with, so that truths beyond the observed one are tried."""
+
+Seen = list[FloatArray]
+"""What a lens sees of each part, arrays (m, d)."""
+
+EVENNESS = 0.2
+"""Part of what noise leaves unknown of a squared gap that is taken to be there. Without it true errors that are spread
+over all bins lie above the interval too often, with all of it those of one class below (decision 30)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """Noise of the deviation of each cell, shape (n_resamples, n_cells).
+
+    The ``consistent`` ones are those of labels that the forecast itself drew. Of cells that are bins they are enough: ``rows``
+    (n_cells,) are the numbers of equal rows that vary as much. Of groups of neighbouring scores, of which no event rate is
+    known, ``bootstrap`` are deviations about the observed ones. ``seed`` makes what is drawn later the same for each metric.
+    """
+
+    cells: Cells
+    consistent: FloatArray
+    rows: FloatArray
+    seed: int
+    bootstrap: FloatArray | None = None
+
+    def law(self, sizes: Sizes) -> Law:
+        """Sizes that would be observed, of truths from calibration through the observed deviations and beyond."""
+        if self.bootstrap is not None:
+            return self._law_of_groups(sizes, self.bootstrap)
+        value = float(sizes(self.cells.deviation[None])[0])
+        steps = steps_for(value, sizes(self.consistent))
+        stretched = steps[:, None] * self.cells.gap
+        gaps = shrunk(self.cells, self.rows) if sizes.shrinks else steps[:, None] * possible(self.cells, self.rows)
+        found = _law_of(value, _observed(sizes, self._by_rates(gaps)))
+        return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)))
+
+    def _law_of_groups(self, sizes: Sizes, bootstrap: FloatArray) -> Law:
+        """Law of the observed deviations times each step; the noise goes from that of calibration to the bootstrap's.
+
+        What a lens sees of a sum is the sum of what it sees, so that each kind is looked at once.
+        """
+        kinds = (self.cells.deviation[None], self.consistent, bootstrap)
+        observed, drawn, resampled = (sizes.look(kind) for kind in kinds)
+        value = float(sizes.size(observed)[0])
+
+        def at(step: float) -> tuple[float, FloatArray]:
+            part = min(step, 1.0)
+            true = [step * one for one in observed]
+            noise = (np.sqrt(1.0 - part) * d + np.sqrt(part) * b for d, b in zip(drawn, resampled, strict=True))
+            return float(sizes.size(true)[0]), sizes.size([t + own for t, own in zip(true, noise, strict=True)])
+
+        found = _law_of(value, map(at, steps_for(value, sizes.size(drawn)).tolist()))
+        return replace(found, shifts=_shifts(sizes, value, observed, resampled))
+
+    def _by_rates(self, gaps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield each vector of gaps, as far as event rates stay in [0, 1], with the noise of events at these rates.
+
+        Where events are many the consistent noise is scaled, so that cells depend on each other as they do. Where they are
+        few their number matters, and each is kept or left out: noise of a wrong shape would misstate an absolute value.
+        """
+        cells, p = self.cells, self.cells.prob
+        draw = self._moving if cells.moments is None else self._at_levels
+        for now, noise in draw(np.clip(p + gaps, 0.0, 1.0)):
+            yield cells.weight * (now - p), noise
+
+    @cached_property
+    def _few(self) -> IntArray:
+        """Cells in which few events are expected or occurred."""
+        p = self.cells.prob
+        seen = np.clip(p + self.cells.gap, 0.0, 1.0)
+        return np.flatnonzero(self.rows * np.minimum(p * (1.0 - p), seen * (1.0 - seen)) < FEW_EVENTS)
+
+    def _events(self, few: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the rows of some cells (d,), at least one each, and the numbers of their events (n_resamples, d)."""
+        cells, n = self.cells, np.maximum(np.rint(self.rows[few]), 1.0)
+        held = np.where(cells.weight[few] > 0.0, cells.weight[few], 1.0)
+        return n, np.clip(np.rint(n * (cells.prob[few] + self.consistent[:, few] / held)), 0.0, n)
+
+    def _moving(self, rate: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield each vector of rates with noise; of few events some are left out, or others added, from rate to rate."""
+        rng, few, p = np.random.default_rng(self.seed), self._few, self.cells.prob
+        before, spread = p[few], p * (1.0 - p)
+        spread[few] = 1.0  # it may be 0, or too small to be divided by
+        n, events = self._events(few)
+        for now in rate:
+            noise = self.consistent * np.sqrt(now * (1.0 - now) / spread)
+            if few.size:
+                events, before = moved(events, n, before, now[few], rng), now[few]
+                noise[:, few] = self.cells.weight[few] * (events / n - before)
+            yield now, noise
+
+    @cached_property
+    def _levels(self) -> Levels:
+        """Cells of few events, with the level of each draw, and the noise of the others."""
+        p, few = self.cells.prob, self._few
+        few = few[np.argsort(-(self.rows * np.minimum(p, 1.0 - p))[few])]
+        n, events = self._events(few)
+        rare = RareEvents.of(np.ascontiguousarray(events.T), n, p[few], np.random.default_rng(self.seed))
+        many = np.setdiff1d(np.arange(p.size), few)
+        return Levels(few, rare, many, self.consistent.T[many])
+
+    def _at_levels(self, rate: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the same with the noise of each cell in one piece; numbers of few events are quantiles."""
+        weight, p, levels = self.cells.weight, self.cells.prob, self._levels
+        few, many = levels.few, levels.many
+        factor, spread = (weight[few] / levels.rare.n)[:, None], p[many] * (1.0 - p[many])
+        for now in rate:
+            noise = np.empty((p.size, len(self.consistent)))
+            noise[many] = levels.of_many * np.sqrt(now[many] * (1.0 - now[many]) / spread)[:, None]
+            if few.size:
+                of_few = levels.rare.at(now[few]) * factor
+                of_few -= (weight * now)[few, None]
+                noise[few] = of_few
+            yield now, noise.T
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The ``few`` cells with their ``rare`` events, and the ``many`` others with their noise, shape (d, n_resamples)."""
+
+    few: IntArray
+    rare: RareEvents
+    many: IntArray
+    of_many: FloatArray
+
+
+def _observed(sizes: Sizes, steps: Iterable[tuple[FloatArray, FloatArray]]) -> Iterator[tuple[float, FloatArray]]:
+    """Yield the size of true deviations, and the sizes of them with noise; each noise is overwritten."""
+    for true, noise in steps:
+        noise += true
+        yield float(sizes(true[None])[0]), sizes(noise)
+
+
+def _law_of(value: float, observed: Iterable[tuple[float, FloatArray]]) -> Law:
+    """Return the law of all steps."""
+    truth, found = zip(*observed, strict=True)
+    return Law(value, np.maximum.accumulate(truth), np.array(found))
+
+
+def _shifts(sizes: Sizes, value: float, observed: Seen, resampled: Seen) -> FloatArray | None:
+    """By how much noise shifts the size of deviations that are far larger than it, of the observed direction.
+
+    What is seen through a lens is rougher than the truth, and to stretch it is to stretch its noise: the largest of many
+    bumps is seldom small. A convex size is shifted by no less than one that is so large.
+    """
+    reach = float(sizes.size(resampled).max())
+    if value <= FAR * np.finfo(float).eps * reach:
+        return None
+    far = [FAR * max(reach, value) / value * one for one in observed]
+    shifts: FloatArray = sizes.size([f + own for f, own in zip(far, resampled, strict=True)]) - sizes.size(far)[0]
+    return shifts
+
+
+def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
+    """Gaps of truths from none through the observed ones and beyond, shape (L, n_cells).
+
+    Were gaps normal with deviation t, one that is observed with noise of variance v would have the mean k g and the variance
+    k v, k = t² / (t² + v). The truth of t has the gaps sqrt((k g)² + k v / 5): where t is small the cells share the error
+    evenly, where it is large they have the gaps observed.
+    """
+    held = cells.weight > 0.0
+    variance = cells.prob * (1.0 - cells.prob) / np.maximum(rows, 1.0)
+    typical = np.sqrt(np.average(variance[held], weights=cells.weight[held])) if held.any() else 0.0
+    squared = (typical * np.array(SPREADS)[:, None]) ** 2
+    kept = np.where(squared > 0.0, squared / np.where(squared > 0.0, squared + variance, 1.0), 1.0)
+    sign = np.where(cells.gap < 0.0, -1.0, 1.0)
+    gaps = sign * np.sqrt((kept * cells.gap) ** 2 + EVENNESS * kept * variance)
+    return np.concatenate([np.zeros((1, sign.size)), gaps, np.array(STRETCHES)[:, None] * gaps[-1]])
+
+
+def possible(cells: Cells, rows: FloatArray) -> FloatArray:
+    """Root mean squares of gaps, of event rates drawn toward 1/2 by one event and one other row, shape (n_cells,).
+
+    A bin whose few rows all went one way may hide a gap.
+    """
+    n, p = np.maximum(rows, 1.0), cells.prob
+    rate = (n * np.clip(p + cells.gap, 0.0, 1.0) + 1.0) / (n + 2.0)
+    return np.where(rate < p, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
+
+
+def moved(
+    events: FloatArray, n: FloatArray, before: FloatArray, now: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Turn numbers of events among n rows at one rate into numbers at another: few are left out, or few others made events."""
+    falls = now < before
+    part = np.where(falls, now, now - before) / np.maximum(np.where(falls, before, 1.0 - before), 1e-300)
+    changed = rng.binomial(np.where(falls, events, n - events).astype(np.int64), np.clip(part, 0.0, 1.0))
+    return np.where(falls, changed, events + changed)
+
+
+def noise_of(
+    problem: SimplexProblem,
+    tables: Sequence[Cells],
+    labels: Labels,
+    draws: Draws,
+    bootstrap: Bootstrap | None = None,
+) -> list[Noise]:
+    """Draw the noise of several tables of cells; ``draws`` iterates over ``labels``, and one draw serves all tables.
+
+    With a ``bootstrap`` the cells are no bins but groups of neighbouring scores.
+    """
+    weights = problem.weights
+    equal = 1.0 if weights.are_counts else weights.effective_rows / len(weights)
+    return [
+        Noise(
+            table,
+            deviations,
+            equal * table.count,
+            int(labels.rng.integers(1 << 62)),
+            None if bootstrap is None else resampled_deviations(problem, table, bootstrap),
+        )
+        for table, deviations in zip(tables, consistent_deviations(problem, tables, labels, draws), strict=True)
+    ]
+
+
+# Metrics that are measured anew: on labels drawn from the forecast, or on rows that are drawn
+
+
+Progress = Callable[[Iterable[IntArray], int], Iterable[IntArray]]
+"""Passes draws on, of which there are so many."""
+
+
+def unwatched(draws: Iterable[IntArray], total: int) -> Iterable[IntArray]:
+    """Pass draws on and show nothing."""
+    return draws
+
+
+@dataclass(frozen=True, eq=False)
+class Redrawn:
+    """An error as a function of labels or counts: ``of`` a problem and the notion of its rows."""
+
+    of: Callable[[Problem, Notion], float]
+    simplex: SimplexProblem
+    notion: Notion
+
+    def with_draw(self, draw: IntArray) -> float:
+        """Return the error if these were the labels, or if so many of the rows had each label."""
+        return self.of(*with_labels(self.simplex, self.notion, draw))
+
+    def at(self, rows: IntArray) -> Redrawn:
+        """Return it for some rows, in their order."""
+        return Redrawn(self.of, self.simplex.taken(rows), _of_rows(self.notion, rows))
+
+    @property
+    def order(self) -> IntArray:
+        """Rows by the scores of the first problem, if all stand in it: each draw sorts them, and sorts them fast."""
+        rows = np.arange(self.simplex.size)
+        if named(type(self.notion)) is None:  # it may know the rows by their places
+            return rows
+        first = next(self.notion.split(self.simplex))
+        return np.argsort(first.score, kind="stable") if first.size == rows.size else rows
+
+
+def with_labels(simplex: SimplexProblem, notion: Notion, draw: IntArray) -> tuple[SimplexProblem, Notion]:
+    """Return the rows with the labels of a draw of `labels_of`, and the notion of these rows."""
+    rows, label, weight = drawn_rows(simplex, draw)
+    if isinstance(rows, slice):
+        return replace(simplex, label=label), notion
+    return replace(simplex.at(rows, Weights(weight)), label=label), _of_rows(notion, rows)
+
+
+def redrawn(error: Redrawn, n_resamples: int, rng: np.random.Generator, progress: Progress) -> FloatArray:
+    """Return an error on labels that the forecast drew, shape (n_resamples,)."""
+    order = error.order
+    ordered = error.at(order)
+    draws = progress(labels_of(error.simplex, n_resamples, rng), n_resamples)
+    return np.array([ordered.with_draw(draw[order]) for draw in draws])
+
+
+def _of_rows(notion: Notion, rows: IntArray) -> Notion:
+    """Return the notion of some rows: groups are those of the rows of one table."""
+    if not isinstance(notion, WithinGroups):
+        return notion
+    found = copy(notion)
+    found.code = read_only(notion.code[rows])
+    return found
+
+
+# The residuals of one problem, as a lens sees them under a notion: their size, its noise and its interval
+
+
+def error_through(problem: Problem, notion: Notion, lens: Lens, size: Size) -> float:
+    """Return the size of what a lens sees of a valid problem; 0 where the notion finds no row to speak of."""
+    if size.of_bins is not None:
+        return error_of(size.of_bins, cells_of(problem, notion, lens.cells(problem, notion)))
+    seen = [(binary, lens(binary)) for binary in notion.split(problem) if binary.size > 0]
+    return size.of_problems(seen) if seen else 0.0
+
+
+def error_of(of_bins: Callable[[Sequence[BinnedProblem]], float], problems: Sequence[BinnedProblem]) -> float:
+    """Return the size of bins that were summed; 0 where the notion finds no row to speak of."""
+    held = [one for one in problems if np.count_nonzero(one.bins.count)]
+    return of_bins(held) if held else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """The residuals of a problem, seen through a lens under a notion, and their ``size``: a calibration error.
+
+    Where the bins depend on the outcomes there are no fixed cells, and a loss that is any function is no size of deviations:
+    then the error is measured anew on each draw of labels. ``sums`` are those of the problem, where they are known already.
+    """
+
+    problem: Problem
+    notion: Notion
+    lens: Lens
+    size: Size
+    sums: Sums | None = None
+
+    def with_sums(self, sums: Sums) -> Residuals:
+        """Return the same with sums that were scanned for several metrics; one that needs the rows is as it was."""
+        return self if self.size.of_bins is None else replace(self, sums=sums)
+
+    @cached_property
+    def value(self) -> float:
+        """The error."""
+        if self.sums is not None and self.size.of_bins is not None:
+            return error_of(self.size.of_bins, self.sums.of(*self.table))
+        return error_through(self.problem, self.notion, self.lens, self.size)
+
+    @cached_property
+    def table(self) -> tuple[Notion, Binning]:
+        """Notion and binning of the cells in which noise is drawn."""
+        return self.notion, self.lens.cells(self.problem, self.notion)
+
+    @property
+    def has_fixed_cells(self) -> bool:
+        """Whether it is the size of deviations of cells that stay where they are."""
+        return self.size.is_of_deviations and not self.table[1].uses_outcomes
+
+    @property
+    def takes_cells(self) -> bool:
+        """Whether value and noise are had from cells in place of scores: without bins, where each row stands in one problem."""
+        return self.has_fixed_cells and self.notion.one_score_a_row and not self.lens.has_bins
+
+    def cells(self) -> Cells:
+        """Return the cells."""
+        return cells(as_simplex(self.problem), *self.table)
+
+    def sizes(self, table: Cells) -> Sizes:
+        """Return how to take the size of deviations of the cells."""
+        return table.sizes(self.lens, self.size)
+
+    def null(self, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+        """Return the error, and its values with labels that the forecast drew, shape (n_resamples,).
+
+        The value is the one that compares with the draws: through a lens, the size in groups of neighbouring scores.
+        """
+        if not self.has_fixed_cells:
+            return self.value, self._redrawn(n_resamples, rng)
+        simplex = as_simplex(self.problem)
+        table = self.cells()
+        labels = labels_drawn(simplex, [table], n_resamples, rng)
+        sizes = self.sizes(table)
+        (deviations,) = consistent_deviations(simplex, [table], labels, labels)
+        return float(sizes(table.deviation[None])[0]), sizes(deviations)
+
+    def bootstrapped(self, bootstrap: Bootstrap) -> FloatArray:
+        """Return the errors of bootstrap samples, in fixed cells, shape (n_resamples,)."""
+        table = self.cells()
+        deviations = bootstrap_deviations(as_simplex(self.problem), table, bootstrap)
+        return self.sizes(table)(table.deviation + deviations)
+
+    def estimate(self, noise: Noise, resampling: Resampling) -> Estimate:
+        """Compare the value with noise in fixed cells. The exact value replaces that in groups or the plug-in."""
+        law = noise.law(self.sizes(noise.cells))
+        floor = self.size.floor(law.null)
+        found = replace(law.estimate(resampling.level, self.value), noise_floor=floor)
+        if not self.size.is_debiased:
+            return found
+        lower, upper = found.interval
+        return replace(found, lower=min(lower, self.value), upper=max(upper, self.value), debiased=self.value)
+
+    def estimate_anew(self, resampling: Resampling, progress: Progress) -> Estimate:
+        """Measure the error on each draw of labels; the interval is value -+ noise.
+
+        That rests on the triangle inequality, which a share of rejections does not obey: such an error has no interval.
+        """
+        value, null = self.value, self._redrawn(resampling.n_resamples, resampling.rng, progress)
+        floor, pvalue, least = float(null.mean()), pvalue_of(value, null), least_pvalue_of(null)
+        if self.size.counts_rows:
+            return Estimate(value, None, None, noise_floor=floor, pvalue=pvalue, least_pvalue=least)
+        reach = float(np.abs(np.quantile(null, [resampling.level / 2.0, 1.0 - resampling.level / 2.0])).max())
+        bottom = 0.0 if min(value, float(null.min())) >= 0.0 else -np.inf
+        lower, upper = max(bottom, value - reach), value + reach
+        return Estimate(value, lower, upper, noise_floor=floor, pvalue=pvalue, least_pvalue=least)
+
+    def _redrawn(self, n_resamples: int, rng: np.random.Generator, progress: Progress = unwatched) -> FloatArray:
+        def of(problem: Problem, notion: Notion) -> float:
+            return error_through(problem, notion, self.lens, self.size)
+
+        anew = Redrawn(of, as_simplex(self.problem), self.notion)
+        return redrawn(anew, n_resamples, rng, progress)
+
+
+# Squared calibration errors without their bias, and by how much the absence of each row changes them
+
+
+def unbiased_square(seen: Residuals) -> tuple[float, FloatArray, FloatArray]:
+    """Return the squared error without bias, by how much each row's absence changes it, and how often each row stands there.
+
+    The square of a bin's mean residual is a mean over pairs of rows; a row paired with itself is what makes the bias.
+    """
+    simplex, table = as_simplex(seen.problem), seen.cells()
+    row, column = np.nonzero(table.of >= 0)
+    of = table.of[row, column]
+    times, own = simplex.weights.times, simplex.weights.importance[row]
+    residual = own * ((simplex.label[row] == column) - simplex.prob[row, column])
+
+    def total(values: FloatArray) -> FloatArray:
+        return np.bincount(of, times[row] * values, table.weight.size).astype(np.float64)
+
+    first, second = total(residual), total(residual**2)
+    mass, square, rows = total(own), total(own**2), total(np.ones(own.size))
+    whole = _mean_of_pairs(first, second, mass, square, rows)
+    without = _mean_of_pairs(
+        first[of] - residual, second[of] - residual**2, mass[of] - own, square[of] - own**2, rows[of] - 1.0
+    )
+    influence = np.bincount(row, table.weight[of] * (without - whole[of]), simplex.size)
+    return float(table.weight @ whole), influence.astype(np.float64), times
+
+
+def _mean_of_pairs(
+    first: FloatArray, second: FloatArray, mass: FloatArray, square: FloatArray, rows: FloatArray
+) -> FloatArray:
+    """Mean product of the residuals of two different rows, from their weighted sums; 0 where there are no two."""
+    pairs = np.where(rows > 1.5, mass**2 - square, 1.0)
+    return np.where(rows > 1.5, (first**2 - second) / pairs, 0.0)
+
+
+# Means of rows that are read in batches: their intervals from sums of powers, as `mean_estimate` has them from the rows
+
+
+STEP = 64.0
+"""Centres are multiples of one over it: whole numbers less such a centre add up without rounding."""
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Values of rows less a ``centre`` near their mean, so that sums of powers keep their digits; 0 for an infinite one."""
+
+    of: RowScore
+    centre: float
+
+    @classmethod
+    def near(cls, of: RowScore, head: SimplexProblem) -> Centred:
+        """Take the centre from some rows."""
+        values = of(head)
+        finite = values[np.isfinite(values)]
+        return cls(of, float(np.rint(finite.mean() * STEP) / STEP) if finite.size else 0.0)
+
+    def __call__(self, problem: SimplexProblem) -> FloatArray:
+        """Return the values."""
+        values = self.of(problem) - self.centre
+        return values if np.isfinite(values.sum()) else np.where(np.isfinite(values), values, 0.0)
+
+
+@dataclass(frozen=True)
+class Endless:
+    """One for a row whose value is infinite, else zero."""
+
+    of: RowScore
+
+    def __call__(self, problem: SimplexProblem) -> FloatArray:
+        """Return the numbers."""
+        return np.isposinf(self.of(problem)).astype(np.float64)
+
+
+def estimate_of_sums(sums: Sums, name: str, endless: str, level: float) -> Estimate:
+    """Return the mean of the values of that name and its interval; ``endless`` are those of the infinite ones, if there are."""
+    names = {known: at for at, (known, _) in enumerate(sums.plan.scores)}
+    score = dict(sums.plan.scores)[name]
+    assert isinstance(score, Centred)
+    n, (first, second, third) = sums.rows, sums.scores[names[name]].tolist()
+    infinite = sums.total(endless) if endless in names else 0.0
+    finite = n - infinite
+    if finite < 1.0:
+        return Estimate(np.inf, np.inf, np.inf)
+    mean = first / finite
+    square = max(second - finite * mean**2, 0.0)
+    cube = third - 3.0 * mean * second + 2.0 * finite * mean**3
+    value = (first + finite * score.centre) / finite
+    error, skewness = 0.0, 0.0
+    if square > 0.0 and finite > 1.0:
+        error, skewness = np.sqrt(square / (finite * (finite - 1.0))), cube / square**1.5
+
+    def end(share: float) -> float:
+        """Return a quantile of the mean, by Cornish and Fisher to first order."""
+        z = float(ndtri(share))
+        return float(value + error * (z + skewness * (2.0 * z**2 + 1.0) / 6.0))
+
+    if infinite:
+        return Estimate(np.inf, _low_of_infinite(infinite, level, end), np.inf)
+    if error == 0.0:
+        return Estimate(value, value, value)
+    return Estimate(value, min(end(level / 2.0), value), max(end(1.0 - level / 2.0), value))
+
+
+def _low_of_infinite(infinite: float, level: float, end: Callable[[float], float]) -> float:
+    """Return the low quantile of a mean that is infinite unless none of the infinite rows is in the sample."""
+    none_of_them = exp(-infinite)
+    share = level / 2.0 / none_of_them
+    return end(share) if share < 1.0 else np.inf
+
+
+# What metrics are estimated on: the rows, what is asked for, and the noise that metrics share
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A problem, in both forms; the level and number of draws; the ``notion`` of the metrics that fix none.
+
+    Of the metrics that are the size of residuals ``residuals`` holds those of this problem, by their names, and ``sums`` the
+    bins of those that need no more. Metrics of the same notion and cells share their ``noise``, and one draw of labels serves
+    all.
+    """
+
+    problem: Problem
+    simplex: SimplexProblem
+    resampling: Resampling
+    bootstrap: Bootstrap
+    progress: Progress = unwatched
+    notion: str | Notion | None = None
+    residuals: Mapping[str, Residuals] = field(default_factory=dict)
+    noise: dict[tuple[Notion, Binning], Noise] = field(default_factory=dict)
+    sums: Sums | None = None
+
+    def draw_noise(self) -> None:
+        """Draw the noise of all residuals in fixed cells: first in bins, and then in the groups of other lenses."""
+        simplex, n, rng = self.simplex, self.resampling.n_resamples, self.resampling.rng
+        # A column has other roundings as two: where rows are placed in cells, sums have to be of the same numbers.
+        known = self.sums if simplex is self.problem or draws_from_sums(simplex) else None
+        for has_bins in (True, False):
+            fixed = (
+                seen for seen in self.residuals.values() if seen.has_fixed_cells and seen.lens.has_bins == has_bins
+            )
+            pairs = sorted({seen.table for seen in fixed}, key=repr)
+            if pairs:
+                tables = [cells(simplex, *pair, known).held for pair in pairs]
+                labels = labels_drawn(simplex, tables, n, rng)
+                draws = self.progress(labels, len(labels))
+                found = noise_of(simplex, tables, labels, draws, None if has_bins else self.bootstrap)
+                self.noise.update(zip(pairs, found, strict=True))

@@ -1,1 +1,0 @@
-"""Slope, intercepts and observed/expected ratio, and how far each row moves them."""

@@ -1,1 +1,0 @@
-"""Receiver operating characteristic: points, hulls, surfaces and what lies under them."""

@@ -1,0 +1,444 @@
+"""The report as one self-contained HTML page: no external reference, works offline and in print.
+
+It runs nothing, but for one script of its own where there is a tetrahedron to turn; a policy in the page allows that alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import calibrant
+from calibrant._core.checks import refuse, require
+from calibrant._core.result import shown_pvalue
+from calibrant.assessment.advice import IDENTITY, Advice
+from calibrant.assessment.table import Assessment, Row
+from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
+from calibrant.curves.simplex_partition import SimplexPoints
+from calibrant.interop.writing import PAGES, require_free, whole_file
+from calibrant.metrics.estimate import Estimate
+from calibrant.report.pictures import simplex_section
+from calibrant.significance.differences import PairedDifference
+
+# Comparison of two forecasts in a report: differences with intervals, on the same rows or on different ones
+
+
+COMPARED = {"nll": "log loss", "ece": "ECE", "accuracy": "accuracy"}
+"""Metrics that forecasts are compared by, and what a sentence calls them."""
+
+NOTHING = (np.nan, np.nan, np.nan)
+"""A difference and its interval where a forecast has one row."""
+
+Differences = Mapping[str, Sequence[PairedDifference]]
+"""By the name of a forecast: its metrics less those of the first forecast, on the same rows."""
+
+
+def comparison(assessments: Mapping[str, Assessment], differences: Differences | None) -> list[str]:
+    """Compare each forecast with the first: by paired differences where they are given, else as independent samples."""
+    (first, before), *others = assessments.items()
+    sentences = []
+    for name, after in others:
+        paired = {found.metric: found for found in (differences or {}).get(name, ())}
+        n_rows = min(after.n_rows, before.n_rows)
+        moves = {
+            metric: NOTHING
+            if n_rows < 2
+            else (paired[metric].difference, paired[metric].lower, paired[metric].upper)
+            if metric in paired
+            else independent(after[metric], before[metric])
+            for metric in COMPARED
+        }
+        losses = {first: before["nll"].value, name: after["nll"].value}
+        coverage = f"{100 * (1 - after.level):g} % interval"
+        told = ", ".join(
+            f"{COMPARED[metric]} {_move(before[metric].value, after[metric].value, coverage, *ends)}"
+            for metric, ends in moves.items()
+        )
+        rows = (
+            f"on the same {after.n_rows} rows"
+            if paired
+            else f"on {after.n_rows} and {before.n_rows} rows, taken for independent samples of different rows"
+        )
+        sentences.append(f"From “{first}” to “{name}”, {rows}: {told}. {_judged(losses, *moves['nll'][1:])}")
+    return sentences
+
+
+def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]:
+    """Return the difference of two estimates from different rows, and its interval from the intervals of both.
+
+    (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.) The interval
+    is that of true values: for errors it is about the bias-corrected difference, which their intervals hold.
+    """
+    new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
+    (lower, upper), (low, high) = after.interval, before.interval
+    down, up = np.hypot(new - lower, high - old), np.hypot(upper - new, old - low)
+    return after.value - before.value, new - old - float(down), new - old + float(up)
+
+
+def _move(old: float, new: float, coverage: str, difference: float, lower: float, upper: float) -> str:
+    before, after = f"{old:.4f}", f"{new:.4f}"
+    way = f"stays at {before}" if before == after else f"goes from {before} to {after}"
+    if not np.isfinite(difference):
+        return way
+    return f"{way} (difference {difference:+.4f}, {coverage} [{lower:+.4f}, {upper:+.4f}])"
+
+
+def _judged(losses: Mapping[str, float], lower: float, upper: float) -> str:
+    """Judge by the log loss, a proper score: it is better only where the interval of the difference lies below 0."""
+    if infinite := [f"“{name}”" for name, loss in losses.items() if not np.isfinite(loss)]:
+        return f"The log loss of {' and of '.join(infinite)} is infinite: no difference can be taken."
+    if np.isnan(lower):
+        return "One row does not say how much a difference varies."
+    if upper < 0.0:
+        return "The log loss is better: the interval of its difference lies below 0."
+    if lower > 0.0:
+        return "The log loss is worse: the interval of its difference lies above 0."
+    return "The interval of the difference of the log loss holds 0: by it neither is shown to be better."
+
+
+# The next step that a report recommends: as computed on the rows at hand, or the command that computes it
+
+
+ASK = (
+    "Next: choose a calibrator on a calibration set: rows that neither the classifier was trained on nor this report shows: "
+    "calibrant advise CALIBRATION_FILE (in Python calibrant.advise)."
+)
+"""Where nothing was computed: the report was made without rows, or of rows to test on."""
+
+REFIT = (
+    "If these rows are your test set, fit on a separate calibration set, and compare before and after on the test set:"
+)
+
+
+def next_step(advice: Advice | None, *, visible: bool, detectable: float | None, n_rows: int) -> str:
+    """Return the last finding; ``visible`` is whether some miscalibration is significant."""
+    if advice is not None and advice.recommended != IDENTITY:
+        event = f" {advice.event}" if advice.event else ""
+        return (
+            f"Next: fit {advice.recommended} on a calibration set: {advice.command}. {_figures(advice)} {REFIT} "
+            f"calibrant report TEST_FILE{advice.given}{event} --calibrator calibrator.json -o after.html."
+        )
+    if visible and advice is None:
+        return ASK
+    if visible and advice is not None:
+        return f"Next: collect more rows. {advice.reason}"
+    stay = "" if advice is None else f" {advice.reason}"
+    return (
+        f"No miscalibration is visible in {'1 row' if n_rows == 1 else f'{n_rows} rows'}.{stay} That is no proof of "
+        f"calibration: an ECE below about {detectable:.4f} would often go undetected here."
+    )
+
+
+def _figures(advice: Advice) -> str:
+    before, chosen = advice.candidates[0], advice.chosen
+    rows = f"{advice.n_rows} rows" if advice.n_used == advice.n_rows else f"{advice.n_used} of {advice.n_rows} rows"
+    return (
+        f"In {advice.n_folds}-fold cross-validation on {rows} it lowers the log loss from {before.log_loss:.4f} to "
+        f"{chosen.log_loss:.4f} (difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f})."
+    )
+
+
+# The contents of a report, as plain values that JSON can hold. Everything is worked out here; the template only shows it
+
+
+MOST_CLASSES = 12
+"""Class panels shown; the classes with the most rows come first."""
+
+NEEDED = ("accuracy", "nll", "ece")
+"""Metrics that the sentences of a report speak of; the command line adds them to those that it is asked for."""
+
+REFERENCES = {
+    "ece": "Naeini, Cooper, Hauskrecht. Obtaining well calibrated probabilities using Bayesian binning. AAAI 2015.",
+    "confidence": "Guo, Pleiss, Sun, Weinberger. On calibration of modern neural networks. ICML 2017.",
+    "classwise-ece": "Kull et al. Beyond temperature scaling. NeurIPS 2019.",
+    "top-label-ece": "Gupta, Ramdas. Top-label calibration and multiclass-to-binary reductions. ICLR 2022.",
+    "general": "Matsubara, Tax, Mudd, Guy. TCE: a test-based approach to measuring calibration error. UAI 2023.",
+    "survey": "Silva Filho et al. Classifier calibration: a survey. Machine Learning, 2023.",
+    "resampling": "Vaicenavicius et al. Evaluating model calibration in classification. AISTATS 2019.",
+    "wilson": "Wilson. Probable inference, the law of succession, and statistical inference. JASA, 1927.",
+}
+
+
+ABOUT_METRICS = ("ece", "classwise-ece", "top-label-ece")
+"""References that belong to a metric, and are given only with it."""
+
+
+def summarise(
+    assessments: Mapping[str, Assessment],
+    *,
+    title: str = "Calibration report",
+    simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
+    advice: Advice | Mapping[str, Advice] | None = None,
+    differences: Differences | None = None,
+) -> dict[str, Any]:
+    """Return everything that a report shows.
+
+    Parameters
+    ----------
+    assessments : dict of name to Assessment
+        In the order in which they are compared, such as before and after.
+    title : str, default="Calibration report"
+        Title of the page.
+    simplex : SimplexPoints or dict of name to SimplexPoints, optional
+        Rows to show as points.
+    advice : Advice or dict of name to Advice, optional
+        Which calibrator to fit to a forecast.
+    differences : dict of name to sequence of PairedDifference, optional
+        Metrics of a forecast less those of the first, on the same rows.
+
+    Returns
+    -------
+    dict
+        Strings, numbers, lists and dicts only; NaN appears as None, infinity as "inf".
+    """
+    require(
+        assessments, "a report needs at least one assessment", got="none", hint="Pass {'name': assess(y_true, y_prob)}"
+    )
+    for name, assessment in assessments.items():
+        if missing := set(NEEDED) - {row.metric for row in assessment.rows}:
+            refuse(
+                f"a report needs {', '.join(NEEDED)}",
+                given=f"{name!r} was assessed without {', '.join(sorted(missing))}",
+                hint="Add them to metrics=",
+            )
+        if len(assessment.curve.panels) > 1:
+            refuse(
+                "a report speaks of one event in each row",
+                given=f"{name!r} was assessed under {assessment.curve.notion!r}, which has {len(assessment.curve.panels)}",
+                hint="Assess it with notion='binary', 'confidence' or OneVsRest(...)",
+            )
+    by_name = _advice_by_name(advice, assessments)
+    forecasts = [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()]
+    shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
+    return {
+        "title": title,
+        "library": f"calibrant {calibrant.__version__}",
+        "forecasts": forecasts,
+        "comparison": comparison(assessments, differences),
+        "table": _table(assessments),
+        "simplex": simplex_section(simplex),
+        "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
+    }
+
+
+def _advice_by_name(
+    advice: Advice | Mapping[str, Advice] | None, assessments: Mapping[str, Assessment]
+) -> Mapping[str, Advice]:
+    require(
+        not isinstance(advice, Advice) or len(assessments) <= 1,
+        "advice must say which forecast it is about",
+        got=f"one for {', '.join(assessments)}",
+        hint="Pass {'name': advice}",
+        error=TypeError,
+    )
+    return dict.fromkeys(assessments, advice) if isinstance(advice, Advice) else advice or {}
+
+
+def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[str, Any]:
+    heaviest = sorted(range(assessment.n_classes), key=lambda j: -list(assessment.class_weight.values())[j])
+    shown = sorted(heaviest[:MOST_CLASSES])
+    return {
+        "name": name,
+        "heading": assessment.heading,
+        "rows": assessment.n_rows,
+        "classes": assessment.n_classes,
+        "absent": [c for c, weight in assessment.class_weight.items() if weight == 0],
+        "level": assessment.level,
+        "resamples": assessment.n_resamples,
+        "findings": findings(assessment, advice),
+        "diagram": _panel(assessment.curve.panels[0], assessment.curve),
+        "class_diagrams": [_panel(assessment.class_curve.panels[j], assessment.class_curve) for j in shown],
+        "classes_left_out": assessment.n_classes - len(shown),
+    }
+
+
+def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
+    """Return the findings of an assessment as sentences: the verdict, whether that is noise, and what to do next."""
+    verdict, ece = assessment.verdict, assessment["ece"]
+    is_wrong = bool(verdict.faults)
+    return [
+        *verdict.sentences,
+        _whether_real(ece, real=is_wrong and _significant(ece, assessment), draws=assessment.n_resamples),
+        *[_log_loss(row) for row in assessment.rows if row.note and row.is_called("nll")],
+        next_step(advice, visible=is_wrong, detectable=ece.detectable, n_rows=assessment.n_rows),
+    ]
+
+
+def _significant(estimate: Estimate, assessment: Assessment) -> bool:
+    return estimate.pvalue is not None and estimate.pvalue <= assessment.level
+
+
+def _whether_real(ece: Estimate, *, real: bool, draws: int) -> str:
+    chance = f"{_chance(ece)}, from {draws} draws of labels from the forecast itself"
+    if real:
+        return (
+            f"This is more than noise: the ECE is {ece.value:.4f}, and {ece.noise_floor:.4f} is expected of a calibrated "
+            f"forecast ({chance})."
+        )
+    return (
+        f"The ECE of {ece.value:.4f} is within the noise: {ece.noise_floor:.4f} is expected of a calibrated forecast "
+        f"({chance})."
+    )
+
+
+def _chance(estimate: Estimate, digits: str = ".3g") -> str:
+    """Return "p = 0.02", or "p <= 0.002" where the draws can show no less; nothing where there is no p-value."""
+    return "" if estimate.pvalue is None else shown_pvalue(estimate.pvalue, estimate.least_pvalue, digits, name="p")
+
+
+def _log_loss(row: Row) -> str:
+    verdict = "infinite" if math.isinf(row.estimate.value) else "not exact"
+    return f"The log loss is {verdict}: {row.note}."
+
+
+def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
+    metrics: list[str] = []
+    for row in (row for assessment in assessments.values() for row in assessment.rows):
+        if not any(row.is_called(metric) for metric in metrics):
+            metrics.append(row.metric)
+    return [_line(metric, assessments) for metric in metrics]
+
+
+def _line(metric: str, assessments: Mapping[str, Assessment]) -> dict[str, Any]:
+    found: dict[str, Row | None] = {
+        name: next((row for row in assessment.rows if row.is_called(metric)), None)
+        for name, assessment in assessments.items()
+    }
+    row = next(row for row in found.values() if row is not None)
+    return {
+        "metric": metric,
+        "symbol": row.title,
+        "summary": row.summary,
+        "estimates": [
+            None if r is None else {name: _plain(value) for name, value in asdict(r.estimate).items()}
+            for r in found.values()
+        ],
+        "chances": ["" if r is None else _chance(r.estimate, ".4f") for r in found.values()],
+        "notes": ["" if r is None else r.note for r in found.values()],
+    }
+
+
+def _panel(panel: ReliabilityPanel, curve: ReliabilityCurve) -> dict[str, Any]:
+    bins = panel.bins
+    columns = zip(
+        bins.edges[:-1],
+        bins.edges[1:],
+        bins.count,
+        bins.mean_prob,
+        bins.event_rate,
+        panel.lower,
+        panel.upper,
+        strict=True,
+    )
+    keys = ("left", "right", "count", "mean_prob", "event_rate", "lower", "upper")
+    return {
+        "name": panel.name,
+        "event": "accuracy" if curve.notion == "confidence" else "event rate",
+        "binning": curve.binning,
+        "mean_prob": _plain(panel.mean_prob),
+        "event_rate": _plain(panel.event_rate),
+        "bins": [dict(zip(keys, map(_plain, column), strict=True)) for column in columns],
+    }
+
+
+def _plain(value: Any) -> float | int | str | None:
+    """What JSON can hold: infinity as a word, and None for what is no number."""
+    number: float | int = value.item() if hasattr(value, "item") else value
+    if not isinstance(number, float) or math.isfinite(number):
+        return number
+    return None if math.isnan(number) else str(number)
+
+
+# The report as one self-contained HTML page: no external reference, works offline and in print
+
+
+def write_report(
+    assessments: Assessment | Mapping[str, Assessment],
+    path: str | os.PathLike[str],
+    *,
+    title: str = "Calibration report",
+    simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
+    advice: Advice | Mapping[str, Advice] | None = None,
+    differences: Differences | None = None,
+    force: bool = False,
+) -> None:
+    """Write an HTML page that shows one assessment, or compares several.
+
+    Parameters
+    ----------
+    assessments : Assessment or dict of name to Assessment
+        Results of `assess`, in the order in which forecasts are compared, such as before and after.
+    path : str or path-like
+        The page, which ends in .html or .htm; it must not exist, unless ``force``. It is written beside and then renamed, so it
+        is whole or absent.
+    title : str, default="Calibration report"
+        Title of the page.
+    simplex : SimplexPoints or dict of name to SimplexPoints, optional
+        Rows of three or four classes to show as points, at most 2000 each: on a triangle, or in a tetrahedron that mouse, touch
+        and arrow keys turn. The page then holds the forecast and the label of each of these rows.
+    advice : Advice or dict of name to Advice, optional
+        Result of `advise` for a forecast: the page then names the calibrator to fit, with the figures behind it. Without it
+        the page names the command that computes it.
+    differences : dict of name to sequence of PairedDifference, optional
+        For a forecast of the same rows as the first, what `paired_difference` gives with it as A and the first as B, under
+        ``metric="nll"``, ``"ece"`` and ``"accuracy"``. Forecasts without are compared as samples of different rows.
+    force : bool, default=False
+        Replace a file.
+
+    Raises
+    ------
+    FileExistsError
+        If the file exists.
+    TypeError, ValueError
+        If ``simplex`` holds something else, or too many points, or ``path`` has another ending.
+    ImportError
+        If jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from calibrant import assess, load_digits_forecast, write_report
+    >>> write_report(assess(*load_digits_forecast()), "report.html")  # doctest: +SKIP
+    """
+    require_free(Path(path), force=force, endings=PAGES)
+    named = assessments if isinstance(assessments, Mapping) else {"forecast": assessments}
+    page = render(named, title=title, simplex=simplex, advice=advice, differences=differences)
+    with whole_file(path, force=force) as beside:
+        beside.write_text(page, encoding="utf-8")
+
+
+def render(
+    assessments: Mapping[str, Assessment],
+    *,
+    title: str = "Calibration report",
+    simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
+    advice: Advice | Mapping[str, Advice] | None = None,
+    differences: Differences | None = None,
+) -> str:
+    """Return the page as text."""
+    try:
+        import jinja2
+    except ImportError:
+        raise ImportError("a report needs jinja2; it is not installed. pip install 'calibrant[report]'") from None
+    loader = jinja2.PackageLoader("calibrant", "report/templates")
+    environment = jinja2.Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    summary = summarise(assessments, title=title, simplex=simplex, advice=advice, differences=differences)
+    script = ""
+    if any(view["solid"] for view in summary["simplex"]):
+        # A browser hashes what it reads, where every end of a line is one character.
+        script = "\n".join(loader.get_source(environment, "turn.js")[0].splitlines())
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("report.html").render(summary, script=script, digest=digest)

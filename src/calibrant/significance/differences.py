@@ -1,0 +1,569 @@
+"""Do rows look as if the classifier was trained on them? They are compared with held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
+
+from calibrant._core.arrays import FloatArray, as_array, columns_of
+from calibrant._core.border import DataOptions, Named, as_problem
+from calibrant._core.checks import choice, number, refuse, require
+from calibrant._core.result import Result, Table
+from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, Weights, as_simplex
+from calibrant.binning import Binning
+from calibrant.exceptions import warn
+from calibrant.metrics.kinds import Function, LogLoss, Metric, as_metric
+from calibrant.significance.result import (
+    INDEPENDENT,
+    OUTSIDE,
+    TIE,
+    Alternative,
+    Draws,
+    TestResult,
+    require_resamples,
+    standard_normal,
+)
+from calibrant.sums.draws import Rng, as_rng
+
+# Paired difference of a metric between two forecasts of the same rows, with its interval
+
+
+@dataclass(frozen=True, eq=False)
+class PairedDifference(Result):
+    """A metric of forecast A less that of forecast B on the same rows, and its interval.
+
+    Attributes
+    ----------
+    metric : str
+        Name of the metric.
+    difference : float
+        Metric of A less metric of B; of ``"debiased-ece"`` the difference of their squares, of a metric with an ideal value,
+        such as a slope of 1, that of their distances from it.
+    lower, upper : float
+        Ends of the interval of the difference.
+    standard_error : float
+        Standard error of the difference.
+    level : float
+        One minus the coverage of the interval, a fraction.
+    """
+
+    _table = Table(None, "metric", "difference", "lower", "upper", "standard_error", "level")
+
+    metric: str
+    difference: float
+    lower: float
+    upper: float
+    standard_error: float
+    level: float
+
+    def __repr__(self) -> str:
+        return (
+            f"PairedDifference({self.metric}: {self.difference:.6g}, "
+            f"{1 - self.level:.0%} interval [{self.lower:.6g}, {self.upper:.6g}])"
+        )
+
+
+def paired_difference(
+    y_true: npt.ArrayLike,
+    prob_a: npt.ArrayLike,
+    prob_b: npt.ArrayLike,
+    *,
+    y_true_b: npt.ArrayLike | None = None,
+    metric: str | Function = "nll",
+    binning: int | Binning | None = None,
+    level: float = 0.05,
+    n_resamples: int = 1000,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> PairedDifference:
+    """Estimate by how much a metric differs between two forecasts of the same rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    prob_a, prob_b : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities of the two forecasts, of one shape; rows of a table sum to one. Columns of two data frames that have the
+        same names are matched by them; ``labels`` are then of the columns of ``prob_a``.
+    y_true_b : array-like of shape (n_samples,), optional
+        Labels of forecast B where they differ from those of A, as where each probability is that of the forecast's own
+        answer and the label is whether that answer was right. By default ``y_true``.
+    metric : str or callable, default="nll"
+        A registered metric, or a function of (y_true, y_prob).
+    binning : int or Binning, optional
+        How scores are cut, for a registered metric with bins. By default as the metric does, mostly ``EqualWidth(15)``.
+    level : float, default=0.05
+        One minus the coverage of the interval, a fraction in (0, 1).
+    n_resamples : int, default=1000
+        Bootstrap samples of rows, where the metric is no mean over rows.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness. The default makes two calls on the same data agree.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
+
+    Returns
+    -------
+    PairedDifference
+        A result with ``difference``, ``lower``, ``upper`` and ``standard_error``.
+
+    Notes
+    -----
+    Of a mean over rows, such as ``"nll"``, the interval is Student's for the differences of rows; of ``"debiased-ece"`` it is
+    normal for the difference of the squared errors, with the standard error of the jackknife; of any other metric it is normal
+    with the standard error of the bootstrap, in which both forecasts of a row move together. A plug-in error such as
+    ``"ece"`` is biased upwards, more so where the forecast is calibrated: its interval is for the expected difference on as
+    many new rows. docs/testing.md has how often the intervals cover.
+
+    Whole weights are numbers of equal rows, which are drawn one by one; with other weights a row is drawn with its weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.significance import paired_difference
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(1000)
+    >>> y = rng.random(1000) < p
+    >>> found = paired_difference(y, p, p**2)
+    >>> found.lower < found.difference < found.upper < 0
+    True
+    """
+    require_resamples(n_resamples)
+    measured, (a, b) = as_metric(metric, binning), pair_of(y_true, prob_a, prob_b, y_true_b, data)
+    for name, problem in (("prob_a", a), ("prob_b", b)):
+        measured.warn_impossible(problem, name)
+    return difference_of(measured, a, b, as_level(level), n_resamples, as_rng(rng))
+
+
+def as_level(level: float) -> float:
+    """Return one minus the coverage of an interval, if it is a fraction."""
+    return float(number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05"))
+
+
+def pair_of(
+    y_true: npt.ArrayLike,
+    prob_a: npt.ArrayLike,
+    prob_b: npt.ArrayLike,
+    y_true_b: npt.ArrayLike | None,
+    data: DataOptions,
+) -> tuple[Problem, Problem]:
+    """Return two forecasts of the same rows, each with its labels; columns of the same names are matched by them."""
+    a = as_problem(y_true, prob_a, named=Named(forecast="prob_a"), **data)
+    prob_b, names = _in_order_of(prob_a, prob_b)
+    truth, named = (y_true, Named(forecast="prob_b")) if y_true_b is None else (y_true_b, Named("y_true_b", "prob_b"))
+    b = as_problem(truth, prob_b, column_names=names, named=named, **data)
+    shapes = [problem.score.shape if isinstance(problem, BinaryProblem) else problem.prob.shape for problem in (a, b)]
+    require(
+        shapes[0] == shapes[1],
+        "prob_a and prob_b must have one shape",
+        got=f"{shapes[0]} and {shapes[1]}",
+        hint="Compare forecasts of the same rows and classes",
+    )
+    classes, others = a.classes.tolist(), b.classes.tolist()
+    if set(classes) == set(others) and classes != others:
+        refuse(
+            "the columns of prob_a and prob_b must be of the classes in one order",
+            got=f"{classes} and {others}",
+            hint=f"Bring the columns of both in the order {classes}, and pass labels={classes}",
+        )
+    if classes != others:
+        refuse(
+            "y_true and y_true_b must speak of the same classes",
+            got=f"{classes} and {others}",
+            hint="Write both with the same labels, and where one of them lacks a class, pass labels= in column order",
+        )
+    return a, b
+
+
+def _in_order_of(prob_a: npt.ArrayLike, prob_b: npt.ArrayLike) -> tuple[npt.ArrayLike, Sequence[Any] | None]:
+    """Return the columns of B and their names, in the order of A where both are tables with columns of the same names."""
+    names, others = columns_of(prob_a), columns_of(prob_b)
+    if names is None or others is None or len(names) != len(others) or set(names) != set(others):
+        return prob_b, others
+    return as_array("prob_b", prob_b)[:, [others.index(name) for name in names]], names
+
+
+def difference_of(
+    metric: Metric, a: Problem, b: Problem, level: float, n_resamples: int, rng: np.random.Generator
+) -> PairedDifference:
+    """Return the difference of a metric of valid problems of the same rows, in their order."""
+    require(
+        a.size >= 2 or a.weights.effective_rows >= 2.0,
+        "y_true must hold at least two rows with a weight for an interval",
+        got="1",
+        hint="Pass more rows: one does not say how much the difference varies",
+    )
+    found, upper = metric.difference(a, b, n_resamples, rng), 1.0 - level / 2.0
+    far = special.ndtri(upper) if found.rows is None else special.stdtrit(max(found.rows - 1.0, 1.0), upper)
+    difference, reach = found.value, float(far) * found.error
+    return PairedDifference(metric.name, difference, difference - reach, difference + reach, found.error, level)
+
+
+# Two forecasts of the same rows: is one better calibrated than the other?
+
+
+BLOCK = 1 << 22
+"""Rows times draws looked at together."""
+
+MANY = 2.0**53
+"""Numbers of equal rows from which a float does not hold every one."""
+
+HYPOTHESES: dict[Alternative, str] = {
+    "greater": "the metric of A is at most that of B",
+    "less": "the metric of A is at least that of B",
+    "two-sided": "the metrics of A and B are equal",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PairedResult(TestResult):
+    """A `TestResult` of two forecasts of the same rows, with the difference of the metric and its interval.
+
+    Attributes
+    ----------
+    name, statistic, pvalue, null, assumptions, alternative, hypothesis : object
+        As in `TestResult`.
+    difference : float
+        Metric of A less metric of B, with the sign of the statistic; of ``"debiased-ece"`` the difference of their squares, of
+        a metric with an ideal value, such as a slope of 1, that of their distances from it.
+    lower, upper : float
+        Ends of the interval of the difference.
+    level : float
+        One minus the coverage of the interval, a fraction.
+
+    Notes
+    -----
+    ``to_frame()`` has the columns difference, lower, upper and level beside those of `TestResult`.
+    """
+
+    _table = Table(None, *TestResult._table.columns, "difference", "lower", "upper", "level")
+
+    difference: float
+    lower: float
+    upper: float
+    level: float
+
+    @property
+    def _tails(self) -> float:
+        return 1.0  # of absolute values there is one tail
+
+    def __repr__(self) -> str:
+        return (
+            f"PairedResult({self.name}: statistic={self.statistic:.6g}, {self._shown_pvalue}, difference "
+            f"{self.difference:.4g}, {1 - self.level:.0%} interval [{self.lower:.4g}, {self.upper:.4g}])"
+        )
+
+
+def paired_test(
+    y_true: npt.ArrayLike,
+    prob_a: npt.ArrayLike,
+    prob_b: npt.ArrayLike,
+    *,
+    y_true_b: npt.ArrayLike | None = None,
+    metric: str | Function = "debiased-ece",
+    binning: int | Binning | None = None,
+    alternative: Alternative = "two-sided",
+    level: float = 0.05,
+    n_resamples: int = 1000,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> PairedResult:
+    """Test whether one of two forecasts of the same rows is better, and estimate by how much.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    prob_a, prob_b : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities of the two forecasts, of one shape; rows of a table sum to one. Columns of two data frames that have the
+        same names are matched by them; ``labels`` are then of the columns of ``prob_a``.
+    y_true_b : array-like of shape (n_samples,), optional
+        Labels of forecast B where they differ from those of A. For two language models that answered the same questions,
+        ``y_true`` and ``y_true_b`` are whether the answer of each was right, ``prob_a`` and ``prob_b`` its confidence. By
+        default ``y_true``.
+    metric : str or callable, default="debiased-ece"
+        What they are compared by: a registered metric, or a function of (y_true, y_prob). What is tested depends on
+        it; see the notes.
+    binning : int or Binning, optional
+        How scores are cut, for a registered metric with bins; a number n means ``EqualWidth(n)``. By default as the metric
+        does, mostly ``EqualWidth(15)``.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        The metric of A differs from that of B, is greater, or is less, as in `scipy.stats.ttest_rel`. Whether A is better: by a
+        loss or a calibration error ``"less"``, by a score such as ``"accuracy"`` ``"greater"``.
+    level : float, default=0.05
+        One minus the coverage of the interval of the difference, a fraction in (0, 1). The interval has two ends, whatever
+        the alternative.
+    n_resamples : int, default=1000
+        Number of times the forecasts are swapped at random, and of bootstrap samples for the interval, where they are drawn.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness. The default makes two calls on the same data agree.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    PairedResult
+        ``difference`` is the metric of A less that of B, with its interval from ``lower`` to ``upper``: see
+        `paired_difference`. The statistic has its sign: of a loss both are negative where A is better.
+
+    Notes
+    -----
+    ``"debiased-ece"`` : the null hypothesis is that both have the same squared calibration error over the bins. Sharper
+    forecasts have more noise in their bins, and a plug-in error takes that for miscalibration; here the bias is removed, so
+    that the two errors can be compared. The statistic is their difference by its jackknife standard error, which is too large
+    where both are calibrated: the test is then conservative.
+
+    A score that is a mean over rows (``"nll"``, ``"brier"``) : the difference of each row changes its sign at random. The
+    null hypothesis is a mean difference of zero, tested exactly if differences are symmetric about it and else for many
+    rows. A proper score measures refinement together with calibration: the forecast with the better score may be the worse
+    calibrated.
+
+    Any other metric : the two forecasts of each row are swapped at random. The null hypothesis is that swapping changes
+    nothing at all, which is more than equal errors: two calibrated forecasts, one sharper than the other, are found
+    different by their plug-in ECE (docs/testing.md has the figures).
+
+    Weights mean the same in the p-value and in the interval. A whole weight is that many equal, independent rows: 10 of them
+    are swapped one by one. Any other weight says how much one row counts; that row is swapped as a whole. If whole weights are
+    no numbers of rows, divide them by their mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import paired_test
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(1000)
+    >>> y = rng.random(1000) < p
+    >>> bool(paired_test(y, p, p**2).pvalue < 0.001)
+    True
+    """
+    require_resamples(n_resamples)
+    choice("alternative", alternative, HYPOTHESES)
+    measured = as_metric(metric, binning)
+    level, generator = as_level(level), as_rng(rng)
+    a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
+    debiased = (seen := measured.residuals(a)) is not None and seen.size.is_debiased
+    drawn = None if debiased else _swapped(measured, a, b, n_resamples, generator)
+    size = difference_of(measured, a, b, level, n_resamples, generator)
+    if drawn is None:
+        found = _debiased(size, a.weights, alternative)
+    else:
+        swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
+        found = {
+            "statistic": size.difference,
+            "pvalue": _pvalue(size.difference, drawn, alternative),
+            "null": Draws(f"{n_resamples} random swaps of the forecasts", drawn),
+            "assumptions": (OUTSIDE, INDEPENDENT, swap),
+        }
+    return PairedResult(
+        name=f"paired {measured.name}",
+        alternative=alternative,
+        hypothesis=HYPOTHESES[alternative],
+        difference=size.difference,
+        lower=size.lower,
+        upper=size.upper,
+        level=level,
+        **found,
+    )
+
+
+# Swaps
+
+
+def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the metric of A less that of B after each of many random swaps."""
+    losses, others = metric.losses(a), metric.losses(b)
+    if losses is not None and others is not None:
+        for name, problem in (("prob_a", a), ("prob_b", b)):
+            metric.warn_impossible(problem, name)
+        return _flipped((losses - others) / a.weights.total, a.weights, n_resamples, rng)
+    drawn = np.empty(n_resamples)
+    if a.weights.repeat_rows:  # of some of the equal rows the forecasts are swapped
+        twice, swap = np.tile(np.arange(a.size), 2), np.repeat([False, True], a.size)
+        of_both = _mixed(a.at(twice), b.at(twice), swap), _mixed(b.at(twice), a.at(twice), swap)
+    for place in range(n_resamples):
+        if a.weights.repeat_rows:
+            kept = np.rint(_kept(a.weight, (a.size,), rng))
+            mixed, other = (one.weighted(np.concatenate([kept, a.weight - kept])) for one in of_both)
+        else:
+            swap = rng.random(a.size) < 0.5
+            mixed, other = _mixed(a, b, swap), _mixed(b, a, swap)
+        drawn[place] = metric.compared(mixed) - metric.compared(other)
+    require(
+        np.isfinite(drawn).all() and np.isfinite([metric.compared(a), metric.compared(b)]).all(),
+        "metric must be a number on both forecasts and their mixtures",
+        given=f"{metric.name} is not",
+        hint="Choose a metric that is defined for them",
+    )
+    return drawn
+
+
+def _flipped(each: FloatArray, weights: Weights, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the weighted sums of differences with random signs, one for each of the rows that a whole weight is."""
+    weight, counted = weights.values, weights.are_counts and not weights.is_unit
+    total, step, sums = float(each @ weight), max(1, BLOCK // each.size), []
+    each = each if counted else each * weight
+    for start in range(0, n_resamples, step):
+        size = (min(step, n_resamples - start), each.size)
+        kept = _kept(weight, size, rng) if counted else rng.integers(0, 2, size=size, dtype=np.int8)
+        sums.append(2.0 * (kept @ each) - total)
+    return np.concatenate(sums)
+
+
+def _kept(count: FloatArray, size: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    """Return how many of so many equal rows keep their sign; of very many by the normal law, which numbers can still hold."""
+    if count.max() < MANY:
+        return rng.binomial(count.astype(np.int64), 0.5, size=size).astype(np.float64)
+    kept: FloatArray = count / 2.0 + np.sqrt(count) / 2.0 * rng.standard_normal(size)
+    return kept
+
+
+def _mixed(one: Problem, other: Problem, swap: BoolArray) -> Problem:
+    """Return ``one`` with the forecasts of ``other``, and the labels where they are its own, where ``swap`` says so."""
+    if isinstance(one, BinaryProblem) and isinstance(other, BinaryProblem):
+        outcome = np.where(swap, other.outcome, one.outcome)
+        return replace(one, score=np.where(swap, other.score, one.score), outcome=outcome, logit=None)
+    first, second = as_simplex(one), as_simplex(other)
+    label = np.where(swap, second.label, first.label)
+    prob = np.where(swap[:, None], second.forecast.as_given, first.forecast.as_given)
+    return replace(first, forecast=Forecast(prob, given_in=first.precision), label=label)
+
+
+def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> float:
+    if alternative == "two-sided":
+        statistic, drawn = abs(statistic), np.abs(drawn)
+    elif alternative == "less":
+        statistic, drawn = -statistic, -drawn
+    slack = TIE * float(np.abs(drawn).max(initial=abs(statistic)))
+    return (1.0 + float(np.sum(drawn >= statistic - slack))) / (1.0 + drawn.size)
+
+
+# Squared errors without their bias
+
+
+def _debiased(size: PairedDifference, weights: Weights, alternative: Alternative) -> dict[str, Any]:
+    """Return statistic, p-value and law of the difference of the squared errors by its standard error."""
+    difference, error = size.difference, size.standard_error
+    if error == 0 and difference != 0:
+        warn(
+            "the standard error of the difference is zero, since the rows of each bin deviate alike; the p-value is 0, however "
+            "few the rows are. Pass metric='brier', which swaps the forecasts of rows and so counts them."
+        )
+    z = difference / error if error > 0 else float(np.copysign(np.inf, difference)) if difference else 0.0
+    law = standard_normal()
+    tails = {"greater": float(law.sf(z)), "less": float(law.sf(-z)), "two-sided": float(2.0 * law.sf(abs(z)))}
+    assumptions = (
+        OUTSIDE,
+        INDEPENDENT,
+        *weights.assumptions,
+        "Deviations are even within a bin, and bins hold rows enough for a sum over rows to be normal.",
+    )
+    return {"statistic": z, "pvalue": tails[alternative], "null": law, "assumptions": assumptions}
+
+
+# Do rows look as if the classifier was trained on them? They are compared with held-out rows
+
+
+LEVEL = 0.001
+"""Level of each of the three tests: two samples of one population are warned of in at most 3 of 1000 cases."""
+
+FAR = 2.0 / 3.0
+"""Share of the held-out rows' log loss, or error rate, below which these rows are far better."""
+
+FEWEST, LEAST_SHARE = 5, 0.01
+"""Rows, and share of the smaller set, that must stand in both before anything is said."""
+
+WHY = "A classifier does better on its training rows than on new rows: a calibrator fitted to them leaves it over-confident."
+WHAT_TO_DO = (
+    "Calibrate on rows that were held out of training, or on cross-validated predictions "
+    "(sklearn.model_selection.cross_val_predict)."
+)
+
+
+def warn_if_training_rows(rows: Problem, other: Problem) -> None:
+    """Warn where rows for calibration look like training rows beside ``other`` ones, or stand among these as well."""
+    require(
+        rows.classes.tolist() == other.classes.tolist(),
+        "the held-out rows must have the same classes",
+        got=f"{other.classes.tolist()} beside {rows.classes.tolist()}",
+        hint="Give forecasts of one classifier, or name the classes with labels=",
+    )
+    if better := _far_better(rows, other):
+        warn(
+            f"calibration rows must be held out of training; these look like training rows: {better}. {WHY} {WHAT_TO_DO}"
+        )
+    if shared := n_shared(rows, other):
+        warn(
+            f"calibration rows and held-out rows must be different; {shared} of {rows.size} calibration rows are also among "
+            f"the {other.size} held-out rows, with the same label and the same prediction. Figures on rows that the "
+            "calibrator was fitted to are too good. Remove these rows from one of the two."
+        )
+
+
+def _far_better(rows: Problem, other: Problem) -> str:
+    """Say in which figures rows are far better than the held-out rows; nothing where they are not."""
+    said = []
+    losses = LogLoss()(as_simplex(rows)), LogLoss()(as_simplex(other))
+    here, there = (float(np.mean(loss)) for loss in losses)
+    if here < FAR * there and loss_pvalue(*losses) < LEVEL:
+        said.append(f"their log loss is {here:.4f}, that of the held-out rows {there:.4f}")
+    right = _is_right(rows), _is_right(other)
+    here, there = (float(np.mean(one)) for one in right)
+    if 1 - here < FAR * (1 - there) and accuracy_pvalue(*right) < LEVEL:
+        said.append(f"their accuracy is {here:.1%}, that of the held-out rows {there:.1%}")
+    return ", and ".join(said)
+
+
+def loss_pvalue(rows: FloatArray, other: FloatArray) -> float:
+    """p-value of losses as low as these beside the other ones, by ranks: a few large losses do not decide it.
+
+    (Mann and Whitney, On a test of whether one of two random variables is stochastically larger than the other, 1947.)
+    """
+    if np.ptp(np.concatenate([rows, other])) == 0:
+        return 1.0
+    return float(stats.mannwhitneyu(rows, other, alternative="less", method="asymptotic").pvalue)
+
+
+def accuracy_pvalue(rows: BoolArray, other: BoolArray) -> float:
+    """p-value of as many right predictions beside the other ones: Fisher's exact test."""
+    table = [[int(one.sum()), int((~one).sum())] for one in (rows, other)]
+    return float(stats.fisher_exact(table, alternative="greater").pvalue)
+
+
+def n_shared(rows: Problem, other: Problem) -> int:
+    """Return how many rows stand among the held-out rows as well, where ties do not explain it; else 0.
+
+    Only forecasts that occur twice in all are looked at. Where ties make them twice, they lie in different sets as often as
+    any two rows do; where the sets share rows, they all do.
+    """
+    keys = np.concatenate([_keys(rows), _keys(other)])
+    _, at, times = np.unique(keys, return_inverse=True, return_counts=True)
+    among_rows = np.bincount(at[: rows.size], minlength=times.size)
+    twice = int((times == 2).sum())
+    split = int(((times == 2) & (among_rows == 1)).sum())
+    if split < max(FEWEST, LEAST_SHARE * min(rows.size, other.size)):
+        return 0
+    n = rows.size + other.size
+    by_chance = 2.0 * rows.size * other.size / (n * (n - 1.0))
+    return split if stats.binom.sf(split - 1, twice, min(by_chance, 1.0)) < LEVEL else 0
+
+
+def _keys(problem: Problem) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return a number for each row, the same for rows that agree in all columns and the label."""
+    simplex = as_simplex(problem)
+    values = simplex.forecast.values if not isinstance(problem, BinaryProblem) else _column(problem)[:, None]
+    together = np.ascontiguousarray(np.column_stack([values + 0.0, simplex.label]))  # -0 is 0
+    return np.array([hash(row.tobytes()) for row in together], dtype=np.int64)
+
+
+def _column(problem: BinaryProblem) -> FloatArray:
+    return problem.score if problem.logit is None else problem.logit
+
+
+def _is_right(problem: Problem) -> BoolArray:
+    simplex = as_simplex(problem)
+    right: BoolArray = simplex.prob.argmax(axis=1) == simplex.label
+    return right

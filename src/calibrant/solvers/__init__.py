@@ -1,1 +1,0 @@
-"""What methods are fitted by: Newton's method, isotonic regression, folds, paths and trees."""
