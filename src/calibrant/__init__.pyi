@@ -28,7 +28,7 @@ from .significance import paired_test as paired_test
 from .curves import reliability_curve as reliability_curve
 from .curves import smooth_reliability_curve as smooth_reliability_curve
 from .curves import corp_curve as corp_curve
-from calibrant.curves import plot_reliability as plot_reliability
+from .curves import plot_reliability as plot_reliability
 
 # Calibrate
 from .calibrators import CalibratedClassifier as CalibratedClassifier

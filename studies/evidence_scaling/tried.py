@@ -113,10 +113,14 @@ def left_out(logit: Logit, w: FloatArray, ridge: FloatArray) -> FloatArray:
     return np.asarray(softmax(moved, axis=1)[np.arange(n), logit.label])
 
 
+FOLDS_POOL = pooling.folds_pool
+"""That of the library, which a variant takes the place of."""
+
+
 def loo_pool(model: model.Model, evidence: Evidence, problem: SimplexProblem, advantage: float) -> pooling.Pool:
     """As `folds_pool`, with approximate leave-one-out in place of folds; of many weights as that."""
     if model.logit.size > MOST_WEIGHTS:
-        return pooling.folds_pool(model, evidence, problem, advantage)
+        return FOLDS_POOL(model, evidence, problem, advantage)
     maps = pooling._Maps(model, evidence, pooling.PATH_OF_TWO if model.is_of_two else pooling.PATH)
     of_prediction = problem.prob[np.arange(problem.size), problem.label]
     each = [left_out(model.logit, one.point.x, ridge) for one, ridge in zip(maps.found, maps.ridges, strict=True)]

@@ -182,6 +182,6 @@ def test_a_path_may_end_in_a_property_or_an_array():
 
 def test_a_picture_names_a_file_and_a_function():
     with pytest.raises(
-        ValueError, match="by of a Picture must be a file of plots and a function in it; got 'plot_corp'"
+        ValueError, match="by of a Picture must be a module of calibrant and a function in it; got 'plot_corp'"
     ):
         Picture("it", "plot_corp")

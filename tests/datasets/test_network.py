@@ -20,7 +20,7 @@ def test_the_network_is_a_perceptron_of_scikit_learn(n_classes):
 
 def test_rows_pass_in_blocks(monkeypatch):
     whole = survey_network(3)(X)
-    monkeypatch.setattr(network, "BLOCK", 7)
+    monkeypatch.setattr(network, "ROWS_AT_A_TIME", 7)
     np.testing.assert_allclose(survey_network(3)(X), whole, rtol=1e-12)
 
 

@@ -78,7 +78,7 @@ def test_single_precision_is_the_same_forecast():
 
 
 def test_memory_beside_the_result_is_a_few_blocks(monkeypatch):
-    monkeypatch.setattr(synthetic, "BLOCK", 1 << 14)
+    monkeypatch.setattr(synthetic, "NUMBERS_AT_A_TIME", 1 << 14)
     make_softmax_forecast(10, 64)  # the scale is found once
     tracemalloc.start()
     truth = make_softmax_forecast(1 << 14, 64, rng=0)
@@ -89,7 +89,7 @@ def test_memory_beside_the_result_is_a_few_blocks(monkeypatch):
 
 
 def test_a_row_may_be_longer_than_a_block(monkeypatch):
-    monkeypatch.setattr(synthetic, "BLOCK", 2)
+    monkeypatch.setattr(synthetic, "NUMBERS_AT_A_TIME", 2)
     truth = make_softmax_forecast(5, 3, rng=0)
     assert truth.prob.sum(axis=1) == pytest.approx(1)
 

@@ -76,7 +76,7 @@ def forgone(monkeypatch):
     monkeypatch.setattr(loading, "FORGONE", loading.Forgone())
 
     def set_loaded(value):
-        for module in ("_core.loading", "_core.by_row", "sums.in_chunks"):
+        for module in ("_core.threads", "_core.rows", "sums.reading"):
             monkeypatch.setattr(f"calibrant.{module}.are_loaded", lambda: value)
 
     return set_loaded
@@ -87,9 +87,9 @@ def forgone(monkeypatch):
 def test_compiled_and_other_sums_are_equal_to_the_last_bit(kind, order, forgone, monkeypatch):
     rng = np.random.default_rng(0)
     monkeypatch.setattr(loading, "FEWEST", 10)
-    for module in ("_core.by_row", "sums.in_chunks"):
+    for module in ("_core.rows", "sums.reading"):
         monkeypatch.setattr(f"calibrant.{module}.FEWEST", 10)
-    for module in ("binning.base", "sums.in_chunks"):
+    for module in ("binning.bins", "sums.reading"):
         monkeypatch.setattr(f"calibrant.{module}.CHUNK", 300)
     prob = np.array(rng.dirichlet(np.ones(4) / 3, 1000).astype(kind), order=order)
     prob[::9] = 0.25

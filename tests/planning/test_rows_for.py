@@ -1,5 +1,6 @@
 """The rows that are answered give the power, the width and the bound that were asked for."""
 
+import importlib
 import re
 from functools import cache
 from pathlib import Path
@@ -16,9 +17,9 @@ from calibrant.calibrators import samples_for_guarantee
 from calibrant.datasets import make_softmax_forecast
 from calibrant.metrics import expected_calibration_error, observed_expected_ratio
 from calibrant.metrics.kinds import as_metric
-from calibrant.planning import rows_for as harm
 from calibrant.planning.simulated import Detection, of_classes, of_event, of_pilot
 
+harm = importlib.import_module("calibrant.planning.rows_for")  # the package has a function of that name
 PILOT = np.random.default_rng(4).beta(2.0, 3.0, 300)
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -6,7 +6,6 @@ import pytest
 from calibrant import log_loss
 from calibrant.calibrators import EvidenceScaling
 from calibrant.calibrators import evidence as evidence_scaling
-from calibrant.calibrators import evidence as pooling
 from calibrant.fit.evidence import refitted
 from studies.evidence_scaling import tried
 
@@ -20,11 +19,11 @@ def drawn(n, k):
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_leave_one_out_is_nearly_that_of_fits_without_each_row(k, monkeypatch):
-    seen = []
+    seen, folds_pool = [], evidence_scaling.folds_pool
 
     def kept(model, evidence, problem, advantage):
         seen.append((model, evidence))
-        return pooling.folds_pool(model, evidence, problem, advantage)
+        return folds_pool(model, evidence, problem, advantage)
 
     monkeypatch.setattr(evidence_scaling, "folds_pool", kept)
     prob, y = drawn(250, k)

@@ -36,7 +36,7 @@ PLAN = Plan(CELLS, (("hits", hits), ("brier", squared_losses)))
 def test_sums_of_chunks_are_those_of_all_rows(weight, parallel, monkeypatch):
     problem = as_problem(LABEL, PROB, sample_weight=weight)
     whole = scan(problem, PLAN)
-    for module in ("binning.base", "sums.in_chunks"):
+    for module in ("binning.bins", "sums.reading"):
         monkeypatch.setattr(f"calibrant.{module}.CHUNK", 90)
     if parallel:
         module = __import__("sys").modules["calibrant.sums.reading"]

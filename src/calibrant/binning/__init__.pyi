@@ -1,31 +1,29 @@
-from calibrant.binning.bins import Binning as Binning
-from calibrant.binning.bins import Bins as Bins
-from calibrant.binning.isotonic import BoundedIsotonic as BoundedIsotonic
-from calibrant.binning.bins import CrossValidatedBins as CrossValidatedBins
-from calibrant.binning.bins import EqualMass as EqualMass
-from calibrant.binning.bins import EqualWidth as EqualWidth
-from calibrant.binning.bins import FineGrid as FineGrid
+from .bins import as_binning as as_binning
+from .bins import Binning as Binning
+from .bins import Bins as Bins
+from .bins import class_sums as class_sums
+from .bins import CrossValidatedBins as CrossValidatedBins
+from .bins import Edges as Edges
+from .bins import EqualMass as EqualMass
+from .bins import EqualWidth as EqualWidth
+from .bins import FineGrid as FineGrid
+from .bins import locate as locate
+from .bins import of_word as of_word
+from .bins import OrderedBinning as OrderedBinning
+from .bins import Partition as Partition
+from .bins import PointsPerBin as PointsPerBin
+from .bins import sums_over as sums_over
+from .bins import Unique as Unique
+from .cells import Projection as Projection
+from .cells import RecursiveSplit as RecursiveSplit
+from .cells import Sierpinski as Sierpinski
+from .cells import SimplexBinning as SimplexBinning
+from .cells import SimplexGrid as SimplexGrid
+from .cells import SimplexUnique as SimplexUnique
+from .cells import SplitTree as SplitTree
+from .isotonic import BoundedIsotonic as BoundedIsotonic
 from .isotonic import Isotonic as Isotonic
-from calibrant.binning.isotonic import MonotonicSweep as MonotonicSweep
-from calibrant.binning.bins import Partition as Partition
-from calibrant.binning.bins import PointsPerBin as PointsPerBin
-from calibrant.binning.cells import SimplexBinning as SimplexBinning
-from calibrant.binning.cells import SimplexGrid as SimplexGrid
-from calibrant.binning.cells import Projection as Projection
-from calibrant.binning.cells import RecursiveSplit as RecursiveSplit
-from calibrant.binning.cells import Sierpinski as Sierpinski
-from calibrant.binning.cells import SplitTree as SplitTree
-from calibrant.binning.cells import SimplexUnique as SimplexUnique
-from calibrant.binning.bins import Unique as Unique
-
-# For the library itself.
-from calibrant.binning.bins import OrderedBinning as OrderedBinning
-from calibrant.binning.bins import class_sums as class_sums
-from calibrant.binning.bins import sums_over as sums_over
-from calibrant.binning.bins import Edges as Edges
-from calibrant.binning.bins import locate as locate
-from calibrant.binning.bins import as_binning as as_binning
-from calibrant.binning.bins import of_word as of_word
+from .isotonic import MonotonicSweep as MonotonicSweep
 
 __all__ = [
     "Binning",

@@ -1,3 +1,3 @@
+from .monitor import Alarm as Alarm
 from .monitor import Monitor as Monitor
-from calibrant.monitoring.monitor import Alarm as Alarm
-from calibrant.monitoring.monitor import MonitorTable as MonitorTable
+from .monitor import MonitorTable as MonitorTable

@@ -1,1 +1,1 @@
-from calibrant.report.page import write_report as write_report
+from .page import write_report as write_report
