@@ -6,16 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import require
+from calibrant._core.checks import refuse, require
 from calibrant._core.result import Record
-from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights
+from calibrant._core.rows import EACH_A_ROW, BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights
 from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
 from calibrant.binning.bins import shown
 from calibrant.notions import Binary, ClassWise, Notion
@@ -101,21 +101,6 @@ def distinct(things: Iterable[T]) -> list[T]:
 
 
 OF_BINS = ("weight", "score_sum", "outcome_sum")
-
-
-class Unit(NamedTuple):
-    """What weights were: whether numbers of rows, and how many rows a weight of one stands for."""
-
-    are_counts: bool
-    rows_per_weight: float
-
-    @classmethod
-    def of(cls, weights: Weights) -> Unit:
-        """Return what these weights mean."""
-        return EACH_A_ROW if weights.is_unit else cls(weights.are_counts, weights.rows_per_weight)
-
-
-EACH_A_ROW = Unit(are_counts=True, rows_per_weight=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,7 +463,7 @@ def rounded(one: BinnedProblem, of: Problem | None = None) -> CellProblem:
     return CellProblem(
         score=cells.mean[at],
         outcome=outcome.astype(np.bool_),
-        weights=SummedWeights.of(by_outcome[outcome, at], one.weights),
+        weights=SummedWeights(by_outcome[outcome, at], of_whole=one.weights),
         share=one.share,
         name=one.name,
         classes=np.array([0, 1]) if of is None or of.classes.size != 2 else of.classes,
@@ -510,37 +495,10 @@ def plain(problem: CellProblem) -> BinaryProblem:
 class SummedWeights(Weights):
     """Weights of cells: sums of those of rows, which mean what the weights of the rows meant."""
 
-    @classmethod
-    def of(cls, values: FloatArray, unit: Unit) -> SummedWeights:
-        """Sum weights of this unit."""
-        return cls(values, whole=cast(Weights, unit))
-
     @property
-    def of_variance(self) -> FloatArray:
-        """The counts; of other weights the squares are not known."""
-        self._require_counts()
-        return self.values
-
-    @cached_property
-    def effective_rows_per_weight(self) -> float:
-        """One of counts; of other weights it is not known."""
-        self._require_counts()
-        return 1.0
-
-    @property
-    def importance(self) -> FloatArray:
-        """One of counts; of other weights it is not known."""
-        self._require_counts()
-        return np.ones(len(self))
-
-    @property
-    def are_rows(self) -> bool:
-        """Whether each row of the cells stands for one."""
-        return self.are_counts and bool((self.values == 1.0).all())
-
-    def _require_counts(self) -> None:
-        require(
-            self.are_counts,
+    def of_rows(self) -> FloatArray:
+        """Weights of single rows are not available."""
+        refuse(
             "weights must be whole, or none given, for intervals and tests of predictions that are read in batches",
             got="fractions, of which cells know the sums alone",
             hint="Take a sample of the rows: predictions.sample(100_000)",
