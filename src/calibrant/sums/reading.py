@@ -31,12 +31,11 @@ from calibrant.binning import Binning, Bins, EqualWidth
 from calibrant.binning.bins import CHUNK, MOST_BINS, between_infinities, chunks, even_edges, even_index
 from calibrant.notions import Binary, ClassWise, Confidence, Notion, TopLabel
 from calibrant.sums.compiled import cut_column, cut_table, has_loop, has_loops
-from calibrant.sums.draws import MOST, SAMPLED, KeptRows, Numbers, RowSample, Strata
+from calibrant.sums.draws import MOST, SAMPLED, Numbers, RowSample, Strata
 from calibrant.sums.sums import (
     BinnedProblem,
     Plan,
     Sums,
-    cells_of_classes,
     distinct,
     fine_pair,
     on_fixed_cells,
@@ -398,7 +397,7 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
     scores, read = _in_chunks(problem, unit, plan)
     cells, kept = _cells(problem, unit, plan, read), None
     if plan.keeps_rows and not problem.weights.repeat_rows and problem.weights.are_counts:
-        kept = KeptRows.of(as_simplex(problem), first, cells_of_classes(plan, cells))
+        kept = RowSample.of(as_simplex(problem), first, MOST)
     return Sums(
         plan=plan,
         rows=problem.size,
@@ -452,7 +451,8 @@ def _read(problem: Unread, plans: list[Plan]) -> Sequence[Sums]:
     known = [sums for plan in plans if (sums := problem.reading.known(plan)) is not None]
     if len(known) == len(plans):
         return known
-    found = problem.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in plans))
+    read = problem.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in plans))
+    found = [replace(sums, plan=plan) for sums, plan in zip(read, plans, strict=True)]  # other processes have copies
     for sums in found:
         problem.reading.keep(sums)
     return found

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
-from uuid import uuid4
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -18,8 +16,8 @@ from calibrant._core.result import Record
 from calibrant._core.rows import EACH_A_ROW, BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights
 from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
 from calibrant.binning.bins import shown
-from calibrant.notions import Binary, ClassWise, Notion
-from calibrant.sums.draws import SAMPLED, KeptRows, Strata, is_upper
+from calibrant.notions import Binary, Notion
+from calibrant.sums.draws import SAMPLED, RowSample, Strata, is_upper
 
 # What is asked of the rows before they are read
 
@@ -71,21 +69,10 @@ class Plan:
         cells = zip(fitted, (binning for _, binning in self.cells), strict=True)
         return replace(self, cells=tuple(cells))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the plan with a mark: copies of one plan are one object in each process, so that their sums add up."""
-        mark = vars(self).setdefault("_mark", uuid4().hex)
-        TRAVELLED.setdefault(mark, self)
-        return _arrived, (mark, self.cells, self.scores, self.powers, self.noise)
-
-
-TRAVELLED: WeakValueDictionary[str, Plan] = WeakValueDictionary()
-"""Plans of this process that were sent to another one, or back, by their mark: functions of copies are not equal."""
-
-
-def _arrived(mark: str, *parts: Any) -> Plan:
-    plan = Plan(*parts)
-    vars(plan)["_mark"] = mark
-    return TRAVELLED.setdefault(mark, plan)
+    @property
+    def words(self) -> tuple[list[str], list[str], int]:
+        """The names of what is asked for: those of a copy that came back from another process are the same."""
+        return [notion.name for notion, _ in self.cells], [name for name, _ in self.scores], self.powers
 
 
 def distinct(things: Iterable[T]) -> list[T]:
@@ -144,7 +131,7 @@ class Sums(Record):
         For each pair of ``plan.cells`` the problems of the notion; none where there are no rows.
     scores : ndarray of shape (len(plan.scores), plan.powers)
         Weighted sums of the values of the rows, their squares and so on.
-    kept : KeptRows or None
+    kept : RowSample or None
         Some rows, where the plan asks for noise of cells that share rows and no weights were given.
     """
 
@@ -155,7 +142,7 @@ class Sums(Record):
     n_classes: int
     cells: tuple[tuple[BinnedProblem, ...], ...]
     scores: FloatArray
-    kept: KeptRows | None = None
+    kept: RowSample | None = None
 
     @classmethod
     def of_no_rows(cls, plan: Plan) -> Sums:
@@ -188,7 +175,7 @@ class Sums(Record):
         if not (self.rows and other.rows):
             return self if self.rows else other
         require(
-            self.plan == other.plan and self.n_classes == other.n_classes,
+            self.plan.words == other.plan.words and self.n_classes == other.n_classes,
             "sums add up only if they are of one plan and of the same classes",
             got="others",
             hint="Fit the plan once, plan.fitted_to(problem), and scan each batch by it",
@@ -200,9 +187,7 @@ class Sums(Record):
             for (notion, _), *pair in zip(self.plan.cells, self.cells, other.cells, strict=True)
         )
         scores = self.scores + other.scores
-        kept = None
-        if self.kept is not None and other.kept is not None:
-            kept = self.kept.joined(other.kept, cells_of_classes(self.plan, cells))
+        kept = None if self.kept is None or other.kept is None else self.kept + other.kept
         return replace(self, rows=rows, weight=weight, unit=unit, cells=cells, scores=scores, kept=kept)
 
     def _joined(
@@ -235,7 +220,7 @@ class Sums(Record):
         Returns
         -------
         dict
-            All but the plan, of which the names stand there.
+            All but the plan, of which the names stand there, and the kept rows.
         """
         return {
             "rows": self.rows,
@@ -250,7 +235,6 @@ class Sums(Record):
                 name: [_number(value) for value in powers]
                 for (name, _), powers in zip(self.plan.scores, self.scores.tolist(), strict=True)
             },
-            "kept": None if self.kept is None else self.kept.to_dict(),
         }
 
     @classmethod
@@ -293,14 +277,7 @@ class Sums(Record):
             plain["n_classes"],
             tuple(tuple(_problem(one, unit) for one in cells["problems"]) for cells in plain["cells"]),
             np.array(scores, dtype=np.float64).reshape(len(scores), plan.powers),
-            None if plain["kept"] is None else KeptRows.from_dict(plain["kept"], plain["n_classes"]),
         )
-
-
-def cells_of_classes(plan: Plan, cells: Sequence[Sequence[BinnedProblem]]) -> list[Edges]:
-    """Return the bins of each class that all classes share, of which rows are kept."""
-    of_classes = (own for (notion, _), own in zip(plan.cells, cells, strict=True) if type(notion) is ClassWise)
-    return [edges for own in of_classes if (edges := shared_edges(own)) is not None]
 
 
 def shared_edges(problems: Sequence[BinnedProblem]) -> Edges | None:
