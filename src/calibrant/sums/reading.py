@@ -329,19 +329,16 @@ class Predictions(InBatches):
         BinaryProblem or SimplexProblem
             What functions work on.
         """
-        few = self.few()
-        return unread(self) if few is None else few
+        if not self.is_many:
+            found = self.reduce(lambda batch, first: RowSample.of(batch, first, FEW))
+            if found.n_rows <= FEW:
+                return found.problem
+        return unread(self)
 
-    def few(self) -> Problem | None:
-        """Return all rows as a problem if they are at most 4096. An engine may know without reading all.
-
-        Returns
-        -------
-        BinaryProblem, SimplexProblem or None
-            None of more rows.
-        """
-        found = self.reduce(lambda batch, first: RowSample.of(batch, first, FEW))
-        return found.problem if found.n_rows <= FEW else None
+    @property
+    def is_many(self) -> bool:
+        """Whether it is known, before all rows are read, that there are more than 4096."""
+        return False
 
     def sample(self, n: int) -> dict[str, Any]:
         """Return some rows in memory, as the arguments of a function: ``log_loss(**predictions.sample(10_000))``.
