@@ -208,7 +208,7 @@ class _InBatches(_Loss):
     """The same of rows that are read in batches, once for each evaluation."""
 
     def __init__(self, problem: UnreadSimplex) -> None:
-        self.__dict__.update(problem=problem)
+        self.problem = problem
 
     problem: UnreadSimplex
 

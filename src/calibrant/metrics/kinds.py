@@ -219,12 +219,9 @@ class Metric(Entry, ABC):
         return self.changed(**changes).value(as_problem(y_true, y_prob, **data))
 
     def changed(self, **changes: Any) -> Self:
-        """Return the metric with some of its attributes changed, as `replace` does, which is slow for so many."""
-        if all(value is getattr(self, name) for name, value in changes.items()):
-            return self
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, **changes)
-        return made
+        """Return the metric with some of its attributes changed."""
+        is_same = all(value is getattr(self, name) for name, value in changes.items())
+        return self if is_same else replace(self, **changes)
 
     # What it answers
 
