@@ -12,7 +12,7 @@ from calibrant._core.threads import in_order, n_processors, pays
 from calibrant.binning import Binning, Bins, Edges, EqualWidth
 from calibrant.binning.bins import CHUNK
 from calibrant.notions import ClassWise, Confidence, Notion, TopLabel
-from calibrant.sums.draws import BITS, UNIT, CountArray, Strata, is_upper
+from calibrant.sums.draws import CountArray, Strata, is_upper
 
 SAVED = 5e-8
 """Seconds saved a number."""
@@ -22,11 +22,14 @@ MOST_BINS = 1 << 16
 BLOCK = 1 << 16
 """Numbers of a table that stay in the processor's cache while they are read twice."""
 
+UNIT = float(1 << 40)
+"""Sums of the loops are whole numbers of so many parts of one, so that what is taken away again leaves nothing."""
+
 Cut = tuple[Bins, Strata]
 Loop = Callable[[slice, CountArray, FloatArray], None]
 Kernel = Callable[[FloatArray, IntArray, FloatArray, BoolArray, CountArray, FloatArray], None]
-Totals = tuple[FloatArray, CountArray, CountArray, CountArray, FloatArray]
-"""Edges; of each class and bin the number of rows, whole and left over parts of sums, and the sums of scores."""
+Totals = tuple[FloatArray, CountArray, FloatArray, FloatArray]
+"""Edges; of each class and bin the number of rows and the sums as in `Strata`, and the sums of scores."""
 
 OF_A_TABLE = (ClassWise, TopLabel, Confidence)
 
@@ -94,22 +97,20 @@ def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
 def _cut(
     edges: FloatArray,
     count: CountArray,
-    whole: CountArray,
-    part: CountArray,
+    moments: FloatArray,
     scores: FloatArray,
     *,
     is_joint: bool = False,
 ) -> list[Cut]:
     """Return bins and strata of each class, or of the rows of all classes, of rows that weigh one each."""
     if is_joint:
-        count, whole, part = (sums.sum(axis=-2, keepdims=True) for sums in (count, whole, part))
-        whole, part, scores = whole + (part >> BITS), part & (UNIT - 1), scores[-1:]
+        count, moments, scores = count.sum(axis=-2, keepdims=True), moments.sum(axis=-2, keepdims=True), scores[-1:]
     rows, events = count.sum(axis=0), count[1].astype(np.float64)
     number, weight, same = rows.astype(np.intp, copy=False), rows.astype(np.float64), Edges(edges)
-    for table in (count, whole, part, number, weight, scores, events):
+    for table in (count, moments, number, weight, scores, events):
         table.setflags(write=False)  # once, and not the view of each class
     return [
-        (Bins(same, number[j], weight[j], scores[j], events[j]), Strata(count[:, j], whole[:, :, j], part[:, :, j]))
+        (Bins(same, number[j], weight[j], scores[j], events[j]), Strata(count[:, j], moments[:, :, j]))
         for j in range(len(rows))
     ]
 
@@ -117,7 +118,7 @@ def _cut(
 def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_classes: int) -> list[Totals]:
     """Run all loops over the same rows, so many rows at a time; what they add up does not depend on the number of threads.
 
-    Sums of each class and bin are as in `Strata`. In the last row of scores stand those of the predicted class, whatever it is.
+    In the last row of scores stand those of the predicted class, whatever it is.
     """
     shape = n_classes, edges.size - 1
 
@@ -129,16 +130,13 @@ def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_class
                 loop(slice(first, min(first + step, end)), units, scores)
         return own
 
-    def zeros(*dimensions: int) -> CountArray:
-        return np.zeros((*dimensions, *shape), dtype=np.int64)
-
-    found = [(edges, zeros(2), zeros(2, 2), zeros(2, 2), np.zeros((n_classes + 1, shape[1]))) for _ in loops]
+    found = [
+        (edges, np.zeros((2, *shape), np.int64), np.zeros((2, 2, *shape)), np.zeros((n_classes + 1, shape[1])))
+        for _ in loops
+    ]
     for own in in_order(read, range(0, n, CHUNK), n_processors()):
-        for (_, count, whole, part, total), (units, scores) in zip(found, own, strict=True):
-            moments = np.moveaxis(units[..., 1:], -1, 0)  # of fewer than 2^23 rows
+        for (_, count, moments, total), (units, scores) in zip(found, own, strict=True):
             count += units[..., 0]
-            part += moments & (UNIT - 1)
-            whole += (moments >> BITS) + (part >> BITS)
-            part &= UNIT - 1
+            moments += np.moveaxis(units[..., 1:], -1, 0) / UNIT
             total += scores
     return found
