@@ -84,9 +84,15 @@ def test_strata_survive_json_bit_for_bit(rows):
 # The compiled pass
 
 
+def load(monkeypatch, value):
+    """Say whether compiled loops are there, for any number of rows."""
+    monkeypatch.setattr("calibrant.sums.compiled.are_loaded", lambda: value)
+    monkeypatch.setattr("calibrant.sums.compiled.FEWEST", 1)
+
+
 @pytest.fixture
 def compiled(monkeypatch):
-    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
+    load(monkeypatch, True)
 
 
 def table(n, n_classes, seed=0):
@@ -116,10 +122,11 @@ def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtyp
     problem = table(1200, n_classes)
     forecast = problem.forecast.__class__(np.asarray(problem.prob, order=order, dtype=dtype))
     problem = problem.__class__(forecast, problem.label, problem.weights, problem.classes)
-    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: False)
+    load(monkeypatch, False)
     plain = scan(problem, PLAN)
-    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
-    monkeypatch.setattr(calibrant.sums.compiled, "CHUNK", 500)
+    load(monkeypatch, True)
+    monkeypatch.setattr("calibrant.sums.reading.CHUNK", 500)
+    monkeypatch.setattr("calibrant.binning.bins.CHUNK", 500)
     monkeypatch.setattr(calibrant.sums.compiled, "BLOCK", 700)
     assert_same_cells(scan(problem, PLAN).cells, plain.cells)
 
@@ -133,18 +140,20 @@ def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
         as_problem(rng.random(score.size) < 0.5, score),
         Plan.of_cells([(Binary(), EqualWidth(15))], noise=True),
     )
-    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: False)
+    load(monkeypatch, False)
     plain = scan(problem, plan)
-    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
+    load(monkeypatch, True)
     assert_same_cells(scan(problem, plan).cells, plain.cells)
 
 
 @pytest.mark.usefixtures("compiled")
 def test_the_number_of_threads_makes_no_difference(monkeypatch):
-    monkeypatch.setattr(calibrant.sums.compiled, "CHUNK", 100)
+    monkeypatch.setattr("calibrant.sums.reading.CHUNK", 100)
+    monkeypatch.setattr("calibrant.binning.bins.CHUNK", 100)
+    monkeypatch.setattr("calibrant.sums.reading.PARALLEL_FROM", 1)
     problem, found = table(1000, 3), []
     for workers in (1, 3):
-        monkeypatch.setattr(calibrant.sums.compiled, "n_processors", partial(int, workers))
+        monkeypatch.setattr("calibrant.sums.reading.n_processors", partial(int, workers))
         found.append(written(scan(problem, PLAN)))
     assert found[0] == found[1]
 
@@ -154,7 +163,7 @@ def test_the_number_of_threads_makes_no_difference(monkeypatch):
 
 def test_other_binnings_and_weights_have_no_compiled_pass(monkeypatch):
     monkeypatch.setattr(calibrant.sums.compiled, "_summed", None)  # calling it would raise
-    monkeypatch.setattr(calibrant.sums.compiled, "pays", lambda numbers, saved: True)
+    load(monkeypatch, True)
     problem = table(300, 3)
     by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))], noise=True))
     assert by_mass.cells[0][0].strata.count.sum() == 300
