@@ -62,6 +62,8 @@ def test_drawn_ends_may_move_by_a_share_of_the_width():
     assert sorts(old, recorded(interval(0.0))) == set()
     assert sorts(old, recorded(interval(0.05))) == {golden.DRAWN}
     assert sorts(old, recorded(interval(0.4))) == {golden.FAR}
+    assert golden.reported(golden.differences(old, recorded(interval(0.05))), most=3) == 0
+    assert golden.reported(golden.differences(old, recorded(interval(0.4))), most=3) == 1
 
 
 def test_printed_numbers_agree_to_the_digit_that_is_printed():
