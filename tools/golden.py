@@ -433,7 +433,7 @@ def figures(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, float):
         yield path, float(value)
     elif isinstance(value, str):
-        text = re.sub(r"0x[0-9a-f]{6,}|/\S*/tmp\w+", "...", value)
+        text = re.sub(r"0x[0-9a-f]{6,}|/\S*/tmp\w+|\b[0-9a-f]{64}\b", "...", value)
         yield f"{path} words", NUMBER.sub("#", text)
         yield from ((f"{path} number[{i}]", found) for i, found in enumerate(NUMBER.findall(text)))
     elif isinstance(value, (list, tuple)) and len(value) > KEPT and all(isinstance(part, str) for part in value):
@@ -584,6 +584,13 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str
     return found
 
 
+def shortened(a: Any, b: Any) -> str:
+    """Return two figures; of long ones what begins where they part."""
+    shown = (repr(a), repr(b))
+    start = max(0, len(os.path.commonprefix(shown)) - 60) if max(map(len, shown)) > 300 else 0
+    return " became ".join(text[start : start + 240] for text in shown)
+
+
 def reported(found: list[tuple[str, str, str, Any, Any]], most: int) -> int:
     """Print what changed, by sort and call, and return the exit code."""
     failed = False
@@ -596,7 +603,7 @@ def reported(found: list[tuple[str, str, str, Any, Any]], most: int) -> int:
         for call, several in by_call.items():
             print(f"  {call}: {len(several)}")
             for _, name, path, a, b in several[:most]:
-                print(f"    {name.partition(BETWEEN)[2]}: {path.strip()}: {a!r} became {b!r}")
+                print(f"    {name.partition(BETWEEN)[2]}: {path.strip()}: {shortened(a, b)}")
             if sort == FAR:
                 drawn = sum(one[0] == DRAWN and one[1].partition(BETWEEN)[0] == call for one in found)
                 failed |= len(several) > MOST_FAR * (len(several) + drawn)
