@@ -587,7 +587,8 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str
 def shortened(a: Any, b: Any) -> str:
     """Return two figures; of long ones what begins where they part."""
     shown = (repr(a), repr(b))
-    start = max(0, len(os.path.commonprefix(shown)) - 60) if max(map(len, shown)) > 300 else 0
+    parts = next((i for i, (one, other) in enumerate(zip(*shown, strict=False)) if one != other), 0)
+    start = max(0, parts - 60) if max(map(len, shown)) > 240 else 0
     return " became ".join(text[start : start + 240] for text in shown)
 
 
