@@ -170,7 +170,9 @@ def calls(of: Problem) -> Calls:
     functions = {name: entry.target for name, entry in entries("metric").items()}
     for module in ("assessment", "metrics", "significance", "curves", "decisions"):
         place = getattr(calibrant, module)
-        public = {name: getattr(place, name) for name in place.__all__ if name != "scorer"}
+        public = {
+            name: getattr(place, name) for name in place.__all__ if name != "scorer" and not name.startswith("plot_")
+        }
         functions |= {name: function for name, function in public.items() if inspect.isfunction(function)}
     functions["binary_problems"] = calibrant.notions.binary_problems
     for name, function in functions.items():
