@@ -101,21 +101,19 @@ class FittedBins:
 
 def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], list[str]]:
     """Return the bins of each problem, and in words what had no rows; refuse, or warn of, what no bound speaks of."""
-    known = isinstance(calibrator, HistogramBinning) or (
-        isinstance(calibrator, ByNotion) and isinstance(calibrator.calibrator, HistogramBinning)
-    )
-    require(
-        known,
-        "calibrator must be a HistogramBinning, or ByNotion of one",
-        value=calibrator,
-        hint="For cells of the simplex ask canonical_binning_guarantee, with the smallest count_ above 0 as points_per_bin"
-        if isinstance(calibrator, CanonicalBinning)
-        else "Take bins: ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), 'top-label')",
-        error=TypeError,
-    )
+    method = calibrator.calibrator if isinstance(calibrator, ByNotion) else calibrator
+    if not isinstance(method, HistogramBinning):
+        of_cells = "For cells of the simplex take canonical_binning_guarantee with the smallest count_ above 0 as points_per_bin"
+        of_bins = "Take bins: ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), 'top-label')"
+        refuse(
+            "calibrator must be a HistogramBinning, or ByNotion of one",
+            value=calibrator,
+            hint=of_cells if isinstance(calibrator, CanonicalBinning) else of_bins,
+            error=TypeError,
+        )
+    binning = method.binning
     check_is_fitted(calibrator)
     if isinstance(calibrator, ByNotion):
-        binning = calibrator.calibrator.binning
         names, notion = tuple(str(c) for c in calibrator.classes_.tolist()), calibrator.notion_
         problems = list(notion.parts(np.eye(len(names)), names))
         require(
@@ -133,7 +131,7 @@ def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], 
             )
         fitted = [(part.name, one) for part, one in zip(problems, calibrator.calibrators_, strict=True)]
     else:
-        binning, fitted = calibrator.binning, [(f"class {calibrator.classes_[1]}", calibrator)]
+        fitted = [(f"class {calibrator.classes_[1]}", calibrator)]
     require(
         not isinstance(binning, (str, Binning)) or not as_binning(binning).uses_outcomes,
         "bins must not depend on the outcomes, or these are no independent draws in them",
