@@ -103,7 +103,9 @@ def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], 
     """Return the bins of each problem, and in words what had no rows; refuse, or warn of, what no bound speaks of."""
     method = calibrator.calibrator if isinstance(calibrator, ByNotion) else calibrator
     if not isinstance(method, HistogramBinning):
-        of_cells = "For cells of the simplex take canonical_binning_guarantee with the smallest count_ above 0 as points_per_bin"
+        of_cells = (
+            "For cells of the simplex ask canonical_binning_guarantee, points_per_bin the smallest count_ above 0"
+        )
         of_bins = "Take bins: ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), 'top-label')"
         refuse(
             "calibrator must be a HistogramBinning, or ByNotion of one",
