@@ -190,11 +190,7 @@ def consistency(bins: Bins, rows_per_weight: float, level: float) -> tuple[Float
     return consistency_interval(bins.mean_prob, bins.weight * rows_per_weight, level)
 
 
-INTERVALS: Mapping[str, Interval] = {
-    "wilson": wilson,
-    "clopper-pearson": clopper_pearson,
-    "consistency": consistency,
-}
+INTERVALS: Mapping[str, Interval] = {"wilson": wilson, "clopper-pearson": clopper_pearson, "consistency": consistency}
 
 
 def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:

@@ -183,14 +183,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     if hasattr(calibrator, "cells"):
         cells, vertex = _cells_of(calibrator, prob, vertex, sides, resolution)
     return SimplexPartition(
-        prob,
-        calibrated,
-        vertex,
-        triangle,
-        cells,
-        classes,
-        name_of(calibrator),
-        splits_of(calibrator),
+        prob, calibrated, vertex, triangle, cells, classes, name_of(calibrator), splits_of(calibrator)
     )
 
 
@@ -476,13 +469,7 @@ def simplex_points(
         _require_classes(calibrator, classes)
         name, calibrated, splits = name_of(calibrator), mapped_by(calibrator, prob), splits_of(calibrator)
     return SimplexPoints(
-        prob,
-        problem.label[chosen],
-        None if calibrated is None else calibrated,
-        splits,
-        classes,
-        problem.size,
-        name,
+        prob, problem.label[chosen], None if calibrated is None else calibrated, splits, classes, problem.size, name
     )
 
 

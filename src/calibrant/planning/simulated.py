@@ -538,12 +538,7 @@ def _found(found: Found, what: str) -> dict[str, Any]:
     else:
         error = f"standard error of the simulation {found.standard_error:,.0f}"
         sentence = f"{found.rows:,} rows are needed {what} ({error})."
-    return {
-        "rows": found.rows,
-        "sentence": sentence,
-        "standard_error": found.standard_error,
-        "tried": found.tried,
-    }
+    return {"rows": found.rows, "sentence": sentence, "standard_error": found.standard_error, "tried": found.tried}
 
 
 def _predictions(
