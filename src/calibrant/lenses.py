@@ -323,6 +323,11 @@ def spread_within(cells: FineCells, value: float) -> tuple[float, float]:
     return value, highest - lowest
 
 
+LARGEST_SUM = MeanOverProblems(largest, largest_within)
+RANGE_OF_SUMS = MeanOverProblems(spread, spread_within)
+"""Sizes of cumulative residuals."""
+
+
 def _reach(cells: FineCells) -> tuple[float, float]:
     """Return how high and how low the running sums of the rows may go, the zero at the start included."""
     before = cells.reached[:-1]

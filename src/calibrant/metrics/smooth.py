@@ -6,23 +6,8 @@ from typing import Unpack
 
 import numpy.typing as npt
 
+from calibrant import lenses
 from calibrant._core.border import DataOptions
-from calibrant.lenses import (
-    Cumulative,
-    Local,
-    MeanOverProblems,
-    Smooth,
-    fixed_point,
-    fixed_point_within,
-    high_gap,
-    largest,
-    largest_gap,
-    largest_within,
-    mean_gap,
-    median_gap,
-    spread,
-    spread_within,
-)
 from calibrant.metrics.kinds import ThroughLens
 from calibrant.notions import Notion
 from calibrant.sums import Predictions
@@ -34,8 +19,8 @@ SMOOTH = ThroughLens(
     "smooth-ece",
     "smECE",
     "Błasiok and Nakkiran 2024",
-    lens=Smooth(),
-    size=MeanOverProblems(fixed_point, fixed_point_within),
+    lens=lenses.Smooth(),
+    size=lenses.MeanOverProblems(lenses.fixed_point, lenses.fixed_point_within),
 )
 
 
@@ -92,7 +77,9 @@ def smooth_calibration_error(
 # Integrated calibration index and its kin: distances between a loess smooth of the outcomes and the probabilities
 
 
-ICI = ThroughLens("ici", "ICI", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(mean_gap))
+ICI = ThroughLens(
+    "ici", "ICI", "Austin and Steyerberg 2019", lens=lenses.Local(), size=lenses.MeanOverProblems(lenses.mean_gap)
+)
 
 
 @ICI.declare
@@ -149,10 +136,12 @@ def integrated_calibration_index(
     >>> round(integrated_calibration_index([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.23
     """
-    return ICI.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
+    return ICI.of(y_true, y_prob, data, notion=notion, lens=lenses.Local(span, degree))
 
 
-E50 = ThroughLens("e50", "E50", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(median_gap))
+E50 = ThroughLens(
+    "e50", "E50", "Austin and Steyerberg 2019", lens=lenses.Local(), size=lenses.MeanOverProblems(lenses.median_gap)
+)
 
 
 @E50.declare
@@ -203,10 +192,12 @@ def e50_error(
     >>> round(e50_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.208
     """
-    return E50.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
+    return E50.of(y_true, y_prob, data, notion=notion, lens=lenses.Local(span, degree))
 
 
-E90 = ThroughLens("e90", "E90", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(high_gap))
+E90 = ThroughLens(
+    "e90", "E90", "Austin and Steyerberg 2019", lens=lenses.Local(), size=lenses.MeanOverProblems(lenses.high_gap)
+)
 
 
 @E90.declare
@@ -257,10 +248,12 @@ def e90_error(
     >>> round(e90_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.337
     """
-    return E90.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
+    return E90.of(y_true, y_prob, data, notion=notion, lens=lenses.Local(span, degree))
 
 
-EMAX = ThroughLens("emax", "Emax", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(largest_gap))
+EMAX = ThroughLens(
+    "emax", "Emax", "Austin and Steyerberg 2019", lens=lenses.Local(), size=lenses.MeanOverProblems(lenses.largest_gap)
+)
 
 
 @EMAX.declare
@@ -312,15 +305,13 @@ def emax_error(
     >>> round(emax_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.345
     """
-    return EMAX.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
+    return EMAX.of(y_true, y_prob, data, notion=notion, lens=lenses.Local(span, degree))
 
 
 # Calibration errors without bins: distances of the cumulative residuals
 
 
-KS = ThroughLens(
-    "ks-error", "KS", "Gupta K. et al. 2021", lens=Cumulative(), size=MeanOverProblems(largest, largest_within)
-)
+KS = ThroughLens("ks-error", "KS", "Gupta K. et al. 2021", lens=lenses.Cumulative(), size=lenses.LARGEST_SUM)
 
 
 @KS.declare
@@ -373,8 +364,8 @@ KUIPER = ThroughLens(
     "kuiper-error",
     "Kuiper",
     "Arrieta-Ibarra et al. 2022",
-    lens=Cumulative(),
-    size=MeanOverProblems(spread, spread_within),
+    lens=lenses.Cumulative(),
+    size=lenses.RANGE_OF_SUMS,
 )
 
 
