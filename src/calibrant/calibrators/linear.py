@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -225,8 +224,6 @@ class LinearScaling(MulticlassCalibrator):
 
 class LogitScaling(LinearScaling):
     """Scores that are linear in logits which a parameter names: the same forecast has more than one table of them."""
-
-    unstored = MappingProxyType({"logits": "log-softmax"})
 
     def __init__(
         self, *, logits: Logits = "as-given", input: Input = "probability", labels: Sequence[Any] | None = None
