@@ -47,7 +47,7 @@ from calibrant.metrics.noise import (
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Predictions, RowScore, Sums, scan
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of, require_drawable
-from calibrant.sums.reading import AsRead, Unread, is_unread, refuse_rows
+from calibrant.sums.reading import Unread, is_unread, refuse_rows
 from calibrant.sums.sums import distinct, fine_pair
 
 # Log loss, and the events that a forecast called impossible and that occurred all the same
@@ -425,7 +425,7 @@ class Own(Metric):
     def _asked(self, problem: Problem, **own: object) -> float:
         """Call the function with the labels and the forecast of a problem, which may be read in batches."""
         if is_unread(problem):
-            return self.target(AsRead(problem), None, **own)
+            return self.target(problem, None, **own)
         return self._called(problem, as_simplex(problem).label, **own)
 
     def _called(self, problem: Problem, label: IntArray, **own: object) -> float:
@@ -499,7 +499,7 @@ class MeanOfRows(Metric):
 
     def plan_of_estimate(self, problem: Unread) -> Plan:
         """Ask for sums of three powers of the values, of rows that are read in batches, and what else the value asks for."""
-        head = as_simplex(problem.reading.head)
+        head = as_simplex(problem.head())
         first, *others = self.plan(head).scores
         scores: list[tuple[str, RowScore]] = [(self.name, Centred.near(self.losses, head.at(slice(0, 4096)))), *others]
         if isinstance(self.per_row, LogLoss) and self.per_row.clip == 0.0:

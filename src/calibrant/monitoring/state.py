@@ -492,7 +492,6 @@ class State:
         _require(_is_whole(rows, LAST) and rows > 0 and plain["weight"] == rows, "numbers of rows")
         _require(plain["unit"] == {"are_counts": True, "rows_per_weight": 1.0}, "weights that are rows")
         _require(plain["n_classes"] == len(self.labels) > 1, "the number of classes")
-        _require(plain["kept"] is None, "no rows")
         cells = plain["cells"]
         _require(isinstance(cells, list) and len(cells) == 1, "cells of one notion")
         counts = [self._rows_of(one) for one in cells[0]["problems"]]
