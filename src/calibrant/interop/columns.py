@@ -200,6 +200,10 @@ def _of_one_kind(data: Any, decimal: str) -> Array:
         return np.isin(np.array(cells), ("True", "true"))
     if "" in distinct:
         return np.array([cell or None for cell in cells], dtype=object)
+    if cut := next((cell for cell in distinct if cell.endswith("\0")), None):
+        raise ValueError(
+            f"words must not end in a NUL character, which NumPy drops; got {cut!r}. Write the file without it."
+        )
     return np.array(cells)
 
 

@@ -103,7 +103,7 @@ class LogLoss:
 
     def __post_init__(self) -> None:
         hint = "0 gives infinity; leave it out for what scikit-learn does"
-        number("clip", self.clip, least=0.0, below=0.5, hint=hint)
+        object.__setattr__(self, "clip", number("clip", self.clip, least=0.0, below=0.5, hint=hint))
 
     def __call__(self, problem: SimplexProblem) -> FloatArray:
         """Return the loss of each row."""

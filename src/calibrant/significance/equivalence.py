@@ -148,8 +148,8 @@ def equivalence_test(
             hint="It is no distance, with no triangle inequality, and grows with the number of rows: a bound on it has no "
             "meaning. Pass 'ece' or 'ks-error'; estimate_calibration_error gives its expected value under calibration",
         )
-    fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
-    fraction("level", level, hint="For 95 % confidence pass level=0.05")
+    bound = fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
+    level = fraction("level", level, hint="For 95 % confidence pass level=0.05")
     resamples(n_resamples, hint="1000 is usual")
     value, shifts = _shifts(residuals, measured.name, n_resamples, as_rng(rng))
     reached = value - bound + TIE * (value + bound)
