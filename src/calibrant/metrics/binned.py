@@ -226,7 +226,7 @@ def expected_calibration_error(
     >>> round(expected_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.225
     """
-    return ECE.recut(binning).of(y_true, y_prob, data, notion=notion)
+    return ECE.of(y_true, y_prob, data, notion=notion, binning=binning)
 
 
 MCE = point("mce", "MCE", "Naeini et al. 2015", norm="max")
@@ -271,7 +271,7 @@ def maximum_calibration_error(
     >>> round(maximum_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.25
     """
-    return MCE.recut(binning).of(y_true, y_prob, data, notion=notion)
+    return MCE.of(y_true, y_prob, data, notion=notion, binning=binning)
 
 
 RMSCE = point("rmsce", "RMSCE", "Hendrycks et al. 2019", norm="l2")
@@ -312,7 +312,7 @@ def root_mean_squared_calibration_error(
     >>> round(root_mean_squared_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.226
     """
-    return RMSCE.recut(binning).of(y_true, y_prob, data, notion=notion)
+    return RMSCE.of(y_true, y_prob, data, notion=notion, binning=binning)
 
 
 DEBIASED = point(
@@ -373,7 +373,7 @@ def debiased_calibration_error(
     >>> round(debiased_calibration_error(y, p), 3)
     0.245
     """
-    return DEBIASED.recut(binning).of(y_true, y_prob, data, notion=notion)
+    return DEBIASED.of(y_true, y_prob, data, notion=notion, binning=binning)
 
 
 # Named calibration errors of each class over bins of equal mass
@@ -418,7 +418,7 @@ def adaptive_calibration_error(
     >>> round(adaptive_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], n_bins=2), 3)
     0.225
     """
-    return ACE.recut(EqualMass(n_bins)).of(y_true, y_prob, data)
+    return ACE.of(y_true, y_prob, data, binning=EqualMass(n_bins))
 
 
 TACE = point(
@@ -477,7 +477,7 @@ def thresholded_adaptive_calibration_error(
     >>> round(thresholded_adaptive_calibration_error([0, 1, 2], P), 3)
     0.367
     """
-    return TACE.recut(EqualMass(n_bins)).of(y_true, y_prob, data, notion=ThresholdedClassWise(threshold))
+    return TACE.of(y_true, y_prob, data, notion=ThresholdedClassWise(threshold), binning=EqualMass(n_bins))
 
 
 # Named calibration errors of each class against the rest
@@ -528,7 +528,7 @@ def classwise_calibration_error(
     >>> round(classwise_calibration_error([0, 1, 2], [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]), 3)
     0.244
     """
-    return CW_ECE.recut(binning).of(y_true, y_prob, data)
+    return CW_ECE.of(y_true, y_prob, data, binning=binning)
 
 
 CW_MCE = point(
@@ -577,7 +577,7 @@ def classwise_maximum_calibration_error(
     >>> round(classwise_maximum_calibration_error([0, 1, 2], P), 3)
     0.6
     """
-    return CW_MCE.recut(binning).of(y_true, y_prob, data)
+    return CW_MCE.of(y_true, y_prob, data, binning=binning)
 
 
 MEAN_MCE = point(
@@ -627,7 +627,7 @@ def classwise_mean_maximum_calibration_error(
     >>> round(classwise_mean_maximum_calibration_error([0, 1, 2], P), 3)
     0.4
     """
-    return MEAN_MCE.recut(binning).of(y_true, y_prob, data)
+    return MEAN_MCE.of(y_true, y_prob, data, binning=binning)
 
 
 MAX_ECE = point(
@@ -673,7 +673,7 @@ def classwise_worst_calibration_error(
     >>> round(classwise_worst_calibration_error([0, 1, 2], P), 3)
     0.267
     """
-    return MAX_ECE.recut(binning).of(y_true, y_prob, data)
+    return MAX_ECE.of(y_true, y_prob, data, binning=binning)
 
 
 # Named calibration errors of the top probability, given which class is predicted
@@ -733,7 +733,7 @@ def top_label_calibration_error(
     >>> top_label_calibration_error(["cat", "dog", "dog"], [0.75, 0.75, 0.5], y_pred=["cat", "cat", "dog"])
     0.3333333333333333
     """
-    return TL_ECE.recut(binning).of(y_true, y_prob, data)
+    return TL_ECE.of(y_true, y_prob, data, binning=binning)
 
 
 TL_MCE = point("top-label-mce", "TL-MCE", "Gupta and Ramdas 2022", notion="top-label", norm="max")
@@ -773,7 +773,7 @@ def top_label_maximum_calibration_error(
     >>> round(top_label_maximum_calibration_error([0, 0, 1, 0], [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]), 3)
     0.8
     """
-    return TL_MCE.recut(binning).of(y_true, y_prob, data)
+    return TL_MCE.of(y_true, y_prob, data, binning=binning)
 
 
 # The calibration error that tests each prediction in its bin
@@ -850,4 +850,4 @@ def bin_test_calibration_error(
     60.0
     """
     size = NormOfBins(BinTest(test, level))
-    return TCE.recut(binning).of(y_true, y_prob, data, notion=notion, size=size)
+    return TCE.of(y_true, y_prob, data, notion=notion, size=size, binning=binning)
