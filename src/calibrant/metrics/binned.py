@@ -13,20 +13,19 @@ from calibrant.binning.isotonic import BoundedIsotonic
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import BinTest, Loss, Norm, NormOfBins, TestName
 from calibrant.metrics.estimate import Estimate, Resampling
-from calibrant.metrics.kinds import ThroughLens, estimates, point
+from calibrant.metrics.kinds import ThroughLens, YProb, YTrue, estimates, point
 from calibrant.metrics.noise import error_through
-from calibrant.notions import Notion, ThresholdedClassWise, as_notion
-from calibrant.sums import Predictions
+from calibrant.notions import NotionLike, ThresholdedClassWise, as_notion
 from calibrant.sums.draws import Rng, as_rng
 
 # The general calibration error: a notion, a binning, a loss and a norm. The named metrics are points of it
 
 
 def calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     loss: str | Loss = "gap",
     norm: str | Norm = "l1",
@@ -90,10 +89,10 @@ def calibration_error(
 
 
 def estimate_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     loss: str | Loss = "gap",
     norm: str | Norm = "l1",
@@ -184,10 +183,10 @@ ECE = point("ece", "ECE", "Naeini et al. 2015; Guo et al. 2017")
 
 @ECE.declare
 def expected_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -234,10 +233,10 @@ MCE = point("mce", "MCE", "Naeini et al. 2015", norm="max")
 
 @MCE.declare
 def maximum_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -279,10 +278,10 @@ RMSCE = point("rmsce", "RMSCE", "Hendrycks et al. 2019", norm="l2")
 
 @RMSCE.declare
 def root_mean_squared_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -316,21 +315,16 @@ def root_mean_squared_calibration_error(
 
 
 DEBIASED = point(
-    "debiased-ece",
-    "debiased l2",
-    "Kumar et al. 2019",
-    binning=MASS,
-    loss="debiased squared gap",
-    norm="root",
+    "debiased-ece", "debiased l2", "Kumar et al. 2019", binning=MASS, loss="debiased squared gap", norm="root"
 )
 
 
 @DEBIASED.declare
 def debiased_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = MASS,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -384,11 +378,7 @@ ACE = point("ace", "ACE", "Nixon et al. 2019", notion="class-wise", binning=Equa
 
 @ACE.declare
 def adaptive_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    n_bins: int = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, n_bins: int = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Mean gap over bins of equal mass, averaged over classes (ACE), in [0, 1].
 
@@ -428,8 +418,8 @@ TACE = point(
 
 @TACE.declare
 def thresholded_adaptive_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
     threshold: float | None = None,
     n_bins: int = 15,
@@ -488,11 +478,7 @@ CW_ECE = point("classwise-ece", "CW-ECE", "Kull et al. 2019", notion="class-wise
 
 @CW_ECE.declare
 def classwise_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Calibration error of each class against the rest, averaged over classes (CW-ECE), in [0, 1].
 
@@ -538,11 +524,7 @@ CW_MCE = point(
 
 @CW_MCE.declare
 def classwise_maximum_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Largest gap in any bin of any class against the rest (CW-MCE), in [0, 1].
 
@@ -592,11 +574,7 @@ MEAN_MCE = point(
 
 @MEAN_MCE.declare
 def classwise_mean_maximum_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Largest gap of each class against the rest, averaged over classes, in [0, 1].
 
@@ -637,11 +615,7 @@ MAX_ECE = point(
 
 @MAX_ECE.declare
 def classwise_worst_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Calibration error of the worst class against the rest, in [0, 1].
 
@@ -684,11 +658,7 @@ TL_ECE = point("top-label-ece", "TL-ECE", "Gupta and Ramdas 2022", notion="top-l
 
 @TL_ECE.declare
 def top_label_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Calibration error of the top probability given which class is predicted (TL-ECE), in [0, 1].
 
@@ -741,11 +711,7 @@ TL_MCE = point("top-label-mce", "TL-MCE", "Gupta and Ramdas 2022", notion="top-l
 
 @TL_MCE.declare
 def top_label_maximum_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Largest gap in any bin of any predicted class (TL-MCE), in [0, 1].
 
@@ -788,9 +754,9 @@ TCE = point("tce", "TCE", "Matsubara et al. 2023", binning=BOUNDED, loss=BinTest
 @TCE.declare
 def bin_test_calibration_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = BOUNDED,
     test: TestName = "binomial",
     level: float = 0.05,

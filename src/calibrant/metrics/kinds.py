@@ -43,7 +43,7 @@ from calibrant.metrics.noise import (
     unbiased_square,
     unwatched,
 )
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion, NotionLike, as_notion
 from calibrant.sums import Plan, Predictions, RowScore, Sums, scan
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of, require_drawable
 from calibrant.sums.reading import AsRead, Unread, is_unread, refuse_rows
@@ -139,7 +139,6 @@ Function = Callable[..., float]
 F = TypeVar("F", bound=Function)
 
 BinningLike = int | Binning | None
-NotionLike = str | Notion | None
 YTrue = npt.ArrayLike | Predictions
 YProb = npt.ArrayLike | None
 """What a public function takes."""
@@ -158,7 +157,8 @@ class Difference(NamedTuple):
 
 def undeclared(*_: object, **__: object) -> float:
     """Stand in for the function of a metric that is not declared."""
-    refuse("a metric must have a function", got="none", hint="Decorate it with the metric's declare, or pass target=")
+    hint = "Decorate the function with the metric's declare, or pass target="
+    refuse("a metric must have a function", got="none", hint=hint)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -187,7 +187,7 @@ class Metric(Entry, ABC):
     target: Function = undeclared
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = False
-    notion: str | Notion | None = None
+    notion: NotionLike = None
     ideal: float | None = None
     may_be_undefined: bool = False
 
@@ -531,7 +531,9 @@ class ThroughLens(Metric):
     ) -> float:
         """Return the metric of a problem, under another notion, over other bins, through another lens or of another size."""
         through = lens or (self.lens if binning is None else self.lens.recut(as_binning(binning)))
-        return error_through(problem, as_notion(self.notion if notion is None else notion, problem), through, size or self.size)
+        return error_through(
+            problem, as_notion(self.notion if notion is None else notion, problem), through, size or self.size
+        )
 
     def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
         """Ask for the bins, of a size that needs no rows; of others for cells in place of the scores, of rows in batches."""
