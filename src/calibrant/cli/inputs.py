@@ -537,10 +537,11 @@ def opened(
 def _are_sums(arguments: argparse.Namespace, stream: ForecastStream, metrics: Sequence[str]) -> bool:
     """Whether all figures are had from one reading in batches."""
     from calibrant.binning import EqualWidth
-    from calibrant.metrics.kinds import cells_of, is_of_sums, metric_named
+    from calibrant.metrics.kinds import is_of_sums, metric_named
 
     chosen, cut, head = [metric_named(name) for name in metrics], binning_of(arguments), stream.predictions.head()
-    fixed = all(type(binning) is EqualWidth for _, binning in cells_of(chosen, head, cut, arguments.notion))
+    seen = (one for metric in chosen if (one := metric.residuals(head, cut, arguments.notion)) is not None)
+    fixed = all(type(one.table[1]) is EqualWidth for one in seen if one.size.of_bins is not None)
     return fixed and type(cut) is EqualWidth and all(is_of_sums(one, head, cut, arguments.notion) for one in chosen)
 
 

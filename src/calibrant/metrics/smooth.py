@@ -8,9 +8,8 @@ import numpy.typing as npt
 
 from calibrant import lenses
 from calibrant._core.border import DataOptions
-from calibrant.metrics.kinds import ThroughLens
-from calibrant.notions import Notion
-from calibrant.sums import Predictions
+from calibrant.metrics.kinds import ThroughLens, YProb, YTrue
+from calibrant.notions import NotionLike
 
 # The smooth calibration error: residuals under a kernel that chooses its own width
 
@@ -26,11 +25,7 @@ SMOOTH = ThroughLens(
 
 @SMOOTH.declare
 def smooth_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> float:
     """Mean distance of outcome and probability under a kernel as wide as that distance (smooth ECE), in [0, 1].
 
@@ -85,9 +80,9 @@ ICI = ThroughLens(
 @ICI.declare
 def integrated_calibration_index(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     span: float = 0.75,
     degree: int = 2,
     **data: Unpack[DataOptions],
@@ -147,9 +142,9 @@ E50 = ThroughLens(
 @E50.declare
 def e50_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     span: float = 0.75,
     degree: int = 2,
     **data: Unpack[DataOptions],
@@ -203,9 +198,9 @@ E90 = ThroughLens(
 @E90.declare
 def e90_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     span: float = 0.75,
     degree: int = 2,
     **data: Unpack[DataOptions],
@@ -259,9 +254,9 @@ EMAX = ThroughLens(
 @EMAX.declare
 def emax_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     span: float = 0.75,
     degree: int = 2,
     **data: Unpack[DataOptions],
@@ -316,11 +311,7 @@ KS = ThroughLens("ks-error", "KS", "Gupta K. et al. 2021", lens=lenses.Cumulativ
 
 @KS.declare
 def kolmogorov_smirnov_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> float:
     """Largest distance between cumulative probability and cumulative events in the order of scores (KS error), in [0, 1].
 
@@ -361,21 +352,13 @@ def kolmogorov_smirnov_error(
 
 
 KUIPER = ThroughLens(
-    "kuiper-error",
-    "Kuiper",
-    "Arrieta-Ibarra et al. 2022",
-    lens=lenses.Cumulative(),
-    size=lenses.RANGE_OF_SUMS,
+    "kuiper-error", "Kuiper", "Arrieta-Ibarra et al. 2022", lens=lenses.Cumulative(), size=lenses.RANGE_OF_SUMS
 )
 
 
 @KUIPER.declare
 def kuiper_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> float:
     """Range of the cumulative residuals in the order of scores (Kuiper, ECCE-R), in [0, 1]; 0 is calibrated.
 

@@ -17,15 +17,7 @@ from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, We
 from calibrant.binning import Binning
 from calibrant.exceptions import warn
 from calibrant.metrics.kinds import Function, LogLoss, Metric, as_metric
-from calibrant.significance.result import (
-    INDEPENDENT,
-    OUTSIDE,
-    TIE,
-    Alternative,
-    Draws,
-    TestResult,
-    standard_normal,
-)
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TIE, Alternative, Draws, TestResult, standard_normal
 from calibrant.sums.draws import Rng, as_rng
 
 # Paired difference of a metric between two forecasts of the same rows, with its interval

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
@@ -31,10 +30,9 @@ from calibrant.metrics.estimate import (
     resampled_deviations,
     smoothed_deviations,
 )
-from calibrant.metrics.kinds import as_metric
+from calibrant.metrics.kinds import YProb, YTrue, as_metric
 from calibrant.metrics.noise import Residuals
 from calibrant.significance.result import INDEPENDENT, OUTSIDE, TIE, Draws, TestResult, hypothesis_of
-from calibrant.sums import Predictions
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
 USUAL = "Pass 'ece' or 'ks-error'"
@@ -84,8 +82,8 @@ class EquivalenceResult(TestResult):
 
 @declare("test", "equivalence", symbol="EQ", source="Wellek 2010")
 def equivalence_test(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
     bound: float = 0.02,
     metric: str = "ece",

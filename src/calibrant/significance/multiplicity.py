@@ -16,7 +16,8 @@ from calibrant._core.border import DataOptions, as_labels, as_problem
 from calibrant._core.checks import choice, refuse, require
 from calibrant._core.result import Result, Table, shown_pvalue, under
 from calibrant._core.rows import BinaryProblem, BoolArray, Problem
-from calibrant.notions import Notion, as_notion
+from calibrant.metrics.kinds import YProb
+from calibrant.notions import NotionLike, as_notion
 from calibrant.significance.result import TestResult
 from calibrant.sums.reading import require_rows
 
@@ -109,9 +110,9 @@ class MultipleTests(Result):
 def by_class(
     test: Test,
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     method: Method = "holm",
     **data: Unpack[DataOptions],
 ) -> MultipleTests:

@@ -23,9 +23,9 @@ from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Recalibration, recalibration_of
 from calibrant.metrics import kernel
 from calibrant.metrics.decompositions import same_rows
-from calibrant.metrics.kinds import Function, as_metric
+from calibrant.metrics.kinds import Function, YProb, YTrue, as_metric
 from calibrant.metrics.regression import warn_if_ruled
-from calibrant.notions import Notion, as_notion, single_problem
+from calibrant.notions import Notion, NotionLike, as_notion, single_problem
 from calibrant.significance.result import (
     CALIBRATED,
     INDEPENDENT,
@@ -41,7 +41,7 @@ from calibrant.significance.result import (
     result_of,
     standard_normal,
 )
-from calibrant.sums import Predictions, draws
+from calibrant.sums import draws
 from calibrant.sums.draws import Rng, as_rng, labels_of
 from calibrant.sums.reading import added
 from calibrant.sums.sums import CellProblem
@@ -95,7 +95,7 @@ class HosmerLemeshowResult(TestResult):
 @declare("test", "hosmer-lemeshow", symbol="HL", source="Hosmer and Lemeshow 1980; Fagerland et al. 2008")
 def hosmer_lemeshow_test(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
     n_bins: int = 10,
     reference: Any = None,
@@ -238,7 +238,7 @@ def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
 @declare("test", "pearson", symbol="X2", source="Pearson 1900")
 def pearson_test(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
     n_parameters: int = 0,
     n_resamples: int | None = 1000,
@@ -399,8 +399,8 @@ def warn_if_sparse(expected: FloatArray, cure: str) -> None:
 
 @declare("test", "resampling", symbol="phi", source="Vaicenavicius et al. 2019")
 def resampling_test(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
     metric: str | Function = "classwise-ece",
     binning: int | Binning | None = None,
@@ -518,10 +518,10 @@ RANGE = KnownLaw("range of a Brownian motion", draws.range_survival, draws.range
 
 @declare("test", "kolmogorov-smirnov", symbol="KS", source="Arrieta-Ibarra et al. 2022")
 def kolmogorov_smirnov_test(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     n_resamples: int | None = None,
     rng: Rng = 0,
     **data: Unpack[DataOptions],
@@ -584,10 +584,10 @@ def kolmogorov_smirnov_test(
 
 @declare("test", "kuiper", symbol="Kuiper", source="Arrieta-Ibarra et al. 2022")
 def kuiper_test(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     n_resamples: int | None = None,
     rng: Rng = 0,
     **data: Unpack[DataOptions],
@@ -646,12 +646,7 @@ def kuiper_test(
 
 
 def _single_problem(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None,
-    notion: str | Notion | None,
-    test: str,
-    data: DataOptions,
-    words: str = CALIBRATED,
+    y_true: YTrue, y_prob: YProb, notion: NotionLike, test: str, data: DataOptions, words: str = CALIBRATED
 ) -> tuple[BinaryProblem, str]:
     """Return the one problem that a notion makes, and the hypothesis in words."""
     problem = as_problem(y_true, y_prob, **data)
@@ -726,9 +721,9 @@ TestEstimator = Literal["unbiased", "block", "linear"]
 @declare("test", "kernel", symbol="SKCE", source="Widmann et al. 2019")
 def kernel_test(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     estimator: TestEstimator = "unbiased",
     null: Null = "consistency",
     n_resamples: int = 1000,
@@ -857,10 +852,10 @@ HYPOTHESES: dict[Parameters, str] = {
 @declare("test", "cox", symbol="LR", source="Cox 1958")
 def cox_test(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
     parameters: Parameters = "both",
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> TestResult:
     """Test slope 1 and intercept 0 of a logistic recalibration by the likelihood ratio (Cox).
@@ -951,11 +946,7 @@ ROUNDED_GAIN = 1e-14
 
 @declare("test", "spiegelhalter", symbol="Z", source="Spiegelhalter 1986")
 def spiegelhalter_test(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> TestResult:
     """Test whether the Brier score equals its expected value under calibration (Spiegelhalter's Z).
 
@@ -1037,12 +1028,7 @@ def _excess(problem: Problem, notion: Notion) -> FloatArray:
 
 @declare("test", "bayes-factor", symbol="BF", source="calibrant", also=("evidence",))
 def bayes_factor_test(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    n_resamples: int = 1000,
-    rng: Rng = 0,
-    **data: Unpack[DataOptions],
+    y_true: npt.ArrayLike, y_prob: YProb = None, *, n_resamples: int = 1000, rng: Rng = 0, **data: Unpack[DataOptions]
 ) -> TestResult:
     """Test whether calibration is needed at all, by the Bayes factor of a recalibration against the forecast (BF).
 
