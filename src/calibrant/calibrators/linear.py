@@ -24,7 +24,7 @@ from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Extent, over_rows
 from calibrant.fit.multinomial import TOLERANCE, Design, Diagonal, Full, LargeObjective, Objective, TableRows, blocks
 from calibrant.fit.simplex_tree import BlockCandidates, Candidates, DataCandidates, GivenCandidates, Growth
-from calibrant.sums.reading import is_unread
+from calibrant.sums.reading import UnreadSimplex, is_unread
 
 # What vector, matrix, Dirichlet and structured scaling share: the fit of a table, its units, and what is said of it
 
@@ -202,7 +202,7 @@ def logits_of(forecast: Forecast, which: Logits) -> FloatArray:
 def temperature_of(problem: SimplexProblem) -> float:
     """Temperature of the best scaling."""
     scaling = TemperatureScaling()
-    if not is_unread(problem):
+    if not isinstance(problem, UnreadSimplex):
         problem = replace(problem, forecast=Forecast(log_prob_of(problem.forecast), is_logit=True))
     scaling._fit(problem)
     return scaling.temperature_

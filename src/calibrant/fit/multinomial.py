@@ -210,7 +210,7 @@ class TablePoint(Point):
     x: FloatArray
     value: float
     gradient: FloatArray
-    hessian: FloatArray | None = None
+    hessian: Any = None
     rounding: float = ROUNDING
 
     def step(self) -> FloatArray:
@@ -238,7 +238,8 @@ class LargeObjective(Objective):
             self.share.astype(single),
             self.z.astype(single),
         )
-        self.rough, self.blocks, self.first = True, None, 0.0
+        self.rough, self.first = True, 0.0
+        self.blocks: Any = None
         step = max(1, len(self.z) // BLOCK_ROWS)
         self.some = slice(None, None, step)
         # Products of the same cost as making the blocks; they may need twice the memory of the forecast.
