@@ -51,9 +51,6 @@ NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
 
 GATE = re.compile(r"\s*([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z_]+))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
 
-DRAWS = 1000
-"""Draws behind a p-value of `calibrant test`, where no number is asked for."""
-
 LAW_OF_MANY_ROWS = ("kernel",)
 """Tests that draw, unless there are very many rows: what they draw is known from what they found."""
 
