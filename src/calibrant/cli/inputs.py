@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -633,6 +634,13 @@ def warn_beside_other_rows(arguments: argparse.Namespace, forecast: ForecastTabl
     whole = argparse.Namespace(**vars(arguments) | {"rows": None, "weight": None})
     both = aligned(whole, [forecast, read(whole, arguments.other)])
     warn_if_training_rows(*(Shown.of(whole, one.file, one).problem(whole) for one in both))
+
+
+def as_json(value: Any) -> Any:
+    """What JSON can hold: infinity is a word that `float` and JavaScript's Number read, and what is no number is null."""
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
 
 
 # Options that are whole numbers
