@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv as lines_of
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +28,7 @@ from calibrant.interop.local_files import (
     warn_of_unread,
 )
 from calibrant.interop.tables import arrow_of, format_of, no_number, require_csv
-from calibrant.interop.writing import SEPARATORS, cells_of, parts_alike, require_closed_quotes, whole_file, write_rows
+from calibrant.interop.writing import head_of, require_closed_quotes, whole_file, write_rows
 
 # Where tables are: paths, folders, patterns and addresses of other file systems, as files in the order of their names
 
@@ -284,9 +283,7 @@ class CsvReader(Reader):
         super().__init__(file)
         start, quotes = _start(file), _quotes(file)
         self.is_quoted = '"' in start or quotes > 0
-        first = {separator: _first_two(start, separator) for separator in SEPARATORS}
-        self.separator = max(first, key=lambda one: parts_alike(*first[one][:2]))  # of equal ones the first
-        names, _, self.n_lines = first[self.separator]
+        self.separator, names, self.n_lines = head_of(lambda: StringIO(start, newline=""), len(start))
         if any("\ufffd" in name or "\x00" in name for name in names):
             raise ValueError("its text is not UTF-8; save it as UTF-8")
         if quotes % 2:
@@ -412,15 +409,6 @@ def _start(file: File) -> str:
         while len(start.strip().splitlines()) <= 2 and len(start) < MOST_BEFORE and (block := source.read(1 << 20)):
             start += block
     return start.decode("utf-8-sig", errors="replace")
-
-
-def _first_two(start: str, separator: str) -> tuple[list[str], list[str], int]:
-    """Return the names, the cells of the next line, and how many lines there are up to the names."""
-    with cells_of(len(start)):
-        lines = lines_of.reader(StringIO(start, newline=""), delimiter=separator)
-        names = next((row for row in lines if row), [])
-        n_lines = lines.line_num
-        return names, next((row for row in lines if row), []), n_lines
 
 
 # Where pieces come from: files, streams of Arrow, and what a program hands over batch by batch

@@ -412,7 +412,7 @@ def of_equal_width(binning: int | Binning) -> EqualWidth:
 VERSION = 1
 """Of what `Monitor.to_dict` writes."""
 
-ENTRIES = {"calibrant_monitor", "options", "n_rows", "next_row", "windows", "reference", "checksum"}
+ENTRIES = {"calibrant_monitor", "options", "n_rows", "next_row", "windows", "reference", "alarms", "checksum"}
 
 ROUNDING = 1e-9
 """How far a sum of probabilities may be beyond the number of its rows, in parts of it."""
@@ -464,6 +464,18 @@ def require_empty(plain: Mapping[str, Any]) -> None:
     """Refuse rows whose notion is not known."""
     is_empty = not plain["windows"] and plain["reference"] is None and plain["n_rows"] == 0
     _require(is_empty, "the notion of its rows")
+
+
+def require_alarms(alarms: Any, names: Sequence[str], alpha: float) -> list[dict[str, Any]]:
+    """Return what was written of alarms, if it is one of each test at most, of these windows."""
+    _require(isinstance(alarms, list), "a list of alarms")
+    for one in alarms:
+        is_one = set(one) == {"test", "window", "evidence", "alpha", "where"} and isinstance(one["where"], str)
+        _require(is_one and one["test"] in ("calibration", "drift"), "alarms of tests")
+        _require(one["window"] in names and one["alpha"] == alpha, "alarms of its windows")
+        is_found = type(one["evidence"]) in (int, float) and 0.0 < one["evidence"] < np.inf
+        _require(is_found or one["evidence"] == "inf", "the evidence of alarms")
+    return list(alarms)
 
 
 @dataclass(frozen=True)
