@@ -270,7 +270,7 @@ class Assessment(DrawnResult):
     _picture = Picture(
         "the reliability diagram",
         "curves.reliability.plot_reliability",
-        options="Those of `plot_reliability`: ``panels``, ``style``, ``markers``, ``axis``, ``below``, ``intervals``.",
+        takes=("panels", "style", "markers", "axis", "below", "intervals"),
         of="curve",
     )
 
