@@ -16,7 +16,7 @@ import numpydoc.validate
 import pytest
 
 import calibrant
-from calibrant._core.lazy import PACKAGES, RENAMED, RETIRED, homes, load, where
+from calibrant._core.lazy import PACKAGES, homes, load, where
 from calibrant._core.registry import HOMES, entries
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -135,25 +135,11 @@ def test_an_attribute_of_the_wrong_place_names_the_right_one():
     assert not hasattr(calibrant.curves, "log_loss")
 
 
-def test_an_old_name_is_answered_with_the_new_one():
-    with pytest.raises(
-        ImportError, match="net_benefit_curve is decision_curve now: from calibrant import decision_curve"
-    ):
-        from calibrant import net_benefit_curve  # noqa: F401
-    assert set(RENAMED.values()) <= set(homes())
-    assert not (set(RENAMED) | set(RETIRED)) & set(homes())
-
-
-@pytest.mark.parametrize("name", RETIRED)
-def test_what_is_done_otherwise_now_is_said(name):
-    assert where(name).startswith("Call ")
-
-
 def test_a_module_is_imported_though_its_name_is_nearly_one_of_a_function():
-    assert where("cumulative").startswith("Did you mean")
-    statement = "from calibrant.curves import cumulative; print(cumulative.__name__)"
+    assert where("reliability").startswith("Did you mean")
+    statement = "from calibrant.curves import reliability; print(reliability.__name__)"
     done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=True)
-    assert done.stdout == "calibrant.curves.cumulative\n"
+    assert done.stdout == "calibrant.curves.reliability\n"
 
 
 def test_a_slip_of_the_pen_is_answered_with_what_was_meant():

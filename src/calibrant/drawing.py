@@ -97,7 +97,8 @@ def legend_above(ax: Any, *given: Sequence[Any], room: float = OF_TITLE, **optio
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "bbox_transform": above, "borderaxespad": 0.0}
     look = {"columnspacing": 1.2, "borderpad": 0.0, "alignment": "left", **OUTSIDE, **options}
     for n_columns in range(min(MOST_COLUMNS, len(labels)), 0, -1):
-        legend = ax.legend(handles, labels, ncols=n_columns, **place, **look)
+        n_rows = -(-len(labels) // n_columns)
+        legend = ax.legend(handles, labels, ncols=-(-len(labels) // n_rows), **place, **look)
         if legend.get_window_extent().width <= ax.get_window_extent().width:
             return
 

@@ -338,6 +338,10 @@ def _divided_by_sums(rows: FloatArray) -> FloatArray:
     return quotients(rows, sums)
 
 
+NotionLike = str | Notion | None
+"""What a function takes for a notion: its name, itself, or the usual one."""
+
+
 # The event of two classes
 
 
@@ -364,7 +368,7 @@ class Binary(Notion):
             yield from known
             return
         if isinstance(problem, BinaryProblem):
-            yield problem if problem.name else _named(problem, _of_class(problem.classes[1]))
+            yield problem if problem.name else replace(problem, name=_of_class(problem.classes[1]))
             return
         # The difference of two logits is exact where the probability has long become 0 or 1.
         logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.forecast.shape[1] == 2 else None
@@ -373,13 +377,6 @@ class Binary(Notion):
                 binary.score if logit is None else score_of_logit(logit)
             )  # as of one column of logits, to the last digit
             yield replace(binary, score=score, classes=problem.classes, logit=logit)
-
-
-def _named(problem: BinaryProblem, name: str) -> BinaryProblem:
-    # As dataclasses.replace does, which takes as long as all else that is done for a few rows.
-    named = object.__new__(BinaryProblem)
-    named.__dict__.update(problem.__dict__, name=name)
-    return named
 
 
 def _of_class(label: object) -> str:
@@ -1050,9 +1047,7 @@ def of_pair(notion: Notion, predicted: Predicted) -> Notion:
 TOP_K = re.compile(r"top[-_ ]([0-9]+)[-_ ](confidence|label)", re.IGNORECASE)
 
 
-def as_notion(
-    notion: str | Notion | None, problem: Problem | None = None, *, of_many: str | Notion = "confidence"
-) -> Notion:
+def as_notion(notion: NotionLike, problem: Problem | None = None, *, of_many: str | Notion = "confidence") -> Notion:
     """Return the notion of that name; where none is given, the default, which is decided here and nowhere else.
 
     Two classes have one event: the default is ``binary``, of one column and of two. ``of_many`` is the default of more classes.
@@ -1098,7 +1093,7 @@ def binary_problems(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike | None = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> list[BinaryProblem]:
     """List the binary problems of a notion: the data that its errors are measured on and its calibrators fitted to.

@@ -1,4 +1,4 @@
-"""Files are read and written with pyarrow, and without."""
+"""Packages that look as if they were not installed."""
 
 import pytest
 
@@ -14,12 +14,3 @@ def without(monkeypatch):
         monkeypatch.setattr(columns, "find_spec", lambda name: None if name in packages else found(name))
 
     return hide
-
-
-@pytest.fixture(params=["pyarrow", "numpy"])
-def engine(request, without):
-    """The package that reads and writes."""
-    if request.param != "numpy":
-        pytest.importorskip(request.param)
-    without(*(() if request.param == "pyarrow" else ("pyarrow",)))
-    return request.param

@@ -1,4 +1,4 @@
-"""CSV files: separators, quotes, empty lines and types of columns, with pyarrow and without."""
+"""CSV files: separators, quotes, empty lines and types of columns."""
 
 import csv
 import re
@@ -29,19 +29,19 @@ def write(path, text):
     ids=["whole numbers", "numbers", "with NaN", "mixed", "booleans", "booleans of pandas", "words", "quoted"],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["unix", "windows"])
-def test_a_csv_column_gets_the_type_that_all_its_cells_have(cells, expected, newline, engine, tmp_path):
+def test_a_csv_column_gets_the_type_that_all_its_cells_have(cells, expected, newline, tmp_path):
     path = write(tmp_path / "table.csv", newline.join(["x,k", *(f"{cell},{i}" for i, cell in enumerate(cells))]))
     found = read_table(path)["x"]
     assert found.dtype.kind == expected.dtype.kind
     np.testing.assert_array_equal(found, expected)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_name(engine, tmp_path):
+def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path):
     path = write(tmp_path / "table.csv", "\ufefflabel,p\n1,0.5\n")
     assert list(read_table(path)) == ["label", "p"]
 
 
-def test_a_type_is_decided_by_the_last_line_too(engine, tmp_path):
+def test_a_type_is_decided_by_the_last_line_too(tmp_path):
     path = write(tmp_path / "table.csv", "x\n" + "1\n" * 3000 + "0.5\n")
     assert read_table(path)["x"][-1] == 0.5
 
@@ -56,19 +56,19 @@ def test_a_type_is_decided_by_the_last_line_too(engine, tmp_path):
     ],
     ids=["ragged", "a name twice", "header only", "empty"],
 )
-def test_a_broken_csv_is_refused(text, why, engine, tmp_path):
+def test_a_broken_csv_is_refused(text, why, tmp_path):
     with pytest.raises(ValueError, match=rf"table\.csv must .*{why}.*\. (Was it|Check)"):
         read_table(write(tmp_path / "table.csv", text))
 
 
 @pytest.mark.parametrize("cell", ["00.3", "1_0", "\uff10.5", "0.5\0", "half", "0,5"])
-def test_a_cell_that_is_no_number_is_named_by_its_own_row(cell, engine, tmp_path):
+def test_a_cell_that_is_no_number_is_named_by_its_own_row(cell, tmp_path):
     path = write(tmp_path / "table.csv", f'label,p\n1,.5\n0,.2\n0,"{cell}"\n')
     with pytest.raises(TypeError, match=f"numbers in the column 'p'; got {re.escape(repr(cell))} in row 2\\."):
         read_forecast(path)
 
 
-def test_decimal_commas_are_cured_by_points_and_by_semicolons(engine, tmp_path):
+def test_decimal_commas_are_cured_by_points_and_by_semicolons(tmp_path):
     text = 'label,p\n1,"0,5"\n0,"0,2"\n'
     with pytest.raises(TypeError, match=r"Write decimals with a point, or separate the columns by semicolons\."):
         read_forecast(write(tmp_path / "t.csv", text))
@@ -77,7 +77,7 @@ def test_decimal_commas_are_cured_by_points_and_by_semicolons(engine, tmp_path):
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["unix", "windows"])
-def test_a_blank_line_of_one_column_is_a_missing_cell(newline, engine, tmp_path):
+def test_a_blank_line_of_one_column_is_a_missing_cell(newline, tmp_path):
     path = write(tmp_path / "table.csv", newline.join(["p", ".5", "", ".2", ""]))
     np.testing.assert_array_equal(read_table(path)["p"], [0.5, np.nan, 0.2])
     pair = write(tmp_path / "pair.csv", newline.join(["y,p", "1,.5", "", "0,.2", ""]))
@@ -95,26 +95,26 @@ def test_a_blank_line_of_one_column_is_a_missing_cell(newline, engine, tmp_path)
     ],
     ids=["in the middle", "in the last row", "after a quote inside a cell", "after two lines", "before another"],
 )
-def test_a_quote_that_is_never_closed_is_refused_by_its_line(rows, line, engine, tmp_path):
+def test_a_quote_that_is_never_closed_is_refused_by_its_line(rows, line, tmp_path):
     path = write(tmp_path / "table.csv", "\n".join(["label,p,note", *rows, ""]))
     with pytest.raises(ValueError, match=f"readable csv file; it is not: line {line} has a quote .* never closed"):
         read_table(path)
 
 
-@pytest.mark.parametrize("cell", ['5" pipe', '"say ""5"" "" inches"" """', '"two\nlines"', '"two\n"', '"ends" here"'])
-def test_quotes_that_do_not_open_a_cell_are_characters(cell, engine, tmp_path):
+@pytest.mark.parametrize("cell", ['5" pipe', '"say ""5"" "" inches"" """', '"two\nlines"', '"two\n"'])
+def test_quotes_that_do_not_open_a_cell_are_characters(cell, tmp_path):
     path = write(tmp_path / "table.csv", f"\ufeffk,x\n1,{cell}\n2,{cell}\n3,{cell}\n")
     assert read_table(path)["k"].tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("length", [200_000, 3_000_000])
-def test_a_cell_of_any_length_is_read(length, engine, tmp_path):
+def test_a_cell_of_any_length_is_read(length, tmp_path):
     long = "x" * length
     limit = csv.field_size_limit()
     path = write(tmp_path / "table.csv", f"k,note\n1,a\n2,{long}\n3,b\n")
     assert read_table(path).columns["note"].cells() == ["a", long, "b"]
     assert csv.field_size_limit() == limit
-    with pytest.raises(ValueError, match=r"readable csv file; it is not: .*(2 columns, got 3|3 values for 2 columns)"):
+    with pytest.raises(ValueError, match=r"readable csv file; it is not: .*2 columns, got 3"):
         read_table(write(tmp_path / "table.csv", f"k,note\n1,a\n2,{long}\n3,b,c\n"))
 
 
@@ -132,7 +132,7 @@ def test_a_cell_of_any_length_is_read(length, engine, tmp_path):
     ],
     ids=["quoted", "unquoted", "more commas", "tab", "quoted semicolons", "semicolons", "tie", "names alone"],
 )
-def test_the_separator_is_the_one_that_parts_the_first_lines_alike(text, names, engine, tmp_path):
+def test_the_separator_is_the_one_that_parts_the_first_lines_alike(text, names, tmp_path):
     path = write(tmp_path / "table.csv", text)
     if names is None:
         with pytest.raises(ValueError, match="at least one row"):
@@ -143,7 +143,7 @@ def test_the_separator_is_the_one_that_parts_the_first_lines_alike(text, names, 
 
 @pytest.mark.parametrize("start", ["\n", "\r\n\r\n", "\ufeff\n\n"])
 @pytest.mark.parametrize("names", ["y,p", "p"])
-def test_empty_lines_before_the_names_are_left_out(start, names, engine, tmp_path):
+def test_empty_lines_before_the_names_are_left_out(start, names, tmp_path):
     cells = ["0.5", "half", "0.2"] if names == "p" else ["1,0.5", "0,half", "1,0.2"]
     path = write(tmp_path / "table.csv", start + "\n".join([names, *cells]))
     assert read_table(path).columns["p"].cells() == ["0.5", "half", "0.2"]
@@ -151,18 +151,12 @@ def test_empty_lines_before_the_names_are_left_out(start, names, engine, tmp_pat
         read_forecast(path, label_optional=True)
 
 
-def test_a_line_that_does_not_fit_is_named_by_its_place_in_the_file(without, tmp_path):
-    without("pyarrow")
-    with pytest.raises(ValueError, match="line 8 has 3 values for 2 columns"):
-        read_table(write(tmp_path / "table.csv", '\n\ny,p\n1,"two\nlines"\n\n0,1\n1,2,3\n'))
-
-
-def test_a_file_of_empty_lines_has_no_rows(engine, tmp_path):
+def test_a_file_of_empty_lines_has_no_rows(tmp_path):
     with pytest.raises(ValueError, match="at least one row; it has none"):
         read_table(write(tmp_path / "table.csv", "\n\n"))
 
 
-def test_a_csv_in_another_encoding_is_refused(engine, tmp_path):
+def test_a_csv_in_another_encoding_is_refused(tmp_path):
     (tmp_path / "table.csv").write_bytes("a\nÄ\n".encode("utf-16"))
     with pytest.raises(ValueError, match="readable csv"):
         read_table(tmp_path / "table.csv")

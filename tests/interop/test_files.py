@@ -1,13 +1,9 @@
 """A forecast in a file: its columns are found, or refused when they are not clear."""
 
-from datetime import date
-from decimal import Decimal
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
-from calibrant.interop.tables import _is_number, read_forecast, select, write_table
+from calibrant.interop.tables import read_forecast, select, write_table
 
 NAMES = ["label", "p_a", "p_b", "q", "p_c"]
 
@@ -171,13 +167,3 @@ def test_a_forecast_without_labels_says_so_when_asked_for_them(tmp_path):
     assert forecast.label_column is None
     with pytest.raises(ValueError, match="must have a label column; none was found"):
         _ = forecast.y_true
-
-
-@pytest.mark.parametrize("cell", [1, 0.5, True, np.float32(2), Decimal("0.1"), Fraction(1, 3), "0.25", "1e-3"])
-def test_a_cell_that_is_a_number_is_none_of_the_wrong_ones(cell):
-    assert _is_number(cell)
-
-
-@pytest.mark.parametrize("cell", [None, b"1", date(2026, 1, 1), [1], {"a": 1}, object(), 1j, "one", ""])
-def test_a_cell_that_is_no_number_is_a_wrong_one(cell):
-    assert not _is_number(cell)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibrant.cli import main
-from calibrant.interop import columns
 from calibrant.interop.tables import read_forecast, read_table, write_table
 
 PROB = [0.2, 0.7, 0.4]
@@ -45,11 +44,8 @@ CELLS = {
 }
 
 
-@pytest.mark.parametrize("arrow", [True, False], ids=["pyarrow", "numpy"])
 @pytest.mark.parametrize("name", CELLS)
-def test_apply_copies_every_cell_of_a_csv_file(name, arrow, calibrator, monkeypatch):
-    if not arrow:
-        monkeypatch.setattr(columns, "find_spec", lambda package: None)
+def test_apply_copies_every_cell_of_a_csv_file(name, calibrator):
     lines = [f"{cell},{p}" for cell, p in zip(CELLS[name], PROB, strict=True)]
     with open("in.csv", "w", newline="", encoding="utf-8") as file:
         file.write("\n".join(["extra,p", *lines]) + "\n")
@@ -76,7 +72,6 @@ def test_labels_with_leading_zeros_are_words(label, tmp_path):
     assert read_forecast(tmp_path / "t.csv").y_true.tolist() == label
 
 
-@pytest.mark.parametrize("arrow", [True, False], ids=["pyarrow", "numpy"])
 @pytest.mark.parametrize(
     ("text", "separator"),
     [
@@ -88,9 +83,7 @@ def test_labels_with_leading_zeros_are_words(label, tmp_path):
     ],
     ids=["decimal comma", "semicolon", "tab", "byte order mark", "old line ends"],
 )
-def test_separators_marks_and_line_ends_are_read_and_kept(text, separator, arrow, tmp_path, monkeypatch):
-    if not arrow:
-        monkeypatch.setattr(columns, "find_spec", lambda package: None)
+def test_separators_marks_and_line_ends_are_read_and_kept(text, separator, tmp_path):
     (tmp_path / "t.csv").write_bytes(text.encode())
     forecast = read_forecast(tmp_path / "t.csv")
     assert forecast.y_true.tolist() == [1, 0]
@@ -141,7 +134,7 @@ def arrow_columns():
     }
 
 
-ARROW = list(arrow_columns()) if columns.find_spec("pyarrow") else []
+ARROW = list(arrow_columns())
 
 
 @pytest.mark.parametrize("ending", ["parquet", "feather"])

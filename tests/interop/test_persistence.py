@@ -28,7 +28,7 @@ from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import _ENTRIES, Entry, entries
 from calibrant.binning import Projection
 from calibrant.calibrators import BinaryCalibrator, CanonicalBinning
-from calibrant.interop.save import FORMAT, VERSION, Reader, Writer, decode, encode, from_document, to_document
+from calibrant.interop.save import FORMAT, VERSION, decode, encode, from_document, to_document
 from calibrant.notions import OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel, as_notion
 
 pytestmark = pytest.mark.filterwarnings("ignore:no calibration row is of class")
@@ -111,27 +111,27 @@ def test_predict_top_survives(tmp_path):
 @pytest.mark.parametrize(
     ("notion", "written"),
     [
-        (TopKLabel(2), {"name": "top-k-label", "parameters": {"k": 2}}),
-        (TopKConfidence(), {"name": "top-k-confidence", "parameters": {"k": None}}),
-        ("top-3-label", {"name": "top-k-label", "parameters": {"k": 3}}),
-        ("confidence", "confidence"),
+        (TopKLabel(2), {"notion": "top-k-label", "parameters": {"k": 2}}),
+        (TopKConfidence(), {"notion": "top-k-confidence", "parameters": {"k": None}}),
+        ("top-3-label", {"notion": "top-k-label", "parameters": {"k": 3}}),
+        ("confidence", {"notion": "confidence", "parameters": {}}),
     ],
 )
 def test_a_notion_is_written_by_the_word_that_declares_it(notion, written):
-    assert to_document(by_notion(notion))["calibrator"]["notion"] == written
+    assert to_document(by_notion(notion))["calibrator"]["fitted"]["notion_"] == written
 
 
 def test_a_notion_that_is_not_registered_is_not_saved(tmp_path):
     class Last(type(as_notion("confidence"))):
         """A notion that nobody declared."""
 
-    with pytest.raises(TypeError, match=r"the notion must be a registered one; got Last\. Declare it"):
+    with pytest.raises(TypeError, match=r"and notions, .* that are registered; got Last\("):
         save_calibrator(by_notion(Last()), tmp_path / "c.json")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_part_without_rows_that_nothing_serves_is_saved_as_null():
-    assert to_document(by_notion("top-label", unseen="identity"))["calibrator"]["problems"][3] is None
+    assert to_document(by_notion("top-label", unseen="identity"))["calibrator"]["fitted"]["calibrators_"][3] is None
 
 
 @pytest.mark.parametrize("unseen", ["pooled", "identity"])
@@ -143,8 +143,8 @@ def test_what_becomes_of_a_part_without_rows_is_saved(unseen):
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0, 5e-324, 1 / 3])
 def test_any_float_comes_back_to_the_last_bit(value):
     array = np.array([value, 0.5])
-    text = json.dumps(encode(array, Writer().calibrator), allow_nan=False)
-    assert decode(json.loads(text), Reader().calibrator).tobytes() == array.tobytes()
+    text = json.dumps(encode(array), allow_nan=False)
+    assert decode(json.loads(text)).tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -242,13 +242,13 @@ class Shift(BinaryCalibrator):
         return np.minimum(score + self.shift_, 1.0)
 
 
-def test_a_method_that_annotates_nothing_is_tried(monkeypatch):
+def test_a_method_that_annotates_nothing_is_looked_at_where_it_is_used(monkeypatch):
     monkeypatch.setitem(_ENTRIES["calibrator"], "shift", Entry("calibrator", "shift", "S", "a test", Shift))
     document = to_document(Shift().fit(PROB[:, 0], TRUTH == 0))
     assert from_document(document).calibrate([0.5]) == [0.6]
     document["calibrator"]["fitted"]["shift_"] = -0.5
     with pytest.raises(ValueError, match=r"the map of Shift must give probabilities from 0 to 1; got -0\.5"):
-        from_document(resigned(document))
+        from_document(resigned(document)).calibrate([0.0])
 
 
 # What is refused when loading
@@ -362,14 +362,8 @@ def with_calibrator(document, **changes):
         {"fitted": []},
         {"parameters": {"no_such": 1}},
         {"parameters": None},
-        {
-            "notion": "class-wise",
-            "normalize": True,
-            "unseen": "pooled",
-            "each": {"method": "temperature", "parameters": {}},
-            "problems": [],
-        },
-        {"notion": "class-wise"},
+        {"method": "by-notion", "parameters": {"notion": "class-wise"}, "fitted": {}},
+        {"method": "by-notion"},
     ],
     ids=str,
 )
@@ -395,6 +389,10 @@ def test_what_is_damaged_below_is_whole_before():
 
 def array_of(fitted, name):
     return fitted[name]["array"]
+
+
+def pooled(calibrator):
+    return calibrator["fitted"]["pooled_"]["calibrator"]
 
 
 DAMAGES = {
@@ -429,22 +427,38 @@ DAMAGES = {
     ),
     "a problem too few": (
         "by notion",
-        lambda c: c["problems"].pop(),
+        lambda c: c["fitted"]["calibrators_"].pop(),
         "as many as TopLabel.. makes of 4 classes; got 3",
     ),
-    "a problem too many": ("by notion", lambda c: c["problems"].append(None), "problems must be .*; got 5"),
-    "an unknown word": ("by notion", lambda c: c.update(unseen="bogus"), "unseen must be one of 'pooled', 'identity'"),
-    "no flag": ("by notion", lambda c: c.update(normalize="no"), "normalize must be True or False"),
-    "no pooled map": ("by notion", lambda c: c.update(pooled=None), "pooled must be a map where a problem has none"),
-    "a pooled map without numbers": ("by notion", lambda c: c.update(pooled={}), "left_ must be there; got none"),
+    "a problem too many": (
+        "by notion",
+        lambda c: c["fitted"]["calibrators_"].append(None),
+        "problems must be .*; got 5",
+    ),
+    "an unknown word": (
+        "by notion",
+        lambda c: c["parameters"].update(unseen="bogus"),
+        "unseen must be one of 'pooled', 'identity'",
+    ),
+    "no flag": ("by notion", lambda c: c["parameters"].update(normalize="no"), "normalize must be True or False"),
+    "no pooled map": (
+        "by notion",
+        lambda c: c["fitted"].update(pooled_=None),
+        "pooled must be a map where a problem has none",
+    ),
+    "a pooled map without numbers": (
+        "by notion",
+        lambda c: pooled(c).update(fitted={}),
+        "left_ must be there; got none",
+    ),
     "a pooled map to no probability": (
         "by notion",
-        lambda c: array_of(c["pooled"], "value_").__setitem__(0, -1.0),
+        lambda c: array_of(pooled(c)["fitted"], "value_").__setitem__(0, -1.0),
         "value_ must be numbers, at least 0 and at most 1, not falling; got -1.0 at index 0",
     ),
     "a map of a problem to no probability": (
         "by notion",
-        lambda c: array_of(c["problems"][1], "value_").__setitem__(-1, 2.0),
+        lambda c: array_of(c["fitted"]["calibrators_"][1]["calibrator"]["fitted"], "value_").__setitem__(-1, 2.0),
         "value_ must be numbers, .*; got 2.0 at index",
     ),
     "a bin too few": ("histogram", lambda c: array_of(c["fitted"], "value_").pop(), "edges_ must be numbers"),
@@ -637,15 +651,12 @@ CERTIFICATE = {"gradient_": 0.0, "n_iter_": 3}
 
 def many_classes(k):
     """Calibrators of many classes, as small as files make them."""
-    line = {
-        "each": {"method": "platt", "parameters": {"smooth_targets": True}},
-        "normalize": True,
-        "unseen": "identity",
-    }
+    line = {"method": "by-notion", "parameters": {"calibrator": "platt", "unseen": "identity"}}
+    unserved = {"notion_": {"notion": "top-label", "parameters": {}}, "calibrators_": [None] * k, "pooled_": None}
     steps = {"array": [i / k for i in range(k // 4)], "dtype": "float64"}
     return {
         "temperature": {"method": "temperature", "parameters": {}, "fitted": {"temperature_": 1.5, **CERTIFICATE}},
-        "top-label": line | {"notion": "top-label", "problems": [None] * k, "pooled": None},
+        "top-label": line | {"fitted": unserved},
         "scir": {
             "method": "scir",
             "parameters": {},
@@ -695,7 +706,7 @@ def test_whole_numbers_of_more_than_64_bits_are_refused(classes, document):
 
 def test_a_notion_that_is_not_known_is_refused_when_loaded():
     document = to_document(ByNotion(IsotonicCalibration(), "class-wise").fit(PROB, TRUTH))
-    document["calibrator"] |= {"notion": "claswise", "fitted notion": "class-wise"}
+    document["calibrator"]["parameters"]["notion"] = "claswise"
     with pytest.raises(ValueError, match=r"describe a calibrator fully; .*notion.*'claswise'"):
         from_document(resigned(document))
 
@@ -728,7 +739,6 @@ def test_keys_of_a_dict_are_labels_in_its_order():
 
 def test_a_map_of_all_classes_is_none_of_each_problem():
     document = to_document(ByNotion(IsotonicCalibration(), "class-wise").fit(PROB, TRUTH))
-    other = to_document(TemperatureScaling().fit(PROB, TRUTH))["calibrator"]
-    document["calibrator"]["each"] = {key: value for key, value in other.items() if key != "fitted"}
-    with pytest.raises((TypeError, ValueError), match="each must be a map of one score; got TemperatureScaling"):
+    document["calibrator"]["parameters"]["calibrator"] = "temperature"
+    with pytest.raises(ValueError, match=r"calibrator must be .* of one score; got .*TemperatureScaling"):
         from_document(resigned(document))

@@ -1,4 +1,4 @@
-"""Files outlive the library that wrote them, and whatever a file says, it gives a sound calibrator or one clear refusal."""
+"""A file gives what it gave when it was written, and whatever a file says, it gives a sound calibrator or one clear refusal."""
 
 import copy
 import json
@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 
 from calibrant._core.checksum import checksum_of
-from calibrant._core.lazy import RENAMED
 from calibrant._core.registry import entries
-from calibrant.interop import save as old_names
 from calibrant.interop.save import annotated, from_document, to_document
 
 SAVED = json.loads((Path(__file__).parents[1] / "interop" / "saved_calibrators.json").read_text(encoding="utf-8"))
@@ -27,7 +25,7 @@ def resigned(document):
     return body | {"checksum": checksum_of(body)}
 
 
-# Files of the first version
+# Kept files
 
 
 def test_a_file_of_every_registered_kind_is_kept():
@@ -46,10 +44,9 @@ def test_a_kept_file_still_gives_what_it_gave_and_is_written_the_same(name):
     # Powers and logarithms of another platform may differ in the last digit.
     np.testing.assert_allclose(loaded.calibrate(kept["forecast"]), kept["prediction"], rtol=1e-12, atol=0.0)
     apart = {"library", "checksum"}
-    if not old_names.OLD_NAMES:
-        assert {k: v for k, v in to_document(loaded).items() if k not in apart} == {
-            k: v for k, v in kept["document"].items() if k not in apart
-        }
+    assert {k: v for k, v in to_document(loaded).items() if k not in apart} == {
+        k: v for k, v in kept["document"].items() if k not in apart
+    }
 
 
 def test_every_fitted_attribute_is_annotated():
@@ -63,32 +60,6 @@ def test_every_fitted_attribute_is_annotated():
             )
 
 
-# Renames
-
-
-def test_a_rename_is_one_line(monkeypatch):
-    document = copy.deepcopy(SAVED["inside"]["document"])
-    expected = from_document(document).calibrate(SAVED["inside"]["forecast"])
-    text = json.dumps(document)
-    for old, new in {'"beta"': '"beta-2017"', '"n_bins"': '"bins"', '"a_"': '"A_"', '"class-wise"': '"each"'}.items():
-        assert old in text
-        text = text.replace(old, new)
-    text = text.replace('"caution": 0.0', '"caution": 0.0, "patience": 3')
-    renamed = resigned(json.loads(text))
-    with pytest.raises(ValueError, match="must describe a calibrator fully"):
-        from_document(renamed)
-    lines = {
-        "calibrator/beta-2017": "beta",
-        "calibrator/scaling-binning/bins": "n_bins",
-        "calibrator/beta/A_": "a_",
-        "notion/each": "class-wise",
-        "calibrator/safe/patience": None,
-    }
-    for old, new in lines.items():
-        monkeypatch.setitem(old_names.OLD_NAMES, old, new)
-    np.testing.assert_array_equal(from_document(renamed).calibrate(SAVED["inside"]["forecast"]), expected)
-
-
 def test_a_file_names_no_class_so_that_classes_may_be_renamed():
     classes = {
         e.target.__name__
@@ -96,16 +67,7 @@ def test_a_file_names_no_class_so_that_classes_may_be_renamed():
         for e in entries(kind).values()
     }
     written = json.dumps([kept["document"] for kept in SAVED.values()])
-    assert set(re.findall(r'"(\w+)"', written)) & (classes | set(RENAMED)) == set()
-
-
-def test_old_names_lead_to_names_of_today():
-    for old, new in old_names.OLD_NAMES.items():
-        kind, name, *part = old.split("/")
-        assert kind in (*KINDS, "cells of")
-        words = entries("simplex-binning" if kind == "cells of" else kind)
-        assert (name if part else new) in words
-        assert part or name not in words
+    assert set(re.findall(r'"(\w+)"', written)) & classes == set()
 
 
 def test_an_unknown_word_is_refused_with_the_nearest_one():

@@ -129,7 +129,7 @@ EQUAL_ROWS = (np.array([0, 0]), np.array([[0.0, 0.0, 1.0]] * 2), np.ones(2))
 def test_sums_over_the_same_cells_add_up(binning, rows, in_first):
     whole = cut(binning, rows)
     first = np.resize(in_first, len(rows[0]))
-    again = decode(json.loads(json.dumps(encode(whole.partition, None))), None)  # the same cells, and another object
+    again = decode(json.loads(json.dumps(encode(whole.partition))))  # the same cells, and another object
     batches = [problem_of([column[part] for column in rows]) for part in (first, ~first) if part.any()]
     bins = sums_over(whole.partition, batches[0])
     for batch in batches[1:]:
@@ -154,8 +154,8 @@ def test_rates_of_cells_with_rows_sum_to_one_and_others_have_none(binning, rows)
 @given(rows=three, others=three)
 def test_cells_that_are_written_down_are_the_same_cells(binning, rows, others):
     partition = cut(binning, rows).partition
-    text = json.dumps(encode(partition, None), allow_nan=False)
-    restored, table = decode(json.loads(text), None), np.vstack([rows[1], others[1]])
+    text = json.dumps(encode(partition), allow_nan=False)
+    restored, table = decode(json.loads(text)), np.vstack([rows[1], others[1]])
     restored._check_loaded(rows[1].shape[1])
     assert restored.n_cells == partition.n_cells
     np.testing.assert_array_equal(restored.index(table), partition.index(table))
@@ -165,7 +165,7 @@ def test_cells_that_are_written_down_are_the_same_cells(binning, rows, others):
 @each_binning
 def test_a_binning_is_found_by_its_word_and_written_down(binning):
     name = next(name for name, entry in BINNINGS.items() if entry.target is type(binning))
-    assert as_simplex_binning(name) == binning == decode(json.loads(json.dumps(encode(binning, None))), None)
+    assert as_simplex_binning(name) == binning == decode(json.loads(json.dumps(encode(binning))))
     assert is_dataclass(binning)
     assert hash(binning) == hash(as_simplex_binning(name))
 

@@ -269,7 +269,7 @@ def test_the_command_line_fits_it(rows, tmp_path):
     fit = ["fit", str(tmp_path / "f.npz"), "--label", "y", "--prob", "prob*", "-o", str(tmp_path / "c.json")]
     assert cli.main([*fit, "--method", "isotonic", "--set", "finite=null", "--notion", "shared-class-wise"]) == 0
     written = json.loads((tmp_path / "c.json").read_text())["calibrator"]
-    assert written["fitted notion"]["parameters"]["groups"] == [0, 0, 1, 1, 1]
+    assert written["fitted"]["notion_"]["parameters"]["groups"] == [0, 0, 1, 1, 1]
     expected = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label).predict_proba(prob)
     np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").predict_proba(prob), expected)
 

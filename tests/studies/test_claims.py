@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from calibrant._core.lazy import RETIRED, homes
+from calibrant._core.lazy import homes
 from calibrant._core.registry import entries
 from studies import judging
 from studies.__main__ import PAGE, page
@@ -200,11 +200,7 @@ def known(word):
     """Whether something in backticks is public, or a word of a registry."""
     name = re.split(r"[(.=]", word)[0]
     words = {alias for kind in ("metric", "notion", "binning", "calibrator") for alias in entries(kind)}
-    return (
-        name in {**homes(), **RETIRED}
-        or word.strip("\"'") in words
-        or name in {"notion", "binning", "studies", "python", "make"}
-    )
+    return name in homes() or word.strip("\"'") in words or name in {"notion", "binning", "studies", "python", "make"}
 
 
 @pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -14,8 +15,6 @@ from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-from calibrant._core.foreign import FOREIGN, GUESSED, Foreign
 
 # The stub of a package, which lists its names and where they are
 
@@ -126,44 +125,11 @@ PACKAGES = (
 )
 """The public packages of calibrant. Each public name stands in exactly one of them; the front door repeats some."""
 
-RENAMED: Mapping[str, str] = {
-    "CenteredIsotonicCalibrator": "CenteredIsotonicCalibration",
-    "CumulativeCurve": "CumulativeResidualCurve",
-    "CumulativeMap": "CumulativeCalibrationMap",
-    "CumulativeSumDiagram": "CumulativeSumCurve",
-    "IsotonicCalibrator": "IsotonicCalibration",
-    "NearIsotonicCalibrator": "NearIsotonicCalibration",
-    "NetBenefitCurve": "DecisionCurve",
-    "SurfaceVolume": "VolumeUnderSurface",
-    "area_under_roc_hull": "area_under_roc_hull_score",
-    "brier_loss": "brier_score_loss",
-    "cumulative_curve": "cumulative_residual_curve",
-    "cumulative_map": "cumulative_calibration_map",
-    "cumulative_sum_diagram": "cumulative_sum_curve",
-    "maximum_class_calibration_error": "classwise_worst_calibration_error",
-    "mean_brier_loss": "mean_class_brier_loss",
-    "mean_class_maximum_calibration_error": "classwise_mean_maximum_calibration_error",
-    "negative_log_likelihood": "log_loss",
-    "net_benefit_curve": "decision_curve",
-    "plot_cumulative": "plot_cumulative_residual",
-    "plot_cumulative_map": "plot_cumulative_calibration_map",
-    "surface_volume": "estimate_volume_under_surface",
-    "volume_under_surface": "volume_under_surface_score",
-}
-"""Names of calibrant before it was released: old to new."""
+FOREIGN = Path(__file__).with_name("foreign.json")
+"""Names of other packages: the package, what to write here, and what differs if anything does; and names that people try first.
 
-RETIRED: Mapping[str, str] = {
-    "accuracy": 'Call assess(y_true, y_prob, metrics=["accuracy"]).',
-    "area_under_roc": 'Call assess(y_true, y_prob, metrics=["roc-auc"]).',
-    "plot_calibration_shift": "Call plot() of what calibration_shift returns.",
-    "plot_decision_curve": "Call plot() of what decision_curve returns.",
-    "plot_expected_cost": "Call plot() of what expected_cost_curve returns.",
-    "plot_net_benefit": "Call plot() of what decision_curve returns.",
-    "plot_null": "Call plot() of the result of a test.",
-    "plot_score_distribution": "Call plot() of what score_distribution returns.",
-    "plot_simplex_map": "Call plot() of what simplex_map returns.",
-}
-"""What is done otherwise now, and how."""
+Where several packages have a name, the one that is used most stands there.
+"""
 
 
 @cache
@@ -192,27 +158,21 @@ def where(name: str) -> str:
     """Return where to find a name, as a sentence that says what to write; empty if nothing is known of it."""
     if name in homes():
         return f"{name} is in {_nearest(name)}: {_import_of(name)}"
-    if name in RENAMED:
-        return f"{name} is {RENAMED[name]} now: {_import_of(RENAMED[name])}"
-    if name in RETIRED:
-        return RETIRED[name]
-    if name in FOREIGN:
-        return _of_other_package(name, FOREIGN[name])
-    if name in GUESSED:
-        return f"For {name}: {'; '.join(map(_import_of, GUESSED[name]))}"
+    known = json.loads(FOREIGN.read_text(encoding="utf-8"))
+    if name in known["foreign"]:
+        return _of_other_package(name, *known["foreign"][name])
+    if name in known["guessed"]:
+        return f"For {name}: {'; '.join(map(_import_of, known['guessed'][name]))}"
     if answer := _of_metric(name):
         return answer
-    near = get_close_matches(name, [*homes(), *RENAMED], n=1, cutoff=0.8)
-    if not near:
-        return ""
-    meant = RENAMED.get(near[0], near[0])
-    return f"Did you mean {meant}? {_import_of(meant)}"
+    near = get_close_matches(name, homes(), n=1, cutoff=0.8)
+    return f"Did you mean {near[0]}? {_import_of(near[0])}" if near else ""
 
 
-def _of_other_package(name: str, known: Foreign) -> str:
-    needed = dict.fromkeys(word for word in re.findall(r"\w+", known.ours) if word in homes())
-    lines = [*map(_import_of, needed), *([] if known.ours in needed else [known.ours])]
-    return f"For {name} of {known.package}: {'; '.join(lines)}{f'. {known.note}.' if known.note else ''}"
+def _of_other_package(name: str, package: str, ours: str, note: str = "") -> str:
+    needed = dict.fromkeys(word for word in re.findall(r"\w+", ours) if word in homes())
+    lines = [*map(_import_of, needed), *([] if ours in needed else [ours])]
+    return f"For {name} of {package}: {'; '.join(lines)}{f'. {note}.' if note else ''}"
 
 
 def _of_metric(name: str) -> str:

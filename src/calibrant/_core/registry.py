@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from calibrant._core.checks import folded, meant, nearest, question
-from calibrant._core.foreign import WORDS
 
 Kind = Literal["metric", "test", "notion", "binning", "simplex-binning", "calibrator"]
 
@@ -25,6 +24,14 @@ HOMES: Mapping[Kind, str] = {
     "simplex-binning": "calibrant.binning.cells",
     "calibrator": "calibrant.calibrators",
 }
+
+WORDS: Mapping[str, str] = {
+    "adaptive": "equal-mass",
+    "equal-frequency": "equal-mass",
+    "quantile": "equal-mass",
+    "uniform": "equal-width",
+}
+"""Words of other packages for binnings, and ours."""
 
 GUARANTEES: Mapping[str, str] = {
     "order preserving": "a higher score never gets a lower probability",

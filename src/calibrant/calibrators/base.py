@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +34,7 @@ from calibrant.sums.draws import SAMPLED
 from calibrant.sums.reading import UnreadBinary, UnreadPart, UnreadSimplex, is_unread
 
 if TYPE_CHECKING:
-    from calibrant._core.registry import Kind
-    from calibrant.notions import Notion
+    pass
 
 
 # The problems that calibrators are fitted to: of one score, and of predictions that are read in batches
@@ -102,41 +101,6 @@ def say_how_to_fit(error: BaseException) -> None:
     error.args = tuple(said.replace(SAMPLED, SAMPLE_FITTED) if isinstance(said, str) else said for said in error.args)
 
 
-# What a calibrator writes itself with, and is read with: `calibrant.interop.save` has both
-
-
-class Writing(Protocol):
-    """Turns what a calibrator holds into what JSON can hold."""
-
-    def value(self, value: Any) -> Any:
-        """Return a parameter or a fitted attribute."""
-
-    def state(self, calibrator: Any) -> dict[str, Any]:
-        """Return what fitting found."""
-
-    def notion(self, notion: Notion) -> str | dict[str, Any]:
-        """Return a notion."""
-
-    def word(self, kind: Kind, thing: object) -> str:
-        """Return the word by which a thing is declared, or raise a TypeError."""
-
-
-class Reading(Protocol):
-    """Turns it back."""
-
-    def unfitted(self, description: Any) -> Any:
-        """Return a calibrator as it was told, not fitted."""
-
-    def fitted(self, calibrator: Any, description: dict[str, Any]) -> Any:
-        """Return a calibrator with the fitted attributes of a description."""
-
-    def notion(self, description: Any) -> str | Notion | None:
-        """Return a notion, or the word of one."""
-
-    def part(self, description: Any, name: str, kind: type) -> Any:
-        """Return a part of a description, which must be there and of its kind."""
-
-
 # What calibrators share: they take predicted probabilities and return calibrated ones
 
 
@@ -152,9 +116,6 @@ ROUNDING = 1e-9
 OWN = "See that _apply, or _map_log_odds, returns a calibrated probability, or its log-odds, for each that it is given"
 """What to do about a map that gives something else; only one that is written outside calibrant should."""
 
-OF_FILE = frozenset({"input", "labels"})
-"""Parameters that a file keeps beside the method."""
-
 
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     """A scikit-learn classifier whose features are the probabilities (or logits) of another one.
@@ -165,12 +126,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     block: ClassVar[int] = 1 << 16
     """Numbers mapped at a time: what is made of a block on the way stays in the processor's cache."""
-
-    unstored: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    """Parameters that older files do not hold, with the value that they had when there was no such parameter."""
-
-    unrecorded: ClassVar[frozenset[str]] = frozenset()
-    """Fitted attributes that older files do not hold."""
 
     choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
     """Parameters that are frozen dataclasses, each with the function that makes one of a number or a word."""
@@ -214,7 +169,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             given=f"{type(self).__name__} requires y to be passed, but the target y is None",
             hint="Pass the class of each row",
         )
-        before = dict(self.__dict__)
+        before = dict(vars(self))
         try:
             if isinstance(X, InBatches):
                 problem, self.n_features_in_ = problem_of_batches(
@@ -224,7 +179,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             else:
                 self._fit_data(X, y, sample_weight)
         except BaseException as error:  # also when interrupted from the keyboard
-            self.__dict__ = before
+            for name in vars(self).keys() - before:
+                delattr(self, name)
+            for name, value in before.items():
+                setattr(self, name, value)
             if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
                 raise error.__cause__ from None  # numba was just handing back an array
             if in_batches:
@@ -315,40 +273,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         Called when a file has been read: all annotated attributes are there and have the types that are annotated. A map that
         passes gives valid probabilities for every forecast, in time and memory in proportion to what the attributes hold.
         """
-
-    def _accept_loaded(self) -> None:
-        """Check what a file holds: the classes, and what this class asks of its attributes."""
-        self._check_loaded()
-
-    def _described(self, write: Writing) -> dict[str, Any]:
-        """Return what a file holds: what it was told, and what fitting found, if it is fitted."""
-        is_fitted = any(name.endswith("_") and not name.startswith("_") for name in vars(self))
-        return self._told(write) | (self._found(write) if is_fitted else {})
-
-    def _told(self, write: Writing) -> dict[str, Any]:
-        """Return the method and its parameters."""
-        parameters = {name: write.value(value) for name, value in self._stored_parameters().items()}
-        return {"method": write.word("calibrator", self), "parameters": parameters}
-
-    def _found(self, write: Writing) -> dict[str, Any]:
-        """Return what fitting found."""
-        return {"fitted": write.state(self)}
-
-    def _stored_parameters(self) -> dict[str, Any]:
-        """Return the parameters as a file holds them, but ``input`` and ``labels``, which stand elsewhere."""
-        stored = {name: value for name, value in self.get_params(deep=False).items() if name not in OF_FILE}
-        if isinstance(word := stored.get("calibrator"), str):  # what it is declared by, however it was spelled
-            stored["calibrator"] = find("calibrator", word).name
-        return stored
-
-    @classmethod
-    def _restored_parameters(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is passed to the class, given what a file holds."""
-        reserved = sorted(stored.keys() & OF_FILE)
-        require(
-            not reserved, "parameters must not hold what stands elsewhere", got=", ".join(reserved), hint="Fit anew"
-        )
-        return {**cls.unstored, **stored}
 
     @abstractmethod
     def _map_forecast(self, forecast: Forecast) -> FloatArray: ...
@@ -452,11 +376,6 @@ class BinaryCalibrator(Calibrator):
     def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
         self.input = input
         self.labels = labels
-
-    def _accept_loaded(self) -> None:
-        n_classes = len(self.classes_)
-        require(n_classes == 2, f"classes must be two for {type(self).__name__}", value=n_classes, hint="Fit anew")
-        self._check_loaded()
 
     @abstractmethod
     def _fit(self, problem: BinaryProblem) -> None: ...

@@ -110,8 +110,6 @@ class HistogramBinning(BinaryCalibrator):
     [0.5, 1.0, 0.8]
     """
 
-    unrecorded = frozenset({"weighted_"})
-
     edges_: FloatArray
     value_: FloatArray
     count_: IntArray

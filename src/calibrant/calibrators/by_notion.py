@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,6 @@ from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Sim
 from calibrant.calibrators.base import (
     BinaryCalibrator,
     Calibrator,
-    Reading,
-    Writing,
     as_binary_calibrator,
     as_calibrator,
     blocks,
@@ -279,6 +277,9 @@ class ByNotion(Calibrator):
     def _check_loaded(self) -> None:
         flag("normalize", self.normalize)
         choice("unseen", self.unseen, ("pooled", "identity"))
+        self._method()
+        if self.notion is not None:
+            as_notion(self.notion)
         n_classes, n_problems = len(self.classes_), len(self.calibrators_)
         # One more than the problems is enough to see that there are more.
         parts = islice(self.notion_.parts(np.full((1, n_classes), 1.0 / n_classes)), n_problems + 1)
@@ -290,38 +291,6 @@ class ByNotion(Calibrator):
         for fitted in (*self.calibrators_, self.pooled_):
             if fitted is not None:
                 fitted._check_loaded()
-
-    def _told(self, write: Writing) -> dict[str, Any]:
-        return {
-            "notion": None if self.notion is None else write.notion(as_notion(self.notion)),
-            "normalize": bool(self.normalize),
-            "unseen": self.unseen,
-            "each": self._method()._told(write),
-        }
-
-    def _found(self, write: Writing) -> dict[str, Any]:
-        asked, fitted = self._told(write)["notion"], write.notion(self.notion_)
-        *problems, pooled = [None if c is None else write.state(c) for c in (*self.calibrators_, self.pooled_)]
-        return ({} if fitted == asked else {"fitted notion": fitted}) | {"problems": problems, "pooled": pooled}
-
-    @classmethod
-    def _of_description(cls, description: dict[str, Any], read: Reading, *, input: Input) -> ByNotion:
-        """Return what `_described` wrote."""
-        told = read.part(description, "each", dict)
-        each = read.unfitted(told)
-        must, kind = "each must be a map of one score", type(each).__name__
-        require(isinstance(each, BinaryCalibrator), must, got=kind, hint="Fit anew", error=TypeError)
-        # What was written before there was the word left unseen scores as they are.
-        unseen, normalize = description.get("unseen", "identity"), cast("bool", description.get("normalize"))
-        notion = read.notion(description["notion"])
-        made = cls(cast("BinaryCalibrator", each), notion, normalize=normalize, unseen=unseen, input=input)
-        if "problems" in description:
-            made.notion_ = as_notion(read.notion(description.get("fitted notion", description["notion"])))
-            *made.calibrators_, made.pooled_ = [
-                None if state is None else read.fitted(each, {"method": told["method"], "fitted": state})
-                for state in [*read.part(description, "problems", list), description.get("pooled")]
-            ]
-        return made
 
     def _serve_unseen(self, empty: list[str], simplex: SimplexProblem) -> None:
         """Decide what becomes of the scores of problems without rows, and say it."""

@@ -526,29 +526,6 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
             hint="Fit anew",
         )
 
-    def _stored_parameters(self) -> dict[str, Any]:
-        """Return the parameters under the names that files have had from the start, each a number or a word."""
-        points, splits, mixture = (of(getattr(self, name)) for name, of in self.choices.items())
-        drawn = points if isinstance(points, DataPoints) else DataPoints()
-        stored: dict[str, Any] = super()._stored_parameters() | vars(splits)
-        del stored["splits"]
-        stored |= {"candidates": points.steps if isinstance(points, GridPoints) else "data"}
-        stored |= {"n_candidates": drawn.most, "random_state": drawn.random_state}
-        stored |= {"mixture": mixture.part, "prior": mixture.prior}
-        return stored
-
-    @classmethod
-    def _restored_parameters(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the objects that the names of a file make; what they are by default is left as the word."""
-        given = super()._restored_parameters(stored)
-        drawn = DataPoints(given.pop("n_candidates", 2000), given.pop("random_state", 0))
-        if given.get("candidates", "data") == "data" and drawn != DataPoints():
-            given["candidates"] = drawn
-        if (prior := given.pop("prior", "class-rate")) != "class-rate":
-            given["mixture"] = Mixture(given.get("mixture", 0.0), prior)
-        splits = Splits(**{name: given.pop(name) for name in vars(Splits()) if name in given})
-        return given | {"splits": splits.monotone if splits == Splits(splits.monotone) else splits}
-
     def _apply(self, forecast: Forecast) -> FloatArray:
         found: FloatArray = self.node_value_[self.tree_.nodes(forecast.prob)]
         return found

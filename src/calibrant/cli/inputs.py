@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -428,7 +429,7 @@ def is_large(file: str) -> bool:
 
 def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
-    from calibrant.interop.arrow_batches import Columns
+    from calibrant.interop.arrow_batches import Chosen, Columns
     from calibrant.interop.columns import FileTable
     from calibrant.interop.sources import Files
     from calibrant.interop.streams import ForecastStream, OfColumns, require_arrow
@@ -454,16 +455,15 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
     assert found.label_column is not None
     columns = Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed)
     head = _head(source, columns, where)
-    predictions = OfColumns(
-        source,
-        columns,
-        labels_of(arguments, head),
-        asked_of_rows(arguments),
+    chosen = Chosen(
+        labels=labels_of(arguments, head),
+        rows=asked_of_rows(arguments),
         pos_label=pos_label_of(arguments, head) if hasattr(arguments, "pos_label") else None,
         batch_rows=AT_A_TIME,
         on_error=arguments.on_error,
         progress=sys.stderr.isatty(),
     )
+    predictions = OfColumns(source, columns, chosen)
     return ForecastStream(predictions, columns.label, columns.numbers, columns.input, where)
 
 
@@ -538,10 +538,11 @@ def opened(
 def _are_sums(arguments: argparse.Namespace, stream: ForecastStream, metrics: Sequence[str]) -> bool:
     """Whether all figures are had from one reading in batches."""
     from calibrant.binning import EqualWidth
-    from calibrant.metrics.kinds import cells_of, is_of_sums, metric_named
+    from calibrant.metrics.kinds import is_of_sums, metric_named
 
     chosen, cut, head = [metric_named(name) for name in metrics], binning_of(arguments), stream.predictions.head()
-    fixed = all(type(binning) is EqualWidth for _, binning in cells_of(chosen, head, cut, arguments.notion))
+    seen = (one for metric in chosen if (one := metric.residuals(head, cut, arguments.notion)) is not None)
+    fixed = all(type(one.table[1]) is EqualWidth for one in seen if one.size.of_bins is not None)
     return fixed and type(cut) is EqualWidth and all(is_of_sums(one, head, cut, arguments.notion) for one in chosen)
 
 
@@ -635,6 +636,13 @@ def warn_beside_other_rows(arguments: argparse.Namespace, forecast: ForecastTabl
     warn_if_training_rows(*(Shown.of(whole, one.file, one).problem(whole) for one in both))
 
 
+def as_json(value: Any) -> Any:
+    """What JSON can hold: infinity is a word that `float` and JavaScript's Number read, and what is no number is null."""
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+
+
 # Options that are whole numbers
 
 
@@ -664,14 +672,14 @@ OF_A_NOTION = "beta"
 PYTHON = {"True": True, "False": False, "None": None}
 
 
-def method_of(arguments: argparse.Namespace, *, n_columns: int, n_rows: float) -> Method:
-    """Return the method that was asked for, or the default: beta calibration, of one event, where a notion makes many."""
+def method_of(arguments: argparse.Namespace, problem: Problem | None) -> Method:
+    """Return the method that was asked for, or the default of the problem; there is none where a notion makes many events."""
     from calibrant._core.registry import find
-    from calibrant.calibrators.classifier import Method, default_method
+    from calibrant.calibrators.classifier import Method, default_of
 
     if arguments.method:
         return Method(find("calibrator", arguments.method).word_for(arguments.method), arguments.safe)
-    default = Method(OF_A_NOTION, safe=False) if arguments.notion else default_method(max(2, n_columns), n_rows)
+    default = Method(OF_A_NOTION, safe=False) if problem is None else default_of(problem)
     return default._replace(safe=default.safe or arguments.safe)
 
 

@@ -442,15 +442,21 @@ def _write_counts(ax: Any, bins: Bins, colour: str) -> None:
             drawing.outline(ax.annotate(f"{count:,}", (x, y), fontsize="x-small", color=colour, zorder=4, **place))
 
 
-def draw_intervals(ax: Any, panel: ReliabilityPanel, curve: ReliabilityCurve, number: int, *, single: bool) -> None:
-    """Draw the interval of each bin: thin for a confidence interval, broad and pale for a consistency interval."""
-    held, colour = panel.bins.count > 0, _style.colour(number)
+def draw_intervals(
+    ax: Any, panel: ReliabilityPanel, curve: ReliabilityCurve, number: int, *, single: bool, last: bool = True
+) -> None:
+    """Draw the interval of each bin, thin for a confidence interval, broad and pale for a consistency interval.
+
+    The legend names it once, after the last of several forecasts.
+    """
+    held, look = panel.bins.count > 0, {"color": _style.colour(number)}
     ends = panel.bins.mean_prob[held], panel.lower[held], panel.upper[held]
     if curve.interval == "consistency":
-        look = {"color": _style.IDEAL, "label": f"{1 - curve.level:.0%} if calibrated"} if single else {"color": colour}
+        look = {"color": _style.IDEAL, "label": f"{1 - curve.level:.0%} if calibrated"} if single else look
         ax.vlines(*ends, linewidth=5, alpha=0.4, zorder=1.4, **look)
     elif curve.interval is not None:
-        ax.vlines(*ends, color=colour, linewidth=1.2, alpha=0.55, zorder=2)
+        label = f"{1 - curve.level:.0%} interval" if last else None
+        ax.vlines(*ends, linewidth=1.2, alpha=0.55, label=label, zorder=2, **look)
 
 
 def draw_edges(ax: Any, panel: Any, number: int) -> None:
@@ -652,6 +658,9 @@ def draw_distribution(ax: Any, panel: ScorePanel, distribution: ScoreDistributio
 
 Axis = Literal["probability", "log-odds"]
 
+OF_CONFIDENCE = ("confidence", "top-label")
+"""Notions whose probabilities are those of predicted classes."""
+
 
 def plot_reliability(
     curves: ReliabilityCurve | Mapping[str, ReliabilityCurve],
@@ -684,7 +693,8 @@ def plot_reliability(
     below : {"counts"}, ScoreDistribution or None, default="counts"
         What stands below the diagram: the number of rows in each bin, or a finer distribution of the scores.
     intervals : bool, default=True
-        Draw the interval that the curve holds: thin, around event rates; of consistency broad and pale, around the diagonal.
+        Draw the interval that the curve holds, a vertical bar: thin, around event rates; of consistency broad and pale,
+        around the diagonal. The legend has its coverage.
 
     Returns
     -------
@@ -710,7 +720,8 @@ def plot_reliability(
         choice("below", below, ("counts",))
     got, hint = f"{len(named)} over each other", "Draw each into its own ax, or use style='lines'"
     require(style != "bars" or len(named) <= 1, "bars show one forecast", got=got, hint=hint)
-    word = drawing.outcome_word(next(iter(named.values())))
+    first = next(iter(named.values()))
+    labels = ("mean confidence" if first.notion in OF_CONFIDENCE else "mean probability", drawing.outcome_word(first))
     draw = partial(
         draw_reliability,
         curves=named,
@@ -719,10 +730,10 @@ def plot_reliability(
         log_odds=axis == "log-odds",
         below=below,
         intervals=intervals,
-        unnamed=word if style == "bars" else "forecast",
+        unnamed=labels[1] if style == "bars" else "forecast",
     )
     height = 4.6 if below is None else 5.2
-    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=("mean probability", word))
+    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
 
 
 def draw_reliability(
@@ -745,7 +756,7 @@ def draw_reliability(
     for number, (name, panel) in enumerate(panels.items()):
         STYLES[style](ax, panel, name or unnamed, number, markers, log_odds)
         if intervals:
-            draw_intervals(ax, panel, curves[name], number, single=len(panels) == 1)
+            draw_intervals(ax, panel, curves[name], number, single=len(panels) == 1, last=number == len(panels) - 1)
         if log_odds:
             draw_edges(ax, panel, number)
     if below == "counts":

@@ -310,7 +310,7 @@ class SimplexPoints(DrawnResult):
     classes : tuple of str
         Names of the classes.
     n_rows : int
-        Rows that the points were drawn from, or are all of.
+        Rows that the points were drawn from, or are all of; of whole weights the rows that they stand for.
     calibrator : str
         Where the calibrated vectors come from; empty without.
     """
@@ -376,8 +376,8 @@ def simplex_points(
     rng : Generator, int or None, default=0
         Source of that draw.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``input`` and ``rows``: see `DataOptions`. Rows of weight zero are left out; other
-        weights change nothing.
+        ``sample_weight``, ``labels``, ``input`` and ``rows``: see `DataOptions`. A whole weight is a number of equal rows;
+        fractional weights change nothing, but that rows of weight zero are left out.
 
     Returns
     -------
@@ -412,9 +412,10 @@ def simplex_points(
     must, hint = "points are shown of three or four classes", "Pass a table of 3 or 4 columns, or use reliability_curve"
     require(n_columns in CORNERS, must, given=f"y_prob has {n_columns}", hint=hint)
     assert isinstance(problem, SimplexProblem)
-    chosen = np.arange(problem.size)
-    if problem.size > most:
-        chosen = np.sort(np.random.default_rng(seed).choice(problem.size, int(most), replace=False))
+    n = problem.weights.n_rows
+    drawn = np.arange(n) if n <= most else np.random.default_rng(seed).choice(n, int(most), replace=False)
+    ends = np.cumsum(problem.weights.values if problem.weights.are_counts else np.ones(n))
+    chosen = np.searchsorted(ends, np.sort(drawn), side="right")
     prob, classes = problem.prob[chosen], tuple(str(label) for label in problem.classes.tolist())
     calibrated, splits, name = None, None, ""
     if calibrator is not None and np.ndim(calibrator) == 2:
@@ -428,7 +429,7 @@ def simplex_points(
         name = simplex.name_of(calibrator)
         calibrated = simplex.mapped_by(calibrator, prob)
         splits = splits_of(calibrator)
-    return SimplexPoints(prob, problem.label[chosen], calibrated, splits, classes, problem.size, name)
+    return SimplexPoints(prob, problem.label[chosen], calibrated, splits, classes, n, name)
 
 
 def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes: int | None = None) -> SimplexPoints:

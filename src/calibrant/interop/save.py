@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_type_hints
+from types import UnionType
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -20,16 +19,17 @@ from sklearn.utils.validation import check_is_fitted
 
 import calibrant
 from calibrant._core.arrays import FloatArray, is_number
+from calibrant._core.border import Input
 from calibrant._core.checks import choice, flag, require, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import Kind, entries, find, named
-from calibrant._core.rows import Forecast, IntArray
+from calibrant._core.rows import IntArray
 from calibrant.binning import Binning, Partition
 from calibrant.binning.cells import SimplexBinning
-from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.interop.writing import whole_file
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion
 
 # The classes of a calibrator in a file: numbers, booleans or words, each once
 
@@ -96,83 +96,57 @@ def shown(names: list[Any]) -> str:
     return f"[{listed}{', ...' if len(names) > 5 else ''}]"
 
 
-# Names that saved calibrators have and the library has no more. A rename is one line of `OLD_NAMES`, and files outlive it
-
-
-OLD_NAMES: dict[str, str | None] = {}
-"""What was called otherwise before: old to new.
-
-    "calibrator/histogram": "histogram-binning"                       a word by which something is declared
-    "binning/equal-mass/bins": "n_bins"                               a parameter, of the word of today
-    "calibrator/temperature/T_": "temperature_"                       a fitted attribute
-    "calibrator/temperature/solver": None                             a parameter or attribute that is there no more
-
-Kinds are those of `calibrant.declare`, and "cells of" for the cells of a simplex binning. A class may change its name as it
-likes: files hold the words. A parameter that is new, and whose default changes old maps, has its old value in ``unstored``.
-"""
-
-
-def current(kind: str, name: Any) -> Any:
-    """Return the word of today for one that a file holds."""
-    return OLD_NAMES.get(f"{kind}/{name}", name) if isinstance(name, str) else name
-
-
-def renamed(kind: str, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters or fitted attributes of something under the names of today."""
-    named = {OLD_NAMES.get(f"{kind}/{name}/{key}", key): value for key, value in values.items()}
-    return {key: value for key, value in named.items() if key is not None}
-
-
 # What a saved calibrator is made of, spelled out: JSON has no arrays, no infinities and no methods
 
 
-DTYPES = {
-    "float64": (float, int),
-    "float32": (float, int),
-    "int64": (int,),
-    "int32": (int,),
-    "bool": (bool,),
+DTYPES: Mapping[str, set[type]] = {
+    "float64": {float, int},
+    "float32": {float, int},
+    "int64": {int},
+    "int32": {int},
+    "bool": {bool},
 }
 """What arrays of a file may be, and what they may hold."""
-
-MOST_AXES = 3
 
 NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 """Numbers that JSON has not."""
 
-KINDS: tuple[Kind, ...] = ("binning", "simplex-binning")
+KINDS: tuple[Kind, ...] = ("notion", "binning", "simplex-binning")
 CELLS = "cells of"
+BY_NOTION = "by-notion"
+
+ELSEWHERE = frozenset({"input", "labels", "classes_", "n_features_in_", "feature_names_in_"})
+"""What every calibrator has, and a file keeps beside its method."""
 
 
-def encode(value: Any, of_calibrator: Callable[[Calibrator], dict[str, Any]]) -> Any:
-    """Spell out a value; ``of_calibrator`` describes a calibrator that another one holds."""
+def encode(value: Any) -> Any:
+    """Spell out a parameter or a fitted attribute."""
     if isinstance(value, Calibrator):
-        return {"calibrator": of_calibrator(value)}
-    if isinstance(value, (Binning, SimplexBinning)) and (entry := named(type(value))):
-        return {entry.kind: entry.name, "parameters": {k: encode(v, of_calibrator) for k, v in vars(value).items()}}
+        return {"calibrator": described(value)}
     if isinstance(value, Partition) and (name := _binning_of(value)):
-        names = (field.name for field in fields(cast(Any, value)))
-        return {CELLS: name, "parameters": {k: encode(getattr(value, k), of_calibrator) for k in names}}
+        return {CELLS: name, "parameters": {f.name: encode(getattr(value, f.name)) for f in fields(cast(Any, value))}}
+    if isinstance(value, (Notion, Binning, SimplexBinning)) and (entry := named(type(value))):
+        return {entry.kind: entry.name, "parameters": {name: encode(of) for name, of in vars(value).items()}}
     if isinstance(value, np.ndarray) and str(value.dtype) in DTYPES:
-        return {"array": [encode(v, of_calibrator) for v in value.tolist()], "dtype": str(value.dtype)}
+        return {"array": [encode(v) for v in value.tolist()], "dtype": str(value.dtype)}
     if isinstance(value, np.generic):
-        return encode(value.item(), of_calibrator)
+        return encode(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": repr(value)}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
-        return [encode(v, of_calibrator) for v in value]
+        return [encode(v) for v in value]
     raise TypeError(
-        "a saved calibrator holds numbers, strings, booleans, arrays of these, and binnings and calibrators that are "
-        f"registered; got {value!r}. Choose a parameter that can be written down, such as a number for a random state."
+        "a saved calibrator holds numbers, strings, booleans, arrays of these, and notions, binnings and calibrators that "
+        f"are registered; got {value!r}. Choose a parameter that can be written down, such as a number for a random state."
     )
 
 
-def decode(value: Any, to_calibrator: Callable[[Any], Calibrator]) -> Any:
-    """Return what is spelled out, in time and memory in proportion to it; ``to_calibrator`` builds a calibrator."""
+def decode(value: Any) -> Any:
+    """Return what is spelled out, in time and memory in proportion to it."""
     if isinstance(value, list):
-        return [decode(v, to_calibrator) for v in value]
+        return [decode(v) for v in value]
     if not isinstance(value, dict):
         return value
     if "array" in value:
@@ -180,49 +154,56 @@ def decode(value: Any, to_calibrator: Callable[[Any], Calibrator]) -> Any:
     if "number" in value:
         return _number(value)
     if "calibrator" in value:
-        return to_calibrator(value["calibrator"])
-    for kind in (*KINDS, CELLS):
+        return restored(value["calibrator"])
+    for kind in KINDS:
         if kind in value:
-            return _made(kind, current(kind, value[kind]), value.get("parameters"), to_calibrator)
+            return find(kind, value[kind]).target(**decoded(value, "parameters"))
+    if CELLS in value:
+        cells = cast(Any, find("simplex-binning", value[CELLS]).target).cells
+        if cells is None:
+            raise ValueError(f"{CELLS} must be a simplex binning whose cells can be saved; got {value[CELLS]!r}")
+        return cells(**decoded(value, "parameters"))
     raise ValueError(f"a value must be an array, a number, a binning or a calibrator; got one of {sorted(value)[:5]}")
 
 
-def _made(kind: str, name: Any, parameters: Any, to_calibrator: Callable[[Any], Calibrator]) -> Any:
-    """Make a binning, or the cells of one, of its parameters."""
-    if not isinstance(name, str) or not isinstance(parameters, dict):
-        raise TypeError(f"{kind} must be a word with parameters; got {name!r}")
-    target: Any = find("simplex-binning" if kind == CELLS else cast(Kind, kind), name).target
-    if kind == CELLS and (target := target.cells) is None:
-        raise ValueError(f"{CELLS} must be a simplex binning whose cells can be saved; got {name!r}")
-    return target(**{k: decode(v, to_calibrator) for k, v in renamed(kind, name, parameters).items()})
+def decoded(description: dict[str, Any], part: str) -> dict[str, Any]:
+    """Return named values, decoded; what is wrong with one is said with its name."""
+    found = {}
+    for name, value in part_of(description, part, dict).items():
+        try:
+            found[name] = decode(value)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{name}: {error}") from error
+    return found
+
+
+def part_of(description: Any, name: str, kind: type) -> Any:
+    """Return a part of a description, which must be there and of its kind."""
+    if not isinstance(description, dict):
+        raise TypeError(f"what holds {name} must be an object; got {type(description).__name__}")
+    if not isinstance(description.get(name), kind):
+        found = type(description[name]).__name__ if name in description else "nothing"
+        raise TypeError(f"{name} must be of type {kind.__name__}; got {found}")
+    return description[name]
 
 
 def _array(values: Any, dtype: Any) -> npt.NDArray[Any]:
     """Return nested lists as an array of the dtype: its size is that of the lists."""
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}; got {dtype!r}")
-    flat, shape = _flat(values)
-    if dtype.startswith("float"):
-        flat = [_number(value) if isinstance(value, dict) else value for value in flat]
-    if strange := set(map(type, flat)) - set(DTYPES[dtype]):
-        raise TypeError(f"array must hold {dtype} alone; got {min(kind.__name__ for kind in strange)}")
-    try:
-        return np.array(flat, dtype=dtype).reshape(shape)
-    except OverflowError:
-        raise ValueError(f"array must hold numbers that are {dtype}; got larger ones") from None
-
-
-def _flat(values: Any) -> tuple[list[Any], list[int]]:
-    """Return what nested lists hold, and their shape."""
     if not isinstance(values, list):
         raise TypeError(f"array must be a list; got {type(values).__name__}")
-    flat, shape = values, [len(values)]
-    while flat and isinstance(flat[0], list):
-        size = len(flat[0])
-        if len(shape) == MOST_AXES or not all(isinstance(row, list) and len(row) == size for row in flat):
-            raise ValueError(f"array must have rows of one length, and at most {MOST_AXES} axes; got others")
-        flat, shape = list(chain.from_iterable(flat)), [*shape, size]
-    return flat, shape
+    listed = np.array(values, dtype=object)
+    flat = [_number(value) if isinstance(value, dict) else value for value in listed.ravel().tolist()]
+    strange = set(map(type, flat)) - DTYPES[dtype]
+    if list in strange:
+        raise ValueError("array must have rows of one length; got others")
+    if strange:
+        raise TypeError(f"array must hold {dtype} alone; got {min(kind.__name__ for kind in strange)}")
+    try:
+        return np.array(flat, dtype=dtype).reshape(listed.shape)
+    except OverflowError:
+        raise ValueError(f"array must hold numbers that are {dtype}; got larger ones") from None
 
 
 def _number(value: dict[str, Any]) -> float:
@@ -241,25 +222,16 @@ def _binning_of(partition: Partition) -> str | None:
 # The fitted attributes of a calibrator: which there are, of what types, and what a file must hold of them
 
 
-OF_EACH = frozenset({"classes_", "n_features_in_", "feature_names_in_"})
-"""What every calibrator has, and a file keeps elsewhere."""
-
-
-def state_of(calibrator: Calibrator) -> dict[str, Any]:
-    """Return what fitting found."""
-    return {k: v for k, v in sorted(vars(calibrator).items()) if k.endswith("_") and k not in OF_EACH}
-
-
 def restore(calibrator: Calibrator, state: Mapping[str, Any]) -> None:
     """Give a calibrator its fitted attributes; refuse those that are missing, unknown or of another type.
 
-    A class that annotates none of its own is taken at its word.
+    A class that annotates none of its own is taken at its word: what it gives is looked at where it is used.
     """
     kinds = annotated(type(calibrator))
-    if kinds and (missing := kinds.keys() - state.keys() - calibrator.unrecorded):
+    if kinds and (missing := kinds.keys() - state.keys()):
         raise ValueError(f"{min(missing)} must be there; got none")
     for name, value in state.items():
-        if not name.endswith("_") or name.startswith("_") or (kinds and name not in kinds):
+        if not _is_fitted(name) or (kinds and name not in kinds):
             raise ValueError(f"{name!r} is no fitted attribute of {type(calibrator).__name__}")
         if kinds:
             _require(name, value, kinds[name])
@@ -269,14 +241,32 @@ def restore(calibrator: Calibrator, state: Mapping[str, Any]) -> None:
 @cache
 def annotated(of: type[Calibrator]) -> dict[str, Any]:
     """Return the fitted attributes that a class annotates, and their types."""
-    hints = get_type_hints(of)
-    return {k: v for k, v in hints.items() if k.endswith("_") and not k.startswith("_") and k not in OF_EACH}
+    return {name: kind for name, kind in get_type_hints(of).items() if _is_fitted(name)}
+
+
+def _is_fitted(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_") and name not in ELSEWHERE
 
 
 def _require(name: str, value: Any, kind: Any) -> None:
     """Refuse a value that is not of the annotated type."""
-    if kind in CHECKS:
-        CHECKS[kind](name, value)
+    if kind in (FloatArray, IntArray):
+        letter, what = ("f", "numbers") if kind == FloatArray else ("i", "whole numbers")
+        found = value.dtype if isinstance(value, np.ndarray) else type(value)
+        if getattr(found, "kind", "") != letter:
+            raise TypeError(f"{name} must be an array of {what}; got {getattr(found, '__name__', found)}")
+    elif get_origin(kind) is list:
+        _require(name, value, list)
+        for one in value:
+            _require(name, one, get_args(kind)[0])
+    elif get_origin(kind) is UnionType:
+        if value is not None:
+            _require(name, value, get_args(kind)[0])
+    elif kind is float:
+        if isinstance(value, bool) or not is_number(value):
+            raise TypeError(f"{name} must be a number; got {value!r}")
+    elif kind is int:
+        whole(name, value, least=0, hint="Fit anew")
     elif not isinstance(value, kind):
         raise TypeError(f"{name} must be a {kind.__name__}; got {type(value).__name__}")
     elif isinstance(value, Calibrator):
@@ -286,194 +276,78 @@ def _require(name: str, value: Any, kind: Any) -> None:
             raise ValueError(f"{name} must be a fitted calibrator; got one that is not") from None
 
 
-def _is_array_of(kinds: str) -> Callable[[str, Any], None]:
-    def check(name: str, value: Any) -> None:
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
-            found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
-            raise TypeError(f"{name} must be an array of {'whole ' if kinds == 'i' else ''}numbers; got {found}")
-
-    return check
+# From a calibrator to what JSON can hold, and back
 
 
-def _is_list_of_arrays(name: str, value: Any) -> None:
-    if not isinstance(value, list):
-        raise TypeError(f"{name} must be a list of arrays; got {type(value).__name__}")
-    for array in value:
-        _is_array_of("f")(name, array)
-
-
-def _is_number(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not is_number(value):
-        raise TypeError(f"{name} must be a number; got {value!r}")
-
-
-def _is_count(name: str, value: Any) -> None:
-    whole(name, value, least=0, hint="Fit anew")
-
-
-CHECKS: Mapping[Any, Callable[[str, Any], Any]] = {
-    FloatArray: _is_array_of("f"),
-    IntArray: _is_array_of("i"),
-    list[FloatArray]: _is_list_of_arrays,
-    float: _is_number,
-    int: _is_count,
-    bool: flag,
-}
-"""What makes sure of each type that annotations name."""
-
-
-# From a calibrator to what JSON can hold, and back. Each class says what it holds: see `Calibrator._described`
-
-
-C = TypeVar("C", bound=Calibrator)
-
-WORDS = {str: "a word", dict: "an object", list: "a list", int: "a whole number"}
-"""What kinds are called."""
-
-
-class Writer:
-    """Writes what calibrators hold."""
-
-    def value(self, value: Any) -> Any:
-        """Return a parameter or a fitted attribute."""
-        return encode(value, self.calibrator)
-
-    def calibrator(self, calibrator: Calibrator) -> dict[str, Any]:
-        """Return a calibrator that another one holds: fitted by `fit`, fitted to a binary problem, or only told what to do."""
-        return whole_of(calibrator) if hasattr(calibrator, "classes_") else calibrator._described(self)
-
-    def state(self, calibrator: Calibrator) -> dict[str, Any]:
-        """Return what fitting found."""
-        return {name: self.value(value) for name, value in state_of(calibrator).items()}
-
-    def notion(self, notion: Notion) -> str | dict[str, Any]:
-        """Return a notion: its word, with its parameters if it has any."""
-        word = self.word("notion", notion, "one")
-        parameters = {k: self.value(v) for k, v in vars(notion).items()}
-        return {"name": word, "parameters": parameters} if parameters else word
-
-    def word(self, kind: Kind, thing: object, what: str = "method") -> str:
-        """Return the word by which a thing is declared."""
-        entry = named(type(thing))
-        require(
-            entry is not None,
-            f"the {kind} must be a registered {what}",
-            got=type(thing).__name__,
-            hint=f"Declare it with calibrant.declare({kind!r}, ...)",
-            error=TypeError,
-        )
-        return str(cast("Any", entry).name)
-
-
-class Reader:
-    """Makes calibrators of what is written."""
-
-    def calibrator(self, description: Any) -> Calibrator:
-        """Return a calibrator that another one holds."""
-        is_whole = isinstance(description, dict) and "classes" in description
-        return restored_whole(description) if is_whole else self.built(description, input="probability")
-
-    def built(self, description: Any, *, input: Any) -> Calibrator:
-        """Return a calibrator with what fitting found, if that is described."""
-        if isinstance(description, dict) and "notion" in description:
-            return ByNotion._of_description(description, self, input=input)
-        made = self.unfitted(description, input=input)
-        return self.fitted(made, description) if "fitted" in description else made
-
-    def unfitted(self, description: Any, *, input: Any = "probability") -> Calibrator:
-        """Return a calibrator as it was told, not fitted."""
-        name = current("calibrator", self.part(description, "method", str))
-        target: Any = find("calibrator", name).target
-        made: Calibrator = target(
-            input=input, **target._restored_parameters(self._values("calibrator", name, description, "parameters"))
-        )
-        return made
-
-    def fitted(self, calibrator: C, description: dict[str, Any]) -> C:
-        """Return a calibrator with the fitted attributes of a description; its parameters are read once for many."""
-        made, name = copy(calibrator), current("calibrator", description["method"])
-        restore(made, self._values("calibrator", name, description, "fitted"))
-        return made
-
-    def notion(self, description: Any) -> str | Notion | None:
-        """Return a notion, or the word of one."""
-        if description is None:
-            return None
-        if isinstance(description, str):
-            word = str(current("notion", description))
-            as_notion(word)
-            return word
-        name = current("notion", self.part(description, "name", str))
-        notion: Notion = find("notion", name).target(**self._values("notion", name, description, "parameters"))
-        return notion
-
-    def part(self, description: Any, name: str, kind: type) -> Any:
-        """Return a part of a description, which must be there and of its kind."""
-        if not isinstance(description, dict):
-            raise TypeError(f"what holds {name} must be an object; got {type(description).__name__}")
-        if not isinstance(description.get(name), kind):
-            found = type(description[name]).__name__ if name in description else "nothing"
-            raise TypeError(f"{name} must be {WORDS[kind]}; got {found}")
-        return description[name]
-
-    def _values(self, kind: str, name: str, description: dict[str, Any], part: str) -> dict[str, Any]:
-        """Return parameters or fitted attributes, decoded, under the names of today."""
-        given = renamed(kind, name, self.part(description, part, dict))
-        return {key: self._decoded(key, value) for key, value in given.items()}
-
-    def _decoded(self, name: str, value: Any) -> Any:
-        try:
-            if name == "calibrator" and isinstance(value, str):
-                return find("calibrator", current("calibrator", value)).name
-            return decode(value, self.calibrator)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{name}: {error}") from error
-
-
-def whole_of(calibrator: Calibrator) -> dict[str, Any]:
-    """Return what `fit` was told, and what it made of it."""
+def described(calibrator: Calibrator) -> dict[str, Any]:
+    """Return the parameters of a calibrator and what fitting found: of the whole problem, of a binary one, or nothing."""
+    given = {name: of for name, of in calibrator.get_params(deep=False).items() if name not in ELSEWHERE}
+    entry = None if isinstance(calibrator, ByNotion) else named(type(calibrator))
+    require(
+        isinstance(calibrator, ByNotion) or entry is not None,
+        "the calibrator must be a registered method",
+        got=type(calibrator).__name__,
+        hint="Declare it with calibrant.declare('calibrator', ...)",
+        error=TypeError,
+    )
+    objects = {name for name in calibrator.choices if is_dataclass(given[name])}
+    own: dict[str, Any] = {
+        "method": entry.name if entry else BY_NOTION,
+        "parameters": {name: {"fields": vars(of)} if name in objects else encode(of) for name, of in given.items()},
+    }
+    if state := {name: encode(of) for name, of in sorted(vars(calibrator).items()) if _is_fitted(name)}:
+        own["fitted"] = state
+    if not hasattr(calibrator, "classes_"):
+        return own
     return {
         "classes": names_of(calibrator.classes_),
         "input": calibrator.input,
         "named": calibrator.labels is not None,
         "columns": int(calibrator.n_features_in_),
-        "calibrator": calibrator._described(Writer()),
+        "calibrator": own,
     }
 
 
-def restored_whole(body: Any) -> Calibrator:
-    """Return the fitted calibrator of such a description, checked by its class."""
-    read = Reader()
-    input: Any = choice("input", read.part(body, "input", str), ("probability", "logit"))
-    calibrator = read.built(read.part(body, "calibrator", dict), input=input)
-    if "named" in body and flag("named", body["named"]):  # what labels= was given, so that it can be fitted again
-        calibrator.labels = read.part(body, "classes", list)
-    in_order = body.get("named") is False  # what was written before there was the word does not say
-    calibrator.classes_ = classes_named(read.part(body, "classes", list), in_order=in_order)
-    n_classes, n_columns = len(calibrator.classes_), whole("columns", body.get("columns"), least=1, hint="Fit anew")
-    fits = n_columns in (n_classes, 1 if n_classes == 2 else n_classes)
-    require(fits, f"columns must be as many as classes, {n_classes}", value=n_columns, hint="Fit anew")
-    calibrator.n_features_in_ = n_columns
-    calibrator._accept_loaded()
-    if not annotated(type(calibrator)):
-        _try(calibrator)  # of a class that says nothing of its attributes
+def restored(description: Any) -> Calibrator:
+    """Return the calibrator of a description; one of classes is checked by its class."""
+    if not isinstance(description, dict) or "classes" not in description:
+        return _built(description, "probability")
+    names, columns = part_of(description, "classes", list), description.get("columns")
+    input: Any = choice("input", part_of(description, "input", str), ("probability", "logit"))
+    calibrator = _built(part_of(description, "calibrator", dict), input)
+    is_named = flag("named", description.get("named"))
+    calibrator.labels = names if is_named else None  # so that it can be fitted again
+    calibrator.classes_ = classes_named(names, in_order=not is_named)
+    calibrator.n_features_in_, n_classes = whole("columns", columns, least=1, hint="Fit anew"), len(names)
+    fits = columns in (n_classes, 1 if n_classes == 2 else n_classes)
+    require(fits, f"columns must be as many as classes, {n_classes}", value=columns, hint="Fit anew")
+    fits, must = n_classes == 2 or not isinstance(calibrator, BinaryCalibrator), "classes must be two for "
+    require(fits, must + type(calibrator).__name__, value=n_classes, hint="Fit anew")
+    calibrator._check_loaded()
     return calibrator
 
 
-def _try(calibrator: Calibrator) -> None:
-    """Calibrate the forecast that knows nothing, and those that are sure of the first or the last class, one by one."""
-    n_classes = len(calibrator.classes_)
-    is_logit = calibrator.input == "logit"
-    for sure_of in (None, 0, -1):
-        forecast = np.full((1, n_classes), 0.0 if is_logit or sure_of is not None else 1.0 / n_classes)
-        if sure_of is not None:
-            forecast[0, sure_of] = 10.0 if is_logit else 1.0
-        with np.errstate(all="ignore"):
-            prob = calibrator._map_forecast(Forecast(forecast, is_logit))
-        if prob.shape != forecast.shape or not ((prob >= 0.0) & (prob <= 1.0)).all():
-            raise ValueError(
-                f"fitted must give probabilities of {n_classes} classes; got {shown(prob.ravel().tolist())}"
-            )
+def _built(description: Any, input: Input) -> Calibrator:
+    """Return a calibrator with its parameters, and with what fitting found if that is described."""
+    method = part_of(description, "method", str)
+    target: Any = ByNotion if method == BY_NOTION else find("calibrator", method).target
+    given, objects = part_of(description, "parameters", dict), dict[str, Any]()
+    for name, choice_of in target.choices.items():
+        if isinstance(given.get(name), dict):
+            hint = get_type_hints(choice_of)["return"]
+            own = part_of(given[name], "fields", dict)
+            kinds = (kind for kind in get_args(hint) or (hint,) if {f.name for f in fields(kind)} == own.keys())
+            objects[name] = next(kinds, dict)(**own)
+    rest = {name: value for name, value in given.items() if name not in objects}
+    told = decoded({"parameters": rest}, "parameters") | objects
+    if reserved := told.keys() & ELSEWHERE:
+        raise ValueError(f"parameters must not hold what stands elsewhere; got {min(reserved)}")
+    if isinstance(word := told.get("calibrator"), str):
+        find("calibrator", word)
+    made: Calibrator = target(input=input, **told)
+    if "fitted" in description:
+        restore(made, decoded(description, "fitted"))
+    return made
 
 
 # Calibrators as versioned JSON that people can read. Loading executes nothing: it only looks up registered methods
@@ -481,7 +355,7 @@ def _try(calibrator: Calibrator) -> None:
 
 FORMAT = "calibrant-calibrator"
 VERSION = 1
-"""What this library writes. It reads all versions up to it; a name that is not what it was is a line of `old_names`."""
+"""What this library writes. It reads all versions up to it."""
 
 MOST_LEVELS = 64
 """Lists and objects in a file that stand in one another: some fifteen calibrators."""
@@ -608,7 +482,7 @@ def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None)
         "version": VERSION,
         "library": f"calibrant {calibrant.__version__}",
         "column_names": columns_of(calibrator) if columns is None else _named_columns(columns, calibrator),
-        **whole_of(calibrator),
+        **described(calibrator),
     }
     return body | {"checksum": checksum_of(body)}
 
@@ -622,7 +496,8 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
     if document.get("checksum") != checksum_of(document):
         raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
     try:
-        calibrator = restored_whole(document)
+        part_of(document, "classes", list)
+        calibrator = restored(document)
         if (names := document.get("column_names")) is not None:
             calibrator.feature_names_in_ = np.array(_fitting(names, calibrator), dtype=object)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

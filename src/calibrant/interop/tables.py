@@ -1,6 +1,6 @@
 """Tables in files: columns are copied as they stand, and parsed only where they are asked for.
 
-CSV and NPZ need NumPy alone; Parquet and Feather, and CSV at speed, need pyarrow.
+NPZ needs NumPy alone, and so does writing CSV; the rest needs pyarrow, of the extra `table`.
 """
 
 from __future__ import annotations
@@ -19,24 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import NUMERIC, FloatArray
+from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.columns import (
-    Array,
-    Arrow,
-    Column,
-    FileTable,
-    Member,
-    Text,
-    Values,
-    first_line,
-    has_arrow,
-    is_figure,
-    members_of,
-)
+from calibrant.interop.columns import Array, Arrow, FileTable, Text, Values, first_line, read_npz
 from calibrant.interop.local_files import FORMATS
-from calibrant.interop.writing import read_csv, whole_file, write_rows
+from calibrant.interop.writing import read_csv, require_arrow, whole_file, write_rows
 
 # Tables in files: columns are copied as they stand, and parsed only where they are asked for
 
@@ -70,7 +58,7 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> F
     if source.stat().st_size == 0:
         raise ValueError(f"{source} must hold a table; it is empty. Check how it was written.")
     try:
-        table = {"csv": read_csv, "npz": _read_npz, "parquet": _read_arrow, "feather": _read_arrow}[kind](source)
+        table = {"csv": read_csv, "npz": read_npz, "parquet": _read_arrow, "feather": _read_arrow}[kind](source)
     except ImportError:
         raise
     except Exception as error:
@@ -82,12 +70,8 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> F
     return table
 
 
-def _read_npz(path: Path) -> FileTable:
-    return FileTable(members_of(path))
-
-
 def _read_arrow(path: Path) -> FileTable:
-    _require_arrow("reading", path)
+    require_arrow("reading", path)
     import pyarrow.feather
     import pyarrow.parquet
 
@@ -143,7 +127,11 @@ def write_table(
 
 def _left_out(table: FileTable, kind: str, file: str) -> Set[str]:
     """Warn of the arrays that a file is written without: rows have no place for them, or reading them may run code."""
-    left_out = [name for name in table if name in table.apart and (kind != "npz" or _has_objects(table.columns[name]))]
+    left_out = [
+        name
+        for name in table
+        if name in table.apart and (kind != "npz" or getattr(table.columns[name], "has_objects", False))
+    ]
     if left_out:
         more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
         why = "hold Python objects" if kind == "npz" else f"are no columns of {kind}: they have another number of rows"
@@ -155,10 +143,6 @@ def _left_out(table: FileTable, kind: str, file: str) -> Set[str]:
             stacklevel=3,
         )
     return frozenset(left_out)
-
-
-def _has_objects(column: Column) -> bool:
-    return isinstance(column, Member) and column.has_objects
 
 
 def _ending_behind(error: BaseException) -> BaseException | None:
@@ -188,7 +172,7 @@ def _write_csv(path: Path, table: FileTable, kind: str) -> None:
 
 
 def _write_arrow(path: Path, table: FileTable, kind: str) -> None:
-    _require_arrow("writing", path)
+    require_arrow("writing", path)
     import pyarrow.feather
     import pyarrow.parquet
 
@@ -202,17 +186,10 @@ def arrow_of(table: FileTable) -> Any:
 
     arrays = table.each(lambda column: column.arrow())
     fields = [
-        column.field if isinstance(column, Arrow) else pyarrow.field(name, array.type)
+        pyarrow.field(name, array.type) if column.field is None else column.field
         for (name, column), array in zip(table.columns.items(), arrays.values(), strict=True)
     ]
     return pyarrow.table(list(arrays.values()), schema=pyarrow.schema(fields, metadata=dict(table.metadata) or None))
-
-
-def _require_arrow(job: str, path: Path) -> None:
-    if not has_arrow():
-        raise ImportError(
-            f"{job} {path.suffix.lstrip('.')} needs pyarrow; it is not installed. pip install 'calibrant[table]'"
-        )
 
 
 # A forecast in a file: which of its columns are the labels and the probabilities
@@ -416,10 +393,9 @@ def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:
     if isinstance(column, Text):
         row = column.wrong_cell()
         return row, column.cells()[row]
-    values = table[name]
-    listed = values.ravel().tolist()
-    at = next((i for i, value in enumerate(listed) if not _is_number(value)), 0)
-    return at // (values.size // len(values)), listed[at]
+    listed = table[name].ravel().tolist()
+    at = next((i for i, value in enumerate(listed) if not is_number(value)), 0)
+    return at // (len(listed) // len(column)), listed[at]
 
 
 def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -> None:
@@ -431,16 +407,6 @@ def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -
             f"{where} must hold as many rows in {names[0]!r} as in {other!r}; got {lengths[names[0]]} and {lengths[other]}. "
             "Choose others with --label, --prob or --logit."
         )
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, (str, bytes)):
-        return isinstance(value, str) and is_figure(value)
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def select(names: Sequence[str], wanted: str, *, where: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from scipy.special import expit, ndtr, ndtri
 from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_logit
-from calibrant._core.border import Input, as_forecast, as_logits, as_score
+from calibrant._core.border import Input, as_forecast, as_logits, as_score, as_weights
 from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
@@ -100,6 +100,7 @@ class Predictions:
 
     forecast: Forecast
     said: str
+    weights: Weights
 
     @property
     def n_classes(self) -> int:
@@ -114,30 +115,43 @@ class Predictions:
 
     def whole(self) -> SimplexProblem:
         """Return all of them as a problem, with labels that say nothing: the most probable class."""
-        return _problem(self.forecast, self.forecast.values.argmax(axis=1))
+        return _problem(self.forecast, self.forecast.values.argmax(axis=1), self.weights)
 
     def drawn(self, n: int, truth: FloatArray, rng: np.random.Generator) -> tuple[SimplexProblem, FloatArray]:
         """Draw rows with replacement and labels from the truth; return the problem and the truth of its rows."""
-        rows = rng.integers(0, len(truth), n)
+        if self.weights.are_counts:
+            ends = np.cumsum(self.weights.values)
+            rows = np.searchsorted(ends, rng.integers(0, int(ends[-1]), n), side="right")
+        else:
+            rows = rng.choice(len(truth), n, p=self.weights.values / self.weights.total)
         (label,) = ConsistentLabels(truth[rows], 1, rng)
-        return _problem(Forecast(self.forecast.values[rows], self.forecast.is_logit), label), truth[rows]
+        forecast = Forecast(self.forecast.values[rows], self.forecast.is_logit)
+        return _problem(forecast, label, Weights.one_each(n)), truth[rows]
 
 
-def _problem(forecast: Forecast, label: npt.NDArray[np.intp]) -> SimplexProblem:
-    n, n_classes = forecast.shape
-    return SimplexProblem(forecast, label, Weights.one_each(n), np.arange(n_classes))
+def _problem(forecast: Forecast, label: npt.NDArray[np.intp], weights: Weights) -> SimplexProblem:
+    return SimplexProblem(forecast, label, weights, np.arange(forecast.shape[1]))
 
 
-def of_pilot(y_prob: npt.ArrayLike, input: Input = "probability", rows: Rows = "as-given") -> Predictions:
-    """Return the predictions of a pilot."""
+def of_pilot(
+    y_prob: npt.ArrayLike,
+    input: Input = "probability",
+    rows: Rows = "as-given",
+    sample_weight: npt.ArrayLike | None = None,
+) -> Predictions:
+    """Return the predictions of a pilot; a whole weight is a number of equal rows."""
     values = as_numbers("y_prob", y_prob)
+    weights = as_weights(sample_weight, len(values))
+    if not weights.values.all():
+        held = np.flatnonzero(weights.values)
+        values, weights = values[held], weights.take(held)
     if values.ndim == 2:
         forecast = as_forecast(values, input=input, rows=rows, name="y_prob")
     elif input == "logit":
         forecast = two_columns(as_logits(values, "y_prob"), is_logit=True)
     else:
         forecast = two_columns(as_score(values, "y_prob", rows), is_logit=False)
-    return Predictions(forecast, f"those of the pilot's {len(values):,} rows")
+    return Predictions(forecast, f"those of the pilot's {weights.n_rows:,} rows", weights)
 
 
 def of_classes(n_classes: object, accuracy: object, rng: np.random.Generator) -> Predictions:
@@ -147,7 +161,7 @@ def of_classes(n_classes: object, accuracy: object, rng: np.random.Generator) ->
     n = max(1000, min(POOL, MOST_NUMBERS // classes))
     prob = make_softmax_forecast(n, classes, temperature=1.0, accuracy=wanted, rng=rng).prob
     said = f"softmax of independent normal logits of {classes} classes, accuracy {wanted:g}"
-    return Predictions(Forecast(np.asarray(prob, dtype=np.float64)), said)
+    return Predictions(Forecast(np.asarray(prob, dtype=np.float64)), said, Weights.one_each(n))
 
 
 def of_event(event_rate: object, auc: object) -> Predictions:
@@ -161,7 +175,8 @@ def of_event(event_rate: object, auc: object) -> Predictions:
     normal = ndtri((np.arange(POOL) + 0.5) / POOL)
     scale = brentq(lambda s: _area(_with_rate(normal, s, rate)) - area, 0.05, 100.0, xtol=1e-8)
     logit = two_columns(_with_rate(normal, scale, rate), is_logit=True)
-    return Predictions(logit, f"normal log-odds of one event, event rate {rate:g}, area under the ROC curve {area:g}")
+    said = f"normal log-odds of one event, event rate {rate:g}, area under the ROC curve {area:g}"
+    return Predictions(logit, said, Weights.one_each(POOL))
 
 
 def _with_rate(normal: FloatArray, scale: float, rate: float) -> FloatArray:
@@ -346,7 +361,7 @@ class Detection:
 
         def excess(strength: float) -> float:
             truth = predictions.truth(self.wrong, strength)
-            events = np.bincount(cell, truth[row, column], table.weight.size)
+            events = np.bincount(cell, truth[row, column] * predictions.weights.values[row], table.weight.size)
             return float(sizes((table.scale * (events - table.expected))[None])[0]) - error
 
         largest, step = -error, 0
@@ -507,17 +522,21 @@ def _answer(
 
 def _predictions(rng: np.random.Generator, *, input: Any = None, rows: Any = None, **of: Any) -> Predictions:
     """Return the predictions that the plan is for, given in one of three ways."""
-    whose = {"accuracy": "n_classes", "auc": "event_rate", "input": "y_prob", "rows": "y_prob"}
+    beside = {
+        "accuracy": "n_classes",
+        "auc": "event_rate",
+        **dict.fromkeys(("input", "rows", "sample_weight"), "y_prob"),
+    }
     given = {name: value for name, value in {**of, "input": input, "rows": rows}.items() if value is not None}
     said = [name for name in ("y_prob", "n_classes", "event_rate") if name in given]
     must = "exactly one of y_prob, n_classes and event_rate must say what the predictions are like"
     hint = "Pass y_prob=pilot, the predictions of a pilot; or n_classes=10, or event_rate=0.1"
     require(len(said) == 1, must, got=" and ".join(said) or "none", hint=hint)
-    for name in whose.keys() & given:
-        must, got = f"{name} must stand beside {whose[name]}", f"{name}={given[name]!r} beside {said[0]}"
-        require(whose[name] in said, must, got=got, hint="Leave it out")
+    for name in beside.keys() & given:
+        must, got = f"{name} must stand beside {beside[name]}", f"{name}={given[name]!r} beside {said[0]}"
+        require(beside[name] in said, must, got=got, hint="Leave it out")
     if "y_prob" in given:
-        return of_pilot(given["y_prob"], input or "probability", rows or "as-given")
+        return of_pilot(given["y_prob"], input or "probability", rows or "as-given", given.get("sample_weight"))
     if "event_rate" in given:
         return of_event(given["event_rate"], given.get("auc"))
     return of_classes(given["n_classes"], given.get("accuracy"), rng)

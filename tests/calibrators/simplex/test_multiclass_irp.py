@@ -504,36 +504,20 @@ def test_a_saved_tree_comes_back_with_and_without_splits(n, tmp_path):
     np.testing.assert_array_equal(again.cells(prob), calibrator.cells(prob))
 
 
-def test_objects_are_saved_under_the_names_that_files_have_had_from_the_start():
+def test_objects_among_the_parameters_are_saved_by_their_fields():
     label, prob, _ = random_rows(0, 100, 3)
     objects = {
         "candidates": DataPoints(300, 1),
         "splits": Splits("exact", 0.01, 2, 3),
         "mixture": Mixture(0.1, "uniform"),
     }
-    calibrator = fitted((label, prob, None), **objects)
-    document = to_document(calibrator)
-    flat = document["calibrator"]["parameters"]
-    assert flat == {
-        "candidates": "data",
-        "n_candidates": 300,
-        "random_state": 1,
-        "mixture": 0.1,
-        "prior": "uniform",
-        "monotone": "exact",
-        "min_gain": 0.01,
-        "min_samples": 2,
-        "check": 3,
-        "max_regions": None,
-        "smoothing": 1.0,
-        "softening": 0.0,
-        "progress": False,
-    }
+    document = to_document(fitted((label, prob, None), **objects))
+    assert document["calibrator"]["parameters"]["candidates"] == {"fields": {"most": 300, "random_state": 1}}
     again = from_document(document)
     assert {name: again.get_params()[name] for name in objects} == objects
     assert to_document(again) == document
-    plain = from_document(to_document(fitted((label, prob, None), candidates=4)))
-    assert [plain.get_params()[name] for name in objects] == [4, "pairwise", 0.0]
+    plain = from_document(to_document(fitted((label, prob, None), candidates=GridPoints(4))))
+    assert [plain.get_params()[name] for name in objects] == [GridPoints(4), "pairwise", 0.0]
 
 
 def test_a_clone_has_the_objects_and_others_can_be_set():
