@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -275,20 +275,12 @@ OF_LEGEND = 0.5
 """Inches that a legend adds to the height of an Axes alone."""
 
 
-class Result(Protocol):
-    """A curve: one panel, which has a name, for each problem of its notion."""
-
-    @property
-    def panels(self) -> Sequence[Any]:
-        """One a problem."""
-
-
 Draw = Callable[[Any, Mapping[str, Any], bool], Any]
 """Draws into an Axes a dict of name to panel, alone if the flag says so; returns the Axes below it, if there is one."""
 
 
 def draw_panels(
-    results: Mapping[str, Result],
+    results: Mapping[str, Any],
     draw: Draw,
     *,
     ax: Any,
@@ -352,7 +344,7 @@ def _label_outside(axes: Any, labels: tuple[str, str]) -> None:
         figure.legend(handles, words, loc="outside upper center", ncols=8, frameon=False)
 
 
-def panel_of(result: Result, name: str) -> Any:
+def panel_of(result: Any, name: str) -> Any:
     """Return the panel of that name."""
     found = next((panel for panel in result.panels if panel.name in (name, Binary.name)), None)
     got, hint = f"{type(result).__name__} without {name!r}", "Use one notion and the same classes"
@@ -365,7 +357,7 @@ def outcome_word(result: Any) -> str:
     return "accuracy" if result.of_predictions else "event rate"
 
 
-def _chosen_panels(results: Mapping[str, Result], panels: Sequence[str] | None) -> Sequence[str]:
+def _chosen_panels(results: Mapping[str, Any], panels: Sequence[str] | None) -> Sequence[str]:
     titles = [[panel.name for panel in result.panels] for result in results.values()]
     titles = sorted(titles, key=lambda names: names == [Binary.name])  # what knows its event names the panel
     alike = all(other in (titles[0], [Binary.name]) for other in titles)

@@ -135,8 +135,11 @@ def calibration_map(
         curve = reliability.curve_of(problem, as_notion(notion, problem), as_binning(binning), level, interval)
         names, word, of_predictions = [panel.name for panel in curve.panels], curve.notion, curve.of_predictions
     else:
-        names, spoken = _names_of(calibrator, notion), notion or Binary()
+        names, spoken = [Binary.name], notion or Binary()
         word, of_predictions = spoken.name, spoken.of_predictions
+        if notion is not None:  # a function does not know its event
+            classes = tuple(str(label) for label in getattr(calibrator, "classes_", (0, 1)))
+            names = [part.name for part in notion.parts(np.zeros((0, len(classes))), classes)]
     score = np.arange(resolution) / (resolution - 1)
     panels = tuple(MapPanel(name, score, _mapped(function, score)) for name, function in zip(names, maps, strict=True))
     return CalibrationMap(panels, word, getattr(calibrator, "__name__", repr(calibrator)), curve, of_predictions)
@@ -161,13 +164,6 @@ def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
     must = "calibrator must be a fitted calibrator or a function"
     checks.require(callable(calibrator), must, value=calibrator, hint="Pass one of these", error=TypeError)
     return None, [calibrator]
-
-
-def _names_of(calibrator: Any, notion: Notion | None) -> list[str]:
-    if notion is None:
-        return [Binary.name]  # a function does not know its event
-    classes = tuple(str(label) for label in getattr(calibrator, "classes_", (0, 1)))
-    return [part.name for part in notion.parts(np.zeros((0, len(classes))), classes)]
 
 
 def _predicted(calibrator: Any, score: FloatArray) -> FloatArray:
@@ -314,10 +310,7 @@ class CalibrationShift(DrawnResult):
     _picture = Picture(
         "means before and after",
         "curves.calibration_map.plot_calibration_shift",
-        options=(
-            "``panels`` names those to draw, by default all, up to 40; ``difference=True`` draws everything less "
-            "the mean before, so that small shifts show."
-        ),
+        options="``panels`` are those to draw; ``difference=True`` draws everything less the mean before.",
     )
 
     panels: tuple[ShiftPanel, ...]

@@ -525,10 +525,7 @@ class ScoreDistribution(DrawnResult):
     _picture = Picture(
         "the distributions",
         "curves.reliability.plot_score_distribution",
-        options=(
-            '``panels`` names those to draw, by default all, up to 40; ``height="weight"`` gives each '
-            "distribution the area of its rows, and not of one."
-        ),
+        options='``panels`` are those to draw; ``height="weight"`` gives each distribution the area of its rows.',
     )
 
     panels: tuple[ScorePanel, ...]
@@ -722,16 +719,9 @@ def plot_reliability(
     require(style != "bars" or len(named) <= 1, "bars show one forecast", got=got, hint=hint)
     first = next(iter(named.values()))
     labels = ("mean confidence" if first.notion in OF_CONFIDENCE else "mean probability", drawing.outcome_word(first))
-    draw = partial(
-        draw_reliability,
-        curves=named,
-        style=style,
-        markers=markers,
-        log_odds=axis == "log-odds",
-        below=below,
-        intervals=intervals,
-        unnamed=labels[1] if style == "bars" else "forecast",
-    )
+    unnamed = labels[1] if style == "bars" else "forecast"
+    look: dict[str, Any] = {"log_odds": axis == "log-odds", "below": below, "intervals": intervals, "unnamed": unnamed}
+    draw = partial(draw_reliability, curves=named, style=style, markers=markers, **look)
     height = 4.6 if below is None else 5.2
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
 

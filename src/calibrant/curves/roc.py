@@ -50,9 +50,7 @@ class RocPanel(Record):
     @property
     def on_hull(self) -> npt.NDArray[np.bool_]:
         """Whether each point is a vertex of the hull."""
-        found = np.zeros(self.threshold.size, dtype=bool)
-        found[self.vertex] = True
-        return found
+        return np.isin(np.arange(self.threshold.size), self.vertex)
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,9 +302,7 @@ class RocSurface(DrawnResult):
         ndarray of shape (n_points,)
             Booleans.
         """
-        found = np.zeros(len(self.share), dtype=bool)
-        found[self.facet.ravel()] = True
-        return found
+        return np.isin(np.arange(len(self.share)), self.facet)
 
 
 def roc_surface(

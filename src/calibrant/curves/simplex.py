@@ -169,10 +169,7 @@ class SimplexMap(DrawnResult):
     _picture = Picture(
         "the change of each class as a heat map",
         "curves.simplex_partition.plot_simplex_map",
-        options=(
-            "``norm``, a Normalize of matplotlib, says which changes the colours span, so that several pictures "
-            "can be compared."
-        ),
+        options="``norm``, a Normalize of matplotlib, says which changes the colours span: one for several pictures.",
         axes="axes",
     )
 

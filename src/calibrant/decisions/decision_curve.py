@@ -86,8 +86,7 @@ class DecisionCurve(DrawnResult):
 
     def __getitem__(self, name: str) -> ForecastBenefit:
         """Return the panel of that name."""
-        panel: ForecastBenefit = panel_named(self.panels, name)
-        return panel
+        return panel_named(self.panels, name)
 
 
 def decision_curve(

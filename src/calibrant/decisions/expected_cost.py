@@ -86,10 +86,7 @@ class ExpectedCostCurve(DrawnResult):
     _picture = Picture(
         "the cost curves",
         "decisions.expected_cost.plot_expected_cost",
-        options=(
-            "``lowest=False`` leaves out the cost at the best thresholds in hindsight, ``trivial=False`` that of "
-            "deciding alike in all rows."
-        ),
+        options="``lowest=False`` leaves out the best thresholds in hindsight, ``trivial=False`` never and always.",
     )
 
     panels: tuple[ForecastCost, ...]
@@ -102,8 +99,7 @@ class ExpectedCostCurve(DrawnResult):
 
     def __getitem__(self, name: str) -> ForecastCost:
         """Return the panel of that name."""
-        panel: ForecastCost = thresholds.panel_named(self.panels, name)
-        return panel
+        return thresholds.panel_named(self.panels, name)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{p.name}: {p.mean_cost:.4g}, at best {p.mean_lowest:.4g}" for p in self.panels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -292,6 +292,9 @@ def cheapest(prob: FloatArray, cost: FloatArray) -> tuple[IntArray, FloatArray]:
 # One event, and one or several forecasts of it by their names
 
 
+P = TypeVar("P", bound=Any)
+
+
 def events_of(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None,
@@ -325,12 +328,12 @@ def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
     return event
 
 
-def panel_named(panels: tuple[Any, ...], name: str) -> Any:
+def panel_named(panels: tuple[P, ...], name: str) -> P:
     """Return the panel of that name."""
-    for panel in panels:
-        if panel.name == name:
-            return panel
-    raise KeyError(f"{name!r} is no forecast of the curve; there are {', '.join(repr(p.name) for p in panels)}")
+    named = {panel.name: panel for panel in panels}
+    if name not in named:
+        raise KeyError(f"{name!r} is no forecast of the curve; there are {', '.join(map(repr, named))}")
+    return named[name]
 
 
 # The errors of deciding for an event from a threshold on: shares of rows, at many thresholds at once

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -147,11 +146,11 @@ def to_guarantee(
 OF_PREDICTIONS = ("y_prob", "sample_weight", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
 MEASURED = ("metric", "notion", "binning", "level")
 
-TAKES = {
-    "detect": (*OF_PREDICTIONS, *MEASURED, "power", "wrong"),
-    "width": (*OF_PREDICTIONS, *MEASURED),
-    "calibrate": ("n_classes", "safe", "harm"),
-    "guarantee": ("n_classes", "level"),
+ANSWERS: dict[str, tuple[Callable[..., RowsNeeded], tuple[str, ...]]] = {
+    "detect": (to_detect, (*OF_PREDICTIONS, *MEASURED, "power", "wrong")),
+    "width": (to_estimate, (*OF_PREDICTIONS, *MEASURED)),
+    "calibrate": (to_calibrate, ("n_classes", "safe", "harm")),
+    "guarantee": (to_guarantee, ("n_classes", "level")),
 }
 """The questions, and what else each of them takes."""
 
@@ -273,26 +272,12 @@ def rows_for(
     True
     """
     given = {name: value for name, value in locals().items() if value is not None and name != "rng"}
-    question = _question(given)
-    answer: Callable[..., RowsNeeded] = ANSWERS[question]
-    return answer(as_rng(rng), **given)
-
-
-def _question(given: dict[str, Any]) -> str:
-    """Return which question is asked; refuse none, several, and what belongs to another."""
-    asked, hint = [name for name in TAKES if name in given], "Pass detect=0.02, say, to find an error of 0.02"
-    must = f"exactly one of {', '.join(TAKES)} must be given: it is the question"
+    asked, hint = [name for name in ANSWERS if name in given], "Pass detect=0.02, say, to find an error of 0.02"
+    must = f"exactly one of {', '.join(ANSWERS)} must be given: it is the question"
     require(len(asked) == 1, must, got=" and ".join(asked) or "none", hint=hint)
     (question,) = asked
-    strange = [name for name in given if name not in (question, *TAKES[question])]
-    must = f"beside {question} there must be none but {', '.join(TAKES[question])}"
+    answer, takes = ANSWERS[question]
+    strange = [name for name in given if name not in (question, *takes)]
+    must = f"beside {question} there must be none but {', '.join(takes)}"
     require(not strange, must, got=", ".join(strange), hint="Leave it out" if len(strange) == 1 else "Leave them out")
-    return question
-
-
-ANSWERS: dict[str, Callable[..., RowsNeeded]] = {
-    "detect": to_detect,
-    "width": to_estimate,
-    "calibrate": to_calibrate,
-    "guarantee": to_guarantee,
-}
+    return answer(as_rng(rng), **given)
