@@ -49,7 +49,6 @@ from calibrant.fit.evidence import (
     Curvature,
     Evidence,
     FeatureTable,
-    NoFeatures,
     OwnOfClass,
     SameForAll,
     SoftmaxCurvature,
@@ -269,7 +268,7 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FeatureTab
     n_classes, features = z.shape[1], measured(z, weight)
     if isinstance(features, LogOddsFeatures):
         of_second = features.of(z).T
-        return np.stack([np.zeros_like(of_second), of_second], axis=2), NoFeatures(2), features.groups
+        return np.stack([np.zeros_like(of_second), of_second], axis=2), SameForAll.none(len(z), 2), features.groups
     assert isinstance(features, ClassFeatures)
     shared, names = features.shared(z), features.shared_groups
     if len(names) + n_classes * (1 + 3 * n_classes) <= MOST_DENSE:
@@ -277,7 +276,7 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FeatureTab
         return shared, table, names + [name for row in table_groups(n_classes) for name in row]
     if len(names) + n_classes * len(OF_EACH_CLASS) <= MOST_DENSE:
         return shared, OwnOfClass(features.of_classes(z)), names + [*OF_EACH_CLASS] * n_classes
-    return shared, NoFeatures(n_classes), names
+    return shared, SameForAll.none(len(z), n_classes), names
 
 
 def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
@@ -636,7 +635,7 @@ class _Maps:
 
     def without(self, kept: FloatArray, rows: IntArray) -> list[FloatArray]:
         """Return the probabilities of the true classes of some rows in each map, fitted to those of other weights."""
-        fitted, others = self.logit.weighted(kept).part(np.flatnonzero(kept)), self.logit.part(rows)
+        fitted, others = replace(self.logit, weight=kept).part(np.flatnonzero(kept)), self.logit.part(rows)
         again = (
             refitted(fitted, found.point.x, ridge, factored, FOLD_GAIN[self.is_many])
             for found, ridge, factored in zip(self.found, self.ridges, self.factors, strict=True)

@@ -15,7 +15,6 @@ from calibrant.fit.evidence import (
     FeatureTable,
     Logit,
     ManyClasses,
-    NoFeatures,
     OwnOfClass,
     Prior,
     SameForAll,
@@ -536,7 +535,7 @@ def model_of(
         logit, names = TwoClasses(z[:, 1] - z[:, 0], features.of(z), label == 1, weight), features.groups
     else:
         precision: type[np.floating[Any]] = np.float32 if z.size * n_classes > MANY else np.float64
-        table = NoFeatures(n_classes) if ordered else table_of(z, features)
+        table = SameForAll.none(len(z), n_classes) if ordered else table_of(z, features)
         shared: FloatArray = features.shared(z).astype(precision, copy=False)
         logit, names = ManyClasses(z, shared, table.cast(precision), label, weight), features.shared_groups
         names += [] if ordered else [name for row in table_groups(n_classes) for name in row]
