@@ -35,7 +35,6 @@ from calibrant.calibrators.evidence_features import (
     groups_of,
     measured,
     model_of,
-    n_shared_of,
     own_features,
     prior_of,
     standard_of,
@@ -49,7 +48,6 @@ from calibrant.fit.evidence import (
     Curvature,
     Evidence,
     FeatureTable,
-    NoFeatures,
     OwnOfClass,
     SameForAll,
     SoftmaxCurvature,
@@ -269,7 +267,11 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FeatureTab
     n_classes, features = z.shape[1], measured(z, weight)
     if isinstance(features, LogOddsFeatures):
         of_second = features.of(z).T
-        return np.stack([np.zeros_like(of_second), of_second], axis=2), NoFeatures(2), features.groups
+        return (
+            np.stack([np.zeros_like(of_second), of_second], axis=2),
+            SameForAll.none(len(z), 2),
+            features.shared_groups,
+        )
     assert isinstance(features, ClassFeatures)
     shared, names = features.shared(z), features.shared_groups
     if len(names) + n_classes * (1 + 3 * n_classes) <= MOST_DENSE:
@@ -277,7 +279,7 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FeatureTab
         return shared, table, names + [name for row in table_groups(n_classes) for name in row]
     if len(names) + n_classes * len(OF_EACH_CLASS) <= MOST_DENSE:
         return shared, OwnOfClass(features.of_classes(z)), names + [*OF_EACH_CLASS] * n_classes
-    return shared, NoFeatures(n_classes), names
+    return shared, SameForAll.none(len(z), n_classes), names
 
 
 def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
@@ -383,7 +385,7 @@ def check_fitted(fitted: Any, ordered: bool) -> None:
 
 def _check_maps(fitted: Any, ordered: bool) -> int:
     """Refuse maps of other shapes; return how many weights each has."""
-    n_classes, n_shared = len(fitted.classes_), n_shared_of(fitted._features())
+    n_classes, n_shared = len(fitted.classes_), len(fitted._features().shared_groups)
     own = 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0])
     limits: Any = {"least": -MOST_COEFFICIENT, "most": MOST_COEFFICIENT}
     shares("weights_", fitted.weights_)
@@ -636,7 +638,7 @@ class _Maps:
 
     def without(self, kept: FloatArray, rows: IntArray) -> list[FloatArray]:
         """Return the probabilities of the true classes of some rows in each map, fitted to those of other weights."""
-        fitted, others = self.logit.weighted(kept).part(np.flatnonzero(kept)), self.logit.part(rows)
+        fitted, others = replace(self.logit, weight=kept).part(np.flatnonzero(kept)), self.logit.part(rows)
         again = (
             refitted(fitted, found.point.x, ridge, factored, FOLD_GAIN[self.is_many])
             for found, ridge, factored in zip(self.found, self.ridges, self.factors, strict=True)
@@ -819,7 +821,7 @@ class EvidenceScaling(MulticlassCalibrator):
         _, evidence, pool = fit(ordered=ordered)
         self.exponent_, self.floor_, self.uniform_ = standard.exponent, standard.floor, standard.uniform
         self._keep_features(features)
-        n_shared = n_shared_of(features)
+        n_shared = len(features.shared_groups)
         self.shared_, self.weights_ = pool.weights[:, :n_shared], pool.shares
         self.coef_ = pool.weights[:, n_shared:].reshape(len(pool.weights), z.shape[1], -1)
         self.ordered_, self.ordered_weights_ = np.empty(0), np.empty(0)
@@ -934,11 +936,8 @@ class EvidenceScaling(MulticlassCalibrator):
 
     def _group_of_each(self) -> list[str]:
         """Group of each weight."""
-        features = self._features()
-        if isinstance(features, LogOddsFeatures):
-            return features.groups
         own = table_groups(len(self.classes_)) if self.coef_.shape[2] else []
-        return [*features.shared_groups, *(name for row in own for name in row)]
+        return [*self._features().shared_groups, *(name for row in own for name in row)]
 
     def _maps(self) -> Maps:
         return Maps(self.shared_, self.coef_, self.weights_)
@@ -996,7 +995,7 @@ class EvidenceScaling(MulticlassCalibrator):
         """Refuse a matrix of second derivatives that is too large to be kept."""
         n_classes = len(self.classes_)
         own = 0 if self._ordered or n_classes == 2 else n_classes * len(table_groups(n_classes)[0])
-        size = n_shared_of(features) + own
+        size = len(features.shared_groups) + own
         require(
             not self.intervals or size <= MOST_DENSE,
             f"intervals must be of at most {MOST_DENSE} weights",
