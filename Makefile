@@ -12,7 +12,7 @@ BUDGET ?= 120
 test deep kernels test-min pythons: export OMP_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel docs robust mutation
+.PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel docs robust mutation golden
 .PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench arena clean
 
 demo: .venv/installed
@@ -122,6 +122,13 @@ robust: .venv/installed
 # How many small changes to the source `make test` notices. About 20 minutes; not part of `make test-all`.
 mutation: .venv/installed
 	$(BIN)/python -m tools.mutation 200 --seed $(SEED)
+
+# Whether a rebuilt library gives the figures, messages and printed words of before: the first call writes them to GOLDEN, later
+# ones compute them again and fail where a value changed. Three to four minutes each, on one core.
+GOLDEN ?= build/golden.json.gz
+golden: export OMP_NUM_THREADS = 1
+golden: .venv/installed
+	$(BIN)/python -m tools.golden $(if $(wildcard $(GOLDEN)),compare,write) $(GOLDEN)
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

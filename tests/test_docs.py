@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from calibrant import optimal_threshold
+from calibrant._core.registry import entries
 from calibrant.decisions.thresholds import threshold_of
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -159,3 +160,19 @@ def test_pages_say_costs_as_a_pair_and_as_a_table():
 def test_every_decision_is_numbered_once():
     numbers = [int(page.name[:4]) for page in sorted((DOCS / "decisions").glob("[0-9]*.md"))]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+SOURCE = DOCS.parent / "src" / "calibrant"
+
+
+@pytest.mark.parametrize("page", ["how-it-works.md", "extending.md"])
+def test_every_file_that_a_page_on_the_source_names_is_there(page):
+    named = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.pyi?)`", PAGES[page])) - {"__init__.pyi"}
+    assert len(named) > 10
+    assert sorted(name for name in named if not any((root / name).exists() for root in (SOURCE, DOCS.parent))) == []
+
+
+@pytest.mark.parametrize("kind", ["metric", "test", "calibrator", "notion", "binning", "simplex-binning"])
+def test_a_stranger_finds_the_file_of_everything_that_is_declared(kind):
+    files = {entry.target.__module__.removeprefix("calibrant.").replace(".", "/") for entry in entries(kind).values()}
+    assert sorted(file for file in files if f"`{file}.py`" not in PAGES["how-it-works.md"]) == []

@@ -24,6 +24,7 @@ forecasts = {"before": prob[748:], "after": repaired}
 
 curves = {name: reliability_curve(y[748:], forecast) for name, forecast in forecasts.items()}
 save_picture(plot_reliability(curves).figure, IMAGES / "reliability.png")
+save_picture(curves["before"].plot().figure, IMAGES / "reliability-before.png")
 
 by_class = {
     name: reliability_curve(y[748:], forecast, notion="class-wise", binning=8) for name, forecast in forecasts.items()

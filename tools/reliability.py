@@ -24,23 +24,23 @@ PLACE = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end of figures -->)", fla
 TOOLS: dict[str, tuple[str, str, str]] = {
     "fuzz": (
         "random calls of every public function and calibrator",
-        "python -m tools.fuzz 900 0",
+        "python -m tools.fuzz 9000 0 --calls 10000",
         "{calls} calls of {public names} public names: {accepted} returned a result, {refused in words} were refused with a "
         "message; {broken laws} broke a promise",
     ),
     "inject_faults": (
         "accidents while a file is written",
-        "python -m tools.inject_faults 600 0",
+        "python -m tools.inject_faults 420 0",
         "{accidents} accidents ({rest}); after {broken laws} of them a promise was broken",
     ),
     "mutate_files": (
         "files of calibrators, states of monitors and tables, changed or cut",
-        "python -m tools.mutate_files 900 0",
+        "python -m tools.mutate_files 150 0",
         "{files} changed files: {refused in words} were refused with a message, {read} were read as they were; {faults} faults",
     ),
     "mutation": (
         "changes of the source that the tests must notice",
-        "python -m tools.mutation 200 --seed 0",
+        "for s in 0 2 3 5; do python -m tools.mutation 200 --seed $s; done; python -m tools.mutation 80 --seed 7",
         "{found}",
     ),
     "intervals": (
@@ -50,7 +50,7 @@ TOOLS: dict[str, tuple[str, str, str]] = {
     ),
     "tests": (
         "tests of calibration: how often they reject a calibrated forecast",
-        "python -m tools.size_and_power",
+        "python -m tools.size_and_power 1000",
         "{found}",
     ),
 }

@@ -565,14 +565,7 @@ TABLE_3 = (
 )  # fmt: skip
 
 # The six points a to f: the true class, and in tenths the probabilities of the classes 1 to 4.
-SIX_POINTS = (
-    (3, 1, 0, 6, 3),
-    (4, 6, 0, 1, 3),
-    (2, 2, 7, 0, 1),
-    (1, 0, 1, 1, 8),
-    (4, 0, 1, 8, 1),
-    (1, 9, 1, 0, 0),
-)
+SIX_POINTS = ((3, 1, 0, 6, 3), (4, 6, 0, 1, 3), (2, 2, 7, 0, 1), (1, 0, 1, 1, 8), (4, 0, 1, 8, 1), (1, 9, 1, 0, 0))
 
 
 def load_hallenbeck_forecasts() -> tuple[IntArray, FloatArray]:

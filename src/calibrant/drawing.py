@@ -98,8 +98,10 @@ def legend_above(
     above = ax.transAxes + ScaledTranslation(0.0, room / 72.0, ax.figure.dpi_scale_trans)
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "bbox_transform": above, "borderaxespad": 0.0}
     look = {"columnspacing": 1.2, "borderpad": 0.0, "alignment": "left", **OUTSIDE, **options}
-    for n_columns in range(min(MOST_COLUMNS, len(given[1])), 0, -1):
-        legend = ax.legend(*given, ncols=n_columns, **place, **look)
+    n_words = len(given[1])
+    for n_columns in range(min(MOST_COLUMNS, n_words), 0, -1):
+        n_rows = -(-n_words // n_columns)
+        legend = ax.legend(*given, ncols=-(-n_words // n_rows), **place, **look)
         if legend.get_window_extent().width <= ax.get_window_extent().width:
             return
 

@@ -107,35 +107,23 @@ def anywhere(cells: FineCells, value: float) -> tuple[float, float]:
 class Size(ABC):
     """How large is what was seen of all problems of a notion."""
 
-    @property
-    def is_of_deviations(self) -> bool:
-        """Whether it depends on what was seen alone, so that noise can be added to that."""
-        return True
+    is_of_deviations: bool = True
+    """Whether it depends on what was seen alone, so that noise can be added to that."""
 
-    @property
-    def of_bins(self) -> Callable[[Sequence[BinnedProblem]], float] | None:
-        """The size of problems that have rows, at least one, of the sums over bins alone; None where it needs the rows."""
-        return None
+    of_bins: Callable[[Sequence[BinnedProblem]], float] | None = None
+    """The size of problems that have rows, at least one, of the sums over bins alone; None where it needs the rows."""
 
-    @property
-    def is_debiased(self) -> bool:
-        """Whether it is bias-corrected."""
-        return False
+    is_debiased: bool = False
+    """Whether it is bias-corrected."""
 
-    @property
-    def counts_rows(self) -> bool:
-        """Whether it counts rows, and is no distance."""
-        return False
+    counts_rows: bool = False
+    """Whether it counts rows, and is no distance."""
 
-    @property
-    def is_joint(self) -> bool:
-        """Whether the cells of all problems count as those of one."""
-        return False
+    is_joint: bool = False
+    """Whether the cells of all problems count as those of one."""
 
-    @property
-    def shrinks(self) -> bool:
-        """Whether it is compared with truths that are shrunk toward calibration, as an average over bins is."""
-        return False
+    shrinks: bool = False
+    """Whether it is compared with truths that are shrunk toward calibration, as an average over bins is."""
 
     @abstractmethod
     def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
@@ -321,6 +309,11 @@ def spread_within(cells: FineCells, value: float) -> tuple[float, float]:
     """Limits of the highest minus the lowest sum, as `largest_within` has them."""
     highest, lowest = _reach(cells)
     return value, highest - lowest
+
+
+LARGEST_SUM = MeanOverProblems(largest, largest_within)
+RANGE_OF_SUMS = MeanOverProblems(spread, spread_within)
+"""Sizes of cumulative residuals."""
 
 
 def _reach(cells: FineCells) -> tuple[float, float]:

@@ -338,6 +338,10 @@ def _divided_by_sums(rows: FloatArray) -> FloatArray:
     return quotients(rows, sums)
 
 
+NotionLike = str | Notion | None
+"""What a function takes for a notion: its name, itself, or the usual one."""
+
+
 # The event of two classes
 
 
@@ -1050,9 +1054,7 @@ def of_pair(notion: Notion, predicted: Predicted) -> Notion:
 TOP_K = re.compile(r"top[-_ ]([0-9]+)[-_ ](confidence|label)", re.IGNORECASE)
 
 
-def as_notion(
-    notion: str | Notion | None, problem: Problem | None = None, *, of_many: str | Notion = "confidence"
-) -> Notion:
+def as_notion(notion: NotionLike, problem: Problem | None = None, *, of_many: str | Notion = "confidence") -> Notion:
     """Return the notion of that name; where none is given, the default, which is decided here and nowhere else.
 
     Two classes have one event: the default is ``binary``, of one column and of two. ``of_many`` is the default of more classes.
@@ -1098,7 +1100,7 @@ def binary_problems(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike | None = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> list[BinaryProblem]:
     """List the binary problems of a notion: the data that its errors are measured on and its calibrators fitted to.

@@ -132,8 +132,9 @@ def in_short(results: list[Result], ranked: list[Result]) -> str:
         f"**In short**, on {n_sets} data sets that were kept apart from all design:\n\n" + "\n".join(lines) + "\n\n"
         f"`{NEW}` is a method of this library. Its design was frozen in commit {FROZEN}, before any of these data sets was run "
         "with it. The default of `calibrant fit` was chosen afterwards, by these results. The method itself is the same since, "
-        "but its code was changed, and its line was not run again. The line `default` was run with the code as it is. "
-        + again(results)
+        "but its code was changed, and its line was not run again. The line `default` was "
+        "run with the code of commit 6c7e581, before copies of rows were taken for one observation (decision 53), and not "
+        "again. " + again(results)
     )
 
 

@@ -33,7 +33,7 @@ from calibrant.calibrators import (
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.streams import Batches
 from calibrant.metrics import discrimination_score
-from calibrant.sums.reading import AsRead, unread
+from calibrant.sums.reading import unread
 
 pytestmark = pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 
@@ -50,7 +50,7 @@ def as_read(*rows, order=None, n_batches=2, **data):
     """Return rows as they are read in batches, however few they are."""
     order = np.arange(len(rows[0])) if order is None else order
     step = -(-len(order) // n_batches)
-    return AsRead(unread(Batches([tuple(array[order] for array in rows)], batch_rows=step, **data)))
+    return unread(Batches([tuple(array[order] for array in rows)], batch_rows=step, **data))
 
 
 @settings(max_examples=15)
@@ -232,7 +232,7 @@ def test_a_sample_is_fitted_as_the_error_says():
     said = r"rows = predictions.sample\(100_000\), and pass labels=rows\['labels'\] to the calibrator"
     for method in (SplineCalibration(), HistogramBinning(Unique())):
         with pytest.raises(ValueError, match=said):
-            method.fit(AsRead(unread(batches)))
+            method.fit(unread(batches))
     rows = batches.sample(100_000)
     fitted = SplineCalibration(labels=rows["labels"]).fit(rows["y_prob"], rows["y_true"], rows.get("sample_weight"))
     assert fitted.classes_.tolist() == ["yes", "no"]

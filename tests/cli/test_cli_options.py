@@ -183,7 +183,7 @@ CASES = {
     },
     "plan": {
         "file": Case(says="those of the pilot's 120 rows"),
-        **{name: case for name, case in OF_COLUMNS.items() if name not in ("--weight", "--classes")},
+        **{name: case for name, case in OF_COLUMNS.items() if name != "--classes"},
         "--label": Case(("--label", "outcome"), "label", same=True, idle=True),  # labels are not needed
         "--detect": Case(("--detect", "0.2")),
         "--width": Case(

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import os
 import re
 import subprocess
@@ -111,7 +112,9 @@ FILES = {
 def test_a_bad_file_is_refused(command, name, text, message, refused):
     if text is not None:
         Path(name).write_text(text)
-    told = refused(command, name, *([] if command == "assess" else ["-o", "out.html"]))
+    told = refused(
+        command, name, *([] if command == "assess" else ["-o", "out.json" if command == "fit" else "out.html"])
+    )
     assert re.search(message, told)
     assert re.fullmatch(PARTS, told)
 
@@ -119,7 +122,9 @@ def test_a_bad_file_is_refused(command, name, text, message, refused):
 @pytest.mark.parametrize("command", ["assess", "fit", "report"])
 def test_a_folder_without_tables_is_refused(command, refused):
     Path("empty").mkdir()
-    told = refused(command, "empty", *([] if command == "assess" else ["-o", "out.html"]))
+    told = refused(
+        command, "empty", *([] if command == "assess" else ["-o", "out.json" if command == "fit" else "out.html"])
+    )
     assert told.startswith("empty must hold files that end in .csv, ")
     assert re.fullmatch(PARTS, told)
 
@@ -155,17 +160,23 @@ WORDS = {
     "bins": (["assess", "good.csv", "--bins", "0"], r"n_bins must be a whole number, at least 1; got 0"),
     "level": (["assess", "good.csv", "--level", "95"], r"level must be a fraction in \(0, 1\); got 95"),
     "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be a whole number, at least 1; got 0"),
-    "method": (["fit", "good.csv", "--method", "temprature", "-o", "o"], r"got 'temprature'\. Did you mean 'temperature'"),
-    "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "claswise", "-o", "o"], r"mean 'class-wise'"),
+    "method": (["fit", "good.csv", "--method", "temprature", "-o", "o.json"], r"got 'temprature'\. Did you mean 'temperature'"),
+    "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "claswise", "-o", "o.json"], r"mean 'class-wise'"),
     "a notion too many": (
-        ["fit", "good.csv", "--method", "temperature", "--notion", "class-wise", "-o", "o"],
+        ["fit", "good.csv", "--method", "temperature", "--notion", "class-wise", "-o", "o.json"],
         r"--notion belongs to methods of one",
     ),
-    "a parameter": (["fit", "good.csv", "--method", "vector", "--set", "bais=0", "-o", "o"], r"--set .*\(bias, .*got 'bais"),
-    "no value": (["fit", "good.csv", "--method", "vector", "--set", "bias", "-o", "o"], r"--set must be NAME=.*got 'bias'"),
-    "safe twice": (["fit", "good.csv", "--method", "safe", "--safe", "-o", "o"], r"--safe must stand beside a method"),
+    "a parameter": (
+        ["fit", "good.csv", "--method", "vector", "--set", "bais=0", "-o", "o.json"],
+        r"--set .*\(bias, .*got 'bais",
+    ),
+    "no value": (
+        ["fit", "good.csv", "--method", "vector", "--set", "bias", "-o", "o.json"],
+        r"--set must be NAME=.*got 'bias'",
+    ),
+    "safe twice": (["fit", "good.csv", "--method", "safe", "--safe", "-o", "o.json"], r"--safe must stand beside a method"),
     "safe without": (
-        ["fit", "good.csv", "--method", "beta", "--set", "safe.caution=2", "-o", "o"],
+        ["fit", "good.csv", "--method", "beta", "--set", "safe.caution=2", "-o", "o.json"],
         r"--set safe\.NAME=VALUE must stand beside",
     ),
     "costs in words": (["decide", "good.csv", "--costs", "a,b;c,d"], r"--costs must be numbers between commas; got 'a,b'"),
@@ -515,3 +526,30 @@ def test_what_cannot_be_printed_is_said(command, where, why, folder):
     assert re.match(why, told)
     assert re.fullmatch(PARTS, told)
     assert not list(Path().glob("other.*"))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize("where", ["2>&-", "2> /dev/full"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [("good.csv --json", 0), ("good.csv --json --fail-if 'ece > 1e-9'", 1), ("nowhere.csv", 2), ("good.csv --best", 2)],
+)
+def test_the_exit_code_is_that_of_the_command_where_notes_are_lost(words, code, where, folder):
+    line = f"{sys.executable} -m calibrant assess --resamples 5 {words} {where}"
+    run = subprocess.run(line, shell=True, stdout=subprocess.PIPE, text=True, check=False)
+    assert run.returncode == code
+    assert code == 2 or json.loads(run.stdout)["rows"] > 0
+    assert code != 2 or run.stdout == ""
+
+
+def test_a_label_that_ends_in_a_nul_is_refused_as_what_it_is(folder, capsys):
+    Path("nul.csv").write_text("label,p\n1,0.9\n1\0,0.8\n0,0.1\n")
+    assert cli.main(["assess", "nul.csv"]) == 2
+    assert r"words must not end in a NUL character, which NumPy drops; got '1\x00'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["cal.csv", "cal.parquet", "cal.txt", "cal"])
+def test_a_calibrator_is_written_to_a_name_that_says_so(name, folder, capsys):
+    assert cli.main(["fit", "good.csv", "-o", name]) == 2
+    assert f"the output must end in .json; got '{name}'. The ending says what is written" in capsys.readouterr().err
+    assert not Path(name).exists()

@@ -544,3 +544,50 @@ def test_the_reference_of_a_state_stays_as_it_was(run):
     of(5, y=None, p=None, country=np.full(N, "C"))
     code, _, error = run("days/day_6.csv", "--state", "state.json")
     assert (code, "--reference must stay as it was" in error) == (2, True)
+
+
+def test_an_alarm_stays_in_command_page_and_state_after_late_rows(run):
+    pytest.importorskip("matplotlib")
+    words = [
+        "--time",
+        "day",
+        "--window",
+        "1d",
+        "--reference",
+        2,
+        "--state",
+        "state.json",
+        "-o",
+        "page.html",
+        "--fail-on-alarm",
+    ]
+    assert run("days", *words)[0] == 1
+    raised = held().alarms
+    assert [alarm.test for alarm in raised] == ["calibration", "drift"]
+    late, n = np.random.default_rng(9), 30_000
+    for day in range(8, DAYS):
+        p = late.random(n)
+        write_table(
+            f"days/late_{day}.csv", {"y": (late.random(n) < p).astype(int), "p": p, "day": np.full(n, str(AT[day]))}
+        )
+    code, out, said = run("days", *words)
+    assert (code, "2 alarms of an earlier run" in said) == (0, True)
+    assert held().table(n_resamples=9).evidence.max() < 20.0
+    assert held().alarms == raised
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert all(f"alarm: {alarm}" in out for alarm in raised)
+    assert page.count("class=alarm") == 2
+
+
+def test_rows_of_a_mistyped_year_are_said(run):
+    words = ["--time", "day", "--window", "1d", "--reference", 2, "--state", "state.json"]
+    assert run("days/day_1.csv", "days/day_2.csv", "days/day_3.csv", *words)[2].count("warning") == 0
+    write_table("days/old.csv", {"y": Y[0], "p": P[0], "day": np.full(N, "2006-11-01")})
+    code, _, said = run("days/old.csv", *words)
+    assert code == 0
+    assert (
+        "calibrant: warning: late rows moved the reference from 2026-11-01, 2026-11-02 to 2006-11-01, 2026-11-01"
+        in said
+    )
+    assert "7304 windows without rows lie between 2006-11-01 and 2026-11-01" in said
+    assert "warning" not in run("days/day_4.csv", *words)[2]

@@ -74,10 +74,10 @@ def test_calibrated_forecasts_can_be_given_and_lose_the_rows_of_weight_zero_too(
     sharper = SPREAD[3] ** 2 / (SPREAD[3] ** 2).sum(axis=1, keepdims=True)
     weight = np.arange(300) % 3
     points = simplex_points(OCCURRED[3], SPREAD[3], sharper, sample_weight=weight)
-    np.testing.assert_array_equal(points.prob, SPREAD[3][weight > 0])
-    np.testing.assert_array_equal(points.calibrated, sharper[weight > 0])
+    np.testing.assert_array_equal(points.prob, np.repeat(SPREAD[3], weight, axis=0))
+    np.testing.assert_array_equal(points.calibrated, np.repeat(sharper, weight, axis=0))
     assert points.calibrator == "given"
-    assert points.n_rows == 200
+    assert points.n_rows == 300
 
 
 def test_logits_are_shown_as_their_probabilities_and_calibrated_as_logits():
@@ -191,3 +191,13 @@ def test_what_cannot_be_shown_is_refused(arguments, options, error, message):
 def test_no_lattice_of_anything_else(calibrator, options, error, message):
     with pytest.raises(error, match=message):
         simplex_lattice(calibrator, **options)
+
+
+def test_points_of_counts_are_those_of_the_repeated_rows():
+    times = np.arange(300) % 3
+    rows = np.repeat(OCCURRED[3], times), np.repeat(SPREAD[3], times, axis=0)
+    for most in (None, 100, 2000):
+        counts = simplex_points(OCCURRED[3], SPREAD[3], sample_weight=times, max_points=most)
+        np.testing.assert_array_equal(counts.prob, (repeated := simplex_points(*rows, max_points=most)).prob)
+        assert (counts.n_rows, counts.label.tolist()) == (times.sum(), repeated.label.tolist())
+    assert simplex_points(OCCURRED[3], SPREAD[3], sample_weight=times / 4.0).n_rows == np.count_nonzero(times)

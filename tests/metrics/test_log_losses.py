@@ -1,6 +1,7 @@
 """Events that a forecast called impossible and that occurred: counted, never hidden, and the log loss is scikit-learn's."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -242,3 +243,7 @@ def test_a_class_called_impossible_that_is_not_is_counted_whether_it_occurred_or
 
 def test_what_calibrant_list_prints_states_the_range():
     assert "in [0, inf]; probability 0 costs 36.04 unless clip=0." in find("metric", "nll").summary
+
+
+def test_the_clip_may_be_any_number():
+    assert quiet(log_loss, [1, 0], [0.0, 0.5], clip=Fraction(1, 20)) == quiet(log_loss, [1, 0], [0.0, 0.5], clip=0.05)

@@ -22,7 +22,7 @@ from calibrant.metrics import (
 )
 from calibrant.metrics.roc import area_under_roc
 from calibrant.notions import Binary
-from calibrant.sums.reading import AsRead, unread
+from calibrant.sums.reading import unread
 
 ROUNDING = 1e-12
 
@@ -51,7 +51,7 @@ def coarse():
 
 def as_read(*rows, n_batches=2, **data):
     """Return rows as they are read in batches, however few they are."""
-    return AsRead(unread(Batches([rows], batch_rows=-(-len(rows[0]) // n_batches), **data)))
+    return unread(Batches([rows], batch_rows=-(-len(rows[0]) // n_batches), **data))
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")

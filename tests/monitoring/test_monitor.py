@@ -8,6 +8,8 @@ import pytest
 
 import calibrant
 from calibrant import EqualMass, EqualWidth, Monitor, expected_calibration_error, log_loss
+from calibrant._core.checksum import checksum_of
+from calibrant.exceptions import CalibrationWarning
 from calibrant.monitoring import MonitorTable
 from calibrant.monitoring.state import as_times, as_windows
 
@@ -419,3 +421,71 @@ def test_the_event_of_two_columns_is_the_same_in_each_update(pos_label, labels):
     batches = Monitor(window=400, pos_label=pos_label, labels=labels).update(turned)
     batches.update(Y, both, first=0)
     assert batches.table(n_resamples=9).event_rate == pytest.approx(monitor.table(n_resamples=9).event_rate)
+
+
+# Rows that arrive late, or whose time is wrong
+
+
+def days(*shifts, rows=200):
+    """Yield a day of rows for each shift of the event rate, from the first of January on."""
+    rng = np.random.default_rng(8)
+    for day, shift in enumerate(shifts):
+        p = rng.uniform(0.1, 0.8, rows)
+        yield (rng.random(rows) < p + shift).astype(int), p, f"2026-01-{day + 1:02}"
+
+
+@pytest.mark.parametrize("by_state", [False, True])
+def test_an_alarm_that_was_looked_at_stands_whatever_rows_arrive_late(by_state):
+    monitor = Monitor(window="1d", reference=2)
+    for y, p, at in days(0.0, 0.0, 0.0, 0.0, 0.19, 0.19):
+        monitor.update(y, p, at=at)
+    raised = monitor.alarms
+    assert [alarm.test for alarm in raised] == ["calibration", "drift"]
+    monitor = again(monitor) if by_state else monitor
+    for y, p, at in list(days(*[0.0] * 6, rows=40_000))[4:]:
+        monitor.update(y, p, at=at)
+    late = monitor.table(n_resamples=9)
+    assert late.evidence.max() < 20.0
+    assert (
+        late.alarms == monitor.alarms == again(monitor).alarms == (monitor + Monitor(window="1d", reference=2)).alarms
+    )
+    assert monitor.alarms == raised
+    assert all(f"alarm: {alarm}" in str(late) for alarm in raised)
+
+
+def test_infinite_evidence_of_an_alarm_is_json():
+    monitor = Monitor(window=2).update([0, 1], [0.5, 0.0])
+    (alarm,) = monitor.alarms
+    assert again(monitor).alarms == (alarm,)
+    json.dumps(monitor.to_dict(), allow_nan=False)
+    for entry, value in (("window", "b"), ("test", "x"), ("evidence", -1.0), ("alpha", 0.5), ("where", 3)):
+        made_up = monitor.to_dict()
+        made_up["alarms"][0][entry] = value
+        made_up["checksum"] = checksum_of(made_up)
+        with pytest.raises(ValueError, match=r"the state of a monitor must hold .*alarms"):
+            Monitor.from_dict(made_up)
+
+
+@pytest.mark.parametrize("by_state", [False, True])
+def test_late_rows_that_move_the_reference_are_said(by_state):
+    monitor = Monitor(window="1d", reference=2)
+    for y, p, at in days(0.0, 0.0, 0.0):
+        monitor.update(y, p, at=at)
+    assert monitor.alarms == ()
+    monitor = again(monitor) if by_state else monitor
+    monitor.update([0], [0.5], at="2025-12-02")
+    words = r"moved the reference from 2026-01-01, 2026-01-02 to 2025-12-02, 2026-01-01: the evidence of drift"
+    with pytest.warns(CalibrationWarning, match=words):
+        assert monitor.alarms == ()
+    assert monitor.alarms == again(monitor).alarms == ()  # it is said once
+
+
+@pytest.mark.parametrize("at", ["2126-01-02", "1926-01-02"])
+def test_rows_far_from_all_others_are_said(at):
+    monitor = Monitor(window="1d", reference=0)
+    for y, p, day in days(0.0, 0.0):
+        monitor.update(y, p, at=day)
+    assert monitor.update([0], [0.5], at="2026-04-01").alarms == ()
+    with pytest.warns(CalibrationWarning, match=r"\d{5} windows without rows lie between .*mistyped"):
+        assert monitor.update([0], [0.5], at=at).alarms == ()
+    assert monitor.alarms == again(monitor).alarms == ()

@@ -359,3 +359,18 @@ def test_more_rows_than_are_planned_for_are_refused_by_their_number(monkeypatch)
 def test_an_interval_without_width_needs_the_fewest_rows():
     found = cb.rows_for(width=0.05, y_prob=[0.0, 1.0])
     assert (found.rows, found.value.tolist()) == (50, [0.0])
+
+
+@pytest.mark.parametrize("question", [{"detect": 0.1}, {"width": 0.1}])
+def test_a_whole_weight_of_a_pilot_is_a_number_of_equal_rows(question):
+    rng = np.random.default_rng(3)
+    prob, times = rng.uniform(0.05, 0.95, 40).round(2), rng.integers(0, 9, 40)
+    counts, repeated = (
+        cb.rows_for(**question, y_prob=prob, sample_weight=times),
+        cb.rows_for(**question, y_prob=np.repeat(prob, times)),
+    )
+    assert counts.assumed == repeated.assumed
+    assert counts.rows == pytest.approx(repeated.rows, rel=1e-9)
+    assert counts.rows != cb.rows_for(**question, y_prob=prob).rows
+    with pytest.raises(ValueError, match="sample_weight must stand beside y_prob"):
+        cb.rows_for(**question, event_rate=0.3, sample_weight=times)

@@ -44,7 +44,7 @@ def test_maps_are_drawn_over_each_other_with_one_set_of_points():
     ax = plot_calibration_map(maps)
     assert len({line.get_color() for line in maps_in(ax)}) == 2
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["calibrated", "event rate", "isotonic", "temperature"]
+    assert words == ["calibrated", "event rate", "95% interval", "isotonic", "temperature"]
 
 
 def test_every_class_has_a_panel_with_its_name():

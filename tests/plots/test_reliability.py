@@ -87,7 +87,12 @@ def test_forecasts_are_drawn_over_each_other_and_told_apart():
     first, second = data_lines(ax)
     assert first.get_color() != second.get_color()
     assert first.get_marker() != second.get_marker()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["calibrated", "before", "after"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "calibrated",
+        "before",
+        "after",
+        "95% interval",
+    ]
 
 
 def test_an_empty_bin_has_no_marker():
@@ -108,19 +113,22 @@ def test_an_assessment_draws_its_curve():
 
 
 @pytest.mark.parametrize(
-    ("notion", "word"),
-    [("confidence", "accuracy"), ("top-label", "accuracy"), ("class-wise", "event rate"), ("binary", "event rate")],
+    ("notion", "words"),
+    [
+        ("confidence", ("mean confidence", "accuracy")),
+        ("top-label", ("mean confidence", "accuracy")),
+        ("class-wise", ("mean probability", "event rate")),
+        ("binary", ("mean probability", "event rate")),
+    ],
 )
-def test_the_axes_say_what_they_show(notion, word):
+def test_the_axes_say_what_they_show(notion, words):
     data = (Y == 3, PROB[:, 3]) if notion == "binary" else (Y, PROB)
     drawn = reliability_curve(*data, notion=notion).plot()
     figure = (drawn if notion in ("confidence", "binary") else drawn[0]).figure
     if notion in ("confidence", "binary"):
-        assert drawn.get_ylabel() == word
-        assert counts_below(drawn).get_xlabel() == "mean probability"
+        assert (counts_below(drawn).get_xlabel(), drawn.get_ylabel()) == words
     else:
-        assert figure.get_supylabel() == word
-        assert figure.get_supxlabel() == "mean probability"
+        assert (figure.get_supxlabel(), figure.get_supylabel()) == words
 
 
 def test_the_diagonal_is_calibration():

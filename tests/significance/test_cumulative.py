@@ -10,7 +10,7 @@ from strategies import columns, tables
 from calibrant import predictions
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kolmogorov_smirnov_error, kuiper_error
-from calibrant.significance import cumulative, kolmogorov_smirnov_test, kuiper_test
+from calibrant.significance import kolmogorov_smirnov_test, kuiper_test, of_forecast
 
 TESTS = {"ks": (kolmogorov_smirnov_test, kolmogorov_smirnov_error), "kuiper": (kuiper_test, kuiper_error)}
 BOTH = pytest.mark.parametrize(("test", "error"), TESTS.values(), ids=list(TESTS))
@@ -96,7 +96,7 @@ def test_blocks_of_draws_change_nothing(test, monkeypatch):
     p = rng.random(40)
     y = rng.random(40) < p
     whole = test(y, p, n_resamples=50).null.values
-    monkeypatch.setattr(cumulative, "BLOCK", 100)
+    monkeypatch.setattr(of_forecast, "BLOCK", 100)
     np.testing.assert_array_equal(test(y, p, n_resamples=50).null.values, whole)
 
 

@@ -1,5 +1,7 @@
 """The equivalence test: is the error at most so much? Its derivative, its size at the bound, and its power below."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -192,3 +194,9 @@ def test_a_percentage_of_rejected_predictions_is_refused_with_the_reason(options
 def test_bins_that_what_came_chooses_are_refused(binning):
     with pytest.raises(ValueError, match=r"binning must cut scores without .*; got .*\. Pass a number of bins"):
         equivalence_test([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], binning=binning, n_resamples=10)
+
+
+def test_bound_and_level_may_be_any_numbers():
+    y, p = [0, 1, 1, 0, 1] * 20, [0.2, 0.7, 0.9, 0.3, 0.6] * 20
+    asked = equivalence_test(y, p, bound=Fraction(1, 20), level=Fraction(1, 10), n_resamples=50)
+    assert asked.pvalue == equivalence_test(y, p, bound=0.05, level=0.1, n_resamples=50).pvalue

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant.exceptions import CalibrationWarning
-from calibrant.significance.multiplicity import enough_expected, warn_if_sparse
+from calibrant.significance.of_forecast import enough_expected, warn_if_sparse
 
 
 def test_where_nothing_is_expected_no_count_is_too_small():

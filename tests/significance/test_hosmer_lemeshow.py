@@ -15,7 +15,7 @@ from calibrant import hosmer_lemeshow_test
 from calibrant._core.rows import Weights
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import pearson_test
-from calibrant.significance.binned import quantiles
+from calibrant.significance.of_forecast import quantiles
 
 bins = st.integers(2, 6)
 law = partial(hosmer_lemeshow_test, n_resamples=None)  # of held-out rows, in formulas

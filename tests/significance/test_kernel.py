@@ -13,7 +13,7 @@ from calibrant.metrics import kernel as pairs_module
 from calibrant.metrics import kernel_calibration_error
 from calibrant.notions import ClassWise
 from calibrant.significance import kernel_test
-from calibrant.significance.kernel import student
+from calibrant.significance.of_forecast import student
 
 
 def drawn(rng, prob):

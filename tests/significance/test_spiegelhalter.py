@@ -10,7 +10,7 @@ from strategies import columns, tables
 
 from calibrant import spiegelhalter_test
 from calibrant.exceptions import CalibrationWarning
-from calibrant.significance import regression as spiegelhalter
+from calibrant.significance import of_forecast
 
 SPOKEN = {
     "binary": lambda p: [1],
@@ -94,7 +94,7 @@ def test_blocks_of_rows_change_nothing(notion, monkeypatch):
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50)
     whole = spiegelhalter_test(label, prob, notion=notion).statistic
-    monkeypatch.setattr(spiegelhalter, "BLOCK", 7)
+    monkeypatch.setattr(of_forecast, "row_blocks", lambda rows: (slice(k, k + 7) for k in range(0, rows.size, 7)))
     assert spiegelhalter_test(label, prob, notion=notion).statistic == pytest.approx(whole, rel=1e-12)
 
 

@@ -8,6 +8,7 @@ from reference import recalibration as twin
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from calibrant._core.rows import BinaryProblem, Weights
 from calibrant.fit import minimise as newton
 from calibrant.fit.log_loss import fit_logistic, is_separated
 
@@ -25,6 +26,10 @@ def sample(n, curve, seed=0, spread=2.0):
     return x, (rng.random(n) < expit(curve(x))).astype(float)
 
 
+def problem_of(x, label):
+    return BinaryProblem(expit(x), label, Weights.one_each(label.size), logit=x.astype(float))
+
+
 soft_rows = st.lists(
     st.tuples(st.integers(-4, 4), st.floats(0.02, 0.98), st.integers(1, 4)), min_size=3, max_size=10
 ).filter(lambda rows: len({row[0] for row in rows}) > 2)
@@ -33,7 +38,7 @@ soft_rows = st.lists(
 @given(rows=soft_rows, nonnegative=st.booleans(), intercept=st.booleans())
 def test_the_gradient_vanishes_at_the_solution_or_holds_a_coefficient_at_zero(rows, nonnegative, intercept):
     x, target, weight = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    fit = fit_logistic([x, x**2], weight, weight * target, intercept=intercept, nonnegative=nonnegative)
+    fit = fit_logistic((np.array([x, x**2]), weight, weight * target), intercept=intercept, nonnegative=nonnegative)
     features = twin.parabola if intercept else lambda xi: [xi, xi * xi]
     parameters = [fit.intercept, *fit.coef] if intercept else fit.coef
     slope = np.array(twin.gradient(features, parameters, x, target, weight))
@@ -49,7 +54,7 @@ def test_the_gradient_vanishes_at_the_solution_or_holds_a_coefficient_at_zero(ro
 @given(rows=soft_rows, nonnegative=st.booleans())
 def test_a_general_optimiser_finds_nothing_better(rows, nonnegative):
     x, target, weight = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    fit = fit_logistic([x, x**2], weight, weight * target, nonnegative=nonnegative)
+    fit = fit_logistic((np.array([x, x**2]), weight, weight * target), nonnegative=nonnegative)
     bounds = [(None, None), (0, None), (0, None)] if nonnegative else None
     least = twin.least_log_loss(twin.parabola, x, target, weight, bounds)
     ours = twin.mean_log_loss(twin.parabola, [fit.intercept, *fit.coef], x, target, weight)
@@ -65,7 +70,7 @@ def test_many_rows_begin_at_the_fit_of_a_part_and_end_at_the_fit_of_all(order):
         x, y = x[at], y[at]
     table = np.column_stack([x, x**2])
     peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(table, y)
-    fit = fit_logistic([x, x**2], np.ones(x.size), y)
+    fit = fit_logistic((np.array([x, x**2]), np.ones(x.size), y))
     np.testing.assert_allclose([fit.intercept, *fit.coef], [*peer.intercept_, *peer.coef_[0]], rtol=1e-8)
     assert fit.n_iter <= 4
 
@@ -75,21 +80,21 @@ def test_many_rows_with_few_events_are_fitted_though_a_part_may_hold_none():
     y = np.zeros(x.size)
     y[[1, 2, 3, 5, 77]] = 1.0
     peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(x[:, None], y)
-    fit = fit_logistic([x], np.ones(x.size), y)
+    fit = fit_logistic((x[None], np.ones(x.size), y))
     np.testing.assert_allclose([fit.intercept, *fit.coef], [*peer.intercept_, *peer.coef_[0]], rtol=1e-7)
 
 
 def test_columns_that_say_nothing_new_have_coefficient_zero():
     x, y = sample(200, lambda x: x)
-    alone = fit_logistic([x], np.ones(200), y)
-    fit = fit_logistic([x, 3.0 - 2.0 * x, np.full(200, 7.0)], np.ones(200), y)
+    alone = fit_logistic((x[None], np.ones(200), y))
+    fit = fit_logistic((np.array([x, 3.0 - 2.0 * x, np.full(200, 7.0)]), np.ones(200), y))
     assert fit.rank == 2
     assert fit.coef[1:].tolist() == [0.0, 0.0]
     np.testing.assert_allclose([fit.intercept, fit.coef[0]], [alone.intercept, *alone.coef], rtol=1e-12)
 
 
 def test_without_any_column_left_the_intercept_is_the_log_odds_of_the_rate():
-    fit = fit_logistic([np.full(4, 0.3)], np.ones(4), np.array([1.0, 0.0, 0.0, 0.0]))
+    fit = fit_logistic((np.full((1, 4), 0.3), np.ones(4), np.array([1.0, 0.0, 0.0, 0.0])))
     assert (fit.rank, fit.coef.tolist()) == (1, [0.0])
     assert fit.intercept == pytest.approx(-np.log(3))
 
@@ -97,19 +102,19 @@ def test_without_any_column_left_the_intercept_is_the_log_odds_of_the_rate():
 @pytest.mark.parametrize("spread", [1e-6, 1.0, 1e6])
 def test_the_scale_of_a_column_does_not_matter(spread):
     x, y = sample(300, lambda x: 1 + x)
-    one, other = (fit_logistic([s * x], np.ones(300), y) for s in (1.0, spread))
+    one, other = (fit_logistic((s * x[None], np.ones(300), y)) for s in (1.0, spread))
     assert other.coef[0] * spread == pytest.approx(one.coef[0], rel=1e-10)
 
 
 @pytest.mark.parametrize("y", [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
 def test_without_a_minimum_it_has_not_converged(y):
-    assert not fit_logistic([np.array([-1.0, 0.0, 2.0])], np.ones(3), np.array(y)).converged
+    assert not fit_logistic((np.array([[-1.0, 0.0, 2.0]]), np.ones(3), np.array(y))).converged
 
 
 def test_a_step_too_many_is_not_taken_for_a_solution(monkeypatch):
     monkeypatch.setattr(newton, "MOST_STEPS", 1)
     x, y = sample(100, lambda x: x)
-    assert not fit_logistic([x], np.ones(100), y).converged
+    assert not fit_logistic((x[None], np.ones(100), y)).converged
 
 
 @pytest.mark.parametrize("family", LIMITS)
@@ -117,15 +122,15 @@ def test_a_step_too_many_is_not_taken_for_a_solution(monkeypatch):
 def test_separated_is_what_a_linear_program_says(family, rows):
     x, label = (np.array(column) for column in zip(*rows, strict=True))
     features, bounds = LIMITS[family]
-    assert is_separated(x.astype(float), label, family) == twin.is_separated(features, x.tolist(), label, bounds)
+    assert is_separated(problem_of(x, label), family) == twin.is_separated(features, x.tolist(), label, bounds)
 
 
 @pytest.mark.parametrize("inside", [True, False])
 def test_a_parabola_separates_the_rows_of_an_interval(inside):
     x = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
     label = (np.abs(x) < 1.5) == inside
-    assert is_separated(x, label, "bent")
-    assert not is_separated(x, label, "straight")
+    assert is_separated(problem_of(x, label), "bent")
+    assert not is_separated(problem_of(x, label), "straight")
 
 
 @pytest.mark.parametrize("family", LIMITS)
@@ -136,4 +141,4 @@ def test_the_first_rows_do_not_mislead(family, turned):
     label = x > 0
     label[list(turned)] ^= True
     # The turned row 5 lies beside rows 0 to 4 of its old label: a parabola, too, would have to turn twice.
-    assert is_separated(x, label, family) == (not turned)
+    assert is_separated(problem_of(x, label), family) == (not turned)

@@ -15,7 +15,7 @@ from calibrant.fit.minimise import DensePoint, Point, ScalarPoint, Stop, minimis
 numbers = st.integers(-4, 4).map(float)
 
 
-def log_sum_exp(rows, pull, x, lower=None):
+def log_sum_exp(rows, pull, x, lower=-np.inf):
     """log sum exp(rows @ x) - pull @ x, with a little curvature everywhere."""
     p = softmax(rows @ x)
     mean = p @ rows

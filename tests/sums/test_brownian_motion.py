@@ -7,7 +7,7 @@ import pytest
 from reference import brownian as reference
 from scipy.integrate import quad
 
-from calibrant.significance.cumulative import LARGEST_DISTANCE, RANGE
+from calibrant.significance.of_forecast import LARGEST_DISTANCE, RANGE
 from calibrant.sums import draws as brownian
 from calibrant.sums.draws import SPLIT
 

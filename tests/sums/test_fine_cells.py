@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strategies import columns
 
 from calibrant._core.border import as_problem
+from calibrant._core.rows import Unit
 from calibrant.binning import FineGrid
 from calibrant.lenses import (
     Cumulative,
@@ -21,7 +22,7 @@ from calibrant.lenses import (
 )
 from calibrant.notions import Binary
 from calibrant.sums import Plan, scan
-from calibrant.sums.sums import SummedWeights, Unit, rounded
+from calibrant.sums.sums import SummedWeights, rounded
 
 ROUNDING = 1e-12
 
@@ -78,4 +79,4 @@ def test_cells_without_both_outcomes_leave_nothing_open():
 
 def test_weights_of_cells_are_rows_only_where_each_is_one():
     unit = Unit(are_counts=True, rows_per_weight=1.0)
-    assert [SummedWeights.of(np.array(own), unit).are_rows for own in ([1.0, 1.0], [2.0, 1.0])] == [True, False]
+    assert [SummedWeights(np.array(own), of_whole=unit).are_rows for own in ([1.0, 1.0], [2.0, 1.0])] == [True, False]

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from strategies import columns, tables
 
 import calibrant.sums.compiled
-import calibrant.sums.draws
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, OneVsRest, TopLabel
 from calibrant.sums import Plan, Sums, scan
-from calibrant.sums.draws import UNIT, KeptRows, Strata, keys_of
+from calibrant.sums.draws import UNIT, RowSample, Strata, keys_of
 
 NOTIONS = (ClassWise(), TopLabel(), Confidence(), Flattened(), OneVsRest(0))
 PLAN = Plan.of_cells([(notion, EqualWidth(6)) for notion in NOTIONS], noise=True)
@@ -32,14 +31,10 @@ def written(sums):
     return json.dumps(sums.to_dict(), allow_nan=False)
 
 
-def problem_column():
-    return as_problem([0, 1], [0.2, 0.7])
-
-
 def exact_parts(sums):
     """All that has to be equal bit for bit: floating sums of scores are left out."""
     strata = [[one.strata.to_dict() for one in problems] for problems in sums.cells]
-    return json.dumps([strata, None if sums.kept is None else sums.kept.to_dict(), sums.rows])
+    return json.dumps([strata, sums.kept.number.tolist(), sums.kept.problem.prob.tolist(), sums.rows])
 
 
 @given(rows=columns(), n_bins=st.integers(1, 20))
@@ -67,8 +62,7 @@ def test_strata_and_kept_rows_of_batches_in_any_order_are_those_of_all_rows(rows
     cuts = sorted(data.draw(st.lists(st.integers(0, problem.size), max_size=4)))
     ends = list(zip([0, *cuts], [*cuts, problem.size], strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calibrant.sums.draws, "MOST", 3)
-        patch.setattr(calibrant.sums.draws, "quota_of", lambda n_cells: 1)
+        patch.setattr("calibrant.sums.reading.MOST", 3)
         whole = scan(problem, PLAN, first=7)
         parts = [scan(problem.at(slice(*pair)), PLAN, first=7 + pair[0]) for pair in data.draw(st.permutations(ends))]
         while len(parts) > 1:  # added in any order, and in any tree
@@ -76,24 +70,15 @@ def test_strata_and_kept_rows_of_batches_in_any_order_are_those_of_all_rows(rows
             at = data.draw(st.integers(0, len(parts) - 1))
             parts[at] = parts[at] + other
     assert exact_parts(parts[0]) == exact_parts(whole)
-    key, cell = (
-        keys_of(7 + np.arange(problem.size)),
-        EqualWidth(6).edges(problem_column()).searchsorted(problem.prob) - 1,
-    )
-    first = set(np.argsort(key)[:3].tolist())
-    for column in np.maximum(cell, 0).T:
-        first |= {int(min(np.flatnonzero(column == b), key=lambda row: key[row])) for b in set(column.tolist())}
-    assert (whole.kept.number - 7).tolist() == sorted(first)
+    first = np.argsort(keys_of(7 + np.arange(problem.size)))[:3]
+    assert (whole.kept.number - 7).tolist() == sorted(first.tolist())
 
 
 @given(rows=tables())
-def test_strata_and_kept_rows_survive_json_bit_for_bit(rows):
+def test_strata_survive_json_bit_for_bit(rows):
     found = scan(problem_of(rows), PLAN)
     read = Sums.from_dict(json.loads(written(found)), found.plan)
     assert written(read) == written(found)
-    assert read.kept.prob.tobytes() == found.kept.prob.tobytes()
-    for name in ("number", "label"):
-        assert getattr(read.kept, name).dtype == getattr(found.kept, name).dtype
 
 
 def test_sums_of_many_rows_do_not_overflow():
@@ -204,34 +189,11 @@ def test_keys_are_those_of_splitmix64():
 def test_the_rows_with_the_smallest_keys_are_kept(n):
     rng = np.random.default_rng(1)
     problem = as_simplex(as_problem(rng.integers(0, 2, n), rng.random(n)))
-    found = KeptRows.of(problem, first=100)
+    found = RowSample.of(problem, 100, 4096)
     expected = 100 + np.sort(np.argsort(keys_of(np.arange(100, 100 + n)))[:4096])
     np.testing.assert_array_equal(found.number, expected)
-    np.testing.assert_array_equal(found.prob, problem.prob[expected - 100])
-    np.testing.assert_array_equal(found.label, problem.label[expected - 100])
-
-
-def test_of_each_rare_cell_of_each_class_rows_are_kept_and_stand_for_those_that_are_not():
-    """The 32 rows of the smallest keys in each of 45 cells, beside the 4096 of all; in rare cells all that there are."""
-    rng = np.random.default_rng(2)
-    logit = rng.normal((7, 0, 0), 1, (30_000, 3))
-    prob = np.exp(logit) / np.exp(logit).sum(axis=1, keepdims=True)
-    problem = as_problem(np.arange(30_000) % 3, prob)
-    sums = scan(problem, Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True))
-    key, bins = keys_of(np.arange(30_000)), EqualWidth(15)(next(ClassWise().split(problem)))
-    at, expected = bins.index(prob), set(np.argsort(key)[:4096].tolist())
-    for j in range(3):
-        for b in range(15):
-            rows = np.flatnonzero(at[:, j] == b)
-            expected |= set(rows[np.argsort(key[rows])[:32]].tolist())
-    assert sums.kept.number.tolist() == sorted(expected)
-    cell = at[sums.kept.number] + 15 * np.arange(3)
-    count = np.concatenate([one.bins.count for one in sums.cells[0]]).astype(float)
-    weight = sums.kept.weights(cell, count, 30_000)
-    total = np.bincount(cell.ravel(), np.repeat(weight, 3), 45)
-    np.testing.assert_allclose(total, count, rtol=0.6)
-    np.testing.assert_array_equal(total[count <= 32], count[count <= 32])
-    assert total.sum() == pytest.approx(90_000, rel=0.03)
+    np.testing.assert_array_equal(found.problem.prob, problem.prob[expected - 100])
+    np.testing.assert_array_equal(found.problem.label, problem.label[expected - 100])
 
 
 def test_two_batches_that_number_their_rows_alike_do_not_add_up():

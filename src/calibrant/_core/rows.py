@@ -27,6 +27,16 @@ ONE = np.ones(1)
 ONE.flags.writeable = False
 
 
+class Unit(NamedTuple):
+    """What weights mean: whether they are numbers of rows, and how many rows a weight of one stands for."""
+
+    are_counts: bool
+    rows_per_weight: float
+
+
+EACH_A_ROW = Unit(are_counts=True, rows_per_weight=1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Weights:
     """Weights of the rows of a problem, and what they mean.
@@ -41,13 +51,13 @@ class Weights:
         The weights, not negative.
     is_unit : bool
         Whether no weights were given, so that each row weighs one.
-    whole : Weights or None
-        The weights of the problem of which these are a part.
+    of_whole : Unit or None
+        What the weights of the problem mean of which these are a part.
     """
 
     values: FloatArray
     is_unit: bool = False
-    whole: Weights | None = None
+    of_whole: Unit | None = None
 
     @classmethod
     @lru_cache(maxsize=8)
@@ -63,11 +73,11 @@ class Weights:
 
     def part(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_] | slice) -> Weights:
         """Return the weights of some rows, which mean what they mean in the whole."""
-        return Weights(self.values[rows], self.is_unit, self._whole)
+        return Weights(self.values[rows], self.is_unit, self.unit)
 
     def like(self, values: FloatArray) -> Weights:
         """Return other weights of rows of the same whole."""
-        return Weights(values, whole=self._whole)
+        return Weights(values, of_whole=self.unit)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Weights:
         """Return the weights of some rows, perhaps repeated, as those of a problem of its own: what they mean is seen anew."""
@@ -76,11 +86,18 @@ class Weights:
     # Numbers of rows
 
     @cached_property
+    def unit(self) -> Unit:
+        """What they mean: whether they are counts, and how many rows a weight of one stands for."""
+        if self.of_whole is not None:
+            return self.of_whole
+        if self.is_unit or np.array_equal(self.values, np.floor(self.values)):
+            return EACH_A_ROW
+        return Unit(are_counts=False, rows_per_weight=len(self) / self.total)
+
+    @property
     def are_counts(self) -> bool:
         """Whether they are numbers of equal rows."""
-        if self.whole is not None:
-            return self.whole.are_counts
-        return self.is_unit or np.array_equal(self.values, np.floor(self.values))
+        return self.unit.are_counts
 
     @cached_property
     def repeat_rows(self) -> bool:
@@ -96,12 +113,10 @@ class Weights:
     def _sum(self) -> float:
         return float(self.values.sum())
 
-    @cached_property
+    @property
     def rows_per_weight(self) -> float:
         """Rows that a weight of one stands for: one of counts, else such that a row of the whole is one row on average."""
-        if self.whole is not None:
-            return self.whole.rows_per_weight
-        return 1.0 if self.are_counts else len(self) / self.total
+        return self.unit.rows_per_weight
 
     @property
     def rows(self) -> float:
@@ -126,19 +141,24 @@ class Weights:
     @property
     def importance(self) -> FloatArray:
         """How much each of these equal rows counts, shape (n,): one if weights are counts, else the weight."""
-        return np.ones(len(self)) if self.are_counts else self.values
+        return np.ones(len(self)) if self.are_counts else self.of_rows
 
     # Evidence
 
     @property
     def of_variance(self) -> FloatArray:
         """Weight of the variance of each row's outcome in that of the weighted sum, shape (n,): the count, else the square."""
-        return self.values if self.are_counts else self.values**2
+        return self.values if self.are_counts else self.of_rows**2
+
+    @property
+    def of_rows(self) -> FloatArray:
+        """Weights of single rows, where they are no counts."""
+        return self.values
 
     @cached_property
     def effective_rows_per_weight(self) -> float:
         """Independent rows that a weight of one is worth: one of counts, else  sum(w) / sum(w^2)  (Kish)."""
-        return 1.0 if self.are_counts else self.total / float((self.values**2).sum())
+        return 1.0 if self.are_counts else self.total / float((self.of_rows**2).sum())
 
     @property
     def effective_rows(self) -> float:
@@ -162,10 +182,6 @@ class Weights:
     def keyword(self) -> dict[str, FloatArray]:
         """The weights as the keyword ``sample_weight`` of a function, if there are any."""
         return {} if self.is_unit else {"sample_weight": self.values}
-
-    @property
-    def _whole(self) -> Weights:
-        return self if self.whole is None else self.whole
 
 
 # One number a row of a table: the column of the highest entry, one entry, the sum of squares, the logarithm of a sum
@@ -567,14 +583,14 @@ class InBatches(ABC):
     """Labels and predicted probabilities whose rows are read in batches, and never all at once."""
 
     @property
-    @abstractmethod
     def classes(self) -> npt.NDArray[np.generic]:
         """Labels of the columns, or of no event and the event, shape (K,)."""
+        return self.head().classes
 
     @property
-    @abstractmethod
     def precision(self) -> np.dtype[np.floating[Any]]:
         """Precision of the probabilities, which is that of all batches."""
+        return self.head().precision
 
     @abstractmethod
     def head(self) -> Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -550,10 +550,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         self._check_parameters()
         X, truth = indexable(X, as_training_labels(y))
-        if groups is not None:
-            groups = as_groups(groups)
-        elif not self._is_trained():
-            groups = groups_of_copies(self.cv, X, truth)
+        groups = None if groups is None else as_groups(groups)
         check_consistent_length(X, groups)
         metadata = self._routed(X, sample_weight, groups, fit_params)
         if self._is_trained():
@@ -561,6 +558,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.classes_ = np.asarray(self.estimator.classes_)
             self.pairs_ = [self._training.behind_trained(X, truth, metadata.weight)]
         else:
+            if _is_number(self.cv) and metadata.weight is not None and not metadata.weight.all():
+                rows = np.flatnonzero(metadata.weight)  # others are in no fold
+                of_rows = (
+                    _check_method_params(X, one, indices=rows) for one in (metadata.estimator, metadata.splitter)
+                )
+                metadata = Metadata(next(of_rows), metadata.weight[rows], next(of_rows))
+                X, truth = _safe_indexing(X, rows), truth[rows]
+            if groups is None and (groups := groups_of_copies(self.cv, X, truth)) is not None:
+                metadata = replace(metadata, splitter={"groups": groups})
             self.classes_ = classes_to_train(truth)
             folds = splitter_of(self.cv, truth, grouped=groups is not None).split(X, truth, **metadata.splitter)
             self.pairs_ = self._training.over_folds(X, truth, metadata, list(folds), ensemble=self.ensemble)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, log, log1p, sqrt
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,6 @@ from calibrant.calibrators.binning import HistogramBinning
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.canonical import CanonicalBinning
 from calibrant.exceptions import warn
-from calibrant.notions import Notion, Part
 
 # The bins of a fitted calibrator, and how far their event rates may be off
 
@@ -46,8 +44,9 @@ class FittedBins:
         With ``interior`` it does not, unless it is alone.
         """
         count = self.fitted.count_
-        if not _cuts_at_scores(self.fitted.binning):
-            return count
+        binning = self.fitted.binning
+        if not isinstance(binning, (str, Binning)) or isinstance(as_binning(binning), EqualWidth):
+            return count  # no score has cut a bin
         on_edge = np.arange(count.size) < count.size - 1  # the last bin ends at 1, which no score has cut
         if self.fitted.interior:
             on_edge &= count == 1
@@ -85,131 +84,80 @@ class FittedBins:
         high[rest] = betaincinv(most[rest] + 1.0, (inside - most)[rest], 1.0 - alpha / 2.0)
         return low, high
 
-    @property
-    def weighted(self) -> bool:
-        """Whether rows counted differently: what ``fit`` recorded or, for files from before it did, what rates give away."""
-        if hasattr(self.fitted, "weighted_"):
-            return bool(self.fitted.weighted_)
-        _, fewest, most = self._open_events()
-        parted = fewest > most
-        # Of rows that tie at an inner edge one row's worth may be left out, which parts an event.
-        return bool(parted[-1] or (parted.any() and not self.fitted.interior))
-
     def _events(self) -> tuple[FloatArray, FloatArray]:
-        """Fewest and most events that give the value of each bin; of one that ties part, the whole numbers around it."""
-        events, fewest, most = self._open_events()
-        parted, count = fewest > most, self.fitted.count_
-        fewest, most = np.where(parted, np.floor(events), fewest), np.where(parted, np.ceil(events), most)
-        return np.clip(fewest, 0, count), np.clip(most, 0, count)
+        """Fewest and most events that give the value of each bin within what rounding and ``delta`` leave open.
 
-    def _open_events(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Events that give the value of each bin, and the whole numbers within what rounding and ``delta`` leave open."""
+        Of a value that ties part, they are the whole numbers around it.
+        """
         count, smoothing = self.fitted.count_, self.fitted.smoothing
         rows = count + 2.0 * smoothing
         events = np.where(count > 0, self.fitted.value_ * rows - smoothing, 0.0)
         room = rows * (self.fitted.delta + ROUNDING)
-        return events, np.ceil(events - room), np.floor(events + room)
-
-
-def _cuts_at_scores(binning: int | str | Binning | Sequence[float]) -> bool:
-    """Whether the scores that were fitted say where bins end."""
-    if isinstance(binning, (str, Binning)):
-        return not isinstance(as_binning(binning), EqualWidth)
-    return False
+        fewest, most = np.ceil(events - room), np.floor(events + room)
+        parted = fewest > most
+        fewest, most = np.where(parted, np.floor(events), fewest), np.where(parted, np.ceil(events), most)
+        return np.clip(fewest, 0, count), np.clip(most, 0, count)
 
 
 def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], list[str]]:
     """Return the bins of each problem, and in words what had no rows; refuse, or warn of, what no bound speaks of."""
-    binning, fitted = _fitted_parts(calibrator)
-    _require_no_look_at_outcomes(binning.binning)
-    parts = [FittedBins(name, part) for name, part in fitted if part is not None]
-    _require_no_weights(parts)
-    without = [name for name, part in fitted if part is None] + [words for part in parts for words in part.empty_bins]
-    _warn_of(without, parts, binning.binning)
-    return parts, without
-
-
-def _fitted_parts(
-    calibrator: HistogramBinning | ByNotion,
-) -> tuple[HistogramBinning, list[tuple[str, HistogramBinning | None]]]:
-    """Return the parameters, and the name of each problem with what was fitted to it."""
-    if isinstance(calibrator, HistogramBinning):
-        check_is_fitted(calibrator)
-        return calibrator, [(f"class {calibrator.classes_[1]}", calibrator)]
-    if not isinstance(calibrator, ByNotion) or not isinstance(calibrator.calibrator, HistogramBinning):
+    method = calibrator.calibrator if isinstance(calibrator, ByNotion) else calibrator
+    if not isinstance(method, HistogramBinning):
+        of_cells = (
+            "For cells of the simplex ask canonical_binning_guarantee, points_per_bin the smallest count_ above 0"
+        )
+        of_bins = "Take bins: ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), 'top-label')"
         refuse(
             "calibrator must be a HistogramBinning, or ByNotion of one",
             value=calibrator,
-            hint=_cure(calibrator),
+            hint=of_cells if isinstance(calibrator, CanonicalBinning) else of_bins,
             error=TypeError,
         )
+    binning = method.binning
     check_is_fitted(calibrator)
-    names = tuple(str(c) for c in calibrator.classes_.tolist())
-    problems = list(calibrator.notion_.parts(np.eye(len(names)), names))
-    _require_a_row_once(problems, calibrator.notion_)
-    _warn_of_sums(calibrator)
-    return calibrator.calibrator, [
-        (problem.name, one if isinstance(one, HistogramBinning) else None)
-        for problem, one in zip(problems, calibrator.calibrators_, strict=True)
-    ]
-
-
-def _require_a_row_once(problems: list[Part], notion: Notion) -> None:
-    require(
-        not any(isinstance(part.rows, np.ndarray) and np.unique(part.rows).size < part.rows.size for part in problems),
-        "notion must hold a row at most once in a problem, since the bounds count independent rows",
-        value=notion,
-        hint="Take 'top-label' or 'class-wise'",
-    )
-
-
-def _require_no_weights(parts: list[FittedBins]) -> None:
-    weighted = [part.name for part in parts if part.weighted]
-    if weighted:
-        refuse(
-            "calibrator must be fitted without weights, since the bounds count rows",
-            got=f"weighted rows of {_first(weighted)}",
-            hint="Fit it without sample_weight",
+    if isinstance(calibrator, ByNotion):
+        names, notion = tuple(str(c) for c in calibrator.classes_.tolist()), calibrator.notion_
+        problems = list(notion.parts(np.eye(len(names)), names))
+        require(
+            not any(
+                isinstance(part.rows, np.ndarray) and np.unique(part.rows).size < part.rows.size for part in problems
+            ),
+            "notion must hold a row at most once in a problem, since the bounds count independent rows",
+            value=notion,
+            hint="Take 'top-label' or 'class-wise'",
         )
-
-
-def _cure(calibrator: object) -> str:
-    if isinstance(calibrator, CanonicalBinning):
-        return (
-            "For cells of the simplex ask canonical_binning_guarantee, with the smallest of count_ that is not 0 as "
-            "points_per_bin"
-        )
-    return "Take bins: ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), 'top-label')"
-
-
-def _require_no_look_at_outcomes(binning: int | str | Binning | Sequence[float]) -> None:
+        if calibrator.normalize and notion.parts_a_row(len(names)) == len(names) > 1:
+            warn(
+                "probabilities are divided by their sums after binning: the bounds hold before that, and not for what "
+                "predict_proba returns. Fit with normalize=False."
+            )
+        fitted = [(part.name, one) for part, one in zip(problems, calibrator.calibrators_, strict=True)]
+    else:
+        fitted = [(f"class {calibrator.classes_[1]}", calibrator)]
     require(
         not isinstance(binning, (str, Binning)) or not as_binning(binning).uses_outcomes,
         "bins must not depend on the outcomes, or these are no independent draws in them",
         value=binning,
         hint="Take PointsPerBin(50)",
     )
-
-
-def _warn_of_sums(calibrator: ByNotion) -> None:
-    n_classes = len(calibrator.classes_)
-    if calibrator.normalize and calibrator.notion_.parts_a_row(n_classes) == n_classes > 1:
-        warn(
-            "probabilities are divided by their sums after binning: the bounds hold before that, and not for what "
-            "predict_proba returns. Fit with normalize=False."
+    parts = [FittedBins(name, one) for name, one in fitted if isinstance(one, HistogramBinning)]
+    if weighted := [part.name for part in parts if part.fitted.weighted_]:
+        refuse(
+            "calibrator must be fitted without weights, since the bounds count rows",
+            got=f"weighted rows of {_first(weighted)}",
+            hint="Fit it without sample_weight",
         )
-
-
-def _warn_of(without: list[str], parts: list[FittedBins], binning: int | str | Binning | Sequence[float]) -> None:
+    without = [name for name, one in fitted if not isinstance(one, HistogramBinning)]
+    without += [words for part in parts for words in part.empty_bins]
     if without:
         warn(f"no guarantee for {_first(without)}: no calibration rows. Fit on more rows.")
-    if isinstance(binning, PointsPerBin):
-        short = [part.name for part in parts if part.fitted.count_.sum() < binning.points_per_bin]
-        if short:
-            warn(
-                f"fewer rows than the {binning.points_per_bin} of a bin for {_first(short)}: the bounds "
-                f"are wider there than with {binning.points_per_bin}. Fit on more rows."
-            )
+    most = binning.points_per_bin if isinstance(binning, PointsPerBin) else 0
+    if short := [part.name for part in parts if part.fitted.count_.sum() < most]:
+        warn(
+            f"fewer rows than the {most} of a bin for {_first(short)}: the bounds are wider there than with {most}. "
+            "Fit on more rows."
+        )
+    return parts, without
 
 
 def _first(names: list[str], most: int = 5) -> str:
@@ -515,9 +463,7 @@ def points_for_guarantee(
     >>> points_for_guarantee(0.1, kind="expected"), points_for_guarantee(0.1, kind="sharp-expected")
     (50, 26)
     """
-    of_kind = BOUNDS[choice("kind", kind, BOUNDS)]
-    alpha, delta = levels(alpha, delta)
-    error = _wanted(error, delta)
+    bound, alpha, delta, error = _wanted(kind, error, alpha, delta)
     classes = whole("n_classes", n_classes, least=1, hint="Pass the number of classes, 1 for one event")
     require(
         n_samples is not None or kind != "conditional",
@@ -528,7 +474,7 @@ def points_for_guarantee(
     n = None if n_samples is None else whole("n_samples", n_samples, least=1, hint="Pass the number of rows")
 
     def reaches(k: int) -> bool:
-        return of_kind(BinningGuarantee(k if n is None else max(n, k), k, classes, alpha, delta)) <= error
+        return bool(getattr(BinningGuarantee(k if n is None else max(n, k), k, classes, alpha, delta), bound) <= error)
 
     most = MOST_POINTS if n is None else n // classes
     if most < 2 or not reaches(most):
@@ -595,18 +541,22 @@ def samples_for_guarantee(
     >>> samples_for_guarantee(0.1, n_classes=10)
     BinningPlan(points_per_bin=382, n_samples=38200, n_bins=100)
     """
-    of_kind = BOUNDS[choice("kind", kind, BOUNDS)]
-    alpha, delta = levels(alpha, delta)
-    error = _wanted(error, delta)
+    bound, alpha, delta, error = _wanted(kind, error, alpha, delta)
     classes = whole("n_classes", n_classes, least=1, hint="Pass the number of classes, 1 for one event")
     bins = whole("bins_per_class", bins_per_class, least=1, hint="10 is usual")
-    shares = _shares(class_share, classes)
+    shares: float = classes
+    if class_share is not None:
+        hint = "Pass the share of the class predicted most rarely, or None for equal shares"
+        shares = 1.0 / number("class_share", class_share, above=0.0, most=1.0, hint=hint)
+        must = "class_share must be at most 1 / n_classes, the share of the rarest"
+        got = f"{class_share!r} of {classes} classes"
+        require(shares >= classes * (1.0 - 1e-09), must, got=got, hint=hint)
 
     def planned(k: int) -> BinningGuarantee:
         return BinningGuarantee(ceil(bins * k * shares * (1.0 - 1e-12)), k, classes, alpha, delta)
 
     def reaches(k: int) -> bool:
-        return of_kind(planned(k)) <= error
+        return bool(getattr(planned(k), bound) <= error)
 
     require(
         reaches(MOST_POINTS),
@@ -619,15 +569,8 @@ def samples_for_guarantee(
     return BinningPlan(k, found.n_samples, found.n_bins, found)
 
 
-BOUNDS: Mapping[str, Callable[[BinningGuarantee], float]] = MappingProxyType(
-    {
-        "marginal": lambda found: found.marginal_error,
-        "conditional": lambda found: found.conditional_error,
-        "expected": lambda found: found.expected_error,
-        "sharp-expected": lambda found: found.sharp_expected_error,
-    }
-)
-"""The error of each kind."""
+BOUNDS = {kind: f"{kind.replace('-', '_')}_error" for kind in get_args(GuaranteeKind)}
+"""The bound of each kind."""
 
 
 def _smallest(reaches: Callable[[int], bool], most: int) -> int:
@@ -641,26 +584,14 @@ def _smallest(reaches: Callable[[int], bool], most: int) -> int:
     return high
 
 
-def _shares(class_share: float | None, n_classes: int) -> float:
-    """Return how many times the rows of the class predicted most rarely all rows are."""
-    if class_share is None:
-        return n_classes
-    hint = "Pass the share of the class predicted most rarely, or None for equal shares"
-    shares = 1.0 / number("class_share", class_share, above=0.0, most=1.0, hint=hint)
-    require(
-        not (shares < n_classes * (1.0 - 1e-09)),
-        "class_share must be at most 1 / n_classes, the share of the rarest",
-        got=f"{class_share!r} of {n_classes} classes",
-        hint=hint,
-    )
-    return shares
-
-
-def _wanted(error: object, delta: float) -> float:
+def _wanted(kind: object, error: object, alpha: object, delta: object) -> tuple[str, float, float, float]:
+    """Return the name of the bound, ``alpha``, ``delta`` and the error, if they are what they must be."""
+    bound = BOUNDS[choice("kind", kind, BOUNDS)]
+    alpha, delta = levels(alpha, delta)
     hint = "Pass a bound such as 0.1"
     if delta > 0:
         hint += f"; delta alone is an error of {delta:g}, so take a larger error or a smaller delta"
-    return number("error", error, above=delta, most=1.0, hint=hint)
+    return bound, alpha, delta, number("error", error, above=delta, most=1.0, hint=hint)
 
 
 # Guarantees of binning on the simplex, in numbers
@@ -958,21 +889,19 @@ def fitted_guarantee(calibrator: HistogramBinning | ByNotion, *, alpha: float = 
     level = number("alpha", alpha, above=0.0, below=1.0, hint="0.1 lets the bound fail once in ten")
     parts, without = bins_of(calibrator)
     n_bins = sum(part.n_bins for part in parts)
-    columns: dict[str, Any] = {
-        "problem": np.repeat([part.name for part in parts], [part.fitted.count_.size for part in parts]),
-        "lower_edge": _joined(part.fitted.edges_[:-1] for part in parts),
-        "upper_edge": _joined(part.fitted.edges_[1:] for part in parts),
-        "value": _joined(part.fitted.value_ for part in parts),
-        "count": _joined(part.fitted.count_ for part in parts),
-        "error": _joined(part.bound(log(2.0) - log(level)) for part in parts),
-        "simultaneous_error": _joined(part.bound(log(2.0 * n_bins) - log(level)) for part in parts),
-        "mean_error": _joined(part.bound(0.5) for part in parts),
-    }
+    bins = [part.fitted for part in parts]
     low, high = zip(*(part.interval(level / n_bins) for part in parts), strict=True)
     return FittedGuarantee(
-        **columns, rate_low=_joined(low), rate_high=_joined(high), alpha=level, without=tuple(without)
+        problem=np.repeat([part.name for part in parts], [one.count_.size for one in bins]),
+        lower_edge=np.concatenate([one.edges_[:-1] for one in bins]),
+        upper_edge=np.concatenate([one.edges_[1:] for one in bins]),
+        value=np.concatenate([one.value_ for one in bins]),
+        count=np.concatenate([one.count_ for one in bins]),
+        error=np.concatenate([part.bound(log(2.0) - log(level)) for part in parts]),
+        simultaneous_error=np.concatenate([part.bound(log(2.0 * n_bins) - log(level)) for part in parts]),
+        mean_error=np.concatenate([part.bound(0.5) for part in parts]),
+        rate_low=np.concatenate(low),
+        rate_high=np.concatenate(high),
+        alpha=level,
+        without=tuple(without),
     )
-
-
-def _joined(arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    return np.concatenate(list(arrays))

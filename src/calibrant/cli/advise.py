@@ -163,6 +163,7 @@ def run_plan(arguments: argparse.Namespace) -> int:
     if arguments.file is not None:
         forecast = read(arguments, arguments.file, label_optional=True)
         asked["y_prob"] = values_of(arguments, forecast)
+        asked["sample_weight"] = weight_of(arguments, forecast)
         if forecast.input == "logit":
             asked["input"] = "logit"
     found = rows_for(**asked, rng=arguments.seed)

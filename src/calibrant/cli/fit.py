@@ -62,7 +62,8 @@ def run_fit(arguments: argparse.Namespace) -> int:
     from calibrant.interop.writing import require_free
 
     read_too = [] if arguments.other is None else [arguments.other]
-    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.file, *read_too])
+    inputs = [arguments.file, *read_too]
+    require_free(Path(arguments.output), force=arguments.force, inputs=inputs, endings=(".json",))
     rows: tuple[Any, ...]
     forecast, of_all = opened(arguments, [arguments.file]), ""
     if not isinstance(forecast, ForecastTable) and not arguments.method and not arguments.notion:

@@ -428,7 +428,7 @@ def is_large(file: str) -> bool:
 
 def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
-    from calibrant.interop.arrow_batches import Columns
+    from calibrant.interop.arrow_batches import Chosen, Columns
     from calibrant.interop.columns import FileTable
     from calibrant.interop.sources import Files
     from calibrant.interop.streams import ForecastStream, OfColumns, require_arrow
@@ -454,16 +454,15 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
     assert found.label_column is not None
     columns = Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed)
     head = _head(source, columns, where)
-    predictions = OfColumns(
-        source,
-        columns,
-        labels_of(arguments, head),
-        asked_of_rows(arguments),
+    chosen = Chosen(
+        labels=labels_of(arguments, head),
+        rows=asked_of_rows(arguments),
         pos_label=pos_label_of(arguments, head) if hasattr(arguments, "pos_label") else None,
         batch_rows=AT_A_TIME,
         on_error=arguments.on_error,
         progress=sys.stderr.isatty(),
     )
+    predictions = OfColumns(source, columns, chosen)
     return ForecastStream(predictions, columns.label, columns.numbers, columns.input, where)
 
 
@@ -538,10 +537,11 @@ def opened(
 def _are_sums(arguments: argparse.Namespace, stream: ForecastStream, metrics: Sequence[str]) -> bool:
     """Whether all figures are had from one reading in batches."""
     from calibrant.binning import EqualWidth
-    from calibrant.metrics.kinds import cells_of, is_of_sums, metric_named
+    from calibrant.metrics.kinds import is_of_sums, metric_named
 
     chosen, cut, head = [metric_named(name) for name in metrics], binning_of(arguments), stream.predictions.head()
-    fixed = all(type(binning) is EqualWidth for _, binning in cells_of(chosen, head, cut, arguments.notion))
+    seen = (one for metric in chosen if (one := metric.residuals(head, cut, arguments.notion)) is not None)
+    fixed = all(type(one.table[1]) is EqualWidth for one in seen if one.size.of_bins is not None)
     return fixed and type(cut) is EqualWidth and all(is_of_sums(one, head, cut, arguments.notion) for one in chosen)
 
 

@@ -183,8 +183,7 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        if (where := file or sys.stderr) is not None:
-            where.write(message)  # argparse would say nothing of a full disk
+        (file or sys.stderr).write(message)  # argparse would say nothing of a full disk
 
 
 def parser() -> argparse.ArgumentParser:
@@ -439,6 +438,7 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
         "--auc", type=float, metavar="A", help="with --event-rate: area under the ROC curve (default: 0.8)"
     )
     forecast_options(like)
+    like.add_argument("--weight", metavar="COLUMN", help="sample weights of the rows of FILE")
     how = parser.add_argument_group("how")
     how.add_argument("--metric", metavar="NAME", help="see `calibrant list metrics` (default: ece)")
     how.add_argument("--notion", metavar="NAME", help="see `calibrant list notions`")

@@ -267,10 +267,7 @@ def _sums(problem: SimplexProblem, ranks: list[int]) -> Iterator[BinaryProblem]:
     is_true = order == problem.label[:, None]
     for rank in ranks:
         yield BinaryProblem(
-            np.minimum(reached[:, rank - 1], 1.0),
-            is_true[:, :rank].any(axis=1),
-            problem.weights,
-            name=_name(rank),
+            np.minimum(reached[:, rank - 1], 1.0), is_true[:, :rank].any(axis=1), problem.weights, name=_name(rank)
         )
 
 

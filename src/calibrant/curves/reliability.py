@@ -190,11 +190,7 @@ def consistency(bins: Bins, rows_per_weight: float, level: float) -> tuple[Float
     return consistency_interval(bins.mean_prob, bins.weight * rows_per_weight, level)
 
 
-INTERVALS: Mapping[str, Interval] = {
-    "wilson": wilson,
-    "clopper-pearson": clopper_pearson,
-    "consistency": consistency,
-}
+INTERVALS: Mapping[str, Interval] = {"wilson": wilson, "clopper-pearson": clopper_pearson, "consistency": consistency}
 
 
 def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
@@ -481,8 +477,13 @@ def _write_counts(ax: Any, panel: ReliabilityPanel, colour: str) -> None:
             text.set(zorder=4, path_effects=[withStroke(linewidth=2, foreground="white")])
 
 
-def draw_intervals(ax: Any, panel: ReliabilityPanel, curve: ReliabilityCurve, number: int, *, single: bool) -> None:
-    """Draw the interval of each bin: thin for a confidence interval, broad and pale for a consistency interval."""
+def draw_intervals(
+    ax: Any, panel: ReliabilityPanel, curve: ReliabilityCurve, number: int, *, single: bool, last: bool = True
+) -> None:
+    """Draw the interval of each bin, thin for a confidence interval, broad and pale for a consistency interval.
+
+    The legend names it once, after the last of several forecasts.
+    """
     held = panel.bins.count > 0
     x, lower, upper = panel.bins.mean_prob[held], panel.lower[held], panel.upper[held]
     if curve.interval == "consistency":
@@ -491,7 +492,8 @@ def draw_intervals(ax: Any, panel: ReliabilityPanel, curve: ReliabilityCurve, nu
             colour, label = _style.IDEAL, f"{1 - curve.level:.0%} if calibrated"
         ax.vlines(x, lower, upper, color=colour, linewidth=5, alpha=0.4, label=label, zorder=1.4)
     elif curve.interval is not None:
-        ax.vlines(x, lower, upper, color=_style.colour(number), linewidth=1.2, alpha=0.55, zorder=2)
+        label = f"{1 - curve.level:.0%} interval" if last else None
+        ax.vlines(x, lower, upper, color=_style.colour(number), linewidth=1.2, alpha=0.55, label=label, zorder=2)
 
 
 def draw_edges(ax: Any, panel: ReliabilityPanel, number: int) -> None:
@@ -707,6 +709,9 @@ def draw_distribution(ax: Any, panel: ScorePanel, distribution: ScoreDistributio
 
 Axis = Literal["probability", "log-odds"]
 
+OF_CONFIDENCE = ("confidence", "top-label")
+"""Notions whose probabilities are those of predicted classes."""
+
 
 def plot_reliability(
     curves: ReliabilityCurve | Mapping[str, ReliabilityCurve],
@@ -739,7 +744,8 @@ def plot_reliability(
     below : {"counts"}, ScoreDistribution or None, default="counts"
         What stands below the diagram: the number of rows in each bin, or a finer distribution of the scores.
     intervals : bool, default=True
-        Draw the interval that the curve holds: thin, around event rates; of consistency broad and pale, around the diagonal.
+        Draw the interval that the curve holds, a vertical bar: thin, around event rates; of consistency broad and pale,
+        around the diagonal. The legend has its coverage.
 
     Returns
     -------
@@ -769,7 +775,8 @@ def plot_reliability(
         got=f"{len(named)} over each other",
         hint="Draw each into its own ax, or use style='lines'",
     )
-    labels = ("mean probability", outcome_word(next(iter(named.values()))))
+    first = next(iter(named.values()))
+    labels = ("mean confidence" if first.notion in OF_CONFIDENCE else "mean probability", outcome_word(first))
     look = Look(style, markers, axis == "log-odds", below, intervals, labels[1] if style == "bars" else "forecast")
     draw = partial(draw_reliability, curves=named, look=look, labels=labels)
     return draw_panels(named, draw, ax=ax, panels=panels, height=4.6 if below is None else 5.2, labels=labels)
@@ -793,7 +800,7 @@ def draw_reliability(
     for number, (name, panel) in enumerate(panels.items()):
         STYLES[look.style](ax, panel, name or look.unnamed, number, look)
         if look.intervals:
-            draw_intervals(ax, panel, curves[name], number, single=len(panels) == 1)
+            draw_intervals(ax, panel, curves[name], number, single=len(panels) == 1, last=number == len(panels) - 1)
         if look.log_odds:
             draw_edges(ax, panel, number)
     ax.set_aspect("equal")

@@ -263,14 +263,7 @@ def draw_curve(ax: Any, panel: RocPanel, colour: str, label: str, *, symmetric: 
 
 
 def draw_hull(
-    ax: Any,
-    panel: RocPanel,
-    colour: str,
-    label: str,
-    *,
-    symmetric: bool,
-    marks: float = 4.0,
-    linestyle: Any = "--",
+    ax: Any, panel: RocPanel, colour: str, label: str, *, symmetric: bool, marks: float = 4.0, linestyle: Any = "--"
 ) -> None:
     """Draw the convex hull of a curve, and fill what lies between the two."""
     x, y = _path(panel, symmetric=symmetric)

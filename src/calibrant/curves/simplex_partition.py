@@ -16,7 +16,7 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights
 from calibrant._core.checks import as_numbers, choice, flag, refuse, require, source, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Table
-from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, SimplexProblem
+from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, SimplexProblem, Weights
 from calibrant.binning.cells import SimplexBinning, SplitTree, simplex_grid
 from calibrant.curves.simplex import (
     BRIGHTNESS,
@@ -183,14 +183,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     if hasattr(calibrator, "cells"):
         cells, vertex = _cells_of(calibrator, prob, vertex, sides, resolution)
     return SimplexPartition(
-        prob,
-        calibrated,
-        vertex,
-        triangle,
-        cells,
-        classes,
-        name_of(calibrator),
-        splits_of(calibrator),
+        prob, calibrated, vertex, triangle, cells, classes, name_of(calibrator), splits_of(calibrator)
     )
 
 
@@ -360,7 +353,7 @@ class SimplexPoints(DrawnResult):
     classes : tuple of str
         Names of the classes.
     n_rows : int
-        Rows that the points were drawn from, or are all of.
+        Rows that the points were drawn from, or are all of; of whole weights the rows that they stand for.
     calibrator : str
         Where the calibrated vectors come from; empty without.
     """
@@ -426,8 +419,8 @@ def simplex_points(
     rng : Generator, int or None, default=0
         Source of that draw.
     **data : DataOptions
-        ``sample_weight``, ``labels``, ``input`` and ``rows``: see `DataOptions`. Rows of weight zero are left out; other
-        weights change nothing.
+        ``sample_weight``, ``labels``, ``input`` and ``rows``: see `DataOptions`. A whole weight is a number of equal rows;
+        fractional weights change nothing, but that rows of weight zero are left out.
 
     Returns
     -------
@@ -464,7 +457,7 @@ def simplex_points(
             given=f"y_prob has {shown}",
             hint="Pass a table of 3 or 4 columns, or use reliability_curve",
         )
-    chosen = _drawn(problem.size, most, rng)
+    chosen = _drawn(problem.weights, most, rng)
     prob, calibrated = problem.prob[chosen], None
     classes = tuple(str(label) for label in problem.classes.tolist())
     name, splits = "", None
@@ -481,7 +474,7 @@ def simplex_points(
         None if calibrated is None else calibrated,
         splits,
         classes,
-        problem.size,
+        problem.weights.n_rows,
         name,
     )
 
@@ -539,12 +532,12 @@ def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes
     return SimplexPoints(prob, None, calibrated, splits_of(calibrator), classes, len(prob), name_of(calibrator))
 
 
-def _drawn(n: int, most: int | None, rng: np.random.Generator | int | None) -> IntArray:
-    """Return the rows to show, in their order."""
-    seed = source("rng", rng)
-    if most is None or n <= most:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+def _drawn(weights: Weights, most: int | None, rng: np.random.Generator | int | None) -> IntArray:
+    """Return the rows to show, in their order; a whole weight is a number of equal rows."""
+    seed, n = source("rng", rng), weights.n_rows
+    drawn = np.arange(n) if most is None or n <= most else np.random.default_rng(seed).choice(n, most, replace=False)
+    ends = np.cumsum(weights.values if weights.are_counts else np.ones(n))
+    return np.asarray(np.searchsorted(ends, np.sort(drawn), side="right"), dtype=np.intp)
 
 
 def _given(table: npt.ArrayLike, kept: npt.NDArray[np.bool_], n_classes: int) -> FloatArray:

@@ -1,11 +1,15 @@
-"""What the calibrators that are logistic regressions share: the least log loss, and what stands for it where there is none."""
+"""The mean log loss of a binary or multiclass model, its derivatives, and logistic regression on a few columns.
+
+Log loss, gradient and second derivatives are sums over rows: rows in memory are one batch, streamed rows are read once for each
+step. What `over_rows` makes of both is all that a fit knows of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Literal, Protocol
+from functools import cached_property, partial
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.optimize import brentq
@@ -13,13 +17,52 @@ from scipy.special import expit, xlogy
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.rows import BinaryProblem, BoolArray, Problem
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray
 from calibrant.exceptions import warn
 from calibrant.fit.minimise import EPS, DensePoint, Minimum, Stop, minimise, projected
-from calibrant.sums.reading import UnreadBinary, refuse_rows
+from calibrant.sums.reading import is_unread, refuse_rows
 from calibrant.sums.sums import CellProblem
 
-# Logistic regression of a binary problem on a few columns, and recalibration by it on the log-odds of the forecast
+# Sums over rows, in memory or streamed
+
+T = TypeVar("T")
+
+
+def over_rows(problem: Any, made: Callable[[Any], T]) -> Callable[[Callable[[T], Any]], Any]:
+    """Return what adds up a function of the rows of a problem, or of each batch of streamed rows.
+
+    The function gets what ``made`` makes of a batch. Of rows in memory it is made once and kept, of streamed rows for each sum.
+    """
+    if is_unread(problem):
+        return lambda read: problem.reduce(lambda batch, _: read(made(batch)))
+    rows = made(problem)
+    return lambda read: read(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """Sums, and largest values, of rows."""
+
+    sums: FloatArray
+    largest: FloatArray
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(self.sums + other.sums, np.maximum(self.largest, other.largest))
+
+
+def softmax_in_place(scores: FloatArray, label: IntArray) -> FloatArray:
+    """Turn scores, shape (n, K), into probabilities where they stand, and return the log loss of each row."""
+    of_true = np.arange(len(scores)), label
+    scores -= scores.max(axis=1, keepdims=True)
+    score = scores[of_true]
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=1)
+    scores /= total[:, None]
+    loss: FloatArray = np.log(total) - score
+    return loss
+
+
+# Logistic regression of a binary problem on a few columns
 
 
 LAST_STEP = 1e-6
@@ -37,10 +80,11 @@ BLOCK = 1 << 13
 MANY_ROWS, ONE_IN = 1 << 15, 16
 """From so many rows on, the fit of one row in so many is where the fit of all begins."""
 
-BISECTIONS = 10_000
-"""Logits may be as large as 1e100: some hundreds of them lead from there to a shift that is certain to 1e-14."""
+Features = Callable[[BinaryProblem], Sequence[FloatArray]]
+"""Columns of a regression, each of shape (n,), of a problem or of a batch of its rows."""
 
-Shape = Literal["regular", "one class", "one score", "events above", "events below"]
+LogisticRows = tuple[FloatArray, FloatArray, FloatArray]
+"""Columns, shape (F, n), the weight of each row, and the part of it that fell on the event."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,63 +106,102 @@ class LogisticFit:
 
 
 def fit_logistic(
-    columns: Sequence[FloatArray],
-    total: FloatArray,
-    events: FloatArray,
+    rows: Any,
+    made: Callable[[Any], LogisticRows] = lambda rows: rows,
     *,
+    rows_per_weight: float | None = None,
     intercept: bool = True,
     nonnegative: bool = False,
 ) -> LogisticFit:
     """Minimise  sum of total * log(1 + exp(eta)) - events * eta  over the intercept and the coefficients in eta.
 
-    A row has weight ``total``, of which ``events`` fell on the event: all, nothing, or a part. A column that is constant, or
-    a linear function of those before it to within 1e-6 of its spread, has coefficient 0. ``nonnegative`` keeps coefficients
-    at 0 or above; the intercept is free. Where the loss has no minimum, or none that rounding shows, the fit has not
-    converged and its parameters mean nothing.
+    A column that is constant, or a linear function of those before it to within 1e-6 of its spread, has coefficient 0. Where
+    the loss has no minimum, or none that rounding shows, the fit has not converged and its parameters mean nothing.
+
+    Parameters
+    ----------
+    rows : tuple of ndarray or Problem
+        Columns, total and events; or a problem, whose rows may be streamed.
+    made : callable
+        Makes columns, total and events of the problem or a batch.
+    rows_per_weight : float, optional
+        Rows that a weight of one stands for, where the outcomes are to be smoothed as Platt has it: by Laplace's rule of
+        succession for each class.
+    intercept, nonnegative : bool
+        Whether there is an intercept, and whether coefficients are kept at 0 or above; the intercept is free.
     """
-    raw = np.vstack([*[np.ones_like(total)] * intercept, *columns])
-    centre, scale, table = _standardised(raw, total, intercept=intercept)
-    kept = independent(_products(table, total))
-    lower = np.array([-np.inf] * intercept + [0.0 if nonnegative else -np.inf] * len(columns))
-    found = _minimum(
-        LogisticLoss(table if len(kept) == len(table) else table[kept], total, events, lower[kept]), intercept
-    )
+    over = over_rows(rows, made)
+    extent = over(_extent)
+    (weight, occurred), n_columns = extent.sums[:2], extent.sums.size - 2
+    targets = 0.0, 1.0
+    if rows_per_weight is not None:
+        n_other, n_events = rows_per_weight * (weight - occurred), rows_per_weight * occurred
+        targets = 1.0 / (n_other + 2.0), (n_events + 1.0) / (n_events + 2.0)
+    lower = np.array([-np.inf] * intercept + [0.0 if nonnegative else -np.inf] * n_columns)
+    standard = _Standard.of(extent, targets, intercept)
+    if is_unread(rows):
+        loss = _MeanLoss(lambda theta: over(lambda some: logistic_sums(*standard.rows(*some), theta)), weight, lower)
+        n_events = targets[0] * (weight - occurred) + targets[1] * occurred
+        found = loss.minimum(_rate(weight, n_events, lower, intercept))
+    else:
+        table, total, events = over(lambda some: standard.rows(*some))
+        found = _minimum(table, total, events, lower, intercept)
     if found is None:
-        return LogisticFit(0.0, np.zeros(len(columns)), np.inf, 0, False, len(kept))
-    theta = np.zeros(len(table))
-    theta[kept] = found.point.x / scale[kept]
-    if intercept:
-        theta[0] -= centre @ theta
-    constant, coef = (float(theta[0]), theta[1:]) if intercept else (0.0, theta)
-    gradient = found.residual
-    if EPS * float(np.abs(theta) @ (np.abs(centre) + scale)) > ROUNDED:
-        eta = sum((c * x for c, x in zip(coef, columns, strict=True) if c), start=np.full(total.shape, constant))
-        gradient = projected(theta[kept], _slope(table[kept], total, events, eta), lower[kept])
-    return LogisticFit(constant, coef, gradient, found.n_iter, found.converged, len(kept))
+        return LogisticFit(0.0, np.zeros(n_columns), np.inf, 0, False, 0)
+    (minimum, kept), theta = found, np.zeros(lower.size)
+    theta[kept] = minimum.point.x / standard.scale[kept]
+    theta[:intercept] -= standard.centre @ theta
+    coef, gradient = theta[int(intercept) :], minimum.residual
+    if EPS * float(np.abs(theta) @ (np.abs(standard.centre) + standard.scale)) > ROUNDED:
+
+        def slope(some: LogisticRows) -> FloatArray:
+            (table, total, events), eta = standard.rows(*some), theta[:intercept].sum() + np.zeros(some[1].size)
+            for c, x in zip(coef, some[0], strict=True):
+                eta += c * x if c else 0.0
+            result: FloatArray = table[kept] @ ((total - events) * expit(eta) - events * expit(-eta))
+            return result
+
+        gradient = projected(theta[kept], over(slope) / weight, lower[kept])
+    return LogisticFit(float(theta[:intercept].sum()), coef, gradient, minimum.n_iter, minimum.converged, len(kept))
 
 
-def _standardised(raw: FloatArray, total: FloatArray, *, intercept: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return centres, scales, and the columns less their centres, within [-1, 1]; the ones of the intercept stay."""
-    centre = np.zeros(len(raw))
-    largest = np.maximum(raw.max(axis=1), -raw.min(axis=1))
-    if intercept:
-        centre[1:] = raw[1:] @ (total / total.sum())
-        raw -= centre[:, None]
-    scale = np.maximum(raw.max(axis=1), -raw.min(axis=1))
-    constant = scale <= EXPLAINED * largest
-    scale[constant] = 1.0
-    raw[constant] = 0.0
-    raw /= scale[:, None]
-    return centre, scale, raw
+def _extent(rows: LogisticRows) -> Extent:
+    """Weight of the rows, that of the events, and the weighted sum of each column; the largest and minus the least value."""
+    table, total, events = np.asarray(rows[0], dtype=np.float64), *rows[1:]
+    sums = np.array([total.sum(), events.sum(), *table @ total])
+    largest = (table.max(axis=1, initial=-np.inf), -table.min(axis=1, initial=np.inf))
+    return Extent(sums, np.concatenate(largest))
 
 
-def _products(table: FloatArray, total: FloatArray) -> FloatArray:
-    """Weighted sums over the rows of the products of each two columns."""
-    gram = np.zeros((len(table), len(table)))
-    for start in range(0, table.shape[1], BLOCK):
-        rows = slice(start, start + BLOCK)
-        gram += (table[:, rows] * total[rows]) @ table[:, rows].T
-    return gram
+class _Standard(NamedTuple):
+    """Centre and scale of each column, the intercept first: what is left of it is within [-1, 1]; what counts as events."""
+
+    centre: FloatArray
+    scale: FloatArray
+    constant: BoolArray
+    targets: tuple[float, float]
+    intercept: bool
+
+    @classmethod
+    def of(cls, extent: Extent, targets: tuple[float, float], intercept: bool) -> _Standard:
+        top, bottom = np.split(extent.largest, 2)
+        centre = extent.sums[2:] / extent.sums[0] * intercept
+        scale = np.maximum(top - centre, bottom + centre)
+        constant = scale <= EXPLAINED * np.maximum(top, bottom)
+        ahead = [0.0] * intercept
+        scale = np.append(np.ones(len(ahead)), np.where(constant, 1.0, scale))
+        return cls(np.append(ahead, centre), scale, constant, targets, intercept)
+
+    def rows(self, columns: FloatArray, total: FloatArray, events: FloatArray) -> LogisticRows:
+        """Return rows with standardised columns."""
+        table = np.vstack([*[np.ones_like(total)] * self.intercept, *columns])
+        own = table[int(self.intercept) :]
+        own -= self.centre[int(self.intercept) :, None]
+        own[self.constant] = 0.0
+        own /= self.scale[int(self.intercept) :, None]
+        if self.targets != (0.0, 1.0):
+            events = self.targets[0] * (total - events) + self.targets[1] * events
+        return table, total, events
 
 
 def independent(gram: FloatArray) -> list[int]:
@@ -131,60 +214,80 @@ def independent(gram: FloatArray) -> list[int]:
     return kept
 
 
-@dataclass(frozen=True, eq=False)
-class LogisticLoss:
-    """The mean log loss as a function of the coefficients of columns within [-1, 1], and their lower bounds."""
+def logistic_sums(table: FloatArray, total: FloatArray, events: FloatArray, theta: FloatArray) -> FloatArray:
+    """Return the log loss of all rows, its gradient and its second derivatives, one after the other."""
+    loss, gradient, curvature = 0.0, np.zeros(theta.size), np.zeros((theta.size, theta.size))
+    for start in range(0, total.size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        z, w, occurred = table[:, rows], total[rows], events[rows]
+        eta = theta @ z
+        rare = np.exp(-np.abs(eta))
+        loss += float(w @ (np.maximum(eta, 0.0) + np.log1p(rare)) - occurred @ eta)
+        likely = 1.0 / (1.0 + rare)
+        rare *= likely
+        p, q = np.where(eta >= 0.0, (likely, rare), (rare, likely))
+        gradient += z @ ((w - occurred) * p - occurred * q)
+        curvature += (z * (w * likely * rare)) @ z.T
+    return np.concatenate([[loss], gradient, curvature.ravel()])
 
-    table: FloatArray
-    total: FloatArray
-    events: FloatArray
+
+class _MeanLoss(NamedTuple):
+    """The mean log loss as a function of the coefficients of standardised columns, given what sums it over the rows."""
+
+    sums: Callable[[FloatArray], FloatArray]
+    weight: float
     lower: FloatArray
 
-    def part(self) -> LogisticLoss:
-        """Return that of one row in so many."""
-        few = slice(None, None, ONE_IN)
-        return LogisticLoss(np.ascontiguousarray(self.table[:, few]), self.total[few], self.events[few], self.lower)
+    def at(self, theta: FloatArray, kept: list[int]) -> DensePoint:
+        """Evaluate where the coefficients of columns that are not kept are zero."""
+        whole, size = np.zeros(self.lower.size), self.lower.size
+        whole[kept] = theta
+        sums = self.sums(whole) / self.weight
+        hessian = sums[1 + size :].reshape(size, size)[kept][:, kept]
+        return DensePoint(theta, float(sums[0]), sums[1:][kept], hessian, self.lower[kept])
 
-    def at(self, theta: FloatArray) -> DensePoint:
-        """Return the value, the gradient and the matrix of second derivatives."""
-        loss, gradient, curvature = self.sums(theta)
-        weight, lower = float(self.total.sum()), self.lower if np.isfinite(self.lower).any() else None
-        return DensePoint(theta, loss / weight, gradient / weight, curvature / weight, lower)
-
-    def sums(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return the same as weighted sums over the rows."""
-        loss, gradient, curvature = 0.0, np.zeros(theta.size), np.zeros((theta.size, theta.size))
-        for start in range(0, self.total.size, BLOCK):
-            rows = slice(start, start + BLOCK)
-            z, w, occurred = self.table[:, rows], self.total[rows], self.events[rows]
-            eta = theta @ z
-            rare = np.exp(-np.abs(eta))
-            loss += float(w @ (np.maximum(eta, 0.0) + np.log1p(rare)) - occurred @ eta)
-            likely = 1.0 / (1.0 + rare)
-            rare *= likely
-            p, q = np.where(eta >= 0.0, (likely, rare), (rare, likely))
-            gradient += z @ ((w - occurred) * p - occurred * q)
-            curvature += (z * (w * likely * rare)) @ z.T
-        return loss, gradient, curvature
-
-
-def _minimum(loss: LogisticLoss, intercept: bool) -> Minimum[DensePoint] | None:
-    """Search from the best constant; of many rows from the solution of a part of them, if it has one."""
-    start = np.zeros(loss.lower.size)
-    if loss.total.size > MANY_ROWS and (part := _minimum(loss.part(), intercept)) is not None and part.converged:
-        start = part.point.x
-    elif intercept:
-        with np.errstate(divide="ignore"):
-            start[0] = np.log(loss.events.sum()) - np.log((loss.total - loss.events).sum())
-        if not np.isfinite(start[0]):
+    def minimum(self, start: FloatArray | None) -> tuple[Minimum[DensePoint], list[int]] | None:
+        """Return it, and the numbers of the columns that others do not explain; None without a place to begin."""
+        if start is None:
             return None
-    return minimise(loss.at, start, Stop(reach=LAST_STEP), lower=loss.lower)
+        first = self.at(start, kept := list(range(start.size)))
+        # With one probability for all rows the second derivatives are p (1 - p) times the products of the columns.
+        kept = independent(first.hessian)
+        hessian, lower = first.hessian[kept][:, kept], self.lower[kept]
+        first = DensePoint(start[kept], first.value, first.gradient[kept], hessian, lower)
+        return minimise(partial(self.at, kept=kept), first, Stop(reach=LAST_STEP), lower=lower), kept
 
 
-def _slope(table: FloatArray, total: FloatArray, events: FloatArray, log_odds: FloatArray) -> FloatArray:
-    """Return the gradient of the mean log loss at these log-odds."""
-    result: FloatArray = table @ ((total - events) * expit(log_odds) - events * expit(-log_odds)) / total.sum()
-    return result
+def _rate(total: float, events: float, lower: FloatArray, intercept: bool) -> FloatArray | None:
+    """Return the best constant, if it is finite, with coefficients of zero."""
+    start = np.zeros(lower.size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        start[:intercept] = np.log(events) - np.log(total - events)
+    return start if np.isfinite(start).all() else None
+
+
+def _minimum(
+    table: FloatArray, total: FloatArray, events: FloatArray, lower: FloatArray, intercept: bool
+) -> tuple[Minimum[DensePoint], list[int]] | None:
+    """Search from the best constant; of many rows from the solution of a part of them, if it has one."""
+    loss = _MeanLoss(partial(logistic_sums, table, total, events), float(total.sum()), lower)
+    if total.size > MANY_ROWS:
+        few = slice(None, None, ONE_IN)
+        part = _minimum(np.ascontiguousarray(table[:, few]), total[few], events[few], lower, intercept)
+        # Columns that explain each other in all rows do so in a part of them.
+        if part is not None and part[0].converged and len(part[1]) == lower.size:
+            at = partial(loss.at, kept=part[1])
+            return minimise(at, part[0].point.x, Stop(reach=LAST_STEP), lower=lower), part[1]
+    return loss.minimum(_rate(loss.weight, float(events.sum()), lower, intercept))
+
+
+# Recalibration by a logistic regression on the log-odds of the forecast (Cox 1958)
+
+
+BISECTIONS = 10_000
+"""Logits may be as large as 1e100: some hundreds of them lead from there to a shift that is certain to 1e-14."""
+
+Shape = Literal["regular", "one class", "one score", "events above", "events below"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +321,7 @@ class Recalibration:
         """
         match self.shape:
             case "regular":
-                fit = fit_logistic((self.x,), self.total, self.events)
+                fit = fit_logistic((self.x[None], self.total, self.events))
                 if fit.converged:
                     return fit.intercept, float(fit.coef[0])
                 # The classes overlap by less than rounding shows: as good as separated.
@@ -286,291 +389,55 @@ def recalibration_of(problem: BinaryProblem) -> Recalibration:
     return Recalibration(x, total, events)
 
 
-# Whether a curve of log-odds separates the classes, so that its multiples lower the log loss for ever
-
-
-Family = Literal["straight", "rising", "rising through zero", "bent"]
-"""Curves of the log-odds: a + b x; increasing ones with an intercept, or with the value 0 at 0; and a + b x + c x^2."""
-
-AnyInside = Callable[[bool | None, float, float], bool]
-"""Whether log-odds lie inside an interval: those of events (True), of non-events (False), or of any row (None)."""
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Least and largest log-odds of rows with the event and of others; infinite, the least above, where there are none."""
-
-    event_least: float
-    event_largest: float
-    other_least: float
-    other_largest: float
-
-    @classmethod
-    def of(cls, problem: BinaryProblem) -> Spread:
-        """Look at rows."""
-        return cls.of_log_odds(problem.log_odds, problem.outcome)
-
-    @classmethod
-    def of_log_odds(cls, x: FloatArray, outcome: BoolArray) -> Spread:
-        """Look at log-odds."""
-        events, rest = x[outcome], x[~outcome]
-        of_events = float(events.min(initial=np.inf)), float(events.max(initial=-np.inf))
-        return cls(*of_events, float(rest.min(initial=np.inf)), float(rest.max(initial=-np.inf)))
-
-    def __add__(self, other: Spread) -> Spread:
-        return Spread(
-            min(self.event_least, other.event_least),
-            max(self.event_largest, other.event_largest),
-            min(self.other_least, other.other_least),
-            max(self.other_largest, other.other_largest),
-        )
-
-    @property
-    def least(self) -> float:
-        """Least log-odds of all rows."""
-        return min(self.event_least, self.other_least)
-
-    @property
-    def largest(self) -> float:
-        """Largest log-odds of all rows."""
-        return max(self.event_largest, self.other_largest)
-
-    @staticmethod
-    def inside(problem: BinaryProblem, of_events: bool | None, low: float, high: float) -> int:
-        """Count the rows whose log-odds lie inside an interval."""
-        x = problem.log_odds if of_events is None else problem.log_odds[problem.outcome == of_events]
-        return int(((x > low) & (x < high)).sum())
-
-
-def is_separated_by(spread: Spread, family: Family, any_inside: AnyInside) -> bool:
-    """Whether a curve of the family, not zero on all rows, is nowhere negative at an event and nowhere positive elsewhere."""
-    if family == "rising through zero":
-        some = spread.least != 0.0 or spread.largest != 0.0
-        return spread.event_least >= 0.0 >= spread.other_largest and some
-    if spread.event_least > spread.event_largest or spread.other_least > spread.other_largest:
-        return True
-    if spread.least == spread.largest:
-        return False
-    above = spread.event_least >= spread.other_largest
-    if family == "rising":
-        return above
-    if family == "straight" or not any_inside(None, spread.least, spread.largest):
-        return above or spread.event_largest <= spread.other_least
-    # A parabola is positive inside an interval or outside it; its two zeros can lie on rows of both classes.
-    return not any_inside(False, spread.event_least, spread.event_largest) or not any_inside(
-        True, spread.other_least, spread.other_largest
-    )
-
-
-# Logistic regression of rows that are read in batches: sums of gradients and second derivatives, a reading for each step
-
-
-Features = Callable[[BinaryProblem], Sequence[FloatArray]]
-"""Columns of a regression, each of shape (n,), of a problem or of a batch of its rows."""
-
-
-@dataclass(frozen=True, eq=False)
-class Extent:
-    """Weight of the rows, that of the events, and of each column the weighted sum, the least and the largest value."""
-
-    weight: float
-    events: float
-    rows: int
-    are_counts: bool
-    sums: FloatArray
-    least: FloatArray
-    largest: FloatArray
-
-    @classmethod
-    def of(cls, problem: BinaryProblem, columns: Sequence[FloatArray]) -> Extent:
-        """Read a batch."""
-        weight, table = problem.weight, np.array([*columns], dtype=np.float64)
-        least, largest = table.min(axis=1, initial=np.inf), table.max(axis=1, initial=-np.inf)
-        events = float(weight @ problem.outcome)
-        return cls(
-            problem.weights.total, events, problem.size, problem.weights.are_counts, table @ weight, least, largest
-        )
-
-    def __add__(self, other: Extent) -> Extent:
-        return Extent(
-            self.weight + other.weight,
-            self.events + other.events,
-            self.rows + other.rows,
-            self.are_counts and other.are_counts,
-            self.sums + other.sums,
-            np.minimum(self.least, other.least),
-            np.maximum(self.largest, other.largest),
-        )
-
-    @property
-    def centre(self) -> FloatArray:
-        """Mean of each column."""
-        return self.sums / self.weight
-
-    @property
-    def targets(self) -> tuple[float, float]:
-        """Platt's targets of rows without and with the event."""
-        a_row = 1.0 if self.are_counts else self.rows / self.weight
-        occurred, stayed = self.events * a_row, (self.weight - self.events) * a_row
-        return 1.0 / (stayed + 2.0), (occurred + 1.0) / (occurred + 2.0)
-
-
-class BatchesOfLogOdds:
-    """The evidence of rows that are read in batches."""
-
-    def __init__(self, problem: UnreadBinary) -> None:
-        self.problem = problem
-
-    @property
-    def name(self) -> str:
-        """Name of the problem."""
-        return self.problem.name
-
-    @cached_property
-    def spread(self) -> Spread:
-        """Least and largest log-odds of rows with the event and of others."""
-        return self.problem.reduce(lambda batch, _: Spread.of(_binary(batch)))
-
-    def is_separated(self, family: Family) -> bool:
-        """Whether a curve of the family separates the classes."""
-        spread = self.spread
-
-        def any_inside(of_events: bool | None, low: float, high: float) -> bool:
-            return self.problem.reduce(lambda batch, _: spread.inside(_binary(batch), of_events, low, high)) > 0
-
-        return is_separated_by(spread, family, any_inside)
-
-    def first(self, features: Features) -> float:
-        """Return the value of the first column, where it is the same for all rows."""
-        return float(self.extent(features).least[0])
-
-    def extent(self, features: Features) -> Extent:
-        """Read the rows for the extent of the columns."""
-        return self.problem.reduce(lambda batch, _: Extent.of(_binary(batch), features(_binary(batch))))
-
-    def fit(self, features: Features, *, smooth: bool, intercept: bool, nonnegative: bool) -> LogisticFit:
-        """Minimise the mean log loss on the outcomes, or on Platt's targets."""
-        extent = self.extent(features)
-        loss = _Loss(self.problem, features, extent, extent.targets if smooth else (0.0, 1.0), intercept)
-        n_columns = extent.sums.size
-        total, events = extent.weight, loss.events
-        start = np.zeros(n_columns + intercept)
-        with np.errstate(divide="ignore"):
-            rate = np.log(events) - np.log(total - events)
-        if intercept:
-            start[0] = rate
-        if not np.isfinite(start).all():
-            return LogisticFit(0.0, np.zeros(n_columns), np.inf, 0, False, int(intercept))
-        first = loss.at(start)
-        # With one probability for all rows the second derivatives are p (1 - p) times the products of the columns.
-        kept = independent(first.hessian)
-        lower = np.array([-np.inf] * intercept + [0.0 if nonnegative else -np.inf] * n_columns)[kept]
-        bounded = np.isfinite(lower).any()
-
-        def at(theta: FloatArray) -> DensePoint:
-            whole = np.zeros(start.size)
-            whole[kept] = theta
-            return _of_kept(loss.at(whole), kept, lower if bounded else None)
-
-        found = minimise(at, _of_kept(first, kept, lower if bounded else None), Stop(reach=LAST_STEP), lower=lower)
-        theta = np.zeros(start.size)
-        theta[kept] = found.point.x / loss.scale[kept]
-        theta[0] -= loss.centre @ theta if intercept else 0.0
-        constant, coef = (float(theta[0]), theta[1:]) if intercept else (0.0, theta)
-        return LogisticFit(constant, coef, found.residual, found.n_iter, found.converged, len(kept))
-
-
-class _Loss:
-    """The mean log loss as a function of the coefficients of standardised columns, as `fit_logistic` standardises them."""
-
-    def __init__(
-        self,
-        problem: UnreadBinary,
-        features: Features,
-        extent: Extent,
-        targets: tuple[float, float],
-        intercept: bool,
-    ) -> None:
-        self.problem, self.features, self.targets, self.intercept = problem, features, targets, intercept
-        self.weight = extent.weight
-        centre = extent.centre if intercept else np.zeros(extent.sums.size)
-        largest = np.maximum(extent.largest, -extent.least)
-        scale = np.maximum(extent.largest - centre, centre - extent.least)
-        self.constant = scale <= EXPLAINED * largest
-        scale = np.where(self.constant, 1.0, scale)
-        self.centre = np.append(np.zeros(int(intercept)), centre)
-        self.scale = np.append(np.ones(int(intercept)), scale)
-        stays, occurs = targets
-        self.events = occurs * extent.events + stays * (extent.weight - extent.events)
-
-    def at(self, theta: FloatArray) -> DensePoint:
-        """Read the rows, and return the value, the gradient and the matrix of second derivatives."""
-        sums = self.problem.reduce(lambda batch, _: self._of_batch(_binary(batch), theta)) / self.weight
-        d = theta.size
-        return DensePoint(theta, float(sums[0]), sums[1 : 1 + d], sums[1 + d :].reshape(d, d))
-
-    def _of_batch(self, batch: BinaryProblem, theta: FloatArray) -> FloatArray:
-        columns = np.array([*self.features(batch)], dtype=np.float64)
-        columns[self.constant] = 0.0
-        table = np.vstack([*[np.ones(batch.size)] * self.intercept, columns])
-        held = np.flatnonzero(np.append(np.zeros(int(self.intercept), dtype=bool), ~self.constant))
-        table[held] = (table[held] - self.centre[held, None]) / self.scale[held, None]
-        events = batch.weight * np.where(batch.outcome, self.targets[1], self.targets[0])
-        loss = LogisticLoss(table, batch.weight, events, np.full(theta.size, -np.inf))
-        return np.concatenate([np.ravel(part) for part in loss.sums(theta)])
-
-
-def _binary(batch: Problem) -> BinaryProblem:
-    assert isinstance(batch, BinaryProblem)
-    return batch
-
-
-def _of_kept(point: DensePoint, kept: list[int], lower: FloatArray | None) -> DensePoint:
-    return DensePoint(point.x[kept], point.value, point.gradient[kept], point.hessian[np.ix_(kept, kept)], lower)
-
-
-# What the calibrators that are logistic regressions share: the least log loss, and what stands for it where there is none
+# Calibrators that are logistic regressions: the least log loss, and what stands for it where there is none
 
 
 CERTAIN = 1e-8
 """Largest component of the gradient of the mean log loss, in standardised units, at which a curve is the minimum."""
 
-A_PART = 1000
-"""Rows that are looked at before all are, to see that the classes overlap."""
+Family = Literal["straight", "rising", "rising through zero", "bent"]
+"""Curves of the log-odds: a + b x; increasing ones with an intercept, or with the value 0 at 0; and a + b x + c x^2."""
 
 
-class Evidence(Protocol):
-    """Rows that a curve is fitted to, wherever they are."""
+def is_separated(problem: BinaryProblem, family: Family) -> bool:
+    """Whether a curve of the family, not zero on all rows, is nowhere negative at an event and nowhere positive elsewhere.
 
-    def is_separated(self, family: Family) -> bool:
-        """Whether a curve of the family separates the classes."""
+    Then its multiples lower the log loss for ever.
+    """
+    over = over_rows(problem, lambda rows: (rows.log_odds, rows.outcome))
 
-    def fit(self, features: Features, *, smooth: bool, intercept: bool, nonnegative: bool) -> LogisticFit:
-        """Minimise the mean log loss on the outcomes, or on Platt's targets."""
+    def inside(low: float, high: float, of_events: bool | None = None) -> bool:
+        """Whether the log-odds of any row, or of any with or without the event, lie inside an interval."""
 
-    def first(self, features: Features) -> float:
-        """Return the value of the first column, where it is the same for all rows."""
+        def count(rows: tuple[FloatArray, BoolArray]) -> int:
+            x = rows[0] if of_events is None else rows[0][rows[1] == of_events]
+            return int(((x > low) & (x < high)).sum())
+
+        return bool(over(count))
+
+    # Least log-odds of rows with the event and of others, and the largest; infinite, the least above, where there are none.
+    largest = over(lambda rows: Extent(np.zeros(0), _ends(*rows))).largest
+    (event_low, other_low), (event_high, other_high) = -largest[:2], largest[2:]
+    low, high = min(event_low, other_low), max(event_high, other_high)
+    if family == "rising through zero":
+        return bool(event_low >= 0.0 >= other_high and (low != 0.0 or high != 0.0))
+    if event_low > event_high or other_low > other_high:
+        return True
+    if low == high:
+        return False
+    above = bool(event_low >= other_high)
+    if family == "rising":
+        return above
+    if family == "straight" or not inside(low, high):
+        return above or bool(event_high <= other_low)
+    # A parabola is positive inside an interval or outside it; its two zeros can lie on rows of both classes.
+    return not inside(event_low, event_high, False) or not inside(other_low, other_high, True)
 
 
-class RowsOfLogOdds:
-    """The evidence of rows in memory."""
-
-    def __init__(self, problem: BinaryProblem) -> None:
-        self.problem = problem
-
-    def is_separated(self, family: Family) -> bool:
-        """Whether a curve of the family separates the classes."""
-        return is_separated(self.problem.log_odds, self.problem.outcome, family)
-
-    def fit(self, features: Features, *, smooth: bool, intercept: bool, nonnegative: bool) -> LogisticFit:
-        """Minimise the mean log loss on the outcomes, or on Platt's targets."""
-        problem = self.problem
-        events = problem.weight * (platt_targets(problem) if smooth else problem.outcome)
-        return fit_logistic(features(problem), problem.weight, events, intercept=intercept, nonnegative=nonnegative)
-
-    def first(self, features: Features) -> float:
-        """Return the value of the first column, where it is the same for all rows."""
-        return float(features(self.problem)[0][0])
+def _ends(x: FloatArray, outcome: BoolArray) -> FloatArray:
+    """Return minus the least, and the largest, of the numbers of events and of others."""
+    parts = (x[outcome], x[~outcome])
+    return np.array([*(-part.min(initial=np.inf) for part in parts), *(part.max(initial=-np.inf) for part in parts)])
 
 
 def least_log_loss(
@@ -589,70 +456,38 @@ def least_log_loss(
     the others.
     """
     intercept, nonnegative = family != "rising through zero", family.startswith("rising")
-    evidence: Evidence = BatchesOfLogOdds(problem) if isinstance(problem, UnreadBinary) else RowsOfLogOdds(problem)
+
+    def columns(features: Features, rows: BinaryProblem) -> LogisticRows:
+        return np.array([*features(rows)], dtype=np.float64), rows.weight, rows.weight * rows.outcome
 
     def fit(features: Features) -> tuple[LogisticFit, bool]:
         """Fit, and whether it is to the outcomes themselves."""
-        if not smooth and not evidence.is_separated(family):
-            found = evidence.fit(features, smooth=False, intercept=intercept, nonnegative=nonnegative)
-            if found.converged:
-                return found, True
-        return evidence.fit(features, smooth=True, intercept=intercept, nonnegative=nonnegative), smooth
+        to = partial(fit_logistic, problem, partial(columns, features), intercept=intercept, nonnegative=nonnegative)
+        if not smooth and not is_separated(problem, family) and (found := to()).converged:
+            return found, True
+        return to(rows_per_weight=problem.weights.rows_per_weight), smooth
 
     found, as_wanted = fit(features)
     if otherwise is not None and found.rank < found.coef.size + intercept:
         features = otherwise
         found, as_wanted = fit(features)
     if not as_wanted:
-        _warn_of_separation(problem)
+        where = f" for {problem.name!r}" if problem.name else ""
+        _warn(
+            f"both classes must occur, and their scores overlap, for the log loss to have a minimum; it keeps falling{where}",
+            "the minimum of Platt's smoothed targets",
+        )
     if not found.converged or found.gradient > CERTAIN:
         _warn(
             "the log loss must have a minimum that rounding shows, with a gradient of at most "
             f"{CERTAIN:g} in standardised units; got {found.gradient:.1e}: Newton's method has not reached it",
             "the last step",
         )
-    if found.rank == intercept:
-        ahead = np.zeros(found.coef.size)
-        ahead[0] = 1.0
-        found = replace(found, coef=ahead, intercept=found.intercept - evidence.first(features))
+    if found.rank == intercept:  # the first column is the same for all rows
+        ahead = np.eye(1, found.coef.size)[0]
+        value = over_rows(problem, partial(columns, features))(_extent).largest[0]
+        found = replace(found, coef=ahead, intercept=found.intercept - float(value))
     return found
-
-
-def platt_targets(problem: BinaryProblem) -> FloatArray:
-    """Return the targets of Platt in place of ones and zeros: Laplace's rule of succession for each class."""
-    occurred = float(problem.weight @ problem.outcome) * problem.weights.rows_per_weight
-    stayed = problem.weights.rows - occurred
-    return np.where(problem.outcome, (occurred + 1.0) / (occurred + 2.0), 1.0 / (stayed + 2.0))
-
-
-def is_separated(x: FloatArray, outcome: BoolArray, family: Family) -> bool:
-    """Whether a curve of the family, not zero on all rows, is nowhere negative at an event and nowhere positive elsewhere.
-
-    Then its multiples lower the log loss for ever; if there is none, the log loss has a minimum.
-    """
-    if x.size > A_PART and not is_separated(x[:A_PART], outcome[:A_PART], family) and _has_three_values(x[:A_PART]):
-        return False  # a curve that separates all rows separates a part of them, and is not zero at three scores
-
-    def any_inside(of_events: bool | None, low: float, high: float) -> bool:
-        return _any_inside(x if of_events is None else x[outcome == of_events], low, high)
-
-    return is_separated_by(Spread.of_log_odds(x, outcome), family, any_inside)
-
-
-def _has_three_values(x: FloatArray) -> bool:
-    return _any_inside(x, float(x.min()), float(x.max()))
-
-
-def _any_inside(x: FloatArray, low: float, high: float) -> bool:
-    return bool(((x > low) & (x < high)).any())
-
-
-def _warn_of_separation(problem: BinaryProblem) -> None:
-    where = f" for {problem.name!r}" if problem.name else ""
-    _warn(
-        f"both classes must occur, and their scores overlap, for the log loss to have a minimum; it keeps falling{where}",
-        "the minimum of Platt's smoothed targets",
-    )
 
 
 def _warn(what: str, answer: str) -> None:

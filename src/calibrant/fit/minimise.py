@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -139,18 +139,16 @@ P = TypeVar("P", bound=Point)
 
 @dataclass(frozen=True, eq=False)
 class DensePoint(Point):
-    """A point with its whole Hessian, shape (d, d), and the lower bounds that its step has to keep, if any."""
+    """A point with its whole Hessian, shape (d, d), and the lower bounds that its step has to keep."""
 
     x: FloatArray
     value: float
     gradient: FloatArray
     hessian: FloatArray
-    lower: FloatArray | None = None
+    lower: FloatArray | float = -np.inf
 
     def step(self) -> FloatArray:
         """Return the step to the least value of the quadratic model."""
-        if self.lower is None:
-            return newton_step(self.hessian, self.gradient)
         return bounded_step(self.hessian, self.gradient, self.x - self.lower)
 
 
@@ -255,7 +253,7 @@ def minimise(
         last = reach <= stop.reach or gain <= stop.gain
         there = None
         if last or (np.isfinite(gain) and gain > NOTHING * unit):
-            there = _further(at, here, step, gain, 1 if last else MOST_HALVINGS, (lower, upper))
+            there = _further(at, here, step, gain, residual, 1 if last else MOST_HALVINGS, (lower, upper))
         if there is None:
             return Minimum(here, residual, n_iter, last or reach <= MARGIN * stop.reach)
         here = there
@@ -266,10 +264,16 @@ def minimise(
 
 
 def _further(
-    at: Callable[[FloatArray], P], here: P, step: FloatArray, gain: float, trials: int, bounds: Any
+    at: Callable[[FloatArray], P],
+    here: P,
+    step: FloatArray,
+    gain: float,
+    residual: float,
+    trials: int,
+    bounds: tuple[FloatArray | float, FloatArray | float],
 ) -> P | None:
     """Return the end of the first of the halved steps that helps, or None."""
-    unit, residual = max(1.0, abs(here.value)), projected(here.x, here.gradient, *bounds)
+    unit = max(1.0, abs(here.value))
     for length in 0.5 ** np.arange(trials):
         there = at(np.minimum(np.maximum(here.x + length * step, bounds[0]), bounds[1]))
         promised = float(np.vdot(here.gradient, here.x - there.x))

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from calibrant._core.threads import ahead, n_processors, streamed
 from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import FileTable, Text, Values, is_figure
 from calibrant.interop.tables import TRUTH_VALUES, ForecastTable, choose_columns, select_one
-from calibrant.sums.draws import Numbers, RowSample
+from calibrant.sums.draws import Numbers
 from calibrant.sums.reading import FEW, M, Predictions, Read
 
 # Pieces: rows as they were read, before anything is known of them but where they stood
@@ -86,10 +86,11 @@ class Piece:
         return self.columns[0].shape[1] if self.columns[0].ndim == 2 else None
 
     @property
-    def precision(self) -> np.dtype[Any]:
-        """Single precision if all numbers are, else double."""
+    def schema(self) -> Schema:
+        """What all pieces must have alike; the precision is single if all numbers are, else double."""
         single = all(column.dtype.newbyteorder("=").char == "f" for column in self.columns)
-        return np.dtype(np.float32 if single else np.float64)
+        kind = np.dtype(np.float32 if single else np.float64)
+        return Schema(self.n_columns, kind, self.weight is not None, self.words is not None)
 
     def said_of(self, error: Exception) -> Exception:
         """Return the error in words that name the place and the row there."""
@@ -173,9 +174,21 @@ def blocks_of(found: Iterable[Found], most: int) -> Iterator[Block]:
 # From pieces to problems: what is known of all batches, and how a block of them becomes a batch that is checked
 
 
-Schema = tuple[int | None, np.dtype[Any], bool, bool]
+class Schema(NamedTuple):
+    """What all batches must have alike: how many columns (None of single scores), of which precision, and what beside."""
 
-SINGLE, ARROW_DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+    n_columns: int | None
+    precision: np.dtype[Any]
+    has_weight: bool
+    has_words: bool
+
+    def __str__(self) -> str:
+        columns = "one column" if self.n_columns is None else f"{self.n_columns} columns"
+        said = f"{columns} of {self.precision}, labels that are {'text' if self.has_words else 'numbers'}"
+        return f"{said}, and weights" if self.has_weight else said
+
+
+SINGLE = np.dtype(np.float32)
 
 TILE = 1 << 12
 """Rows of a table that are filled at a time, column after column: they stay in the processor's cache."""
@@ -183,44 +196,33 @@ TILE = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class Decoding:
-    """What all batches share: the ``labels`` of the columns or None for 0, 1, ..., what the numbers are, and their precision.
+    """What all batches share: their schema, the ``labels`` of the columns or None for 0, 1, ..., and what the numbers are.
 
-    ``n_columns`` is None of single scores, ``pos_label`` the event of two columns, where it is not the second. ``is_parsed``
-    says whether words are what stands in a CSV file: 1 may be a number.
+    ``pos_label`` is the event of two columns, where it is not the second. ``is_parsed`` says whether words are what stands in
+    a CSV file: 1 may be a number.
     """
 
-    n_columns: int | None
-    precision: np.dtype[Any]
-    has_weight: bool
-    has_words: bool = False
+    schema: Schema
     input: Input = "probability"
     rows: Rows = "as-given"
     labels: Sequence[Any] | None = None
     pos_label: Any = None
     is_parsed: bool = False
 
-    @classmethod
-    def of(cls, piece: Piece, **options: Any) -> Decoding:
-        """Take from a piece what all must have."""
-        return cls(*_schema(piece), **options)
-
     def problem(self, block: Block) -> Problem | None:
         """Return the rows of a block as a valid problem; None where none of them has a weight."""
         for piece in block.pieces:
             self._require_same(piece)
-        parts = [self._coded(piece) for piece in block.pieces]
-        truth, values = _joined(parts), self._values(block.pieces)
-        weight = (
-            _joined([piece.weight for piece in block.pieces if piece.weight is not None]) if self.has_weight else None
-        )
-        is_coded = self.has_words and self.labels is not None
+        weight = _joined([np.asarray(piece.weight) for piece in block.pieces]) if self.schema.has_weight else None
+        is_coded = self.schema.has_words and self.labels is not None
         weighs = weight is None or weight.dtype.kind not in "biuf" or bool((weight != 0).any())
+        event = self.pos_label
         problem = as_problem(
-            truth,
-            values,
+            _joined([self._coded(piece) for piece in block.pieces]),
+            self._values(block.pieces),
             sample_weight=weight if weighs else None,
             labels=None if is_coded else self.labels,
-            pos_label=self._event_code if is_coded else self.pos_label,
+            pos_label=self._places[event] if is_coded and event is not None else event,
             input=self.input,
             rows=self.rows,
         )
@@ -229,13 +231,12 @@ class Decoding:
         return problem if weighs else None
 
     def _require_same(self, piece: Piece) -> None:
-        ours, theirs = (self.n_columns, self.precision, self.has_weight, self.has_words), _schema(piece)
-        if ours == theirs or ours == (theirs[0], ARROW_DOUBLE, *theirs[2:]):  # single precision is double without loss
+        ours, theirs = self.schema, piece.schema
+        if ours in (theirs, theirs._replace(precision=DOUBLE)):  # single precision is double without loss
             return
-        wanted, got = (_described(*of) for of in (ours, theirs))
-        is_wider = ours == (theirs[0], SINGLE, *theirs[2:])
+        is_wider = ours == theirs._replace(precision=SINGLE)
         first = "Name one of double precision before the others" if is_wider else "Convert them to one schema"
-        raise ValueError(f"all batches must have the columns of the first, {wanted}; got {got}. {first}.")
+        raise ValueError(f"all batches must have the columns of the first, {ours}; got {theirs}. {first}.")
 
     def _coded(self, piece: Piece) -> Array:
         """Return labels, of words the numbers of their classes."""
@@ -258,10 +259,6 @@ class Decoding:
     def _classes(self) -> npt.NDArray[np.generic]:
         return np.array(self.labels)
 
-    @property
-    def _event_code(self) -> int | None:
-        return None if self.pos_label is None else self._places[self.pos_label]
-
     @cached_property
     def _places(self) -> dict[Any, int]:
         return {label: place for place, label in enumerate(self._classes.tolist())}
@@ -275,13 +272,11 @@ class Decoding:
 
     def _values(self, pieces: Sequence[Piece]) -> Array:
         """Return the numbers as one array, row after row; a single piece of one column or table as it stands."""
-        if len(pieces) == 1 and len(pieces[0].columns) == 1:
-            found = pieces[0].columns[0]
-            return found.astype(np.float64) if pieces[0].precision != self.precision else found
+        precision = self.schema.precision
         if len(pieces[0].columns) == 1:
-            return np.concatenate([piece.columns[0] for piece in pieces])
-        n, start = sum(map(len, pieces)), 0
-        table = np.empty((n, len(pieces[0].columns)), dtype=self.precision)
+            found = _joined([piece.columns[0] for piece in pieces])
+            return found.astype(precision) if found.dtype == SINGLE != precision else found
+        table, start = np.empty((sum(map(len, pieces)), len(pieces[0].columns)), dtype=precision), 0
         for piece in pieces:
             for at in range(0, len(piece), TILE):
                 into = table[start + at : start + min(at + TILE, len(piece))]
@@ -302,16 +297,6 @@ def numbers_of(first: int | Numbers, problem: Problem, pieces: Sequence[Piece]) 
 
 def _joined(parts: Sequence[Array]) -> Array:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _schema(piece: Piece) -> Schema:
-    return piece.n_columns, piece.precision, piece.weight is not None, piece.words is not None
-
-
-def _described(n_columns: int | None, precision: np.dtype[Any], has_weight: bool, has_words: bool) -> str:
-    columns = "one column" if n_columns is None else f"{n_columns} columns"
-    said = f"{columns} of {precision}, labels that are {'text' if has_words else 'numbers'}"
-    return f"{said}, and weights" if has_weight else said
 
 
 # From batches of Arrow to pieces: which columns hold the labels, the probabilities and the weights, and their numbers
@@ -379,20 +364,6 @@ class Columns:
         except ValueError as error:
             raise ValueError(in_python(str(error))) from None
         return found
-
-    def decoding(
-        self, piece: Piece, labels: Sequence[Any] | None, *, is_parsed: bool, pos_label: Any = None, **options: Any
-    ) -> Decoding:
-        """Return what all batches share, from the first piece."""
-        if piece.words is not None and (piece.truth < 0).any():
-            raise _missing(int(np.argmax(piece.truth < 0)))
-        known = self.labels_of(piece, labels, is_parsed=is_parsed)
-        seen = Piece(labels_as_read(piece, is_parsed=is_parsed), piece.columns, None, piece.place, piece.row)
-        found = labels_of(seen, known, pos_label)
-        if found is None and piece.words is not None:  # numbers of a CSV file
-            found = list(range(piece.n_columns or 2))
-        event = None if piece.n_columns is None else pos_label
-        return Decoding.of(piece, input=self.input, labels=found, pos_label=event, is_parsed=is_parsed, **options)
 
 
 def labels_as_read(piece: Piece, *, is_parsed: bool) -> Array:
@@ -466,10 +437,67 @@ def _numbers(column: Any, name: str) -> Array:
     return found
 
 
-# Predictions that are read piece by piece, block by block, once for each question
+# What the user says of predictions
 
 
 OnError = Literal["raise", "skip"]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the user says of predictions; see `calibrant.predictions`."""
+
+    label: str | None = None
+    prob: str | Sequence[str] | None = None
+    weight: str | None = None
+    labels: Sequence[Any] | None = None
+    pos_label: Any = None
+    input: Input | None = None
+    rows: Rows = "as-given"
+    row_key: str | None = None
+    on_error: OnError = "raise"
+    batch_rows: int = CHUNK
+    progress: bool = False
+
+    def columns(self, names: Sequence[str], where: str) -> Columns:
+        """Choose columns as told, or by their names, but for the one that numbers the rows."""
+        if self.row_key is not None:
+            select_one(names, self.row_key, "row_key=", where=where)
+        return Columns.chosen(
+            [name for name in names if name != self.row_key],
+            label=self.label,
+            prob=self.prob,
+            weight=self.weight,
+            input=self.input,
+            where=where,
+        )
+
+    def require_no_columns(self, what: str) -> None:
+        """Refuse names of columns, of what has none."""
+        for name in ("label", "prob", "weight", "row_key"):
+            if (said := getattr(self, name)) is not None:
+                kind = what.split()[0]
+                raise TypeError(
+                    f"{name} must be left out of {what}; got {said!r}. {kind.capitalize()} have no named columns."
+                )
+
+    def decoding(self, piece: Piece, columns: Columns | None, *, is_parsed: bool = False) -> Decoding:
+        """Return what all batches share, from the first piece."""
+        labels, seen, event = self.labels, piece, None if piece.n_columns is None else self.pos_label
+        if columns is not None:
+            if piece.words is not None and (piece.truth < 0).any():
+                raise _missing(int(np.argmax(piece.truth < 0)))
+            labels = columns.labels_of(piece, labels, is_parsed=is_parsed)
+            seen = replace(piece, truth=labels_as_read(piece, is_parsed=is_parsed), words=None, names=None)
+        found = labels_of(seen, labels, self.pos_label)
+        if found is None and piece.words is not None:  # numbers of a CSV file
+            found = list(range(piece.n_columns or 2))
+        kind = self.input or "probability" if columns is None else columns.input
+        return Decoding(piece.schema, kind, self.rows, found, event, is_parsed)
+
+
+# Predictions that are read piece by piece, block by block, once for each question
+
 
 AHEAD = 2
 """Blocks that are read before they are asked for."""
@@ -485,53 +513,36 @@ class Streamed(Predictions):
     ----------
     pieces : callable
         Returns an iterator of pieces, and of what is damaged.
-    decoding : callable
-        Returns what all batches share, from the first piece.
+    chosen : Chosen
+        What the user says of them.
+    columns : Columns, optional
+        The columns that are read, where they have names.
+    is_parsed : bool, default=False
+        Whether words of labels are what stands in a CSV file.
     reads_once : bool, default=False
         Whether the pieces can be had once alone.
-    on_error : {"raise", "skip"}, default="raise"
-        What is done with a piece that is wrong or damaged: "skip" leaves it out and counts it.
-    batch_rows : int, default=65536
-        Rows of a batch; sums of batches of 65536 rows have the digits of sums in memory.
     n_rows : int, optional
         Number of rows, if it is known, for the bar.
-    progress : bool, default=False
-        Show a bar of the rows that are read.
     """
 
     def __init__(
         self,
         pieces: Callable[[], Iterator[Found]],
-        decoding: Callable[[Piece], Decoding],
+        chosen: Chosen,
+        columns: Columns | None = None,
         *,
+        is_parsed: bool = False,
         reads_once: bool = False,
-        on_error: OnError = "raise",
-        batch_rows: int = CHUNK,
         n_rows: int | None = None,
-        progress: bool = False,
     ) -> None:
-        self._pieces, self._decoding_of = pieces, decoding
-        self._reads_once, self._on_error, self._batch_rows = reads_once, on_error, batch_rows
-        self._n_rows, self._progress = n_rows, progress
-        self._begun: tuple[list[Block], Iterator[Block]] | None = None
-        self._all: list[Block] | None = None
-        self._was_read = False
+        self._pieces, self._chosen, self._columns = pieces, chosen, columns
+        self._is_parsed, self._reads_once, self._n_rows = is_parsed, reads_once, n_rows
+        self._rest: Iterator[Block] | None = None
+        self._is_all = self._was_read = False
         self._left_out = (0, 0)
-        self._wrong: Exception = nothing()
-
-    # What is known before all rows are read
-
-    @property
-    def classes(self) -> npt.NDArray[np.generic]:
-        """Labels of the columns, or of no event and the event."""
-        return self.head().classes
-
-    @property
-    def precision(self) -> np.dtype[np.floating[Any]]:
-        """Precision of the probabilities; double of logits, and of what is divided by something."""
-        decoding = self._decoding
-        as_given = decoding.input == "probability" and decoding.rows == "as-given"
-        return decoding.precision if as_given else DOUBLE
+        self._wrong: Exception = ValueError(
+            "predictions must hold at least one row; got none, or none with a weight. Check what they are read from."
+        )
 
     @property
     def left_out(self) -> tuple[int, int]:
@@ -541,9 +552,9 @@ class Streamed(Predictions):
     @property
     def n_rows(self) -> int | None:
         """Number of rows, if it is known: once they were read it is, those left out with it as far as they are known."""
-        if self._all is not None:
-            return sum(block.n_rows for block in self._all)
-        return self._n_rows
+        return sum(block.n_rows for block in self._first_blocks) if self._is_all else self._n_rows
+
+    # What is known before all rows are read
 
     def head(self) -> Problem:
         """Return the first rows that are as they must be."""
@@ -563,14 +574,14 @@ class Streamed(Predictions):
                 self._pass_over(damaged.error)
             for piece in block.pieces:
                 try:
-                    return self._decoding_of(piece)
+                    return self._chosen.decoding(piece, self._columns, is_parsed=self._is_parsed)
                 except (ValueError, TypeError) as error:
                     self._pass_over(piece.said_of(error))
         raise self._wrong
 
     def _pass_over(self, error: Exception) -> None:
         """Raise an error, unless what is wrong is left out; then it is raised if nothing else is left."""
-        if self._on_error == "raise":
+        if self._chosen.on_error == "raise":
             raise error
         self._wrong = error
 
@@ -582,22 +593,15 @@ class Streamed(Predictions):
         for block in blocks:
             held.append(block)
             if sum(len(piece) for one in held for piece in one.pieces) > FEW:
-                self._begun = held, blocks
+                self._rest = blocks
                 return held
-        self._all = held
+        self._is_all = True
         return held
 
-    def few(self) -> Problem | None:
-        """Return all rows if they are few, which the first blocks tell."""
-        first = self._first_blocks
-        if self._all is None:
-            return None
-        batches = self._counted(map(self._batches, first))
-        samples = [RowSample.of(problem, number, FEW) for problem, number in batches]
-        if not samples:
-            raise self._wrong
-        total = sum(samples[1:], samples[0])
-        return total.problem if total.n_rows <= FEW else None
+    @property
+    def is_many(self) -> bool:
+        """Whether there are more rows than are few, which the first blocks tell."""
+        return bool(self._first_blocks) and not self._is_all
 
     # Reading
 
@@ -609,92 +613,71 @@ class Streamed(Predictions):
             return [read(problem, first) for problem, first in batches], pieces, rows
 
         total: M | None = None
-        for found in self._counted(streamed(work, self._again(), n_processors())):
-            total = found if total is None else total + found
+        pieces = rows = 0
+        for found, some_pieces, some_rows in streamed(work, self._again(), n_processors()):
+            pieces, rows = pieces + some_pieces, rows + some_rows
+            for one in found:
+                total = one if total is None else total + one
+        self._left_out = pieces, rows
         if total is None:
             raise self._wrong
         return total
 
-    def _counted(self, found: Any) -> Iterator[Any]:
-        """Pass on what was found in the blocks, and count what was left out."""
-        left_out = [0, 0]
-        for batches, pieces, rows in found:
-            left_out = [left_out[0] + pieces, left_out[1] + rows]
-            yield from batches
-        self._left_out = (left_out[0], left_out[1])
-
     def _batches(self, block: Block) -> tuple[list[Batch], int, int]:
-        """Return the problems of a block with the numbers of their first rows, and how many pieces and rows are left out."""
+        """Return the problems of a block with the numbers of their first rows, and how many pieces and rows are left out.
+
+        A block that is wrong is read piece by piece, to name the one that is wrong, or to leave it out.
+        """
         if block.damaged:
             self._pass_over(block.damaged[0].error)
-            return [], len(block.damaged), sum(one.n_rows for one in block.damaged)
+            return [], len(block.damaged), block.n_rows
         decoding = self._decoding
         try:
             problem = decoding.problem(block)
         except (ValueError, TypeError) as error:
-            return self._good_pieces(block, error)
-        if problem is None:
-            return [], 0, 0
-        return [(problem, numbers_of(block.first, problem, block.pieces))], 0, 0
-
-    def _good_pieces(self, block: Block, error: Exception) -> tuple[list[Batch], int, int]:
-        """Name the piece that is wrong; or return the others."""
-        found: list[Batch] = []
-        pieces, rows = 0, 0
-        for one in block.by_piece:
-            try:
-                problem = self._decoding.problem(one)
-            except (ValueError, TypeError) as wrong:
-                self._pass_over(one.pieces[0].said_of(wrong))
-                pieces, rows = pieces + 1, rows + one.n_rows
-                continue
-            if problem is not None:
-                found.append((problem, numbers_of(one.first, problem, one.pieces)))
-        if self._on_error == "raise":
-            raise error
-        return found, pieces, rows
+            if len(block.pieces) == 1:
+                self._pass_over(block.pieces[0].said_of(error))
+                return [], 1, block.n_rows
+            found, pieces, rows = zip(*map(self._batches, block.by_piece), strict=True)
+            if self._chosen.on_error == "raise":
+                raise
+            return list(chain.from_iterable(found)), sum(pieces), sum(rows)
+        return [] if problem is None else [(problem, numbers_of(block.first, problem, block.pieces))], 0, 0
 
     def _blocks(self) -> Iterator[Block]:
-        return ahead(blocks_of(self._pieces(), self._batch_rows), AHEAD)
+        return ahead(blocks_of(self._pieces(), self._chosen.batch_rows), AHEAD)
 
     def _again(self) -> Iterator[Block]:
         """Yield all blocks: those that were read already, and the rest; or all anew."""
-        self._first_blocks  # noqa: B018 - the beginning tells whether the rest has to be read
-        if self._all is not None:
-            yield from self._all
+        first = self._first_blocks
+        if self._is_all:
+            yield from first
             return
-        if self._begun is not None:
-            (held, rest), self._begun = self._begun, None
-            blocks: Iterator[Block] = chain(held, rest)
+        held: list[Block] = []
+        if self._rest is not None:
+            held, rest, self._rest = first, self._rest, None
         elif self._reads_once:
             raise ValueError(
                 "predictions must be read again for this; got an iterator, which can be read once. "
                 "Pass a function that returns a fresh iterator, or ask for all figures in one call."
             )
         else:
-            rest = blocks = self._blocks()
+            rest = self._blocks()
         n = 0
-        with progress_bar(self._n_rows, show=self._progress, desc="reading", unit="row") as advance, closing(rest):  # type: ignore[type-var]
-            for block in blocks:
+        with (
+            progress_bar(self._n_rows, show=self._chosen.progress, desc="reading", unit="row") as advance,
+            closing(rest),  # type: ignore[type-var]
+        ):
+            for block in chain(held, rest):
                 yield block
                 n += block.n_rows
                 advance(block.n_rows)
-        self._require_same_rows(n)
-
-    def _require_same_rows(self, n: int) -> None:
-        if self._was_read and self._n_rows is not None and n != self._n_rows:
+        if self._was_read and n != self._n_rows:
             raise ValueError(
                 f"predictions must hold the same rows each time they are read; got {n} after {self._n_rows}. "
                 "Pass a function that returns a fresh iterator."
             )
         self._was_read, self._n_rows = True, n
-
-
-def nothing() -> ValueError:
-    """Return the error of predictions without rows."""
-    return ValueError(
-        "predictions must hold at least one row; got none, or none with a weight. Check what they are read from."
-    )
 
 
 # Batches of pairs: labels and probabilities, as arrays, lists or data frames
@@ -713,42 +696,19 @@ class Batches(Streamed):
     ----------
     batches : iterable of tuples, or callable that returns one
         Labels, probabilities, and weights if there are any, of each batch.
-    labels : sequence of length n_classes, optional
-        The class of each column. By default 0, 1, ..., or the names of the columns of a data frame.
-    pos_label : label, optional
-        The event, of two classes.
-    input : {"probability", "logit"}, default="probability"
-        What the numbers are.
-    rows : {"as-given", "normalize", "percent"}, default="as-given"
-        What is done with them before they are checked.
-    on_error : {"raise", "skip"}, default="raise"
-        What is done with a batch that is wrong.
+    chosen : Chosen, optional
+        What the user says of them; or its fields as keywords.
     reads_once : bool, default=False
         Whether the batches can be had once alone, as those of an iterator.
     """
 
-    def __init__(
-        self,
-        batches: Pairs,
-        *,
-        labels: Sequence[Any] | None = None,
-        pos_label: Any = None,
-        input: Input = "probability",
-        rows: Rows = "as-given",
-        on_error: OnError = "raise",
-        reads_once: bool = False,
-        **options: Any,
-    ) -> None:
-        def decoding(piece: Piece) -> Decoding:
-            known, event = labels_of(piece, labels, pos_label), None if piece.n_columns is None else pos_label
-            return Decoding.of(piece, input=input, rows=rows, labels=known, pos_label=event)
-
+    def __init__(self, batches: Pairs, chosen: Chosen | None = None, *, reads_once: bool = False, **said: Any) -> None:
+        chosen = Chosen(**said) if chosen is None else chosen
+        chosen.require_no_columns("pairs (y_true, y_prob)")
         super().__init__(
             lambda: pieces_of(batches() if callable(batches) else batches),
-            decoding,
+            chosen,
             reads_once=reads_once or (not callable(batches) and iter(batches) is batches),
-            on_error=on_error,
-            **options,
         )
 
 

@@ -206,6 +206,10 @@ class Text(Arrow):
             return np.isin(self.cells(), ("True", "true"))
         if "" in distinct:
             return np.array([cell or None for cell in self.cells()], dtype=object)
+        if cut := next((cell for cell in distinct if cell.endswith("\0")), None):
+            raise ValueError(
+                f"words must not end in a NUL character, which NumPy drops; got {cut!r}. Write the file without it."
+            )
         return super().values()
 
     @cached_property

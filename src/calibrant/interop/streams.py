@@ -16,14 +16,13 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.interop.arrow_batches import (
     Batches,
     Block,
+    Chosen,
     Columns,
     Damaged,
     Decoding,
-    OnError,
     Piece,
     Streamed,
     in_python,
-    labels_of,
     numbers_of,
     piece_of,
     pieces_of,
@@ -32,7 +31,7 @@ from calibrant.interop.arrow_batches import (
 from calibrant.interop.columns import FileTable, Values, has_arrow
 from calibrant.interop.engines import module_of
 from calibrant.interop.sources import Files, Source, Stream, Tables, as_arrow, is_addresses, opened
-from calibrant.interop.tables import choose_columns, select_one
+from calibrant.interop.tables import choose_columns
 from calibrant.sums.draws import Numbers
 from calibrant.sums.reading import Predictions
 
@@ -53,41 +52,24 @@ class RowReader:
     ----------
     columns : Columns or None
         The columns that are read; None of arrays, which have no names.
-    labels, pos_label
-        The class of each column, and the event, as the user says.
-    input, rows
-        What the numbers are, and what is done with them before they are checked.
-    row_key : str or None
-        The column of whole numbers by which rows are known, of which no two have the same.
-    batch_rows : int
-        Rows that are read at a time, at most.
+    chosen : Chosen
+        What the user says of them.
     """
 
     columns: Columns | None
-    labels: Sequence[Any] | None = None
-    pos_label: Any = None
-    input: Input = "probability"
-    rows: Rows = "as-given"
-    row_key: str | None = None
-    batch_rows: int = 65536
+    chosen: Chosen
 
     @property
     def names(self) -> list[str]:
         """The names of all columns that are read, each once."""
         assert self.columns is not None
-        return list(dict.fromkeys([*self.columns.names, *([] if self.row_key is None else [self.row_key])]))
+        key = self.chosen.row_key
+        return list(dict.fromkeys([*self.columns.names, *([] if key is None else [key])]))
 
     def decoding(self, table: Any) -> Decoding:
         """Return what all batches share, from the first rows that there are."""
         piece = next(piece for piece, _ in self.pieces([table], "the first rows", 0))
-        if self.columns is not None:
-            said = {"pos_label": self.pos_label, "rows": self.rows}
-            return self.columns.decoding(piece, self.labels, is_parsed=False, **said)
-        known, event = (
-            labels_of(piece, self.labels, self.pos_label),
-            None if piece.n_columns is None else self.pos_label,
-        )
-        return Decoding.of(piece, input=self.input, rows=self.rows, labels=known, pos_label=event)
+        return self.chosen.decoding(piece, self.columns)
 
     def problems(
         self, tables: Iterable[Any], decoding: Decoding, place: str, first: int
@@ -109,16 +91,16 @@ class RowReader:
 
     def pieces(self, tables: Iterable[Any], place: str, first: int) -> Iterator[tuple[Piece, int | Numbers]]:
         """Yield the rows, so many at a time, and the number of the first or those of all."""
-        row = 0
+        row, rows, key = 0, self.chosen.batch_rows, self.chosen.row_key
         for table in tables:
-            for start in range(0, length(table), self.batch_rows):
-                some = part(table, slice(start, start + self.batch_rows))
+            for start in range(0, length(table), rows):
+                some = part(table, slice(start, start + rows))
                 piece = (
                     _of_arrays(some)
                     if self.columns is None
                     else piece_of(_batch(some, self.names), self.columns, "", 0)
                 )
-                number = first + row if self.row_key is None else _whole_numbers(some[self.row_key])
+                number = first + row if key is None else _whole_numbers(some[key])
                 yield replace(piece, place=place, row=row), number
                 row += len(piece)
 
@@ -162,54 +144,6 @@ def _whole_numbers(key: Any) -> Numbers:
             f"row_key must name a column of whole numbers; got {number.dtype}. Number the rows: 0, 1, and so on."
         )
     return number.astype(np.int64)
-
-
-# What the user says of the predictions that an engine holds
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What the user says of predictions; see `calibrant.predictions`."""
-
-    label: str | None = None
-    prob: str | Sequence[str] | None = None
-    weight: str | None = None
-    labels: Sequence[Any] | None = None
-    pos_label: Any = None
-    input: Input | None = None
-    rows: Rows = "as-given"
-    row_key: str | None = None
-    on_error: OnError = "raise"
-    batch_rows: int = 65536
-    progress: bool = False
-
-    def columns(self, names: Sequence[str], where: str) -> Columns:
-        """Choose columns as told, or by their names, but for the one that numbers the rows."""
-        if self.row_key is not None:
-            select_one(names, self.row_key, "row_key=", where=where)
-        return Columns.chosen(
-            [name for name in names if name != self.row_key],
-            label=self.label,
-            prob=self.prob,
-            weight=self.weight,
-            input=self.input,
-            where=where,
-        )
-
-    def of_columns(self, names: Sequence[str], where: str) -> RowReader:
-        """Return the reader of tables that have these names."""
-        columns = self.columns(names, where)
-        return self._reader(columns, columns.input)
-
-    def of_arrays(self) -> RowReader:
-        """Return the reader of arrays side by side."""
-        for name in ("label", "prob", "weight", "row_key"):
-            if (said := getattr(self, name)) is not None:
-                raise TypeError(f"{name} must be left out of arrays; got {said!r}. Arrays have no named columns.")
-        return self._reader(None, self.input or "probability")
-
-    def _reader(self, columns: Columns | None, input: Input) -> RowReader:
-        return RowReader(columns, self.labels, self.pos_label, input, self.rows, self.row_key, self.batch_rows)
 
 
 # What makes predictions that are read in batches, of whatever holds them
@@ -308,10 +242,9 @@ def predictions(
     whole("batch_rows", batch_rows, least=1, hint="65536 is fast")
     if isinstance(source, Predictions):
         return source
-    options: dict[str, Any] = {"on_error": on_error, "batch_rows": int(batch_rows), "progress": progress}
+    chosen = Chosen(label, prob, weight, labels, pos_label, input, rows, row_key, on_error, int(batch_rows), progress)
     if (engine := module_of(source)) is not None:
         require_arrow("tables of engines")
-        chosen = Chosen(label, prob, weight, labels, pos_label, input, rows, row_key, **options)
         found: Predictions = engine.predictions_of(source, chosen)
         return found
     if row_key is not None:
@@ -333,48 +266,25 @@ def predictions(
     else:
         first, batches, reads_once = opened(source)
         if first is None or isinstance(first, tuple):
-            _require_no_columns(label=label, prob=prob, weight=weight)
-            return Batches(
-                batches,
-                labels=labels,
-                pos_label=pos_label,
-                input=input or "probability",
-                rows=rows,
-                reads_once=reads_once,
-                **options,
-            )
+            return Batches(batches, chosen, reads_once=reads_once)
         require_arrow("tables")
         tables = Tables(batches, first, reads_once=reads_once)
-    columns = Columns.chosen(tables.names, label=label, prob=prob, weight=weight, input=input, where=tables.where)
-    return OfColumns(tables, columns, labels, rows, pos_label=pos_label, **options)
+    return OfColumns(tables, chosen.columns(tables.names, tables.where), chosen)
 
 
 class OfColumns(Streamed):
     """Predictions in columns with names."""
 
-    def __init__(
-        self,
-        source: Source,
-        columns: Columns,
-        labels: Sequence[Any] | None,
-        rows: Rows,
-        *,
-        batch_rows: int,
-        pos_label: Any = None,
-        **options: Any,
-    ) -> None:
+    def __init__(self, source: Source, columns: Columns, chosen: Chosen) -> None:
         self.source, self.columns = source, columns
-
-        def pieces() -> Any:
-            return source.pieces(columns, rows_at_a_time(batch_rows, len(columns.numbers)))
-
+        rows = rows_at_a_time(chosen.batch_rows, len(columns.numbers))
         super().__init__(
-            pieces,
-            lambda piece: columns.decoding(piece, labels, is_parsed=source.is_parsed, pos_label=pos_label, rows=rows),
+            lambda: source.pieces(columns, rows),
+            chosen,
+            columns,
+            is_parsed=source.is_parsed,
             reads_once=source.reads_once,
-            n_rows=source.n_rows if options.get("progress") else None,
-            batch_rows=batch_rows,
-            **options,
+            n_rows=source.n_rows if chosen.progress else None,
         )
 
     def __repr__(self) -> str:
@@ -383,14 +293,6 @@ class OfColumns(Streamed):
             f", ... ({len(of.numbers)} columns)" if len(of.numbers) > 3 else ""
         )
         return f"Predictions({self.source.where}, label={of.label!r}, {of.input} {shown})"
-
-
-def _require_no_columns(**said: object) -> None:
-    for name, value in said.items():
-        if value is not None:
-            raise TypeError(
-                f"{name} must be left out of pairs (y_true, y_prob); got {value!r}. Pairs have no named columns."
-            )
 
 
 def require_arrow(what: str) -> None:
@@ -538,5 +440,4 @@ def predictions_of_query(names: Sequence[str], where: str, run: Run, chosen: Cho
     columns = chosen.columns(names, where)
     none = pyarrow.table({name: [] for name in columns.names})
     tables = Tables(lambda: run(columns.names, chosen.batch_rows), none, reads_once=False)
-    options: dict[str, Any] = {"on_error": chosen.on_error, "progress": chosen.progress, "pos_label": chosen.pos_label}
-    return OfColumns(tables, columns, chosen.labels, chosen.rows, batch_rows=chosen.batch_rows, **options)
+    return OfColumns(tables, columns, chosen)

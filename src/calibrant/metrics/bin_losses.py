@@ -14,13 +14,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, gammaln, stdtrit
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import choice, no_class, number, refuse, require, under_word
+from calibrant._core.checks import choice, no_class, number, require, under_word
 from calibrant._core.rows import Approximate, BinaryProblem, BoolArray, IntArray
 from calibrant.binning import Bins
 from calibrant.binning.bins import Ordered
@@ -196,15 +196,14 @@ def clopper_pearson(k: FloatArray, n: FloatArray, level: float) -> Ends:
 
 def mid_p(k: FloatArray, n: FloatArray, level: float) -> Ends:
     """Return the probabilities of which more events, and fewer, with half of those as many have probability level / 2."""
-    rate = k / n
 
-    def is_below(p: FloatArray) -> BoolArray:
+    def below(p: FloatArray) -> BoolArray:
         return np.asarray(_at_least(k, n, p) + _at_least(k + 1.0, n, p) < level)
 
-    def is_within(p: FloatArray) -> BoolArray:
+    def within(p: FloatArray) -> BoolArray:
         return np.asarray(_at_most(k - 1.0, n, p) + _at_most(k, n, p) >= level)
 
-    return _halved(is_below, np.zeros(k.shape), rate)[1], _halved(is_within, rate, np.ones(k.shape))[1]
+    return _halved(below, np.zeros(k.shape), k / n)[1], _halved(within, k / n, np.ones(k.shape))[1]
 
 
 def t(k: FloatArray, n: FloatArray, level: float) -> Ends:
@@ -232,8 +231,7 @@ def accepted(test: TestName, k: FloatArray, n: FloatArray, level: float) -> Ends
 
     Between them all are accepted, but that the exact test ("binomial") can reject a few near the ends.
     """
-    held = n > 0.0
-    lower, upper = np.full(k.shape, np.nan), np.full(k.shape, np.nan)
+    held, (lower, upper) = n > 0.0, np.full((2, *k.shape), np.nan)
     lower[held], upper[held] = ACCEPTED[test](k[held], n[held], level)
     return lower, upper
 
@@ -246,7 +244,7 @@ def outside(score: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArra
 
 def require_test(test: object, level: object) -> None:
     """Refuse a test that is not known, and a level that is no fraction."""
-    choice("test", test, get_args(TestName))
+    choice("test", test, ACCEPTED)
     number("level", level, above=0.0, below=1.0, hint="For tests at 5 % pass level=0.05")
 
 
@@ -300,34 +298,19 @@ def verdicts(problem: BinaryProblem, bins: Bins, test: TestName, level: float) -
     ValueError
         If weights are no counts, or sum to 2**53 or more: a test counts rows.
     """
-    require(
-        problem.weights.are_counts,
-        "sample_weight must hold whole numbers where predictions are tested in their bins, for a test counts rows",
-        got="fractions",
-        hint="Pass numbers of equal rows, or leave sample_weight out",
-    )
-    if not (rows := problem.weights.total) < MOST_ROWS:
-        refuse(
-            "sample_weight must have a sum below 2**53 where predictions are tested in their bins, for a test counts rows",
-            got=f"{rows:g}",
-            hint="Pass numbers of rows",
-        )
+    weights, where = problem.weights, "where predictions are tested in their bins, for a test counts rows"
+    hint = "Pass numbers of equal rows, or leave sample_weight out"
+    require(weights.are_counts, f"sample_weight must hold whole numbers {where}", got="fractions", hint=hint)
+    must = f"sample_weight must have a sum below 2**53 {where}"
+    require(weights.total < MOST_ROWS, must, got=f"{weights.total:g}", hint="Pass numbers of rows")
     ordered = Ordered.of(problem)
     at = bins.index(ordered.score)
-    return Verdicts(ordered.score, ordered.weight, at, _rejects(ordered.score, at, bins, test, level))
-
-
-def _rejects(score: FloatArray, at: IntArray, bins: Bins, test: TestName, level: float) -> BoolArray:
     if test == "binomial":
-        return rejects(score, at, bins.outcome_sum, bins.weight, level)
-    lower, upper = accepted(test, bins.outcome_sum, bins.weight, level)
-    return outside(score, lower[at], upper[at])
-
-
-# Tests of single predictions in their bins: which of them the events of the bin reject
-
-
-__all__ = ["TestName", "Verdicts", "accepted", "require_test", "verdicts"]
+        is_rejected = rejects(ordered.score, at, bins.outcome_sum, bins.weight, level)
+    else:
+        lower, upper = accepted(test, bins.outcome_sum, bins.weight, level)
+        is_rejected = outside(ordered.score, lower[at], upper[at])
+    return Verdicts(ordered.score, ordered.weight, at, is_rejected)
 
 
 # The share of predictions that their bin rejects, as a loss
@@ -376,54 +359,32 @@ class BinTest:
         return 100.0 * share
 
 
-REJECTIONS: Mapping[str, BinTest] = {
-    "binomial test": BinTest("binomial"),
-    "mid-p test": BinTest("mid-p"),
-    "clopper-pearson test": BinTest("clopper-pearson"),
-    "t-test": BinTest("t"),
-}
+REJECTIONS = {"t-test" if name == "t" else f"{name} test": BinTest(name) for name in get_args(TestName)}
 
 
 # What is measured in each bin, and how the bins are put together
 
 
-T = TypeVar("T")
-
 TWO = 2.0 * (1.0 - 1e-9)
 """Rows of a bin of two: sums of fractional weights are rounded."""
 
 Loss = Callable[[BinaryProblem, Bins], FloatArray]
-LossOfSums = Callable[["Counted", Bins], FloatArray]
+Summed = BinaryProblem | BinnedProblem
+LossOfSums = Callable[[Summed, Bins], FloatArray]
 Norm = Callable[[FloatArray, FloatArray], float]
 
 
-class Counting(Protocol):
-    """What weights say of rows when these are gone."""
-
-    @property
-    def rows_per_weight(self) -> float:
-        """Rows that a weight of one stands for."""
-
-
-class Counted(Protocol):
-    """What is known of a problem when its bins alone are left."""
-
-    @property
-    def weights(self) -> Counting:
-        """What its weights mean."""
-
-
-def gap(problem: Counted, bins: Bins) -> FloatArray:
+def gap(problem: Summed, bins: Bins) -> FloatArray:
     """Distance between event rate and mean probability."""
     return np.abs(bins.gap)
 
 
-def squared_gap(problem: Counted, bins: Bins) -> FloatArray:
+def squared_gap(problem: Summed, bins: Bins) -> FloatArray:
     """Squared distance between event rate and mean probability."""
     return np.asarray(bins.gap**2, dtype=np.float64)
 
 
-def debiased_squared_gap(problem: Counted, bins: Bins) -> FloatArray:
+def debiased_squared_gap(problem: Summed, bins: Bins) -> FloatArray:
     """Squared gap minus an unbiased estimate of its bias, rate * (1 - rate) / (n - 1); can be negative.
 
     n is the number of rows of the bin: whole weights count as rows, others are scaled to a mean of one. A bin of fewer than
@@ -431,29 +392,28 @@ def debiased_squared_gap(problem: Counted, bins: Bins) -> FloatArray:
     """
     rows, rate = bins.weight * problem.weights.rows_per_weight, bins.event_rate
     with np.errstate(divide="ignore", invalid="ignore"):
-        chance = rate * (1.0 - rate) / (rows - 1.0)
-        value = bins.gap**2 - chance
+        value = bins.gap**2 - rate * (1.0 - rate) / (rows - 1.0)
     return np.where((rows > 0.0) & (rows < TWO), 0.0, value)
 
 
-def l1(values: FloatArray, weights: FloatArray) -> float:
+def l1(values: FloatArray, weights: FloatArray) -> Any:
     """Weighted mean."""
-    return float(weights @ values)
+    return values @ weights
 
 
-def l2(values: FloatArray, weights: FloatArray) -> float:
+def l2(values: FloatArray, weights: FloatArray) -> Any:
     """Root of the weighted mean of squares."""
-    return float(np.sqrt(weights @ values**2))
+    return np.sqrt(values**2 @ weights)
 
 
-def root(values: FloatArray, weights: FloatArray) -> float:
+def root(values: FloatArray, weights: FloatArray) -> Any:
     """Root of the weighted mean, of values that are squares already; 0 where their mean is negative."""
-    return float(np.sqrt(max(0.0, float(weights @ values))))
+    return np.sqrt(np.maximum(0.0, values @ weights))
 
 
-def maximum(values: FloatArray, weights: FloatArray) -> float:
+def maximum(values: FloatArray, weights: FloatArray) -> Any:
     """Largest value, whatever its weight."""
-    return float(values.max())
+    return values.max(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -465,8 +425,7 @@ class PowerMean:
     def __call__(self, values: FloatArray, weights: FloatArray) -> float:
         """Return the norm of values, shape (d,)."""
         size = np.abs(values)
-        largest = float(size.max())
-        if not largest > 0.0:
+        if not (largest := float(size.max())) > 0.0:
             return largest
         # In units of the largest value no power vanishes that counts.
         return float(largest * (weights @ (size / largest) ** self.p) ** (1.0 / self.p))
@@ -517,32 +476,32 @@ class NormOfBins(Size):
         return cls(as_loss(loss), as_norm(norm), None if across is None else as_norm(across, "across"))
 
     @property
-    def is_of_deviations(self) -> bool:
+    def is_of_deviations(self) -> bool:  # type: ignore[override]
         """Whether the loss is a gap, a squared one, or one whose bias is known."""
         return self.loss is gap or self.loss is squared_gap or self.is_debiased
 
     @property
-    def of_bins(self) -> Callable[[Sequence[BinnedProblem]], float] | None:
+    def of_bins(self) -> Callable[[Sequence[BinnedProblem]], float] | None:  # type: ignore[override]
         """The norm; None where the loss may look at rows: that of a test does, and any function may."""
         return self._of_bins if self.loss in LOSSES.values() else None
 
     @property
-    def is_debiased(self) -> bool:
+    def is_debiased(self) -> bool:  # type: ignore[override]
         """Whether the loss is bias-corrected, under a norm whose noise floor is known."""
         return self.loss is debiased_squared_gap and self.across is None and (self.norm is root or self.norm is l1)
 
     @property
-    def counts_rows(self) -> bool:
+    def counts_rows(self) -> bool:  # type: ignore[override]
         """Whether the loss counts rejections."""
         return isinstance(self.loss, BinTest)
 
     @property
-    def is_joint(self) -> bool:
+    def is_joint(self) -> bool:  # type: ignore[override]
         """Whether one norm is taken over the bins of all problems."""
         return self.across is None
 
     @property
-    def shrinks(self) -> bool:
+    def shrinks(self) -> bool:  # type: ignore[override]
         """Whether it is an average; a largest gap is that of the emptiest bin."""
         return self._of_gaps is not maximum
 
@@ -567,24 +526,24 @@ class NormOfBins(Size):
         """Return the norm of a loss that needs no rows."""
         loss = cast(LossOfSums, self.loss)
         value = self._norm_of([(one.share, one.bins, loss(one, one.bins)) for one in problems])
-        if not [one for one in problems if one.open is not None]:
+        if all(one.open is None for one in problems):
             return value
-        is_mean_gap = self.loss is gap and self.norm is l1 and self.across in (None, l1)
-        error = sum(one.share * (one.open or 0.0) for one in problems) if is_mean_gap else np.inf
-        return Approximate(value, max(0.0, value - error) if is_mean_gap else -np.inf, value + error)
+        if self.loss is not gap or self.norm is not l1 or self.across not in (None, l1):
+            return Approximate(value, -np.inf, np.inf)
+        error = sum(one.share * (one.open or 0.0) for one in problems)
+        return Approximate(value, max(0.0, value - error), value + error)
 
     def _norm_of(self, found: Sequence[tuple[float, Bins, FloatArray]]) -> float:
         """Return the norm of the losses of bins, of problems with these shares."""
-        held = [_of_held(bins, loss) for _, bins, loss in found]
-        shares = [share for share, _, _ in found]
-        if self.across is not None:
-            own = [self.norm(*pair) for pair in held]
-            return self.across(np.array(own), np.array(shares))
-        if len(held) == 1:
-            ((values, weights),) = held
-            return self.norm(values, shares[0] * weights)
-        scaled = [share * weights for share, (_, weights) in zip(shares, held, strict=True)]
-        return self.norm(np.concatenate([values for values, _ in held]), np.concatenate(scaled))
+        own, values, weights = [], [], []
+        for share, bins, loss in found:
+            held = bins.weight > 0
+            values.append(loss[held])
+            weights.append((share if self.across is None else 1.0) * bins.weight[held] / np.add.reduce(bins.weight))
+        if self.across is None:
+            return float(self.norm(np.concatenate(values), np.concatenate(weights)))
+        own = [self.norm(*pair) for pair in zip(values, weights, strict=True)]
+        return float(self.across(np.array(own), np.array([share for share, _, _ in found])))
 
     def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:
         """Return the norms of gaps."""
@@ -606,30 +565,17 @@ class NormOfBins(Size):
     def range(self) -> tuple[float, float]:
         """Lowest and highest size but for what a debiased loss falls below 0; infinite where loss or norm is any function."""
         chosen = [self.norm] if self.across is None else [self.norm, self.across]
-        known = isinstance(self.loss, BinTest) or self.loss in LOSSES.values()
+        known = self.counts_rows or self.loss in LOSSES.values()
         if not (known and all(isinstance(norm, PowerMean) or norm in NORMS.values() for norm in chosen)):
             return -np.inf, np.inf
         highest = 100.0 if self.counts_rows else 1.0
         for norm in chosen:
-            highest = norm(np.array([highest]), np.ones(1))
+            highest = float(norm(np.array([highest]), np.ones(1)))
         return 0.0, highest
-
-
-def _of_held(bins: Bins, loss: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the losses of the bins that hold rows, and their shares of the weight."""
-    held = bins.weight > 0
-    return loss[held], bins.weight[held] / np.add.reduce(bins.weight)
 
 
 def norms(values: FloatArray, weight: FloatArray, norm: Norm) -> FloatArray:
     """Norm of each row of values, shape (m, d)."""
-    if norm is l1:
-        sums: FloatArray = values @ weight
-        return sums
-    if norm is l2:
-        roots: FloatArray = np.sqrt(values**2 @ weight)
-        return roots
-    if norm is maximum:
-        largest: FloatArray = values.max(axis=1)
-        return largest
+    if norm in NORMS.values():
+        return np.asarray(norm(values, weight))
     return np.array([norm(row, weight) for row in values])

@@ -13,20 +13,19 @@ from calibrant.binning.isotonic import BoundedIsotonic
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import BinTest, Loss, Norm, NormOfBins, TestName
 from calibrant.metrics.estimate import Estimate, Resampling
-from calibrant.metrics.kinds import ThroughLens, estimates, point
+from calibrant.metrics.kinds import ThroughLens, YProb, YTrue, estimates, point
 from calibrant.metrics.noise import error_through
-from calibrant.notions import Notion, ThresholdedClassWise, as_notion
-from calibrant.sums import Predictions
+from calibrant.notions import NotionLike, ThresholdedClassWise, as_notion
 from calibrant.sums.draws import Rng, as_rng
 
 # The general calibration error: a notion, a binning, a loss and a norm. The named metrics are points of it
 
 
 def calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     loss: str | Loss = "gap",
     norm: str | Norm = "l1",
@@ -90,10 +89,10 @@ def calibration_error(
 
 
 def estimate_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     loss: str | Loss = "gap",
     norm: str | Norm = "l1",
@@ -184,10 +183,10 @@ ECE = point("ece", "ECE", "Naeini et al. 2015; Guo et al. 2017")
 
 @ECE.declare
 def expected_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -226,7 +225,7 @@ def expected_calibration_error(
     >>> round(expected_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.225
     """
-    return ECE.recut(binning).of(y_true, y_prob, data, notion=notion)
+    return ECE.of(y_true, y_prob, data, notion=notion, binning=binning)
 
 
 MCE = point("mce", "MCE", "Naeini et al. 2015", norm="max")
@@ -234,10 +233,10 @@ MCE = point("mce", "MCE", "Naeini et al. 2015", norm="max")
 
 @MCE.declare
 def maximum_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -271,7 +270,7 @@ def maximum_calibration_error(
     >>> round(maximum_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.25
     """
-    return MCE.recut(binning).of(y_true, y_prob, data, notion=notion)
+    return MCE.of(y_true, y_prob, data, notion=notion, binning=binning)
 
 
 RMSCE = point("rmsce", "RMSCE", "Hendrycks et al. 2019", norm="l2")
@@ -279,10 +278,10 @@ RMSCE = point("rmsce", "RMSCE", "Hendrycks et al. 2019", norm="l2")
 
 @RMSCE.declare
 def root_mean_squared_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -312,25 +311,20 @@ def root_mean_squared_calibration_error(
     >>> round(root_mean_squared_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], binning=2), 3)
     0.226
     """
-    return RMSCE.recut(binning).of(y_true, y_prob, data, notion=notion)
+    return RMSCE.of(y_true, y_prob, data, notion=notion, binning=binning)
 
 
 DEBIASED = point(
-    "debiased-ece",
-    "debiased l2",
-    "Kumar et al. 2019",
-    binning=MASS,
-    loss="debiased squared gap",
-    norm="root",
+    "debiased-ece", "debiased l2", "Kumar et al. 2019", binning=MASS, loss="debiased squared gap", norm="root"
 )
 
 
 @DEBIASED.declare
 def debiased_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = MASS,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -373,7 +367,7 @@ def debiased_calibration_error(
     >>> round(debiased_calibration_error(y, p), 3)
     0.245
     """
-    return DEBIASED.recut(binning).of(y_true, y_prob, data, notion=notion)
+    return DEBIASED.of(y_true, y_prob, data, notion=notion, binning=binning)
 
 
 # Named calibration errors of each class over bins of equal mass
@@ -384,11 +378,7 @@ ACE = point("ace", "ACE", "Nixon et al. 2019", notion="class-wise", binning=Equa
 
 @ACE.declare
 def adaptive_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    n_bins: int = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, n_bins: int = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Mean gap over bins of equal mass, averaged over classes (ACE), in [0, 1].
 
@@ -418,7 +408,7 @@ def adaptive_calibration_error(
     >>> round(adaptive_calibration_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9], n_bins=2), 3)
     0.225
     """
-    return ACE.recut(EqualMass(n_bins)).of(y_true, y_prob, data)
+    return ACE.of(y_true, y_prob, data, binning=EqualMass(n_bins))
 
 
 TACE = point(
@@ -428,8 +418,8 @@ TACE = point(
 
 @TACE.declare
 def thresholded_adaptive_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
     threshold: float | None = None,
     n_bins: int = 15,
@@ -477,7 +467,7 @@ def thresholded_adaptive_calibration_error(
     >>> round(thresholded_adaptive_calibration_error([0, 1, 2], P), 3)
     0.367
     """
-    return TACE.recut(EqualMass(n_bins)).of(y_true, y_prob, data, notion=ThresholdedClassWise(threshold))
+    return TACE.of(y_true, y_prob, data, notion=ThresholdedClassWise(threshold), binning=EqualMass(n_bins))
 
 
 # Named calibration errors of each class against the rest
@@ -488,11 +478,7 @@ CW_ECE = point("classwise-ece", "CW-ECE", "Kull et al. 2019", notion="class-wise
 
 @CW_ECE.declare
 def classwise_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Calibration error of each class against the rest, averaged over classes (CW-ECE), in [0, 1].
 
@@ -528,7 +514,7 @@ def classwise_calibration_error(
     >>> round(classwise_calibration_error([0, 1, 2], [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]]), 3)
     0.244
     """
-    return CW_ECE.recut(binning).of(y_true, y_prob, data)
+    return CW_ECE.of(y_true, y_prob, data, binning=binning)
 
 
 CW_MCE = point(
@@ -538,11 +524,7 @@ CW_MCE = point(
 
 @CW_MCE.declare
 def classwise_maximum_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Largest gap in any bin of any class against the rest (CW-MCE), in [0, 1].
 
@@ -577,7 +559,7 @@ def classwise_maximum_calibration_error(
     >>> round(classwise_maximum_calibration_error([0, 1, 2], P), 3)
     0.6
     """
-    return CW_MCE.recut(binning).of(y_true, y_prob, data)
+    return CW_MCE.of(y_true, y_prob, data, binning=binning)
 
 
 MEAN_MCE = point(
@@ -592,11 +574,7 @@ MEAN_MCE = point(
 
 @MEAN_MCE.declare
 def classwise_mean_maximum_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Largest gap of each class against the rest, averaged over classes, in [0, 1].
 
@@ -627,7 +605,7 @@ def classwise_mean_maximum_calibration_error(
     >>> round(classwise_mean_maximum_calibration_error([0, 1, 2], P), 3)
     0.4
     """
-    return MEAN_MCE.recut(binning).of(y_true, y_prob, data)
+    return MEAN_MCE.of(y_true, y_prob, data, binning=binning)
 
 
 MAX_ECE = point(
@@ -637,11 +615,7 @@ MAX_ECE = point(
 
 @MAX_ECE.declare
 def classwise_worst_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Calibration error of the worst class against the rest, in [0, 1].
 
@@ -673,7 +647,7 @@ def classwise_worst_calibration_error(
     >>> round(classwise_worst_calibration_error([0, 1, 2], P), 3)
     0.267
     """
-    return MAX_ECE.recut(binning).of(y_true, y_prob, data)
+    return MAX_ECE.of(y_true, y_prob, data, binning=binning)
 
 
 # Named calibration errors of the top probability, given which class is predicted
@@ -684,11 +658,7 @@ TL_ECE = point("top-label-ece", "TL-ECE", "Gupta and Ramdas 2022", notion="top-l
 
 @TL_ECE.declare
 def top_label_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Calibration error of the top probability given which class is predicted (TL-ECE), in [0, 1].
 
@@ -733,7 +703,7 @@ def top_label_calibration_error(
     >>> top_label_calibration_error(["cat", "dog", "dog"], [0.75, 0.75, 0.5], y_pred=["cat", "cat", "dog"])
     0.3333333333333333
     """
-    return TL_ECE.recut(binning).of(y_true, y_prob, data)
+    return TL_ECE.of(y_true, y_prob, data, binning=binning)
 
 
 TL_MCE = point("top-label-mce", "TL-MCE", "Gupta and Ramdas 2022", notion="top-label", norm="max")
@@ -741,11 +711,7 @@ TL_MCE = point("top-label-mce", "TL-MCE", "Gupta and Ramdas 2022", notion="top-l
 
 @TL_MCE.declare
 def top_label_maximum_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, binning: int | Binning = 15, **data: Unpack[DataOptions]
 ) -> float:
     """Largest gap in any bin of any predicted class (TL-MCE), in [0, 1].
 
@@ -773,7 +739,7 @@ def top_label_maximum_calibration_error(
     >>> round(top_label_maximum_calibration_error([0, 0, 1, 0], [[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]), 3)
     0.8
     """
-    return TL_MCE.recut(binning).of(y_true, y_prob, data)
+    return TL_MCE.of(y_true, y_prob, data, binning=binning)
 
 
 # The calibration error that tests each prediction in its bin
@@ -788,9 +754,9 @@ TCE = point("tce", "TCE", "Matsubara et al. 2023", binning=BOUNDED, loss=BinTest
 @TCE.declare
 def bin_test_calibration_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     binning: int | Binning = BOUNDED,
     test: TestName = "binomial",
     level: float = 0.05,
@@ -850,4 +816,4 @@ def bin_test_calibration_error(
     60.0
     """
     size = NormOfBins(BinTest(test, level))
-    return TCE.recut(binning).of(y_true, y_prob, data, notion=notion, size=size)
+    return TCE.of(y_true, y_prob, data, notion=notion, size=size, binning=binning)

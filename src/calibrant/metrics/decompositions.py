@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any, Unpack
 
@@ -44,12 +44,12 @@ from calibrant.binning.bins import Ordered
 from calibrant.exceptions import warn
 from calibrant.fit.isotonic import Corp, base_rate, corp_terms, isotonic_fit, isotonic_fit_of, overfit_draws
 from calibrant.metrics.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
-from calibrant.metrics.kinds import Impossible, LogLoss, Own, warn_impossible
+from calibrant.metrics.kinds import Impossible, LogLoss, Own, YProb, YTrue, warn_impossible
 from calibrant.metrics.scores import squared_losses
-from calibrant.notions import Notion, as_notion, single_problem
-from calibrant.sums import Predictions, RowScore
+from calibrant.notions import NotionLike, as_notion, single_problem
+from calibrant.sums import RowScore
 from calibrant.sums.reading import refuse_rows, require_rows
-from calibrant.sums.sums import CellProblem, FineCells
+from calibrant.sums.sums import CellProblem
 
 # CORP of cells in place of scores: the terms, and between which limits those of the rows lie
 
@@ -66,37 +66,28 @@ def corp_of_cells(problem: CellProblem, score: EventScore) -> Corp:
       that of the contrary.
     """
     cells, terms = problem.cells, corp_terms(Ordered.of(problem), score)
-    lowest, highest = forecast_within(cells, score)
-    best, fit = best_fit(cells, score), terms.uncertainty - terms.discrimination
+    events, others = cells.events > 0.0, cells.others > 0.0
+
+    def mean(of_events: FloatArray, of_others: FloatArray) -> float:
+        total = 0.0
+        for outcome, weight, prob, held in (
+            (1.0, cells.events, of_events, events),
+            (0.0, cells.others, of_others, others),
+        ):
+            total += float(weight[held] @ expected_score(score, prob[held], np.full(int(held.sum()), outcome)))
+        return total / cells.total
+
+    lowest, highest = mean(cells.highest, cells.lowest), mean(cells.lowest, cells.highest)
+    weight, best_order = cells.in_best_order
+    steps = isotonic_fit_of(best_order, weight)
+    best = float(steps.weight @ expected_score(score, steps.rate, steps.rate)) / cells.total
+    fit = terms.uncertainty - terms.discrimination
     return Corp(
         Approximate(terms.score, lowest, highest),
         Approximate(terms.miscalibration, max(0.0, lowest - fit), highest - best),
         Approximate(terms.discrimination, terms.discrimination, terms.uncertainty - best),
         terms.uncertainty,
     )
-
-
-def forecast_within(cells: FineCells, score: EventScore) -> tuple[float, float]:
-    """Return the lowest and the highest mean score that the rows can have."""
-    limits = ((cells.highest, cells.lowest), (cells.lowest, cells.highest))
-    lowest, highest = (_mean_score(cells, score, *pair) for pair in limits)
-    return lowest, highest
-
-
-def _mean_score(cells: FineCells, score: EventScore, of_events: FloatArray, of_others: FloatArray) -> float:
-    """Return the mean score of events and of non-events with these probabilities."""
-    total = 0.0
-    for outcome, weight, prob in ((1.0, cells.events, of_events), (0.0, cells.others, of_others)):
-        held = weight > 0.0
-        total += float(weight[held] @ expected_score(score, prob[held], np.full(int(held.sum()), outcome)))
-    return total / cells.total
-
-
-def best_fit(cells: FineCells, score: EventScore) -> float:
-    """Return the mean score of the isotonic fit of rows that lie in the best order within each cell."""
-    weight, events = cells.in_best_order
-    steps = isotonic_fit_of(events, weight)
-    return float(steps.weight @ expected_score(score, steps.rate, steps.rate)) / cells.total
 
 
 # Proper scores taken apart: how much of a mean score is miscalibration, and how much is left to chance
@@ -149,20 +140,16 @@ class Decomposition(Result):
             Columns term, sign (1 or -1) and value; the sum of sign times value is the score. Of rows that were read in
             batches also lower and upper, between which the terms of the rows lie.
         """
-        names = [name for name, _ in self.terms]
-        signs = [-1 if name in self.subtracted else 1 for name in names]
-        values = [value for _, value in self.terms]
-        limits = {}
+        names, values = zip(*self.terms, strict=True)
+        signs, limits = [-1 if name in self.subtracted else 1 for name in names], {}
         if any(isinstance(value, Approximate) for value in values):
             limits = {end: [float(getattr(value, end, value)) for value in values] for end in ("lower", "upper")}
         return frame({"term": names, "sign": signs, "value": list(map(float, values)), **limits}, backend)
 
     def __repr__(self) -> str:
-        words = [
-            f"{'-' if (name in self.subtracted) != (value < 0) else '+'} {abs(value):.4g} {name}"
-            for name, value in self.terms
-        ]
-        found = [v for v in (self.total, *(value for _, value in self.terms)) if isinstance(v, Approximate)]
+        signs = ["-" if (name in self.subtracted) != (value < 0) else "+" for name, value in self.terms]
+        words = [f"{sign} {abs(value):.4g} {name}" for sign, (name, value) in zip(signs, self.terms, strict=True)]
+        found = [v for v in (self.total, *dict(self.terms).values()) if isinstance(v, Approximate)]
         note = f"; {max(found, key=lambda value: value.error).note}" if found else ""
         return f"Decomposition({self.score} {self.total:.4g} = {' '.join(words).removeprefix('+ ')}{note})"
 
@@ -170,7 +157,7 @@ class Decomposition(Result):
 def mean_over_parts(
     score: str,
     problem: Problem,
-    notion: str | Notion | None,
+    notion: NotionLike,
     terms_of: Callable[[BinaryProblem], Sequence[float]],
     names: tuple[str, ...],
     subtracted: tuple[str, ...],
@@ -183,11 +170,7 @@ def mean_over_parts(
 
 
 def calibration_refinement(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    score: str | ClassScore = "brier",
-    **data: Unpack[DataOptions],
+    y_true: npt.ArrayLike, y_prob: YProb = None, *, score: str | ClassScore = "brier", **data: Unpack[DataOptions]
 ) -> Decomposition:
     """Split a proper score into calibration loss and refinement loss, over rows with the same forecast.
 
@@ -321,48 +304,38 @@ def same_rows(table: FloatArray) -> IntArray:
 
 
 def _as_losses(score: str | ClassScore) -> RowScore:
-    if callable(score):
-        return partial(_own_losses, score)
-    function = "Pass a function of (probabilities, column numbers of the true classes)"
-    return LOSSES[choice("score", score, LOSSES, also=" or a function", hint=function)]
+    if not callable(score):
+        function = "Pass a function of (probabilities, column numbers of the true classes)"
+        return LOSSES[choice("score", score, LOSSES, also=" or a function", hint=function)]
 
+    def own_losses(problem: SimplexProblem) -> FloatArray:
+        losses = np.asarray(score(problem.prob, problem.label), dtype=np.float64)
+        must = f"score must be a function that gives one number for each of the {problem.size} rows"
+        hint = "Return an array of shape (n_samples,)"
+        require(losses.shape == (problem.size,), must, got=f"shape {losses.shape}", hint=hint)
+        return losses
 
-def _own_losses(score: ClassScore, problem: SimplexProblem) -> FloatArray:
-    losses = np.asarray(score(problem.prob, problem.label), dtype=np.float64)
-    must = f"score must be a function that gives one number for each of the {problem.size} rows"
-    require(
-        losses.shape == (problem.size,), must, got=f"shape {losses.shape}", hint="Return an array of shape (n_samples,)"
-    )
-    return losses
+    return own_losses
 
 
 def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.ArrayLike | None) -> Forecast:
     values = as_numbers("posterior", posterior)
-    require(
-        values.shape == shape,
-        f"posterior must have the shape of y_prob, {shape}",
-        value=values.shape,
-        hint="Pass a true probability for each",
-    )
-    forecast = as_forecast(
-        values,
-        input="probability",
-        name="posterior",
-        remedies=OF_PROBABILITIES,
-    )
+    must = f"posterior must have the shape of y_prob, {shape}"
+    require(values.shape == shape, must, value=values.shape, hint="Pass a true probability for each")
+    forecast = as_forecast(values, input="probability", name="posterior", remedies=OF_PROBABILITIES)
     return Forecast(forecast.values[as_weights(weight, len(values)).values > 0])
 
 
 def _warn_ruled_out(losses: RowScore, problem: SimplexProblem, posterior: FloatArray) -> None:
     """Warn of expected log losses that are infinite unless clipped, whichever class occurred."""
-    if isinstance(losses, LogLoss) and not problem.forecast.is_logit:
-        n = int(((problem.prob <= 0) & (posterior > 0)).any(axis=1).sum())
-        if n:
-            warn(
-                "expected log loss is finite only if a forecast rules out no class that can occur; got probability 0 to a "
-                f"class that the posterior does not rule out in {n} of {problem.size} rows. Each counts as {CLIP:.1e} in the "
-                'epistemic term, which is infinite without that. Compare by score="brier", which is always finite.'
-            )
+    if not isinstance(losses, LogLoss) or problem.forecast.is_logit:
+        return
+    if n := int(((problem.prob <= 0) & (posterior > 0)).any(axis=1).sum()):
+        warn(
+            "expected log loss is finite only if a forecast rules out no class that can occur; got probability 0 to a "
+            f"class that the posterior does not rule out in {n} of {problem.size} rows. Each counts as {CLIP:.1e} in the "
+            'epistemic term, which is infinite without that. Compare by score="brier", which is always finite.'
+        )
 
 
 def _mean(losses: RowScore, problem: SimplexProblem) -> float:
@@ -386,11 +359,11 @@ TERMS = ("miscalibration", "discrimination", "uncertainty")
 
 
 def corp_decomposition(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
     score: str | EventScore = "brier",
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> Decomposition:
     """Split a proper score into miscalibration - discrimination + uncertainty, by isotonic regression (CORP).
@@ -456,18 +429,17 @@ def corp_decomposition(
 # What is known of each term
 
 
-def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate how much of the squared error recalibration would save."""
     ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
     value = corp_terms(ordered, squared_error).miscalibration
-    calibrated = _overfit(ordered, ordered.score, resampling)
-    around = _overfit(ordered, _fit(ordered), resampling)
+    calibrated, around = (_overfit(ordered, rate, resampling) for rate in (ordered.score, _fit(ordered)))
     smooth = _fit(ordered, extra=z**2 / 2.0)
     mean, error = _saving(ordered, ordered.score, smooth)
     reach = float(np.quantile(calibrated, 1.0 - resampling.level))
     floor, overfit = float(calibrated.mean()), float(around.mean())
-    rows = ordered.problem.weights.effective_rows
-    noisy = float(ndtri(POWER)) * _standard_deviation(smooth, ordered) / float(np.sqrt(rows))
+    deviation = np.sqrt(ordered.weight @ (smooth * (1.0 - smooth)) / ordered.weight.sum())
+    noisy = float(ndtri(POWER) * deviation / np.sqrt(ordered.problem.weights.effective_rows))
     least = max(0.0, reach - min(floor, overfit))
     return Estimate(
         value=value,
@@ -483,30 +455,32 @@ def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: st
     )
 
 
-def discrimination_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+def discrimination_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate how much better in squared error the calibrated forecast is than none."""
     ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
     value, base = corp_terms(ordered, squared_error).discrimination, base_rate(ordered)
-    constant = _overfit(ordered, np.full(ordered.score.shape, base), resampling)
-    around = _overfit(ordered, _fit(ordered), resampling)
+    rates = np.full(ordered.score.shape, base), _fit(ordered)
+    constant, around = (_overfit(ordered, rate, resampling) for rate in rates)
     smooth = _fit(ordered, extra=z**2 / 2.0)
     _, error = _saving(ordered, np.full(smooth.shape, ordered.weight @ smooth / ordered.weight.sum()), smooth)
-    reach = float(np.quantile(constant, 1.0 - resampling.level))
+    reach, overfit = (
+        float(np.quantile(constant, 1.0 - resampling.level)),
+        max(float(constant.mean()), float(around.mean())),
+    )
     most = _variance_bounds(base, ordered.problem.weights.effective_rows, resampling.level)[1]
     return Estimate(
         value=value,
-        lower=max(0.0, value - max(reach, max(float(constant.mean()), float(around.mean())) + z * error)),
+        lower=max(0.0, value - max(reach, overfit + z * error)),
         # Where there is one class only, all that is known is that there is no more to tell apart than there is uncertainty.
         upper=min(value + z * error, 0.25) if 0.0 < base < 1.0 else most,
     )
 
 
-def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate the variance of the outcome, by the exact interval of the event rate (Clopper and Pearson 1934)."""
     ordered = _ordered(problem, notion)
-    base = base_rate(ordered)
-    lower, upper = _variance_bounds(base, ordered.problem.weights.effective_rows, resampling.level)
-    return Estimate(corp_terms(ordered, squared_error).uncertainty, lower, upper)
+    ends = _variance_bounds(base_rate(ordered), ordered.problem.weights.effective_rows, resampling.level)
+    return Estimate(corp_terms(ordered, squared_error).uncertainty, *ends)
 
 
 # The metrics
@@ -514,11 +488,11 @@ def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: str |
 
 @Own("mcb", "MCB", "Dimitriadis et al. 2021", estimator=miscalibration_estimate, of_cells=as_notion).declare
 def miscalibration_loss(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
     score: str | EventScore = "brier",
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> float:
     """Reduction of the mean score by isotonic recalibration (MCB of CORP), in [0, 1]; 0 is calibrated.
@@ -575,11 +549,11 @@ def miscalibration_loss(
     of_cells=as_notion,
 ).declare
 def discrimination_score(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
     score: str | EventScore = "brier",
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> float:
     """Reduction of the mean score from the event rate alone to the isotonic fit (DSC of CORP), in [0, 1/4].
@@ -630,11 +604,11 @@ def discrimination_score(
     "unc", "UNC", "Dimitriadis et al. 2021", range=(0.0, 0.25), estimator=uncertainty_estimate, of_cells=as_notion
 ).declare
 def uncertainty_loss(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
     score: str | EventScore = "brier",
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> float:
     """Mean score of predicting the event rate for every row (UNC of CORP), in [0, 1/4].
@@ -683,11 +657,10 @@ def uncertainty_loss(
 # Sums over the isotonic fit
 
 
-def _ordered(problem: Problem, notion: str | Notion | None) -> Ordered:
+def _ordered(problem: Problem, notion: NotionLike) -> Ordered:
     """Sort the one problem of a notion."""
-    return Ordered.of(
-        single_problem(problem, as_notion(notion, problem), "Look at each class: OneVsRest(0), and so on")
-    )
+    hint = "Look at each class: OneVsRest(0), and so on"
+    return Ordered.of(single_problem(problem, as_notion(notion, problem), hint))
 
 
 def _overfit(ordered: Ordered, rate: FloatArray, resampling: Resampling) -> FloatArray:
@@ -702,16 +675,13 @@ def _fit(ordered: Ordered, extra: float = 0.0) -> FloatArray:
 
 def _saving(ordered: Ordered, before: FloatArray, after: FloatArray) -> tuple[float, float]:
     """Mean and standard error of what squared error falls by, where the events have the rates ``after``."""
-    weight, squares = ordered.weight, _squares(ordered)
+    weight = squares = ordered.weight
+    if not ordered.is_whole:
+        squares = np.add.reduceat(ordered.problem.weight[ordered.order] ** 2, ordered.starts)
     event, other = (before - 1.0) ** 2 - (after - 1.0) ** 2, before**2 - after**2
     mean = float(weight @ (after * event + (1.0 - after) * other) / weight.sum())
     variance = squares @ (after * (event - mean) ** 2 + (1.0 - after) * (other - mean) ** 2)
     return mean, float(np.sqrt(variance) / weight.sum())
-
-
-def _standard_deviation(rate: FloatArray, ordered: Ordered) -> float:
-    """Of an outcome, in the mean over rows."""
-    return float(np.sqrt(ordered.weight @ (rate * (1.0 - rate)) / ordered.weight.sum()))
 
 
 def _variance_bounds(base: float, n: float, level: float) -> tuple[float, float]:
@@ -719,14 +689,6 @@ def _variance_bounds(base: float, n: float, level: float) -> tuple[float, float]
     upper = float(betaincinv(base * n + 1.0, (1.0 - base) * n, 1.0 - level / 2.0)) if base < 1 else 1.0
     ends = (lower * (1.0 - lower), upper * (1.0 - upper))
     return min(ends), 0.25 if lower <= 0.5 <= upper else max(ends)
-
-
-def _squares(ordered: Ordered) -> FloatArray:
-    """Sums of the squared weights of the independent rows on each distinct score."""
-    if ordered.is_whole:
-        return ordered.weight
-    squares: FloatArray = np.add.reduceat(ordered.problem.weight[ordered.order] ** 2, ordered.starts)
-    return squares
 
 
 # The Brier score taken apart over bins: reliability, resolution, uncertainty, and what binning leaves out
@@ -737,10 +699,10 @@ MURPHY_TERMS = ("reliability", "resolution", "uncertainty", "within-bin variance
 
 def murphy_decomposition(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
     binning: int | Binning = 15,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> Decomposition:
     """Split the Brier score into reliability - resolution + uncertainty over bins, and what happens within them.
@@ -782,12 +744,16 @@ def murphy_decomposition(
     >>> round(found["reliability"], 5), round(found["resolution"], 5), round(found["within-bin variance"], 5)
     (0.05125, 0.25, 0.01625)
     """
-    terms_of = partial(murphy_terms, binning=as_binning(binning))
+    chosen = as_binning(binning)
     problem = require_rows(as_problem(y_true, y_prob, **data), "Murphy's decomposition")
+
+    def terms_of(part: BinaryProblem) -> tuple[float, ...]:
+        return _murphy_terms(part, chosen)
+
     return mean_over_parts("brier", problem, notion, terms_of, MURPHY_TERMS, ("resolution", "within-bin covariance"))
 
 
-def murphy_terms(problem: BinaryProblem, binning: Binning) -> tuple[float, ...]:
+def _murphy_terms(problem: BinaryProblem, binning: Binning) -> tuple[float, ...]:
     """Return the mean squared error and the terms that it is made of."""
     bins, share = binning(problem), problem.weight / problem.weight.sum()
     held, of_bin = bins.weight > 0, bins.weight / bins.weight.sum()

@@ -25,7 +25,7 @@ from scipy.special import ndtri
 from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.checks import refuse
 from calibrant._core.registry import named
-from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.lenses import Lens, Size, View
 from calibrant.notions import ClassWise, Notion
@@ -468,13 +468,9 @@ def _together(
         return Together(problem.prob, _placed(problem.prob, notion, problems, scores), problem.weight)
     if sums.kept is None:
         return None
-    prob = sums.kept.prob
+    prob = as_simplex(sums.kept.problem).prob
     scores = (part.scores(prob) for part in notion.parts(prob))
-    of = _placed(prob, notion, problems, scores)
-    if type(notion) is not ClassWise:
-        return Together(prob, of, np.ones(len(prob)))
-    count = np.concatenate([one.bins.count for one in problems]).astype(np.float64)
-    return Together(prob, of, sums.kept.weights(of.astype(np.intp), count, sums.rows))
+    return Together(prob, _placed(prob, notion, problems, scores), np.ones(len(prob)))
 
 
 # Draws of the deviations of cells: by labels that the forecast draws, from rows drawn again, or at smoothed rates

@@ -25,9 +25,9 @@ from calibrant.binning.cells import SimplexBinning, SimplexGrid, as_simplex_binn
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.bin_losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
 from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes, least_pvalue_of, pvalue_of
-from calibrant.metrics.kinds import Own, estimates
+from calibrant.metrics.kinds import Own, YProb, estimates
 from calibrant.metrics.noise import noise_of
-from calibrant.notions import Notion, Part, as_notion
+from calibrant.notions import Notion, NotionLike, Part, as_notion
 from calibrant.sums.draws import Bootstrap, CellArray, Rng, as_rng, labels_of
 
 # The calibration error of whole forecasts: class rates in each cell of the simplex, against the mean forecast there
@@ -117,7 +117,7 @@ def canonical_estimate(
 @Own("canonical-ece", "canonical ECE", SOURCE, estimator=canonical_estimate).declare
 def canonical_calibration_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
     binning: int | str | SimplexBinning = 5,
     distance: str = "total variation",
@@ -191,7 +191,7 @@ def canonical_calibration_error(
 
 def estimate_canonical_calibration_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
     binning: int | str | SimplexBinning = 5,
     distance: str = "total variation",
@@ -264,11 +264,7 @@ def estimate_canonical_calibration_error(
     chosen = as_norm(norm)
     highest = _highest(choice("distance", distance, LENGTHS), chosen)
     estimate = partial(
-        canonical_estimate,
-        binning=as_simplex_binning(binning),
-        length=LENGTHS[distance],
-        norm=chosen,
-        highest=highest,
+        canonical_estimate, binning=as_simplex_binning(binning), length=LENGTHS[distance], norm=chosen, highest=highest
     )
     metric = Own("canonical-calibration-error", "canonical ECE", SOURCE, range=(0.0, highest), estimator=estimate)
     resampling = Resampling(float(level), int(n_resamples), as_rng(rng))
@@ -532,12 +528,7 @@ class Pairs(ABC):
     held = HELD
 
     def __init__(
-        self,
-        points: FloatArray,
-        residual: FloatArray,
-        weights: Weights,
-        share: float,
-        bandwidth: float | None,
+        self, points: FloatArray, residual: FloatArray, weights: Weights, share: float, bandwidth: float | None
     ) -> None:
         self.points, self.residual, self.weight, self.share = points, residual, weights.values, share
         self.left_out, self.equal_rows, self.are_copies = weights.of_variance, weights.times, weights.repeat_rows
@@ -915,9 +906,9 @@ def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
 ).declare
 def kernel_calibration_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     estimator: Estimator = "unbiased",
     bandwidth: float | None = None,
     block_size: int | None = None,
@@ -1110,7 +1101,7 @@ def _estimate_of_blocks(blocks: Blocks, level: float) -> Estimate:
 # What the caller chose
 
 
-def as_pairs_notion(notion: str | Notion | None, problem: Problem) -> Notion | None:
+def as_pairs_notion(notion: NotionLike, problem: Problem) -> Notion | None:
     """Return the notion of that name, or None for the whole simplex."""
     is_whole = notion is None or (isinstance(notion, str) and folded(notion) == "canonical")
     return None if is_whole else as_notion(notion, problem)

@@ -6,9 +6,8 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from math import inf, isfinite, log
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from math import isfinite, log
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -44,10 +43,10 @@ from calibrant.metrics.noise import (
     unbiased_square,
     unwatched,
 )
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion, NotionLike, as_notion
 from calibrant.sums import Plan, Predictions, RowScore, Sums, scan
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of, require_drawable
-from calibrant.sums.reading import AsRead, Unread, is_unread, refuse_rows
+from calibrant.sums.reading import Unread, is_unread, refuse_rows
 from calibrant.sums.sums import distinct, fine_pair
 
 # Log loss, and the events that a forecast called impossible and that occurred all the same
@@ -65,25 +64,14 @@ class Impossible:
     clip: float
 
     @property
-    def cost(self) -> float:
-        """What each adds, in nats."""
-        return -log(self.clip) if self.clip > 0 else inf
-
-    @property
     def note(self) -> str:
         """A few words beside a figure; nothing where there are no such events."""
-        each = f", {self.cost:.2f} nats each" if self.clip > 0 else ""
-        return f"{self.events} of {_rows(self.rows)} with probability 0 for the true class{each}" if self.events else ""
+        each = f", {-log(self.clip):.2f} nats each" if self.clip > 0 else ""
+        return f"{self._share} with probability 0 for the true class{each}" if self.events else ""
 
     @property
-    def warning(self) -> str:
-        """The same in full."""
-        must = "log loss is finite only if the true class has a probability above 0"
-        got = f"got probability 0 in {self.events} of {_rows(self.rows)}"
-        if self.clip > 0:
-            counts = f"Each counts as {self.clip:.1e} and costs {self.cost:.2f} nats."
-            return f"{must}; {got}. {counts} Pass clip=0 to log_loss or assess for infinity."
-        return f"{must}; {got}. The loss is infinite. Leave clip= out to count each as {CLIP:.1e}."
+    def _share(self) -> str:
+        return f"{self.events} of {self.rows} row{'' if self.rows == 1 else 's'}"
 
     def __add__(self, other: Impossible) -> Impossible:
         """Add the rows of another problem."""
@@ -91,8 +79,14 @@ class Impossible:
 
     def warn(self, name: str = "") -> None:
         """Warn if there are any, of the forecast of that name."""
+        if self.clip > 0:
+            counts = f"Each counts as {self.clip:.1e} and costs {-log(self.clip):.2f} nats."
+            after = f"{counts} Pass clip=0 to log_loss or assess for infinity."
+        else:
+            after = f"The loss is infinite. Leave clip= out to count each as {CLIP:.1e}."
         if self.events:
-            warn(f"{name}: {self.warning}" if name else self.warning)
+            must = "log loss is finite only if the true class has a probability above 0"
+            warn(f"{f'{name}: ' if name else ''}{must}; got probability 0 in {self._share}. {after}")
 
 
 @dataclass(frozen=True)
@@ -103,7 +97,7 @@ class LogLoss:
 
     def __post_init__(self) -> None:
         hint = "0 gives infinity; leave it out for what scikit-learn does"
-        number("clip", self.clip, least=0.0, below=0.5, hint=hint)
+        object.__setattr__(self, "clip", number("clip", self.clip, least=0.0, below=0.5, hint=hint))
 
     def __call__(self, problem: SimplexProblem) -> FloatArray:
         """Return the loss of each row."""
@@ -121,11 +115,10 @@ class LogLoss:
     def impossible(self, problem: Problem) -> Impossible:
         """Count the events of probability 0 that occurred; logits give none."""
         whole, events = as_simplex(problem), 0.0
-        if whole.forecast.is_logit or whole.of_true.min(initial=1.0) > 0.0:  # kept for the losses
-            return self.counted(events, problem.weights)
-        for rows in row_blocks(problem):
-            simplex = as_simplex(problem.at(rows))
-            events += float(self.impossible_rows(simplex) @ simplex.weight)
+        if not whole.forecast.is_logit and whole.of_true.min(initial=1.0) <= 0.0:  # kept for the losses
+            for rows in row_blocks(problem):
+                simplex = as_simplex(problem.at(rows))
+                events += float(self.impossible_rows(simplex) @ simplex.weight)
         return self.counted(events, problem.weights)
 
     def counted(self, events: float, weights: Weights) -> Impossible:
@@ -133,19 +126,10 @@ class LogLoss:
         return Impossible(round(events), weights.n_rows, self.clip)
 
 
-def impossible_of(losses: object, problem: Problem) -> Impossible | None:
-    """Return the impossible events that a score meets; None of one that is no log loss."""
-    return losses.impossible(problem) if isinstance(losses, LogLoss) else None
-
-
-def warn_impossible(losses: object, problem: Problem, name: str = "") -> None:
-    """Warn of impossible events that occurred, of the forecast of that name; a score that is no log loss has nothing to say."""
-    if (found := impossible_of(losses, problem)) is not None:
-        found.warn(name)
-
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n} rows"
+def warn_impossible(losses: object, problem: Problem) -> None:
+    """Warn of impossible events that occurred; a score that is no log loss has nothing to say."""
+    if isinstance(losses, LogLoss):
+        losses.impossible(problem).warn()
 
 
 # What a metric is: one object, declared once, that answers for its value, its noise and its interval
@@ -153,6 +137,11 @@ def _rows(n: int) -> str:
 
 Function = Callable[..., float]
 F = TypeVar("F", bound=Function)
+
+BinningLike = int | Binning | None
+YTrue = npt.ArrayLike | Predictions
+YProb = npt.ArrayLike | None
+"""What a public function takes."""
 
 
 class Difference(NamedTuple):
@@ -168,11 +157,8 @@ class Difference(NamedTuple):
 
 def undeclared(*_: object, **__: object) -> float:
     """Stand in for the function of a metric that is not declared."""
-    refuse(
-        "a metric must have a function",
-        got="none",
-        hint="Decorate the function with the metric's declare, or pass target=",
-    )
+    hint = "Decorate the function with the metric's declare, or pass target="
+    refuse("a metric must have a function", got="none", hint=hint)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -201,7 +187,7 @@ class Metric(Entry, ABC):
     target: Function = undeclared
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = False
-    notion: str | Notion | None = None
+    notion: NotionLike = None
     ideal: float | None = None
     may_be_undefined: bool = False
 
@@ -212,25 +198,15 @@ class Metric(Entry, ABC):
         object.__setattr__(self, "target", function)
         return function
 
-    def of(
-        self, y_true: npt.ArrayLike | Predictions, y_prob: npt.ArrayLike | None, data: DataOptions, **changes: Any
-    ) -> float:
-        """Return the metric of labels and a forecast, with some of its attributes changed."""
-        return self.changed(**changes).value(as_problem(y_true, y_prob, **data))
-
-    def changed(self, **changes: Any) -> Self:
-        """Return the metric with some of its attributes changed, as `replace` does, which is slow for so many."""
-        if all(value is getattr(self, name) for name, value in changes.items()):
-            return self
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, **changes)
-        return made
+    def of(self, y_true: YTrue, y_prob: YProb, data: DataOptions, **how: Any) -> float:
+        """Return the metric of labels and a forecast."""
+        return self.value(as_problem(y_true, y_prob, **data), **how)
 
     # What it answers
 
     @abstractmethod
     def value(self, problem: Problem) -> float:
-        """Return the metric of a problem."""
+        """Return the metric of a problem; some kinds know ways that are not those of the declaration."""
 
     @abstractmethod
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
@@ -243,20 +219,14 @@ class Metric(Entry, ABC):
     def estimate(self, setting: Setting) -> Estimate:
         """Return the metric with its interval and what else is known."""
 
-    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+    def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
         """Return what a scan of the problem must leave for the value; nothing where the value needs the rows.
 
         Notion and bins are its own, and where it has none those asked for.
         """
         return Plan()
 
-    def of_sums(
-        self,
-        sums: Sums,
-        problem: Problem,
-        binning: int | Binning | None = None,
-        notion: str | Notion | None = None,
-    ) -> float:
+    def of_sums(self, sums: Sums, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> float:
         """Return the value from sums of the problem that hold all that `plan` asks for."""
         return self.value(problem)
 
@@ -267,8 +237,17 @@ class Metric(Entry, ABC):
 
     def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the difference of the metrics of two problems of the same rows, with the standard error of the bootstrap."""
-        value = self.compared(a) - self.compared(b)
-        return Difference(value, self._spread(self._drawn_differences(a, b, n_resamples, rng), n_resamples))
+        must = "n_resamples must be at least 2 for a standard error"
+        value, drawn = self.compared(a) - self.compared(b), self._drawn_differences(a, b, n_resamples, rng)
+        require(n_resamples >= 2, must, value=n_resamples, hint="1000 is usual")
+        finite = drawn[np.isfinite(drawn)]
+        require(
+            2 * finite.size >= n_resamples and finite.size >= 2,
+            "metric must be a number on most samples of the rows",
+            given=f"{self.name} is on {finite.size} of {n_resamples}",
+            hint="Choose a metric that is defined for them, or more rows",
+        )
+        return Difference(value, float(finite.std(ddof=1)))
 
     def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Return the differences on rows that are drawn; both forecasts of a row are in the sample or neither."""
@@ -279,25 +258,11 @@ class Metric(Entry, ABC):
         rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
         return np.array([self.compared(a.taken(drawn)) - self.compared(b.taken(drawn)) for drawn in rows])
 
-    def _spread(self, draws: FloatArray, n_resamples: int) -> float:
-        must = "n_resamples must be at least 2 for a standard error"
-        require(n_resamples >= 2, must, value=n_resamples, hint="1000 is usual")
-        finite = draws[np.isfinite(draws)]
-        require(
-            2 * finite.size >= n_resamples and finite.size >= 2,
-            "metric must be a number on most samples of the rows",
-            given=f"{self.name} is on {finite.size} of {n_resamples}",
-            hint="Choose a metric that is defined for them, or more rows",
-        )
-        return float(finite.std(ddof=1))
-
     def losses(self, problem: Problem) -> FloatArray | None:
         """Return the values of the rows, shape (n,), of which it is the mean; None where it is no mean over rows."""
         return None
 
-    def residuals(
-        self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None
-    ) -> Residuals | None:
+    def residuals(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Residuals | None:
         """Return the residuals of a problem that it is the size of; None where it is no such size.
 
         Notion and bins are its own, and where it has none those asked for.
@@ -317,10 +282,8 @@ class Metric(Entry, ABC):
         if (found := self.impossible(problem)) is not None:
             found.warn(name)
 
-    @property
-    def has_sums(self) -> bool:
-        """Whether it is the mean of one value a row, whose interval is had from sums."""
-        return False
+    has_sums: ClassVar[bool] = False
+    """Whether it is the mean of one value a row, whose interval is had from sums."""
 
     @property
     def takes_cells(self) -> bool:
@@ -357,10 +320,8 @@ class Metric(Entry, ABC):
         """Whether it keeps its bins, whatever binning is asked for."""
         return False
 
-    @property
-    def draws_labels(self) -> bool:
-        """Whether its p-value is that of as many draws as are asked for, whatever the data."""
-        return False
+    draws_labels: ClassVar[bool] = False
+    """Whether its p-value is that of as many draws as are asked for, whatever the data."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -374,7 +335,7 @@ class Own(Metric):
     estimator: Callable[..., Estimate] | None = None
     of_cells: Callable[[str | Notion | None, Problem], Notion] | None = None
 
-    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+    def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
         """Ask for cells in place of the scores, of rows that are read in batches, if it can be computed from them."""
         if self.of_cells is None or not is_unread(problem):
             return Plan()
@@ -399,25 +360,15 @@ class Own(Metric):
 
         return self.value(problem), np.array([of_draw(draw) for draw in labels_of(simplex, n_resamples, rng)])
 
-    def of_sums(
-        self,
-        sums: Sums,
-        problem: Problem,
-        binning: int | Binning | None = None,
-        notion: str | Notion | None = None,
-    ) -> float:
+    def of_sums(self, sums: Sums, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> float:
         """Call the function, with the notion if it takes one."""
-        own = {"notion": notion} if self.takes_notion and notion is not None else {}
-        return self._asked(problem, **own)
+        return self._asked(problem, **({"notion": notion} if self.takes_notion and notion is not None else {}))
 
     def estimate(self, setting: Setting) -> Estimate:
         """Call the estimator."""
         if self.estimator is None:
-            refuse(
-                "metric must have an estimator for an interval",
-                given=f"{self.name} has none",
-                hint="Pass estimator= to Own",
-            )
+            none = f"{self.name} has none"
+            refuse("metric must have an estimator for an interval", given=none, hint="Pass estimator= to Own")
         own = {"notion": setting.notion} if self.takes_notion else {}
         found = self.estimator(setting.problem, setting.resampling, **own)
         return replace(found, value=self._asked(setting.problem, **own)) if is_unread(setting.problem) else found
@@ -425,7 +376,7 @@ class Own(Metric):
     def _asked(self, problem: Problem, **own: object) -> float:
         """Call the function with the labels and the forecast of a problem, which may be read in batches."""
         if is_unread(problem):
-            return self.target(AsRead(problem), None, **own)
+            return self.target(problem, None, **own)
         return self._called(problem, as_simplex(problem).label, **own)
 
     def _called(self, problem: Problem, label: IntArray, **own: object) -> float:
@@ -451,16 +402,11 @@ def as_metric(metric: str | Function, binning: int | Binning | None) -> Metric:
     """
     if isinstance(metric, str):
         found = metric_named(metric)
-    elif not callable(metric):
-        refuse(
-            "metric must be a name or a function of (y_true, y_prob)",
-            value=metric,
-            hint="See `calibrant list metrics`",
-            error=TypeError,
-        )
     elif isinstance(known := named(metric), Metric):
         found = known
     else:
+        must, see = "metric must be a name or a function of (y_true, y_prob)", "See `calibrant list metrics`"
+        require(callable(metric), must, value=metric, hint=see, error=TypeError)
         return Own(getattr(metric, "__name__", repr(metric)), "", "", target=metric)
     return found if binning is None else found.recut(as_binning(binning))
 
@@ -478,20 +424,14 @@ class MeanOfRows(Metric):
         """Return the mean, and warn of impossible events."""
         return self.of_sums(scan(problem, self.plan(problem)), problem)
 
-    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+    def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
         """Ask for the sum of the values, and for the number of impossible events of a log loss."""
         scores: tuple[tuple[str, RowScore], ...] = ((self.name, self.losses),)
         if isinstance(self.per_row, LogLoss):
             scores = (*scores, (self._impossible, self.per_row.impossible_rows))
         return Plan(scores=scores, powers=1)
 
-    def of_sums(
-        self,
-        sums: Sums,
-        problem: Problem,
-        binning: int | Binning | None = None,
-        notion: str | Notion | None = None,
-    ) -> float:
+    def of_sums(self, sums: Sums, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> float:
         """Return the mean, and warn of impossible events."""
         if isinstance(self.per_row, LogLoss):
             self.per_row.counted(sums.total(self._impossible), problem.weights).warn()
@@ -499,17 +439,14 @@ class MeanOfRows(Metric):
 
     def plan_of_estimate(self, problem: Unread) -> Plan:
         """Ask for sums of three powers of the values, of rows that are read in batches, and what else the value asks for."""
-        head = as_simplex(problem.reading.head)
+        head = as_simplex(problem.head())
         first, *others = self.plan(head).scores
         scores: list[tuple[str, RowScore]] = [(self.name, Centred.near(self.losses, head.at(slice(0, 4096)))), *others]
         if isinstance(self.per_row, LogLoss) and self.per_row.clip == 0.0:
             scores.append((self._endless, Endless(first[1])))
         return Plan(scores=tuple(scores))
 
-    @property
-    def has_sums(self) -> bool:
-        """Yes."""
-        return True
+    has_sums: ClassVar[bool] = True
 
     @property
     def _endless(self) -> str:
@@ -522,13 +459,13 @@ class MeanOfRows(Metric):
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Look the values of drawn labels up, each row's in each class."""
         simplex = as_simplex(problem)
-        columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
+        columns = (np.full(simplex.size, j) for j in range(simplex.classes.size))
         losses = np.column_stack([self.losses(replace(simplex, label=column)) for column in columns])
-        each, total, drawn = np.arange(simplex.size), simplex.weights.total, np.empty(n_resamples)
-        for place, draw in enumerate(labels_of(simplex, n_resamples, rng)):
+        each, drawn = np.arange(simplex.size), []
+        for draw in labels_of(simplex, n_resamples, rng):
             rows, label, weight = drawn_rows(simplex, draw)
-            drawn[place] = weight @ losses[each[rows], label] / total
-        return self.value(problem), drawn
+            drawn.append(weight @ losses[each[rows], label] / simplex.weights.total)
+        return self.value(problem), np.array(drawn)
 
     def estimate(self, setting: Setting) -> Estimate:
         """Return the mean with the interval of a mean."""
@@ -548,31 +485,26 @@ class MeanOfRows(Metric):
 
     def losses(self, problem: Problem) -> FloatArray:
         """Return the values of the rows."""
-        losses = self.per_row(as_simplex(problem))
-        require(
-            np.shape(losses) == (problem.size,),
-            f"per_row of the metric {self.name!r} must give one number for each of the {problem.size} rows",
-            got=f"shape {np.shape(losses)}",
-            hint="Return an array of shape (n_samples,), without the mean",
-        )
+        losses, came = self.per_row(as_simplex(problem)), "Return an array of shape (n_samples,), without the mean"
+        must = f"per_row of the metric {self.name!r} must give one number for each of the {problem.size} rows"
+        require(np.shape(losses) == (problem.size,), must, got=f"shape {np.shape(losses)}", hint=came)
         return losses
 
     def impossible(self, problem: Problem, sums: Sums | None = None) -> Impossible | None:
         """Return what a log loss minds, from sums where they have counted it."""
+        if not isinstance(self.per_row, LogLoss):
+            return None
         if sums is None or self._impossible not in dict(sums.plan.scores):
-            return impossible_of(self.per_row, problem)
-        assert isinstance(self.per_row, LogLoss)
+            return self.per_row.impossible(problem)
         return self.per_row.counted(sums.total(self._impossible), problem.weights)
 
     def clipped(self, clip: float) -> Self:
         """Return a log loss with this clip."""
-        return replace(self, per_row=LogLoss(clip)) if isinstance(self.per_row, LogLoss) else self
+        known = self.per_row
+        return replace(self, per_row=LogLoss(clip)) if isinstance(known, LogLoss) and known.clip != clip else self
 
 
 # A metric that is the size of what a lens sees of the residuals, under a notion. Bins are a lens
-
-
-M = TypeVar("M", bound="ThroughLens")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -582,34 +514,35 @@ class ThroughLens(Metric):
     lens: Lens
     size: Size
 
-    def residuals(
-        self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None
-    ) -> Residuals:
+    def residuals(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Residuals:
         """Return the residuals that it is the size of."""
         chosen = as_notion(notion if self.notion is None else self.notion, problem)
-        lens = self.lens
-        if binning is not None and not lens.has_own_bins:
-            lens = lens.recut(as_binning(binning))
-        return Residuals(problem, chosen, lens, self.size)
+        recut = self.lens if binning is None or self.has_own_bins else self.lens.recut(as_binning(binning))
+        return Residuals(problem, chosen, recut, self.size)
 
-    def value(self, problem: Problem) -> float:
-        """Return the size."""
-        return error_through(problem, as_notion(self.notion, problem), self.lens, self.size)
+    def value(
+        self,
+        problem: Problem,
+        *,
+        notion: NotionLike = None,
+        binning: BinningLike = None,
+        lens: Lens | None = None,
+        size: Size | None = None,
+    ) -> float:
+        """Return the metric of a problem, under another notion, over other bins, through another lens or of another size."""
+        through = lens or (self.lens if binning is None else self.lens.recut(as_binning(binning)))
+        return error_through(
+            problem, as_notion(self.notion if notion is None else notion, problem), through, size or self.size
+        )
 
-    def plan(self, problem: Problem, binning: int | Binning | None = None, notion: str | Notion | None = None) -> Plan:
+    def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
         """Ask for the bins, of a size that needs no rows; of others for cells in place of the scores, of rows in batches."""
         seen = self.residuals(problem, binning, notion)
         if seen.size.of_bins is not None:
             return Plan.of_cells([seen.table])
         return Plan.of_cells([fine_pair(problem, seen.notion)]) if is_unread(problem) else Plan()
 
-    def of_sums(
-        self,
-        sums: Sums,
-        problem: Problem,
-        binning: int | Binning | None = None,
-        notion: str | Notion | None = None,
-    ) -> float:
+    def of_sums(self, sums: Sums, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> float:
         """Return the size."""
         return self.residuals(problem, binning, notion).with_sums(sums).value
 
@@ -641,15 +574,11 @@ class ThroughLens(Metric):
         if not all(seen.has_fixed_cells for seen in both):
             return super()._drawn_differences(a, b, n_resamples, rng)
         bootstrap = Bootstrap(a.weights, n_resamples, rng)
-        first, second = (seen.bootstrapped(bootstrap) for seen in both)
-        return np.asarray(first - second)
+        return np.asarray(both[0].bootstrapped(bootstrap) - both[1].bootstrapped(bootstrap))
 
     def recut(self, binning: int | Binning) -> Self:
         """Return the metric over these bins; one whose lens has none is as it was."""
-        if type(binning) is int:
-            over: Self = _over(self, binning)
-            return over
-        return self.changed(lens=self.lens.recut(as_binning(binning)))
+        return replace(self, lens=self.lens.recut(as_binning(binning)))
 
     @property
     def takes_binning(self) -> bool:
@@ -661,16 +590,7 @@ class ThroughLens(Metric):
         """Whether it keeps its bins, whatever binning is asked for."""
         return self.lens.has_own_bins
 
-    @property
-    def draws_labels(self) -> bool:
-        """Yes, in cells or anew."""
-        return True
-
-
-@lru_cache
-def _over(metric: M, n_bins: int) -> M:
-    """Return the metric over so many bins, which is asked for again and again."""
-    return metric.changed(lens=metric.lens.recut(as_binning(n_bins)))
+    draws_labels: ClassVar[bool] = True
 
 
 def point(
@@ -697,7 +617,7 @@ def estimates(
     binning: int | Binning,
     resampling: Resampling,
     progress: Progress = unwatched,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     sums: Sums | None = None,
 ) -> dict[str, Estimate]:
     """Estimate each metric of a valid problem, by its name; ``notion`` is for the metrics that fix none.
@@ -720,26 +640,27 @@ def estimates(
     return {metric.name: within(metric.range, widened(metric.estimate(setting))) for metric in chosen}
 
 
-def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: str | Notion | None) -> Plan:
+def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: NotionLike) -> Plan:
     """Return what a scan must leave for the estimates: cells, and of rows that are read in batches what means need too."""
-    if is_unread(problem):
-        for metric in chosen:
-            _require_sums(metric, problem, binning, notion)
-    plan = Plan.of_cells(cells_of(chosen, problem, binning, notion), noise=draws_from_sums(problem))
+    seen = [one for metric in chosen if (one := metric.residuals(problem, binning, notion)) is not None]
+    cells = [one.table for one in seen if one.size.of_bins is not None or is_unread(problem)]
+    plan = Plan.of_cells(cells, noise=draws_from_sums(problem))
     if not is_unread(problem):
         return plan
-    cells = [pair for metric in chosen for pair in metric.plan(problem, binning, notion).cells]
+    for metric in chosen:
+        _require_sums(metric, problem, binning, notion)
+    fine = [pair for metric in chosen for pair in metric.plan(problem, binning, notion).cells]
     scores = [one for metric in chosen for one in metric.plan_of_estimate(problem).scores]
-    return replace(plan, cells=tuple(distinct([*plan.cells, *cells])), scores=tuple(scores))
+    return replace(plan, cells=tuple(distinct([*plan.cells, *fine])), scores=tuple(scores))
 
 
-def is_of_sums(metric: Metric, problem: Problem, binning: int | Binning, notion: str | Notion | None) -> bool:
+def is_of_sums(metric: Metric, problem: Problem, binning: int | Binning, notion: NotionLike) -> bool:
     """Whether an estimate of the metric is made of sums over cells, or over values of the rows."""
     seen = metric.residuals(problem, binning, notion)
     return metric.has_sums if seen is None else seen.size.of_bins is not None and seen.has_fixed_cells
 
 
-def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notion: str | Notion | None) -> None:
+def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notion: NotionLike) -> None:
     """Refuse a metric that needs the rows, and weights, with which noise is drawn for each row."""
     seen = metric.residuals(problem, binning, notion)
     by_cells = metric.takes_cells if seen is None else seen.takes_cells
@@ -747,14 +668,6 @@ def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notio
         refuse_rows(f"the interval of {metric.name!r}")
     if not problem.weights.is_unit:
         refuse_rows(f"the interval of {metric.name!r} of weighted rows")
-
-
-def cells_of(
-    chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: str | Notion | None
-) -> list[tuple[Notion, Binning]]:
-    """List the notions and binnings of the metrics that are functions of sums over bins."""
-    seen = (metric.residuals(problem, binning, notion) for metric in chosen)
-    return [one.table for one in seen if one is not None and (one.size.of_bins is not None or is_unread(problem))]
 
 
 def widened(estimate: Estimate) -> Estimate:

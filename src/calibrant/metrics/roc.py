@@ -21,9 +21,8 @@ from calibrant.binning.isotonic import block_starts
 from calibrant.exceptions import warn
 from calibrant.fit.isotonic import isotonic_fit_of
 from calibrant.metrics.estimate import Estimate, Resampling
-from calibrant.metrics.kinds import Own
-from calibrant.notions import Binary, Notion, as_notion
-from calibrant.sums import Predictions
+from calibrant.metrics.kinds import Own, YProb, YTrue
+from calibrant.notions import Binary, Notion, NotionLike, as_notion
 from calibrant.sums.reading import refuse_rows, require_rows
 from calibrant.sums.sums import CellProblem, FineCells
 
@@ -180,11 +179,7 @@ class RocHull(Result):
 
 
 def roc_convex_hull(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: npt.ArrayLike, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> RocHull:
     """Convex hull of the ROC curve: the best trade-offs of a forecast, if thresholds may be mixed at random.
 
@@ -248,7 +243,7 @@ def roc_convex_hull(
     return RocHull(threshold, fpr, tpr, points.hull_area)
 
 
-def each_class(notion: str | Notion | None, problem: Problem) -> Notion:
+def each_class(notion: NotionLike, problem: Problem) -> Notion:
     """Return the notion of that name; by default the event of two classes, and of more each class against the rest."""
     return as_notion(notion, problem, of_many="class-wise")
 
@@ -268,7 +263,7 @@ def warn_of_one_kind(problems: list[BinaryProblem], what: str) -> None:
     )
 
 
-def _of_one_problem(notion: str | Notion | None, problem: Problem) -> Notion:
+def _of_one_problem(notion: NotionLike, problem: Problem) -> Notion:
     require(
         notion is not None or problem.classes.size <= 2,
         "a hull is that of one event",
@@ -493,12 +488,12 @@ def _warn_of_absent(classes: npt.NDArray[np.generic]) -> None:
 # Intervals
 
 
-def area_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+def area_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate the area under the ROC curve."""
     return _estimate(mean_area(problem, each_class(notion, problem), under_curve), resampling)
 
 
-def hull_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
+def hull_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate the area under the convex hull."""
     words = each_class(notion, problem)
     hull = mean_area(problem, words, under_hull)
@@ -542,11 +537,7 @@ def _estimate(area: Area, resampling: Resampling) -> Estimate:
     may_be_undefined=True,
 ).declare
 def area_under_roc(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> float:
     """Area under the ROC curve (AUC), of several classes the mean of each against the rest, in [0, 1]; 1/2 is chance.
 
@@ -610,11 +601,7 @@ def area_under_roc(
     may_be_undefined=True,
 ).declare
 def area_under_roc_hull_score(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> float:
     """Area under the convex hull of the ROC curve (AUCH), of several classes the mean of each against the rest, in [1/2, 1].
 
@@ -673,7 +660,7 @@ def area_under_roc_hull_score(
     also=("ovo-auc",),
     may_be_undefined=True,
 ).declare
-def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike | None = None, **data: Unpack[DataOptions]) -> float:
+def hand_till_score(y_true: npt.ArrayLike, y_prob: YProb = None, **data: Unpack[DataOptions]) -> float:
     """Area under the ROC curve of each pair of classes, averaged (Hand and Till's M), in [0, 1]; 1/2 is chance.
 
     Parameters
@@ -723,12 +710,7 @@ def hand_till_score(y_true: npt.ArrayLike, y_prob: npt.ArrayLike | None = None, 
 
 
 def _value(
-    measure: Measure,
-    of_cells: AreaOfCells,
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None,
-    notion: str | Notion | None,
-    data: DataOptions,
+    measure: Measure, of_cells: AreaOfCells, y_true: YTrue, y_prob: YProb, notion: NotionLike, data: DataOptions
 ) -> float:
     problem = as_problem(y_true, y_prob, **data)
     words = each_class(notion, problem)

@@ -33,7 +33,7 @@ from calibrant._core.checks import as_numbers, choice, refuse, require, whole
 from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.exceptions import warn
 from calibrant.metrics.estimate import Estimate, Resampling
-from calibrant.metrics.kinds import Own
+from calibrant.metrics.kinds import Own, YProb
 from calibrant.sums.draws import Rng, as_rng
 
 # The convex hull of points of the ROC surface and the origin, exactly: its facets, its volume and what moves it
@@ -772,7 +772,7 @@ def volume_estimate(problem: Problem, resampling: Resampling) -> Estimate:
 ).declare
 def volume_under_surface_score(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
     method: str = "hull",
     thresholds: str | int | npt.ArrayLike = "data",
@@ -890,7 +890,7 @@ def volume_under_surface_score(
 
 def estimate_volume_under_surface(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
     method: str = "hull",
     thresholds: str | int | npt.ArrayLike = "data",

@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Literal, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core.arrays import CLIP, FloatArray
 from calibrant._core.border import DataOptions
 from calibrant._core.checks import is_word, require
 from calibrant._core.rows import BoolArray, SimplexProblem
-from calibrant.metrics.kinds import LogLoss, MeanOfRows
-from calibrant.sums import Predictions
+from calibrant.metrics.kinds import LogLoss, MeanOfRows, YProb, YTrue
 
 # One value a row: what the scores are means of, and what is resampled for their intervals.
 
@@ -65,9 +63,7 @@ ACCURACY = MeanOfRows("accuracy", "Acc", "-", higher_is_better=True, per_row=hit
 
 
 @ACCURACY.declare
-def accuracy(
-    y_true: npt.ArrayLike | Predictions, y_prob: npt.ArrayLike | None = None, **data: Unpack[DataOptions]
-) -> float:
+def accuracy(y_true: YTrue, y_prob: YProb = None, **data: Unpack[DataOptions]) -> float:
     """Share of rows whose most probable class is the true one, in [0, 1].
 
     Parameters
@@ -98,13 +94,7 @@ NLL = MeanOfRows("nll", "NLL", "Good 1952", range=(0.0, np.inf), per_row=LogLoss
 
 
 @NLL.declare
-def log_loss(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    clip: float = CLIP,
-    **data: Unpack[DataOptions],
-) -> float:
+def log_loss(y_true: YTrue, y_prob: YProb = None, *, clip: float = CLIP, **data: Unpack[DataOptions]) -> float:
     """Mean negative log-probability of the true class (NLL, log loss), in [0, inf]; probability 0 costs 36.04 unless clip=0.
 
     Parameters
@@ -158,11 +148,7 @@ BRIER = MeanOfRows("brier", "Brier", "Brier 1950", range=(0.0, 2.0), per_row=Bri
 
 @BRIER.declare
 def brier_score_loss(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    scale_by_half: bool | Literal["auto"] = "auto",
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, scale_by_half: bool | Literal["auto"] = "auto", **data: Unpack[DataOptions]
 ) -> float:
     """Mean squared distance between predicted probabilities and outcome (Brier score), in [0, 1] for two classes, else [0, 2].
 
@@ -205,9 +191,7 @@ MEAN_BRIER = MeanOfRows("mean-brier", "Brier (mean)", "Brier 1950", also=("brier
 
 
 @MEAN_BRIER.declare
-def mean_class_brier_loss(
-    y_true: npt.ArrayLike | Predictions, y_prob: npt.ArrayLike | None = None, **data: Unpack[DataOptions]
-) -> float:
+def mean_class_brier_loss(y_true: YTrue, y_prob: YProb = None, **data: Unpack[DataOptions]) -> float:
     """Brier score divided by the number of classes, in [0, 1].
 
     Parameters

@@ -6,26 +6,10 @@ from typing import Unpack
 
 import numpy.typing as npt
 
+from calibrant import lenses
 from calibrant._core.border import DataOptions
-from calibrant.lenses import (
-    Cumulative,
-    Local,
-    MeanOverProblems,
-    Smooth,
-    fixed_point,
-    fixed_point_within,
-    high_gap,
-    largest,
-    largest_gap,
-    largest_within,
-    mean_gap,
-    median_gap,
-    spread,
-    spread_within,
-)
-from calibrant.metrics.kinds import ThroughLens
-from calibrant.notions import Notion
-from calibrant.sums import Predictions
+from calibrant.metrics.kinds import ThroughLens, YProb, YTrue
+from calibrant.notions import NotionLike
 
 # The smooth calibration error: residuals under a kernel that chooses its own width
 
@@ -34,18 +18,14 @@ SMOOTH = ThroughLens(
     "smooth-ece",
     "smECE",
     "Błasiok and Nakkiran 2024",
-    lens=Smooth(),
-    size=MeanOverProblems(fixed_point, fixed_point_within),
+    lens=lenses.Smooth(),
+    size=lenses.MeanOverProblems(lenses.fixed_point, lenses.fixed_point_within),
 )
 
 
 @SMOOTH.declare
 def smooth_calibration_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> float:
     """Mean distance of outcome and probability under a kernel as wide as that distance (smooth ECE), in [0, 1].
 
@@ -92,15 +72,17 @@ def smooth_calibration_error(
 # Integrated calibration index and its kin: distances between a loess smooth of the outcomes and the probabilities
 
 
-ICI = ThroughLens("ici", "ICI", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(mean_gap))
+ICI = ThroughLens(
+    "ici", "ICI", "Austin and Steyerberg 2019", lens=lenses.Local(), size=lenses.MeanOverProblems(lenses.mean_gap)
+)
 
 
 @ICI.declare
 def integrated_calibration_index(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     span: float = 0.75,
     degree: int = 2,
     **data: Unpack[DataOptions],
@@ -149,18 +131,20 @@ def integrated_calibration_index(
     >>> round(integrated_calibration_index([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.23
     """
-    return ICI.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
+    return ICI.of(y_true, y_prob, data, notion=notion, lens=lenses.Local(span, degree))
 
 
-E50 = ThroughLens("e50", "E50", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(median_gap))
+E50 = ThroughLens(
+    "e50", "E50", "Austin and Steyerberg 2019", lens=lenses.Local(), size=lenses.MeanOverProblems(lenses.median_gap)
+)
 
 
 @E50.declare
 def e50_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     span: float = 0.75,
     degree: int = 2,
     **data: Unpack[DataOptions],
@@ -203,18 +187,20 @@ def e50_error(
     >>> round(e50_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.208
     """
-    return E50.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
+    return E50.of(y_true, y_prob, data, notion=notion, lens=lenses.Local(span, degree))
 
 
-E90 = ThroughLens("e90", "E90", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(high_gap))
+E90 = ThroughLens(
+    "e90", "E90", "Austin and Steyerberg 2019", lens=lenses.Local(), size=lenses.MeanOverProblems(lenses.high_gap)
+)
 
 
 @E90.declare
 def e90_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     span: float = 0.75,
     degree: int = 2,
     **data: Unpack[DataOptions],
@@ -257,18 +243,20 @@ def e90_error(
     >>> round(e90_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.337
     """
-    return E90.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
+    return E90.of(y_true, y_prob, data, notion=notion, lens=lenses.Local(span, degree))
 
 
-EMAX = ThroughLens("emax", "Emax", "Austin and Steyerberg 2019", lens=Local(), size=MeanOverProblems(largest_gap))
+EMAX = ThroughLens(
+    "emax", "Emax", "Austin and Steyerberg 2019", lens=lenses.Local(), size=lenses.MeanOverProblems(lenses.largest_gap)
+)
 
 
 @EMAX.declare
 def emax_error(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     span: float = 0.75,
     degree: int = 2,
     **data: Unpack[DataOptions],
@@ -312,24 +300,18 @@ def emax_error(
     >>> round(emax_error([0, 0, 1, 0, 0, 1, 1, 1], p), 3)
     0.345
     """
-    return EMAX.of(y_true, y_prob, data, notion=notion, lens=Local(span, degree))
+    return EMAX.of(y_true, y_prob, data, notion=notion, lens=lenses.Local(span, degree))
 
 
 # Calibration errors without bins: distances of the cumulative residuals
 
 
-KS = ThroughLens(
-    "ks-error", "KS", "Gupta K. et al. 2021", lens=Cumulative(), size=MeanOverProblems(largest, largest_within)
-)
+KS = ThroughLens("ks-error", "KS", "Gupta K. et al. 2021", lens=lenses.Cumulative(), size=lenses.LARGEST_SUM)
 
 
 @KS.declare
 def kolmogorov_smirnov_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> float:
     """Largest distance between cumulative probability and cumulative events in the order of scores (KS error), in [0, 1].
 
@@ -370,21 +352,13 @@ def kolmogorov_smirnov_error(
 
 
 KUIPER = ThroughLens(
-    "kuiper-error",
-    "Kuiper",
-    "Arrieta-Ibarra et al. 2022",
-    lens=Cumulative(),
-    size=MeanOverProblems(spread, spread_within),
+    "kuiper-error", "Kuiper", "Arrieta-Ibarra et al. 2022", lens=lenses.Cumulative(), size=lenses.RANGE_OF_SUMS
 )
 
 
 @KUIPER.declare
 def kuiper_error(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    **data: Unpack[DataOptions],
+    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> float:
     """Range of the cumulative residuals in the order of scores (Kuiper, ECCE-R), in [0, 1]; 0 is calibrated.
 

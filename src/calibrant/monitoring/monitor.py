@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, reduce
+from itertools import pairwise
 from operator import add
 from typing import Any, Self
 
@@ -21,11 +22,13 @@ from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, IntArray, Problem, Rows, SimplexProblem
 from calibrant.binning import EqualWidth
 from calibrant.drawing import require_kind
+from calibrant.exceptions import warn
 from calibrant.monitoring.evidence import Figures, Sequential, plan_of
 from calibrant.monitoring.state import (
     LAST,
     VERSION,
     ByWindow,
+    OfTime,
     Settings,
     State,
     Windows,
@@ -39,6 +42,7 @@ from calibrant.monitoring.state import (
     options_of,
     plain_label,
     plan_for,
+    require_alarms,
     require_empty,
     require_version,
     summed,
@@ -51,6 +55,9 @@ from calibrant.sums.reading import Predictions
 
 
 CALIBRATION, DRIFT = "calibration", "drift"
+
+FAR = 100
+"""Windows of time without rows in between, beyond which it is said: a year may be mistyped."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ class MonitorTable(DrawnResult):
         Evidence after the window that predictions are not calibrated, and that gaps are not those of the reference. Either is
         an alarm from 1 / alpha on. NaN in windows of the reference.
     alarms : tuple of Alarm
-        At most one a test.
+        At most one a test, with the evidence at the look that raised it.
     notion : str
         Notion of calibration.
     alpha, level : float
@@ -254,7 +261,7 @@ class Look:
                 found.append((at + skipped, alarm))
         return tuple(alarm for _, alarm in sorted(found, key=lambda pair: pair[0]))
 
-    def table(self, level: float, n_resamples: int) -> MonitorTable:
+    def table(self, alarms: tuple[Alarm, ...], level: float, n_resamples: int) -> MonitorTable:
         """Return figures of each window, and the evidence after it."""
         n = len(self.windows)
         figures = [Figures.of(sums, level, n_resamples) for sums in self.windows]
@@ -268,7 +275,7 @@ class Look:
             is_reference=np.arange(n) < self.first,
             evidence=by_test[0],
             drift_evidence=by_test[1],
-            alarms=self.alarms,
+            alarms=alarms,
             notion=self.windows[0].plan.cells[0][0].name,
             alpha=self.alpha,
             level=level,
@@ -455,7 +462,8 @@ class Monitor:
     event rate minus mean probability, is the same in the reference and in each later window, whatever predictions there are.
     Its false-alarm rate counts the noise of the reference; no prediction of the reference may depend on an outcome of the
     reference. docs/monitoring.md has the proofs, and what simulations measured. The guarantee is for windows in their order:
-    rows that arrive late change the evidence of all later windows.
+    rows that arrive late change the evidence of all later windows. They take back no alarm that was looked at. A look warns
+    where they moved the reference, and where more than 100 windows lie between new rows and others.
 
     Each row must be an outcome of its own, since evidence counts events. A weight is a number of separate rows that are equal.
     Whole numbers that are something else, such as importance, copies of a row by resampling, or several rows of one person,
@@ -504,6 +512,8 @@ class Monitor:
         self._plan: Plan | None = None
         self._tally = Tally()
         self._seen: Look | None = None
+        self._raised: tuple[Alarm, ...] = ()
+        self._known: tuple[str, ...] = ()
 
     # Rows
 
@@ -602,6 +612,7 @@ class Monitor:
         if joined._plan is None:  # neither has rows
             joined.notion, joined.labels = self.notion or other.notion, self.labels or other.labels
         joined._tally, joined._seen = self._tally + other._tally, None
+        joined._raised, joined._known = self._raised + other._raised, ()
         return joined
 
     def merge(self, *others: Monitor) -> Monitor:
@@ -653,9 +664,14 @@ class Monitor:
         Returns
         -------
         tuple of Alarm
-            None, one or two.
+            None, one or two. An alarm that a look found stands, whatever rows arrive later: the state keeps it, and sums do.
         """
-        return self._look.alarms
+        look, raised = self._look, {alarm.test for alarm in self._raised}
+        found = [*self._raised, *(alarm for alarm in look.alarms if alarm.test not in raised)]
+        found.sort(key=lambda alarm: look.names.index(alarm.window))
+        tests = [alarm.test for alarm in found]
+        self._raised = tuple(alarm for k, alarm in enumerate(found) if alarm.test not in tests[:k])
+        return self._raised
 
     def table(self, *, level: float = 0.05, n_resamples: int = 200) -> MonitorTable:
         """Return figures of each window, and the evidence after it.
@@ -675,7 +691,7 @@ class Monitor:
         fraction("level", level, hint="0.05 gives intervals of 95%")
         resamples(n_resamples, hint="200 is usual")
         require(self.n_windows, "a monitor must have rows for a table", got="none", hint="Add some with update")
-        return self._look.table(level, n_resamples)
+        return self._look.table(self.alarms, level, n_resamples)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the table as a data frame.
@@ -718,9 +734,25 @@ class Monitor:
 
     @property
     def _look(self) -> Look:
-        """Return the look at the windows, computed once."""
+        """Return the look at the windows, computed once; warn of rows whose times changed what was looked at before."""
         if self._seen is None:
-            self._seen = self._tally.look(self._windows, self.reference, self.alpha)
+            self._seen = look = self._tally.look(self._windows, self.reference, self.alpha)
+            known, self._known = self._known, look.names
+            before, now = known[: look.first], look.names[: look.first]
+            if len(known) > len(before) and set(before) - set(now):
+                warn(
+                    f"late rows moved the reference from {', '.join(before)} to {', '.join(now)}: the evidence of drift is "
+                    "computed anew. If their time is wrong begin a new monitor without them; else give the reference its own "
+                    "rows, by update_reference or --reference FILE."
+                )
+            keys = self._tally.windows.keys if isinstance(self._windows, OfTime) else []
+            for at, (key, later) in enumerate(pairwise(keys)):
+                pair = look.names[at : at + 2]
+                if later - key > FAR and not set(pair) <= set(known):
+                    warn(
+                        f"{later - key - 1} windows without rows lie between {pair[0]} and {pair[1]}. If a time is mistyped "
+                        "begin a new monitor with the right one."
+                    )
         return self._seen
 
     # To and from files
@@ -731,9 +763,13 @@ class Monitor:
         Returns
         -------
         dict
-            Options, sums of each window, those of the reference if it was given, and a checksum of all this.
+            Options, sums of each window, those of the reference if it was given, the alarms that were looked at, and a checksum
+            of all this.
         """
-        state = {"calibrant_monitor": VERSION, "options": options_of(self), **self._tally.to_dict()}
+        alarms = [
+            {**asdict(one), "evidence": "inf" if one.evidence == np.inf else one.evidence} for one in self._raised
+        ]
+        state = {"calibrant_monitor": VERSION, "options": options_of(self), **self._tally.to_dict(), "alarms": alarms}
         return state | {"checksum": checksum_of(state)}
 
     @classmethod
@@ -766,6 +802,9 @@ class Monitor:
                 monitor._tally = Tally(state.windows(plain), None if given is None else state.sums(given))
             else:
                 require_empty(plain)
+            monitor._known = tuple(map(monitor._windows.name, monitor._tally.windows.keys))
+            for one in require_alarms(plain["alarms"], monitor._known, monitor.alpha):
+                monitor._raised += (Alarm(**{**one, "evidence": float(one["evidence"])}),)
         return monitor
 
 

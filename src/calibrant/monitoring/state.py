@@ -413,7 +413,7 @@ def of_equal_width(binning: int | Binning) -> EqualWidth:
 VERSION = 1
 """Of what `Monitor.to_dict` writes."""
 
-ENTRIES = {"calibrant_monitor", "options", "n_rows", "next_row", "windows", "reference", "checksum"}
+ENTRIES = {"calibrant_monitor", "options", "n_rows", "next_row", "windows", "reference", "alarms", "checksum"}
 
 ROUNDING = 1e-9
 """How far a sum of probabilities may be beyond the number of its rows, in parts of it."""
@@ -467,6 +467,18 @@ def require_empty(plain: Mapping[str, Any]) -> None:
     _require(is_empty, "the notion of its rows")
 
 
+def require_alarms(alarms: Any, names: Sequence[str], alpha: float) -> list[dict[str, Any]]:
+    """Return what was written of alarms, if it is one of each test at most, of these windows."""
+    _require(isinstance(alarms, list), "a list of alarms")
+    for one in alarms:
+        is_one = set(one) == {"test", "window", "evidence", "alpha", "where"} and isinstance(one["where"], str)
+        _require(is_one and one["test"] in ("calibration", "drift"), "alarms of tests")
+        _require(one["window"] in names and one["alpha"] == alpha, "alarms of its windows")
+        is_found = type(one["evidence"]) in (int, float) and 0.0 < one["evidence"] < np.inf
+        _require(is_found or one["evidence"] == "inf", "the evidence of alarms")
+    return list(alarms)
+
+
 @dataclass(frozen=True)
 class State:
     """Reads sums of a plan: what is found must be sums of rows, with these labels."""
@@ -492,7 +504,6 @@ class State:
         _require(_is_whole(rows, LAST) and rows > 0 and plain["weight"] == rows, "numbers of rows")
         _require(plain["unit"] == {"are_counts": True, "rows_per_weight": 1.0}, "weights that are rows")
         _require(plain["n_classes"] == len(self.labels) > 1, "the number of classes")
-        _require(plain["kept"] is None, "no rows")
         cells = plain["cells"]
         _require(isinstance(cells, list) and len(cells) == 1, "cells of one notion")
         counts = [self._rows_of(one) for one in cells[0]["problems"]]

@@ -217,7 +217,7 @@ def _n_classes(n_classes: object, question: str) -> int:
 # How many rows do I need? One function for four questions
 
 
-OF_PREDICTIONS = ("y_prob", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
+OF_PREDICTIONS = ("y_prob", "sample_weight", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
 MEASURED = ("metric", "notion", "binning", "level")
 
 TAKES = {
@@ -236,6 +236,7 @@ def rows_for(
     calibrate: str | None = None,
     guarantee: float | None = None,
     y_prob: npt.ArrayLike | None = None,
+    sample_weight: npt.ArrayLike | None = None,
     n_classes: int | None = None,
     accuracy: float | None = None,
     event_rate: float | None = None,
@@ -269,6 +270,8 @@ def rows_for(
         conditional bound of `samples_for_guarantee` with ten bins a class.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes), optional
         Predictions of a pilot, without labels. Rows are drawn from them with replacement.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows of ``y_prob``: a whole weight is a number of equal rows.
     n_classes : int, optional
         Number of classes. In place of a pilot: predictions whose logits are independent and normal, as those of
         `make_softmax_forecast`. Asked for by ``calibrate`` and ``guarantee``.

@@ -15,7 +15,7 @@ from scipy.special import expit, ndtr, ndtri
 
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_logit
-from calibrant._core.border import Input, as_forecast, as_logits, as_score
+from calibrant._core.border import Input, as_forecast, as_logits, as_score, as_weights
 from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
@@ -100,6 +100,7 @@ class Predictions:
 
     forecast: Forecast
     said: str
+    weights: Weights
 
     @property
     def n_classes(self) -> int:
@@ -114,30 +115,43 @@ class Predictions:
 
     def whole(self) -> SimplexProblem:
         """Return all of them as a problem, with labels that say nothing: the most probable class."""
-        return _problem(self.forecast, self.forecast.values.argmax(axis=1))
+        return _problem(self.forecast, self.forecast.values.argmax(axis=1), self.weights)
 
     def drawn(self, n: int, truth: FloatArray, rng: np.random.Generator) -> tuple[SimplexProblem, FloatArray]:
         """Draw rows with replacement and labels from the truth; return the problem and the truth of its rows."""
-        rows = rng.integers(0, len(truth), n)
+        if self.weights.are_counts:
+            ends = np.cumsum(self.weights.values)
+            rows = np.searchsorted(ends, rng.integers(0, int(ends[-1]), n), side="right")
+        else:
+            rows = rng.choice(len(truth), n, p=self.weights.values / self.weights.total)
         (label,) = ConsistentLabels(truth[rows], 1, rng)
-        return _problem(Forecast(self.forecast.values[rows], self.forecast.is_logit), label), truth[rows]
+        forecast = Forecast(self.forecast.values[rows], self.forecast.is_logit)
+        return _problem(forecast, label, Weights.one_each(n)), truth[rows]
 
 
-def _problem(forecast: Forecast, label: npt.NDArray[np.intp]) -> SimplexProblem:
-    n, n_classes = forecast.shape
-    return SimplexProblem(forecast, label, Weights.one_each(n), np.arange(n_classes))
+def _problem(forecast: Forecast, label: npt.NDArray[np.intp], weights: Weights) -> SimplexProblem:
+    return SimplexProblem(forecast, label, weights, np.arange(forecast.shape[1]))
 
 
-def of_pilot(y_prob: npt.ArrayLike, input: Input = "probability", rows: Rows = "as-given") -> Predictions:
-    """Return the predictions of a pilot."""
+def of_pilot(
+    y_prob: npt.ArrayLike,
+    input: Input = "probability",
+    rows: Rows = "as-given",
+    sample_weight: npt.ArrayLike | None = None,
+) -> Predictions:
+    """Return the predictions of a pilot; a whole weight is a number of equal rows."""
     values = as_numbers("y_prob", y_prob)
+    weights = as_weights(sample_weight, len(values))
+    if not weights.values.all():
+        held = np.flatnonzero(weights.values)
+        values, weights = values[held], weights.take(held)
     if values.ndim == 2:
         forecast = as_forecast(values, input=input, rows=rows, name="y_prob")
     elif input == "logit":
         forecast = two_columns(as_logits(values, "y_prob"), is_logit=True)
     else:
         forecast = two_columns(as_score(values, "y_prob", rows), is_logit=False)
-    return Predictions(forecast, f"those of the pilot's {len(values):,} rows")
+    return Predictions(forecast, f"those of the pilot's {weights.n_rows:,} rows", weights)
 
 
 def of_classes(n_classes: object, accuracy: object, rng: np.random.Generator) -> Predictions:
@@ -149,6 +163,7 @@ def of_classes(n_classes: object, accuracy: object, rng: np.random.Generator) ->
     return Predictions(
         Forecast(np.asarray(prob, dtype=np.float64)),
         f"softmax of independent normal logits of {classes} classes, accuracy {wanted:g}",
+        Weights.one_each(n),
     )
 
 
@@ -168,7 +183,8 @@ def of_event(event_rate: object, auc: object) -> Predictions:
     normal = ndtri((np.arange(POOL) + 0.5) / POOL)
     scale = brentq(lambda s: _area(_with_rate(normal, s, rate)) - area, 0.05, 100.0, xtol=1e-8)
     logit = two_columns(_with_rate(normal, scale, rate), is_logit=True)
-    return Predictions(logit, f"normal log-odds of one event, event rate {rate:g}, area under the ROC curve {area:g}")
+    said = f"normal log-odds of one event, event rate {rate:g}, area under the ROC curve {area:g}"
+    return Predictions(logit, said, Weights.one_each(POOL))
 
 
 def _with_rate(normal: FloatArray, scale: float, rate: float) -> FloatArray:
@@ -364,7 +380,7 @@ class Detection:
 
         def excess(strength: float) -> float:
             truth = predictions.truth(self.wrong, strength)
-            events = np.bincount(cell, truth[row, column], table.weight.size)
+            events = np.bincount(cell, truth[row, column] * predictions.weights.values[row], table.weight.size)
             return float(sizes((table.scale * (events - table.expected))[None])[0]) - error
 
         largest, step = -error, 0
@@ -538,12 +554,7 @@ def _found(found: Found, what: str) -> dict[str, Any]:
     else:
         error = f"standard error of the simulation {found.standard_error:,.0f}"
         sentence = f"{found.rows:,} rows are needed {what} ({error})."
-    return {
-        "rows": found.rows,
-        "sentence": sentence,
-        "standard_error": found.standard_error,
-        "tried": found.tried,
-    }
+    return {"rows": found.rows, "sentence": sentence, "standard_error": found.standard_error, "tried": found.tried}
 
 
 def _predictions(
@@ -556,6 +567,7 @@ def _predictions(
     auc: Any = None,
     input: Any = None,
     rows: Any = None,
+    sample_weight: Any = None,
     **_: Any,
 ) -> Predictions:
     """Return the predictions that the plan is for, given in one of three ways."""
@@ -572,6 +584,7 @@ def _predictions(
         ("auc", auc, "event_rate"),
         ("input", input, "y_prob"),
         ("rows", rows, "y_prob"),
+        ("sample_weight", sample_weight, "y_prob"),
     ):
         require(
             value is None or whose in said,
@@ -580,7 +593,7 @@ def _predictions(
             hint="Leave it out",
         )
     if y_prob is not None:
-        return of_pilot(y_prob, input or "probability", rows or "as-given")
+        return of_pilot(y_prob, input or "probability", rows or "as-given", sample_weight)
     return of_event(event_rate, auc) if n_classes is None else of_classes(n_classes, accuracy, rng)
 
 

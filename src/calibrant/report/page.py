@@ -429,11 +429,7 @@ def render(
         raise ImportError("a report needs jinja2; it is not installed. pip install 'calibrant[report]'") from None
     loader = jinja2.PackageLoader("calibrant", "report/templates")
     environment = jinja2.Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     summary = summarise(assessments, title=title, simplex=simplex, advice=advice, differences=differences)
     script = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -12,22 +11,13 @@ from scipy import special, stats
 
 from calibrant._core.arrays import FloatArray, as_array, columns_of
 from calibrant._core.border import DataOptions, Named, as_problem
-from calibrant._core.checks import choice, number, refuse, require
+from calibrant._core.checks import choice, number, refuse, require, resamples
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.exceptions import warn
 from calibrant.metrics.kinds import Function, LogLoss, Metric, as_metric
-from calibrant.significance.result import (
-    INDEPENDENT,
-    OUTSIDE,
-    TIE,
-    Alternative,
-    Draws,
-    TestResult,
-    require_resamples,
-    standard_normal,
-)
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TIE, Alternative, Draws, TestResult, standard_normal
 from calibrant.sums.draws import Rng, as_rng
 
 # Paired difference of a metric between two forecasts of the same rows, with its interval
@@ -132,7 +122,7 @@ def paired_difference(
     >>> found.lower < found.difference < found.upper < 0
     True
     """
-    require_resamples(n_resamples)
+    resamples(n_resamples, hint="1000 is usual")
     measured, (a, b) = as_metric(metric, binning), pair_of(y_true, prob_a, prob_b, y_true_b, data)
     for name, problem in (("prob_a", a), ("prob_b", b)):
         measured.warn_impossible(problem, name)
@@ -153,38 +143,25 @@ def pair_of(
 ) -> tuple[Problem, Problem]:
     """Return two forecasts of the same rows, each with its labels; columns of the same names are matched by them."""
     a = as_problem(y_true, prob_a, named=Named(forecast="prob_a"), **data)
-    prob_b, names = _in_order_of(prob_a, prob_b)
+    names, others = columns_of(prob_a), columns_of(prob_b)
+    if names and others and len(names) == len(others) and set(names) == set(others):
+        prob_b, others = as_array("prob_b", prob_b)[:, [others.index(name) for name in names]], names
     truth, named = (y_true, Named(forecast="prob_b")) if y_true_b is None else (y_true_b, Named("y_true_b", "prob_b"))
-    b = as_problem(truth, prob_b, column_names=names, named=named, **data)
+    b = as_problem(truth, prob_b, column_names=others, named=named, **data)
     shapes = [problem.score.shape if isinstance(problem, BinaryProblem) else problem.prob.shape for problem in (a, b)]
-    require(
-        shapes[0] == shapes[1],
-        "prob_a and prob_b must have one shape",
-        got=f"{shapes[0]} and {shapes[1]}",
-        hint="Compare forecasts of the same rows and classes",
-    )
-    classes, others = a.classes.tolist(), b.classes.tolist()
-    if set(classes) == set(others) and classes != others:
+    came, hint = f"{shapes[0]} and {shapes[1]}", "Compare forecasts of the same rows and classes"
+    require(shapes[0] == shapes[1], "prob_a and prob_b must have one shape", got=came, hint=hint)
+    classes, of_b = a.classes.tolist(), b.classes.tolist()
+    if set(classes) == set(of_b) and classes != of_b:
         refuse(
             "the columns of prob_a and prob_b must be of the classes in one order",
-            got=f"{classes} and {others}",
+            got=f"{classes} and {of_b}",
             hint=f"Bring the columns of both in the order {classes}, and pass labels={classes}",
         )
-    if classes != others:
-        refuse(
-            "y_true and y_true_b must speak of the same classes",
-            got=f"{classes} and {others}",
-            hint="Write both with the same labels, and where one of them lacks a class, pass labels= in column order",
-        )
+    must, came = "y_true and y_true_b must speak of the same classes", f"{classes} and {of_b}"
+    hint = "Write both with the same labels, and where one of them lacks a class, pass labels= in column order"
+    require(classes == of_b, must, got=came, hint=hint)
     return a, b
-
-
-def _in_order_of(prob_a: npt.ArrayLike, prob_b: npt.ArrayLike) -> tuple[npt.ArrayLike, Sequence[Any] | None]:
-    """Return the columns of B and their names, in the order of A where both are tables with columns of the same names."""
-    names, others = columns_of(prob_a), columns_of(prob_b)
-    if names is None or others is None or len(names) != len(others) or set(names) != set(others):
-        return prob_b, others
-    return as_array("prob_b", prob_b)[:, [others.index(name) for name in names]], names
 
 
 def difference_of(
@@ -340,17 +317,17 @@ def paired_test(
     >>> bool(paired_test(y, p, p**2).pvalue < 0.001)
     True
     """
-    require_resamples(n_resamples)
+    resamples(n_resamples, hint="1000 is usual")
     choice("alternative", alternative, HYPOTHESES)
     measured = as_metric(metric, binning)
     level, generator = as_level(level), as_rng(rng)
     a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
-    debiased = (seen := measured.residuals(a)) is not None and seen.size.is_debiased
-    drawn = None if debiased else _swapped(measured, a, b, n_resamples, generator)
-    size = difference_of(measured, a, b, level, n_resamples, generator)
-    if drawn is None:
+    if (seen := measured.residuals(a)) is not None and seen.size.is_debiased:
+        size = difference_of(measured, a, b, level, n_resamples, generator)
         found = _debiased(size, a.weights, alternative)
     else:
+        drawn = _swapped(measured, a, b, n_resamples, generator)
+        size = difference_of(measured, a, b, level, n_resamples, generator)
         swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
         found = {
             "statistic": size.difference,
@@ -358,15 +335,10 @@ def paired_test(
             "null": Draws(f"{n_resamples} random swaps of the forecasts", drawn),
             "assumptions": (OUTSIDE, INDEPENDENT, swap),
         }
+    facts = {name: getattr(size, name) for name in ("difference", "lower", "upper", "level")}
+    hypothesis = HYPOTHESES[alternative]
     return PairedResult(
-        name=f"paired {measured.name}",
-        alternative=alternative,
-        hypothesis=HYPOTHESES[alternative],
-        difference=size.difference,
-        lower=size.lower,
-        upper=size.upper,
-        level=level,
-        **found,
+        name=f"paired {measured.name}", alternative=alternative, hypothesis=hypothesis, **facts, **found
     )
 
 
@@ -381,11 +353,10 @@ def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.r
             metric.warn_impossible(problem, name)
         return _flipped((losses - others) / a.weights.total, a.weights, n_resamples, rng)
     drawn = np.empty(n_resamples)
-    if a.weights.repeat_rows:  # of some of the equal rows the forecasts are swapped
-        twice, swap = np.tile(np.arange(a.size), 2), np.repeat([False, True], a.size)
-        of_both = _mixed(a.at(twice), b.at(twice), swap), _mixed(b.at(twice), a.at(twice), swap)
+    twice, second = np.tile(np.arange(a.size), 2), np.repeat([False, True], a.size)
+    of_both = _mixed(a.at(twice), b.at(twice), second), _mixed(b.at(twice), a.at(twice), second)
     for place in range(n_resamples):
-        if a.weights.repeat_rows:
+        if a.weights.repeat_rows:  # of some of the equal rows the forecasts are swapped
             kept = np.rint(_kept(a.weight, (a.size,), rng))
             mixed, other = (one.weighted(np.concatenate([kept, a.weight - kept])) for one in of_both)
         else:
@@ -505,16 +476,15 @@ def warn_if_training_rows(rows: Problem, other: Problem) -> None:
 
 def _far_better(rows: Problem, other: Problem) -> str:
     """Say in which figures rows are far better than the held-out rows; nothing where they are not."""
-    said = []
-    losses = LogLoss()(as_simplex(rows)), LogLoss()(as_simplex(other))
+    words, losses = [], (LogLoss()(as_simplex(rows)), LogLoss()(as_simplex(other)))
     here, there = (float(np.mean(loss)) for loss in losses)
     if here < FAR * there and loss_pvalue(*losses) < LEVEL:
-        said.append(f"their log loss is {here:.4f}, that of the held-out rows {there:.4f}")
-    right = _is_right(rows), _is_right(other)
+        words.append(f"their log loss is {here:.4f}, that of the held-out rows {there:.4f}")
+    right = [of.prob.argmax(axis=1) == of.label for of in map(as_simplex, (rows, other))]
     here, there = (float(np.mean(one)) for one in right)
     if 1 - here < FAR * (1 - there) and accuracy_pvalue(*right) < LEVEL:
-        said.append(f"their accuracy is {here:.1%}, that of the held-out rows {there:.1%}")
-    return ", and ".join(said)
+        words.append(f"their accuracy is {here:.1%}, that of the held-out rows {there:.1%}")
+    return ", and ".join(words)
 
 
 def loss_pvalue(rows: FloatArray, other: FloatArray) -> float:
@@ -553,17 +523,8 @@ def n_shared(rows: Problem, other: Problem) -> int:
 
 def _keys(problem: Problem) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return a number for each row, the same for rows that agree in all columns and the label."""
-    simplex = as_simplex(problem)
-    values = simplex.forecast.values if not isinstance(problem, BinaryProblem) else _column(problem)[:, None]
-    together = np.ascontiguousarray(np.column_stack([values + 0.0, simplex.label]))  # -0 is 0
+    values, label = as_simplex(problem).forecast.values, as_simplex(problem).label
+    if isinstance(problem, BinaryProblem):
+        values = (problem.score if problem.logit is None else problem.logit)[:, None]
+    together = np.ascontiguousarray(np.column_stack([values + 0.0, label]))  # -0 is 0
     return np.array([hash(row.tobytes()) for row in together], dtype=np.int64)
-
-
-def _column(problem: BinaryProblem) -> FloatArray:
-    return problem.score if problem.logit is None else problem.logit
-
-
-def _is_right(problem: Problem) -> BoolArray:
-    simplex = as_simplex(problem)
-    right: BoolArray = simplex.prob.argmax(axis=1) == simplex.label
-    return right

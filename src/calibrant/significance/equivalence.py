@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import fraction, of_type, refuse, require
+from calibrant._core.checks import fraction, of_type, refuse, require, resamples
 from calibrant._core.registry import declare
 from calibrant._core.result import Table
-from calibrant._core.rows import Problem, as_simplex
+from calibrant._core.rows import as_simplex
 from calibrant.binning import Binning
 from calibrant.metrics.estimate import (
     Sizes,
@@ -31,11 +30,12 @@ from calibrant.metrics.estimate import (
     resampled_deviations,
     smoothed_deviations,
 )
-from calibrant.metrics.kinds import Metric, as_metric
+from calibrant.metrics.kinds import YProb, YTrue, as_metric
 from calibrant.metrics.noise import Residuals
-from calibrant.significance.result import INDEPENDENT, OUTSIDE, TIE, Draws, TestResult, hypothesis_of, require_resamples
-from calibrant.sums import Predictions
+from calibrant.significance.result import INDEPENDENT, OUTSIDE, TIE, Draws, TestResult, hypothesis_of
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
+
+USUAL = "Pass 'ece' or 'ks-error'"
 
 DIRECTIONS = 10
 """Plausible directions of the true deviations, of each kind of noise, besides the one observed."""
@@ -82,8 +82,8 @@ class EquivalenceResult(TestResult):
 
 @declare("test", "equivalence", symbol="EQ", source="Wellek 2010")
 def equivalence_test(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: YTrue,
+    y_prob: YProb = None,
     *,
     bound: float = 0.02,
     metric: str = "ece",
@@ -135,26 +135,31 @@ def equivalence_test(
     >>> equivalence_test(*load_digits_forecast(), bound=0.25)
     EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue<=0.001, at most 0.215... with confidence 95%)
     """
-    of_type("metric", metric, str, "the name of a calibration error", hint="Pass 'ece' or 'ks-error'")
+    of_type("metric", metric, str, "the name of a calibration error", hint=USUAL)
     measured, problem = as_metric(metric, binning), as_problem(y_true, y_prob, **data)
-    residuals = _residuals_of(measured, problem)
-    fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
-    fraction("level", level, hint="For 95 % confidence pass level=0.05")
-    require_resamples(n_resamples)
+    if (residuals := measured.residuals(problem)) is None:
+        refuse("metric must be the size of residuals, in bins or through a lens", value=measured.name, hint=USUAL)
+    if residuals.size.counts_rows:
+        refuse(
+            "metric must be the size of residuals",
+            got=f"{measured.name!r}, the percentage of predictions that tests reject",
+            hint="It is no distance, with no triangle inequality, and grows with the number of rows: a bound on it has no "
+            "meaning. Pass 'ece' or 'ks-error'; estimate_calibration_error gives its expected value under calibration",
+        )
+    bound = fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
+    level = fraction("level", level, hint="For 95 % confidence pass level=0.05")
+    resamples(n_resamples, hint="1000 is usual")
     value, shifts = _shifts(residuals, measured.name, n_resamples, as_rng(rng))
     reached = value - bound + TIE * (value + bound)
     pvalues = (1.0 + np.sum(shifts <= reached, axis=1)) / (1.0 + n_resamples)
     worst = int(np.argmax(pvalues))
+    near = "Deviations are those over these bins, in a direction near the observed one."
     return EquivalenceResult(
         name=f"equivalence of {measured.name}",
         statistic=value,
         pvalue=float(pvalues[worst]),
         null=Draws(f"{n_resamples} draws of noise on an error of {bound:g}", bound + shifts[worst]),
-        assumptions=(
-            OUTSIDE,
-            INDEPENDENT,
-            "Deviations are those over these bins, in a direction near the observed one.",
-        ),
+        assumptions=(OUTSIDE, INDEPENDENT, near),
         alternative="less",
         hypothesis=hypothesis_of(problem, words=f"{measured.name} is {bound:g} or more"),
         bound=bound,
@@ -178,7 +183,12 @@ def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Ge
     if residuals.lens.has_bins:
         kinds.append(smoothed_deviations(table, n_resamples, rng))
     sizes, seen = residuals.sizes(table), table.deviation[None]
-    _require_norm(name, sizes, kinds[0])
+    other = kinds[0][PAIRS : 2 * PAIRS]
+    one = kinds[0][:PAIRS][: len(other)]
+    is_convex = (sizes(one + other) <= (sizes(one) + sizes(other)) * (1.0 + 1e-9)).all()
+    must = "metric must be a norm of the residuals: twice as large for twice the residuals, and convex"
+    is_norm = is_convex and np.allclose(sizes(2.0 * one), 2.0 * sizes(one))
+    require(is_norm, must, given=f"{name} is not", hint="Pass 'ece', 'rmsce', 'mce', 'ks-error' or another")
     directions = np.concatenate([seen, *(seen - kind[:DIRECTIONS] for kind in kinds)])
     return float(sizes(seen)[0]), np.concatenate([_shifts_of(sizes, directions, kind) for kind in kinds])
 
@@ -189,44 +199,7 @@ def _shifts_of(sizes: Sizes, directions: FloatArray, noise: FloatArray) -> Float
     lengths, reach = sizes.size(ahead), float(sizes.size(aside).max())
     shifts = np.empty((len(directions), len(noise)))
     for number, length in enumerate(lengths):
-        far = [
-            FAR * reach / length * seen[number] if length > reach * 1e-200 else np.zeros(seen.shape[1])
-            for seen in ahead
-        ]
-        start = float(sizes.size([seen[None] for seen in far])[0])
-        shifts[number] = sizes.size([a + b for a, b in zip(far, aside, strict=True)]) - start
+        factor = FAR * reach / length if length > reach * 1e-200 else 0.0
+        far = [factor * seen[number : number + 1] for seen in ahead]
+        shifts[number] = sizes.size([a + b for a, b in zip(far, aside, strict=True)]) - sizes.size(far)[0]
     return shifts
-
-
-def _residuals_of(metric: Metric, problem: Problem) -> Residuals:
-    """Return the residuals of a problem that a metric is the size of."""
-    if (seen := metric.residuals(problem)) is None:
-        refuse(
-            "metric must be the size of residuals, in bins or through a lens",
-            value=metric.name,
-            hint="Pass 'ece' or 'ks-error'",
-        )
-    if seen.size.counts_rows:
-        refuse(
-            "metric must be the size of residuals",
-            got=f"{metric.name!r}, the percentage of predictions that tests reject",
-            hint=(
-                "It is no distance, with no triangle inequality, and grows with the number of rows: a bound "
-                "on it has no meaning. Pass 'ece' or 'ks-error'; estimate_calibration_error gives its "
-                "expected value under calibration"
-            ),
-        )
-    return seen
-
-
-def _require_norm(name: str, sizes: Sizes, noise: FloatArray) -> None:
-    """Refuse a size that is not convex, or not in proportion to the deviations: the derivative says nothing of it."""
-    one, other = noise[:PAIRS], noise[PAIRS : 2 * PAIRS]
-    one = one[: len(other)]
-    bound = sizes(one) + sizes(other)
-    if not (np.allclose(sizes(2.0 * one), 2.0 * sizes(one)) and (sizes(one + other) <= bound * (1.0 + 1e-9)).all()):
-        refuse(
-            "metric must be a norm of the residuals: twice as large for twice the residuals, and convex",
-            given=f"{name} is not",
-            hint="Pass 'ece', 'rmsce', 'mce', 'ks-error' or another",
-        )

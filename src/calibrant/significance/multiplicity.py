@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Literal, Unpack
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,101 +14,12 @@ import numpy.typing as npt
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_labels, as_problem
 from calibrant._core.checks import choice, refuse, require
-from calibrant._core.result import Result, Table, read_only, shown_pvalue, under
-from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem
-from calibrant.exceptions import warn
-from calibrant.notions import Notion, as_notion
-from calibrant.significance.result import KnownLaw, NullDistribution, TestResult, require_resamples
-from calibrant.sums.draws import drawn_rows, labels_of
+from calibrant._core.result import Result, Table, shown_pvalue, under
+from calibrant._core.rows import BinaryProblem, BoolArray, Problem
+from calibrant.metrics.kinds import YProb
+from calibrant.notions import NotionLike, as_notion
+from calibrant.significance.result import TestResult
 from calibrant.sums.reading import require_rows
-
-# Chi-squared over groups of rows: observed against expected counts of each class in each group
-
-
-RULE_OF_FIVE = 5.0
-"""Expected count that a common rule asks for before it trusts the chi-squared law."""
-
-TOO_MANY_FEW = 0.2
-"""Share of expected counts below five from which the chi-squared law is not to be trusted (Cochran's rule)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """Rows in groups: ``of`` is the group of each row, shape (n,); ``expected`` has a row a group and a column a class."""
-
-    of: IntArray
-    expected: FloatArray
-    scale: float
-
-    def observed(self, problem: SimplexProblem, label: IntArray) -> FloatArray:
-        """Count the classes of ``label`` in each group, shape (groups, K); or of counts of each row and class (n, K)."""
-        n_groups, n_classes = self.expected.shape
-        rows, label, weight = drawn_rows(problem, label)
-        counts = np.bincount(self.of[rows] * n_classes + label, weight, n_groups * n_classes)
-        return np.asarray(self.scale * counts.reshape(n_groups, n_classes), dtype=np.float64)
-
-    def drawn(self, problem: SimplexProblem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-        """Draw labels from the forecast and return the statistic of each draw, shape (n_resamples,)."""
-        require_resamples(n_resamples)
-        draws = labels_of(problem, n_resamples, rng)
-        return np.array([chi_squared_statistic(self.observed(problem, draw), self.expected) for draw in draws])
-
-
-def groups_of(problem: SimplexProblem, of: IntArray) -> Groups:
-    """Return the groups numbered ``of``, each with rows, and what is expected in them."""
-    scale = problem.weights.effective_rows_per_weight
-    n_groups = int(of.max()) + 1
-    expected = [np.bincount(of, problem.weight * column, n_groups) for column in problem.prob.T]
-    return Groups(of, read_only(np.asarray(scale * np.column_stack(expected), dtype=np.float64)), scale)
-
-
-def chi_squared_statistic(observed: FloatArray, expected: FloatArray) -> float:
-    """Sum of (observed - expected)^2 / expected; where nothing is expected 0 if nothing occurred, else infinite."""
-    possible = expected > 0
-    if observed[~possible].any():
-        return float("inf")
-    with np.errstate(over="ignore"):  # what was all but impossible occurred
-        return float(np.sum((observed[possible] - expected[possible]) ** 2 / expected[possible]))
-
-
-def pvalue_of(statistic: float, null: NullDistribution) -> float:
-    """Return the p-value of a chi-squared statistic: one, with a warning, where no degree of freedom is left.
-
-    Labels that the forecast draws never have an infinite statistic: that has the probability 0, however many are drawn.
-    """
-    if statistic == np.inf:
-        return 0.0
-    if isinstance(null, KnownLaw) and null.df == 0:
-        warn(
-            "a chi-squared test must have a degree of freedom; the forecast has too few distinct scores for one, and the "
-            "p-value is set to 1. Use more bins, or a test without groups such as kolmogorov_smirnov_test."
-        )
-        return 1.0
-    return float(null.sf(statistic))
-
-
-def enough_expected(expected: FloatArray) -> str:
-    """Return the assumption of the chi-squared law, in words, with what the counts are."""
-    possible = expected[expected > 0]
-    if possible.size == 0:
-        return "Expected counts are large enough for the chi-squared law: nothing is expected anywhere."
-    few = int((possible < RULE_OF_FIVE).sum())
-    return (
-        f"Expected counts are large enough for the chi-squared law: {few} of {possible.size} are below {RULE_OF_FIVE:g}, "
-        f"the smallest is {possible.min():.3g}."
-    )
-
-
-def warn_if_sparse(expected: FloatArray, cure: str) -> None:
-    """Warn where too many expected counts are small for the chi-squared law; ``cure`` is what to do, in a sentence."""
-    possible = expected[expected > 0]
-    few = float((possible < RULE_OF_FIVE).mean()) if possible.size else 0.0
-    if few > TOO_MANY_FEW:
-        warn(
-            f"the chi-squared law needs expected counts of {RULE_OF_FIVE:g} or more; {few:.0%} of {possible.size} are smaller. "
-            f"{cure}"
-        )
-
 
 # One test for each class or group, with p-values that take their number into account
 
@@ -173,24 +84,18 @@ class MultipleTests(Result):
         ValueError
             If the draws of the tests can show no adjusted p-value as small as the level, whatever the forecast.
         """
-        self._require_reachable(level)
-        return tuple(name for name, pvalue in zip(self.names, self.adjusted, strict=True) if pvalue <= level)
-
-    def _require_reachable(self, level: float) -> None:
         floors = np.array([result.least_pvalue or 0.0 for result in self.results])
         least = float(adjusted_pvalues(floors, self.method).min())
         if least > level > 0:
             # Adjusted p-values are in proportion to p-values, but for their rounding.
             draws = math.ceil(least / (level * floors.min()) * (1.0 - 1e-12)) - 1
             draws += bool(adjusted_pvalues(floors / floors.min() / (draws + 1.0), self.method).min() > level)
-            refuse(
-                "level must be one that the draws can reach",
-                got=(
-                    f"{level:g}, and the smallest adjusted p-value that they can show of {floors.size} tests "
-                    f"is {least:.3g}"
-                ),
-                hint=f"Draw more labels, n_resamples={draws}",
+            reach = (
+                f"{level:g}, and the smallest adjusted p-value that they can show of {floors.size} tests is {least:.3g}"
             )
+            more = f"Draw more labels, n_resamples={draws}"
+            refuse("level must be one that the draws can reach", got=reach, hint=more)
+        return tuple(name for name, pvalue in zip(self.names, self.adjusted, strict=True) if pvalue <= level)
 
     def __getitem__(self, name: str) -> TestResult:
         """Return the test of that class or group."""
@@ -205,9 +110,9 @@ class MultipleTests(Result):
 def by_class(
     test: Test,
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_prob: YProb = None,
     *,
-    notion: str | Notion | None = None,
+    notion: NotionLike = None,
     method: Method = "holm",
     **data: Unpack[DataOptions],
 ) -> MultipleTests:
@@ -250,8 +155,7 @@ def by_class(
     >>> len(found.results)
     10
     """
-    require_method(method)
-    _require_test(test)
+    _require(test, method)
     problem = require_rows(as_problem(y_true, y_prob, **data), "a test of each class")
     parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
     results = [_of_event(_result(test, part.outcome, part.score, **part.weights.keyword), part.name) for part in parts]
@@ -260,18 +164,16 @@ def by_class(
 
 def _of_event(result: TestResult, event: str) -> TestResult:
     """Name the event in a hypothesis about outcomes that are True or False."""
-    words = result.hypothesis.removesuffix(" (event: class True)")
-    return replace(result, hypothesis=f"{words} (event: {event})")
+    return replace(result, hypothesis=f"{result.hypothesis.removesuffix(' (event: class True)')} (event: {event})")
 
 
-def _require_test(test: object) -> None:
-    require(
-        callable(test),
+def _require(test: object, method: str) -> None:
+    choice("method", method, get_args(Method), hint="Holm's is never wrong")
+    must, hint = (
         "test must be a function such as spiegelhalter_test",
-        value=test,
-        hint="Pass the test itself, with its options: functools.partial(test, ...)",
-        error=TypeError,
+        "Pass it with its options: functools.partial(test, ...)",
     )
+    require(callable(test), must, value=test, hint=hint, error=TypeError)
 
 
 def _result(test: Test, *rows: object, **data: object) -> TestResult:
@@ -285,13 +187,9 @@ def _result(test: Test, *rows: object, **data: object) -> TestResult:
         hint = "Pass a test of calibrant, or one with the same parameters"
         refuse(f"test must take {words}", got=f"{test!r}, which does not", hint=hint, error=TypeError)
     found = test(*rows, **data)
-    require(
-        isinstance(found, TestResult),
-        "test must return a TestResult",
-        given=f"{test!r} returned {found!r}",
-        hint="Pass a test such as spiegelhalter_test, or let yours return calibrant.significance.TestResult",
-        error=TypeError,
-    )
+    hint = "Pass a test such as spiegelhalter_test, or let yours return calibrant.significance.TestResult"
+    was = f"{test!r} returned {found!r}"
+    require(isinstance(found, TestResult), "test must return a TestResult", given=was, hint=hint, error=TypeError)
     return found
 
 
@@ -334,19 +232,14 @@ def by_group(
     >>> by_group(spiegelhalter_test, y, prob, prob.argmax(axis=1) < 5).names
     ('False', 'True')
     """
-    require_method(method)
-    _require_test(test)
-    group = _as_groups(groups)
+    _require(test, method)
+    group = as_labels(groups, "groups")
     problem = require_rows(as_problem(y_true, y_prob, **data), "a test of each group")
     weight = data.get("sample_weight")
     if weight is not None and len(group) == len(np.asarray(weight)):
         group = group[np.asarray(weight) > 0]
-    require(
-        len(group) == problem.size,
-        "groups must have one entry a row of y_prob",
-        got=f"{len(group)} for {problem.size}",
-        hint="Pass one group a row",
-    )
+    must, came = "groups must have one entry a row of y_prob", f"{len(group)} for {problem.size}"
+    require(len(group) == problem.size, must, got=came, hint="Pass one group a row")
     names = np.unique(group)
     results = [_tested(test, problem, group == name) for name in names]
     return _adjusted([str(name) for name in names.tolist()], results, method)
@@ -373,19 +266,9 @@ def shown_adjusted(adjusted: float, result: TestResult, digits: str = ".4g") -> 
     return shown_pvalue(adjusted, adjusted if at_floor else None, digits)
 
 
-def require_method(method: str) -> None:
-    """Refuse an unknown way to adjust p-values."""
-    known = ("holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli")
-    choice("method", method, known, hint="Holm's is never wrong")
-
-
 def _adjusted(names: list[str], results: list[TestResult], method: Method) -> MultipleTests:
     pvalues = np.array([result.pvalue for result in results])
     return MultipleTests(tuple(names), tuple(results), adjusted_pvalues(pvalues, method), method)
-
-
-def _as_groups(groups: npt.ArrayLike) -> npt.NDArray[np.generic]:
-    return as_labels(groups, "groups")
 
 
 def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:

@@ -6,24 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+from scipy import stats
 
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import refuse, resamples
+from calibrant._core.checks import refuse
 from calibrant._core.result import DrawnResult, Picture, Record, Table, shown_pvalue
-from calibrant._core.rows import Approximate, BinaryProblem, Problem
+from calibrant._core.rows import Approximate, BinaryProblem, BoolArray, Problem
 from calibrant.drawing import legend_above
 from calibrant.notions import Binary, Notion
-
-if TYPE_CHECKING:
-    from calibrant._core.arrays import FloatArray
-    from calibrant._core.rows import BoolArray
-
 
 # Null distributions of statistics: laws in closed form, or draws
 
@@ -114,41 +109,14 @@ def below(value: FloatArray) -> FloatArray:
 def chi_squared(df: float) -> KnownLaw:
     """Chi-squared law; with no degree of freedom all of it is at zero."""
     description = f"chi-squared, {df:g} degree{'' if df == 1 else 's'} of freedom"
-    return KnownLaw(description, partial(_chi_squared_survival, df), partial(_chi_squared_density, df), df=df)
+    if df <= 0:
+        return KnownLaw(description, partial(np.greater_equal, 0.0), partial(np.multiply, 0.0), df=df)
+    return KnownLaw(description, stats.chi2(df).sf, stats.chi2(df).pdf, df=df)
 
 
 def standard_normal() -> KnownLaw:
     """Law with mean zero and variance one that sums of many small terms have."""
-    return KnownLaw("standard normal", _normal_survival, _normal_density, support=(-np.inf, np.inf))
-
-
-def _chi_squared_survival(df: float, x: npt.ArrayLike) -> FloatArray:
-    at = np.asarray(x, dtype=np.float64)
-    return np.asarray(special.chdtrc(df, np.maximum(at, 0.0)) if df > 0 else at <= 0.0, dtype=np.float64)
-
-
-def _chi_squared_density(df: float, x: npt.ArrayLike) -> FloatArray:
-    at = np.asarray(x, dtype=np.float64)
-    if df <= 0:
-        return np.zeros_like(at)
-    half = df / 2.0
-    inside = np.maximum(at, np.finfo(float).tiny)
-    log_density = special.xlogy(half - 1.0, inside) - inside / 2.0 - half * np.log(2.0) - special.gammaln(half)
-    return np.where(at >= 0.0, np.exp(log_density), 0.0)
-
-
-def _normal_survival(x: npt.ArrayLike) -> FloatArray:
-    return np.asarray(special.ndtr(-np.asarray(x, dtype=np.float64)), dtype=np.float64)
-
-
-def _normal_density(x: npt.ArrayLike) -> FloatArray:
-    at = np.asarray(x, dtype=np.float64)
-    return np.asarray(np.exp(-(at**2) / 2.0) / np.sqrt(2.0 * np.pi), dtype=np.float64)
-
-
-def require_resamples(n_resamples: object) -> None:
-    """Refuse a number of draws that is none."""
-    resamples(n_resamples, hint="1000 is usual")
+    return KnownLaw("standard normal", stats.norm.sf, stats.norm.pdf, support=(-np.inf, np.inf))
 
 
 # The result of a test
@@ -259,6 +227,20 @@ class TestResult(DrawnResult):
         df = "" if self.df is None else f", df={self.df:g}"
         note = f"; statistic {self.statistic.note}" if isinstance(self.statistic, Approximate) else ""
         return f"TestResult({self.name}: statistic={self.statistic:.6g}{df}, {self._shown_pvalue}{note})"
+
+
+def result_of(
+    name: str,
+    statistic: float,
+    null: NullDistribution,
+    hypothesis: str,
+    *more: str,
+    pvalue: float | None = None,
+    alternative: Alternative = "greater",
+) -> TestResult:
+    """Return the result of a test of independent held-out rows, which assumes ``more``; by default large values are far out."""
+    found = float(null.sf(statistic)) if pvalue is None else pvalue
+    return TestResult(name, float(statistic), found, null, (OUTSIDE, INDEPENDENT, *more), alternative, hypothesis)
 
 
 # The null distribution of a test, with the observed value and the tail beyond it

@@ -6,24 +6,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import add
-from typing import Any, ClassVar, NoReturn, Self, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import refuse
 from calibrant._core.rows import (
     BinaryProblem,
-    BoolArray,
     Forecast,
     InBatches,
-    IntArray,
     M,
     Mergeable,
     Problem,
     Read,
     SimplexProblem,
+    Unit,
     Weights,
     as_simplex,
     row_blocks,
@@ -33,13 +31,11 @@ from calibrant.binning import Binning, Bins, EqualWidth
 from calibrant.binning.bins import CHUNK, MOST_BINS, between_infinities, chunks, even_edges, even_index
 from calibrant.notions import Binary, ClassWise, Confidence, Notion, TopLabel
 from calibrant.sums.compiled import cut_column, cut_table, has_loop, has_loops
-from calibrant.sums.draws import MOST, SAMPLED, KeptRows, Numbers, RowSample, Strata
+from calibrant.sums.draws import MOST, SAMPLED, Numbers, RowSample, Strata
 from calibrant.sums.sums import (
     BinnedProblem,
     Plan,
     Sums,
-    Unit,
-    cells_of_classes,
     distinct,
     fine_pair,
     on_fixed_cells,
@@ -106,26 +102,17 @@ def _bins_of_classes(chunk: SimplexProblem, binning: Binning) -> Iterator[Bins]:
 # Problems whose rows are not in memory: sums over them can be had, and asking for the rows themselves is refused in words
 
 
-def unread(predictions: InBatches) -> Problem:
-    """Return predictions that are read in batches as a problem of their kind."""
-    head = predictions.head()
-    return UnreadSimplex(predictions, head) if isinstance(head, SimplexProblem) else UnreadBinary(predictions, head)
-
-
 class Reading:
     """What has been read of predictions so far: sums over all rows, once there are any."""
 
-    scan: ClassVar[Callable[[Problem, Plan], Sums]]
-    """What reads rows for a plan; `calibrant.sums.reading` puts it here, which knows how problems are read in batches."""
-
     def __init__(self, predictions: InBatches, head: Problem) -> None:
         self.predictions, self.head = predictions, head
-        self.fixed: list[tuple[tuple[Notion, Binning], Cells]] = []
+        self.fixed: list[tuple[Pair, Cells]] = []
 
     @cached_property
     def totals(self) -> Sums:
         """Sums of all rows, of which their number and weight are asked."""
-        return self.predictions.reduce(lambda batch, first: _totals_of(batch))
+        return self.predictions.reduce(lambda batch, first: scan(batch, Plan()))
 
     def keep(self, sums: Sums) -> None:
         """Remember what was read: numbers of rows, and fixed cells, so that nothing is read for them again."""
@@ -149,67 +136,56 @@ class Reading:
             self.totals, plan=plan, cells=tuple(cells[0] for cells in found), scores=np.zeros((0, plan.powers))
         )
 
-    def parts(self, problem: Unread, notion: Notion) -> Iterator[BinaryProblem]:
-        """Yield the problems of a notion, with scores rounded to cells of the fine grid."""
-        return (rounded(one, problem) for one in self.cells(problem, notion))
 
-    def cells(self, problem: Unread, notion: Notion) -> Cells:
-        """Return the cells of the fine grid of each problem of a notion; rows are read for them once."""
-        (cells,) = Reading.scan(problem, Plan.of_cells([fine_pair(problem, notion)])).cells
-        return cells
+def _refused(of: object) -> Any:
+    refuse_rows()
 
 
-def _totals_of(batch: Problem) -> Sums:
-    none, rows, weights = Plan(), batch.size, batch.weights
-    return Sums(none, rows, weights.total, Unit.of(weights), batch.classes.size, (), np.zeros((0, none.powers)))
+class OfBatches(InBatches):
+    """A problem whose rows are read in batches: sums over them can be had, and the rows themselves are refused in words.
 
+    It stands for the predictions as well, with what was read of them before.
+    """
 
-class UnreadBinary(BinaryProblem):
-    """A binary problem that is read in batches."""
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
 
-    reading: Reading
+    def head(self) -> Problem:
+        """Return the first rows."""
+        return self.reading.head
 
-    def __init__(self, predictions: InBatches, head: BinaryProblem) -> None:
-        reading = Reading(predictions, head)
-        shown = {"share": 1.0, "name": "", "classes": predictions.classes, "precision": predictions.precision}
-        self.__dict__.update(shown, predicted=None, reading=reading, weights=UnreadWeights(reading))
+    def as_problem(self) -> Problem:
+        """Return the problem itself."""
+        assert isinstance(self, (UnreadBinary, UnreadSimplex))
+        return self
+
+    @property
+    def example(self) -> Problem:
+        """The first rows."""
+        return self.head()
 
     @property
     def size(self) -> int:
         """Number of rows; they are read for it, if they have not been read yet."""
         return self.reading.totals.rows
 
-    @property
-    def score(self) -> FloatArray:
-        """Not there."""
+    @cached_property
+    def weights(self) -> Weights:
+        """Whether there are any is known, and their sums once rows were read."""
+        return UnreadWeights(self.reading)
+
+    def at(self, rows: object, weights: Weights | None = None) -> Any:
+        """Rows are not available."""
         refuse_rows()
 
-    @property
-    def outcome(self) -> BoolArray:
-        """Not there."""
-        refuse_rows()
-
-    @property
-    def logit(self) -> FloatArray | None:
-        """None of probabilities; logits are not there."""
-        return None if self.reading.head.logit is None else refuse_rows()  # type: ignore[union-attr]
-
-    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
-        """Rows are not there."""
-        refuse_rows()
-
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the same rows as a forecast of two classes, which is not read yet either."""
-        return UnreadSimplex(self.reading.predictions, as_simplex(self.reading.head), self.reading)
-
-    @property
-    def example(self) -> Problem:
-        """The first rows."""
-        return self.reading.head
+    def cells(self, notion: Notion) -> Cells:
+        """Return the cells of the fine grid of each problem of a notion; rows are read for them once."""
+        problem = self.as_problem()
+        return scan(problem, Plan.of_cells([fine_pair(problem, notion)])).cells[0]
 
     def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
-        """Return the problems of the notion, with scores rounded to cells."""
-        return self.reading.parts(self, notion)
+        """Return the problems of the notion, with scores rounded to cells of the fine grid."""
+        return (rounded(one, self.as_problem()) for one in self.cells(notion))
 
     def scanned(self, plan: Plan) -> Sums | None:
         """Return the sums that a plan asks for, where another problem is read for them."""
@@ -223,151 +199,85 @@ class UnreadBinary(BinaryProblem):
         return f"{type(self).__name__}(classes={self.classes.tolist()})"
 
 
-class UnreadSimplex(SimplexProblem):
+class UnreadBinary(OfBatches, BinaryProblem):  # type: ignore[override]
+    """A binary problem that is read in batches."""
+
+    score = outcome = property(_refused)
+
+    @property
+    def logit(self) -> FloatArray | None:
+        """None of probabilities; logits are not available."""
+        return None if self.reading.head.logit is None else refuse_rows()  # type: ignore[union-attr]
+
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the same rows as a forecast of two classes, which is not read yet either."""
+        return UnreadSimplex(self.reading)
+
+
+class UnreadSimplex(OfBatches, SimplexProblem):  # type: ignore[override]
     """A problem of a forecast of K classes that is read in batches; those of a binary problem are taken as two columns."""
 
-    reading: Reading
+    label = property(_refused)
 
-    def __init__(self, predictions: InBatches, head: SimplexProblem, reading: Reading | None = None) -> None:
-        reading = Reading(predictions, head) if reading is None else reading
-        forecast = UnreadForecast(reading, head.forecast, predictions.precision)
-        weights = UnreadWeights(reading)
-        self.__dict__.update(
-            reading=reading, forecast=forecast, weights=weights, classes=predictions.classes, is_of_predictions=False
-        )
+    def head(self) -> SimplexProblem:
+        """Return the first rows, as a table."""
+        return as_simplex(self.reading.head)
 
-    @property
-    def size(self) -> int:
-        """Number of rows; they are read for it, if they have not been read yet."""
-        return self.reading.totals.rows
-
-    @property
-    def label(self) -> IntArray:
-        """Not there."""
-        refuse_rows()
-
-    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
-        """Rows are not there."""
-        refuse_rows()
-
-    @property
-    def example(self) -> Problem:
-        """The first rows."""
-        return self.reading.head
-
-    def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
-        """Return the problems of the notion, with scores rounded to cells."""
-        return self.reading.parts(self, notion)
-
-    def scanned(self, plan: Plan) -> Sums | None:
-        """Return the sums that a plan asks for, where another problem is read for them."""
-        return None
+    @cached_property
+    def forecast(self) -> Forecast:
+        """What kind it is, and how many rows and classes it has."""
+        return UnreadForecast(self)
 
     def reduce(self, read: Read[M]) -> M:
-        """Read the batches, as tables of two columns if they are of one."""
+        """Read each batch, as tables of two columns if they are of one."""
         return self.reading.predictions.reduce(lambda batch, first: read(as_simplex(batch), first))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(classes={self.classes.tolist()})"
 
 
 class UnreadForecast(Forecast):
     """Probabilities or logits that are read in batches."""
 
-    def __init__(self, reading: Reading, head: Forecast, precision: np.dtype[np.floating[Any]]) -> None:
-        self.__dict__.update(reading=reading, n_classes=head.shape[1], is_logit=head.is_logit, given_in=precision)
+    def __init__(self, problem: UnreadSimplex) -> None:
+        self.problem = problem
 
-    @property
-    def values(self) -> FloatArray:
-        """Not there."""
-        refuse_rows()
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and classes."""
-        return vars(self)["reading"].totals.rows, vars(self)["n_classes"]
+    values = property(_refused)
+    is_logit = property(lambda self: self.problem.head().forecast.is_logit)
+    precision = property(lambda self: self.problem.head().precision)
+    shape = property(lambda self: (self.problem.size, self.problem.classes.size))
 
 
 class UnreadWeights(Weights):
     """Weights of rows that are read in batches: whether there are any is known, and their sums once rows were read."""
 
     def __init__(self, reading: Reading) -> None:
-        self.__dict__.update(reading=reading, is_unit=reading.head.weights.is_unit, whole=None)
+        self.reading = reading
 
-    @property
-    def _totals(self) -> Sums:
-        totals: Sums = vars(self)["reading"].totals
-        return totals
+    values = property(_refused)
+    is_unit = property(lambda self: self.reading.head.weights.is_unit)
+    are_rows = is_unit
+    total = property(lambda self: self.reading.totals.weight)
+    unit = property(lambda self: self.reading.totals.unit)
 
     def __len__(self) -> int:
-        return self._totals.rows
-
-    @property
-    def values(self) -> FloatArray:
-        """Not there."""
-        refuse_rows()
-
-    @property
-    def are_rows(self) -> bool:
-        """Whether there are none: of single weights nothing is known."""
-        return self.is_unit
-
-    @property
-    def total(self) -> float:
-        """Sum of the weights."""
-        return self._totals.weight
-
-    @cached_property
-    def are_counts(self) -> bool:
-        """Whether they are numbers of equal rows."""
-        return self._totals.unit.are_counts
+        return self.reading.totals.rows
 
     @property
     def n_rows(self) -> int:
         """Number of rows that are reported: of counts their sum."""
         return int(self.total) if self.are_counts else len(self)
 
-    @cached_property
-    def rows_per_weight(self) -> float:
-        """Rows that a weight of one stands for."""
-        return self._totals.unit.rows_per_weight
-
 
 Unread = UnreadBinary | UnreadSimplex
 
 
-class AsRead(InBatches):
-    """A problem that is read in batches as what functions take, with what was read of it before."""
-
-    def __init__(self, problem: Unread) -> None:
-        self.problem = problem
-
-    @property
-    def classes(self) -> npt.NDArray[np.generic]:
-        """Those of the problem."""
-        return self.problem.classes
-
-    @property
-    def precision(self) -> np.dtype[np.floating[Any]]:
-        """That of the problem."""
-        return self.problem.precision
-
-    def head(self) -> Problem:
-        """Return some of its rows."""
-        return self.problem.reading.head
-
-    def reduce(self, read: Read[M]) -> M:
-        """Read its batches."""
-        return self.problem.reduce(read)
-
-    def as_problem(self) -> Problem:
-        """Return the problem."""
-        return self.problem
+def unread(predictions: InBatches) -> Unread:
+    """Return predictions that are read in batches as a problem of their kind."""
+    reading = Reading(predictions, predictions.head())
+    return UnreadSimplex(reading) if isinstance(reading.head, SimplexProblem) else UnreadBinary(reading)
 
 
 def is_unread(problem: Problem) -> TypeGuard[Unread]:
     """Whether the rows of a problem are read in batches, so that only sums over them can be had."""
-    return isinstance(problem, (UnreadBinary, UnreadSimplex))
+    return isinstance(problem, OfBatches)
 
 
 def added(problem: Problem, read: Callable[[Problem], M], what: str) -> M:
@@ -419,19 +329,16 @@ class Predictions(InBatches):
         BinaryProblem or SimplexProblem
             What functions work on.
         """
-        few = self.few()
-        return unread(self) if few is None else few
+        if not self.is_many:
+            found = self.reduce(lambda batch, first: RowSample.of(batch, first, FEW))
+            if found.n_rows <= FEW:
+                return found.problem
+        return unread(self)
 
-    def few(self) -> Problem | None:
-        """Return all rows as a problem if they are at most 4096. An engine may know without reading all.
-
-        Returns
-        -------
-        BinaryProblem, SimplexProblem or None
-            None of more rows.
-        """
-        found = self.reduce(lambda batch, first: RowSample.of(batch, first, FEW))
-        return found.problem if found.n_rows <= FEW else None
+    @property
+    def is_many(self) -> bool:
+        """Whether it is known, before all rows are read, that there are more than 4096."""
+        return False
 
     def sample(self, n: int) -> dict[str, Any]:
         """Return some rows in memory, as the arguments of a function: ``log_loss(**predictions.sample(10_000))``.
@@ -460,7 +367,7 @@ PARALLEL_FROM = 1 << 20
 Cells = tuple[BinnedProblem, ...]
 
 
-def scan(problem: Problem | Predictions, plan: Plan, *, first: int | Numbers = 0) -> Sums:
+def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) -> Sums:
     """Read the rows of a problem once, and sum what the plan asks for.
 
     Parameters
@@ -478,18 +385,16 @@ def scan(problem: Problem | Predictions, plan: Plan, *, first: int | Numbers = 0
     Sums
         Those of no rows are neutral: other sums plus them are the other sums.
     """
-    if isinstance(problem, Predictions):
-        problem = unread(problem)
-    if is_unread(problem):
-        return scans(problem, plan)[0]
+    if isinstance(problem, InBatches):
+        return scans(problem if isinstance(problem, (UnreadBinary, UnreadSimplex)) else unread(problem), plan)[0]
     if problem.size == 0:
         return Sums.of_no_rows(plan)
     plan = plan.fitted_to(problem)
-    unit = Unit.of(problem.weights)
+    unit = problem.weights.unit
     scores, read = _in_chunks(problem, unit, plan)
     cells, kept = _cells(problem, unit, plan, read), None
     if plan.keeps_rows and not problem.weights.repeat_rows and problem.weights.are_counts:
-        kept = KeptRows.of(as_simplex(problem), first, cells_of_classes(plan, cells))
+        kept = RowSample.of(as_simplex(problem), first, MOST)
     return Sums(
         plan=plan,
         rows=problem.size,
@@ -506,7 +411,7 @@ def cells_of(problem: Problem, notion: Notion, binning: Binning) -> Cells:
     """Return the problems of a notion that is fitted, each cut by a binning; one column in memory needs no plan."""
     if is_unread(problem) or not isinstance(problem, BinaryProblem):
         return scan(problem, Plan.of_cells([(notion, binning)])).cells[0]
-    unit = Unit.of(problem.weights)
+    unit = problem.weights.unit
     return tuple(BinnedProblem(one.name, one.share, binning(one), unit) for one in notion.split(problem))
 
 
@@ -515,9 +420,6 @@ def cut(problem: BinaryProblem, binning: Binning) -> Bins:
     if isinstance(problem, UnreadBinary):
         return scan(problem, Plan.of_cells([(Binary(), binning)])).cells[0][0].bins
     return binning(problem)
-
-
-Reading.scan = scan
 
 
 class Several(tuple[Sums, ...]):
@@ -546,7 +448,8 @@ def _read(problem: Unread, plans: list[Plan]) -> Sequence[Sums]:
     known = [sums for plan in plans if (sums := problem.reading.known(plan)) is not None]
     if len(known) == len(plans):
         return known
-    found = problem.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in plans))
+    read = problem.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in plans))
+    found = [replace(sums, plan=plan) for sums, plan in zip(read, plans, strict=True)]  # other processes have copies
     for sums in found:
         problem.reading.keep(sums)
     return found
@@ -650,16 +553,10 @@ class UnreadPart(UnreadBinary):
     """Problem number ``index`` of a notion, of a problem that is read in batches. What is read of it is read of all of them."""
 
     def __init__(self, whole: Unread, notion: Notion, index: int, of_batch: OfBatch) -> None:
-        self.__dict__.update(whole=whole, notion=notion, index=index, of_batch=of_batch)
-        head = of_batch(whole.reading.head)
-        reading = _PartReading(self, head)
-        shown = {"share": 1.0, "name": head.name, "classes": head.classes, "precision": whole.precision}
-        self.__dict__.update(shown, predicted=None, reading=reading, weights=UnreadWeights(reading))
+        self.whole, self.notion, self.index, self.of_batch = whole, notion, index, of_batch
+        super().__init__(_PartReading(self, of_batch(whole.reading.head)))
 
-    whole: Unread
-    notion: Notion
-    index: int
-    of_batch: OfBatch
+    name = property(lambda self: self.head().name)
 
     def scanned(self, plan: Plan) -> Sums | None:
         """Return the sums over bins of this problem, of those of all problems, for which rows are read once."""
@@ -674,8 +571,8 @@ class UnreadPart(UnreadBinary):
         yield list(self.whole.summed_parts(self.notion))[self.index]
 
     def in_two_columns(self) -> SimplexProblem:
-        """Rows are not there."""
-        return self.whole.in_two_columns() if isinstance(self.whole, UnreadBinary) else self.whole
+        """Return the whole problem as a table."""
+        return as_simplex(self.whole)
 
     def reduce(self, read: Read[M]) -> M:
         """Read the batches; some may have no rows of this problem."""
@@ -685,13 +582,11 @@ class UnreadPart(UnreadBinary):
 class _PartReading(Reading):
     """What has been read of a part."""
 
-    def __init__(self, part: UnreadPart, head: BinaryProblem) -> None:
-        super().__init__(part.whole.reading.predictions, head)
-        self.part = part
+    predictions: UnreadPart
 
     @cached_property
     def totals(self) -> Sums:
         """Number and weight of the rows, from the cells of the part."""
-        one: BinnedProblem = self.part.whole.reading.cells(self.part.whole, self.part.notion)[self.part.index]
+        one = self.predictions.whole.cells(self.predictions.notion)[self.predictions.index]
         rows, weight = int(one.bins.count.sum()), float(one.bins.weight.sum())
         return Sums(Plan(), rows, weight, one.weights, 2, (), np.zeros((0, 3)))

@@ -6,20 +6,18 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar, cast
-from uuid import uuid4
-from weakref import WeakValueDictionary
+from typing import Any, TypeVar
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import require
+from calibrant._core.checks import refuse, require
 from calibrant._core.result import Record
-from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights
+from calibrant._core.rows import EACH_A_ROW, BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights
 from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
 from calibrant.binning.bins import shown
-from calibrant.notions import Binary, ClassWise, Notion
-from calibrant.sums.draws import SAMPLED, KeptRows, Strata, is_upper
+from calibrant.notions import Binary, Notion
+from calibrant.sums.draws import SAMPLED, RowSample, Strata, is_upper
 
 # What is asked of the rows before they are read
 
@@ -71,21 +69,10 @@ class Plan:
         cells = zip(fitted, (binning for _, binning in self.cells), strict=True)
         return replace(self, cells=tuple(cells))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the plan with a mark: copies of one plan are one object in each process, so that their sums add up."""
-        mark = vars(self).setdefault("_mark", uuid4().hex)
-        TRAVELLED.setdefault(mark, self)
-        return _arrived, (mark, self.cells, self.scores, self.powers, self.noise)
-
-
-TRAVELLED: WeakValueDictionary[str, Plan] = WeakValueDictionary()
-"""Plans of this process that were sent to another one, or back, by their mark: functions of copies are not equal."""
-
-
-def _arrived(mark: str, *parts: Any) -> Plan:
-    plan = Plan(*parts)
-    vars(plan)["_mark"] = mark
-    return TRAVELLED.setdefault(mark, plan)
+    @property
+    def words(self) -> tuple[list[str], list[str], int]:
+        """The names of what is asked for: those of a copy that came back from another process are the same."""
+        return [notion.name for notion, _ in self.cells], [name for name, _ in self.scores], self.powers
 
 
 def distinct(things: Iterable[T]) -> list[T]:
@@ -101,21 +88,6 @@ def distinct(things: Iterable[T]) -> list[T]:
 
 
 OF_BINS = ("weight", "score_sum", "outcome_sum")
-
-
-class Unit(NamedTuple):
-    """What weights were: whether numbers of rows, and how many rows a weight of one stands for."""
-
-    are_counts: bool
-    rows_per_weight: float
-
-    @classmethod
-    def of(cls, weights: Weights) -> Unit:
-        """Return what these weights mean."""
-        return EACH_A_ROW if weights.is_unit else cls(weights.are_counts, weights.rows_per_weight)
-
-
-EACH_A_ROW = Unit(are_counts=True, rows_per_weight=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +131,7 @@ class Sums(Record):
         For each pair of ``plan.cells`` the problems of the notion; none where there are no rows.
     scores : ndarray of shape (len(plan.scores), plan.powers)
         Weighted sums of the values of the rows, their squares and so on.
-    kept : KeptRows or None
+    kept : RowSample or None
         Some rows, where the plan asks for noise of cells that share rows and no weights were given.
     """
 
@@ -170,7 +142,7 @@ class Sums(Record):
     n_classes: int
     cells: tuple[tuple[BinnedProblem, ...], ...]
     scores: FloatArray
-    kept: KeptRows | None = None
+    kept: RowSample | None = None
 
     @classmethod
     def of_no_rows(cls, plan: Plan) -> Sums:
@@ -203,7 +175,7 @@ class Sums(Record):
         if not (self.rows and other.rows):
             return self if self.rows else other
         require(
-            self.plan == other.plan and self.n_classes == other.n_classes,
+            self.plan.words == other.plan.words and self.n_classes == other.n_classes,
             "sums add up only if they are of one plan and of the same classes",
             got="others",
             hint="Fit the plan once, plan.fitted_to(problem), and scan each batch by it",
@@ -215,9 +187,7 @@ class Sums(Record):
             for (notion, _), *pair in zip(self.plan.cells, self.cells, other.cells, strict=True)
         )
         scores = self.scores + other.scores
-        kept = None
-        if self.kept is not None and other.kept is not None:
-            kept = self.kept.joined(other.kept, cells_of_classes(self.plan, cells))
+        kept = None if self.kept is None or other.kept is None else self.kept + other.kept
         return replace(self, rows=rows, weight=weight, unit=unit, cells=cells, scores=scores, kept=kept)
 
     def _joined(
@@ -250,7 +220,7 @@ class Sums(Record):
         Returns
         -------
         dict
-            All but the plan, of which the names stand there.
+            All but the plan, of which the names stand there, and the kept rows.
         """
         return {
             "rows": self.rows,
@@ -265,7 +235,6 @@ class Sums(Record):
                 name: [_number(value) for value in powers]
                 for (name, _), powers in zip(self.plan.scores, self.scores.tolist(), strict=True)
             },
-            "kept": None if self.kept is None else self.kept.to_dict(),
         }
 
     @classmethod
@@ -308,14 +277,7 @@ class Sums(Record):
             plain["n_classes"],
             tuple(tuple(_problem(one, unit) for one in cells["problems"]) for cells in plain["cells"]),
             np.array(scores, dtype=np.float64).reshape(len(scores), plan.powers),
-            None if plain["kept"] is None else KeptRows.from_dict(plain["kept"], plain["n_classes"]),
         )
-
-
-def cells_of_classes(plan: Plan, cells: Sequence[Sequence[BinnedProblem]]) -> list[Edges]:
-    """Return the bins of each class that all classes share, of which rows are kept."""
-    of_classes = (own for (notion, _), own in zip(plan.cells, cells, strict=True) if type(notion) is ClassWise)
-    return [edges for own in of_classes if (edges := shared_edges(own)) is not None]
 
 
 def shared_edges(problems: Sequence[BinnedProblem]) -> Edges | None:
@@ -478,7 +440,7 @@ def rounded(one: BinnedProblem, of: Problem | None = None) -> CellProblem:
     return CellProblem(
         score=cells.mean[at],
         outcome=outcome.astype(np.bool_),
-        weights=SummedWeights.of(by_outcome[outcome, at], one.weights),
+        weights=SummedWeights(by_outcome[outcome, at], of_whole=one.weights),
         share=one.share,
         name=one.name,
         classes=np.array([0, 1]) if of is None or of.classes.size != 2 else of.classes,
@@ -510,37 +472,10 @@ def plain(problem: CellProblem) -> BinaryProblem:
 class SummedWeights(Weights):
     """Weights of cells: sums of those of rows, which mean what the weights of the rows meant."""
 
-    @classmethod
-    def of(cls, values: FloatArray, unit: Unit) -> SummedWeights:
-        """Sum weights of this unit."""
-        return cls(values, whole=cast(Weights, unit))
-
     @property
-    def of_variance(self) -> FloatArray:
-        """The counts; of other weights the squares are not known."""
-        self._require_counts()
-        return self.values
-
-    @cached_property
-    def effective_rows_per_weight(self) -> float:
-        """One of counts; of other weights it is not known."""
-        self._require_counts()
-        return 1.0
-
-    @property
-    def importance(self) -> FloatArray:
-        """One of counts; of other weights it is not known."""
-        self._require_counts()
-        return np.ones(len(self))
-
-    @property
-    def are_rows(self) -> bool:
-        """Whether each row of the cells stands for one."""
-        return self.are_counts and bool((self.values == 1.0).all())
-
-    def _require_counts(self) -> None:
-        require(
-            self.are_counts,
+    def of_rows(self) -> FloatArray:
+        """Weights of single rows are not available."""
+        refuse(
             "weights must be whole, or none given, for intervals and tests of predictions that are read in batches",
             got="fractions, of which cells know the sums alone",
             hint="Take a sample of the rows: predictions.sample(100_000)",

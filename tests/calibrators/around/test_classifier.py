@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification
@@ -29,6 +30,7 @@ from calibrant import (
     ByNotion,
     CalibratedClassifier,
     IsotonicCalibration,
+    PlattScaling,
     SafeCalibrator,
     TemperatureScaling,
     VennAbers,
@@ -667,3 +669,22 @@ def test_a_model_is_not_calibrated_on_copies_of_its_training_rows():
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
     fitted = CalibratedClassifier(KNeighborsClassifier(1), "temperature").fit(np.tile(X, (5, 1)), np.tile(y, 5))
     assert fitted.predict_proba(rng.normal(size=(100, 2))).max() < 0.6
+
+
+@pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.parametrize("zeros", [3, 150])
+def test_rows_of_weight_zero_are_in_no_fold(zeros, routed):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    t = (rng.random(300) < 1.0 / (1.0 + np.exp(-X[:, 0]))).astype(int)
+    weight = np.r_[np.ones(300), np.zeros(zeros)]
+
+    def fitted(*rows):
+        with config_context(enable_metadata_routing=routed):
+            model = LogisticRegression().set_fit_request(sample_weight=True) if routed else LogisticRegression()
+            calibrator = PlattScaling().set_fit_request(sample_weight=True) if routed else "platt"
+            return CalibratedClassifier(model, calibrator, cv=5).fit(*rows[:2], sample_weight=rows[2]).predict_proba(X)
+
+    expected = fitted(X, t, np.ones(300))
+    np.testing.assert_array_equal(fitted(np.r_[X, X[:zeros]], np.r_[t, 1 - t[:zeros]], weight), expected)
+    np.testing.assert_array_equal(fitted(np.r_[X[:zeros], X], np.r_[1 - t[:zeros], t], weight[::-1]), expected)

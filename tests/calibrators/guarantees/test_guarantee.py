@@ -470,17 +470,6 @@ def test_a_saved_calibrator_knows_that_it_was_weighted(tmp_path):
     assert fitted_guarantee(load_calibrator(tmp_path / "plain")).n_bins == 8
 
 
-@pytest.mark.parametrize("interior", [True, False])
-def test_of_a_file_that_does_not_say_weights_are_noticed_by_the_rates(interior):
-    score, weight = np.linspace(0.01, 0.99, 60), np.linspace(1, 2, 60)
-    fits = [HistogramBinning(2, interior=interior).fit(score, score > 0.7, w) for w in (weight, None)]
-    for one in fits:
-        del one.weighted_
-    with pytest.raises(ValueError, match=REFUSED):
-        fitted_guarantee(fits[0])
-    assert fitted_guarantee(fits[1]).n_bins == 2
-
-
 @pytest.mark.parametrize("alpha", [0, 1, "x"])
 def test_no_alpha_is_refused(alpha):
     with pytest.raises((TypeError, ValueError), match="alpha must be a number, above 0 and below 1"):

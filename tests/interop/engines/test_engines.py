@@ -83,7 +83,7 @@ def same_sums(ours, theirs):
     assert ours.rows == theirs.rows
     np.testing.assert_allclose(ours.scores, theirs.scores, rtol=1e-12)
     np.testing.assert_array_equal(ours.kept.number, theirs.kept.number)
-    np.testing.assert_array_equal(ours.kept.prob, theirs.kept.prob)
+    np.testing.assert_array_equal(ours.kept.problem.prob, theirs.kept.problem.prob)
     for mine, other in zip(sum(ours.cells, ()), sum(theirs.cells, ()), strict=True):
         np.testing.assert_array_equal(mine.bins.count, other.bins.count)
         np.testing.assert_array_equal(mine.bins.outcome_sum, other.bins.outcome_sum)

@@ -16,8 +16,9 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant.calibrators.base import Calibrator
+from calibrant.interop.arrow_batches import Chosen
 from calibrant.interop.engines.partitioned import Fault, Part, Partitioned, PartitionReader
-from calibrant.interop.streams import Calibrated, Chosen, RowReader, length, part
+from calibrant.interop.streams import Calibrated, RowReader, length, part
 from calibrant.sums.reading import FEW, M
 
 FAN_IN = 8
@@ -37,13 +38,14 @@ def predictions_of(source: Any, chosen: Chosen) -> DaskPredictions:
                 f"Dask arrays must be given as a tuple ({', '.join(names)}), the last of which may be left out; got {got}. "
                 "Make each of them a Dask array: dask.array.from_array(...)."
             )
-        return DaskPredictions(source, chosen.of_arrays(), chosen.on_error)
+        chosen.require_no_columns("arrays")
+        return DaskPredictions(source, RowReader(None, chosen))
     if not hasattr(source, "npartitions") or not hasattr(source, "columns"):
         raise TypeError(
             f"predictions of Dask must be a data frame, or a tuple of arrays (y_true, y_prob); got {type(source).__name__}. "
             "Convert it: bag.to_dataframe(), dask.dataframe.from_delayed(...)."
         )
-    return DaskPredictions(source, chosen.of_columns(list(source.columns), DATA_FRAME), chosen.on_error)
+    return DaskPredictions(source, RowReader(chosen.columns(list(source.columns), DATA_FRAME), chosen))
 
 
 def calibrated(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
@@ -62,8 +64,8 @@ class DaskPredictions(Partitioned):
     waits until those before it have been counted, which Dask does as soon as it has them: no partition is made twice.
     """
 
-    def __init__(self, source: Any, rows: RowReader, on_error: str) -> None:
-        super().__init__(rows, on_error)
+    def __init__(self, source: Any, rows: RowReader) -> None:
+        super().__init__(rows)
         self._source = _of_equal_chunks(source) if isinstance(source, tuple) else source[rows.names]
         self.where = "the Dask arrays" if isinstance(source, tuple) else DATA_FRAME
 

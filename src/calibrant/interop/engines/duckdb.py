@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from calibrant.calibrators.base import Calibrator
-from calibrant.interop.streams import Calibrated, Chosen, predictions_of_query
+from calibrant.interop.arrow_batches import Chosen
+from calibrant.interop.streams import Calibrated, predictions_of_query
 from calibrant.sums.reading import Predictions
 
 WHERE = "the DuckDB relation"

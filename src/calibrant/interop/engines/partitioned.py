@@ -10,10 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Generic, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from calibrant._core.rows import DOUBLE, Problem
+from calibrant._core.rows import Problem
 from calibrant.exceptions import warn
 from calibrant.interop.arrow_batches import Decoding
 from calibrant.interop.streams import RowReader, length, part
@@ -108,8 +105,8 @@ class Partitioned(Predictions):
     where: str
     """What holds the partitions, in the words of the engine."""
 
-    def __init__(self, rows: RowReader, on_error: str) -> None:
-        self._rows, self._on_error = rows, on_error
+    def __init__(self, rows: RowReader) -> None:
+        self._rows = rows
         self.faults: tuple[Fault, ...] = ()
 
     @abstractmethod
@@ -152,24 +149,14 @@ class Partitioned(Predictions):
         return self._head
 
     @property
-    def classes(self) -> npt.NDArray[np.generic]:
-        """Labels of the columns, or of no event and the event."""
-        return self._head.classes
-
-    @property
-    def precision(self) -> np.dtype[np.floating[Any]]:
-        """Precision of the probabilities; double of logits, and of what is divided by something."""
-        as_given = (self._decoding.input, self._decoding.rows) == ("probability", "as-given")
-        return self._decoding.precision if as_given else DOUBLE
-
-    @property
     def left_out(self) -> tuple[int, int]:
         """How many partitions were left out in the last reading, and how many rows of them are known."""
         return len(self.faults), sum(fault.n_rows for fault in self.faults)
 
-    def few(self) -> Problem | None:
-        """Return all rows as a problem if they are at most 4096, which the first partitions tell."""
-        return None if sum(map(length, self._first_tables)) > FEW else super().few()
+    @property
+    def is_many(self) -> bool:
+        """Whether there are more rows than are few, which the first partitions tell."""
+        return sum(map(length, self._first_tables)) > FEW
 
     def reduce(self, read: Read[M]) -> M:
         """Read each partition where it lies, and add up what was found, in the order of the partitions.
@@ -195,7 +182,7 @@ class Partitioned(Predictions):
     def _report(self, faults: tuple[Fault, ...]) -> None:
         first = faults[0].message.removesuffix(".")
         others = "" if len(faults) == 1 else f" ({len(faults)} partitions are refused)"
-        if self._on_error == "skip":
+        if self._rows.chosen.on_error == "skip":
             warn(
                 f"partitions of {self.where} were left out: {len(faults)}, of {self.left_out[1]} rows; the first: {first}."
             )

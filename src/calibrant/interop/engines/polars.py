@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from calibrant.calibrators.base import Calibrator
-from calibrant.interop.streams import Calibrated, Chosen, predictions_of_query
+from calibrant.interop.arrow_batches import Chosen
+from calibrant.interop.streams import Calibrated, predictions_of_query
 from calibrant.sums.reading import Predictions
 
 WHERE = "the polars query"

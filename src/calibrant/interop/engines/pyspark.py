@@ -10,9 +10,10 @@ from operator import add
 from typing import Any
 
 from calibrant.calibrators.base import Calibrator
+from calibrant.interop.arrow_batches import Chosen
 from calibrant.interop.columns import first_line
 from calibrant.interop.engines.partitioned import Part, Partitioned, PartitionReader
-from calibrant.interop.streams import Calibrated, Chosen, RowReader
+from calibrant.interop.streams import Calibrated, RowReader
 from calibrant.sums.reading import FEW, M
 
 FAN_IN = 64
@@ -30,7 +31,7 @@ def predictions_of(source: Any, chosen: Chosen) -> SparkPredictions:
         raise TypeError(
             f"predictions of Spark must be a data frame; got {type(source).__name__}. Convert it: spark.createDataFrame(...)."
         )
-    return SparkPredictions(source, chosen.of_columns(list(source.columns), SparkPredictions.where), chosen.on_error)
+    return SparkPredictions(source, RowReader(chosen.columns(list(source.columns), SparkPredictions.where), chosen))
 
 
 def calibrated(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
@@ -59,8 +60,8 @@ class SparkPredictions(Partitioned):
 
     where = "the Spark data frame"
 
-    def __init__(self, source: Any, rows: RowReader, on_error: str) -> None:
-        super().__init__(rows, on_error)
+    def __init__(self, source: Any, rows: RowReader) -> None:
+        super().__init__(rows)
         self._source = source.select(*(f"`{name}`" for name in rows.names))
 
     def _beginning(self) -> Iterator[Any]:
@@ -68,7 +69,7 @@ class SparkPredictions(Partitioned):
 
     def _added(self, task: PartitionReader[M]) -> Part[M]:
         """Let each partition give one row with its sums; of many partitions Spark adds groups of them up first."""
-        batch_rows = self._rows.batch_rows
+        batch_rows = self._rows.chosen.batch_rows
 
         def read(batches: Iterator[Any]) -> Iterator[Any]:
             from pyspark import TaskContext
