@@ -378,9 +378,7 @@ def _hint_of_cell(cell: object) -> str:
     if isinstance(cell, (str, bytes)):
         return "Choose the numeric columns, or convert the text first, as with .astype(float)."
     if isinstance(cell, (timedelta, np.timedelta64)):
-        return (
-            "Choose the numeric columns, or divide by a unit of time first: np.asarray(times) / np.timedelta64(1, 's')."
-        )
+        return "Choose the numeric columns, or divide by a unit of time: np.asarray(times) / np.timedelta64(1, 's')."
     try:
         float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:  # in Python's words, as scikit-learn's checks ask
@@ -398,13 +396,12 @@ Advance = Callable[[int], object]
 @contextmanager
 def progress_bar(total: int | None, *, show: bool, desc: str, unit: str) -> Iterator[Advance]:
     """Open a bar of so many units, None if that is not known; it is gone when the block ends, however it ends."""
-    if not show:
-        yield _ignored
-        return
     try:
         from tqdm import tqdm
     except ImportError:
-        yield _ignored
+        show = False
+    if not show:
+        yield lambda units: None
         return
     with tqdm(total=total, desc=desc, unit=unit, unit_scale=True, leave=False) as bar:
         yield bar.update
@@ -416,10 +413,6 @@ def tracked(items: Iterable[T], total: int, *, show: bool, desc: str, unit: str)
         for item in items:
             yield item
             advance(1)
-
-
-def _ignored(units: int) -> None:
-    """Nobody asked."""
 
 
 # Proper scores of the probability of one event: a forecaster minimises them on average by giving the believed probability
