@@ -156,10 +156,9 @@ def _write_npz(path: Path, table: FileTable, kind: str) -> None:
     arrays: dict[str, Any] = {name: np.asarray(table[name]) for name in table}
     if mixed := [name for name, array in arrays.items() if array.dtype == object]:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
-    packed = io.BytesIO()  # of a file that a signal closes the half-made archive would complain
-    with zipfile.ZipFile(
-        packed, "w", zipfile.ZIP_DEFLATED
-    ) as archive:  # numpy.savez has names of its own, such as file
+    # In memory: of a file that a signal closes the half-made archive would complain. numpy.savez has names of its own.
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, array, allow_pickle=False)
@@ -271,16 +270,7 @@ class ForecastTable:
         )
 
 
-TRUTH_VALUES = {
-    "true": True,
-    "yes": True,
-    "1": True,
-    "1.0": True,
-    "false": False,
-    "no": False,
-    "0": False,
-    "0.0": False,
-}
+TRUTH_VALUES = dict.fromkeys(("true", "yes", "1", "1.0"), True) | dict.fromkeys(("false", "no", "0", "0.0"), False)
 """What names of columns call the classes of labels that are booleans."""
 
 
