@@ -368,7 +368,7 @@ class Binary(Notion):
             yield from known
             return
         if isinstance(problem, BinaryProblem):
-            yield problem if problem.name else _named(problem, _of_class(problem.classes[1]))
+            yield problem if problem.name else replace(problem, name=_of_class(problem.classes[1]))
             return
         # The difference of two logits is exact where the probability has long become 0 or 1.
         logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.forecast.shape[1] == 2 else None
@@ -377,13 +377,6 @@ class Binary(Notion):
                 binary.score if logit is None else score_of_logit(logit)
             )  # as of one column of logits, to the last digit
             yield replace(binary, score=score, classes=problem.classes, logit=logit)
-
-
-def _named(problem: BinaryProblem, name: str) -> BinaryProblem:
-    # As dataclasses.replace does, which takes as long as all else that is done for a few rows.
-    named = object.__new__(BinaryProblem)
-    named.__dict__.update(problem.__dict__, name=name)
-    return named
 
 
 def _of_class(label: object) -> str:

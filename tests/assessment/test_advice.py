@@ -6,8 +6,10 @@ from scipy.special import expit, softmax
 
 from calibrant import PlattScaling, StructuredMatrixScaling, TemperatureScaling, advise, load_digits_forecast, log_loss
 from calibrant._core.border import as_problem
+from calibrant._core.rows import Weights
 from calibrant.assessment import advice as module
 from calibrant.assessment.advice import IDENTITY, MARGIN, Candidate
+from calibrant.calibrators.classifier import default_method
 from calibrant.datasets import make_softmax_forecast
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import paired_difference
@@ -137,7 +139,7 @@ def test_the_figures_are_those_of_cross_validation_by_hand():
 def test_the_default_is_chosen_unless_another_is_better_or_none_is(gains, chosen):
     noise = np.tile([-0.01, 0.01], 50)
     losses = np.array([np.zeros(100), *(noise - gain for gain in gains)])
-    assert module._choice(losses, np.ones(100)) == chosen
+    assert module._choice(losses, Weights.one_each(100)) == chosen
 
 
 @pytest.mark.parametrize("spread", [1.0, 0.001])
@@ -145,14 +147,27 @@ def test_another_is_better_than_the_default_by_the_margin_and_by_what_is_of_use(
     least = max(MARGIN * spread / np.sqrt(100), module.LEAST_GAIN)
     for gain, chosen in ((0.99 * least, 2), (1.01 * least, 1)):
         losses = np.array([np.zeros(100), np.tile([-spread, spread], 50) - 1.0 - gain, np.zeros(100) - 1.0])
-        assert module._choice(losses, np.ones(100)) == chosen
+        assert module._choice(losses, Weights.one_each(100)) == chosen
+
+
+def test_what_is_not_the_lowest_has_a_reason():
+    def reason(*losses):
+        candidates = tuple(Candidate(f"m{k}", x, x - losses[0], 0.01) for k, x in enumerate(losses))
+        return [module._reason(one, candidates) for one in candidates]
+
+    by_default = reason(0.7, 0.5, 0.6)[-1]
+    assert by_default.endswith(
+        " m1 has 0.5000, but to take the place of the default it must be lower by more than 2 standard errors and 0.002 nats."
+    )
+    assert reason(0.7, 0.6, 0.5)[1].endswith(" m2 has 0.5000, but it gains less than 2 of its standard errors.")
+    assert reason(0.7, 0.6, 0.5)[-1].endswith("standard error 0.0100).")
 
 
 def test_a_gain_within_the_margin_is_none():
     noise = np.tile([-1.0, 1.0], 50)
     error = 1.0 / np.sqrt(100)
     for gain, chosen in ((0.99 * MARGIN * error, 0), (1.01 * MARGIN * error, 1)):
-        assert module._choice(np.array([np.zeros(100), noise - gain]), np.ones(100)) == chosen
+        assert module._choice(np.array([np.zeros(100), noise - gain]), Weights.one_each(100)) == chosen
 
 
 # The data
@@ -172,16 +187,16 @@ def test_the_order_of_rows_and_rows_of_weight_zero_do_not_matter():
 def test_weights_of_ten_are_no_licence_to_fit_a_calibrated_forecast(seed):
     """Copies of a row in other folds would be rows that were fitted on."""
     y, prob = one_event(np.random.default_rng(seed), 300)
-    found, plain = advise(y, prob, sample_weight=np.full(300, 10)), advise(y, prob)
+    with pytest.warns(CalibrationWarning, match="3000 rows are copies of 300"):
+        found = advise(y, prob, sample_weight=np.full(300, 10))
     assert found.recommended == IDENTITY
-    # Platt scaling smooths its labels by the number of rows that the weights are.
-    for a, b in zip(found.candidates[:2], plain.candidates[:2], strict=True):
-        assert (a.log_loss, a.standard_error) == pytest.approx((b.log_loss, b.standard_error), rel=1e-9)
+    assert found.candidates == advise(y, prob).candidates
 
 
 def test_weights_do_not_make_ten_rows_a_hundred():
     y, prob = one_event(np.random.default_rng(0), 10)
-    assert advise(y, prob, sample_weight=np.full(10, 1000)).reason.startswith("10 rows are too few")
+    with pytest.warns(CalibrationWarning, match="10000 rows are copies of 10"):
+        assert advise(y, prob, sample_weight=np.full(10, 1000)).reason.startswith("10 rows are too few")
 
 
 def test_rows_that_coincide_are_rows():
@@ -198,11 +213,37 @@ def test_copies_that_are_written_out_are_the_rows_themselves(seed):
     with pytest.warns(CalibrationWarning, match="1500 rows are copies of 150"):
         found = advise(np.repeat(y, 10), np.repeat(prob, 10))
     assert (found.n_rows, found.n_used, found.recommended) == (1500, 150, IDENTITY)
-    plain = advise(y, prob)
-    losses, of_plain = ([c.log_loss for c in one.candidates[:-1]] for one in (found, plain))
-    assert losses == pytest.approx(
-        of_plain, rel=1e-9
-    )  # the last is the default, of 1500 rows not within SafeCalibrator
+    assert found.candidates == advise(y, prob).candidates
+
+
+@pytest.mark.parametrize("n", [300, 1200])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_counts_get_the_advice_of_the_repeated_rows(n_classes, n):
+    """A table of scores with one decimal, as GROUP BY with COUNT(*) makes it; of an advice every figure is compared."""
+    rng = np.random.default_rng([n, n_classes])
+    y, prob = many(rng, n, n_classes, CHANGES["over-confident"])
+    rounded = np.maximum(prob.round(1), 0.1)
+    rounded /= rounded.sum(axis=1, keepdims=True)
+    _, at, count = np.unique(np.column_stack([y, rounded]), axis=0, return_index=True, return_counts=True)
+    assert len(at) < n / 3
+    rows, counts = advise(y, rounded), advise(y[at], rounded[at], sample_weight=count)
+    assert str(rows.candidates[-1].method) == str(default_method(n_classes, n))
+    assert (counts.n_rows, counts.n_used, counts.recommended) == (rows.n_rows, rows.n_used, rows.recommended)
+    for a, b in zip(counts.candidates, rows.candidates, strict=True):
+        assert (a.method, a.log_loss, a.standard_error) == (
+            b.method,
+            *(pytest.approx(x, rel=1e-6, abs=1e-9) for x in (b.log_loss, b.standard_error)),
+        )
+
+
+def test_many_counts_are_drawn_as_rows_are():
+    """Of 10^12 rows as many are drawn as of any large table, each with the same chance."""
+    score, count = np.repeat(np.arange(1, 10) / 10, 2), np.repeat(1e11 * np.arange(1, 10), 2)
+    y = np.tile([0, 1], 9)
+    weight = np.rint(np.where(y, score, 1 - score) * count)
+    found = advise(y, score, sample_weight=weight)
+    assert (found.n_rows, found.n_used, found.recommended) == (int(weight.sum()), module.MOST_ROWS, IDENTITY)
+    assert found.candidates[0].log_loss == pytest.approx(log_loss(y, score, sample_weight=weight), rel=0.02)
 
 
 # Classes that do not occur

@@ -434,10 +434,16 @@ def test_the_default_is_evidence_scaling_safe_below_a_thousand_rows_of_weight(ru
     words = ("--method", "evidence-scaling", "--safe", "--set", "safe.caution=0.5")
     assert run("fit", path, *words, "-o", "named.json")[0] == 0
     assert Path("named.json").read_text() == Path("c.json").read_text()
-    code, out, _ = run("fit", path, "--weight", "times", "-o", "c.json", "--force")
+    again = run("fit", path, "--weight", "times", "-o", "c.json", "--force")[1]
+    assert again.startswith("fitted evidence-scaling --safe (the default; ")  # 600 rows given twice are 600
+    y, prob = too_low(1200)
+    prob = prob.round(1)
+    (label, score), count = np.unique([y, prob], axis=1, return_counts=True)
+    table = save("counts.csv", y=label.astype(int), p=score, times=count)
+    code, out, _ = run("fit", table, "--weight", "times", "-o", "c.json", "--force")
     assert (code, out.startswith("fitted evidence-scaling (the default; --method NAME")) == (0, True)
-    twice = EvidenceScaling(labels=[False, True]).fit(np.tile(prob, 2), np.tile(y, 2))
-    assert load_calibrator("c.json").calibrate(prob) == pytest.approx(twice.calibrate(prob), abs=1e-6)
+    rows = EvidenceScaling(labels=["0", "1"]).fit(prob, y.astype(int).astype(str))
+    assert load_calibrator("c.json").calibrate(prob) == pytest.approx(rows.calibrate(prob), abs=1e-6)
     pairs = save("pairs.csv", y=np.tile(y, 2), p=np.tile(prob, 2))
     assert "fitted beta (the default" in run("fit", pairs, "--notion", "top-label", "-o", "d.json")[1]
 
@@ -482,11 +488,12 @@ def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(r
     path = save("my file.csv", outcome=rng.random(1000) < 1 / (1 + np.exp(-z)), z=3 * z + 2, w=np.ones(1000), other=z)
     code, out, _ = run("advise", path, "--label", "outcome", "--logit", "z", "--weight", "w")
     assert code == 0
-    rows, *table, command = out.splitlines()
+    said, rows, table, command = re.split(r"\n(?=1000 of|method|calibrant)", out.strip())
     table_of = read_table(path)
+    assert run("assess", path, "--label", "outcome", "--logit", "z")[1].endswith(f"\n{said}\n")
     expected = advise(table_of["outcome"], table_of["z"], input="logit", sample_weight=np.ones(1000))
     assert rows == "1000 of 1000 rows, 2 classes, 5 folds"
-    assert "\n".join(table) == str(expected)
+    assert table == str(expected)
     how = f"--label outcome --logit z --weight w --method {expected.recommended}"
     assert command == f"calibrant fit 'my file.csv' {how} -o calibrator.json"
     assert run(*shlex.split(command)[1:])[0] == 0

@@ -490,7 +490,9 @@ def array_parameters(name):
     """Return an array for each parameter of a public function that takes one, and what else it is called with."""
     parameters = inspect.signature(load(name)).parameters
     takes = [
-        p for p, facts in parameters.items() if "ArrayLike" in str(facts.annotation) or p in ("class_weight", "kept")
+        p
+        for p, facts in parameters.items()
+        if "ArrayLike" in str(facts.annotation) or p in ("class_weight", "kept", "y_true", "y_prob")
     ]
     takes += ["sample_weight"] if takes and "data" in parameters else []
     arrays = {p: OTHERWISE.get(name, {}).get(p, BASE.get(p)) for p in takes}

@@ -145,7 +145,8 @@ def test_sums_of_another_plan_or_of_other_classes_do_not_add_up():
     of_two = problem_of(([0, 1], np.array([[0.5, 0.5], [0.1, 0.9]]), None))
     for batch, plan in ((second, other), (of_two, one)):
         with pytest.raises(
-            ValueError, match=r"sums add up only if they are of one plan and of the same classes; got others"
+            ValueError,
+            match=r"(sums|bins) add up only (if they are of one plan and of the same classes; got others|over the same edges)",
         ):
             scan(first, one) + scan(batch, plan)
     with pytest.raises(

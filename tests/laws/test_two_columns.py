@@ -80,7 +80,7 @@ def leaves(result, path=""):
         yield path, result
     elif is_dataclass(result):
         for field in fields(result):
-            if field.name == "whole":  # known of parts only, and derived where it is not
+            if field.name == "of_whole":  # known of parts only, and derived where it is not
                 continue
             yield from leaves(getattr(result, field.name), f"{path}.{field.name}")
     elif isinstance(result, Mapping):

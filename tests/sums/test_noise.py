@@ -71,7 +71,7 @@ def test_no_other_cells_are_steady():
     problem = problem_of(softmax(np.random.default_rng(0).normal(0.0, 3.0, (5000, 3))))
     for notion, binning in ((ClassWise(), EqualWidth(15)), (TopLabel(), EqualMass(10)), (Flattened(), EqualWidth(1))):
         moments = Moments.of(scan(problem, Plan.of_cells([(notion, binning)], noise=True)).cells[0])
-        assert moments.steady.cell.size == 0
+        assert moments.steady[0].size == 0
 
 
 @pytest.mark.parametrize(("size", "mu"), [(1000, 45.0), (300, 100.0), (1_000_000, 100_000.0)])

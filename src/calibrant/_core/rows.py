@@ -376,7 +376,7 @@ class BinaryProblem(WeightedRows):
         return f"BinaryProblem({name}rows={self.size}, share={self.share:.4g})"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Forecast:
     """Probabilities or logits of K classes, shape (n, K); the one is derived from the other when asked for.
 
@@ -454,10 +454,10 @@ class OfOneEvent(Forecast):
     event: FloatArray
 
     def __init__(self, event: FloatArray, is_logit: bool, given_in: np.dtype[np.floating[Any]]) -> None:
-        self.__dict__.update(event=event, is_logit=is_logit, given_in=given_in)
+        self.event, self.is_logit, self.given_in = event, is_logit, given_in
 
     @cached_property
-    def values(self) -> FloatArray:
+    def values(self) -> FloatArray:  # type: ignore[override]
         """Probabilities or logits as a table, shape (n, 2)."""
         return two_columns(self.event, is_logit=self.is_logit).values
 
@@ -509,6 +509,7 @@ class SimplexProblem(WeightedRows):
     weights: Weights
     classes: npt.NDArray[np.generic]
     is_of_predictions: bool = False
+    known: dict[str, npt.NDArray[Any]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def prob(self) -> FloatArray:
@@ -525,21 +526,24 @@ class SimplexProblem(WeightedRows):
         """Number of rows."""
         return self.label.size
 
-    @cached_property
+    @property
     def top(self) -> IntArray:
         """The predicted class of each row, shape (n,): that of the highest probability, of equal ones the first."""
-        return self.forecast.top
+        if "top" not in self.known:
+            self.known["top"] = self.forecast.top
+        return self.known["top"]
 
-    @cached_property
+    @property
     def of_true(self) -> FloatArray:
         """Probability of the true class of each row, shape (n,)."""
-        return self.forecast.of(self.label)
+        if "of_true" not in self.known:
+            self.known["of_true"] = self.forecast.of(self.label)
+        return self.known["of_true"]
 
     def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> Self:
         weights = self.weights.part(rows) if weights is None else weights
         part = replace(self, forecast=self.forecast.at(rows), label=self.label[rows], weights=weights)
-        for name in vars(self).keys() & {"top", "of_true"}:  # known, and cheaper to take along than to find again
-            object.__setattr__(part, name, vars(self)[name][rows])
+        part.known.update({name: column[rows] for name, column in self.known.items()})
         return part
 
 

@@ -16,8 +16,8 @@ from calibrant._core.checks import require, together, whole
 from calibrant._core.result import Result, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray, Problem, Weights, as_simplex
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.classifier import Method, default_method
-from calibrant.calibrators.safe import folds, sorted_rows
+from calibrant.calibrators.classifier import Method, default_of
+from calibrant.calibrators.safe import folds, in_order
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit.folds import observed
 from calibrant.metrics.kinds import LogLoss
@@ -34,7 +34,7 @@ OF_CLASSES = ("temperature", "svs", "sms")
 LEAST_ROWS = 100
 """Rows below which nothing is advised: the standard errors of fewer mean little."""
 
-MOST_ROWS, MOST_NUMBERS, FEWEST_DRAWN = 20_000, 1 << 18, 2000
+MOST_ROWS, MOST_NUMBERS, FEWEST_DRAWN = 10_000, 100_000, 2000
 """Rows, and probabilities, that are looked at, so that the answer takes seconds; and rows that are, however many classes."""
 
 MOST_MISSED = 10.0
@@ -177,7 +177,7 @@ def advise(
     n_folds : int, default=5
         Each candidate is fitted as often, on the rows outside one fold, and judged on that fold.
     rng : numpy.random.Generator, int or None, default=0
-        Which rows make a fold, and which are drawn from more than 20 000.
+        Which rows make a fold, and which are drawn from more than 10 000.
     other_true, other_prob : array-like, optional
         Labels and probabilities of held-out rows that the classifier was not trained on, such as a test set. They are
         compared with the rows at hand; nothing is fitted to them.
@@ -208,12 +208,12 @@ def advise(
     The answer is "identity" where all rows are of one class, or where the forecast expects more than 10 rows of a class that
     has none.
 
-    A weight, whole or not, is here how much a row counts, and no number of rows: a row of any weight is in one fold, is one
-    of the 100, and is one observation in the standard errors. The candidates are fitted with the weights as given, as the
-    calibrator will be. Copies, as of rows that were upsampled, are found by their labels, with a `CalibrationWarning`: they are
-    one row, with the weight of all.
+    A whole weight is a number of equal rows, which are dealt to the folds one by one, as `SafeCalibrator` deals them: counts
+    get the advice of the repeated rows. A row whose weight is a fraction is in one fold, and is one observation in the standard
+    errors. Copies, as of rows that were upsampled, are found by their labels: they are one row, with the weight of all, also
+    where the default is chosen by the number of rows. A `CalibrationWarning` says so where there are many.
 
-    At most 20 000 rows are looked at, and of many classes 262 144 probabilities, or 2000 rows. Methods that are left out may
+    At most 10 000 rows are looked at, and of many classes 100 000 probabilities, or 2000 rows. Methods that are left out may
     do better: `calibrant list calibrators` names them all.
 
     Examples
@@ -226,27 +226,24 @@ def advise(
     problem = as_problem(y_true, y_prob, **data)
     if other_true is not None or other_prob is not None:
         warn_if_training_rows(problem, _other(other_true, other_prob, problem, data))
-    used = _drawn(problem, as_rng(rng))
-    distinct = observed(
-        used.at(slice(None), Weights(0.5 * used.weight / used.weights.total))
-    )  # a row of any weight is one
-    used = distinct if distinct.size < used.size else used
+    rows = observed(problem)
+    used, counts = in_order(_drawn(rows, as_rng(rng)))
     facts: dict[str, Any] = {
-        "n_rows": problem.size,
-        "n_used": used.size,
+        "n_rows": problem.weights.n_rows,
+        "n_used": int(counts.sum()),
         "n_classes": 2 if isinstance(problem, BinaryProblem) else problem.classes.size,
         "input": _input_of(problem),
     }
-    if (reason := _why_none(used, n_folds)) is not None:
+    if (reason := _why_none(used, facts["n_used"], n_folds)) is not None:
         loss = float(np.average(_loss_of_identity(used), weights=used.weight))
         return Advice(IDENTITY, reason, (Candidate(IDENTITY, loss, 0.0, 0.0),), n_folds=0, **facts)
-    methods = _candidates(problem, used)
-    losses, weight = _cross_validated(sorted_rows(used), methods, n_folds, as_rng(rng))
+    methods = _candidates(rows, used)
+    losses, weights = _cross_validated(used, counts, methods, n_folds, as_rng(rng))
     candidates = tuple(
-        Candidate(method, float(np.average(loss, weights=weight)), *_paired(loss - losses[0], weight))
+        Candidate(method, float(np.average(loss, weights=weights.values)), *_paired(loss - losses[0], weights))
         for method, loss in zip((IDENTITY, *methods), losses, strict=True)
     )
-    chosen = candidates[_choice(losses, weight)]
+    chosen = candidates[_choice(losses, weights)]
     return Advice(chosen.method, _reason(chosen, candidates), candidates, n_folds=n_folds, **facts)
 
 
@@ -260,22 +257,22 @@ def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions
     return as_problem(other_true, other_prob, labels=problem.classes.tolist(), named=named, **how)
 
 
-def _why_none(problem: Problem, n_folds: int) -> str | None:
+def _why_none(problem: Problem, n_rows: int, n_folds: int) -> str | None:
     """Say why no calibrator can be judged on these rows; None where some can."""
-    if problem.size < (least := max(LEAST_ROWS, n_folds)):
-        return f"{_rows(problem.size)} are too few to judge a calibrator: {least} or more are needed."
+    if n_rows < (least := max(LEAST_ROWS, n_folds)):
+        return f"{_rows(n_rows)} are too few to judge a calibrator: {least} or more are needed."
     simplex, absent = as_simplex(problem), _absent(problem)
     names = simplex.classes.tolist()
     if len(names) - len(absent) == 1:
         return (
-            f"Leave the forecast as it is: all {problem.size} rows are of the class {names[simplex.label[0]]!r}, and a "
+            f"Leave the forecast as it is: all {n_rows} rows are of the class {names[simplex.label[0]]!r}, and a "
             "calibrator cannot be judged without rows of the other classes."
         )
-    expected = simplex.prob[:, absent].sum(axis=0)
+    expected = n_rows * np.average(simplex.prob[:, absent], axis=0, weights=problem.weight)
     if expected.size and expected.max() > MOST_MISSED:
         return (
             f"Leave the forecast as it is: no row is of the class {names[absent[expected.argmax()]]!r}, although the "
-            f"forecast expects {expected.max():.0f} of {problem.size}, and a calibrator would learn that it never occurs. "
+            f"forecast expects {expected.max():.0f} of {n_rows}, and a calibrator would learn that it never occurs. "
             "Pass rows of all classes."
         )
     return None
@@ -287,33 +284,31 @@ def _absent(problem: Problem) -> IntArray:
 
 
 def _candidates(problem: Problem, used: Problem) -> tuple[str, ...]:
-    n_classes = problem.classes.size
-    default = str(default_method(n_classes, problem.weights.rows))
+    n_classes, default = problem.classes.size, str(default_of(problem))
     simpler: tuple[str, ...] = OF_ONE_EVENT if n_classes == 2 else OF_CLASSES
     if n_classes > 2 and _absent(used).size:
         simpler = OF_CLASSES[:1]  # the others move single classes, and these rows cannot judge that
     return (*(method for method in simpler if method != default), default)
 
 
-def _choice(losses: FloatArray, weight: FloatArray) -> int:
+def _choice(losses: FloatArray, weights: Weights) -> int:
     """Return the number of the candidate to recommend; the first is the identity, and the last the default."""
 
     def is_better(number: int, than: int, by: float = 0.0) -> bool:
-        difference, error = _paired(losses[number] - losses[than], weight)
+        difference, error = _paired(losses[number] - losses[than], weights)
         return difference < -max(MARGIN * error, by)
 
     default = len(losses) - 1
     better = [number for number in range(1, len(losses)) if is_better(number, 0)]
     if default in better:
         better = [number for number in better if is_better(number, default, LEAST_GAIN)] or [default]
-    return min(better, key=lambda number: float(weight @ losses[number]), default=0)
+    return min(better, key=lambda number: float(weights.values @ losses[number]), default=0)
 
 
-def _paired(difference: FloatArray, weight: FloatArray) -> tuple[float, float]:
+def _paired(difference: FloatArray, weights: Weights) -> tuple[float, float]:
     """Return the mean of the differences of rows, and its standard error."""
-    total = float(weight.sum())
-    mean = float(weight @ difference) / total
-    return mean, float(np.sqrt(weight**2 @ (difference - mean) ** 2)) / total
+    mean = float(weights.values @ difference) / weights.total
+    return mean, float(np.sqrt(weights.of_variance @ (difference - mean) ** 2)) / weights.total
 
 
 def _reason(chosen: Candidate, candidates: tuple[Candidate, ...]) -> str:
@@ -323,9 +318,17 @@ def _reason(chosen: Candidate, candidates: tuple[Candidate, ...]) -> str:
             f"Leave the forecast as it is: no candidate ({tried}) lowers its cross-validated log loss by more than "
             f"{MARGIN:g} standard errors."
         )
+    least, but = min(candidates, key=lambda c: c.log_loss), ""
+    if least.log_loss < chosen.log_loss:
+        must = (
+            f"to take the place of the default it must be lower by more than {MARGIN:g} standard errors and {LEAST_GAIN:g} nats"
+            if chosen is candidates[-1]
+            else f"it gains less than {MARGIN:g} of its standard errors"
+        )
+        but = f" {least.method} has {least.log_loss:.4f}, but {must}."
     return (
         f"Fit {chosen.method}: it lowers the cross-validated log loss from {candidates[0].log_loss:.4f} to "
-        f"{chosen.log_loss:.4f} (difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f})."
+        f"{chosen.log_loss:.4f} (difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f}).{but}"
     )
 
 
@@ -337,28 +340,29 @@ def _rows(n: int) -> str:
 
 
 def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
-    """Return the problem, or a random part of the rows of a large one."""
+    """Return the problem, or a random part of the rows of a large one; a whole weight is that many rows."""
     n_classes = 2 if isinstance(problem, BinaryProblem) else problem.classes.size
-    most = min(MOST_ROWS, max(FEWEST_DRAWN, MOST_NUMBERS // n_classes))
-    if problem.size <= most:
+    most, ends = min(MOST_ROWS, max(FEWEST_DRAWN, MOST_NUMBERS // n_classes)), np.cumsum(problem.weights.times)
+    if ends[-1] <= most:
         return problem
-    rows: IntArray = np.sort(rng.choice(problem.size, most, replace=False))
-    return problem.at(rows)
+    drawn = np.searchsorted(ends, rng.choice(int(ends[-1]), most, replace=False), side="right")
+    rows, times = np.unique(drawn, return_counts=True)
+    return problem.at(rows, problem.weights.like(times * problem.weights.importance[rows]))
 
 
 def _cross_validated(
-    problem: Problem, methods: tuple[str, ...], n_folds: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
+    problem: Problem, counts: IntArray, methods: tuple[str, ...], n_folds: int, rng: np.random.Generator
+) -> tuple[FloatArray, Weights]:
     """Return the log loss of each held-out row by the identity and each method, and the weights of these rows.
 
-    A row is in one fold with all of its weight, whole or not: copies of it in the others would have been fitted on.
+    Each row stands for a count of equal ones, which are dealt to the folds one by one, as `SafeCalibrator` deals them.
     """
-    losses, weights = [], []
-    for held in folds(np.ones(problem.size, dtype=np.intp), n_folds, rng):
-        kept, out = (problem.at(np.flatnonzero(rows)) for rows in (held == 0, held))
+    losses, weights, unit = [], [], problem.weight / counts
+    for held in folds(counts, n_folds, rng):
+        kept, out = problem.weighted(unit * (counts - held)), problem.weighted(unit * held)
         losses.append(np.array([_loss_of_identity(out), *(_loss_of(method, kept, out) for method in methods)]))
         weights.append(out.weight)
-    return np.concatenate(losses, axis=1), np.concatenate(weights)
+    return np.concatenate(losses, axis=1), Weights(np.concatenate(weights))
 
 
 def _loss_of(method: str, kept: Problem, out: Problem) -> FloatArray:

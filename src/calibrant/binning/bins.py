@@ -33,6 +33,7 @@ class Ordered:
     starts: IntArray
     score: FloatArray
     occurred: BoolArray | None = None
+    order_found: IntArray | None = None
 
     @classmethod
     def of(cls, problem: BinaryProblem) -> Ordered:
@@ -44,14 +45,12 @@ class Ordered:
         order = np.argsort(problem.score, kind="stable")
         score = problem.score[order]
         starts = _starts_of_distinct(score)
-        ordered = cls(problem, starts, score[starts])
-        ordered.__dict__["order"] = order
-        return ordered
+        return cls(problem, starts, score[starts], order_found=order)
 
     @cached_property
     def order(self) -> IntArray:
         """Rows in the order of their scores; equal ones as they stand in the problem."""
-        return np.argsort(self.problem.score, kind="stable")
+        return np.argsort(self.problem.score, kind="stable") if self.order_found is None else self.order_found
 
     @cached_property
     def count(self) -> IntArray:

@@ -169,7 +169,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             given=f"{type(self).__name__} requires y to be passed, but the target y is None",
             hint="Pass the class of each row",
         )
-        before = dict(self.__dict__)
+        before = dict(vars(self))
         try:
             if isinstance(X, InBatches):
                 problem, self.n_features_in_ = problem_of_batches(
@@ -179,7 +179,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             else:
                 self._fit_data(X, y, sample_weight)
         except BaseException as error:  # also when interrupted from the keyboard
-            self.__dict__ = before
+            for name in vars(self).keys() - before:
+                delattr(self, name)
+            for name, value in before.items():
+                setattr(self, name, value)
             if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
                 raise error.__cause__ from None  # numba was just handing back an array
             if in_batches:

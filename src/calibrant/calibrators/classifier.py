@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self
@@ -37,15 +38,16 @@ from sklearn.utils.validation import (
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, more, text_of
-from calibrant._core.border import as_labels, as_weights
+from calibrant._core.border import as_labels, as_problem, as_weights
 from calibrant._core.checks import as_numbers, choice, flag, number, refuse, require
+from calibrant._core.rows import Problem
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.isotonic import VennAbers
 from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.calibrators.temperature import TemperatureScaling
-from calibrant.exceptions import warn
-from calibrant.fit.folds import copies_of
+from calibrant.exceptions import CalibrationWarning, warn
+from calibrant.fit.folds import copies_of, observed
 
 # What is fitted where no calibrator is named, and what `advise` recommends: one place by classes and rows
 
@@ -80,6 +82,13 @@ def default_method(n_classes: int, n_rows: float) -> Method:
     docs/calibrators.md has the reasons.
     """
     return Method("evidence-scaling" if n_classes <= MOST_CLASSES else "sms", safe=not n_rows >= SAFE_BELOW)
+
+
+def default_of(problem: Problem) -> Method:
+    """Return what is fitted to a problem where no method is named: copies of a row count as one, as they do in the fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)  # the fit says it
+        return default_method(problem.classes.size, observed(problem).weights.rows)
 
 
 # Groups of rows: anything that says which rows belong together
@@ -325,12 +334,14 @@ class Training:
         return clone(self.estimator).fit(_safe_indexing(X, rows), truth[rows], **keywords)
 
     def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
-        n_classes, n_rows = len(self.classes), as_weights(weight, len(truth)).rows
-        method = default_method(n_classes, n_rows).calibrator() if self.calibrator is None else self.calibrator
-        calibrator = calibrator_for(method, n_classes)
-        calibrator.set_params(
-            input="probability" if hasattr(estimator, "predict_proba") else "logit", labels=self.classes
-        )
+        given: Any = {
+            "input": "probability" if hasattr(estimator, "predict_proba") else "logit",
+            "labels": self.classes,
+        }
+        method = self.calibrator
+        if method is None:
+            method = default_of(as_problem(truth, forecast, sample_weight=weight, **given)).calibrator()
+        calibrator = calibrator_for(method, len(self.classes)).set_params(**given)
         return estimator, calibrator.fit(forecast, truth, weight)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -12,17 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, prob_of_scores
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, number, numbers, source, whole
+from calibrant._core.checks import choice, flag, number, numbers, require, source, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import BoolArray, Forecast, SimplexProblem
 from calibrant.binning.cells import simplex_grid
 from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
-from calibrant.calibrators.canonical import TableRows, rows_of
 from calibrant.calibrators.temperature import TemperatureScaling, check_temperature
 from calibrant.exceptions import warn
-from calibrant.fit.multinomial import BLOCK, LEAST_ROWS, TOLERANCE, Design, Diagonal, Full
+from calibrant.fit.log_loss import Extent, over_rows
+from calibrant.fit.multinomial import TOLERANCE, Design, Diagonal, Full, LargeObjective, Objective, TableRows, blocks
 from calibrant.fit.simplex_tree import BlockCandidates, Candidates, DataCandidates, GivenCandidates, Growth
-from calibrant.sums.reading import UnreadSimplex
+from calibrant.sums.reading import UnreadSimplex, is_unread
 
 # What vector, matrix, Dirichlet and structured scaling share: the fit of a table, its units, and what is said of it
 
@@ -40,6 +41,12 @@ SMALL, SMALLEST = 0.5, 1e-100
 """Size of logits below which they are measured in units of twice the largest, and the smallest unit. Log-probabilities are
 never as small: weights of tiny logits must be large, and a ridge in the usual units would hold them where they are."""
 
+EVEN = 1e-12
+"""Difference of scores, relative to the largest, that is rounding."""
+
+MOST_PARAMETERS = 1200
+"""Parameters up to which second derivatives are summed over streamed rows."""
+
 MOST_EXPONENT = 100.0
 
 STRONGEST = 1e100
@@ -55,45 +62,77 @@ class Fitted(NamedTuple):
 
 
 def fit_table(
-    design: Design, rows: TableRows, problem: SimplexProblem, ridge: FloatArray, centre: FloatArray, start: FloatArray
+    design: Design,
+    problem: SimplexProblem,
+    entering: Callable[[Forecast], FloatArray],
+    ridge: FloatArray,
+    centre: FloatArray,
+    start: FloatArray,
 ) -> Fitted:
-    """Minimise the objective; say so where its certificate is not met, or nothing but the smallest ridge holds the table."""
-    free = ridge <= TINY_RIDGE
-    unit, tiny = np.ones_like(centre), np.full_like(centre, TINY_RIDGE)
-    largest = rows.largest
+    """Minimise the objective on the log-probabilities, or logits, of a forecast that enter a map.
+
+    It says so where its certificate is not met, or nothing but the smallest ridge holds the table.
+    """
+
+    def made(batch: SimplexProblem, size: float = 1.0) -> TableRows:
+        z = entering(batch.forecast)
+        return (z if size == 1.0 else z / size), batch.label, batch.weight
+
+    over = over_rows(problem, made)
+    extent: Extent = over(_extent)
+    largest, weights = float(extent.largest[0]), extent.sums[1:]
+    free, unit, tiny, size = ridge <= TINY_RIDGE, np.ones_like(centre), np.full_like(centre, TINY_RIDGE), 1.0
     if largest > ORDINARY:
-        unit[design.slopes] = largest
-        rows, start = rows.in_units(largest), start / unit
+        unit[design.slopes] = size = largest
+        start = start / unit
         # So far from a weight of one the pull to it is that to zero, which leaves the table its digits.
         centre = np.where(free & (unit > 1.0), 0.0, centre)
     elif largest < SMALL:
         unit[design.slopes] = size = max(largest / SMALL, SMALLEST)
-        rows, start, tiny = rows.in_units(size), start * unit, tiny * unit**2
-    ridge = np.where(free, tiny, ridge)
-    objective = rows.objective(design, np.minimum(ridge / unit**2, STRONGEST), centre * unit)
+        start, tiny = start * unit, tiny * unit**2
+    if size != 1.0:
+        over = over_rows(problem, partial(made, size=size))
+    is_large = centre.size > design.most_dense and not is_unread(problem)
+    require(
+        is_large or centre.size <= max(MOST_PARAMETERS, design.most_dense),
+        f"a map that is fitted to rows in batches must have at most {MOST_PARAMETERS} parameters",
+        value=centre.size,
+        hint="Take a sample of the rows, predictions.sample(100_000), or a method with fewer parameters",
+    )
+    total, kind = float(weights.sum()), LargeObjective if is_large else Objective
+    ridge = np.minimum(np.where(free, tiny, ridge) / unit**2, STRONGEST)
+    objective = kind(design, over, total, ridge, centre * unit)
+    most = TOLERANCE * max(1.0, float(extent.sums[0]) / total / size)
     with np.errstate(over="ignore", invalid="ignore"):
-        minimum = objective.minimum(start)
-    found = Fitted(minimum.point.x, minimum.residual, minimum.n_iter)
-    rounding = float(
-        (2.0 * objective.ridge * np.spacing(np.abs(found.table))).max()
-    )  # of a heavy penalty's own gradient
-    if not found.gradient <= (most := TOLERANCE * objective.scale + rounding):
+        minimum = objective.minimum(start, most)
+    table = minimum.point.x
+    most += float((2.0 * ridge * np.spacing(np.abs(table))).max())  # rounding of a heavy penalty's own gradient
+    if not minimum.residual <= most:
         warn(
-            f"the largest component of the gradient must fall below {most:.1e}; it is {found.gradient:.1e} after "
-            f"{found.steps} Newton steps. The last table is used. Fit on more rows, or with a larger penalty.",
+            f"the largest component of the gradient must fall below {most:.1e}; it is {minimum.residual:.1e} after "
+            f"{minimum.n_iter} Newton steps. The last table is used. Fit on more rows, or with a larger penalty.",
             ConvergenceWarning,
         )
-    elif why := _held_by_ridge(design, rows, problem.classes, free, found.table - objective.centre):
+    elif why := _held_by_ridge(design, over, problem.classes[weights == 0.0], free, table - objective.centre):
         warn(
             f"every class must occur, and classes overlap, for the log loss to have a minimum; {why}: only the ridge penalty "
             f"of {TINY_RIDGE:g} keeps the map finite. Fit on more rows, or with a larger penalty.",
             ConvergenceWarning,
         )
-    return found._replace(table=found.table / unit)
+    return Fitted(table / unit, minimum.residual, minimum.n_iter)
+
+
+def _extent(rows: TableRows) -> Extent:
+    """Weighted sum of the largest size of a log-probability of each row, and weight of each class; the largest size of all."""
+    z, label, weight = rows
+    size = np.maximum(z.max(axis=1), -z.min(axis=1))
+    return Extent(
+        np.append(weight @ size, np.bincount(label, weight, z.shape[1])), size.max(keepdims=True, initial=0.0)
+    )
 
 
 def _held_by_ridge(
-    design: Design, rows: TableRows, classes: npt.NDArray[np.generic], free: BoolArray, change: FloatArray
+    design: Design, over: Callable[[Any], Any], absent: npt.NDArray[np.generic], free: BoolArray, change: FloatArray
 ) -> str | None:
     """Why the log loss falls for ever along what is free, or None if no reason is seen.
 
@@ -101,13 +140,28 @@ def _held_by_ridge(
     itself, and the way from the centre to the table found. A way along which no row loses and some row gains is one.
     """
     ahead = np.zeros_like(change)
-    ahead[design.slopes] = np.eye(classes.size) if isinstance(design, Full) else 1.0
+    ahead[design.slopes] = np.eye(change.shape[1]) if isinstance(design, Full) else 1.0
     if not free[ahead > 0].all():
         return None
-    occurred = rows.occurred()
-    if not occurred.all():
-        return f"the class {classes[int(np.argmin(occurred))]!s} does not occur"
-    return "the classes are separated" if any(rows.put_right(design, (ahead, np.where(free, change, 0.0)))) else None
+    if absent.size:
+        return f"the class {absent[0]!s} does not occur"
+
+    def moved(rows: TableRows) -> FloatArray:
+        """Return how many rows lose along each way, and how many gain: as a rule one of the first loses."""
+        (z, label, _), count = rows, np.zeros((2, 2))
+        for way, table in enumerate((ahead, np.where(free, change, 0.0))):
+            for part in blocks(len(z), z.shape[1]):
+                scores = design.scores(z[part], table)
+                of_label = scores[np.arange(len(scores)), label[part]]
+                rounding = EVEN * float(np.abs(scores).max())
+                count[0, way] += (of_label < scores.max(axis=1) - rounding).sum()
+                count[1, way] += (of_label > scores.min(axis=1) + rounding).sum()
+                if count[0, way]:
+                    break
+        return count
+
+    lose, gain = over(moved)
+    return "the classes are separated" if ((lose == 0) & (gain > 0)).any() else None
 
 
 def identity(n_classes: int) -> FloatArray:
@@ -156,15 +210,14 @@ def temperature_of(problem: SimplexProblem) -> float:
 def tempered(log_prob: FloatArray, temperature: float, uniform: float) -> FloatArray:
     """Log-probabilities after a temperature and a mixture with the uniform forecast."""
     result = np.empty_like(log_prob)
-    step = max(LEAST_ROWS, BLOCK // log_prob.shape[1])
-    for start in range(0, len(log_prob), step):
-        z = log_prob[start : start + step]
+    for rows in blocks(*log_prob.shape):
+        z = log_prob[rows]
         prob = z - z.max(axis=1, keepdims=True)
         prob /= temperature
         np.exp(prob, out=prob)
         prob *= (1.0 - uniform) / prob.sum(axis=1, keepdims=True)
         prob += uniform / prob.shape[1]
-        np.log(prob, out=result[start : start + step])
+        np.log(prob, out=result[rows])
     return result
 
 
@@ -199,7 +252,7 @@ class LinearScaling(MulticlassCalibrator):
         centre: FloatArray,
         start: FloatArray,
     ) -> None:
-        found = fit_table(design, rows_of(problem, self._entering), problem, ridge, centre, start)
+        found = fit_table(design, problem, self._entering, ridge, centre, start)
         table = found.table
         if isinstance(design, Full):
             self.coef_, self.intercept_ = table[:-1].T.copy(), table[-1]

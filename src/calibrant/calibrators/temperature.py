@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,15 @@ from calibrant._core.arrays import LEAST_SCORE, FloatArray, prob_of_scores, sum_
 from calibrant._core.border import Input
 from calibrant._core.checks import number, require, shares
 from calibrant._core.registry import declare
-from calibrant._core.rows import Forecast, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._core.rows import Forecast, IntArray, SimplexProblem
 from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.calibrators.canonical import divided, steps_of
 from calibrant.calibrators.isotonic import check_steps, on_steps
 from calibrant.exceptions import warn
+from calibrant.fit.log_loss import over_rows
 from calibrant.fit.minimise import Minimum, ScalarPoint, Stop, minimise, most_likely_shares
-from calibrant.sums.reading import UnreadSimplex
+from calibrant.fit.multinomial import sums_of_exponent
+from calibrant.sums.reading import is_unread
 
 # Temperature scaling: one number that makes all forecasts bolder or more cautious
 
@@ -33,9 +34,6 @@ LAST_STEP = 1e-7
 
 MANY_ROWS, ONE_IN = 1 << 12, 16
 """From so many rows on, the temperature of one row in so many is where the search for that of all begins."""
-
-BLOCK = 1 << 15
-"""Numbers worked on at a time: a block stays in the processor's cache through all the steps of an evaluation."""
 
 
 @declare(
@@ -103,7 +101,7 @@ class TemperatureScaling(MulticlassCalibrator):
         super().__init__(input=input, labels=labels)
 
     def _fit(self, problem: SimplexProblem) -> None:
-        found, why = _minimum(_InBatches(problem) if isinstance(problem, UnreadSimplex) else _Loss.of(problem))
+        found, why = _minimum(problem)
         self.temperature_ = 1.0 / float(found.point.x[0])
         self.gradient_, self.n_iter_ = float(found.point.gradient[0]), found.n_iter
         if why:
@@ -126,138 +124,69 @@ def _scores(forecast: Forecast) -> FloatArray:
     return forecast.values if forecast.is_logit else forecast.log_prob
 
 
-@dataclass(frozen=True, eq=False)
-class _Loss:
-    """The mean log loss of softmax(b z) as a function of b = 1 / T."""
-
-    scores: FloatArray
-    label: IntArray
-    share: FloatArray
-    top: FloatArray
-
-    @classmethod
-    def of(cls, problem: SimplexProblem) -> _Loss:
-        scores = _scores(problem.forecast)
-        return cls(scores, problem.label, problem.weight / problem.weight.sum(), scores.max(axis=1))
-
-    def part(self) -> _Loss | None:
-        """Return that of one row in so many, if there are many."""
-        if len(self.scores) < MANY_ROWS:
-            return None
-        few = slice(None, None, ONE_IN)
-        return _Loss(self.scores[few], self.label[few], self.share[few] / self.share[few].sum(), self.top[few])
-
-    def without_minimum(self) -> tuple[float, str] | None:
-        """Return where 1 / T ends and why, if no finite positive T is the best one.
-
-        The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the
-        true class; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
-        """
-        below, uneven, gain = self.order()
-        if not below:
-            if not uneven:
-                return 1.0, "every temperature is as good: the forecast is uniform"
-            return (
-                1.0 / COLDEST,
-                "the likelihood keeps growing as T falls to 0: in every row the true class has the highest probability",
-            )
-        if gain >= 0:
-            return (
-                1.0 / HOTTEST,
-                "the likelihood keeps growing as T rises to infinity: the forecast is no better than uniform",
-            )
-        return None
-
-    def order(self) -> FloatArray:
-        """Return how many rows have a higher score than that of the true class, and how many have scores that differ.
-
-        The third number is the slope of the mean log loss at T = infinity: the mean of the average score less that of the true
-        class.
-        """
-        of_true = self.scores[np.arange(len(self.scores)), self.label]
-        below, uneven = (of_true != self.top).sum(), (self.scores.min(axis=1) != self.top).sum()
-        return np.array([below, uneven, self.share @ (self.scores.mean(axis=1) - of_true)])
-
-    def at(self, x: FloatArray) -> _Inverse:
-        """Evaluate: the derivatives of a row are E z - z_y and Var z."""
-        return _Inverse.of_sums(x, self.sums(x))
-
-    def sums(self, x: FloatArray) -> FloatArray:
-        """Return the value and both derivatives."""
-        b, (n, n_classes) = float(x[0]), self.scores.shape
-        value = slope = curvature = 0.0
-        step = max(1, BLOCK // n_classes)
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
-            z = self.scores[rows] - self.top[rows, None]
-            p = np.exp(b * z)
-            total = p.sum(axis=1)
-            of_true = z[np.arange(len(z)), self.label[rows]]
-            mean = np.vecdot(p, z) / total
-            p *= z
-            square = np.vecdot(p, z) / total
-            share = self.share[rows]
-            # einsum, since the threads of BLAS take longer to wake than such short sums
-            value += float(np.einsum("i,i->", share, np.log(total) - b * of_true))
-            slope += float(np.einsum("i,i->", share, mean - of_true))
-            curvature += float(np.einsum("i,i->", share, square - mean**2))
-        return np.array([value, slope, curvature])
-
-
-class _InBatches(_Loss):
-    """The same of rows that are read in batches, once for each evaluation."""
-
-    def __init__(self, problem: UnreadSimplex) -> None:
-        self.__dict__.update(problem=problem)
-
-    problem: UnreadSimplex
-
-    def part(self) -> None:
-        """None: to read some rows takes as long as to read all."""
-        return
-
-    def order(self) -> FloatArray:
-        """Read the rows."""
-        return self.problem.reduce(lambda batch, _: self._of(batch).order())
-
-    def sums(self, x: FloatArray) -> FloatArray:
-        """Read the rows."""
-        return self.problem.reduce(lambda batch, _: self._of(batch).sums(x))
-
-    def _of(self, batch: Problem) -> _Loss:
-        """Return the loss of a batch, with its share of the weight of all rows."""
-        loss = _Loss.of(as_simplex(batch))
-        return replace(loss, share=loss.share * (batch.weights.total / self.problem.weights.total))
-
-
 class _Inverse(ScalarPoint):
     """The mean log loss at some 1 / T."""
-
-    @classmethod
-    def of_sums(cls, x: FloatArray, sums: FloatArray) -> _Inverse:
-        """Take value, slope and curvature."""
-        value, slope, curvature = sums.tolist()
-        return cls(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
 
     def reach(self, step: FloatArray) -> float:
         """Part of 1 / T."""
         return float(abs(step[0]) / self.x[0])
 
 
-def _minimum(loss: _Loss) -> tuple[Minimum[_Inverse], str]:
-    """Return where the mean log loss is least, or where the search ended and why; of many rows from a part of them on."""
-    if (without := loss.without_minimum()) is not None:
-        b, why = without
-        return Minimum(loss.at(np.array([b])), 0.0, 0, False), why
-    start, part = np.array([1.0]), loss.part()
-    if part is not None and not (few := _minimum(part))[1]:
-        start = few[0].point.x
-    lowest, highest = 1.0 / HOTTEST, 1.0 / COLDEST
-    found = minimise(loss.at, start, Stop(reach=LAST_STEP), lower=lowest, upper=highest)
-    b = float(found.point.x[0])
-    if min(b / lowest, highest / b) < 1.0 + 1e-6:
-        return found, "the best temperature lies beyond the end of the search"
-    return found, "" if found.converged else "the search has not converged"
+Rows = tuple[FloatArray, FloatArray, IntArray, FloatArray]
+"""Scores of rows, the highest of each, the true class and the weight."""
+
+
+def _rows(problem: SimplexProblem) -> Rows:
+    scores = _scores(problem.forecast)
+    return scores, scores.max(axis=1), problem.label, problem.weight
+
+
+def _order(rows: Rows) -> FloatArray:
+    """Return the weight, how many rows have a higher score than the true class has, and how many have scores that differ.
+
+    The fourth number is the slope of the log loss at T = infinity: the sum of the average score less that of the true class.
+    """
+    scores, top, label, weight = rows
+    of_true = scores[np.arange(len(scores)), label]
+    below, uneven = (of_true != top).sum(), (scores.min(axis=1) != top).sum()
+    return np.array([weight.sum(), below, uneven, weight @ (scores.mean(axis=1) - of_true)])
+
+
+def _minimum(problem: SimplexProblem) -> tuple[Minimum[_Inverse], str]:
+    """Return where the mean log loss is least, or where the search ended and why; of many rows begin with a part of them.
+
+    The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the true
+    class; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
+    """
+    over = over_rows(problem, _rows)
+    total, below, uneven, gain = over(_order)
+
+    def at(x: FloatArray) -> _Inverse:
+        value, slope, curvature = (over(lambda rows: sums_of_exponent(*rows, float(x[0]))) / total).tolist()
+        return _Inverse(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
+
+    if not uneven:
+        b, why = 1.0, "every temperature is as good: the forecast is uniform"
+    elif not below:
+        why = "the likelihood keeps growing as T falls to 0: in every row the true class has the highest probability"
+        b = 1.0 / COLDEST
+    elif gain >= 0:
+        why = "the likelihood keeps growing as T rises to infinity: the forecast is no better than uniform"
+        b = 1.0 / HOTTEST
+    else:
+        start, lowest, highest = np.array([1.0]), 1.0 / HOTTEST, 1.0 / COLDEST
+        if (
+            not is_unread(problem)
+            and problem.size >= MANY_ROWS
+            and not (few := _minimum(problem.at(slice(None, None, ONE_IN))))[1]
+        ):
+            start = few[0].point.x
+        found = minimise(at, start, Stop(reach=LAST_STEP), lower=lowest, upper=highest)
+        b = float(found.point.x[0])
+        if min(b / lowest, highest / b) < 1.0 + 1e-6:
+            return found, "the best temperature lies beyond the end of the search"
+        return found, "" if found.converged else "the search has not converged"
+    return Minimum(at(np.array([b])), 0.0, 0, False), why
 
 
 # Ensemble temperature scaling: a mixture of the forecast, the forecast at another temperature, and the uniform one

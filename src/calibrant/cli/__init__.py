@@ -50,7 +50,7 @@ LONGEST = 600
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use, 128 + n ended by signal n."""
     stderr = sys.stderr
-    sys.stderr = _Notes(stderr)  # type: ignore[assignment]
+    sys.stderr = _Notes(stderr)
     try:
         return _main(argv)
     finally:

@@ -37,10 +37,17 @@ COLUMNS, FLAGS = ("label", "prob", "logit", "weight", "classes"), ("percent", "n
 
 
 def run_advise(arguments: argparse.Namespace) -> int:
-    """Print which calibrator to fit to a forecast, if any."""
+    """Print what is wrong with a forecast, and which calibrator to fit, if any."""
+    from calibrant.assessment.table import assess
+    from calibrant.exceptions import CalibrationWarning
+
     forecast = read(arguments, arguments.file)
     warn_beside_other_rows(arguments, forecast)
     advice = advised(arguments, forecast)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)  # that of its log loss belongs to `calibrant assess`
+        values, data = values_of(arguments, forecast), data_of(arguments, forecast)
+        print(*assess(forecast.y_true, values, rng=arguments.seed, **data).verdict.sentences, sep="\n")
     print(f"{advice.n_used} of {advice.n_rows} rows, {advice.n_classes} classes, {advice.n_folds} folds")
     print(advice)
     if advice.command is not None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.inputs import (
+    as_json,
     assessed,
     calibrated_by,
     is_in_batches,
@@ -49,9 +50,6 @@ FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "p
 NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
 
 GATE = re.compile(r"\s*([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z_]+))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
-
-DRAWS = 1000
-"""Draws behind a p-value of `calibrant test`, where no number is asked for."""
 
 LAW_OF_MANY_ROWS = ("kernel",)
 """Tests that draw, unless there are very many rows: what they draw is known from what they found."""
@@ -266,11 +264,11 @@ def run_test(arguments: argparse.Namespace) -> int:
         left_out = 0 if isinstance(forecast, ForecastTable) else forecast.predictions.left_out[0]
         document = {
             n: {
-                "statistic": _finite(r.statistic),
+                "statistic": as_json(r.statistic),
                 "df": r.df,
-                "pvalue": _finite(r.pvalue),
+                "pvalue": as_json(r.pvalue),
                 "least_pvalue": r.least_pvalue,
-                "holm": _finite(adjusted[n]),
+                "holm": as_json(adjusted[n]),
                 "null": r.null.description,
             }
             for n, r in results.items()
@@ -527,19 +525,9 @@ def document_of(result: Assessment) -> dict[str, Any]:
         "level": result.level,
         "resamples": result.n_resamples,
         "metrics": {
-            row.metric: {name: _finite(value) for name, value in asdict(row.estimate).items()}
+            row.metric: {name: as_json(value) for name, value in asdict(row.estimate).items()}
             | ({"note": row.note} if row.note else {})
             for row in result.rows
         },
-        "verdict": {
-            name: _finite(value) if isinstance(value, float) else value
-            for name, value in asdict(result.verdict).items()
-        },
+        "verdict": {name: as_json(value) for name, value in asdict(result.verdict).items()},
     }
-
-
-def _finite(value: float | None) -> float | str | None:
-    """What JSON can hold: infinity is a word that `float` and JavaScript's Number read, and what is no number is not there."""
-    if value is None or math.isnan(value):
-        return None
-    return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")

@@ -53,8 +53,9 @@ FEWEST_SAMPLED = 10_000
 
 def run_fit(arguments: argparse.Namespace) -> int:
     """Fit a calibrator and save it."""
-    from calibrant._core.border import as_weights
+    from calibrant._core.border import as_problem
     from calibrant._core.checks import left_out
+    from calibrant._core.rows import OF_CALIBRATOR
     from calibrant.calibrators.evidence import MANY_NUMBERS
     from calibrant.cli.inputs import calibrator_of, method_of
     from calibrant.interop.save import save_calibrator
@@ -65,7 +66,7 @@ def run_fit(arguments: argparse.Namespace) -> int:
     inputs = [arguments.file, *read_too]
     require_free(Path(arguments.output), force=arguments.force, inputs=inputs, endings=(".json",))
     rows: tuple[Any, ...]
-    forecast, of_all = opened(arguments, [arguments.file]), ""
+    forecast, of_all, problem = opened(arguments, [arguments.file]), "", None
     if not isinstance(forecast, ForecastTable) and not arguments.method and not arguments.notion:
         stream = forecast  # the default is fitted to rows in memory
         forecast = sampled(stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
@@ -76,15 +77,17 @@ def run_fit(arguments: argparse.Namespace) -> int:
         prob, weight = values_of(arguments, forecast), weight_of(arguments, forecast)
         rows, labels = (prob, forecast.y_true, weight), labels_of(arguments, forecast)
         n_columns = prob.shape[1] if prob.ndim > 1 else 1
-        n_rows = len(prob) if weight is None else as_weights(weight, len(prob)).rows
+        if not arguments.method and not arguments.notion:
+            data: dict[str, Any] = {"sample_weight": weight, "labels": labels, "input": forecast.input}
+            problem = as_problem(forecast.y_true, prob, remedies=OF_CALIBRATOR, **data)
     else:
         hint = "Pass --sample N, to fit to some of the rows and to compare these"
         left_out("--other", arguments.other, "with files that are read in batches", hint=hint)
         rows, labels = (forecast.predictions,), None
-        n_columns, n_rows = len(forecast.forecast_columns), 0.0  # a default that depends on them is fitted to a sample
+        n_columns = len(forecast.forecast_columns)
         if forecast.n_classes > 2:
             n_columns = forecast.n_classes  # perhaps in one column of lists
-    chosen = method_of(arguments, n_columns=n_columns, n_rows=n_rows)
+    chosen = method_of(arguments, problem)
     calibrator = calibrator_of(arguments, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
     names = forecast.forecast_columns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -635,6 +636,13 @@ def warn_beside_other_rows(arguments: argparse.Namespace, forecast: ForecastTabl
     warn_if_training_rows(*(Shown.of(whole, one.file, one).problem(whole) for one in both))
 
 
+def as_json(value: Any) -> Any:
+    """What JSON can hold: infinity is a word that `float` and JavaScript's Number read, and what is no number is null."""
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+
+
 # Options that are whole numbers
 
 
@@ -664,14 +672,14 @@ OF_A_NOTION = "beta"
 PYTHON = {"True": True, "False": False, "None": None}
 
 
-def method_of(arguments: argparse.Namespace, *, n_columns: int, n_rows: float) -> Method:
-    """Return the method that was asked for, or the default: beta calibration, of one event, where a notion makes many."""
+def method_of(arguments: argparse.Namespace, problem: Problem | None) -> Method:
+    """Return the method that was asked for, or the default of the problem; there is none where a notion makes many events."""
     from calibrant._core.registry import find
-    from calibrant.calibrators.classifier import Method, default_method
+    from calibrant.calibrators.classifier import Method, default_of
 
     if arguments.method:
         return Method(find("calibrator", arguments.method).word_for(arguments.method), arguments.safe)
-    default = Method(OF_A_NOTION, safe=False) if arguments.notion else default_method(max(2, n_columns), n_rows)
+    default = Method(OF_A_NOTION, safe=False) if problem is None else default_of(problem)
     return default._replace(safe=default.safe or arguments.safe)
 
 

@@ -1,4 +1,4 @@
-"""From files to the monitors of `calibrant monitor`: all files are read as the first one was."""
+"""`calibrant monitor`: calibration over time, from files in the order of their names, with a state that is continued."""
 
 from __future__ import annotations
 
@@ -9,255 +9,29 @@ import json
 import os
 import re
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from calibrant._core.checksum import checksum_of
-from calibrant.cli.inputs import asked_of_rows, labels_of, pos_label_of, rows_named, values_of, weight_of
+from calibrant.cli.inputs import as_json, asked_of_rows, labels_of, pos_label_of, rows_named, values_of, weight_of
 
 if TYPE_CHECKING:
     from calibrant.interop.tables import ForecastTable
     from calibrant.monitoring import Monitor, MonitorTable
 
 
-# The files of `calibrant monitor`, and what it keeps between runs: how they are read, which were, a monitor for each group
+# The files that are watched
 
 
-STATE = "calibrant_monitor_files"
-
-VERSION = 2
-"""Of the file of a state."""
-
-LONGEST_WRITE = 600
-"""Seconds after which the lock of a state is that of a run that was killed."""
-
-ALL = ""
-"""Name of the one group where there are no groups."""
-
-TEXT = (str,)
-OPEN = (str, type(None))
-
-
-@dataclass(frozen=True)
-class WatchedFile:
+class WatchedFile(NamedTuple):
     """A file: its ``path`` as it is shown, its ``place`` on this machine, and the ``window`` that it is without --time."""
 
     path: str
     place: str
     window: str
-
-
-@dataclass(frozen=True)
-class Content:
-    """What a file holds: its length and digest, by which it is known wherever it lies."""
-
-    bytes: int
-    sha256: str
-
-    @classmethod
-    def of(cls, path: str) -> Content:
-        """Read a file."""
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
-            return cls(file.tell(), digest.hexdigest())
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How all files are read, as the first one settled it.
-
-    ``by``, ``time``, ``label`` and ``weight`` are columns, as are ``columns``, in the order of ``labels``. ``rows`` is the part
-    of each file that is used, ``scale`` what is done with probabilities; ``reference`` is a file, and ``reference_sha256`` what
-    it held.
-    """
-
-    by: str | None
-    time: str | None
-    label: str
-    columns: tuple[str, ...]
-    input: str
-    weight: str | None
-    rows: str | None
-    scale: str
-    reference: str | None
-    reference_sha256: str | None
-    labels: tuple[Any, ...]
-    pos_label: Any
-    notion: str | None
-    bins: int
-    window: int | str | None
-    n_reference: int
-    alpha: float
-
-    @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Reading:
-        """Return what `asdict` wrote down, or refuse it."""
-        names = [one.name for one in fields(cls)]
-        _require(isinstance(plain, dict) and sorted(plain) == sorted(names), "how files are read")
-        kinds: dict[str, tuple[type, ...]] = {
-            **dict.fromkeys(("label", "input", "scale"), TEXT),
-            **dict.fromkeys(("by", "time", "weight", "rows", "reference", "reference_sha256", "notion"), OPEN),
-            "columns": (list,),
-            "labels": (list,),
-        }
-        _require(all(isinstance(plain[name], kind) for name, kind in kinds.items()), "how files are read, in words")
-        _require(plain["columns"] and all(isinstance(one, str) for one in plain["columns"]), "names of columns")
-        _require(plain["scale"] in ("as-given", "normalize", "percent"), "a rule for rows")
-        return cls(**{**plain, "columns": tuple(plain["columns"]), "labels": tuple(plain["labels"])})
-
-
-@dataclass(frozen=True)
-class Known(Content):
-    """What a file held when it was read, and its window."""
-
-    window: str | None
-
-
-class WatchState:
-    """The state of a watch; ``before`` is what its file held when it was read, None where there was none.
-
-    ``pages`` are digests by --output: of what the last run wrote there, and of what it replaced, as it may have ended between
-    state and page. ``reported`` are alarms by group and test, with the number of files that were known when the gate failed.
-    """
-
-    def __init__(self, path: str | None, before: bytes | None = None) -> None:
-        self.path, self.before = path, before
-        self.reading: Reading | None = None
-        self.known: dict[str, Known] = {}
-        self.monitors: dict[str, Monitor] = {}
-        self.pages: dict[str, list[str]] = {}
-        self.reported: dict[str, dict[str, int]] = {}
-
-    @classmethod
-    def read(cls, path: str | None) -> WatchState:
-        """Read a state, or begin a new one."""
-        if path is None or not os.path.lexists(path):
-            return cls(path)
-        if not Path(path).is_file():  # a device has no end
-            raise ValueError(
-                f"--state must be a file that `calibrant monitor` wrote; {path} is none. Name another, or begin a new one."
-            )
-        data = Path(path).read_bytes()
-        try:
-            found = cls(path, data)
-            found._fill(json.loads(data.decode("utf-8"), parse_constant=_no_number))
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
-            raise ValueError(
-                f"--state must be a file that `calibrant monitor` wrote; {path} is not: {str(error).removesuffix('.')}. "
-                "Put back a copy of it, or remove it and name all files again: their rows are then read anew."
-            ) from error
-        return found
-
-    def _fill(self, plain: Any) -> None:
-        from calibrant.monitoring import Monitor
-
-        _require(isinstance(plain, dict) and STATE in plain, "the entries of a state")
-        _require(plain.get("version") == VERSION, f"a state of version {VERSION}")
-        if plain.get("checksum") != checksum_of(plain):
-            raise ValueError("it does not match its checksum, so it was changed or damaged")
-        self.reading = reading = Reading.from_dict(plain["reading"])
-        self.pages, self.reported = plain["pages"], plain["reported"]
-        _require(all(set(map(type, one)) == {str} for one in self.pages.values()), "digests of what was written")
-        _require(all(set(map(type, one.values())) == {int} for one in self.reported.values()), "alarms of groups")
-        for place, one in plain[STATE].items():
-            _require(
-                sorted(one) == ["bytes", "sha256", "window"]
-                and type(one["bytes"]) is int
-                and isinstance(one["sha256"], str)
-                and len(one["sha256"]) == 64
-                and isinstance(one["window"], OPEN),
-                "what each file held",
-            )
-            self.known[place] = Known(**one)
-        _require(self.known, "the files that were read")
-        _require(plain["groups"] and (reading.by is not None or list(plain["groups"]) == [ALL]), "groups of --by")
-        for name, one in plain["groups"].items():
-            monitor = Monitor.from_dict(one)
-            own = (monitor.window, monitor.reference, monitor.alpha, monitor.binning.n_bins, monitor.pos_label)
-            settled = (reading.window, reading.n_reference, reading.alpha, reading.bins, reading.pos_label)
-            is_same = (
-                own == settled and tuple(monitor.labels or ()) == reading.labels and monitor.input == reading.input
-            )
-            notion = None if monitor.notion is None else monitor.notion.name
-            _require(
-                is_same and monitor.n_windows and notion == reading.notion, "monitors with the options of the state"
-            )
-            self.monitors[name] = monitor
-
-    def is_read(self, file: WatchedFile, content: Content, *, is_window: bool) -> str | None:
-        """Return where a file was read already, or a moved one before; refuse one that has changed, and a copy."""
-        before = self.known.get(file.place)
-        if before is not None:
-            if (before.bytes, before.sha256) == (content.bytes, content.sha256):
-                return file.path
-            how = f"had {before.bytes} bytes and has {content.bytes}"
-            if before.bytes == content.bytes:
-                how = f"has other content of the same {content.bytes} bytes"
-            raise ValueError(
-                f"a file that was read must stay as it is; {file.path} {how}. Put new rows into a new file, or begin anew."
-            )
-        for place, one in self.known.items():
-            if (one.bytes, one.sha256) == (content.bytes, content.sha256):
-                if not os.path.exists(place) or os.path.samefile(place, file.path):
-                    return place
-                raise ValueError(
-                    f"no file must be read twice; {file.path} has the content of {place}, which was read. Remove the copy; "
-                    "if these are other events, add a column that tells, such as their time."
-                )
-            if is_window and one.window == file.window and place != file.place:
-                raise ValueError(
-                    f"files must have names that differ without folder and ending, as each is a window; got {place} and "
-                    f"{file.place}. Rename one, name a folder that holds both, or name windows by --time."
-                )
-        return None
-
-    def own(self, page: Path) -> list[str]:
-        """Return the digest of a page that stands there, if it is one that this state wrote."""
-        if str(page) not in self.pages or not page.is_file():
-            return []
-        return [one for one in self.pages[str(page)] if one == Content.of(str(page)).sha256]
-
-    def fails_for(self, group: str, test: str) -> bool:
-        """Return whether the gate fails for an alarm: on its first run, and again while no other file is read."""
-        return self.reported.setdefault(group, {}).setdefault(test, len(self.known)) == len(self.known)
-
-    def write(self) -> None:
-        """Write the state, whole or not at all, and only if no other run has written it since it was read."""
-        from calibrant.interop.writing import whole_file
-
-        if self.path is None or self.reading is None:
-            return
-        state: dict[str, Any] = {
-            STATE: {place: asdict(one) for place, one in self.known.items()},
-            "version": VERSION,
-            "reading": asdict(self.reading),
-            "groups": {name: monitor.to_dict() for name, monitor in sorted(self.monitors.items())},
-            "pages": self.pages,
-            "reported": self.reported,
-        }
-        text = json.dumps(state | {"checksum": checksum_of(state)}, allow_nan=False)
-        if self.before is None:
-            try:
-                with whole_file(self.path) as beside:
-                    beside.write_text(text, encoding="utf-8")
-            except FileExistsError as error:
-                raise _written_by_another(self.path) from error
-            return
-        with _alone(self.path):
-            if not os.path.exists(self.path) or Path(self.path).read_bytes() != self.before:
-                raise _written_by_another(self.path)
-            with whole_file(self.path, force=True) as beside:
-                beside.write_text(text, encoding="utf-8")
-
-    def of_first_notion(self) -> None:
-        """Take the notion that the first rows decided: all groups have it."""
-        if self.reading is not None and self.monitors:
-            notion = next(iter(self.monitors.values())).notion
-            self.reading = replace(self.reading, notion=None if notion is None else notion.name)
 
 
 def files_of(named: list[str]) -> list[WatchedFile]:
@@ -291,44 +65,21 @@ def _files(name: str) -> Iterator[WatchedFile]:
         yield WatchedFile(str(folder / below), os.path.abspath(file), str(PurePosixPath(below).with_suffix("")))
 
 
-@contextmanager
-def _alone(path: str) -> Iterator[None]:
-    """Hold the place beside a state, for the moment in which it is compared and replaced."""
-    target = Path(os.path.realpath(path))
-    lock = target.with_name(f".{target.name}.lock")
-    with suppress(OSError):
-        if time.time() - lock.stat().st_mtime > LONGEST_WRITE:
-            lock.unlink()
-    try:
-        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError as error:
-        raise ValueError(
-            f"one run at a time must write --state {path}; another holds {lock}. Run again, or remove it if no run is left."
-        ) from error
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            lock.unlink()
+def digest_of(path: str) -> str:
+    """Return the digest by which a file is known wherever it lies."""
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"the file must exist; got {path}. Check the path.")
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _written_by_another(path: str) -> ValueError:
-    return ValueError(
-        f"--state must stay as it was while a run reads files; another run wrote {path}. Nothing was written; run again."
-    )
+# What is kept between runs: how files are read, which were, and a monitor for each group
 
 
-def _no_number(word: str) -> None:
-    raise ValueError(f"it holds {word}")
+STATE, VERSION = "calibrant_monitor_files", 3
 
-
-def _require(holds: object, what: str) -> None:
-    if not holds:
-        raise ValueError(f"it must hold {what}")
-
-
-# From files to the monitors of `calibrant monitor`: all files are read as the first one was
-
+ALL = ""
+"""Name of the one group where there are no groups."""
 
 MOST_GROUPS = 1000
 
@@ -337,190 +88,267 @@ WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0*")
 
 
 class Watch:
-    """The monitors of a state, to which files are added.
+    """The state of a watch, to which files are added.
 
-    A state that is continued settles what the command leaves out, and refuses what the command says otherwise.
+    Attributes
+    ----------
+    before : bytes or None
+        What the file of the state held when it was read; None where there was none.
+    kept : dict
+        How all files are read, as the first one settled it, with the options of the monitors; empty before.
+    known : dict of str to list
+        Place of each file that was read, by its digest, and the window that it is without --time.
+    monitors : dict of str to Monitor
+        One for each group.
+    pages : dict of str to list of str
+        Digests by --output: of what the last run wrote there, and of what it replaced, as it may have ended between state and
+        page.
+    reported : dict of str to dict
+        Alarms by group and test, with the number of files that were known when the gate failed.
     """
 
-    def __init__(self, arguments: argparse.Namespace, state: WatchState) -> None:
-        self.arguments, self.state = arguments, state
-        self.without_rows: list[str] = []
-        if state.reading is not None:
-            require_same(arguments, state.reading)
-            arguments.rows = state.reading.rows
-            arguments.percent = state.reading.scale == "percent"
-            arguments.normalize = state.reading.scale == "normalize"
+    def __init__(self, path: str | None) -> None:
+        self.path, self.before = path, None if path is None else self._bytes(path)
+        self.kept: dict[str, Any] = {}
+        self.known: dict[str, list[str | None]] = {}
+        self.monitors: dict[str, Monitor] = {}
+        self.pages: dict[str, list[str]] = {}
+        self.reported: dict[str, dict[str, int]] = {}
+        if self.before is not None:
+            self._read(self.before)
 
-    def add(self, file: WatchedFile) -> None:
+    def _bytes(self, path: str) -> bytes | None:
+        if os.path.lexists(path) and not Path(path).is_file():  # a device has no end
+            raise ValueError(
+                f"--state must be a file that `calibrant monitor` wrote; {path} is none. Name another, or begin a new one."
+            )
+        return Path(path).read_bytes() if os.path.lexists(path) else None
+
+    def _read(self, data: bytes) -> None:
+        from calibrant.monitoring import Monitor
+
+        try:
+            plain = json.loads(data.decode("utf-8"))
+            if plain["version"] != VERSION:
+                raise ValueError(f"it must hold a state of version {VERSION}")
+            if plain["checksum"] != checksum_of(plain):
+                raise ValueError("it does not match its checksum, so it was changed or damaged")
+            self.known, self.kept, self.pages, self.reported = (
+                plain[name] for name in (STATE, "kept", "pages", "reported")
+            )
+            self.monitors = {name: Monitor.from_dict(one) for name, one in plain["groups"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(
+                f"--state must be a file that `calibrant monitor` wrote; {self.path} is not: {str(error).removesuffix('.')}. "
+                "Put back a copy of it, or remove it and name all files again: their rows are then read anew."
+            ) from error
+
+    def write(self) -> None:
+        """Write the state, whole or not at all, and only if no other run has written it since it was read."""
+        from calibrant.interop.writing import whole_file
+
+        if self.path is None:
+            return
+        state: dict[str, Any] = {
+            STATE: self.known,
+            "version": VERSION,
+            "kept": self.kept,
+            "groups": {name: monitor.to_dict() for name, monitor in sorted(self.monitors.items())},
+            "pages": self.pages,
+            "reported": self.reported,
+        }
+        text = json.dumps(state | {"checksum": checksum_of(state)}, allow_nan=False)
+        try:
+            if self.before is not None and Path(self.path).read_bytes() != self.before:
+                raise FileExistsError(self.path)
+            with whole_file(self.path, force=self.before is not None) as beside:
+                beside.write_text(text, encoding="utf-8")
+        except (FileExistsError, FileNotFoundError) as error:
+            raise ValueError(
+                f"--state must stay as it was while a run reads files; another run wrote {self.path}. Nothing was written; "
+                "run again."
+            ) from error
+
+    def own(self, page: Path) -> list[str]:
+        """Return the digest of a page that stands there, if it is one that this state wrote."""
+        written = self.pages.get(str(page), [])
+        return [digest_of(str(page))] if written and page.is_file() and digest_of(str(page)) in written else []
+
+    def fails_for(self, group: str, test: str) -> bool:
+        """Return whether the gate fails for an alarm: on its first run, and again while no other file is read."""
+        return self.reported.setdefault(group, {}).setdefault(test, len(self.known)) == len(self.known)
+
+    # Files are added
+
+    def go_on(self, of: argparse.Namespace) -> None:
+        """Take from the state what the command leaves out, and refuse what it says otherwise."""
+        if self.kept:
+            require_same(of, self.kept)
+            of.rows, of.weight, scale = self.kept["rows"], self.kept["weight"], self.kept["scale"]
+            of.percent, of.normalize = scale == "percent", scale == "normalize"
+
+    def add(self, file: WatchedFile, of: argparse.Namespace) -> None:
         """Add the rows of a file, unless the state has them."""
-        if not os.path.isfile(file.path):
-            self._table(file.path)  # says what is wrong
-        by_time = self.arguments.time is not None or (
-            self.state.reading is not None and self.state.reading.time is not None
-        )
-        window = self.arguments.window if self.state.reading is None else self.state.reading.window
-        by_name = not by_time and window_of(window) is None
-        before, content = os.stat(file.path), Content.of(file.path)
-        if (where := self.state.is_read(file, content, is_window=by_name)) is not None:
-            of = "" if where == file.path else f", from {where}"
-            print(f"{file.path}: its rows were read already{of}", file=sys.stderr)
+        from calibrant.monitoring.state import options_of
+
+        time, window = of.time, window_of(of.window)
+        if self.kept:
+            time, window = self.kept["time"], self.kept["monitor"]["window"]
+        is_window = time is None and window is None
+        digest = digest_of(file.path)
+        if (where := self._read_before(file, digest, is_window=is_window)) is not None:
+            of_another = "" if where == file.place else f", from {where}"
+            print(f"{file.path}: its rows were read already{of_another}", file=sys.stderr)
             return
-        forecast = self._forecast(file.path)
+        forecast = self._forecast(file.path, of)
         if forecast is None:
-            self.without_rows.append(file.path)
+            print(f"{file.path}: it has no rows, and is read again next time", file=sys.stderr)
             return
-        reading = self.state.reading = self.state.reading or self._settled(forecast)
-        if content.sha256 == reading.reference_sha256:
+        if not self.kept:
+            self.kept = settled(of, forecast)
+            of.weight = self.kept["weight"]
+        if digest == self.kept["reference_sha256"]:
             raise ValueError(
                 f"no file must be read twice; {file.path} is the reference. Keep it apart from the files that are watched."
             )
-        columns = {**self._columns(forecast), "at": file.window if by_name else self._times(forecast, reading)}
-        for name, rows in _groups(forecast, reading.by):
-            monitor = self._monitor(name, file)
+        columns = {**rows_of(forecast, of), "at": file.window if is_window else None}
+        if time is not None:
+            _require_column(forecast, self.kept["time"], "time")
+            columns["at"] = forecast.table[self.kept["time"]]
+        for name, rows in _groups(forecast, self.kept["by"]):
+            monitor = self._monitor(name, file, of)
             with _named(forecast, name):
                 monitor.update(**_some(columns, rows))
-        after = os.stat(file.path)
-        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            self.kept["monitor"] = options_of(monitor)  # with the notion that the first rows decide
+        if digest_of(file.path) != digest:
             raise ValueError(
                 f"{file.path} must stay as it is while it is read; it has changed. Run again when it is written."
             )
-        self.state.of_first_notion()
-        self.state.known[file.place] = Known(content.bytes, content.sha256, file.window if by_name else None)
+        self.known[digest] = [file.place, file.window if is_window else None]
 
-    # How files are read
+    def _read_before(self, file: WatchedFile, digest: str, *, is_window: bool) -> str | None:
+        """Return where a file was read already; refuse one that has changed, and a copy."""
+        if (held := self.known.get(digest)) is not None and (place := held[0]) is not None:
+            if place == file.place or not os.path.exists(place) or os.path.samefile(place, file.path):
+                return place
+            raise ValueError(
+                f"no file must be read twice; {file.path} has the content of {place}, which was read. Remove the copy; "
+                "if these are other events, add a column that tells, such as their time."
+            )
+        for place, window in self.known.values():
+            if place == file.place:
+                raise ValueError(
+                    f"a file that was read must stay as it is; {file.path} has other content. Put new rows into a new file, "
+                    "or begin anew."
+                )
+            if is_window and window == file.window:
+                raise ValueError(
+                    f"files must have names that differ without folder and ending, as each is a window; got {place} and "
+                    f"{file.place}. Rename one, name a folder that holds both, or name windows by --time."
+                )
+        return None
 
-    def _table(self, path: str) -> Any:
-        from calibrant.interop.tables import read_table
+    def _forecast(self, path: str, of: argparse.Namespace) -> ForecastTable | None:
+        """Return the forecast of a file, in the columns of the first file; None without rows."""
+        from calibrant.interop.tables import forecast_in, read_table
 
-        return read_table(path, may_be_empty=True)
-
-    def _forecast(self, path: str) -> ForecastTable | None:
-        """Return the forecast of a file, its columns in the order of those of the first file; None without rows."""
-        from calibrant.interop.tables import forecast_in
-
-        table, of = self._table(path), self.arguments
-        if not any(map(len, table.columns.values())):
-            return None
+        table, kept = read_table(path, may_be_empty=True), self.kept
         rows = rows_named(of.rows)
-        found = forecast_in(table, label=of.label, prob=of.prob, logit=of.logit, rows=rows, where=path)
-        if not found.n_rows:
+        if not any(len(column) for column in table.columns.values()):
             return None
-        reading = self.state.reading
-        if reading is None:
+        if not kept:
+            found = forecast_in(table, label=of.label, prob=of.prob, logit=of.logit, rows=rows, where=path)
             if found.guessed:
                 print(f"{path}: reading {', '.join(found.guessed)}", file=sys.stderr)
-            return found
-        is_same = sorted(found.forecast_columns) == sorted(reading.columns) and found.input == reading.input
-        if not is_same or found.label_column != reading.label:
-            got = _span(found.label_column, found.input, found.forecast_columns)
-            raise ValueError(
-                f"{path} must be read as the files before it, {_span(reading.label, reading.input, reading.columns)}; "
-                f"got {got}. Name the columns by --label and --prob or --logit, or begin a new state."
-            )
-        return replace(found, forecast_columns=reading.columns)
+        else:
+            kind, columns = kept["monitor"]["input"], kept["columns"]
+            prob, logit = (",".join(columns) if kind == one else None for one in ("probability", "logit"))
+            try:
+                found = forecast_in(table, label=kept["label"], prob=prob, logit=logit, rows=rows, where=path)
+            except ValueError as error:
+                raise ValueError(
+                    f"{path} must be read as the files before it, label {kept['label']!r} and {kind} "
+                    f"{', '.join(map(repr, columns[:5]))}: {error}"
+                ) from error
+        return found if found.n_rows else None
 
-    def _settled(self, forecast: ForecastTable) -> Reading:
-        """Take from the command and the first file how all are read."""
-        from calibrant._core.border import as_problem
-        from calibrant.interop.tables import select_one
-
-        of, names = self.arguments, list(forecast.table)
-
-        def column(option: str) -> str | None:
-            wanted = getattr(of, option)
-            return None if wanted is None else select_one(names, wanted, f"--{option}", where=forecast.file)
-
-        with _named(forecast):
-            values, event, labels = values_of(of, forecast), pos_label_of(of, forecast), labels_of(of, forecast)
-        if labels is None:
-            own = event if values.ndim == 1 else None
-            with _named(forecast):
-                labels = as_problem(forecast.y_true, values, pos_label=own, input=forecast.input).classes.tolist()
-        number, file = reference_of(of.reference)
-        window = window_of(of.window)
-        if isinstance(window, str) and of.time is None:
-            raise ValueError(f"--window {window} must have the time of each row; got none. Name its column by --time.")
-        if isinstance(window, int) and of.time is not None:
-            raise ValueError(
-                f"--time must be left out where --window is a number of rows; got {of.time!r} and {window}. Leave one out, or "
-                "pass a length of time such as --window 1d."
-            )
-        return Reading(
-            by=column("by"),
-            time=column("time"),
-            label=str(forecast.label_column),
-            columns=forecast.forecast_columns,
-            input=forecast.input,
-            weight=column("weight"),
-            rows=of.rows,
-            scale=asked_of_rows(of),
-            reference=None if file is None else os.path.abspath(file),
-            reference_sha256=None if file is None else digest_of(file),
-            labels=tuple(labels),
-            pos_label=event,
-            notion=of.notion,
-            bins=15 if of.bins is None else of.bins,
-            window=window,
-            n_reference=number,
-            alpha=0.05 if of.alpha is None else of.alpha,
-        )
-
-    # Rows
-
-    def _columns(self, forecast: ForecastTable) -> dict[str, Any]:
-        """Return all rows as the arguments of `Monitor.update`."""
-        reading = self.state.reading
-        assert reading is not None
-        self.arguments.weight = reading.weight
-        with _named(forecast):  # double precision: bins of one window have the same edges, whatever its files hold
-            values = values_of(self.arguments, forecast).astype(float, copy=False)
-            weight = weight_of(self.arguments, forecast)
-        return {"y_true": forecast.y_true, "y_prob": values, "sample_weight": weight}
-
-    def _times(self, forecast: ForecastTable, reading: Reading) -> Any:
-        if reading.time is None:
-            return None
-        _require_column(forecast, reading.time, "time")
-        return forecast.table[reading.time]
-
-    def _monitor(self, name: str, file: WatchedFile) -> Monitor:
+    def _monitor(self, name: str, file: WatchedFile, of: argparse.Namespace) -> Monitor:
         """Return the monitor of a group, a new one with the rows of its group in the file of reference."""
         from calibrant.monitoring import Monitor
 
-        reading, monitors = self.state.reading, self.state.monitors
-        assert reading is not None
-        if name not in monitors:
-            if len(monitors) == MOST_GROUPS:
-                raise ValueError(
-                    f"--by must name a column of at most {MOST_GROUPS} groups; {file.path} has more. Name another."
-                )
-            monitors[name] = Monitor(
-                window=reading.window,
-                reference=reading.n_reference,
-                alpha=reading.alpha,
-                notion=reading.notion,
-                binning=reading.bins,
-                labels=list(reading.labels),
-                pos_label=reading.pos_label,
-                input="logit" if reading.input == "logit" else "probability",
+        if name in self.monitors:
+            return self.monitors[name]
+        if len(self.monitors) == MOST_GROUPS:
+            raise ValueError(
+                f"--by must name a column of at most {MOST_GROUPS} groups; {file.path} has more. Name another."
             )
-            if reading.reference is not None:
-                self._refer(monitors[name], name, reading.reference)
-        return monitors[name]
-
-    def _refer(self, monitor: Monitor, group: str, path: str) -> None:
-        """Give a new monitor the rows of its group in the file that is named as reference."""
-        reading = self.state.reading
-        assert reading is not None
-        if os.path.isfile(path) and digest_of(path) != reading.reference_sha256:
+        monitor = self.monitors[name] = Monitor(**self.kept["monitor"])
+        if (path := self.kept["reference"]) is None:
+            return monitor
+        if digest_of(path) != self.kept["reference_sha256"]:
             raise ValueError(f"--reference must stay as it was; {path} has changed. Put it back, or begin a new state.")
-        forecast = self._forecast(path)
-        rows = None if forecast is None else dict(_groups(forecast, reading.by)).get(group)
+        forecast, by = self._forecast(path, of), self.kept["by"]
+        rows = None if forecast is None else dict(_groups(forecast, by)).get(name)
         if forecast is None or rows is None:
-            of = f" of each group; {path} has none of {group!r}" if reading.by is not None else f"; {path} has none"
-            raise ValueError(f"--reference must hold rows{of}. Add some.")
-        with _named(forecast, group):
-            monitor.update_reference(**_some(self._columns(forecast), rows))
+            of_each = f" of each group; {path} has none of {name!r}" if by is not None else f"; {path} has none"
+            raise ValueError(f"--reference must hold rows{of_each}. Add some.")
+        with _named(forecast, name):
+            monitor.update_reference(**_some(rows_of(forecast, of), rows))
+        return monitor
+
+
+def settled(of: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
+    """Take from the command and the first file how all are read."""
+    from calibrant._core.border import as_problem
+    from calibrant.interop.tables import select_one
+    from calibrant.monitoring import Monitor
+    from calibrant.monitoring.state import options_of
+
+    number, file = reference_of(of.reference)
+    window = window_of(of.window)
+    with _named(forecast):
+        values, event, labels = values_of(of, forecast), pos_label_of(of, forecast), labels_of(of, forecast)
+        if labels is None:
+            own = event if values.ndim == 1 else None
+            labels = as_problem(forecast.y_true, values, pos_label=own, input=forecast.input).classes.tolist()
+    if isinstance(window, str) and of.time is None:
+        raise ValueError(f"--window {window} must have the time of each row; got none. Name its column by --time.")
+    if isinstance(window, int) and of.time is not None:
+        raise ValueError(
+            f"--time must be left out where --window is a number of rows; got {of.time!r} and {window}. Leave one out, or "
+            "pass a length of time such as --window 1d."
+        )
+    monitor = Monitor(
+        window=window,
+        reference=number,
+        alpha=0.05 if of.alpha is None else of.alpha,
+        notion=of.notion,
+        binning=15 if of.bins is None else of.bins,
+        labels=labels,
+        pos_label=event,
+        input="logit" if forecast.input == "logit" else "probability",
+    )
+    named = {name: getattr(of, name) for name in ("by", "time", "weight")}
+    return {
+        **{
+            name: word and select_one(list(forecast.table), word, f"--{name}", where=forecast.file)
+            for name, word in named.items()
+        },
+        "label": str(forecast.label_column),
+        "columns": list(forecast.forecast_columns),
+        "rows": of.rows,
+        "scale": asked_of_rows(of),
+        "reference": None if file is None else os.path.abspath(file),
+        "reference_sha256": None if file is None else digest_of(file),
+        "monitor": options_of(monitor),
+    }
+
+
+def rows_of(forecast: ForecastTable, of: argparse.Namespace) -> dict[str, Any]:
+    """Return all rows as arguments of `Monitor.update`; in double precision, so that all windows have the same edges."""
+    with _named(forecast):
+        values = values_of(of, forecast).astype(float, copy=False)
+        return {"y_true": forecast.y_true, "y_prob": values, "sample_weight": weight_of(of, forecast)}
 
 
 @contextmanager
@@ -535,9 +363,7 @@ def _named(forecast: ForecastTable, group: str = ALL) -> Iterator[None]:
 
 def _some(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
     """Return these rows of columns; words and what is left out are of all rows."""
-    return {
-        name: values if values is None or isinstance(values, str) else values[rows] for name, values in columns.items()
-    }
+    return {name: one if one is None or isinstance(one, str) else one[rows] for name, one in columns.items()}
 
 
 def _groups(forecast: ForecastTable, by: str | None) -> Iterator[tuple[str, Any]]:
@@ -575,11 +401,6 @@ def _require_column(forecast: ForecastTable, name: str, option: str) -> None:
         )
 
 
-def _span(label: str | None, input: str, columns: tuple[str, ...]) -> str:
-    shown = ", ".join(map(repr, columns[:5])) + (f", ... ({len(columns)} in all)" if columns[5:] else "")
-    return f"label {label!r} and {input} {shown}"
-
-
 # What the words of the command ask for, and whether that is what the state has which it continues
 
 
@@ -595,31 +416,33 @@ def reference_of(given: str | None) -> tuple[int, str | None]:
     return 1, given
 
 
-def digest_of(path: str) -> str:
-    """Return the digest of the file of reference."""
-    if not os.path.isfile(path):
-        raise FileNotFoundError(f"the file must exist; got {path}. Check the path of --reference.")
-    return Content.of(path).sha256
-
-
-def require_same(of: argparse.Namespace, kept: Reading) -> None:
+def require_same(of: argparse.Namespace, kept: dict[str, Any]) -> None:
     """Refuse what the command says otherwise than the state that it continues."""
-    scale = asked_of_rows(of)
-    event = None if len(kept.labels) != 2 else kept.labels[1] if kept.pos_label is None else kept.pos_label
+    from calibrant.notions import as_notion
+
+    own, scale = kept["monitor"], asked_of_rows(of)
+    labels = ",".join(str(label) for label in own["labels"])
+    event = None if len(own["labels"]) != 2 else own["labels"][1] if own["pos_label"] is None else own["pos_label"]
+    columns = f"{own['input']} {','.join(kept['columns'])}"
+    number, file = reference_of(of.reference)
+    is_reference = (kept["reference"], own["reference"]) == (None, number) if file is None else (
+        digest_of(file) == kept["reference_sha256"]
+    )  # fmt: skip
     asked: list[tuple[str, Any, Any, bool]] = [
-        ("window", of.window, kept.window, window_of(of.window) == kept.window),
-        ("alpha", of.alpha, kept.alpha, of.alpha == kept.alpha),
-        ("bins", of.bins, kept.bins, of.bins == kept.bins),
-        ("rows", of.rows, kept.rows, of.rows == kept.rows),
-        ("notion", of.notion, kept.notion, of.notion is not None and _notion(of.notion) == kept.notion),
-        ("classes", of.classes, ",".join(map(str, kept.labels)), _are_classes(of.classes, kept.labels)),
-        ("pos-label", of.pos_label, event, _are_classes(of.pos_label, (event,))),
-        ("reference", of.reference, kept.reference or kept.n_reference, _is_reference(of.reference, kept)),
-        *((name, getattr(of, name), getattr(kept, name), _names(getattr(of, name), getattr(kept, name))) for name in
-          ("by", "time", "label", "weight")),
-        *((name, getattr(of, name), f"{kept.input} {','.join(kept.columns)}", kept.input == input
-           and _names(getattr(of, name), *kept.columns)) for name, input in (("prob", "probability"), ("logit", "logit"))),
-        ("percent" if of.percent else "normalize", None if scale == "as-given" else scale, kept.scale, scale == kept.scale),
+        ("window", of.window, own["window"], window_of(of.window) == own["window"]),
+        ("alpha", of.alpha, own["alpha"], of.alpha == own["alpha"]),
+        ("bins", of.bins, own["binning"], of.bins == own["binning"]),
+        ("rows", of.rows, kept["rows"], of.rows == kept["rows"]),
+        ("notion", of.notion, own["notion"], of.notion is None or as_notion(of.notion).name == own["notion"]),
+        ("classes", of.classes, labels, _folded(of.classes) == _folded(labels)),
+        ("pos-label", of.pos_label, event, _folded(of.pos_label) == _folded(str(event))),
+        ("reference", of.reference, kept["reference"] or own["reference"], is_reference),
+        ("prob", of.prob, columns, own["input"] == "probability" and _names(of.prob, kept["columns"])),
+        ("logit", of.logit, columns, own["input"] == "logit" and _names(of.logit, kept["columns"])),
+        *((name, word, kept[name], _names(word, [kept[name]])) for name in ("by", "time", "label", "weight")
+          for word in [getattr(of, name)]),
+        ("percent" if of.percent else "normalize", None if scale == "as-given" else scale, kept["scale"],
+         scale == kept["scale"]),
     ]  # fmt: skip
     for option, given, held, is_same in asked:
         if given is not None and not is_same:
@@ -629,37 +452,21 @@ def require_same(of: argparse.Namespace, kept: Reading) -> None:
             )
 
 
-def _names(given: str | None, *columns: str | None) -> bool:
+def _names(given: str | None, columns: list[str]) -> bool:
     """Whether words name exactly these columns, of these."""
     from calibrant.interop.tables import select
 
-    known = [name for name in columns if name is not None]
     try:
-        return given is not None and len(known) > 0 and sorted(select(known, given, where="")) == sorted(known)
-    except ValueError:
+        return given is not None and sorted(select(columns, given, where="")) == sorted(columns)
+    except (ValueError, TypeError):
         return False
 
 
-def _notion(word: str) -> str:
-    from calibrant.notions import as_notion
-
-    return as_notion(word).name
+def _folded(words: str | None) -> list[str]:
+    return [word.strip().lower() for word in (words or "").split(",")]
 
 
-def _are_classes(given: str | None, labels: tuple[Any, ...]) -> bool:
-    return given is not None and [one.strip().lower() for one in given.split(",")] == [
-        str(one).lower() for one in labels
-    ]
-
-
-def _is_reference(given: str | None, kept: Reading) -> bool:
-    number, file = reference_of(given)
-    if file is None:
-        return kept.reference is None and number == kept.n_reference
-    return digest_of(file) == kept.reference_sha256
-
-
-# `calibrant monitor`: calibration over time, from files in the order of their names, with a state that is continued
+# The command
 
 
 OUTPUTS = (".html", ".csv", ".json")
@@ -668,41 +475,44 @@ OUTPUTS = (".html", ".csv", ".json")
 def run_monitor(arguments: argparse.Namespace) -> int:
     """Add the rows of files to a monitor for each group, print the figures, and write and keep them."""
     files, output = files_of(arguments.files), None if arguments.output is None else Path(arguments.output)
-    state = WatchState.read(arguments.state)
-    is_own = output is not None and bool(state.own(output))
-    _require_places(arguments, [file.path for file in files], output, is_own=is_own)
-    watch = Watch(arguments, state)
+    watch = Watch(arguments.state)
+    _require_places(
+        arguments, [file.path for file in files], output, is_own=output is not None and watch.own(output) != []
+    )
+    watch.go_on(arguments)
     for file in files:
-        watch.add(file)
-    if not state.monitors:
+        watch.add(file, arguments)
+    if not watch.monitors:
         raise ValueError(f"{arguments.files[0]} must hold rows to watch; no row was read. Name another folder.")
-    for path in watch.without_rows:
-        print(f"{path}: it has no rows, and is read again next time", file=sys.stderr)
-    tables = {name: monitor.table(n_resamples=arguments.resamples) for name, monitor in sorted(state.monitors.items())}
+    tables = {name: monitor.table(n_resamples=arguments.resamples) for name, monitor in sorted(watch.monitors.items())}
     alarms = [(name, alarm.test) for name, table in tables.items() for alarm in table.alarms]
-    failing = [state.fails_for(*alarm) for alarm in alarms] if arguments.fail_on_alarm else []
-    _write(state, output, tables, force=arguments.force)
-    _print(arguments, tables, "" if state.reading is None else state.reading.by)
+    failing = [watch.fails_for(*alarm) for alarm in alarms] if arguments.fail_on_alarm else []
+    if output is None:
+        watch.write()
+    else:
+        _write(watch, output, tables, force=arguments.force)
+    if arguments.json:
+        print(json.dumps(document_of(tables), indent=2, allow_nan=False))
+    else:
+        for name, table in tables.items():
+            print(f"{watch.kept['by']} {name}\n{table}\n" if name else str(table))
     if output is not None:
         print(f"wrote {output}", file=sys.stderr if arguments.json else sys.stdout)
-    if any(failing):
-        new = sum(failing)
+    new = sum(failing)
+    if new:
         print(f"calibrant: gate failed: {new} new {'alarm' if new == 1 else 'alarms'}", file=sys.stderr)
-        return 1
-    if failing:
-        print(
-            f"{len(failing)} {'alarm' if len(failing) == 1 else 'alarms'} of an earlier run, none is new",
-            file=sys.stderr,
-        )
-    return 0
+    elif failing:
+        many = f"{len(failing)} {'alarm' if len(failing) == 1 else 'alarms'}"
+        print(f"{many} of an earlier run, none is new", file=sys.stderr)
+    return int(new > 0)
 
 
 def _require_places(arguments: argparse.Namespace, files: list[str], output: Path | None, *, is_own: bool) -> None:
     """Refuse places to write to that are taken, or are read; an output that the state wrote is its own."""
     from calibrant.interop.writing import require_free
 
-    reference = arguments.reference
-    inputs = [*files, *([] if reference is None or reference.isdecimal() else [reference])]
+    _, reference = reference_of(arguments.reference)
+    inputs = [*files, *([] if reference is None else [reference])]
     if arguments.state is not None:
         require_free(Path(arguments.state), force=True, inputs=inputs)  # it goes on from what stands there
         inputs.append(arguments.state)
@@ -710,75 +520,47 @@ def _require_places(arguments: argparse.Namespace, files: list[str], output: Pat
         return
     if arguments.state is not None and output.absolute() == Path(arguments.state).absolute():
         raise ValueError(f"--output must not be the state; got {output} for both. Choose another name.")
-    watched = [name for name in arguments.files if Path(name).is_dir()]
-    if output.suffix.lower() == ".csv" and (around := [one for one in watched if _is_in(output, one)]):
+    folders = [Path(name).resolve() for name in arguments.files if Path(name).is_dir()]
+    if output.suffix.lower() == ".csv" and any(output.resolve().is_relative_to(folder) for folder in folders):
         raise ValueError(
-            f"--output must not be a table in a folder that is watched; got {output} in {around[0]}, which the next run would "
-            "read. Choose another folder."
+            f"--output must not be a table in a folder that is watched; got {output}, which the next run would read. Choose "
+            "another folder."
         )
     require_free(output, force=arguments.force or is_own, inputs=inputs, endings=OUTPUTS)
 
 
-def _is_in(path: Path, folder: str) -> bool:
-    return path.resolve().is_relative_to(Path(folder).resolve())
-
-
-def _print(arguments: argparse.Namespace, tables: dict[str, MonitorTable], by: str | None) -> None:
-    if arguments.json:
-        print(json.dumps(document_of(tables), indent=2, allow_nan=False))
-        return
-    for name, table in tables.items():
-        print(f"{by} {name}\n{table}\n" if name else str(table))
-
-
 def document_of(tables: dict[str, MonitorTable]) -> dict[str, Any]:
-    """Return tables as what JSON can hold, by group: what is no number is null, and infinity a word."""
-    from dataclasses import asdict
-
-    return {
-        "groups": {
-            name: {
-                "notion": table.notion,
-                "alpha": table.alpha,
-                "alarms": [{key: _plain(value) for key, value in asdict(alarm).items()} for alarm in table.alarms],
-                "windows": [
-                    dict(zip(columns, map(_plain, row), strict=True)) for row in zip(*columns.values(), strict=True)
-                ],
-            }
-            for name, table in tables.items()
-            for columns in [{key: values.tolist() for key, values in table.columns.items()}]
+    """Return tables as what JSON can hold, by group."""
+    document: dict[str, Any] = {}
+    for name, table in tables.items():
+        columns = {key: list(map(as_json, values.tolist())) for key, values in table.columns.items()}
+        document[name] = {
+            "notion": table.notion,
+            "alpha": table.alpha,
+            "alarms": [{key: as_json(value) for key, value in asdict(alarm).items()} for alarm in table.alarms],
+            "windows": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         }
-    }
+    return {"groups": document}
 
 
-def _plain(value: Any) -> Any:
-    if not isinstance(value, float) or abs(value) < float("inf"):
-        return value
-    return "Infinity" if value > 0 else None  # else it is NaN
-
-
-def _write(state: WatchState, output: Path | None, tables: dict[str, MonitorTable], *, force: bool) -> None:
+def _write(watch: Watch, output: Path, tables: dict[str, MonitorTable], *, force: bool) -> None:
     """Write the state and then the output, which the state knows as its own before it is written: a run may end between."""
     from calibrant.interop.writing import whole_file
+    from calibrant.report.pictures import monitor_page
 
-    if output is None:
-        state.write()
-        return
-    data, own = _bytes(output.suffix.lower(), tables), state.own(output)
-    state.pages[str(output)] = [*own, hashlib.sha256(data).hexdigest()]
-    state.write()
+    kind = output.suffix.lower()
+    if kind == ".html":
+        text = monitor_page(tables)
+    else:
+        text = json.dumps(document_of(tables), indent=2, allow_nan=False) if kind == ".json" else _csv(tables)
+    data, own = text.encode(), watch.own(output)
+    watch.pages[str(output)] = [*own, hashlib.sha256(data).hexdigest()]
+    watch.write()
     with whole_file(output, force=force or bool(own)) as beside:
         beside.write_bytes(data)
 
 
-def _bytes(kind: str, tables: dict[str, MonitorTable]) -> bytes:
-    """Return what an output of this kind holds."""
-    from calibrant.report.pictures import monitor_page
-
-    if kind == ".html":
-        return monitor_page(tables).encode()
-    if kind == ".json":
-        return json.dumps(document_of(tables), indent=2, allow_nan=False).encode()
+def _csv(tables: dict[str, MonitorTable]) -> str:
     import numpy as np
 
     from calibrant.interop.columns import FileTable, Values
@@ -790,4 +572,4 @@ def _bytes(kind: str, tables: dict[str, MonitorTable]) -> bytes:
         joined = {"group": np.repeat(np.array(list(tables)), [len(one["window"]) for one in columns]), **joined}
     text = io.StringIO(newline="")
     write_rows(text, FileTable({name: Values(values) for name, values in joined.items()}), names=True)
-    return text.getvalue().encode()
+    return text.getvalue()

@@ -1,4 +1,4 @@
-"""Softmax of scores that are linear in log-probabilities: the objective of vector, matrix, Dirichlet and structured scaling.
+"""Softmax of scores that are linear in log-probabilities: temperature, vector, matrix, Dirichlet and structured scaling.
 
 The parameters are a table of F rows and K columns; column j makes the score of class j. In a `Diagonal` table the rows are
 the weight of the class's own log-probability and, where there is one, the intercept; in a `Full` table they are the weights
@@ -6,22 +6,21 @@ of all K log-probabilities and the intercept. The objective is, for a table T,
 
     mean log loss of softmax(scores(T))  +  sum of ridge * (T - centre)^2,
 
-which is convex. Steps of `newton` come from the whole Hessian where it is small, else from conjugate gradients. No array is
+which is convex. Newton's steps come from the whole Hessian where it is small, else from conjugate gradients. No array is
 larger than the forecast itself.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.rows import SimplexProblem
+from calibrant._core.rows import IntArray
+from calibrant.fit.log_loss import softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise, newton_step
 
 TOLERANCE = 1e-8
@@ -44,64 +43,80 @@ BLOCK, LEAST_ROWS = 1 << 15, 256
 """Numbers and rows worked on at a time: a block stays in the processor's cache through all steps of an evaluation."""
 
 
-class Design(ABC):
-    """How a table of parameters and log-probabilities z, shape (m, K), make scores, shape (m, K)."""
-
-    shared: slice
-    """Rows of the table to which a constant can be added without any effect on the probabilities."""
-
-    slopes: slice
-    """Rows of the table that multiply log-probabilities."""
-
-    most_dense: int
-    """Parameters up to which the whole Hessian is made; beyond, products with it are cheaper."""
-
-    @abstractmethod
-    def scores(self, z: FloatArray, table: FloatArray) -> FloatArray:
-        """Scores of all rows and classes."""
-
-    @abstractmethod
-    def pulled(self, z: FloatArray, weight: FloatArray) -> FloatArray:
-        """Transpose of `scores`: sum over rows of what each parameter multiplies, by the weights, shape (m, K)."""
-
-    @abstractmethod
-    def factors(self, z: FloatArray) -> FloatArray:
-        """What each parameter multiplies: shape (m, F, K), or (m, F, 1) where it is the same for all classes."""
+TableRows = tuple[FloatArray, IntArray, FloatArray]
+"""Log-probabilities, shape (n, K), the true class and the weight of each row."""
 
 
-class Diagonal(Design):
-    """The score of a class is a weight times its own log-probability, plus an intercept."""
+def blocks(n: int, numbers_a_row: int) -> Iterator[slice]:
+    """Rows to work on at a time."""
+    step = max(LEAST_ROWS, BLOCK // numbers_a_row)
+    return (slice(start, start + step) for start in range(0, n, step))
 
-    slopes = slice(0, 1)
-    most_dense = 64
+
+def sums_of_exponent(
+    z: FloatArray, top: FloatArray, label: IntArray, weight: FloatArray, exponent: float
+) -> FloatArray:
+    """Return the log loss of softmax(exponent * z), summed over the rows by weight, and both its derivatives.
+
+    ``top`` is the highest of each row of z. The derivatives of a row are E z - z_y and Var z.
+    """
+    sums = np.zeros(3)
+    for rows in blocks(len(z), z.shape[1]):
+        part, w = z[rows] - top[rows, None], weight[rows]
+        p = np.exp(exponent * part)
+        total = p.sum(axis=1)
+        of_true = part[np.arange(len(part)), label[rows]]
+        mean = np.vecdot(p, part) / total
+        p *= part
+        spread = np.vecdot(p, part) / total - mean**2
+        # einsum, since the threads of BLAS take longer to wake than such short sums
+        each = (np.log(total) - exponent * of_true, mean - of_true, spread)
+        sums += [np.einsum("i,i->", w, one) for one in each]
+    return sums
+
+
+# Tables of parameters
+
+
+class Diagonal:
+    """The score of a class is a weight times its own log-probability, plus an intercept.
+
+    Attributes
+    ----------
+    shared : slice
+        Rows of the table to which a constant can be added without any effect on the probabilities.
+    slopes : slice
+        Rows of the table that multiply log-probabilities.
+    most_dense : int
+        Parameters up to which the whole Hessian is made; beyond, products with it are cheaper.
+    """
+
+    shared, slopes, most_dense = slice(1, None), slice(0, 1), 64
 
     def __init__(self, *, intercept: bool) -> None:
         self.intercept = intercept
-        self.shared = slice(1, None)
 
     def scores(self, z: FloatArray, table: FloatArray) -> FloatArray:
-        """Scores of all rows and classes."""
+        """Scores of all rows and classes, shape (m, K), of log-probabilities z."""
         scores: FloatArray = z * table[0]
         if self.intercept:
             scores += table[1]
         return scores
 
     def pulled(self, z: FloatArray, weight: FloatArray) -> FloatArray:
-        """Transpose of `scores`."""
+        """Transpose of `scores`: sum over rows of what each parameter multiplies, by the weights, shape (m, K)."""
         slope = np.einsum("ij,ij->j", z, weight)
         return np.stack([slope, weight.sum(axis=0)]) if self.intercept else slope[None, :]
 
     def factors(self, z: FloatArray) -> FloatArray:
-        """What each parameter multiplies."""
+        """What each parameter multiplies: shape (m, F, K), or (m, F, 1) where it is the same for all classes."""
         return np.stack([z, np.ones_like(z)], axis=1) if self.intercept else z[:, None, :]
 
 
-class Full(Design):
+class Full:
     """The score of a class is linear in all log-probabilities."""
 
-    shared = slice(None)
-    slopes = slice(0, -1)
-    most_dense = 600
+    shared, slopes, most_dense = slice(None), slice(0, -1), 600
 
     def scores(self, z: FloatArray, table: FloatArray) -> FloatArray:
         """Scores of all rows and classes."""
@@ -118,51 +133,66 @@ class Full(Design):
         return np.column_stack([z, np.ones(len(z), z.dtype)])[:, :, None]
 
 
-class Objective:
-    """The objective of a design on a problem, with its derivatives at the table that was evaluated last.
+Design = Diagonal | Full
 
-    Tables of few parameters have their whole Hessian. Beyond, log-probabilities and probabilities are
-    kept in single precision for products with it, which only propose a step.
-    """
+
+class Objective:
+    """The objective of a design, given what adds up functions of the rows, and the sum of their weights."""
 
     def __init__(
-        self,
-        design: Design,
-        z: FloatArray,
-        problem: SimplexProblem,
-        ridge: FloatArray,
-        centre: FloatArray,
-        *,
-        dense: bool = False,
+        self, design: Design, over: Callable[[Any], Any], total: float, ridge: FloatArray, centre: FloatArray
     ) -> None:
-        self.design, self.z, self.label = design, z, problem.label
-        self.ridge, self.centre = ridge, centre
-        self.share = problem.weight / problem.weights.total
-        self.equal = problem.weights.is_unit
-        self.scale = max(1.0, float(self.share @ np.maximum(z.max(axis=1), -z.min(axis=1))))
-        self.dense = dense or centre.size <= design.most_dense
-        self.prob: Any = np.empty(z.shape, np.float64 if self.dense else np.float32)
-        self.single: Any = z if self.dense else z.astype(np.float32)
-        self.single_share: Any = self.share if self.dense else self.share.astype(np.float32)
-        self.rough = not self.dense
+        self.design, self.over, self.total, self.ridge, self.centre = design, over, total, ridge, centre
 
-    def minimum(self, start: FloatArray) -> Minimum[TablePoint]:
-        """Return the table of the least value, from one that may be near it."""
-        stop = Stop(gain=LAST_GAIN) if self.dense else Stop(residual=0.5 * TOLERANCE * self.scale)
-        return minimise(self.at, self.centre + self.settled(start - self.centre), stop)
+    def minimum(self, start: FloatArray, goal: float) -> Minimum[Any]:
+        """Return the table of the least value, from one that may be near it; ``goal`` is for those without a Hessian."""
+        return minimise(self.at, self.centre + self.settled(start - self.centre), Stop(gain=LAST_GAIN))
 
     def at(self, table: FloatArray) -> TablePoint:
-        """Evaluate in single precision far from the solution: the gradient falls about tenfold in a step."""
-        if self.rough:
-            value, gradient = self.evaluate(table, rough=True)
-            if float(np.abs(gradient).max()) > TOLERANCE * self.scale:
-                return TablePoint(self, table, value, gradient, ROUGH_GAIN)
-        return TablePoint(self, table, *self.evaluate(table))
+        """Evaluate."""
+        size, (f, k) = table.size, table.shape
+        sums = self.over(lambda rows: self._sums(table, *rows)) / self.total
+        value, gradient = self._penalised(table, float(sums[0]), sums[1 : 1 + size].reshape(f, k))
+        # Of one class with itself  sum p x x', less  sum (p x)(p x)'  of all pairs.
+        pairs = sums[1 + size : 1 + size + size**2].reshape(f, k, f, k)
+        own = (
+            sums[1 + size + size**2 :].reshape(k, f, f)
+            if isinstance(self.design, Diagonal)
+            else np.einsum("ajbk->jab", pairs)
+        )
+        hessian = -pairs
+        hessian[:, np.arange(k), :, np.arange(k)] += own
+        hessian = hessian.reshape(size, size)
+        hessian[np.diag_indices(size)] += 2.0 * self.ridge.ravel()
+        return TablePoint(self, table, value, gradient, hessian)
 
-    def blocks(self, numbers_a_row: int) -> Iterator[slice]:
-        """Rows to work on at a time."""
-        step = max(LEAST_ROWS, BLOCK // numbers_a_row)
-        return (slice(start, start + step) for start in range(0, len(self.z), step))
+    def _sums(self, table: FloatArray, z: FloatArray, label: IntArray, weight: FloatArray) -> FloatArray:
+        """Return the log loss of all rows, its gradient, and the parts of the second derivatives, one after the other."""
+        value, gradient, (f, k) = 0.0, np.zeros_like(table), table.shape
+        pairs, own = np.zeros((f * k, f * k)), np.zeros((k, f, f))
+        for rows in blocks(len(z), table.size):
+            part, w = z[rows], weight[rows]
+            p = self.design.scores(part, table)
+            value += float(w @ softmax_in_place(p, label[rows]))
+            x, root = self.design.factors(part), np.sqrt(w)[:, None]
+            weighted = (x * (p * root)[:, None, :]).reshape(len(p), -1)
+            pairs += weighted.T @ weighted
+            if isinstance(
+                self.design, Diagonal
+            ):  # else it is the sum of the pairs, as factors are the same for all classes
+                own += np.einsum("i,iaj,ibj->jab", root[:, 0], weighted.reshape(-1, f, k), x, optimize=True)
+            p[np.arange(len(p)), label[rows]] -= 1.0
+            p *= w[:, None]
+            gradient += self.design.pulled(part, p)
+        return np.concatenate([[value], gradient.ravel(), pairs.ravel(), own.ravel()])
+
+    def _penalised(self, table: FloatArray, value: float, gradient: FloatArray) -> tuple[float, FloatArray]:
+        change = table - self.centre
+        return value + float((self.ridge * change**2).sum()), gradient + 2.0 * self.ridge * change
+
+    def direction(self, point: TablePoint) -> FloatArray:
+        """Newton's step."""
+        return newton_step(point.hessian, point.gradient.ravel()).reshape(point.gradient.shape)
 
     def settled(self, change: FloatArray) -> FloatArray:
         """Take out of a change what has no effect on the probabilities, so that the penalty is least."""
@@ -170,104 +200,6 @@ class Objective:
         ridge = self.ridge[rows]
         settled[rows] -= (ridge * change[rows]).sum(axis=1, keepdims=True) / ridge.sum(axis=1, keepdims=True)
         return settled
-
-    def evaluate(self, table: FloatArray, *, rough: bool = False) -> tuple[float, FloatArray]:
-        """Value and gradient; the probabilities are kept. Rough ones have been worked out in single precision."""
-        value, gradient = 0.0, np.zeros_like(table)
-        all_z: Any
-        all_z, all_share = (self.single, self.single_share) if rough else (self.z, self.share)
-        parameters: Any = table.astype(all_z.dtype)
-        for rows in self.blocks(self.z.shape[1]):
-            z, share = all_z[rows], all_share[rows]
-            p = self.design.scores(z, parameters)
-            p -= p.max(axis=1, keepdims=True)
-            of_true = np.arange(len(p)), self.label[rows]
-            score = p[of_true]
-            np.exp(p, out=p)
-            total = p.sum(axis=1)
-            p /= total[:, None]
-            self.prob[rows] = p
-            value += float(share @ (np.log(total) - score))
-            p[of_true] -= 1.0
-            p *= share[:, None]
-            gradient += self.design.pulled(z, p)
-        change = table - self.centre
-        return value + float((self.ridge * change**2).sum()), gradient + 2.0 * self.ridge * change
-
-    def hessian(self) -> FloatArray:
-        """Second derivatives, shape (F K, F K): of one class with itself  sum p x x', less  sum (p x)(p x)'  of all pairs."""
-        f, k = self.centre.shape
-        own, pairs = np.zeros((k, f, f)), np.zeros((f * k, f * k))
-        for rows in self.blocks(f * k):
-            x, p, share = self.design.factors(self.z[rows]), self.prob[rows], self.share[rows]
-            weighted = x * p[:, None, :]
-            flat = weighted.reshape(len(p), -1) * np.sqrt(share)[:, None]
-            pairs += flat.T @ flat
-            if x.shape[2] == 1:  # the factors are the same for all classes
-                own += (flat.T @ (x[:, :, 0] * np.sqrt(share)[:, None])).reshape(f, k, f).transpose(1, 0, 2)
-            else:
-                own += np.einsum("i,iaj,ibj->jab", share, weighted, x, optimize=True)
-        hessian = -pairs.reshape(f, k, f, k)
-        hessian[:, np.arange(k), :, np.arange(k)] += own
-        flat_hessian = hessian.reshape(f * k, f * k)
-        flat_hessian[np.diag_indices(f * k)] += 2.0 * self.ridge.ravel()
-        return flat_hessian
-
-    def product(self, direction: FloatArray) -> FloatArray:
-        """Hessian times a direction, in single precision but for the ridge."""
-        single: Any = direction.astype(np.float32)
-        total = np.zeros_like(direction)
-        for rows in self.blocks(self.z.shape[1]):
-            z, p = self.single[rows], self.prob[rows]
-            u = self.design.scores(z, single)
-            u -= np.vecdot(p, u)[:, None]
-            u *= p
-            if not self.equal:
-                u *= self.single_share[rows, None]
-            total += self.design.pulled(z, u)
-        if self.equal:
-            total /= len(self.z)
-        return total + 2.0 * self.ridge * direction
-
-    @cached_property
-    def conjugate_gradients(self) -> ConjugateGradients:
-        """What solves the Newton equations of a large table."""
-        return ConjugateGradients(self)
-
-
-class ObjectiveInBatches(Objective):
-    """The objective of rows that are read in batches: ``read`` adds up what it is to take from the objective of each.
-
-    Value, gradient and the whole Hessian come from one reading.
-    """
-
-    def __init__(
-        self, design: Design, ridge: FloatArray, centre: FloatArray, scale: float, read: ReadObjective
-    ) -> None:
-        self.design, self.ridge, self.centre, self.scale, self.read = design, ridge, centre, scale, read
-        self.dense, self.rough = True, False
-
-    def evaluate(self, table: FloatArray, *, rough: bool = False) -> tuple[float, FloatArray]:
-        """Read the rows; the Hessian is kept."""
-
-        def sums(part: Objective) -> FloatArray:
-            value, gradient = part.evaluate(table)
-            return np.concatenate([[value], gradient.ravel(), part.hessian().ravel()])
-
-        found, size = self.read(sums), table.size
-        change = table - self.centre
-        self._hessian = found[1 + size :].reshape(size, size)
-        self._hessian[np.diag_indices(size)] += 2.0 * self.ridge.ravel()
-        value = float(found[0]) + float((self.ridge * change**2).sum())
-        return value, found[1 : 1 + size].reshape(table.shape) + 2.0 * self.ridge * change
-
-    def hessian(self) -> FloatArray:
-        """Return that of the table that was evaluated last."""
-        return self._hessian
-
-
-ReadObjective = Callable[[Callable[[Objective], FloatArray]], FloatArray]
-"""Adds up what a function makes of the objectives of batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,97 +210,139 @@ class TablePoint(Point):
     x: FloatArray
     value: float
     gradient: FloatArray
+    hessian: Any = None
     rounding: float = ROUNDING
 
     def step(self) -> FloatArray:
-        """Newton step among changes that have an effect; the probabilities must be those of this table."""
-        objective = self.objective
-        objective.rough = not objective.dense and float(np.abs(self.gradient).max()) > ROUGH * objective.scale
-        if objective.dense:
-            step = newton_step(objective.hessian(), self.gradient.ravel()).reshape(self.gradient.shape)
-        else:
-            step = objective.conjugate_gradients.direction(self.gradient)
-        return objective.settled(step)
+        """Newton step among changes that have an effect."""
+        return self.objective.settled(self.objective.direction(self))
 
 
-class ConjugateGradients:
-    """Solve the Newton equations roughly: the better, the smaller the gradient.
+class LargeObjective(Objective):
+    """The objective of a table of many parameters on rows in memory, with what solves the Newton equations roughly.
 
-    The preconditioner treats classes as independent. At first each class has a diagonal plus the one direction in which
-    log-probabilities are large together; where that takes too many products, it gets its whole block.
+    Log-probabilities and the probabilities of the last table are kept in single precision for products with the Hessian, which
+    only propose a step. The preconditioner treats classes as independent. At first each class has a diagonal plus the one
+    direction in which log-probabilities are large together; where that takes too many products, it gets its whole block.
     """
 
-    def __init__(self, objective: Objective) -> None:
-        self.objective = objective
-        self.goal = 0.5 * TOLERANCE * objective.scale
-        n, f = len(objective.z), len(objective.centre)
-        step = max(1, n // BLOCK_ROWS)
+    def __init__(
+        self, design: Design, over: Callable[[Any], Any], total: float, ridge: FloatArray, centre: FloatArray
+    ) -> None:
+        super().__init__(design, over, total, ridge, centre)
+        self.z, self.label, weight = over(lambda rows: rows)
+        self.share = weight / total
+        single: Any = np.float32
+        self.single, self.single_share, self.prob = (
+            self.z.astype(single),
+            self.share.astype(single),
+            self.z.astype(single),
+        )
+        self.rough, self.first = True, 0.0
+        self.blocks: Any = None
+        step = max(1, len(self.z) // BLOCK_ROWS)
         self.some = slice(None, None, step)
         # Products of the same cost as making the blocks; they may need twice the memory of the forecast.
-        self.price = max(10.0, -(-n // step) * f / (4.0 * n))
-        self.blocks_allowed = f > 2 and f**2 <= 4 * n
-        self.blocks: Any = None
-        self.first = 0.0
+        n, f = len(self.z), len(centre)
+        self.price = max(10.0, -(-n // step) * f / (4.0 * n)) if 2 < f <= 2.0 * np.sqrt(n) else np.inf
 
-    def direction(self, gradient: FloatArray) -> FloatArray:
-        """Approximate Newton step by preconditioned conjugate gradients, among changes that have an effect."""
-        objective, size = self.objective, float(np.abs(gradient).max())
+    def minimum(self, start: FloatArray, goal: float) -> Minimum[Any]:
+        """Return the table of the least value, whose gradient has no larger component than the goal."""
+        self.goal = 0.5 * goal
+        return minimise(self.at, self.centre + self.settled(start - self.centre), Stop(residual=self.goal))
+
+    def at(self, table: FloatArray) -> TablePoint:
+        """Evaluate in single precision far from the solution: the gradient falls about tenfold in a step."""
+        if self.rough:
+            value, gradient = self.evaluate(table, self.single, self.single_share)
+            if float(np.abs(gradient).max()) > 2.0 * self.goal:
+                return TablePoint(self, table, value, gradient, rounding=ROUGH_GAIN)
+        return TablePoint(self, table, *self.evaluate(table, self.z, self.share))
+
+    def evaluate(self, table: FloatArray, z: FloatArray, share: FloatArray) -> tuple[float, FloatArray]:
+        """Value and gradient, in the precision of z; the probabilities are kept."""
+        value, gradient, parameters = 0.0, np.zeros_like(table), table.astype(z.dtype)
+        for rows in blocks(len(z), z.shape[1]):
+            part, w = z[rows], share[rows]
+            p = self.design.scores(part, parameters)
+            value += float(w @ softmax_in_place(p, self.label[rows]))
+            self.prob[rows] = p
+            p[np.arange(len(p)), self.label[rows]] -= 1.0
+            p *= w[:, None]
+            gradient += self.design.pulled(part, p)
+        return self._penalised(table, value, gradient)
+
+    def product(self, direction: FloatArray) -> FloatArray:
+        """Hessian times a direction, in single precision but for the ridge."""
+        single: Any = direction.astype(np.float32)
+        total = np.zeros_like(direction)
+        for rows in blocks(len(self.z), self.z.shape[1]):
+            z, p = self.single[rows], self.prob[rows]
+            u = self.design.scores(z, single)
+            u -= np.vecdot(p, u)[:, None]
+            u *= p
+            u *= self.single_share[rows, None]
+            total += self.design.pulled(z, u)
+        return total + 2.0 * self.ridge * direction
+
+    def direction(self, point: TablePoint) -> FloatArray:
+        """Approximate Newton step by preconditioned conjugate gradients, the better, the smaller the gradient."""
+        gradient, size = point.gradient, float(np.abs(point.gradient).max())
+        self.rough = size > ROUGH / TOLERANCE * 2.0 * self.goal
         if size == 0.0:
             return np.zeros_like(gradient)
         self.first = max(self.first, size)
         wanted = max(0.3 * min(1.0, (size / self.first) ** 0.5), 0.3 * self.goal / size) ** 2
         precondition = self._by_block if self.blocks is not None else self._by_rank_one()
         found, left = np.zeros_like(gradient), -gradient
-        near = objective.settled(precondition(left))
+        near = self.settled(precondition(left))
         step, square = near, float((left * near).sum())
         first, products = square, 0
         while products < MOST_PRODUCTS:
             products += 1
-            curved = objective.product(step)
+            curved = self.product(step)
             curvature = float((step * curved).sum())
             if curvature <= 0.0:  # single precision has lost it
                 break
             found = found + (square / curvature) * step
             left = left - (square / curvature) * curved
-            near = objective.settled(precondition(left))
+            near = self.settled(precondition(left))
             before, square = square, float((left * near).sum())
             if square <= wanted * first:
                 break
             step = near + (square / before) * step
-        if products > self.price and self.blocks_allowed:
+        if products > self.price:
             self.blocks = self._inverse_blocks()
         return found if found.any() else near
 
-    def _by_rank_one(self) -> Any:
+    def _doubt(self) -> tuple[FloatArray, FloatArray]:
+        """Return the log-probabilities of some of the rows, and the weights of these in the block of each class."""
+        p, share = self.prob[self.some], self.single_share[self.some]
+        return self.single[self.some], p * (1.0 - p) * (share / share.sum())[:, None]
+
+    def _by_rank_one(self) -> Callable[[FloatArray], FloatArray]:
         """Inverse of  diagonal + mass * mean mean'  for each class, from weighted moments of the factors."""
-        objective = self.objective
-        first, second = np.zeros(objective.centre.shape), np.zeros(objective.centre.shape)
-        mass = np.full(objective.centre.shape[1], np.finfo(np.float32).tiny, dtype=np.float64)
-        share = objective.single_share[self.some]
-        z, p = objective.single[self.some], objective.prob[self.some]
-        spread = p * (1.0 - p) * (share / share.sum())[:, None]
-        mass += spread.sum(axis=0)
-        first += objective.design.pulled(z, spread)
-        second += objective.design.pulled(z * z, spread)
-        diagonal = np.maximum(second - first**2 / mass, 1e-5 * second) + 2.0 * objective.ridge
+        z, spread = self._doubt()
+        mass = float(np.finfo(np.float32).tiny) + spread.sum(axis=0, dtype=np.float64)
+        first = self.design.pulled(z, spread).astype(np.float64)
+        second = self.design.pulled(z * z, spread).astype(np.float64)
+        diagonal = np.maximum(second - first**2 / mass, 1e-5 * second) + 2.0 * self.ridge
         scaled = first / diagonal
         strength = mass + (first * scaled).sum(axis=0)
         return lambda left: left / diagonal - scaled * ((scaled * left).sum(axis=0) / strength)
 
-    def _inverse_blocks(self) -> Any:
+    def _inverse_blocks(self) -> FloatArray:
         """Inverse of each class's block of the Hessian, shape (K, F, F), from some of the rows."""
-        objective = self.objective
-        x = objective.design.factors(objective.single[self.some])[:, :, 0]
-        p, share = objective.prob[self.some], objective.single_share[self.some]
-        share = share / share.sum()
-        blocks = np.empty((p.shape[1], x.shape[1], x.shape[1]), np.float32)
-        for j in range(p.shape[1]):
-            part = x * np.sqrt(p[:, j] * (1.0 - p[:, j]) * share)[:, None]
+        z, spread = self._doubt()
+        x = np.column_stack([z, np.ones(len(z), z.dtype)])
+        inverses = []
+        for weight, ridge in zip(spread.T, self.ridge.T, strict=True):
+            part = x * np.sqrt(weight)[:, None]
             block = (part.T @ part).astype(np.float64)
             block[np.diag_indices(len(block))] *= 1.0 + 1e-5
-            block[np.diag_indices(len(block))] += 2.0 * objective.ridge[:, j]
-            blocks[j] = np.linalg.inv(block)
-        return blocks
+            block[np.diag_indices(len(block))] += 2.0 * ridge
+            inverses.append(np.linalg.inv(block).astype(np.float32))
+        return np.stack(inverses)
 
     def _by_block(self, left: FloatArray) -> FloatArray:
         solved: FloatArray = np.matmul(self.blocks, left.T.astype(np.float32)[:, :, None])[:, :, 0].T

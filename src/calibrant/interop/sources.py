@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
@@ -173,34 +174,23 @@ class BatchRows(NamedTuple):
 
 
 class Reader(ABC):
-    """What reads a file."""
+    """What reads a file. Its ``schema`` has the names and types of the columns, those of a CSV file text."""
+
+    schema: Any
+    n_rows: int | None = None
+    separator = ","
 
     def __init__(self, file: File) -> None:
         self.file = file
-
-    @property
-    @abstractmethod
-    def schema(self) -> Any:
-        """Names and types of its columns, those of a CSV file text."""
 
     @property
     def names(self) -> list[str]:
         """Names of its columns."""
         return list(self.schema.names)
 
-    @property
-    def n_rows(self) -> int | None:
-        """Number of its rows, where that is known before they are read."""
-        return None
-
     @abstractmethod
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
         """Yield these columns in batches of so many rows at most, labels of text by codes."""
-
-    @property
-    def separator(self) -> str:
-        """What separates the cells of a CSV file."""
-        return ","
 
     def whole(self, rows: int) -> Iterator[BatchRows | Damaged]:
         """Yield all columns as they stand in the file, those of a CSV file as text."""
@@ -217,28 +207,23 @@ class Reader(ABC):
 class ParquetReader(Reader):
     """A Parquet file: row group by row group, of each the columns that are asked for."""
 
+    def __init__(self, file: File) -> None:
+        super().__init__(file)
+        self.metadata: Any = None
+        with self._open() as opened:
+            self.metadata = opened.metadata
+        self.schema, self.n_rows = self.metadata.schema.to_arrow_schema(), int(self.metadata.num_rows)
+
     def _open(self, label: str | None = None) -> Any:
         from pyarrow import parquet
 
-        source = self.file.system.open_input_file(self.file.path)
-        words, known = None if label is None else [label], vars(self).get("metadata")
-        return parquet.ParquetFile(source, metadata=known, buffer_size=QUEUED, pre_buffer=False, read_dictionary=words)
-
-    @cached_property
-    def metadata(self) -> Any:
-        """What its end says."""
-        with self._open() as file:
-            return file.metadata
-
-    @property
-    def schema(self) -> Any:
-        """Names and types of its columns."""
-        return self.metadata.schema.to_arrow_schema()
-
-    @property
-    def n_rows(self) -> int:
-        """Number of its rows."""
-        return int(self.metadata.num_rows)
+        return parquet.ParquetFile(
+            self.file.system.open_input_file(self.file.path),
+            metadata=self.metadata,
+            buffer_size=QUEUED,
+            pre_buffer=False,
+            read_dictionary=None if label is None else [label],
+        )
 
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
         """Read one row group after the other; one that is damaged is passed over."""
@@ -250,34 +235,28 @@ class ParquetReader(Reader):
         with file:
             for group in range(file.num_row_groups):
                 place, row = f"row group {group}", 0
-                n_rows = file.metadata.row_group(group).num_rows
-                found = file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns))
                 try:
-                    for batch in found:
+                    for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns)):
                         yield BatchRows(batch, f"{self.file.name}, {place}", row)
                         row += len(batch)
                 except Exception as error:
-                    yield self.damaged(error, place, n_rows - row)
+                    yield self.damaged(error, place, file.metadata.row_group(group).num_rows - row)
 
 
 class FeatherReader(Reader):
     """A Feather file, which holds record batches."""
 
+    def __init__(self, file: File) -> None:
+        super().__init__(file)
+        with self._open() as opened:
+            self.schema = opened.schema
+
     def _open(self, columns: Sequence[str] | None = None) -> Any:
         from pyarrow import ipc
 
+        at = None if columns is None else [self.schema.get_field_index(name) for name in columns]
         source = self.file.system.open_input_file(self.file.path)
-        file = ipc.open_file(source)
-        if columns is None:
-            return file
-        at = [file.schema.get_field_index(name) for name in columns]
         return ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=at))
-
-    @cached_property
-    def schema(self) -> Any:
-        """Names and types of its columns."""
-        with self._open() as file:
-            return file.schema
 
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
         """Read one record batch after the other."""
@@ -288,38 +267,28 @@ class FeatherReader(Reader):
             return
         with file:
             for number in range(file.num_record_batches):
+                place = f"record batch {number}"
                 try:
-                    batch = file.get_batch(number)
+                    yield BatchRows(file.get_batch(number), f"{self.file.name}, {place}", 0)
                 except Exception as error:
-                    yield self.damaged(error, f"record batch {number}")
-                    continue
-                yield BatchRows(batch, f"{self.file.name}, record batch {number}", 0)
+                    yield self.damaged(error, place)
 
 
 class CsvReader(Reader):
     """A CSV file, of which the first lines tell the separator and the names, as where it is read whole."""
 
     def __init__(self, file: File) -> None:
+        import pyarrow
+
         super().__init__(file)
         start, quotes = _start(file), _quotes(file)
         self.is_quoted = '"' in start or quotes > 0
-        self._separator, self._names, self.n_lines = head_of(lambda: StringIO(start, newline=""), len(start))
-        if any("\ufffd" in name or "\x00" in name for name in self._names):
+        self.separator, names, self.n_lines = head_of(lambda: StringIO(start, newline=""), len(start))
+        if any("\ufffd" in name or "\x00" in name for name in names):
             raise ValueError("its text is not UTF-8; save it as UTF-8")
         if quotes % 2:
-            require_closed_quotes(Path(file.path), self._separator)
-
-    @property
-    def schema(self) -> Any:
-        """Names in its first line, of text."""
-        import pyarrow
-
-        return pyarrow.schema([(name, pyarrow.string()) for name in self._names])
-
-    @property
-    def separator(self) -> str:
-        """What separates its cells."""
-        return self._separator
+            require_closed_quotes(Path(file.path), self.separator)
+        self.schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
 
     def whole(self, rows: int) -> Iterator[BatchRows | Damaged]:
         """Yield all cells as text."""
@@ -357,15 +326,16 @@ class CsvReader(Reader):
         import pyarrow
         from pyarrow import csv
 
-        looked_at = {self._names[-1]: pyarrow.string(), **kinds} if self.is_quoted else kinds
+        names = self.names
+        looked_at = {names[-1]: pyarrow.string(), **kinds} if self.is_quoted else kinds
         try:
             file = csv.open_csv(
                 self.file.system.open_input_stream(self.file.path),
-                read_options=csv.ReadOptions(column_names=self._names, skip_rows=self.n_lines, block_size=QUEUED),
+                read_options=csv.ReadOptions(column_names=names, skip_rows=self.n_lines, block_size=QUEUED),
                 parse_options=csv.ParseOptions(
                     delimiter=self.separator,
                     newlines_in_values=self.is_quoted,
-                    ignore_empty_lines=len(self._names) != 1,
+                    ignore_empty_lines=len(names) != 1,
                 ),
                 convert_options=csv.ConvertOptions(column_types=looked_at, include_columns=list(looked_at)),
             )
@@ -385,7 +355,7 @@ class CsvReader(Reader):
                 except Exception as error:
                     yield self.damaged(_in_words(error), f"after row {row}")
                     return
-                last = batch.column(self._names[-1])[-1:] if self.is_quoted and len(batch) else last
+                last = batch.column(names[-1])[-1:] if self.is_quoted and len(batch) else last
                 yield BatchRows(batch.select(list(kinds)), self.file.name, row)
                 row += len(batch)
 
@@ -445,21 +415,13 @@ def _start(file: File) -> str:
 
 
 class Source(ABC):
-    """Batches of Arrow with named columns, which can be asked for again."""
+    """Batches of Arrow with named columns, which can be asked for again: their ``names``, and what it is called in messages."""
 
+    names: list[str]
+    where: str
     reads_once = False
     is_parsed = False
     n_rows: int | None = None
-
-    @property
-    @abstractmethod
-    def names(self) -> list[str]:
-        """Names of the columns."""
-
-    @property
-    @abstractmethod
-    def where(self) -> str:
-        """What it is called in messages."""
 
     @abstractmethod
     def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
@@ -471,38 +433,25 @@ class Files(Source):
 
     def __init__(self, source: Address | Sequence[Address], *, on_error: Literal["raise", "skip"] = "raise") -> None:
         self.files = files_of(source)
-        self.first = _first_readable(self.files if on_error == "skip" else self.files[:1])
-        self.is_parsed = self.first.file.kind == "csv"
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns of the first file."""
-        return self.first.names
-
-    @property
-    def where(self) -> str:
-        """The first file."""
-        return self.first.file.name
+        first = _first_readable(self.files if on_error == "skip" else self.files[:1])
+        self.is_parsed = first.file.kind == "csv"
+        self.names, self.where = first.names, first.file.name
 
     @cached_property
     def n_rows(self) -> int | None:  # type: ignore[override]
         """Number of rows of all files, where each says it."""
-        known = 0
-        for file in self.files:
-            if file.kind != "parquet":
-                return None
-            try:
-                known += reader_of(file).n_rows or 0
-            except (ValueError, OSError):  # it is said where it is read
-                return None
-        return known
+        try:
+            known = [reader_of(file).n_rows if file.kind == "parquet" else None for file in self.files]
+        except (ValueError, OSError):  # it is said where it is read
+            return None
+        return None if None in known else sum(n for n in known if n)
 
     def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
         """Read one file after the other; a file that cannot be read, or lacks a column, is damaged."""
         for file in self.files:
             try:
                 reader = reader_of(file)
-                _require_columns(reader, file, columns)
+                require_columns(columns, file.name, reader.names)
             except (ValueError, OSError) as error:
                 yield Damaged(error)
                 continue
@@ -539,21 +488,10 @@ class Stream(Source):
     def __init__(self, source: Any) -> None:
         import pyarrow
 
-        self.source, self._reader = source, None
-        self.reads_once = isinstance(source, pyarrow.RecordBatchReader)
-        if not hasattr(source, "scanner"):
-            self._reader = pyarrow.RecordBatchReader.from_stream(source)
-        self._names = list((source if self._reader is None else self._reader).schema.names)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return self._names
-
-    @property
-    def where(self) -> str:
-        """The kind of the object."""
-        return f"the {type(self.source).__name__}"
+        self.source, self.reads_once = source, isinstance(source, pyarrow.RecordBatchReader)
+        self._reader = None if hasattr(source, "scanner") else pyarrow.RecordBatchReader.from_stream(source)
+        self.names = list((self._reader or source).schema.names)
+        self.where = f"the {type(source).__name__}"
 
     def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
         """Open the stream, and read it to its end."""
@@ -562,43 +500,34 @@ class Stream(Source):
         reader, self._reader = self._reader, None
         if hasattr(self.source, "scanner"):
             reader = self.source.scanner(columns=columns.names, batch_size=rows).to_reader()
-        elif reader is None:
-            reader = pyarrow.RecordBatchReader.from_stream(self.source)
-        yield from _pieces(reader, columns)
+        yield from _pieces(reader or pyarrow.RecordBatchReader.from_stream(self.source), columns)
 
 
 class Tables(Source):
-    """Tables that a program hands over one by one: of Arrow, or data frames."""
+    """Tables that a program hands over one by one: of Arrow, or data frames; the first one tells the names of the columns."""
+
+    where = "the first batch"
 
     def __init__(self, tables: Callable[[], Iterable[Any]], first: Any, *, reads_once: bool) -> None:
         self.tables, self.reads_once = tables, reads_once
-        self._names = list(as_arrow(first).schema.names)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns of the first table."""
-        return self._names
-
-    @property
-    def where(self) -> str:
-        """The tables."""
-        return "the first batch"
+        self.names = list(as_arrow(first).schema.names)
 
     def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
         """Turn each table into batches of Arrow."""
-        yield from _pieces((as_arrow(table) for table in self.tables()), columns)
+        yield from _pieces(map(as_arrow, self.tables()), columns)
 
 
 def _pieces(tables: Iterable[Any], columns: Columns) -> Iterator[Found]:
     """Number the tables; a table may hold its columns in several chunks."""
     for number, table in enumerate(tables):
-        row = 0
-        missing = [name for name in columns.names if name not in table.schema.names]
-        if missing:
-            yield Damaged(_lacks(f"batch {number}", missing[0], table.schema.names))
+        place, row = f"batch {number}", 0
+        try:
+            require_columns(columns, place, table.schema.names)
+        except ValueError as error:
+            yield Damaged(error)
             continue
         for batch in table.to_batches() if hasattr(table, "to_batches") else (table,):
-            yield _piece(batch, columns, f"batch {number}", row)
+            yield _piece(batch, columns, place, row)
             row += len(batch)
 
 
@@ -610,16 +539,12 @@ def _piece(batch: Any, columns: Columns, place: str, row: int) -> Found:
         return Damaged(type(error)(f"{place}: {error}"), len(batch))
 
 
-def _require_columns(reader: Reader, file: File, columns: Columns) -> None:
+def require_columns(columns: Columns, where: str, names: Sequence[str]) -> None:
+    """Refuse rows that lack a column."""
     for name in columns.names:
-        if name not in reader.names:
-            raise _lacks(file.name, name, reader.names)
-
-
-def _lacks(where: str, name: str, names: Sequence[str]) -> ValueError:
-    return ValueError(
-        f"{where} must have the column {name!r}, as the first; it has {', '.join(map(repr, names[:12]))}. Rename it."
-    )
+        if name not in names:
+            known = ", ".join(map(repr, names[:12]))
+            raise ValueError(f"{where} must have the column {name!r}, as the first; it has {known}. Rename it.")
 
 
 def as_arrow(table: Any) -> Any:
@@ -667,52 +592,35 @@ def opened(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], bool]:
 # Tables that are written batch by batch, whole or not at all
 
 
-class Writer(ABC):
-    """What writes a file."""
+@contextmanager
+def _writing(path: Path, kind: str) -> Iterator[Callable[[FileTable], None]]:
+    """Open a file, and give what writes some more rows into it; those of Arrow are of the schema of the first."""
+    with ExitStack() as opened:
+        writer: Any = None
+        schema: Any = None
 
-    @abstractmethod
-    def write(self, table: FileTable) -> None:
-        """Write some more rows."""
+        def write(table: FileTable) -> None:
+            nonlocal writer, schema
+            is_first = writer is None
+            if kind == "csv":
+                writer = opened.enter_context(path.open("w", newline="", encoding="utf-8")) if is_first else writer
+                write_rows(writer, table, names=is_first)
+                return
+            arrow = _without_dictionaries(arrow_of(table))
+            if is_first:
+                schema = arrow.schema
+                writer = opened.enter_context(_arrow_writer(path, kind, schema))
+            writer.write_table(arrow.cast(schema))
 
-    @abstractmethod
-    def close(self) -> None:
-        """End the file."""
-
-
-class CsvWriter(Writer):
-    """A CSV file."""
-
-    def __init__(self, path: Path) -> None:
-        self.target, self.is_begun = path.open("w", newline="", encoding="utf-8"), False
-
-    def write(self, table: FileTable) -> None:
-        """Write some more lines; the first ones follow the names."""
-        write_rows(self.target, table, names=not self.is_begun)
-        self.is_begun = True
-
-    def close(self) -> None:
-        """Close the file."""
-        self.target.close()
+        yield write
 
 
-class ArrowWriter(Writer):
-    """A Parquet or Feather file: all batches are of the schema of the first."""
+def _arrow_writer(path: Path, kind: str, schema: Any) -> Any:
+    from pyarrow import ipc, parquet
 
-    def __init__(self, path: Path, open_writer: Callable[[Path, Any], Any]) -> None:
-        self.path, self.open_writer = path, open_writer
-        self.writer: Any = None
-
-    def write(self, table: FileTable) -> None:
-        """Write some more rows."""
-        arrow = _without_dictionaries(arrow_of(table))
-        if self.writer is None:
-            self.writer, self.schema = self.open_writer(self.path, arrow.schema), arrow.schema
-        self.writer.write_table(arrow.cast(self.schema))
-
-    def close(self) -> None:
-        """Write the end of the file."""
-        if self.writer is not None:
-            self.writer.close()
+    if kind == "parquet":
+        return parquet.ParquetWriter(path, schema)
+    return ipc.new_file(str(path), schema, options=ipc.IpcWriteOptions(compression="lz4"))
 
 
 def _without_dictionaries(arrow: Any) -> Any:
@@ -726,19 +634,6 @@ def _without_dictionaries(arrow: Any) -> Any:
     return arrow.cast(pyarrow.schema(fields, metadata=arrow.schema.metadata))
 
 
-def _writer(path: Path, kind: str) -> Writer:
-    if kind == "csv":
-        return CsvWriter(path)
-    if kind == "parquet":
-        from pyarrow import parquet
-
-        return ArrowWriter(path, parquet.ParquetWriter)
-    from pyarrow import ipc
-
-    options = ipc.IpcWriteOptions(compression="lz4")
-    return ArrowWriter(path, lambda to, schema: ipc.new_file(str(to), schema, options=options))
-
-
 def write_tables(
     path: str | os.PathLike[str], tables: Iterable[FileTable], *, force: bool = False, escape_formulas: bool = False
 ) -> None:
@@ -750,10 +645,6 @@ def write_tables(
         )
     if escape_formulas:
         require_csv(path)
-    with whole_file(path, force=force) as beside:
-        writer = _writer(beside, kind)
-        try:
-            for table in tables:
-                writer.write(table.escaped() if escape_formulas else table)
-        finally:
-            writer.close()
+    with whole_file(path, force=force) as beside, _writing(beside, kind) as write:
+        for table in tables:
+            write(table.escaped() if escape_formulas else table)

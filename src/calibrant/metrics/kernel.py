@@ -186,7 +186,7 @@ def canonical_calibration_error(
     bins = as_simplex_binning(binning)(simplex)
     held = bins.weight > 0
     values = _debiased(bins, simplex.weights.rows_per_weight) if distance == DEBIASED else LENGTHS[distance](bins.gap)
-    return as_norm(norm)(values[held], bins.weight[held] / bins.weight.sum())
+    return float(as_norm(norm)(values[held], bins.weight[held] / bins.weight.sum()))
 
 
 def estimate_canonical_calibration_error(

@@ -745,7 +745,7 @@ class Monitor:
                     "computed anew. If their time is wrong begin a new monitor without them; else give the reference its own "
                     "rows, by update_reference or --reference FILE."
                 )
-            keys = self._tally.windows.keys if isinstance(self._windows, OfTime) else []
+            keys = [int(key) for key in self._tally.windows.keys] if isinstance(self._windows, OfTime) else []
             for at, (key, later) in enumerate(pairwise(keys)):
                 pair = look.names[at : at + 2]
                 if later - key > FAR and not set(pair) <= set(known):

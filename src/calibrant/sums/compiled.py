@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.rows import BinaryProblem, Problem, SimplexProblem
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem
 from calibrant._core.threads import in_order, n_processors, pays
 from calibrant.binning import Binning, Bins, Edges, EqualWidth
 from calibrant.binning.bins import CHUNK
@@ -25,6 +24,9 @@ BLOCK = 1 << 16
 
 Cut = tuple[Bins, Strata]
 Loop = Callable[[slice, CountArray, FloatArray], None]
+Kernel = Callable[[FloatArray, IntArray, FloatArray, BoolArray, CountArray, FloatArray], None]
+Totals = tuple[FloatArray, CountArray, CountArray, CountArray, FloatArray]
+"""Edges; of each class and bin the number of rows, whole and left over parts of sums, and the sums of scores."""
 
 OF_A_TABLE = (ClassWise, TopLabel, Confidence)
 
@@ -49,22 +51,30 @@ def _pays(problem: Problem, numbers: int, binning: Binning) -> bool:
 
 
 def cut_table(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> list[list[Cut]]:
-    """Return for each pair that `has_loops` the bins and strata of each part of the notion."""
-    known: dict[tuple[type[Notion], Binning], Totals] = {}
+    """Return for each pair that `has_loops` the bins and strata of each part of the notion; rows are read once a binning.
+
+    Confidences are top labels, whatever their class.
+    """
+    from calibrant._kernels.sums import class_cells, top_cells
+
+    prob, label = simplex.forecast.as_given, simplex.label
+    found: dict[tuple[Binning, bool], Totals] = {}
+    n_classes = prob.shape[1]
     for binning in dict.fromkeys(binning for _, binning in asked):
-        kinds = sorted({_kind(notion) for notion, other in asked if other == binning}, key=repr)
-        for kind, totals in zip(kinds, _totals(simplex, binning, kinds), strict=True):
-            known[kind, binning] = totals
-    found = []
-    for notion, binning in asked:
-        totals = known[_kind(notion), binning]
-        found.append([totals.joined] if type(notion) is Confidence else totals.of_classes)
-    return found
+        edges = binning.edges(next(Confidence().split(simplex.at(slice(0, 1)))))
+        upper = is_upper(edges)
 
+        def loop_of(kernel: Kernel, edges: FloatArray = edges, upper: BoolArray = upper) -> Loop:
+            return lambda rows, units, scores: kernel(prob[rows], label[rows], edges, upper, units, scores)
 
-def _kind(notion: Notion) -> type[Notion]:
-    """Return the notion whose cells hold those of another: confidences are top labels, whatever their class."""
-    return ClassWise if type(notion) is ClassWise else TopLabel
+        by_class = {type(notion) is ClassWise for notion, other in asked if other == binning}
+        loops = [loop_of(class_cells if each else top_cells) for each in sorted(by_class)]
+        totals = _summed(loops, simplex.size, max(1, BLOCK // n_classes), edges, n_classes)
+        found |= {(binning, each): own for each, own in zip(sorted(by_class), totals, strict=True)}
+    return [
+        _cut(*found[binning, type(notion) is ClassWise], is_joint=type(notion) is Confidence)
+        for notion, binning in asked
+    ]
 
 
 def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
@@ -77,89 +87,38 @@ def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
     def loop(rows: slice, units: CountArray, scores: FloatArray) -> None:
         column_cells(binary.score[rows], binary.outcome[rows], edges, upper, units[:, 0], scores[0])
 
-    return _summed([loop], binary.size, CHUNK, edges, 1)[0].of_classes[0]
+    (totals,) = _summed([loop], binary.size, CHUNK, edges, 1)
+    return _cut(*totals)[0]
 
 
-def _totals(simplex: SimplexProblem, binning: Binning, kinds: Sequence[type[Notion]]) -> list[Totals]:
-    """Return the sums of each class, under each kind of notion."""
-    from calibrant._kernels.sums import class_cells, top_cells
-
-    prob, label = simplex.forecast.as_given, simplex.label
-    edges = binning.edges(next(Confidence().split(simplex.at(slice(0, 1)))))
-    upper = is_upper(edges)
-
-    def of_classes(rows: slice, units: CountArray, scores: FloatArray) -> None:
-        class_cells(prob[rows], label[rows], edges, upper, units, scores)
-
-    def of_top(rows: slice, units: CountArray, scores: FloatArray) -> None:
-        top_cells(prob[rows], label[rows], edges, upper, units, scores)
-
-    loops = [of_classes if kind is ClassWise else of_top for kind in kinds]
-    n_classes = prob.shape[1]
-    return _summed(loops, simplex.size, max(1, BLOCK // n_classes), edges, n_classes)
-
-
-@dataclass(frozen=True, eq=False)
-class Totals:
-    """Sums over rows read so far, of each class and bin: as in `Strata`, and of the scores.
-
-    Scores have shape (n_classes + 1, n_bins); in the last row stand those of the predicted class, whatever it is.
-    """
-
-    edges: FloatArray
-    count: CountArray
-    whole: CountArray
-    part: CountArray
-    scores: FloatArray
-
-    @classmethod
-    def of_no_rows(cls, edges: FloatArray, n_classes: int) -> Totals:
-        """Return the sums that change nothing."""
-        n_bins = edges.size - 1
-        shapes = (2, n_classes, n_bins), (2, 2, n_classes, n_bins), (2, 2, n_classes, n_bins)
-        count, whole, part = (np.zeros(shape, dtype=np.int64) for shape in shapes)
-        return cls(edges, count, whole, part, np.zeros((n_classes + 1, n_bins)))
-
-    def add(self, units: CountArray, scores: FloatArray) -> None:
-        """Add the sums of fewer than 2^23 rows to the arrays that it holds."""
-        moments = np.moveaxis(units[..., 1:], -1, 0)
-        count, whole, part, total = self.count, self.whole, self.part, self.scores
-        count += units[..., 0]
-        part += moments & (UNIT - 1)
-        whole += (moments >> BITS) + (part >> BITS)
-        part &= UNIT - 1
-        total += scores
-
-    @property
-    def of_classes(self) -> list[Cut]:
-        """Bins and strata of each class."""
-        return _cut(Edges(self.edges), self.count, self.whole, self.part, self.scores)
-
-    @property
-    def joined(self) -> Cut:
-        """Bins and strata of the rows of all classes, of which a row is in one."""
-        count, whole, part = (sums.sum(axis=-2, keepdims=True) for sums in (self.count, self.whole, self.part))
-        (found,) = _cut(Edges(self.edges), count, whole + (part >> BITS), part & (UNIT - 1), self.scores[-1:])
-        return found
-
-
-def _cut(edges: Edges, count: CountArray, whole: CountArray, part: CountArray, scores: FloatArray) -> list[Cut]:
-    """Return bins and strata of each class, of rows that weigh one each."""
+def _cut(
+    edges: FloatArray,
+    count: CountArray,
+    whole: CountArray,
+    part: CountArray,
+    scores: FloatArray,
+    *,
+    is_joint: bool = False,
+) -> list[Cut]:
+    """Return bins and strata of each class, or of the rows of all classes, of rows that weigh one each."""
+    if is_joint:
+        count, whole, part = (sums.sum(axis=-2, keepdims=True) for sums in (count, whole, part))
+        whole, part, scores = whole + (part >> BITS), part & (UNIT - 1), scores[-1:]
     rows, events = count.sum(axis=0), count[1].astype(np.float64)
-    number, weight = rows.astype(np.intp, copy=False), rows.astype(np.float64)
+    number, weight, same = rows.astype(np.intp, copy=False), rows.astype(np.float64), Edges(edges)
     for table in (count, whole, part, number, weight, scores, events):
         table.setflags(write=False)  # once, and not the view of each class
     return [
-        (
-            Bins(edges, number[j], weight[j], scores[j], events[j]),
-            Strata(count[:, j], whole[:, :, j], part[:, :, j]),
-        )
+        (Bins(same, number[j], weight[j], scores[j], events[j]), Strata(count[:, j], whole[:, :, j], part[:, :, j]))
         for j in range(len(rows))
     ]
 
 
 def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_classes: int) -> list[Totals]:
-    """Run all loops over the same rows, so many rows at a time; what they add up does not depend on the number of threads."""
+    """Run all loops over the same rows, so many rows at a time; what they add up does not depend on the number of threads.
+
+    Sums of each class and bin are as in `Strata`. In the last row of scores stand those of the predicted class, whatever it is.
+    """
     shape = n_classes, edges.size - 1
 
     def read(start: int) -> list[tuple[CountArray, FloatArray]]:
@@ -170,8 +129,16 @@ def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_class
                 loop(slice(first, min(first + step, end)), units, scores)
         return own
 
-    totals = [Totals.of_no_rows(edges, n_classes) for _ in loops]
+    def zeros(*dimensions: int) -> CountArray:
+        return np.zeros((*dimensions, *shape), dtype=np.int64)
+
+    found = [(edges, zeros(2), zeros(2, 2), zeros(2, 2), np.zeros((n_classes + 1, shape[1]))) for _ in loops]
     for own in in_order(read, range(0, n, CHUNK), n_processors()):
-        for total, sums in zip(totals, own, strict=True):
-            total.add(*sums)
-    return totals
+        for (_, count, whole, part, total), (units, scores) in zip(found, own, strict=True):
+            moments = np.moveaxis(units[..., 1:], -1, 0)  # of fewer than 2^23 rows
+            count += units[..., 0]
+            part += moments & (UNIT - 1)
+            whole += (moments >> BITS) + (part >> BITS)
+            part &= UNIT - 1
+            total += scores
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,8 +81,11 @@ class Moments:
         return Mixture(mu, np.clip(size, least, np.maximum(self.rows, least)))
 
     @cached_property
-    def steady(self) -> Steady:
-        """Law of the cells whose number varies less than a binomial one of its mean: there m are near 0 and near 1."""
+    def steady(self) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """Law of the cells whose number varies less than a binomial one of its mean: there m are near 0 and near 1.
+
+        Their numbers, the whole number nearest to each mean, and the probabilities of one more, and of one less.
+        """
         mu, variance = self.first.sum(axis=0), self.first.sum(axis=0) - self.second.sum(axis=0)
         least = np.ceil(mu)
         cell = np.flatnonzero(variance < (mu - mu**2 / np.maximum(least, 1.0)) * (1.0 - ROUNDING))
@@ -90,13 +93,18 @@ class Moments:
         off = mu[cell] - nearest
         # No whole number of the mean mu varies less than |off| - off².
         moved = np.maximum(variance[cell] + off**2, np.abs(off))
-        return Steady(cell, nearest, (moved + off) / 2.0, (moved - off) / 2.0)
+        return cell, nearest, (moved + off) / 2.0, (moved - off) / 2.0
+
+    def _of_against(self, against: FloatArray, levels: Callable[[IntArray], FloatArray]) -> FloatArray:
+        """Return numbers of events of those that go against m, (n_resamples, n_cells), the steady ones at levels of these."""
+        cell, nearest, more, less = self.steady
+        at = levels(cell)
+        against[:, cell] = nearest - (at < less) + (at > 1.0 - more)
+        return np.where(self.is_upper, self.rows - against, against)
 
     def events(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Draw numbers of events of labels that the forecast draws, shape (n_resamples, n_cells); cells are independent."""
-        against = self.law.drawn(n_resamples, rng)
-        self.steady.put(against, rng.random((n_resamples, self.steady.cell.size)))
-        return np.where(self.is_upper, self.rows - against, against)
+        return self._of_against(self.law.drawn(n_resamples, rng), lambda cell: rng.random((n_resamples, cell.size)))
 
     def events_together(self, together: Together, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Draw the same of cells that share rows, and vary together as those of the kept rows.
@@ -109,9 +117,7 @@ class Moments:
             score = together.scores(n_resamples, self.rows.size, rng)
             score[self.is_upper] *= -1.0
             levels = ndtr(score)
-            against = self.law.quantiles(levels).T
-            self.steady.put(against, levels[self.steady.cell].T)
-            return np.where(self.is_upper, self.rows - against, against)
+            return self._of_against(self.law.quantiles(levels).T, lambda cell: levels[cell].T)
         events = np.sort(self.events(n_resamples, rng).T, axis=1)
         found = np.empty_like(events)
         np.put_along_axis(found, together.order(n_resamples, self.rows.size, rng), events, axis=1)
@@ -132,23 +138,6 @@ class Moments:
         drawn = rng.multinomial(total, self.count.ravel() / total, size=n_resamples).reshape(n_resamples, 2, -1)
         noise = np.sqrt(drawn * variance) * rng.standard_normal(drawn.shape)
         return np.asarray((drawn * residual + noise).sum(axis=1), dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Steady:
-    """Numbers that are mostly the same: the ``nearest`` to the mean, one more and one less with these probabilities.
-
-    Each is an array of shape (d,), for d of the cells, whose numbers are ``cell``.
-    """
-
-    cell: IntArray
-    nearest: FloatArray
-    more: FloatArray
-    less: FloatArray
-
-    def put(self, against: FloatArray, levels: FloatArray) -> None:
-        """Write the quantiles at levels (n_resamples, d) into the columns of these cells, of (n_resamples, n_cells)."""
-        against[:, self.cell] = self.nearest - (levels < self.less) + (levels > 1.0 - self.more)
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,8 +65,10 @@ def test_an_estimator_counts_the_rows_that_its_calibrator_is_fitted_to(ensemble)
     safe, evidence = SafeCalibrator, WORDS["evidence-scaling"].target
     assert found == ([safe, safe, evidence] if ensemble else [evidence, evidence])
     twice = CalibratedClassifier(GaussianNB().fit(features, event), cv="prefit")
-    assert type(twice.fit(features[:600], event[:600], np.full(600, 2.0)).pairs_[0][1]) is evidence
+    assert type(twice.fit(features[:600], event[:600], np.full(600, 2.0)).pairs_[0][1]) is safe  # copies are one row
     assert type(twice.fit(features[:600], event[:600]).pairs_[0][1]) is safe
+    coarse, count = np.unique(np.column_stack([features.round(), event]), axis=0, return_counts=True)
+    assert type(twice.fit(coarse[:, :2], coarse[:, 2] > 0, count).pairs_[0][1]) is evidence
     for unit in (1e-6, 1e6):  # weights that are no counts are scaled to a mean of one
         assert type(twice.fit(features, event, unit * rng.random(1200)).pairs_[0][1]) is evidence
 

@@ -6,7 +6,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import prob_of_scores
 from calibrant._core.rows import Forecast, SimplexProblem, Weights
-from calibrant.calibrators.canonical import RowsInMemory
 from calibrant.calibrators.linear import (
     DirichletCalibration,
     MatrixScaling,
@@ -19,7 +18,8 @@ from calibrant.calibrators.linear import (
 )
 from calibrant.fit import minimise as newton
 from calibrant.fit import multinomial
-from calibrant.fit.multinomial import Diagonal, Full, Objective
+from calibrant.fit.log_loss import over_rows
+from calibrant.fit.multinomial import Diagonal, Full, LargeObjective, Objective
 
 FAMILY = [VectorScaling, MatrixScaling, DirichletCalibration, StructuredVectorScaling, StructuredMatrixScaling]
 DESIGNS = {
@@ -45,10 +45,18 @@ def drawn(n=200, k=4, seed=0, weighted=False):
 def objective_of(name, weighted=True, dense=True, **size):
     z, problem = drawn(weighted=weighted, **size)
     make, centre = DESIGNS[name]
-    design, middle = make(), centre(z.shape[1])
-    design.most_dense = 10**6 if dense else 0
+    middle = centre(z.shape[1])
     ridge = np.random.default_rng(1).uniform(0.0, 0.1, middle.shape)
-    return Objective(design, z, problem, ridge, middle)
+    return objective_at(make(), z, problem, ridge, middle, dense=dense)
+
+
+def objective_at(design, z, problem, ridge, centre, dense=True):
+    over = over_rows(problem, lambda rows: (z, rows.label, rows.weight))
+    return (Objective if dense else LargeObjective)(design, over, problem.weights.total, ridge, centre)
+
+
+def entering(forecast):
+    return forecast.values
 
 
 # Derivatives
@@ -60,10 +68,10 @@ def test_the_gradient_is_that_of_the_value(name, weighted):
     objective = objective_of(name, weighted=weighted)
     rng = np.random.default_rng(2)
     table = objective.centre + rng.normal(0, 0.3, objective.centre.shape)
-    gradient = objective.evaluate(table)[1]
+    gradient = objective.at(table).gradient
     for _ in range(5):
         way = rng.normal(size=table.shape)
-        up, down = (objective.evaluate(table + h * way)[0] for h in (1e-5, -1e-5))
+        up, down = (objective.at(table + h * way).value for h in (1e-5, -1e-5))
         assert (gradient * way).sum() == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-9)
 
 
@@ -73,12 +81,11 @@ def test_the_hessian_is_that_of_the_gradient(name, weighted):
     objective = objective_of(name, weighted=weighted)
     rng = np.random.default_rng(2)
     table = objective.centre + rng.normal(0, 0.3, objective.centre.shape)
-    objective.evaluate(table)
-    hessian = objective.hessian()
+    hessian = objective.at(table).hessian
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-14)
     for _ in range(5):
         way = rng.normal(size=table.shape)
-        up, down = (objective.evaluate(table + h * way)[1] for h in (1e-5, -1e-5))
+        up, down = (objective.at(table + h * way).gradient for h in (1e-5, -1e-5))
         np.testing.assert_allclose(hessian @ way.ravel(), ((up - down) / 2e-5).ravel(), rtol=1e-5, atol=1e-8)
 
 
@@ -88,10 +95,9 @@ def test_products_with_the_hessian_agree_to_single_precision(name, weighted):
     whole, products = (objective_of(name, weighted=weighted, dense=dense) for dense in (True, False))
     rng = np.random.default_rng(2)
     table = whole.centre + rng.normal(0, 0.3, whole.centre.shape)
-    whole.evaluate(table)
-    products.evaluate(table)
+    products.evaluate(table, products.z, products.share)
     way = rng.normal(size=table.shape)
-    expected = (whole.hessian() @ way.ravel()).reshape(table.shape)
+    expected = (whole.at(table).hessian @ way.ravel()).reshape(table.shape)
     np.testing.assert_allclose(products.product(way), expected, atol=1e-5 * np.abs(expected).max())
 
 
@@ -100,8 +106,8 @@ def test_a_settled_change_has_the_same_effect_and_the_least_penalty(name):
     objective = objective_of(name)
     change = np.random.default_rng(2).normal(size=objective.centre.shape)
     settled = objective.settled(change)
-    scores = objective.design.scores(objective.z, change), objective.design.scores(objective.z, settled)
-    np.testing.assert_allclose(prob_of_scores(scores[0]), prob_of_scores(scores[1]), rtol=1e-10)
+    scores = (objective.design.scores(drawn()[0], one) for one in (change, settled))
+    np.testing.assert_allclose(*map(prob_of_scores, scores), rtol=1e-10)
     pull = (objective.ridge * settled).sum(axis=1)[objective.design.shared]
     np.testing.assert_allclose(pull, 0.0, atol=1e-12)
 
@@ -110,7 +116,8 @@ def test_a_settled_change_has_the_same_effect_and_the_least_penalty(name):
 def test_rough_evaluations_are_close(name):
     objective = objective_of(name, dense=False)
     table = objective.centre + np.random.default_rng(2).normal(0, 0.3, objective.centre.shape)
-    (value, gradient), (rough, rough_gradient) = objective.evaluate(table), objective.evaluate(table, rough=True)
+    value, gradient = objective.evaluate(table, objective.z, objective.share)
+    rough, rough_gradient = objective.evaluate(table, objective.single, objective.single_share)
     assert rough == pytest.approx(value, rel=1e-5)
     np.testing.assert_allclose(rough_gradient, gradient, atol=1e-5)
 
@@ -122,15 +129,15 @@ def test_rough_evaluations_are_close(name):
 @pytest.mark.parametrize("ridge", [0.0, 1e-3, 0.1])
 @each_design
 def test_conjugate_gradients_find_what_the_whole_hessian_finds(monkeypatch, name, ridge, weighted):
-    z, problem = drawn(n=400, k=6, weighted=weighted)
+    _z, problem = drawn(n=400, k=6, weighted=weighted)
     make, centre = DESIGNS[name]
     middle = centre(6)
-    whole = fit_table(make(), RowsInMemory(z, problem), problem, np.full_like(middle, ridge), middle, middle)
+    whole = fit_table(make(), problem, entering, np.full_like(middle, ridge), middle, middle)
     for design in (Diagonal, Full):
         monkeypatch.setattr(design, "most_dense", 0)
-    rough = fit_table(make(), RowsInMemory(z, problem), problem, np.full_like(middle, ridge), middle, middle)
+    rough = fit_table(make(), problem, entering, np.full_like(middle, ridge), middle, middle)
     monkeypatch.setattr(multinomial, "BLOCK_ROWS", 50)
-    fewer = fit_table(make(), RowsInMemory(z, problem), problem, np.full_like(middle, ridge), middle, middle)
+    fewer = fit_table(make(), problem, entering, np.full_like(middle, ridge), middle, middle)
     assert whole.gradient < 1e-12
     for other in (rough, fewer):
         assert other.gradient < 1e-7
@@ -139,20 +146,18 @@ def test_conjugate_gradients_find_what_the_whole_hessian_finds(monkeypatch, name
 
 def test_the_blocks_of_classes_are_inverses_of_those_of_the_hessian(monkeypatch):
     whole, products = (objective_of("matrix", dense=dense) for dense in (True, False))
-    for objective in (whole, products):
-        objective.evaluate(objective.centre)
-    blocks = multinomial.ConjugateGradients(products)._inverse_blocks()
+    products.evaluate(products.centre, products.z, products.share)
+    blocks = products._inverse_blocks()
     f, k = whole.centre.shape
-    hessian = whole.hessian().reshape(f, k, f, k)
+    hessian = whole.at(whole.centre).hessian.reshape(f, k, f, k)
     for j in range(k):
         np.testing.assert_allclose(np.linalg.inv(blocks[j]), hessian[:, j, :, j], rtol=1e-3, atol=1e-4)
 
 
 def test_of_a_vector_the_first_preconditioner_is_the_inverse_of_the_blocks():
     whole, products = (objective_of("vector", dense=dense) for dense in (True, False))
-    for objective in (whole, products):
-        objective.evaluate(objective.centre)
-    apply, hessian = multinomial.ConjugateGradients(products)._by_rank_one(), whole.hessian().reshape(2, 4, 2, 4)
+    products.evaluate(products.centre, products.z, products.share)
+    apply, hessian = products._by_rank_one(), whole.at(whole.centre).hessian.reshape(2, 4, 2, 4)
     left = np.random.default_rng(2).normal(size=(2, 4))
     expected = np.column_stack([np.linalg.solve(hessian[:, j, :, j], left[:, j]) for j in range(4)])
     np.testing.assert_allclose(apply(left), expected, rtol=1e-3)
@@ -162,10 +167,10 @@ def test_of_a_vector_the_first_preconditioner_is_the_inverse_of_the_blocks():
 def test_a_large_problem_comes_to_use_blocks(monkeypatch):
     """Hardly any penalty, and log-probabilities that go together: the first preconditioner is not enough."""
     made = []
-    inverse = multinomial.ConjugateGradients._inverse_blocks
-    monkeypatch.setattr(multinomial.ConjugateGradients, "_inverse_blocks", lambda self: made.append(1) or inverse(self))
+    inverse = LargeObjective._inverse_blocks
+    monkeypatch.setattr(LargeObjective, "_inverse_blocks", lambda self: made.append(1) or inverse(self))
     z, problem = drawn(n=3000, k=30)
-    found = fit_table(Full(), RowsInMemory(z, problem), problem, np.zeros((31, 30)), identity(30), identity(30))
+    found = fit_table(Full(), problem, entering, np.zeros((31, 30)), identity(30), identity(30))
     assert made
     assert found.gradient <= 1e-8 * np.abs(z).max(axis=1).mean()
 
@@ -181,27 +186,27 @@ def test_a_forecast_that_is_right_is_left_alone_with_an_exact_certificate(monkey
         monkeypatch.setattr(design, "most_dense", 0)
     found = fit_table(
         make(),
-        RowsInMemory(problem.forecast.values, problem),
         problem,
+        entering,
         0.1 * np.ones(centre(5).shape),
         centre(5),
         centre(5),
     )
     np.testing.assert_allclose(found.table, centre(5), atol=1e-7)
-    exact = Objective(make(), problem.forecast.values, problem, 0.1 * np.ones(centre(5).shape), centre(5))
-    assert found.gradient == pytest.approx(np.abs(exact.evaluate(found.table)[1]).max(), rel=1e-6, abs=1e-15)
+    exact = objective_at(make(), problem.forecast.values, problem, 0.1 * np.ones(centre(5).shape), centre(5))
+    assert found.gradient == pytest.approx(np.abs(exact.at(found.table).gradient).max(), rel=1e-6, abs=1e-15)
 
 
 def test_a_search_cut_short_is_told_of(monkeypatch):
     monkeypatch.setattr(newton, "MOST_STEPS", 1)
-    z, problem = drawn()
+    _z, problem = drawn()
     with pytest.warns(ConvergenceWarning, match=r"gradient must fall below .*after 1 Newton steps"):
-        fit_table(Full(), RowsInMemory(z, problem), problem, np.zeros((5, 4)), identity(4), identity(4))
+        fit_table(Full(), problem, entering, np.zeros((5, 4)), identity(4), identity(4))
 
 
 def test_few_steps_are_enough():
-    z, problem = drawn(n=2000)
-    assert fit_table(Full(), RowsInMemory(z, problem), problem, np.zeros((5, 4)), identity(4), identity(4)).steps <= 10
+    _z, problem = drawn(n=2000)
+    assert fit_table(Full(), problem, entering, np.zeros((5, 4)), identity(4), identity(4)).steps <= 10
 
 
 # Probabilities

@@ -14,7 +14,7 @@ from calibrant._core.rows import Problem
 from calibrant.exceptions import warn
 from calibrant.interop.arrow_batches import Decoding
 from calibrant.interop.streams import RowReader, length, part
-from calibrant.sums.draws import Numbers
+from calibrant.sums.draws import RowSample
 from calibrant.sums.reading import FEW, M, Predictions, Read
 
 ROWS_OF_A_PARTITION = 1 << 33
@@ -43,29 +43,10 @@ class Part(Generic[M]):
     faults: tuple[Fault, ...] = ()
 
     def __add__(self, other: Part[M]) -> Part[M]:
-        if self.found is None or other.found is None:
-            found = other.found if self.found is None else self.found
-        else:
+        found = other.found if self.found is None else self.found
+        if self.found is not None and other.found is not None:
             found = self.found + other.found
         return Part(found, self.faults + other.faults)
-
-
-class Counted:
-    """Tables, whose rows are counted as they are passed on."""
-
-    def __init__(self, tables: Iterable[Any]) -> None:
-        self._tables, self._n_rows = iter(tables), 0
-
-    def __iter__(self) -> Iterator[Any]:
-        for table in self._tables:
-            self._n_rows += length(table)
-            yield table
-
-    def of_all(self) -> int:
-        """Return the number of rows of all tables, those that nobody asked for included."""
-        for _ in self:
-            pass
-        return self._n_rows
 
 
 @dataclass(frozen=True)
@@ -83,13 +64,20 @@ class PartitionReader(Generic[M]):
         run finds what is wrong anywhere, whatever the engine does with errors.
         """
         at, found = number * ROWS_OF_A_PARTITION if first is None else first, None
-        counted = Counted(tables)
+        n_rows, given = 0, iter(tables)
+
+        def counted() -> Iterator[Any]:
+            nonlocal n_rows
+            for table in given:
+                n_rows += length(table)
+                yield table
+
         try:
-            for problem, numbers in self.rows.problems(counted, self.decoding, f"partition {number}", at):
+            for problem, numbers in self.rows.problems(counted(), self.decoding, f"partition {number}", at):
                 one = self.read(problem, numbers)
                 found = one if found is None else found + one
         except REFUSED as error:
-            return Part(None, (Fault(number, str(error), counted.of_all()),))
+            return Part(None, (Fault(number, str(error), n_rows + sum(map(length, given))),))
         return Part(found)
 
 
@@ -130,7 +118,12 @@ class Partitioned(Predictions):
     @cached_property
     def _decoding(self) -> Decoding:
         error: Exception = self._nothing()
-        for table in (*self._first_tables, *chain.from_iterable(map(_slices, self._first_tables))):
+        slices = (
+            part(table, slice(start, start + SLICE))
+            for table in self._first_tables
+            for start in range(0, min(length(table), FEW), SLICE)
+        )
+        for table in chain(self._first_tables, slices):
             try:
                 return self._rows.decoding(table)
             except REFUSED as refused:  # of one wrong label: others are in other rows
@@ -142,7 +135,7 @@ class Partitioned(Predictions):
         for table in self._first_tables:
             with suppress(*REFUSED):
                 return next(problem for problem, _ in self._rows.problems([table], self._decoding, "", 0))
-        return self.reduce(FirstRow).problem
+        return self.reduce(lambda batch, first: RowSample.of(batch, first, 1)).problem
 
     def head(self) -> Problem:
         """Return the first rows that are not refused."""
@@ -191,19 +184,3 @@ class Partitioned(Predictions):
 
     def _nothing(self) -> ValueError:
         return ValueError(f"predictions must hold at least one row; {self.where} has none. Check how it was made.")
-
-
-def _slices(table: Any) -> Iterator[Any]:
-    """Cut the first rows of a table into small tables."""
-    for start in range(0, min(length(table), FEW), SLICE):
-        yield part(table, slice(start, start + SLICE))
-
-
-class FirstRow:
-    """The first row that is not refused: of two, the one that stands before."""
-
-    def __init__(self, batch: Problem, first: int | Numbers) -> None:
-        self.problem = batch.at(slice(0, 1))
-
-    def __add__(self, other: FirstRow) -> FirstRow:
-        return self
