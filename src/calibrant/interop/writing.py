@@ -339,25 +339,15 @@ def _put(beside: Path, target: Path, before: Path, *, force: bool) -> None:
     except FileExistsError:
         raise
     except OSError as error:
-        if before.exists() and target.exists():
-            raise FileExistsError(
-                f"the output must not be written by two at a time; {target} was. What stood there is {_kept(target, before)}. "
-                f"{ELSEWHERE}"
-            ) from error
         raise (taken(target) if target.exists() else failed(target, error)) from error
 
 
 def _clean(beside: Path, target: Path, before: Path) -> None:
     """Remove what is not needed; what stood there before is put back unless the new folder is in its place."""
     if before.exists() and (beside.exists() or not target.exists()):
-        before.rename(_kept(target, before))
+        before.rename(target)
     rmtree(beside, ignore_errors=True)
     rmtree(before, ignore_errors=True)
-
-
-def _kept(target: Path, before: Path) -> Path:
-    """Return where the old folder is put back to: another name, that is seen, if another process took the place."""
-    return target.with_name(f"{target.name}{before.suffixes[-2]}.old") if target.exists() else target
 
 
 def _require_tables(folder: Path, path: Path) -> None:

@@ -16,7 +16,7 @@ from scipy.special import expit, ndtr, ndtri
 from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_logit
-from calibrant._core.border import Input, as_forecast, as_logits, as_score, as_weights
+from calibrant._core.border import Input, as_forecast, as_weights
 from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
@@ -145,12 +145,7 @@ def of_pilot(
     if not weights.values.all():
         held = np.flatnonzero(weights.values)
         values, weights = values[held], weights.take(held)
-    if values.ndim == 2:
-        forecast = as_forecast(values, input=input, rows=rows, name="y_prob")
-    elif input == "logit":
-        forecast = two_columns(as_logits(values, "y_prob"), is_logit=True)
-    else:
-        forecast = two_columns(as_score(values, "y_prob", rows), is_logit=False)
+    forecast = as_forecast(values, input=input, rows=rows)
     return Predictions(forecast, f"those of the pilot's {weights.n_rows:,} rows", weights)
 
 
