@@ -23,7 +23,6 @@ from calibrant.binning.bins import even_edges
 from calibrant.monitoring.evidence import IMPOSSIBLE, LOG_LOSS, plan_of
 from calibrant.notions import ClassWise, Notion, as_notion
 from calibrant.sums import Plan, Sums, scan
-from calibrant.sums.draws import BITS
 from calibrant.sums.reading import Predictions
 
 # The options of a monitor in plain words and numbers, and whether those of two monitors are the same
@@ -545,11 +544,11 @@ class State:
 
     def _require_strata(self, plain: Mapping[str, Any], count: Array, events: Array) -> None:
         """Refuse rows by outcome that are not those of the bins."""
-        by_outcome, whole, part = (_numbers(plain[name], is_whole=True) for name in ("count", "whole", "part"))
+        by_outcome, moments = _numbers(plain["count"], is_whole=True), _numbers(plain["sums"])
         n = count.size
-        fit = by_outcome.shape == (2, n) and whole.shape == part.shape == (2, 2, n)
+        fit = by_outcome.shape == (2, n) and moments.shape == (2, 2, n)
         _require(fit and np.array_equal(by_outcome, [count - events, events]), "rows of each bin by outcome")
-        _require((whole <= by_outcome).all() and (part < 1 << BITS).all(), "sums of at most one for each row")
+        _require((moments <= by_outcome * (1.0 + ROUNDING)).all(), "sums of at most one for each row")
 
 
 def _numbers(values: object, *, is_whole: bool = False) -> Array:
