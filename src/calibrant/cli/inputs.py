@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from calibrant.interop.local_files import is_pattern
 
 if TYPE_CHECKING:
     from calibrant._core.arrays import FloatArray
-    from calibrant._core.border import Input
     from calibrant._core.rows import Problem, Rows
     from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
@@ -255,8 +254,8 @@ def _plain(names: Sequence[Any]) -> list[str]:
 
 
 def pos_label_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
-    """Return the label of the event, as named by the command."""
-    if arguments.pos_label is None:
+    """Return the label of the event, as named by the command; `calibrant fit` names classes in place of it."""
+    if getattr(arguments, "pos_label", None) is None:
         return None
     name = arguments.pos_label.strip()
     if forecast.y_true.dtype.kind == "b" and name.lower() in ("true", "false"):
@@ -298,7 +297,7 @@ def assessed(
     metrics = metrics_asked(arguments, extra) or [*usual, *(name for name in extra if name not in usual)]
     try:
         return assess(
-            **_rows_of(arguments, forecast, prob),
+            **rows_of(arguments, forecast, prob),
             metrics=metrics,
             notion=arguments.notion,
             binning=binning_of(arguments),
@@ -315,8 +314,10 @@ def assessed(
         ) from error
 
 
-def _rows_of(arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream, prob: Any) -> dict[str, Any]:
-    """Return the arguments that say what the rows are."""
+def rows_of(
+    arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream, prob: Any = None
+) -> dict[str, Any]:
+    """Return the arguments of a function of the library that say what the rows are, or calibrated ones in their place."""
     from calibrant.interop.tables import ForecastTable
 
     if not isinstance(forecast, ForecastTable):
@@ -460,7 +461,7 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
         columns,
         labels_of(arguments, head),
         asked_of_rows(arguments),
-        pos_label=pos_label_of(arguments, head) if hasattr(arguments, "pos_label") else None,
+        pos_label=pos_label_of(arguments, head),
         batch_rows=AT_A_TIME,
         on_error=arguments.on_error,
         progress=sys.stderr.isatty(),
@@ -546,29 +547,14 @@ def _are_sums(arguments: argparse.Namespace, stream: ForecastStream, metrics: Se
     return fixed and type(cut) is EqualWidth and all(is_of_sums(one, head, cut, arguments.notion) for one in chosen)
 
 
-# A forecast of a file as a command shows it: what it is called, its numbers, and the order of its classes
+# Forecasts of several files beside one another
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """A forecast of a report: the file that it is from, and its numbers, calibrated or as they are."""
+def problem_of(arguments: argparse.Namespace, forecast: ForecastTable, prob: Any = None) -> Problem:
+    """Return what the figures of a forecast are of: logits stay logits, whose log loss is exact."""
+    from calibrant._core.border import as_problem
 
-    name: str
-    forecast: ForecastTable
-    values: FloatArray
-    input: Input = "probability"
-
-    @classmethod
-    def of(cls, arguments: argparse.Namespace, name: str, forecast: ForecastTable) -> Shown:
-        """Return the forecast of a file as it is."""
-        return cls(name, forecast, values_of(arguments, forecast), forecast.input)
-
-    def problem(self, arguments: argparse.Namespace) -> Problem:
-        """Return what the figures of the report are of: logits stay logits, whose log loss is exact."""
-        from calibrant._core.border import as_problem
-
-        data = data_of(arguments, self.forecast) | {"input": self.input}
-        return as_problem(self.forecast.y_true, self.values, **data)
+    return as_problem(**rows_of(arguments, forecast, prob))
 
 
 def aligned(arguments: argparse.Namespace, forecasts: list[ForecastTable]) -> list[ForecastTable]:
@@ -576,45 +562,23 @@ def aligned(arguments: argparse.Namespace, forecasts: list[ForecastTable]) -> li
 
     It is the order of the first forecast, or of the first that has one column, as that cannot be turned.
     """
-    if len(forecasts) < 2 or arguments.classes is not None:
-        return forecasts
-    leader = next((forecast for forecast in forecasts if len(forecast.forecast_columns) == 1), forecasts[0])
-    return [_in_order(arguments, forecast, _columns(arguments, leader)) for forecast in forecasts]
-
-
-def _in_order(arguments: argparse.Namespace, forecast: ForecastTable, classes: list[Any]) -> ForecastTable:
-    from dataclasses import replace
-
-    own = _columns(arguments, forecast)
-    if len(forecast.forecast_columns) == 1 or own == classes or set(own) != set(classes):
-        return forecast
-    return replace(forecast, forecast_columns=tuple(forecast.forecast_columns[own.index(c)] for c in classes))
-
-
-def _columns(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any]:
-    """Return the class of each column; of one column no event, and the event."""
     from calibrant._core.border import as_problem
 
-    data = data_of(arguments, forecast)
-    if len(forecast.forecast_columns) > 1:
-        data["pos_label"] = None
-    classes: list[Any] = as_problem(forecast.y_true, values_of(arguments, forecast), **data).classes.tolist()
-    return classes
+    def classes_of(forecast: ForecastTable) -> list[Any]:  # of one column no event, and the event
+        rows = rows_of(arguments, forecast)
+        event = rows["pos_label"] if len(forecast.forecast_columns) == 1 else None
+        return list(as_problem(**{**rows, "pos_label": event}).classes.tolist())
 
+    def turned(forecast: ForecastTable) -> ForecastTable:
+        own, columns = classes_of(forecast), forecast.forecast_columns
+        if len(columns) == 1 or set(own) != set(wanted):
+            return forecast
+        return replace(forecast, forecast_columns=tuple(columns[own.index(one)] for one in wanted))
 
-def event_label(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
-    """Return the label of the event where the command has a word for it: `calibrant fit` names classes in place of it."""
-    return pos_label_of(arguments, forecast) if hasattr(arguments, "pos_label") else None
-
-
-def data_of(arguments: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
-    """Return the options of a function of the library for the forecast of a file."""
-    return {
-        "sample_weight": weight_of(arguments, forecast),
-        "labels": labels_of(arguments, forecast),
-        "pos_label": event_label(arguments, forecast),
-        "input": forecast.input,
-    }
+    if len(forecasts) < 2 or arguments.classes is not None:
+        return forecasts
+    wanted = classes_of(next((one for one in forecasts if len(one.forecast_columns) == 1), forecasts[0]))
+    return [turned(forecast) for forecast in forecasts]
 
 
 # Held-out rows of a second file, with which rows for calibration are compared
@@ -633,7 +597,7 @@ def warn_beside_other_rows(arguments: argparse.Namespace, forecast: ForecastTabl
         )
     whole = argparse.Namespace(**vars(arguments) | {"rows": None, "weight": None})
     both = aligned(whole, [forecast, read(whole, arguments.other)])
-    warn_if_training_rows(*(Shown.of(whole, one.file, one).problem(whole) for one in both))
+    warn_if_training_rows(*(problem_of(whole, one) for one in both))
 
 
 def as_json(value: Any) -> Any:
