@@ -397,7 +397,7 @@ class Place:
             rows = ([_padded(sums.cells[0][k].bins, name, n) for k in parts] for sums in every)
             return np.array([np.concatenate(row) for row in rows], dtype=np.float64)
 
-        return BetCells(of("count"), of("score_sum"), of("outcome_sum"))
+        return BetCells(of("weight"), of("score_sum"), of("outcome_sum"))
 
     def words(self, cells: BoolArray) -> str:
         """Say which cells these are."""
@@ -470,7 +470,7 @@ def figures_of(sums: Sums, level: float, n_resamples: int) -> dict[str, Any]:
     lower, upper = law.estimate(level).interval
     names = ("event_rate", "mean_prob", "gap", "gap_lower", "gap_upper")  # of class-wise calibration they cancel
     return {
-        "rows": sums.rows,
+        "rows": round(sums.weight),
         **dict(zip(names, _in_the_large(held, level) if notion.one_score_a_row else (np.nan,) * 5, strict=True)),
         "ece": error_of(size.of_bins, held),
         "ece_lower": lower,
@@ -486,17 +486,15 @@ def _cells(held: Sequence[BinnedProblem]) -> Cells:
     """Return the cells of problems with rows, whose noise is drawn from their strata; those of several classes one by one."""
     factor = [np.full(len(one.bins), one.share / one.bins.weight.sum()) for one in held]
     part = np.concatenate([np.full(len(one.bins), number) for number, one in enumerate(held)])
-    scale, count, weight, score, events = (
+    scale, weight, score, events = (
         np.concatenate(parts) for parts in (factor, *([getattr(one.bins, name) for one in held] for name in SUMS))
     )
     moments = Moments.of(held)
     deviation = scale * (events - score)
-    return Cells(
-        _nowhere, count.astype(np.float64), scale * weight, scale, score, deviation, part, moments=moments
-    ).held
+    return Cells(_nowhere, weight, scale * weight, scale, score, deviation, part, moments=moments).held
 
 
-SUMS = ("count", "weight", "score_sum", "outcome_sum")
+SUMS = ("weight", "score_sum", "outcome_sum")
 
 
 def _nowhere() -> CellArray:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from calibrant._core.checks import refuse, require, whole
 from calibrant._core.checksum import checksum_of
-from calibrant._core.rows import Problem, Weights
+from calibrant._core.rows import Problem
 from calibrant.binning import Binning, EqualWidth, as_binning
 from calibrant.notions import ClassWise, Notion
 from calibrant.sums import Plan, Sums, scan
@@ -296,34 +296,12 @@ def require_few(windows: int) -> None:
 
 
 def summed(problem: Problem, plan: Plan) -> Sums:
-    """Sum rows; one of weight w is w rows. Rows that a scan keeps, to draw noise of several classes, are many: they go.
-
-    Weights are read bit by bit, the highest first: what was summed so far is doubled, which loses no digit, and rows whose
-    weight has the bit are added. So a weight costs as many readings as it has bits, and no memory.
-    """
-    if problem.weights.is_unit:
-        return replace(scan(problem, plan), kept=None)
-    times = _whole_numbers(problem.weights)
-    total = Sums.of_no_rows(plan)
-    for bit in reversed(range(int(times.max(initial=0)).bit_length())):
-        rows = np.flatnonzero(times >> bit & 1)
-        total += total
-        if rows.size:
-            total += replace(scan(problem.at(rows, Weights.one_each(rows.size)), plan), kept=None)
-    return total
-
-
-def _whole_numbers(weights: Weights) -> npt.NDArray[np.int64]:
-    """Return how many rows each row stands for."""
-    require(
-        weights.are_counts,
-        "sample_weight of a monitor must be whole numbers, each a number of equal rows",
-        got="fractions",
-        hint="Leave the weights out, or repeat rows",
-    )
-    must = "sample_weight must be numbers of at most 2^53 rows in all"
-    require(weights.total <= LAST, must, got=f"{weights.total:.3g}", hint="Leave the weights out")
-    return weights.values.astype(np.int64)
+    """Sum rows; one of weight w is w rows. Rows that a scan keeps, to draw noise of several classes, are many: they go."""
+    must = "sample_weight of a monitor must be whole numbers, each a number of equal rows"
+    require(problem.weights.are_counts, must, got="fractions", hint="Leave the weights out, or repeat rows")
+    must, total = "sample_weight must be numbers of at most 2^53 rows in all", problem.weights.total
+    require(total <= LAST, must, got=f"{total:.3g}", hint="Leave the weights out")
+    return replace(scan(problem, plan), kept=None)
 
 
 # What a monitor must have: a notion and bins of which sums by window add up
