@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 import warnings
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.inputs import (
     binning_of,
+    json_of,
     labels_of,
     pos_label_of,
     problem_of,
@@ -169,19 +169,12 @@ def run_plan(arguments: argparse.Namespace) -> int:
             asked["input"] = "logit"
     found = rows_for(**asked, rng=arguments.seed)
     if arguments.json:
-        document = {
-            "rows": found.rows,
-            "standard_error": found.standard_error,
-            "sentence": found.sentence,
-            "assumed": dict(found.assumed),
-            "figure": found.figure,
-            "target": found.target,
-            "tried": [
-                {"rows": n, "value": value if abs(value) < float("inf") else None}
-                for n, value in zip(found.tried.tolist(), found.value.tolist(), strict=True)
-            ],
-        }
-        print(json.dumps(document, indent=2, allow_nan=False))
+        names = ("rows", "standard_error", "sentence", "assumed", "figure", "target")
+        tried = [
+            {"rows": n, "value": value if abs(value) < float("inf") else None}
+            for n, value in zip(found.tried.tolist(), found.value.tolist(), strict=True)
+        ]
+        print(json_of({**{name: getattr(found, name) for name in names}, "tried": tried}))
     else:
         print(found)
     return 0

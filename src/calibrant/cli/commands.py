@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
+import operator
 import re
 import sys
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.inputs import (
     aligned,
-    as_json,
     assessed,
     calibrated_by,
     is_in_batches,
+    json_of,
     metrics_asked,
     missing_of,
     n_rows_of,
@@ -99,12 +99,8 @@ class Gate:
         return self.text if self._holds(found) else None
 
     def _holds(self, found: float) -> bool:
-        return {
-            "<": found < self.number,
-            ">": found > self.number,
-            "<=": found <= self.number,
-            ">=": found >= self.number,
-        }[self.comparison]
+        compare = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}[self.comparison]
+        return bool(compare(found, self.number))
 
 
 def parse_gate(text: str, n_resamples: int) -> Gate:
@@ -190,7 +186,7 @@ def run_assess(arguments: argparse.Namespace) -> int:
                 for text, bad in zip(arguments.fail_if, failed, strict=True)
             ],
         }
-        print(json.dumps(document, indent=2, allow_nan=False))
+        print(json_of(document))
     else:
         print(result)
     for why in filter(None, failed):
@@ -247,23 +243,12 @@ def run_test(arguments: argparse.Namespace) -> int:
     if arguments.json:
         left_out = 0 if isinstance(forecast, ForecastTable) else forecast.predictions.left_out[0]
         document = {
-            n: {
-                "statistic": as_json(r.statistic),
-                "df": r.df,
-                "pvalue": as_json(r.pvalue),
-                "least_pvalue": r.least_pvalue,
-                "holm": as_json(adjusted[n]),
-                "null": r.null.description,
-            }
+            n: {name: getattr(r, name) for name in ("statistic", "df", "pvalue", "least_pvalue")}
+            | {"holm": adjusted[n], "null": r.null.description}
             for n, r in results.items()
         }
-        print(
-            json.dumps(
-                {"rows": n_rows, "left_out": left_out, "event": event, "tests": document, "failed": failed},
-                indent=2,
-                allow_nan=False,
-            )
-        )
+        found = {"rows": n_rows, "left_out": left_out, "event": event, "tests": document, "failed": failed}
+        print(json_of(found))
     else:
         print(f"{n_rows} rows, {spoken}{missing_of(forecast)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
@@ -291,12 +276,20 @@ def _tested(
     from calibrant.interop.tables import ForecastTable
     from calibrant.notions import as_notion, single_problem
 
-    if not isinstance(forecast, ForecastTable):
-        return _tested_in_batches(arguments, forecast, tests)
     rows = rows_of(arguments, forecast)
-    problem = as_problem(**rows)
+    in_batches = not isinstance(forecast, ForecastTable)
+    others = [name for name in tests if name not in OF_SUMS]
+    if in_batches and (others or arguments.notion is not None):
+        what = f"--tests {','.join(others)}" if others else f"--notion {arguments.notion}"
+        raise ValueError(
+            f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion; got {what}. "
+            "Pass --sample N for N of the rows, which all tests take."
+        )
+    problem = as_problem(**rows) if isinstance(forecast, ForecastTable) else forecast.predictions.head()
     if arguments.notion is None and problem.classes.size > 2:
         return None, False, rows
+    if in_batches:
+        return f"class {problem.classes[1]}", False, rows
     chosen = as_notion(arguments.notion, problem)
     binary = single_problem(problem, chosen, "For each class in turn: calibrant.by_class, in Python")
     if arguments.notion is None:
@@ -312,23 +305,6 @@ def _tested(
             "input": "logit" if as_logit else "probability",
         },
     )
-
-
-def _tested_in_batches(
-    arguments: argparse.Namespace, forecast: ForecastStream, tests: Sequence[str]
-) -> tuple[str | None, bool, dict[str, Any]]:
-    """Return the same of files that are read in batches, where the tests are of sums."""
-    others = [name for name in tests if name not in OF_SUMS]
-    if others or arguments.notion is not None:
-        what = f"--tests {','.join(others)}" if others else f"--notion {arguments.notion}"
-        raise ValueError(
-            f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion; got {what}. "
-            "Pass --sample N for N of the rows, which all tests take."
-        )
-    problem = forecast.predictions.head()
-    if problem.classes.size > 2:
-        return None, False, {"y_true": forecast.predictions}
-    return f"class {problem.classes[1]}", False, {"y_true": forecast.predictions}
 
 
 def run_report(arguments: argparse.Namespace) -> int:
@@ -370,14 +346,14 @@ def run_report(arguments: argparse.Namespace) -> int:
             for file in arguments.files
         )
         tables = aligned(arguments, list(found))
-    for name, file, forecast in zip(names, arguments.files, tables, strict=False):
+    for name, forecast in zip(names, tables, strict=False):
         calibrated, splits = None, None
         assessments[name] = assessed(arguments, forecast, extra=NEEDED)
         shown.append((name, forecast, None))
         if arguments.calibrator:
             calibrator = load_calibrator(arguments.calibrator)
             splits = _splits(calibrator, forecast)
-            calibrated = calibrated_by(arguments, calibrator, forecast, file)
+            calibrated = calibrated_by(arguments, calibrator, forecast)
             shown.append((f"{name}, calibrated", forecast, calibrated))
             assessments[shown[-1][0]] = assessed(arguments, forecast, prob=calibrated, extra=NEEDED)
         if arguments.points and len(forecast.forecast_columns) in (3, 4):
@@ -478,10 +454,6 @@ def document_of(result: Assessment) -> dict[str, Any]:
         "event": result.event,
         "level": result.level,
         "resamples": result.n_resamples,
-        "metrics": {
-            row.metric: {name: as_json(value) for name, value in asdict(row.estimate).items()}
-            | ({"note": row.note} if row.note else {})
-            for row in result.rows
-        },
-        "verdict": {name: as_json(value) for name, value in asdict(result.verdict).items()},
+        "metrics": {row.metric: asdict(row.estimate) | ({"note": row.note} if row.note else {}) for row in result.rows},
+        "verdict": asdict(result.verdict),
     }
