@@ -150,7 +150,8 @@ class Shift(NamedTuple):
         p = np.clip(np.divide(scores, weight, out=np.zeros_like(scores), where=weight > 0), 0.0, 1.0)
         total = np.maximum(add(weight), np.finfo(float).tiny)
         predicted, n = add(scores) / total, total * rows_per_weight
-        difference = -residual_of_sums(add(events), add(scores), add(count)) / total
+        sums = (add(each).astype(np.float64) for each in (events, scores, count))
+        difference = -residual_of_sums(*sums) / total
         observed = predicted - difference
         calibrated = add(weight * p * (1.0 - p)) / total
         seen = add(events * (1.0 - p) ** 2 + (weight - events) * p**2) / total - difference**2
