@@ -252,6 +252,14 @@ CHUNK = 1 << 16
 """Rows summed at a time: what is made on the way stays in the processor's cache, whatever the size of the table."""
 
 
+def residual_of_sums(events: FloatArray, scores: FloatArray, count: IntArray | FloatArray) -> FloatArray:
+    """Return sums of outcomes less sums of scores over so many rows each; what rounding may have made of 0 is 0."""
+    residual = events - scores
+    rounding = 2.0 * np.finfo(np.float64).eps * count.reshape(count.shape + (1,) * (residual.ndim - count.ndim))
+    found: FloatArray = np.where(np.abs(residual) <= rounding * np.maximum(events, scores), 0.0, residual)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Bins(Record):
     """Sums over the rows in each bin: of scores, or of whole forecasts in cells of the simplex. Bins of one partition add up.
@@ -303,9 +311,14 @@ class Bins(Record):
         return self._mean(self.outcome_sum)
 
     @property
+    def residual_sum(self) -> FloatArray:
+        """Sum of the weighted outcomes less that of the scores of each bin; what rounding may have made of 0 is 0."""
+        return residual_of_sums(self.outcome_sum, self.score_sum, self.count)
+
+    @property
     def gap(self) -> FloatArray:
         """Event rate minus mean score; NaN where a bin is empty."""
-        return self._mean(self.outcome_sum - self.score_sum)
+        return self._mean(self.residual_sum)
 
     def index(self, prob: FloatArray) -> IntArray:
         """Find the bin of each score or forecast.
