@@ -181,7 +181,7 @@ class Watch:
     # Files are added
 
     def go_on(self, of: argparse.Namespace) -> None:
-        """Take from the state what the command leaves out, and refuse what it says otherwise."""
+        """Take from the state what the command leaves out, and refuse other options than those of the state."""
         if self.kept:
             require_same(of, self.kept)
             of.rows, of.weight, scale = self.kept["rows"], self.kept["weight"], self.kept["scale"]
