@@ -47,8 +47,7 @@ def run_advise(arguments: argparse.Namespace) -> int:
     advice = advised(arguments, forecast)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # that of its log loss belongs to `calibrant assess`
-        values, data = values_of(arguments, forecast), data_of(arguments, forecast)
-        print(*assess(forecast.y_true, values, rng=arguments.seed, **data).verdict.sentences, sep="\n")
+        print(*assess(**rows_of(arguments, forecast), rng=arguments.seed).verdict.sentences, sep="\n")
     print(f"{advice.n_used} of {advice.n_rows} rows, {advice.n_classes} classes, {advice.n_folds} folds")
     print(advice)
     if advice.command is not None:
