@@ -374,8 +374,8 @@ def calibration_shift(
     Raises
     ------
     ValueError
-        If shapes differ, if there is no calibrated forecast, if the threshold is outside [0, 1), or if the binning needs labels
-        and there are none.
+        If shapes differ, if there is no calibrated forecast, if the threshold is outside [0, 1), if the binning needs labels
+        and there are none, or if ``y_prob`` holds words or whole numbers of an integer type, as labels do.
 
     Notes
     -----
