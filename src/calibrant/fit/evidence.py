@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -290,7 +291,8 @@ def _seen(
     scaled: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return orthonormal directions of all classes, (F, r), and of each, (K, F, m), and its block, (K, r + m, r + m)."""
-    common = _leading(total, RESOLVED * len(doubt))
+    values, vectors = eigh(total, driver="evd", check_finite=False)
+    common = vectors[:, (values > RESOLVED * len(doubt)) & (np.arange(len(values)) >= len(values) - MOST_DIRECTIONS)]
     beyond, mixed = _beyond(common, own)
     (n_classes, _, n_own), n_common = beyond.shape, common.shape[1]
     points = np.empty((len(scaled), n_common + n_own), scaled.dtype)
@@ -316,14 +318,6 @@ def _beyond(common: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:
     beyond[np.arange(len(own))[:, None], own, np.arange(own.shape[1])] += 1.0
     mixed = vectors * size[:, None, :]
     return beyond @ mixed, mixed
-
-
-def _leading(matrix: FloatArray, least: float) -> FloatArray:
-    """Return eigenvectors, shape (F, r), with eigenvalues above the least."""
-    values, vectors = eigh(matrix, driver="evd", check_finite=False)
-    some = (values > least) & (np.arange(len(values)) >= len(values) - MOST_DIRECTIONS)
-    leading: FloatArray = vectors[:, some]
-    return leading
 
 
 # A preconditioner for one softmax after another near the same weights: blocks of the classes, bordered by shared features
@@ -769,9 +763,12 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
     prior : Prior
         Of the logarithm of the precision of each group.
     """
-    w, rho = _start(logit, group, prior)
+    w, rho, n = np.zeros(logit.size), prior.mean.copy(), len(logit.weight)
+    if n * logit.size >= MANY and n >= MANY_ROWS:
+        of_part = most_evident(logit.part(slice(None, None, ONE_IN)), group, prior)
+        w, rho = of_part.w, of_part.rho
     look, path = logit.at(w), _Path()
-    n_iter, is_last, unit = 0, False, max(1.0, len(logit.weight) / FEW_ROWS)
+    n_iter, is_last, unit = 0, False, max(1.0, n / FEW_ROWS)
     most = MOST_AFTER_PART if w.any() else MOST_OUTER
     while n_iter < most and not is_last:
         n_iter += 1
@@ -784,15 +781,6 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
         is_last = gain < LAST_GAIN * unit and lost < LAST_LOSS * unit
     half = 0.5 * (rho[group].sum() - look.curvature.with_ridge(ridge).log_det)
     return Evidence(w, rho, determined, look, float(half) - look.value - 0.5 * float(ridge @ w**2), n_iter)
-
-
-def _start(logit: Logit, group: IntArray, prior: Prior) -> tuple[FloatArray, FloatArray]:
-    """Return weights and precisions to begin with."""
-    n = len(logit.weight)
-    if n * logit.size < MANY or n < MANY_ROWS:
-        return np.zeros(logit.size), prior.mean.copy()
-    found = most_evident(logit.part(slice(None, None, ONE_IN)), group, prior)
-    return found.w, found.rho
 
 
 def _updated(
@@ -872,24 +860,6 @@ SLOW_GAIN = 0.25
 """Part of the gain of one step that the next one still promises, above which it pays to make second derivatives anew."""
 
 
-class _Near:
-    """What was found of A near by, and the gain that its last step promised; made anew where steps are slow, if asked for."""
-
-    def __init__(self, solvable: Solvable, ridge: FloatArray, *, renews: bool) -> None:
-        self.solvable, self.ridge, self.renews = solvable, ridge, renews
-        self.gain = np.inf
-
-    def step(self, look: Look, gradient: FloatArray) -> FloatArray:
-        """Return about Newton's step."""
-        here = self.solvable.at(look)
-        step = -here.solved(gradient)
-        before, self.gain = self.gain, -float(gradient @ step)
-        if self.renews and here is self.solvable and self.gain > SLOW_GAIN * before:
-            self.solvable = look.curvature.with_ridge(self.ridge)
-            step = -self.solvable.solved(gradient)
-        return step
-
-
 @dataclass(frozen=True, eq=False)
 class Penalised(Point):
     """The penalised log loss at weights ``x``, with a step that uses what was found of A near it."""
@@ -898,12 +868,12 @@ class Penalised(Point):
     value: float
     gradient: FloatArray
     look: Look
-    near: _Near
+    solved: Callable[[Look, FloatArray], FloatArray]
     rounding: float
 
     def step(self) -> FloatArray:
         """Return about Newton's step."""
-        return self.near.step(self.look, self.gradient)
+        return self.solved(self.look, -self.gradient)
 
 
 def refitted(
@@ -913,11 +883,20 @@ def refitted(
 
     Steps come from what was found of A near by. With ``renews`` it is found anew where they are slow: for high accuracy.
     """
-    nearest = _Near(near, ridge, renews=renews)
+    promised = np.inf
+
+    def solved(look: Look, right: FloatArray) -> FloatArray:
+        nonlocal near, promised
+        here = near.at(look)
+        step = here.solved(right)
+        before, promised = promised, float(right @ step)
+        if renews and here is near and promised > SLOW_GAIN * before:
+            near = look.curvature.with_ridge(ridge)
+            step = near.solved(right)
+        return step
 
     def at(w: FloatArray) -> Penalised:
-        look = logit.at(w)
-        held = ridge * w
-        return Penalised(w, look.value + 0.5 * float(held @ w), look.gradient + held, look, nearest, logit.rounding)
+        look, held = logit.at(w), ridge * w
+        return Penalised(w, look.value + 0.5 * float(held @ w), look.gradient + held, look, solved, logit.rounding)
 
     return minimise(at, np.asarray(start, dtype=np.float64), Stop(gain=gain))

@@ -230,7 +230,7 @@ class LargeObjective(Objective):
     ) -> None:
         super().__init__(design, over, total, ridge, centre)
         self.z, self.label, weight = over(lambda rows: rows)
-        self.share = weight / total
+        self.share, self.equal = weight / total, bool((weight == 1.0).all())
         single: Any = np.float32
         self.single, self.single_share, self.prob = (
             self.z.astype(single),
@@ -280,8 +280,11 @@ class LargeObjective(Objective):
             u = self.design.scores(z, single)
             u -= np.vecdot(p, u)[:, None]
             u *= p
-            u *= self.single_share[rows, None]
+            if not self.equal:
+                u *= self.single_share[rows, None]
             total += self.design.pulled(z, u)
+        if self.equal:
+            total /= len(self.z)
         return total + 2.0 * self.ridge * direction
 
     def direction(self, point: TablePoint) -> FloatArray:
@@ -322,7 +325,7 @@ class LargeObjective(Objective):
     def _by_rank_one(self) -> Callable[[FloatArray], FloatArray]:
         """Inverse of  diagonal + mass * mean mean'  for each class, from weighted moments of the factors."""
         z, spread = self._doubt()
-        mass = float(np.finfo(np.float32).tiny) + spread.sum(axis=0, dtype=np.float64)
+        mass = float(np.finfo(np.float32).tiny) + spread.sum(axis=0).astype(np.float64)
         first = self.design.pulled(z, spread).astype(np.float64)
         second = self.design.pulled(z * z, spread).astype(np.float64)
         diagonal = np.maximum(second - first**2 / mass, 1e-5 * second) + 2.0 * self.ridge
