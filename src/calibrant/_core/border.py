@@ -97,8 +97,6 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     if array.dtype.kind in "OT":
         array = _plain(name, array)
     if array.dtype.kind == "f":
-        if are_between(array, -LARGEST, LARGEST) and np.array_equal(whole := array.astype(np.int64), array):
-            return whole
         broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > LARGEST)
         if broken.any():
             at = int(np.argmax(broken))
@@ -257,13 +255,13 @@ def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
     """The column number of each label."""
     if classes.dtype.kind in "iu" and truth.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
         code = truth.astype(np.intp, copy=False)
-        strange = (code < 0) | (code >= len(classes)) if code.min() < 0 or code.max() >= len(classes) else None
+        strange = (code < 0) | (code >= len(classes))
     else:
         order = np.argsort(classes)
         at = np.minimum(np.searchsorted(classes, truth, sorter=order), len(classes) - 1)
         code = order[at]
         strange = classes[code] != truth
-    if strange is not None and strange.any():
+    if strange.any():
         row = int(np.argmax(strange))
         raise ValueError(
             f"{name} must be among the classes {some(classes)}; got {truth[row].item()!r} at index {row}"

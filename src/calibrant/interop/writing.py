@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from shutil import rmtree
 from threading import Lock
@@ -144,7 +144,7 @@ def require_free(path: Path, *, force: bool, inputs: Sequence[str] = (), endings
     """Refuse an output path that exists, unless asked to replace it, is no file, is of what is read or has another ending."""
     if path.is_dir():
         raise IsADirectoryError(f"the output must be a file; got the directory {path}. Name a file in it.")
-    if (path.exists() and not path.is_file()) or _is_loop(path):
+    if (path.exists() and not path.is_file()) or Path(os.path.realpath(path)).is_symlink():  # a loop
         raise OSError(
             f"the output must be a file; got {path}, which is a device, a pipe or a loop of links. Name a file."
         )
@@ -185,13 +185,13 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
             os.chmod(beside, _mode(target))
             _move(beside, target, force=force)
         finally:
-            _remove(beside)
+            beside.unlink(missing_ok=True)
     except FileExistsError:
         raise
     except OSError as error:
         raise failed(target, error) from error
     finally:
-        _remove(beside)  # again: a signal may have come between
+        beside.unlink(missing_ok=True)  # again: a signal may have come between
 
 
 def _read(inputs: Sequence[str]) -> Iterator[Path]:
@@ -199,11 +199,6 @@ def _read(inputs: Sequence[str]) -> Iterator[Path]:
     for name in inputs:
         path = local_path(name)
         yield from () if path is None else (file for file in local_files(path) if file.exists())
-
-
-def _remove(beside: Path) -> None:
-    with suppress(OSError):
-        beside.unlink()
 
 
 def _move(beside: Path, target: Path, *, force: bool) -> None:
@@ -231,15 +226,6 @@ def _move_without_links(beside: Path, target: Path) -> None:
     except BaseException:
         target.unlink(missing_ok=True)
         raise
-
-
-def _is_loop(path: Path) -> bool:
-    """Whether a symbolic link leads to itself."""
-    try:
-        path.stat()
-    except OSError as error:
-        return error.errno == errno.ELOOP
-    return False
 
 
 def taken(path: Path) -> FileExistsError:
