@@ -418,12 +418,12 @@ def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
 
     Of many different rows that are several equal ones each labels are drawn by row where a row stands in several cells.
     """
-    weights = problem.weights
+    weights, is_streamed = problem.weights, is_unread(problem)
+    if is_streamed and not weights.is_unit:
+        return False
     by_row = weights.repeat_rows and problem.size > MOST_BY_ROW
     known = all(n.one_score_a_row or (named(type(n)) is not None and not by_row) for n in notions)
-    if is_unread(problem):
-        return known and weights.is_unit
-    return known and weights.are_counts and MOST_BY_ROW < weights.total < MOST_DRAWN
+    return known and (is_streamed or (weights.are_counts and MOST_BY_ROW < weights.total < MOST_DRAWN))
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums | None = None) -> Cells:

@@ -206,7 +206,8 @@ class ConsistentLabels:
 
     def __init__(self, prob: FloatArray, n_resamples: int, rng: np.random.Generator) -> None:
         self.prob, self.n_resamples, self.rng = prob, n_resamples, rng
-        self.compiled = prob.size * n_resamples >= KERNEL_PAYS_FROM
+        least = min(KERNEL_PAYS_FROM, PAYS_WHEN_LOADED) if are_loaded() else KERNEL_PAYS_FROM
+        self.compiled = prob.size * n_resamples >= least
 
     @cached_property
     def cumulative(self) -> FloatArray:
@@ -241,7 +242,7 @@ class ConsistentLabels:
 
     def events(self, cell: CellArray, n_cells: int) -> FloatArray:
         """Count the rows of each cell ``cell[i, label[i]]`` in every draw, shape (n_resamples, n_cells)."""
-        if not (self.compiled or (are_loaded() and self.prob.size * self.n_resamples >= PAYS_WHEN_LOADED)):
+        if not self.compiled:
             one_each = np.ones(len(self.prob))
             return np.array([self.sums_at(cell, label, one_each, n_cells) for label in self])
         from calibrant._kernels.sums import events_at

@@ -155,8 +155,9 @@ class UnreadBinary(OfBatches, BinaryProblem):  # type: ignore[override]
         """None of probabilities; logits are not available."""
         return None if self.reading.head.logit is None else refuse_rows()  # type: ignore[union-attr]
 
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the same rows as a forecast of two classes, which is not read yet either."""
+    @cached_property
+    def table(self) -> SimplexProblem:
+        """The same rows as a forecast of two classes, which is not read yet either."""
         return UnreadSimplex(self.reading)
 
 
@@ -510,8 +511,9 @@ class UnreadPart(UnreadBinary):
         """Return this problem with scores rounded to cells, whatever the notion of one event."""
         yield list(self.whole.summed_parts(self.notion))[self.index]
 
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the whole problem as a table."""
+    @cached_property
+    def table(self) -> SimplexProblem:
+        """The whole problem as a table."""
         return as_simplex(self.whole)
 
     def reduce(self, read: Read[M]) -> M:
