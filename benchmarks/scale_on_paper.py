@@ -58,7 +58,7 @@ decoding and summing, for six figures without intervals. Intervals need some mor
 the sums, and takes as long however many rows there are."""
 
 LIMITS = """\
-Counts are whole numbers of 64 bits, up to 9 x 10^18. So are the sums of which noise is drawn, in two parts. Sums of
-scores are in double precision. Numbers of rows are below 2^63: of Spark 2^30 partitions of 2^33 rows. What would have
+Counts are whole numbers of 64 bits, up to 9 x 10^18. Sums of scores, and the sums of which noise is drawn, are in
+double precision. Numbers of rows are below 2^63: of Spark 2^30 partitions of 2^33 rows. What would have
 to be looked at first: how long a scheduler takes for 10 000 tasks and more, and workers that fail in a run of that
 size, whose partitions are read again."""

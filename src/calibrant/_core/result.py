@@ -157,20 +157,23 @@ class Result(Record):
 class Picture:
     """What ``plot`` draws, and the function that does it, such as "curves.corp.plot_corp".
 
-    ``options`` says what else it takes, ``axes`` is what it calls the axes, and ``of`` the part of the result that it draws, if
-    not the whole.
+    ``takes`` names what else it takes, or ``options`` says so in words; ``axes`` is what it calls the axes, and ``of`` the part
+    of the result that it draws, if not the whole.
     """
 
     what: str
     by: str
-    options: str = "None."
+    takes: tuple[str, ...] = ()
+    options: str = ""
     axes: str = "ax"
     of: str = ""
 
     @property
     def docstring(self) -> str:
         """Docstring of the ``plot`` of a class."""
-        return PLOT.format(what=self.what, options=self.options)
+        named = ", ".join(f"``{name}``" for name in self.takes)
+        options = f"Those of `{self.by.rpartition('.')[2]}`: {named}." if named else self.options or "None."
+        return PLOT.format(what=self.what, options=options)
 
     def draw(self, result: object, ax: Any, options: dict[str, Any]) -> Any:
         """Draw a result on the axes that are given, or on new ones."""

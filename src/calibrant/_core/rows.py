@@ -354,18 +354,9 @@ class BinaryProblem(WeightedRows):
             predicted=None if self.predicted is None else replace(self.predicted, code=self.predicted.code[rows]),
         )
 
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the same rows as a forecast of two classes.
-
-        Returns
-        -------
-        SimplexProblem
-            A table of the probabilities of no event and of the event.
-        """
-        return self._two_columns
-
     @cached_property
-    def _two_columns(self) -> SimplexProblem:
+    def table(self) -> SimplexProblem:
+        """The same rows as a forecast of two classes, of no event and of the event."""
         is_logit = self.logit is not None
         forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
         label, of_predictions = self.outcome.astype(np.intp), self.predicted is not None
@@ -565,7 +556,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns()
+    return problem if isinstance(problem, SimplexProblem) else problem.table
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``

@@ -317,54 +317,6 @@ class Columns:
         """All of them."""
         return [self.label, *self.numbers, *([] if self.weight is None else [self.weight])]
 
-    @classmethod
-    def chosen(
-        cls,
-        names: Sequence[str],
-        *,
-        label: str | None = None,
-        prob: str | Sequence[str] | None = None,
-        weight: str | None = None,
-        input: Input | None = None,
-        where: str,
-    ) -> Columns:
-        """Choose columns as told, or by their names as the command line does."""
-        wanted = prob if prob is None or isinstance(prob, str) else ",".join(prob)
-        rest = [name for name in names if name != weight]
-        table = FileTable.of_names(rest)
-        try:
-            found = choose_columns(
-                table,
-                label=label,
-                prob=None if input == "logit" else wanted,
-                logit=wanted if input == "logit" else None,
-                where=where,
-            )
-            if weight is not None:
-                weight = select_one(names, weight, "weight=", where=where)
-        except ValueError as error:
-            raise ValueError(in_python(str(error))) from None
-        if input is not None and input != found.input:
-            raise ValueError(
-                f"input must be that of the columns; got {input!r}, and {where} has {', '.join(found.guessed)}. "
-                "Name the columns with prob=."
-            )
-        assert found.label_column is not None
-        return cls(found.label_column, found.forecast_columns, weight, found.input, found.guessed)
-
-    def labels_of(self, piece: Piece, labels: Sequence[Any] | None, *, is_parsed: bool) -> list[Any] | None:
-        """Return the class of each column: those given, or what the names of the columns say; None for 0, 1, ..."""
-        if labels is not None:
-            return list(labels)
-        truth = labels_as_read(piece, is_parsed=is_parsed)
-        names = tuple(piece.names or self.numbers)
-        table = FileTable({"label": Values(truth)})
-        try:
-            found = ForecastTable(table, "label", names if len(names) > 1 else ("p",), self.input, ()).labels()
-        except ValueError as error:
-            raise ValueError(in_python(str(error))) from None
-        return found
-
 
 def labels_as_read(piece: Piece, *, is_parsed: bool) -> Array:
     """Return labels; words of a CSV file are numbers or truth values if all are."""
@@ -461,16 +413,28 @@ class Chosen:
 
     def columns(self, names: Sequence[str], where: str) -> Columns:
         """Choose columns as told, or by their names, but for the one that numbers the rows."""
-        if self.row_key is not None:
-            select_one(names, self.row_key, "row_key=", where=where)
-        return Columns.chosen(
-            [name for name in names if name != self.row_key],
-            label=self.label,
-            prob=self.prob,
-            weight=self.weight,
-            input=self.input,
-            where=where,
-        )
+        prob, is_logit = self.prob, self.input == "logit"
+        wanted = prob if prob is None or isinstance(prob, str) else ",".join(prob)
+        try:
+            if self.row_key is not None:
+                select_one(names, self.row_key, "row_key=", where=where)
+            weight = None if self.weight is None else select_one(names, self.weight, "weight=", where=where)
+            found = choose_columns(
+                FileTable.of_names([name for name in names if name not in (self.row_key, self.weight)]),
+                label=self.label,
+                prob=None if is_logit else wanted,
+                logit=wanted if is_logit else None,
+                where=where,
+            )
+        except ValueError as error:
+            raise ValueError(in_python(str(error))) from None
+        if self.input not in (None, found.input):
+            raise ValueError(
+                f"input must be that of the columns; got {self.input!r}, and {where} has {', '.join(found.guessed)}. "
+                "Name the columns with prob=."
+            )
+        assert found.label_column is not None
+        return Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed)
 
     def require_no_columns(self, what: str) -> None:
         """Refuse names of columns, of what has none."""
@@ -483,12 +447,19 @@ class Chosen:
 
     def decoding(self, piece: Piece, columns: Columns | None, *, is_parsed: bool = False) -> Decoding:
         """Return what all batches share, from the first piece."""
-        labels, seen, event = self.labels, piece, None if piece.n_columns is None else self.pos_label
+        labels, event = self.labels, None if piece.n_columns is None else self.pos_label
+        seen = piece
         if columns is not None:
             if piece.words is not None and (piece.truth < 0).any():
                 raise _missing(int(np.argmax(piece.truth < 0)))
-            labels = columns.labels_of(piece, labels, is_parsed=is_parsed)
-            seen = replace(piece, truth=labels_as_read(piece, is_parsed=is_parsed), words=None, names=None)
+            truth, names = labels_as_read(piece, is_parsed=is_parsed), tuple(piece.names or columns.numbers)
+            if labels is None:  # what the names of the columns say
+                table, named = FileTable({"label": Values(truth)}), names if len(names) > 1 else ("p",)
+                try:
+                    labels = ForecastTable(table, "label", named, columns.input, ()).labels()
+                except ValueError as error:
+                    raise ValueError(in_python(str(error))) from None
+            seen = replace(piece, truth=truth, words=None, names=None)
         found = labels_of(seen, labels, self.pos_label)
         if found is None and piece.words is not None:  # numbers of a CSV file
             found = list(range(piece.n_columns or 2))

@@ -298,7 +298,7 @@ def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
         weight=np.repeat(bins.weight / total, n_classes),
         scale=np.full(size, 1.0 / total),
         expected=bins.score_sum.ravel(),
-        deviation=(bins.outcome_sum - bins.score_sum).ravel() / total,
+        deviation=bins.residual_sum.ravel() / total,
         part=np.zeros(size, dtype=np.intp),
     )
 

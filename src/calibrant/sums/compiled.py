@@ -2,52 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem
-from calibrant._core.threads import in_order, n_processors, pays
+from calibrant._core.threads import FEWEST, are_loaded
 from calibrant.binning import Binning, Bins, Edges, EqualWidth
-from calibrant.binning.bins import CHUNK
+from calibrant.binning.bins import between_infinities, even_edges
 from calibrant.notions import ClassWise, Confidence, Notion, TopLabel
-from calibrant.sums.draws import BITS, UNIT, CountArray, Strata, is_upper
-
-SAVED = 5e-8
-"""Seconds saved a number."""
+from calibrant.sums.draws import CountArray, Strata, is_upper
 
 MOST_BINS = 1 << 16
+
+MOST_ROWS = 1 << 23
+"""Rows of which a sum in units of 2^-40 does not overflow."""
 
 BLOCK = 1 << 16
 """Numbers of a table that stay in the processor's cache while they are read twice."""
 
+UNIT = float(1 << 40)
+"""Sums of the loops are whole numbers of so many parts of one, so that what is taken away again leaves nothing."""
+
 Cut = tuple[Bins, Strata]
 Loop = Callable[[slice, CountArray, FloatArray], None]
 Kernel = Callable[[FloatArray, IntArray, FloatArray, BoolArray, CountArray, FloatArray], None]
-Totals = tuple[FloatArray, CountArray, CountArray, CountArray, FloatArray]
-"""Edges; of each class and bin the number of rows, whole and left over parts of sums, and the sums of scores."""
+Totals = tuple[FloatArray, CountArray, FloatArray, FloatArray]
+"""Edges; of each class and bin the number of rows and the sums as in `Strata`, and the sums of scores."""
 
 OF_A_TABLE = (ClassWise, TopLabel, Confidence)
 
 
-def has_loops(problem: Problem, notion: Notion, binning: Binning) -> bool:
-    """Whether there is a compiled loop over whole rows for a notion and a binning, and it pays."""
-    if isinstance(problem, BinaryProblem) or type(notion) not in OF_A_TABLE:
+def has_loops(problem: Problem, notion: Notion, binning: Binning, *, noise: bool) -> bool:
+    """Whether there is a compiled loop over whole rows for a notion and a binning, with strata or without."""
+    if isinstance(problem, BinaryProblem) or type(notion) not in (OF_A_TABLE if noise else (ClassWise,)):
         return False
-    return _pays(problem, problem.forecast.values.size, binning)
+    prob = problem.forecast.as_given
+    return (noise or prob.flags.c_contiguous) and _has_loop(problem, prob.size, binning)
 
 
 def has_loop(binary: BinaryProblem, binning: Binning) -> bool:
-    """Whether there is a compiled loop over one column for a binning, and it pays."""
-    return _pays(binary, binary.size, binning)
+    """Whether there is a compiled loop over one column for a binning, with strata."""
+    return binary.size < MOST_ROWS and _has_loop(binary, binary.size, binning)
 
 
-def _pays(problem: Problem, numbers: int, binning: Binning) -> bool:
-    """Whether bins are of equal width and wider than rounding in single precision, rows weigh one each, and are many."""
+def _has_loop(problem: Problem, numbers: int, binning: Binning) -> bool:
+    """Whether bins are of equal width and wider than rounding in single precision, rows weigh one each, and loops are there."""
     if type(binning) is not EqualWidth or binning.n_bins > MOST_BINS or not problem.weights.is_unit:
         return False
-    return pays(numbers, SAVED)
+    return are_loaded() and numbers >= FEWEST
+
+
+def bins_of_classes(
+    simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]
+) -> Iterator[list[tuple[Bins, None]]]:
+    """Yield for each pair that `has_loops` without strata the bins of each class: those of each column to the last bit."""
+    from calibrant._kernels.sums import add_classes
+
+    # numba would compile another loop for what is strided or cannot be written to.
+    prob = np.require(simplex.forecast.as_given, requirements=("C", "W"))
+    label = np.require(simplex.label, requirements=("C", "W"))
+    for _, binning in asked:
+        assert isinstance(binning, EqualWidth)
+        edges = even_edges(binning.n_bins, simplex.precision)
+        shape = prob.shape[1], edges.n_cells
+        count, events = np.zeros((2, *shape), dtype=np.intp)
+        scores = np.zeros(shape)
+        add_classes(prob, label, between_infinities(edges.edges), count.ravel(), events.ravel(), scores.ravel())
+        parts = zip(count, scores, events, strict=True)
+        yield [(Bins(edges, n, n.astype(np.float64), sums, y.astype(np.float64)), None) for n, sums, y in parts]
 
 
 def cut_table(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> list[list[Cut]]:
@@ -87,58 +111,39 @@ def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
     def loop(rows: slice, units: CountArray, scores: FloatArray) -> None:
         column_cells(binary.score[rows], binary.outcome[rows], edges, upper, units[:, 0], scores[0])
 
-    (totals,) = _summed([loop], binary.size, CHUNK, edges, 1)
+    (totals,) = _summed([loop], binary.size, MOST_ROWS, edges, 1)
     return _cut(*totals)[0]
 
 
 def _cut(
     edges: FloatArray,
     count: CountArray,
-    whole: CountArray,
-    part: CountArray,
+    moments: FloatArray,
     scores: FloatArray,
     *,
     is_joint: bool = False,
 ) -> list[Cut]:
     """Return bins and strata of each class, or of the rows of all classes, of rows that weigh one each."""
     if is_joint:
-        count, whole, part = (sums.sum(axis=-2, keepdims=True) for sums in (count, whole, part))
-        whole, part, scores = whole + (part >> BITS), part & (UNIT - 1), scores[-1:]
+        count, moments, scores = count.sum(axis=-2, keepdims=True), moments.sum(axis=-2, keepdims=True), scores[-1:]
     rows, events = count.sum(axis=0), count[1].astype(np.float64)
     number, weight, same = rows.astype(np.intp, copy=False), rows.astype(np.float64), Edges(edges)
-    for table in (count, whole, part, number, weight, scores, events):
+    for table in (count, moments, number, weight, scores, events):
         table.setflags(write=False)  # once, and not the view of each class
     return [
-        (Bins(same, number[j], weight[j], scores[j], events[j]), Strata(count[:, j], whole[:, :, j], part[:, :, j]))
+        (Bins(same, number[j], weight[j], scores[j], events[j]), Strata(count[:, j], moments[:, :, j]))
         for j in range(len(rows))
     ]
 
 
 def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_classes: int) -> list[Totals]:
-    """Run all loops over the same rows, so many rows at a time; what they add up does not depend on the number of threads.
+    """Run all loops over the same rows, so many rows at a time.
 
-    Sums of each class and bin are as in `Strata`. In the last row of scores stand those of the predicted class, whatever it is.
+    In the last row of scores stand those of the predicted class, whatever it is.
     """
     shape = n_classes, edges.size - 1
-
-    def read(start: int) -> list[tuple[CountArray, FloatArray]]:
-        own = [(np.zeros((2, *shape, 3), dtype=np.int64), np.zeros((n_classes + 1, shape[1]))) for _ in loops]
-        end = min(start + CHUNK, n)
-        for first in range(start, end, step):
-            for loop, (units, scores) in zip(loops, own, strict=True):
-                loop(slice(first, min(first + step, end)), units, scores)
-        return own
-
-    def zeros(*dimensions: int) -> CountArray:
-        return np.zeros((*dimensions, *shape), dtype=np.int64)
-
-    found = [(edges, zeros(2), zeros(2, 2), zeros(2, 2), np.zeros((n_classes + 1, shape[1]))) for _ in loops]
-    for own in in_order(read, range(0, n, CHUNK), n_processors()):
-        for (_, count, whole, part, total), (units, scores) in zip(found, own, strict=True):
-            moments = np.moveaxis(units[..., 1:], -1, 0)  # of fewer than 2^23 rows
-            count += units[..., 0]
-            part += moments & (UNIT - 1)
-            whole += (moments >> BITS) + (part >> BITS)
-            part &= UNIT - 1
-            total += scores
-    return found
+    own = [(np.zeros((2, *shape, 3), dtype=np.int64), np.zeros((n_classes + 1, shape[1]))) for _ in loops]
+    for first in range(0, n, step):
+        for loop, (units, scores) in zip(loops, own, strict=True):
+            loop(slice(first, min(first + step, n)), units, scores)
+    return [(edges, units[..., 0], np.moveaxis(units[..., 1:], -1, 0) / UNIT, scores) for units, scores in own]

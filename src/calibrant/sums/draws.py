@@ -24,13 +24,6 @@ from calibrant.binning.bins import Index
 
 CountArray = npt.NDArray[np.int64]
 
-BITS = 40
-UNIT = 1 << BITS
-"""Parts of one that are counted. A probability is rounded to one of them, at most 5e-13 away."""
-
-CHUNK = 1 << 12
-"""Rows summed at a time in double precision, which is exact up to 2^53: each row adds at most 2^40."""
-
 CHUNK_OF_BINS = 1 << 14
 """Rows of which the bins are found at a time: what is made on the way is small enough for memory that is at hand."""
 
@@ -46,68 +39,33 @@ class Strata(Record):
     ----------
     count : ndarray of shape (2, n_bins)
         Number of rows.
-    whole, part : ndarray of shape (2, 2, n_bins)
-        Sums of m, and sums of m²: whole ones, and what is left over in units of 2^-40.
+    sums : ndarray of shape (2, 2, n_bins)
+        Sums of m, and sums of m².
     """
 
     count: CountArray
-    whole: CountArray
-    part: CountArray
-
-    @classmethod
-    def of_units(cls, count: CountArray, units: CountArray) -> Strata:
-        """Return the strata of sums in units of 2^-40, which must be below 2^63: of less than 2^23 rows."""
-        return cls(count, units >> BITS, units & (UNIT - 1))
+    sums: FloatArray
 
     @classmethod
     def of(cls, problem: BinaryProblem, bins: Bins, index: Index | None = None) -> Strata:
-        """Sum over the rows of a problem, which was cut into these bins; ``index`` finds them where there is a faster way.
-
-        Of weights that are numbers of equal rows the sums are rounded, as numbers in double precision are.
-        """
+        """Sum over the rows of a problem, which was cut into these bins; ``index`` finds them where there is a faster way."""
         n_bins, flipped = len(bins), is_upper(bins.edges)
-        found = cls(*(np.zeros(shape, dtype=np.int64) for shape in ((2, n_bins), *((2, 2, n_bins),) * 2)))
+        found = np.zeros((3, 2 * n_bins))
         for start in range(0, problem.size, CHUNK_OF_BINS):
             rows = slice(start, start + CHUNK_OF_BINS)
             score = problem.score[rows]
             at = bins.index(score) if index is None else index(score)
-            counts = problem.weight[rows] if problem.weights.repeat_rows else None
-            found += cls._of_chunk(score.astype(np.float64, copy=False), problem.outcome[rows], at, flipped, counts)
-        return found
-
-    @classmethod
-    def _of_chunk(
-        cls, p: FloatArray, outcome: BoolArray, at: IntArray, flipped: BoolArray, counts: FloatArray | None
-    ) -> Strata:
-        n_bins = flipped.size
-        m = np.subtract(flipped[at], p)  # 1 - p, or -p
-        np.abs(m, out=m)
-        stratum = n_bins * outcome
-        stratum += at
-        if counts is not None:
-            count, *sums = (np.bincount(stratum, counts * power, 2 * n_bins) for power in (1.0, m, m * m))
-            units, shape = np.array(sums).reshape(2, 2, n_bins), (2, n_bins)
-            left = np.rint((units - np.floor(units)) * UNIT).astype(np.int64)
-            return cls(count.reshape(shape).astype(np.int64), np.floor(units).astype(np.int64), left)
-        count = np.bincount(stratum, minlength=2 * n_bins).astype(np.int64, copy=False)
-        units = np.zeros((2, 2 * n_bins), dtype=np.int64)
-        for into, values in zip(units, (m, m * m), strict=True):
-            values *= float(UNIT)
-            values += 0.5
-            np.floor(values, out=values)
-            for start in range(0, p.size, CHUNK):
-                some = slice(start, start + CHUNK)
-                into += np.bincount(stratum[some], values[some], 2 * n_bins).astype(np.int64)
-        return cls.of_units(count.reshape(2, n_bins), units.reshape(2, 2, n_bins))
-
-    @property
-    def sums(self) -> FloatArray:
-        """Sums of m, and of m², shape (2, 2, n_bins)."""
-        return np.asarray(self.whole + self.part / UNIT, dtype=np.float64)
+            m = np.abs(flipped[at] - score.astype(np.float64, copy=False))  # 1 - p, or p
+            at += n_bins * problem.outcome[rows]
+            power = problem.weight[rows]
+            for into in found:
+                into += np.bincount(at, power, 2 * n_bins)
+                power = power * m
+        count, *sums = found.reshape(3, 2, n_bins)
+        return cls(count.astype(np.int64), np.array(sums))
 
     def __add__(self, other: Strata) -> Strata:
-        part = self.part + other.part
-        return Strata(self.count + other.count, self.whole + other.whole + (part >> BITS), part & (UNIT - 1))
+        return Strata(self.count + other.count, self.sums + other.sums)
 
     def put_together(self, at: IntArray, upper: BoolArray, upper_there: BoolArray) -> Strata:
         """Return the strata of bins that cells make up, each in bin ``at``.
@@ -115,30 +73,22 @@ class Strata(Record):
         ``upper`` and ``upper_there`` say which cells and bins lie in the upper half. Where a cell turns, 1 - m takes the place
         of m: the sum becomes count - sum m, that of squares count - 2 sum m + sum m².
         """
-        sums = []
-        turns = upper != upper_there[at]
-        for one, (m, square) in ((self.count, self.whole), (0, self.part)):
-            turned = np.where(turns, [one - m, one - 2 * m + square], [m, square])
-            sums.append(_in_bins(turned, at, upper_there.size))
-        whole, part = sums
-        return Strata(_in_bins(self.count, at, upper_there.size), whole + (part >> BITS), part & (UNIT - 1))
+        m, square = self.sums
+        turned = [self.count - m, self.count - 2.0 * m + square]
+        sums = np.where(upper != upper_there[at], turned, self.sums)
+        count, into = np.zeros((2, upper_there.size), dtype=np.int64), np.zeros((2, 2, upper_there.size))
+        np.add.at(count.T, at, self.count.T)
+        np.add.at(into.T, at, sums.T)
+        return Strata(count, into)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as lists, of which JSON loses none."""
-        return {name: getattr(self, name).tolist() for name in ("count", "whole", "part")}
+        return {"count": self.count.tolist(), "sums": self.sums.tolist()}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Strata:
         """Return the strata that `to_dict` wrote down."""
-        return cls(*(np.array(plain[name], dtype=np.int64) for name in ("count", "whole", "part")))
-
-
-def _in_bins(values: CountArray, at: IntArray, n_bins: int) -> CountArray:
-    """Add up values of cells, the last axis, in bins; no digit is lost."""
-    sums = np.zeros((values.size // at.size, n_bins), dtype=np.int64)
-    for into, row in zip(sums, values.reshape(-1, at.size), strict=True):
-        np.add.at(into, at, row)
-    return sums.reshape(*values.shape[:-1], n_bins)
+        return cls(np.array(plain["count"], dtype=np.int64), np.array(plain["sums"], dtype=np.float64))
 
 
 def is_upper(edges: FloatArray) -> BoolArray:
@@ -256,7 +206,8 @@ class ConsistentLabels:
 
     def __init__(self, prob: FloatArray, n_resamples: int, rng: np.random.Generator) -> None:
         self.prob, self.n_resamples, self.rng = prob, n_resamples, rng
-        self.compiled = prob.size * n_resamples >= KERNEL_PAYS_FROM
+        least = min(KERNEL_PAYS_FROM, PAYS_WHEN_LOADED) if are_loaded() else KERNEL_PAYS_FROM
+        self.compiled = prob.size * n_resamples >= least
 
     @cached_property
     def cumulative(self) -> FloatArray:
@@ -291,7 +242,7 @@ class ConsistentLabels:
 
     def events(self, cell: CellArray, n_cells: int) -> FloatArray:
         """Count the rows of each cell ``cell[i, label[i]]`` in every draw, shape (n_resamples, n_cells)."""
-        if not (self.compiled or (are_loaded() and self.prob.size * self.n_resamples >= PAYS_WHEN_LOADED)):
+        if not self.compiled:
             one_each = np.ones(len(self.prob))
             return np.array([self.sums_at(cell, label, one_each, n_cells) for label in self])
         from calibrant._kernels.sums import events_at

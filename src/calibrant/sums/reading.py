@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from operator import add
 from typing import Any, NoReturn, TypeGuard
 
@@ -26,11 +26,11 @@ from calibrant._core.rows import (
     as_simplex,
     row_blocks,
 )
-from calibrant._core.threads import FEWEST, are_loaded, in_order, n_processors, pays
+from calibrant._core.threads import in_order, n_processors, pays
 from calibrant.binning import Binning, Bins, EqualWidth
-from calibrant.binning.bins import CHUNK, MOST_BINS, between_infinities, chunks, even_edges, even_index
-from calibrant.notions import Binary, ClassWise, Confidence, Notion, TopLabel
-from calibrant.sums.compiled import cut_column, cut_table, has_loop, has_loops
+from calibrant.binning.bins import CHUNK, chunks, even_index
+from calibrant.notions import Binary, ClassWise, Confidence, Flattened, Notion, OneVsRest, TopLabel
+from calibrant.sums.compiled import bins_of_classes, cut_column, cut_table, has_loop, has_loops
 from calibrant.sums.draws import MOST, SAMPLED, Numbers, RowSample, Strata
 from calibrant.sums.sums import (
     BinnedProblem,
@@ -43,61 +43,7 @@ from calibrant.sums.sums import (
     rounded,
 )
 
-# Bins of a table, chunk of rows by chunk of rows, so that nothing as large as the table is made on the way
-
-
-SAVED = 6e-9
-"""Seconds a number that the compiled loop over all classes saves."""
-
 Pair = tuple[Notion, Binning]
-
-
-def can_be_cut_in_chunks(problem: Problem, notion: Notion, binning: Binning) -> bool:
-    """Whether there are several chunks of a table, its edges are fixed, and the parts of a row depend on that row alone."""
-    by_row = type(notion) in (ClassWise, Confidence, TopLabel) and type(binning) is EqualWidth
-    return by_row and isinstance(problem, SimplexProblem) and problem.size > CHUNK
-
-
-def cut_chunk(chunk: SimplexProblem, asked: Sequence[Pair]) -> list[list[Bins]]:
-    """Return the bins of each part, for each notion and binning."""
-    found: list[list[Bins]] = [[] for _ in asked]
-    for notion in distinct(notion for notion, _ in asked):
-        own = [(into, cut) for into, (other, cut) in zip(found, asked, strict=True) if other == notion]
-        if type(notion) is ClassWise and chunk_has_loop(chunk, [cut for _, cut in own]):
-            for into, cut in own:
-                into += _bins_of_classes(chunk, cut)
-            continue
-        for binary in notion.split(chunk):
-            for into, cut in own:
-                into.append(cut(binary))
-    return found
-
-
-def chunk_has_loop(chunk: SimplexProblem, cuts: Sequence[Binning]) -> bool:
-    """Whether all classes of a chunk are summed by one compiled loop: the same sums to the last bit."""
-    prob = chunk.forecast.as_given
-    if not all(isinstance(cut, EqualWidth) and cut.n_bins <= MOST_BINS for cut in cuts):
-        return False
-    return chunk.weights.is_unit and prob.flags.c_contiguous and are_loaded() and prob.size >= FEWEST
-
-
-def _bins_of_classes(chunk: SimplexProblem, binning: Binning) -> Iterator[Bins]:
-    """Sum the rows of a chunk that weigh one each over the bins of each class."""
-    from calibrant._kernels.sums import add_classes
-
-    assert isinstance(binning, EqualWidth)
-    edges = even_edges(binning.n_bins, chunk.precision)
-    # numba would compile another loop for what is strided or cannot be written to.
-    prob = np.require(chunk.forecast.as_given, requirements=("C", "W"))
-    label = np.require(chunk.label, requirements=("C", "W"))
-    shape = prob.shape[1], edges.n_cells
-    count, events = np.zeros((2, *shape), dtype=np.intp)
-    scores = np.zeros(shape)
-    at = between_infinities(edges.edges)
-    add_classes(prob, label, at, count.ravel(), events.ravel(), scores.ravel())
-    for held, sums, occurred in zip(count, scores, events, strict=True):
-        yield Bins(edges, held, held.astype(np.float64), sums, occurred.astype(np.float64))
-
 
 # Problems whose rows are not in memory: sums over them can be had, and asking for the rows themselves is refused in words
 
@@ -209,8 +155,9 @@ class UnreadBinary(OfBatches, BinaryProblem):  # type: ignore[override]
         """None of probabilities; logits are not available."""
         return None if self.reading.head.logit is None else refuse_rows()  # type: ignore[union-attr]
 
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the same rows as a forecast of two classes, which is not read yet either."""
+    @cached_property
+    def table(self) -> SimplexProblem:
+        """The same rows as a forecast of two classes, which is not read yet either."""
         return UnreadSimplex(self.reading)
 
 
@@ -364,7 +311,14 @@ class Predictions(InBatches):
 PARALLEL_FROM = 1 << 20
 """Numbers of a table from which several threads read it."""
 
+SAVED, SAVED_OF_STRATA = 6e-9, 5e-8
+"""Seconds a number that compiled loops save, of bins and of bins with their strata."""
+
+OF_A_ROW = (ClassWise, Confidence, TopLabel, Binary, OneVsRest, Flattened)
+"""Notions whose problems of a row depend on that row alone: their sums over chunks of rows add up to those of all."""
+
 Cells = tuple[BinnedProblem, ...]
+Cuts = Sequence[tuple[Bins, Strata | None]]
 
 
 def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) -> Sums:
@@ -389,30 +343,48 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
         return scans(problem if isinstance(problem, (UnreadBinary, UnreadSimplex)) else unread(problem), plan)[0]
     if problem.size == 0:
         return Sums.of_no_rows(plan)
-    plan = plan.fitted_to(problem)
-    unit = problem.weights.unit
-    scores, read = _in_chunks(problem, unit, plan)
-    cells, kept = _cells(problem, unit, plan, read), None
-    if plan.keeps_rows and not problem.weights.repeat_rows and problem.weights.are_counts:
+    plan, n = plan.fitted_to(problem), problem.size
+    numbers = n * problem.classes.size
+    if plan.cells and numbers > CHUNK and pays(numbers, SAVED_OF_STRATA if plan.noise else SAVED):
+        import calibrant._kernels.sums  # noqa: F401 - what reads rows uses what is loaded
+    by_row = tuple(pair for pair in plan.cells if type(pair[0]) in OF_A_ROW and type(pair[1]) is EqualWidth)
+    if n <= CHUNK or not (by_row or plan.scores):
+        return _all_at_once(problem, plan, first)
+
+    def read(rows: slice) -> Sums:
+        number = first[rows] if isinstance(first, np.ndarray) else first + rows.start
+        return _all_at_once(problem.at(rows), replace(plan, cells=by_row), number)
+
+    workers = n_processors() if numbers >= PARALLEL_FROM else 1
+    total, rest = reduce(add, in_order(read, list(chunks(n)), workers)), len(plan.cells) - len(by_row)
+    if rest:
+        others = tuple(pair for pair in plan.cells if pair not in by_row)
+        found = _all_at_once(problem, replace(plan, cells=others, scores=()), first)
+        cells = tuple((total if pair in by_row else found).of(*pair) for pair in plan.cells)
+        total = replace(total, cells=cells, kept=found.kept if total.kept is None else total.kept)
+    return replace(total, plan=plan, weight=problem.weights.total)
+
+
+def _all_at_once(problem: Problem, plan: Plan, first: int | Numbers) -> Sums:
+    """Sum what a plan asks for of rows of which what is made on the way is small enough, or that cannot be read in chunks."""
+    weights, kept = problem.weights, None
+    if plan.keeps_rows and not weights.repeat_rows and weights.are_counts:
         kept = RowSample.of(as_simplex(problem), first, MOST)
     return Sums(
         plan=plan,
         rows=problem.size,
-        weight=problem.weights.total,
-        unit=unit,
+        weight=weights.total,
+        unit=weights.unit,
         n_classes=problem.classes.size,
-        cells=cells,
-        scores=scores,
+        cells=_cells(problem, plan),
+        scores=_moments(problem, plan),
         kept=kept,
     )
 
 
 def cells_of(problem: Problem, notion: Notion, binning: Binning) -> Cells:
-    """Return the problems of a notion that is fitted, each cut by a binning; one column in memory needs no plan."""
-    if is_unread(problem) or not isinstance(problem, BinaryProblem):
-        return scan(problem, Plan.of_cells([(notion, binning)])).cells[0]
-    unit = problem.weights.unit
-    return tuple(BinnedProblem(one.name, one.share, binning(one), unit) for one in notion.split(problem))
+    """Return the problems of a notion that is fitted, each cut by a binning."""
+    return scan(problem, Plan.of_cells([(notion, binning)])).cells[0]
 
 
 def cut(problem: BinaryProblem, binning: Binning) -> Bins:
@@ -455,52 +427,28 @@ def _read(problem: Unread, plans: list[Plan]) -> Sequence[Sums]:
     return found
 
 
-def _in_chunks(problem: Problem, unit: Unit, plan: Plan) -> tuple[FloatArray, dict[int, Cells]]:
-    """Return the moments of the scores, and the cells that a chunk of rows can be cut into, by their number in the plan."""
-    has_strata = plan.noise and problem.weights.are_counts
-    at = [k for k, pair in enumerate(plan.cells) if not has_strata and can_be_cut_in_chunks(problem, *pair)]
-    if not (at or plan.scores):
-        return np.zeros((0, plan.powers)), {}
-    asked = [plan.cells[number] for number in at]
-    if at and pays(problem.size * problem.classes.size, SAVED):
-        import calibrant._kernels.sums  # noqa: F401 - chunks use what is loaded
-
-    def read(rows: slice) -> tuple[FloatArray, list[list[Bins]]]:
-        chunk = problem.at(rows)
-        cut = cut_chunk(chunk, asked) if isinstance(chunk, SimplexProblem) else []
-        return _moments(chunk, plan), cut
-
-    workers = n_processors() if problem.size * problem.classes.size >= PARALLEL_FROM else 1
-    scores, bins = np.zeros((len(plan.scores), plan.powers)), None
-    for moments, cut in in_order(read, list(chunks(problem.size)), workers):
-        scores += moments
-        bins = cut if bins is None else [list(map(add, *pair)) for pair in zip(bins, cut, strict=True)]
-    parts = zip(at, asked, bins or (), strict=True)
-    return scores, {
-        number: _named(problem, notion, [(one, None) for one in own], unit) for number, (notion, _), own in parts
-    }
-
-
-def _cells(problem: Problem, unit: Unit, plan: Plan, known: Mapping[int, Cells]) -> tuple[Cells, ...]:
-    """Split the problem by each notion once, and cut each part in all ways that are asked for and not known."""
-    found: list[list[BinnedProblem]] = [list(known.get(number, ())) for number in range(len(plan.cells))]
-    at = [number for number, pair in enumerate(plan.cells) if plan.noise and has_loops(problem, *pair)]
-    for number, cuts in zip(at, cut_table(as_simplex(problem), [plan.cells[k] for k in at]) if at else (), strict=True):
-        found[number] += _named(problem, plan.cells[number][0], cuts, unit)
+def _cells(problem: Problem, plan: Plan) -> tuple[Cells, ...]:
+    """Split the problem by each notion once, and cut each part in all ways that are asked for."""
+    unit, noise = problem.weights.unit, plan.noise and problem.weights.are_counts
+    found: list[list[BinnedProblem]] = [[] for _ in plan.cells]
+    at = [number for number, pair in enumerate(plan.cells) if has_loops(problem, *pair, noise=noise)]
+    if at:
+        simplex, pairs = as_simplex(problem), [plan.cells[number] for number in at]
+        of_pairs: Iterable[Cuts] = cut_table(simplex, pairs) if noise else bins_of_classes(simplex, pairs)
+        for number, cuts in zip(at, of_pairs, strict=True):
+            found[number] += _named(problem, plan.cells[number][0], cuts, unit)
     rest = [(into, *pair) for into, pair in zip(found, plan.cells, strict=True) if not into]
     for notion in distinct(notion for _, notion, _ in rest):
         asked = [(into, cut) for into, other, cut in rest if other == notion]
         for binary in notion.split(problem):
             for into, cut in asked:
-                bins, strata = _cut(binary, cut, noise=plan.noise and problem.weights.are_counts)
+                bins, strata = _cut(binary, cut) if noise else (cut(binary), None)
                 into.append(BinnedProblem(binary.name, binary.share, bins, unit, strata))
     return tuple(map(tuple, found))
 
 
-def _cut(binary: BinaryProblem, binning: Binning, *, noise: bool) -> tuple[Bins, Strata | None]:
-    """Cut a problem, and split its bins by outcome where noise is drawn from them."""
-    if not noise:
-        return binning(binary), None
+def _cut(binary: BinaryProblem, binning: Binning) -> tuple[Bins, Strata]:
+    """Cut a problem, and split its bins by outcome."""
     if has_loop(binary, binning):
         return cut_column(binary, binning)
     bins = binning(binary)
@@ -510,21 +458,14 @@ def _cut(binary: BinaryProblem, binning: Binning, *, noise: bool) -> tuple[Bins,
     return bins, Strata.of(binary, bins, lambda score: even_index(bins.edges, score, unit))
 
 
-def _named(
-    problem: Problem, notion: Notion, cuts: Sequence[tuple[Bins, Strata | None]], unit: Unit
-) -> tuple[BinnedProblem, ...]:
+def _named(problem: Problem, notion: Notion, cuts: Cuts, unit: Unit) -> tuple[BinnedProblem, ...]:
     """Give bins and strata the names and shares of the problems of a notion."""
-    names = _names(as_simplex(problem.at(slice(0, 1))), notion)
+    head = as_simplex(problem.at(slice(0, 1)))
+    names = [part.name for part in notion.parts(head.forecast.as_given, tuple(map(str, head.classes.tolist())))]
     weight, n_classes = np.array([bins.weight.sum() for bins, _ in cuts]), problem.classes.size
     shares = notion.shares(weight, problem.weights.total, n_classes).tolist()
     found = zip(names, shares, cuts, strict=True)
     return tuple(BinnedProblem(name, share, bins, unit, strata) for name, share, (bins, strata) in found)
-
-
-def _names(simplex: SimplexProblem, notion: Notion) -> list[str]:
-    """Return the names of the problems of a notion, without the problems."""
-    classes = tuple(str(one) for one in simplex.classes.tolist())
-    return [part.name for part in notion.parts(simplex.forecast.as_given, classes)]
 
 
 def _moments(problem: Problem, plan: Plan) -> FloatArray:
@@ -570,8 +511,9 @@ class UnreadPart(UnreadBinary):
         """Return this problem with scores rounded to cells, whatever the notion of one event."""
         yield list(self.whole.summed_parts(self.notion))[self.index]
 
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the whole problem as a table."""
+    @cached_property
+    def table(self) -> SimplexProblem:
+        """The whole problem as a table."""
         return as_simplex(self.whole)
 
     def reduce(self, read: Read[M]) -> M:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -317,7 +316,6 @@ def _number(value: float) -> float | str:
 # Cells of a fine grid in place of scores: a problem that stands for rows that are not in memory, and what it leaves open
 
 
-@dataclass(frozen=True, eq=False)
 class FineCells:
     """The cells of a fine grid that hold rows, each with its limits, in the order of their scores.
 
@@ -328,87 +326,38 @@ class FineCells:
     ----------
     left, right : ndarray of shape (d,)
         Limits of each cell: it holds the scores in (left, right], the first and the last one 0 and 1 alone.
-    count, weight, score_sum, events : ndarray of shape (d,)
-        Number of rows, their weight, and the weighted sums of scores and of outcomes.
-    rows_per_weight : float
-        How many rows a weight of one stands for.
+    count, weight, events, others : ndarray of shape (d,)
+        Number of rows, their weight, and that of the rows with and without the event.
+    mean, lowest, highest : ndarray of shape (d,)
+        Mean score of each cell, and its limits: the mean where all rows have one score, as a single row has.
+    net : ndarray of shape (d,)
+        Sum of the residuals of each cell.
+    rise, fall : ndarray of shape (d,)
+        Largest possible sums of its positive residuals, those of events, and of its negative ones, as a positive number.
+    reached : ndarray of shape (d + 1,)
+        Sum of the residuals up to the beginning of each cell, and of all.
+    total, rows : float
+        Weight of all rows, and the number of rows that it stands for.
     """
 
-    left: FloatArray
-    right: FloatArray
-    count: IntArray
-    weight: FloatArray
-    score_sum: FloatArray
-    events: FloatArray
-    rows_per_weight: float
-
-    @classmethod
-    def of(cls, one: BinnedProblem) -> FineCells:
-        """Take the cells of a problem that hold rows."""
-        bins = one.bins
-        held = np.flatnonzero(bins.count)
-        left, right = bins.left[held], bins.right[held]
-        left = np.where(right == 1.0, 1.0, left)  # the last cell holds 1 alone
-        sums = (bins.count[held], bins.weight[held], bins.score_sum[held], bins.outcome_sum[held])
-        return cls(left, right, *sums, one.weights.rows_per_weight)
-
-    @cached_property
-    def is_one_score(self) -> BoolArray:
-        """Whether all rows of a cell have one score: a single row, and rows whose mean is the upper limit."""
-        return np.asarray((self.count == 1) | (self.mean == self.right))
-
-    @cached_property
-    def lowest(self) -> FloatArray:
-        """Lower limit of the scores of each cell, or the score if there is one."""
-        return np.where(self.is_one_score, self.mean, self.left)
-
-    @cached_property
-    def highest(self) -> FloatArray:
-        """Upper limit of the scores of each cell, or the score if there is one."""
-        return np.where(self.is_one_score, self.mean, self.right)
-
-    @cached_property
-    def mean(self) -> FloatArray:
-        """Mean score of each cell."""
-        return np.clip(self.score_sum / self.weight, self.left, self.right)
-
-    @cached_property
-    def others(self) -> FloatArray:
-        """Weight of the rows of each cell without the event."""
-        return np.asarray(np.maximum(self.weight - self.events, 0.0))
-
-    @cached_property
-    def total(self) -> float:
-        """Weight of all rows."""
-        return float(self.weight.sum())
+    def __init__(self, one: BinnedProblem) -> None:
+        bins, held = one.bins, np.flatnonzero(one.bins.count)
+        self.count, self.weight, self.events = bins.count[held], bins.weight[held], bins.outcome_sum[held]
+        self.right, scores = bins.right[held], bins.score_sum[held]
+        self.left = np.where(self.right == 1.0, 1.0, bins.left[held])  # the last cell holds 1 alone
+        self.others = np.maximum(self.weight - self.events, 0.0)
+        self.total = float(self.weight.sum())
+        self.rows = self.total * one.weights.rows_per_weight
+        self.mean = np.clip(scores / self.weight, self.left, self.right)
+        is_one_score = (self.count == 1) | (self.mean == self.right)
+        self.lowest, self.highest = (np.where(is_one_score, self.mean, limit) for limit in (self.left, self.right))
+        self.net = self.events - scores
+        most = np.minimum(self.events * (1.0 - self.lowest), self.net + self.others * self.highest)
+        self.rise = np.maximum(most, np.maximum(self.net, 0.0))
+        self.fall = np.maximum(self.rise - self.net, 0.0)
+        self.reached = np.append(0.0, np.cumsum(self.net))
 
     @property
-    def rows(self) -> float:
-        """Number of rows that the weights stand for."""
-        return self.total * self.rows_per_weight
-
-    @cached_property
-    def net(self) -> FloatArray:
-        """Sum of the residuals of each cell."""
-        return self.events - self.score_sum
-
-    @cached_property
-    def rise(self) -> FloatArray:
-        """Largest possible sum of the positive residuals of each cell, those of its events."""
-        most = np.minimum(self.events * (1.0 - self.lowest), self.net + self.others * self.highest)
-        return np.asarray(np.maximum(most, np.maximum(self.net, 0.0)))
-
-    @cached_property
-    def fall(self) -> FloatArray:
-        """Largest possible sum of the negative residuals of each cell, as a positive number."""
-        return np.asarray(np.maximum(self.rise - self.net, 0.0))
-
-    @cached_property
-    def reached(self) -> FloatArray:
-        """Sum of the residuals up to the beginning of each cell, and of all, shape (d + 1,)."""
-        return np.append(0.0, np.cumsum(self.net))
-
-    @cached_property
     def in_best_order(self) -> tuple[FloatArray, FloatArray]:
         """Weight and events of points in the order that tells the outcomes apart best: within each cell the events above."""
         weight = np.column_stack([self.others, self.events]).ravel()
@@ -429,12 +378,13 @@ class CellProblem(BinaryProblem):
 
     def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> BinaryProblem:  # type: ignore[override]
         """Return some of these rows, whose cells are not those of all."""
-        return plain(self).at(rows, weights)
+        names = BinaryProblem.__dataclass_fields__
+        return BinaryProblem(**{name: getattr(self, name) for name in names}).at(rows, weights)
 
 
 def rounded(one: BinnedProblem, of: Problem | None = None) -> CellProblem:
     """Return the problem of cells, a row for each cell and outcome that occurred there; ``of`` is what was cut."""
-    cells = FineCells.of(one)
+    cells = FineCells(one)
     by_outcome = np.stack([cells.others, cells.events])
     outcome, at = np.nonzero(by_outcome > 0.0)
     return CellProblem(
@@ -461,11 +411,6 @@ def outward(problem: BinaryProblem, low: FloatArray, high: FloatArray) -> tuple[
     cells = problem.cells
     first = np.where(cells.left < cells.right, np.nextafter(cells.left, 1.0), cells.right)
     return first[np.searchsorted(cells.mean, low)], cells.right[np.searchsorted(cells.mean, high)]
-
-
-def plain(problem: CellProblem) -> BinaryProblem:
-    """Return the same rows without what is known of the cells."""
-    return BinaryProblem(**{name: getattr(problem, name) for name in BinaryProblem.__dataclass_fields__})
 
 
 @dataclass(frozen=True, eq=False)
@@ -518,14 +463,15 @@ def recut(sums: Sums, plan: Plan, problem: Problem) -> Sums:
 def _recut(one: BinnedProblem, binning: Binning) -> BinnedProblem:
     """Put the cells of a problem together in bins, each of which ends where a cell does."""
     cells = one.bins
-    edges = between_cells(FineCells.of(one), binning(rounded(one)).edges)
+    fine = FineCells(one)
+    edges = between_cells(fine, binning(rounded(one)).edges)
     at = locate(edges, cells.right)
     count, weight, scores, outcomes = (
         np.bincount(at, values, edges.size - 1).astype(np.float64)
         for values in (cells.count, cells.weight, cells.score_sum, cells.outcome_sum)
     )
     strata = None if one.strata is None else one.strata.put_together(at, is_upper(cells.edges), is_upper(edges))
-    open_ = _open(FineCells.of(one), edges) if binning.cuts_by_weight else np.inf
+    open_ = _open(fine, edges) if binning.cuts_by_weight else np.inf
     return replace(
         one, bins=Bins(Edges(edges), count.astype(np.intp), weight, scores, outcomes), strata=strata, open=open_
     )
