@@ -378,7 +378,9 @@ def _hint_of_cell(cell: object) -> str:
     if isinstance(cell, (str, bytes)):
         return "Choose the numeric columns, or convert the text first, as with .astype(float)."
     if isinstance(cell, (timedelta, np.timedelta64)):
-        return "Choose the numeric columns, or divide by a unit of time: np.asarray(times) / np.timedelta64(1, 's')."
+        return (
+            "Choose the numeric columns, or divide by a unit of time first: np.asarray(times) / np.timedelta64(1, 's')."
+        )
     try:
         float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:  # in Python's words, as scikit-learn's checks ask
