@@ -214,7 +214,7 @@ def _merged(fine: Cells, starts: IntArray) -> Cells:
 
 def _maker_of(binning: Any) -> Callable[[int], Binning]:
     """Return what makes a binning of a number of bins: of a binning, one with another number."""
-    if isinstance(binning, type) or (callable(binning) and not isinstance(binning, Binning)):
+    if isinstance(binning, type) or (callable(binning) and not is_dataclass(binning)):
         make: Callable[[int], Binning] = binning
         return make
     must = "binning must make a binning of a number of bins, or have that number"

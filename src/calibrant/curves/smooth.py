@@ -14,7 +14,7 @@ from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import left_out, number, under_word
+from calibrant._core.checks import left_out, list_of_names, number, under_word
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem
 from calibrant.curves.reliability import require_level
@@ -280,6 +280,8 @@ def plot_smooth_reliability(
     """
     named = drawing.as_named(curves, "curves", "smooth_reliability_curve(y_true, y_prob)", SmoothReliabilityCurve)
     first = next(iter(named.values()))
+    if panels is not None:
+        list_of_names("panels", panels)
 
     def draw(ax: Any, drawn: Mapping[str, SmoothReliabilityPanel], alone: bool) -> Any:
         drawing.unit_square(ax)
