@@ -1,6 +1,6 @@
 """How often the intervals of `assess` hold the truth, by simulation.
 
-Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...] [--weights counts|copies|fractions]
+Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...] [--weights counts|copies|fractions] [--few]
 
 The truth of a metric is its value at the scores at hand if every outcome occurred exactly as often as it should: each row is
 counted once for each class, with the probabilities of these as weights. `tce` has no interval; METRIC tce measures why.
@@ -22,6 +22,20 @@ from calibrant.registry import entries
 
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
 WORLDS = {"calibrated": 1.0, "slightly over-confident": 1.25, "over-confident": 2.0}
+FEW_DISTINCT = {
+    "0.5 where 0.5 is true": (3000, (0.5,), (0.5,)),
+    "0.5 where 0.51 is true": (3000, (0.5,), (0.51,)),
+    "0.5 where 0.52 is true": (3000, (0.5,), (0.52,)),
+    "0.5 where 0.53 is true": (3000, (0.5,), (0.53,)),
+    "0.5 where 0.56 is true": (3000, (0.5,), (0.56,)),
+    "0.3 where 0.33 is true": (500, (0.3,), (0.33,)),
+    "0.02 where 0.03 is true": (1000, (0.02,), (0.03,)),
+    "0.9 where 0.91 is true": (1000, (0.9,), (0.91,)),
+    "0.2, 0.8 where 0.22, 0.82 are true": (2000, (0.2, 0.8), (0.22, 0.82)),
+    "0.2, 0.8 where 0.22, 0.78 are true": (2000, (0.2, 0.8), (0.22, 0.78)),
+    "0.2, 0.5, 0.8 where 0.22, 0.52, 0.82 are true": (2000, (0.2, 0.5, 0.8), (0.22, 0.52, 0.82)),
+}
+"""Predictions with few distinct values: rows, the values and the event rates, of which each is that of as many rows."""
 MULTICLASS = ("classwise", "top-label", "canonical", "tace", "accuracy", "brier")
 FIGURES = ("value", "debiased", "noise_floor", "detectable")
 METRICS = entries("metric")
@@ -45,6 +59,12 @@ def stray(rng: np.random.Generator, n: int, _: float) -> tuple[np.ndarray, np.nd
     """All rows at 0.02, where they belong, but for three at 0.99 whose event occurs with 0.7."""
     score, event = np.full(n, 0.02), np.full(n, 0.02)
     score[:3], event[:3] = 0.99, 0.7
+    return score, np.column_stack([1 - event, event])
+
+
+def few(world: str, rng: np.random.Generator, n: int, _: float) -> tuple[np.ndarray, np.ndarray]:
+    """Scores with few distinct values, and the probabilities of both outcomes."""
+    score, event = (np.resize(values, n) for values in FEW_DISTINCT[world][1:])
     return score, np.column_stack([1 - event, event])
 
 
@@ -89,8 +109,9 @@ def true_value(name: str, prob: np.ndarray, truth: np.ndarray, own: np.ndarray) 
 def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str], weights: str | None = None) -> list[str]:
     """Return the lines of one world and size, a metric each."""
     kind, n, temperature, world = task
-    make, chosen = {"binary": binary, "three classes": three_classes, "stray": stray}[kind], metrics
-    if kind == "stray":
+    makers = {"binary": binary, "three classes": three_classes, "stray": stray, "few": partial(few, world)}
+    make, chosen = makers[kind], metrics
+    if kind in ("stray", "few"):
         chosen = [name for name in metrics if name in ("ece", "mce")]
     else:
         chosen = [name for name in metrics if name.startswith(MULTICLASS) == (kind == "three classes")]
@@ -167,6 +188,7 @@ def main() -> None:
     words.add_argument(
         "--weights", choices=("counts", "copies", "fractions"), help="weights of the rows, by default none"
     )
+    words.add_argument("--few", action="store_true", help="ECE and MCE of predictions with few distinct values")
     options = words.parse_intermixed_args()
     if options.metrics == ["tce"]:
         print("\n".join(rejections(n, t) for n in REJECTION_RUNS for t in SHARPNESS))
@@ -175,6 +197,8 @@ def main() -> None:
     tasks = [(kind, n, t, w) for kind in ("binary", "three classes") for n in options.sizes for w, t in WORLDS.items()]
     if options.weights is None:
         tasks += [("stray", n, 1.0, "three stray rows") for n in options.sizes]
+    if options.few:
+        tasks = [("few", n, 1.0, world) for world, (n, *_) in FEW_DISTINCT.items()]
     of_task = partial(lines, runs=options.runs, metrics=chosen, weights=options.weights)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = [text for part in pool.map(of_task, tasks) for text in part]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -15,7 +15,7 @@ from scipy.special import expit, logit, logsumexp, softmax
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import choice, number, refuse, require, source, whole
+from calibrant._core.checks import choice, number, require, source, whole
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import IntArray
 
@@ -76,39 +76,27 @@ ROWS_AT_A_TIME = 1 << 13
 """Rows that pass through a network together."""
 
 
-@dataclass(frozen=True, eq=False)
-class Network:
-    """A perceptron with rectified linear units; the last layer has one logit for two classes, and one a class for more."""
-
-    weights: tuple[FloatArray, ...]
-    biases: tuple[FloatArray, ...]
-
-    def __call__(self, x: FloatArray) -> FloatArray:
-        """Return the probabilities for a feature: of the event, shape (n,), or of every class, shape (n, K)."""
-        blocks = np.split(x, range(ROWS_AT_A_TIME, len(x), ROWS_AT_A_TIME))
-        logit = np.concatenate([self._logit(block) for block in blocks])
-        return links.score_of_logit(logit[:, 0]) if logit.shape[1] == 1 else links.prob_of_logit(logit)
-
-    def _logit(self, x: FloatArray) -> FloatArray:
-        signal = x[:, None]
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            signal = np.maximum(signal @ weight + bias, 0.0)
-        logit: FloatArray = signal @ self.weights[-1] + self.biases[-1]
-        return logit
-
-
 @cache
-def survey_network(n_classes: int) -> Network:
-    """Load the network for 2 or 3 classes."""
+def survey_network(n_classes: int) -> Callable[[FloatArray], FloatArray]:
+    """Return the network of two or three classes, from x to probabilities."""
     with NETWORKS.open("rb") as file, np.load(file) as arrays:
-        return Network(
-            tuple(_double(arrays[f"weight_{n_classes}_{layer}"]) for layer in range(3)),
-            tuple(_double(arrays[f"bias_{n_classes}_{layer}"]) for layer in range(3)),
+        weights, biases = (
+            [arrays[f"{part}_{n_classes}_{layer}"].astype(np.float64) for layer in range(3)]
+            for part in ("weight", "bias")
         )
+    return partial(_network, weights, biases)
 
 
-def _double(array: npt.NDArray[np.float32]) -> FloatArray:
-    return array.astype(np.float64)
+def _network(weights: list[FloatArray], biases: list[FloatArray], x: FloatArray) -> FloatArray:
+    """Pass x through two hidden layers of rectified units, some rows at a time."""
+    logits = []
+    for block in np.split(x, range(ROWS_AT_A_TIME, len(x), ROWS_AT_A_TIME)):
+        signal = block[:, None]
+        for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
+            signal = np.maximum(signal @ weight + bias, 0.0)
+        logits.append(signal @ weights[-1] + biases[-1])
+    logit = np.concatenate(logits)
+    return links.score_of_logit(logit[:, 0]) if logit.shape[1] == 1 else links.prob_of_logit(logit)
 
 
 # A forecast with the truth beside it
@@ -156,11 +144,6 @@ class KnownTruth(Result):
     def __repr__(self) -> str:
         n_classes = 2 if self.prob.ndim == 1 else self.prob.shape[1]
         return f"KnownTruth({self.name}, rows={len(self.y)}, classes={n_classes})"
-
-
-def require_rows(n: object) -> None:
-    """Refuse a number of rows that is not whole, or less than one."""
-    whole("n", n, least=1, hint="Pass 1000 rows, say")
 
 
 # The test cases of the survey: mixtures of Gaussians on a line, and three classifiers that miss them in known ways
@@ -222,12 +205,8 @@ class SurveyMixture:
         must = "n_classes of the survey's mixtures must be 2 or 3"
         require(self.n_classes in (2, 3), must, value=self.n_classes, hint=others)
         choice("class_3", self.class_3, VARIANCE_OF_CLASS_3)
-        require(
-            self.n_classes == 3 or self.class_3 == "variance",
-            "class_3 says what the 8 of a third class is",
-            got=f"{self.class_3!r} with n_classes=2",
-            hint="Pass n_classes=3",
-        )
+        is_said, got = self.n_classes == 3 or self.class_3 == "variance", f"{self.class_3!r} with n_classes=2"
+        require(is_said, "class_3 says what the 8 of a third class is", got=got, hint="Pass n_classes=3")
 
     @property
     def components(self) -> FloatArray:
@@ -254,7 +233,7 @@ class SurveyMixture:
         y : ndarray of shape (n,)
             The labels, counted from 0.
         """
-        require_rows(n)
+        whole("n", n, least=1, hint="Pass 1000 rows, say")
         rng = np.random.default_rng(source("rng", rng))
         y, component = rng.integers(self.n_classes, size=n), rng.integers(2, size=n)
         mean, variance = np.moveaxis(self.components[y, component], -1, 0)
@@ -347,43 +326,24 @@ def make_survey_forecast(
     """
     choice("model", model, MODELS)
     mixture = SurveyMixture(n_classes, class_3)
-    require(
-        model != "mlp" or class_3 == "variance",
-        "model 'mlp' is a network that was trained with class_3='variance'",
-        value=class_3,
-        hint="Pass model='bayes-optimal', or train one on SurveyMixture(3, 'standard deviation').sample(10_000)",
-    )
-    require(
-        model not in SLOPES or n_classes == 2,
-        f"model {model!r} is logistic and speaks of two classes",
-        got=f"n_classes={n_classes}",
-        hint="Pass model='mlp' or 'bayes-optimal'",
-    )
+    must = "model 'mlp' is a network that was trained with class_3='variance'"
+    hint = "Pass model='bayes-optimal', or train one on SurveyMixture(3, 'standard deviation').sample(10_000)"
+    require(model != "mlp" or class_3 == "variance", must, value=class_3, hint=hint)
+    must, hint = f"model {model!r} is logistic and speaks of two classes", "Pass model='mlp' or 'bayes-optimal'"
+    require(model not in SLOPES or n_classes == 2, must, got=f"n_classes={n_classes}", hint=hint)
     x, y = mixture.sample(n, rng=rng)
-    posterior = mixture.posterior(x)
-    name = f"survey, {model}"
+    posterior, name = mixture.posterior(x), f"survey, {model}"
     if model == "mlp":
         return KnownTruth(y, survey_network(n_classes)(x), posterior, x=x, name=name)
     if model == "bayes-optimal":
-        return KnownTruth(y, posterior, posterior, posterior, _identity, x, name)
-    slope = SLOPES[model]
-    prob = np.asarray(expit(slope * x), dtype=np.float64)
-    return KnownTruth(y, prob, posterior, posterior, _LogisticMap(mixture, slope), x, name)
+        return KnownTruth(y, posterior, posterior, posterior, np.positive, x, name)
+    prob = np.asarray(expit(SLOPES[model] * x), dtype=np.float64)
+    return KnownTruth(y, prob, posterior, posterior, partial(_map_of_logistic, mixture, SLOPES[model]), x, name)
 
 
-@dataclass(frozen=True)
-class _LogisticMap:
+def _map_of_logistic(mixture: SurveyMixture, slope: float, score: Any) -> FloatArray:
     """P(y = 1 | score) of the forecast 1 / (1 + exp(-slope x))."""
-
-    mixture: SurveyMixture
-    slope: float
-
-    def __call__(self, score: Any) -> FloatArray:
-        return self.mixture.posterior(logit(np.asarray(score, dtype=np.float64)) / self.slope)
-
-
-def _identity(score: Any) -> FloatArray:
-    return np.asarray(score, dtype=np.float64)
+    return mixture.posterior(logit(np.asarray(score, dtype=np.float64)) / slope)
 
 
 # Softmax forecasts of any size that are over- or under-confident by a known temperature
@@ -451,7 +411,7 @@ def make_softmax_forecast(
     >>> round(expected_calibration_error(truth.y, truth.calibrated), 2)
     0.01
     """
-    require_rows(n)
+    whole("n", n, least=1, hint="Pass 1000 rows, say")
     _check(n_classes, temperature, accuracy, dtype)
     rng = np.random.default_rng(source("rng", rng))
     scale = _scale_of(n_classes, float(accuracy))
@@ -467,18 +427,13 @@ def make_softmax_forecast(
         posterior[rows] = exact
         prob[rows] = links.prob_of_logit(temperature * logit)
     name = f"softmax, temperature {temperature:g}"
-    return KnownTruth(y, prob, posterior, posterior, _TemperatureMap(temperature), name=name)
+    return KnownTruth(y, prob, posterior, posterior, partial(_map_of_temperature, temperature), name=name)
 
 
-@dataclass(frozen=True)
-class _TemperatureMap:
+def _map_of_temperature(temperature: float, prob: Any) -> FloatArray:
     """P(y | forecast) of a forecast softmax(temperature * z) of labels drawn from softmax(z)."""
-
-    temperature: float
-
-    def __call__(self, prob: Any) -> FloatArray:
-        with np.errstate(divide="ignore"):  # a zero stays a zero
-            return links.prob_of_logit(np.log(np.asarray(prob, dtype=np.float64)) / self.temperature)
+    with np.errstate(divide="ignore"):  # a zero stays a zero
+        return links.prob_of_logit(np.log(np.asarray(prob, dtype=np.float64)) / temperature)
 
 
 @cache
@@ -503,15 +458,13 @@ def bayes_accuracy(scale: float, n_classes: int) -> float:
 
     Sums over even steps of g, u and log q converge exponentially, as all integrands are smooth and fade at both ends.
     """
-    (g, dg), (u, du), (log_q, dw) = _steps(-8, 8, 97), _steps(-5, 40, 113), _steps(-21, 3, 201)
+    (g, dg), (u, du), (log_q, dw) = (
+        np.linspace(*ends, retstep=True) for ends in ((-8, 8, 97), (-5, 40, 113), (-21, 3, 201))
+    )
     g, u, q = g[:, None, None], u[:, None], np.exp(log_q)
     below = (_normal_density(g - q) * q * np.exp(-np.exp(-u - scale * q))).sum(axis=2) * dw
     weight = _normal_density(g[:, :, 0]) * np.exp(-u - np.exp(-u)).T * dg * du
     return float(n_classes * (weight * below ** (n_classes - 1)).sum())
-
-
-def _steps(start: float, stop: float, count: int) -> tuple[FloatArray, float]:
-    return np.linspace(start, stop, count), (stop - start) / (count - 1)
 
 
 def _normal_density(z: FloatArray) -> FloatArray:
@@ -521,24 +474,16 @@ def _normal_density(z: FloatArray) -> FloatArray:
 def _check(n_classes: object, temperature: object, accuracy: object, dtype: npt.DTypeLike) -> None:
     classes = whole("n_classes", n_classes, least=2, most=MOST_CLASSES, hint="One event makes two classes")
     number("temperature", temperature, above=0.0, hint="Above 1 makes the forecast over-confident")
-    wanted = number("accuracy", accuracy, hint="It is the mean of the highest posterior; pass 0.8, say")
-    require(
-        1.0 / classes + MARGIN <= wanted <= 1.0 - MARGIN,
-        f"accuracy must lie between 1 / n_classes = {1.0 / classes:.4g} and 1, {MARGIN:g} away from both",
-        value=accuracy,
-        hint="It is the mean of the highest posterior; pass 0.8, say",
-    )
+    hint = "It is the mean of the highest posterior; pass 0.8, say"
+    wanted = number("accuracy", accuracy, hint=hint)
+    must = f"accuracy must lie between 1 / n_classes = {1.0 / classes:.4g} and 1, {MARGIN:g} away from both"
+    require(1.0 / classes + MARGIN <= wanted <= 1.0 - MARGIN, must, value=accuracy, hint=hint)
     try:
         kind = np.dtype(dtype)
     except (TypeError, ValueError, AttributeError):
         kind = np.dtype(object)
-    if kind not in (np.float32, np.float64):
-        refuse(
-            "dtype must be float32 or float64",
-            got=dtype if isinstance(dtype, str) else str(kind),
-            hint="Pass numpy.float32 to halve the memory",
-            error=TypeError,
-        )
+    got, hint = dtype if isinstance(dtype, str) else str(kind), "Pass numpy.float32 to halve the memory"
+    require(kind in (np.float32, np.float64), "dtype must be float32 or float64", got=got, hint=hint, error=TypeError)
 
 
 # The small tables of the survey and of the top-label paper, as they print them
@@ -546,16 +491,8 @@ def _check(n_classes: object, temperature: object, accuracy: object, dtype: npt.
 
 # (forecast in percent, number of forecasts, number of rains): Table 1, at the centres of its classes.
 HALLENBECK = (
-    (95, 1, 1),
-    (85, 1, 1),
-    (75, 7, 6),
-    (65, 15, 11),
-    (55, 13, 8),
-    (45, 15, 8),
-    (35, 18, 6),
-    (25, 31, 7),
-    (15, 22, 4),
-)
+    (95, 1, 1), (85, 1, 1), (75, 7, 6), (65, 15, 11), (55, 13, 8), (45, 15, 8), (35, 18, 6), (25, 31, 7), (15, 22, 4),
+)  # fmt: skip
 
 # Table 3: the true class, and in thirtieths the probabilities of the classes 1 and 2. Class 3 has the rest.
 TABLE_3 = (

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
 
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import refuse, require
+from calibrant._core.checks import list_of_names, refuse, require
 from calibrant.notions import Binary
 
 # Words beside points: in the first place where they cover nothing
@@ -35,13 +35,18 @@ def put_beside(text: Any, places: Sequence[Place], points: FloatArray, taken: Se
     boxes of other words, and the box that is not to be left, which is worse than to cover anything.
     """
     covered: list[int] = []
+
+    def put(place: Place) -> None:
+        right, up, ha, va = place
+        text.set(position=(right, up), ha=ha, va=va)
+
     for place in places:
-        _put(text, place)
+        put(place)
         covered.append(_covered(text.get_window_extent(), points, taken, page))
         if covered[-1] == 0:
             return 0
     best = int(np.argmin(covered))
-    _put(text, places[best])
+    put(places[best])
     return covered[best]
 
 
@@ -50,11 +55,6 @@ def tie(ax: Any, text: Any) -> None:
     if np.hypot(*text.get_position()) > NEAR:
         look = {"arrowstyle": "-", "linewidth": 0.7, "color": _style.IDEAL, "shrinkA": 1, "shrinkB": 3}
         ax.annotate("", text.xy, xytext=text.get_position(), textcoords="offset points", arrowprops=look, zorder=2)
-
-
-def _put(text: Any, place: Place) -> None:
-    right, up, ha, va = place
-    text.set(position=(right, up), ha=ha, va=va)
 
 
 def _covered(box: Any, points: FloatArray, taken: Sequence[Any], page: Any) -> int:
@@ -72,60 +72,42 @@ INSIDE = {"loc": "best", "frameon": True, "framealpha": 0.85, "edgecolor": "none
 
 OUTSIDE = {"frameon": False, "fontsize": "small"}
 
+BESIDE = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), **OUTSIDE}
+
 OF_TITLE = 24.0
 """Points between an Axes and the legend above it: there is room for a title of one line, also for one that is set later."""
 
 MOST_COLUMNS = 3
 
 
-def legend_above(
-    ax: Any,
-    handles: Sequence[Any] | None = None,
-    labels: Sequence[str] | None = None,
-    *,
-    room: float = OF_TITLE,
-    **options: Any,
-) -> None:
-    """Draw the legend above an Axes and its title, in as many columns as it is wide, where the layout makes room for it."""
+def legend_above(ax: Any, *given: Sequence[Any], room: float = OF_TITLE, **options: Any) -> None:
+    """Draw the legend above an Axes and its title, in as many columns as it is wide, where the layout makes room for it.
+
+    ``given`` are handles and labels, by default all that the Axes names.
+    """
     from matplotlib.transforms import ScaledTranslation
 
-    given = _given(ax, handles, labels)
-    if not given[1]:
+    handles, labels = given or ax.get_legend_handles_labels()
+    if not labels:
         return
-    if not _has_layout(ax):
-        ax.legend(*given, **INSIDE)
+    if ax.figure.get_layout_engine() is None:
+        ax.legend(handles, labels, **INSIDE)
         return
     above = ax.transAxes + ScaledTranslation(0.0, room / 72.0, ax.figure.dpi_scale_trans)
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "bbox_transform": above, "borderaxespad": 0.0}
     look = {"columnspacing": 1.2, "borderpad": 0.0, "alignment": "left", **OUTSIDE, **options}
-    n_words = len(given[1])
-    for n_columns in range(min(MOST_COLUMNS, n_words), 0, -1):
-        n_rows = -(-n_words // n_columns)
-        legend = ax.legend(*given, ncols=-(-n_words // n_rows), **place, **look)
+    for n_columns in range(min(MOST_COLUMNS, len(labels)), 0, -1):
+        n_rows = -(-len(labels) // n_columns)
+        legend = ax.legend(handles, labels, ncols=-(-len(labels) // n_rows), **place, **look)
         if legend.get_window_extent().width <= ax.get_window_extent().width:
             return
 
 
-def legend_beside(ax: Any, handles: Sequence[Any] | None = None, labels: Sequence[str] | None = None) -> None:
+def legend_beside(ax: Any, *given: Sequence[Any]) -> None:
     """Draw the legend to the right of an Axes where the layout makes room for it, else inside."""
-    given = _given(ax, handles, labels)
-    if not given[1]:
-        return
-    if _has_layout(ax):
-        ax.legend(*given, loc="upper left", bbox_to_anchor=(1.0, 1.0), **OUTSIDE)
-    else:
-        ax.legend(*given, **INSIDE)
-
-
-def _given(ax: Any, handles: Sequence[Any] | None, labels: Sequence[str] | None) -> tuple[list[Any], list[str]]:
-    """Return what stands in the legend: what is given, or all that the Axes names."""
-    if handles is None or labels is None:
-        handles, labels = ax.get_legend_handles_labels()
-    return list(handles), list(labels)
-
-
-def _has_layout(ax: Any) -> bool:
-    return ax.figure.get_layout_engine() is not None
+    handles, labels = given or ax.get_legend_handles_labels()
+    if labels:
+        ax.legend(handles, labels, **(INSIDE if ax.figure.get_layout_engine() is None else BESIDE))
 
 
 # Axes in log-odds: as much room between 0.001 and 0.01 as between 0.1 and 0.5, for rare events
@@ -135,7 +117,7 @@ FEW = 3
 """With fewer ticks than this an axis is not read."""
 
 MANY = 7
-"""So many labels beside each other crowd."""
+"""So many labels beside each other crowd: every second one is left out, and 0.5 stays."""
 
 MOST_DECADES = 10
 """Powers of ten on one side of 0.5 that all have a tick; of more, only each second, fifth or tenth."""
@@ -152,23 +134,26 @@ ENDS = (1e-30, 1.0 - 1e-15)
 
 def use_log_odds(ax: Any, values: FloatArray, ends: tuple[float, float] = ENDS) -> None:
     """Scale both axes in log-odds, around the values that lie between 0 and 1; ticks are probabilities."""
-    low, high = limits(values, ends)
-    exponents = _exponents(low, high)
+    low, high = _limits(values, ends)
+    furthest = max(1, int(np.ceil(-np.log10(min(low, 1.0 - high)))))
+    step = next((step for step in (1, 2, 5) if furthest <= step * MOST_DECADES), 10)
+    exponents = range(step, furthest + 1, step)
     ticks = _within(low, high, exponents, (1,))
     if len(ticks) < FEW:
         ticks = _within(low, high, exponents, (1, 2, 5))
-    minor = _within(low, high, exponents, range(2, 10)) if exponents.step == 1 else []
-    words = _decimals if exponents.stop - 1 <= PLAIN else _powers
-    labels = [words(part, k, above) for _, part, k, above in ticks]
-    for axis, set_scale in ((ax.xaxis, ax.set_xscale), (ax.yaxis, ax.set_yscale)):
+    minor = _within(low, high, exponents, range(2, 10)) if step == 1 else []
+    labels = [_words(part, k, above, plain=exponents[-1] <= PLAIN) for _, part, k, above in ticks]
+    half = labels.index("0.5") % 2 if "0.5" in labels else 0
+    some = [label if len(labels) < MANY or i % 2 == half else "" for i, label in enumerate(labels)]
+    for axis, set_scale, words in ((ax.xaxis, ax.set_xscale, some), (ax.yaxis, ax.set_yscale, labels)):
         set_scale("function", functions=(_log_odds, expit))
-        axis.set_ticks([tick[0] for tick in ticks], labels=labels if axis is ax.yaxis else _not_too_many(labels))
+        axis.set_ticks([tick[0] for tick in ticks], labels=words)
         axis.set_ticks([tick[0] for tick in minor], minor=True)
         axis.set_minor_formatter("")
     ax.set(xlim=(low, high), ylim=(low, high))
 
 
-def limits(values: FloatArray, ends: tuple[float, float] = ENDS) -> tuple[float, float]:
+def _limits(values: FloatArray, ends: tuple[float, float]) -> tuple[float, float]:
     """Return limits with some room around the values that lie between 0 and 1."""
     inside = values[(values > 0) & (values < 1)]
     if inside.size == 0:
@@ -183,40 +168,20 @@ Tick = tuple[float, int, int, bool]
 """A probability; and what it, or where the flag says so what is left to one, is: so many times ten to the minus so many."""
 
 
-def _exponents(low: float, high: float) -> range:
-    """Return the powers of ten that have ticks, as many as are needed on the longer side and not too many."""
-    furthest = max(1, int(np.ceil(-np.log10(min(low, 1.0 - high)))))
-    step = next((step for step in (1, 2, 5) if furthest <= step * MOST_DECADES), 10)
-    return range(1, furthest + 1) if step == 1 else range(step, furthest + 1, step)
-
-
-def _within(low: float, high: float, exponents: range, parts: Any) -> list[Tick]:
+def _within(low: float, high: float, exponents: range, parts: Iterable[int]) -> list[Tick]:
     """Return the ticks between two limits, in order; a half is among them."""
     below = [(float(f"{part}e-{k}"), part, k, False) for k in exponents for part in parts]
     above = [(1.0 - tick, part, k, True) for tick, part, k, _ in below]
-    half = [(0.5, 5, 1, False)]
-    ticks = {tick[0]: tick for tick in (*above, *below, *half) if low <= tick[0] <= high}
+    ticks = {tick[0]: tick for tick in (*above, *below, (0.5, 5, 1, False)) if low <= tick[0] <= high}
     return [ticks[at] for at in sorted(ticks)]
 
 
-def _decimals(part: int, k: int, above: bool) -> str:
-    value = 1.0 - part * 10.0**-k if above else part * 10.0**-k
-    return f"{value:.{PLAIN}f}".rstrip("0")
-
-
-def _powers(part: int, k: int, above: bool) -> str:
-    if k <= 2:
-        return _decimals(part, k, above)
+def _words(part: int, k: int, above: bool, *, plain: bool) -> str:
+    """Write a tick in decimals, or further out as a power of ten."""
+    if plain or k <= 2:
+        return f"{1.0 - part * 10.0**-k if above else part * 10.0**-k:.{PLAIN}f}".rstrip("0")
     power = f"10^{{-{k}}}" if part == 1 else f"{part}\\cdot 10^{{-{k}}}"
     return f"$1 - {power}$" if above else f"${power}$"
-
-
-def _not_too_many(labels: list[str]) -> list[str]:
-    """Leave every second label out, where there are many; 0.5 stays."""
-    if len(labels) < MANY:
-        return labels
-    first = labels.index("0.5") % 2 if "0.5" in labels else 0
-    return [label if i % 2 == first else "" for i, label in enumerate(labels)]
 
 
 def _log_odds(prob: FloatArray) -> FloatArray:
@@ -239,17 +204,33 @@ PLACES = {
 
 
 def room_below(ax: Any) -> Any:
-    """Return new Axes below, that share the horizontal axis."""
-    return _rooms(ax, "bottom")[0]
+    """Return new Axes below, that share the horizontal axis and take its labels."""
+    ax.tick_params(labelbottom=False)
+    return rooms(ax, "bottom")[0]
 
 
-def rooms(ax: Any) -> tuple[Any, Any]:
-    """Return new Axes below and beside, that share an axis each."""
-    below, beside = _rooms(ax, "bottom", "right")
-    return below, beside
+def finish_below(below: Any, label: str, least: float = 0.0) -> Any:
+    """Leave what stands below a diagram a short axis that begins at zero, or a logarithmic one, and return it."""
+    below.set_ylabel(label, fontsize="small")
+    below.tick_params(labelsize="small")
+    below.set_ylim(bottom=least)
+    below.spines[["top", "right"]].set_visible(False)
+    if not least:
+        below.locator_params(axis="y", nbins=3)
+    return below
 
 
-def _rooms(ax: Any, *sides: str) -> list[Any]:
+def counts_below(ax: Any, every: Sequence[Any]) -> Any:
+    """Draw the numbers of rows in the bins of one forecast or several below a diagram, and return the Axes."""
+    below, single = room_below(ax), len(every) == 1
+    for number, bins in enumerate(every):
+        look = {"fill": single, "alpha": 0.7 if single else 1.0, "linewidth": 1.3}
+        below.stairs(bins.count, bins.edges, color=_style.colour(number), **look)
+    return finish_below(below, "rows")
+
+
+def rooms(ax: Any, *sides: str) -> list[Any]:
+    """Return new Axes on sides of a diagram, that share an axis each."""
     if ax.figure.get_layout_engine() is not None:  # the layout makes room for what hangs out of an Axes
         return [ax.inset_axes(place, **{shared: ax}) for place, shared in (PLACES[side] for side in sides)]
     from mpl_toolkits.axes_grid1 import make_axes_locatable
@@ -294,28 +275,12 @@ OF_LEGEND = 0.5
 """Inches that a legend adds to the height of an Axes alone."""
 
 
-class Panel(Protocol):
-    """One problem of a notion."""
-
-    @property
-    def name(self) -> str:
-        """Name, such as "class 3"."""
-
-
-class Result(Protocol):
-    """What has a panel for each problem of a notion."""
-
-    @property
-    def panels(self) -> Sequence[Any]:
-        """Panels in the order of the notion."""
-
-
-Draw = Callable[[Any, Mapping[str, Any], bool], None]
-"""Draws into an Axes a dict of name to panel; the flag says whether the Axes is alone and writes its own axis labels."""
+Draw = Callable[[Any, Mapping[str, Any], bool], Any]
+"""Draws into an Axes a dict of name to panel, alone if the flag says so; returns the Axes below it, if there is one."""
 
 
 def draw_panels(
-    results: Mapping[str, Result],
+    results: Mapping[str, Any],
     draw: Draw,
     *,
     ax: Any,
@@ -326,25 +291,29 @@ def draw_panels(
 ) -> Any:
     """Draw each panel into an Axes of its own; return the Axes, or the array of them.
 
-    ``height`` is that of an Axes alone in inches without its legend, ``labels`` are those of the axes where panels share them.
+    ``height`` is that of an Axes alone in inches without its legend, ``labels`` are those of the axes, which panels share.
     ``legend`` draws that of an Axes alone; None where that has none, or has drawn it.
     """
-    import matplotlib.pyplot as plt
-
-    require_names(panels)
+    if panels is not None:
+        list_of_names("panels", panels)
     chosen = _chosen_panels(results, panels)
     if ax is not None and len(chosen) > 1:
-        refuse(
-            "one Axes holds one panel",
-            given=f"the curve has {len(chosen)}",
-            hint=f"Leave ax out, or choose one: panels=[{chosen[0]!r}]",
-        )
+        hint = f"Leave ax out, or choose one: panels=[{chosen[0]!r}]"
+        refuse("one Axes holds one panel", given=f"the curve has {len(chosen)}", hint=hint)
     alone = len(chosen) == 1
-    axes = _new_axes(plt, len(chosen), height, OF_LEGEND if legend else 0.0) if ax is None else np.array([ax])
+    if ax is not None:
+        axes = np.array([ax])
+    elif alone:
+        axes = panel_axes(1, (4.6, height + (OF_LEGEND if legend else 0.0)))
+    else:
+        axes = panel_axes(len(chosen), (2.9, 0.63 * height), more=0.3)
     for panel_ax, title in zip(axes, chosen, strict=True):
-        draw(panel_ax, {name: panel_of(result, title) for name, result in results.items()}, alone)
+        below = draw(panel_ax, {name: panel_of(result, title) for name, result in results.items()}, alone)
         words = "" if alone and title in (Binary.name, "") else title
         panel_ax.set_title(words, fontsize=None if alone else "medium", parse_math=False)
+        if alone:
+            panel_ax.set_ylabel(labels[1])
+            (below or panel_ax).set_xlabel(labels[0])
     if not alone:
         _label_outside(axes, labels)
     elif legend:
@@ -375,22 +344,11 @@ def _label_outside(axes: Any, labels: tuple[str, str]) -> None:
         figure.legend(handles, words, loc="outside upper center", ncols=8, frameon=False)
 
 
-def as_named(results: Any, what: str, call: str) -> Mapping[str, Any]:
-    """Return results by name: a dict as it is, one result without a name."""
-    named = results if isinstance(results, Mapping) else {"": results}
-    require(named, f"{what} must hold at least one curve", got="none", hint=f"Pass {call}")
-    return named
-
-
-def panel_of(result: Result, name: str) -> Any:
+def panel_of(result: Any, name: str) -> Any:
     """Return the panel of that name."""
     found = next((panel for panel in result.panels if panel.name in (name, Binary.name)), None)
-    require(
-        found is not None,
-        "what is drawn together must have the same panels",
-        got=f"{type(result).__name__} without {name!r}",
-        hint="Use one notion and the same classes",
-    )
+    got, hint = f"{type(result).__name__} without {name!r}", "Use one notion and the same classes"
+    require(found is not None, "what is drawn together must have the same panels", got=got, hint=hint)
     return found
 
 
@@ -399,58 +357,86 @@ def outcome_word(result: Any) -> str:
     return "accuracy" if result.of_predictions else "event rate"
 
 
-def require_names(panels: object) -> None:
-    """Refuse what is no list of names of panels."""
-    require(
-        panels is None or (not isinstance(panels, str) and isinstance(panels, Sequence)),
-        "panels must be a list of names",
-        value=panels,
-        hint="Pass a list, or leave it out",
-        error=TypeError,
-    )
-
-
-def _chosen_panels(results: Mapping[str, Result], panels: Sequence[str] | None) -> list[str]:
+def _chosen_panels(results: Mapping[str, Any], panels: Sequence[str] | None) -> Sequence[str]:
     titles = [[panel.name for panel in result.panels] for result in results.values()]
     titles = sorted(titles, key=lambda names: names == [Binary.name])  # what knows its event names the panel
-    require(
-        all(other in (titles[0], [Binary.name]) for other in titles),
-        "curves over each other must have the same panels",
-        value=titles,
-        hint="Use one notion and the same classes",
-    )
+    alike = all(other in (titles[0], [Binary.name]) for other in titles)
+    must, hint = "curves over each other must have the same panels", "Use one notion and the same classes"
+    require(alike, must, value=titles, hint=hint)
+    names = titles[0]
     if panels is None:
-        if len(titles[0]) > MOST_PANELS:
-            refuse(
-                f"a figure holds at most {MOST_PANELS} panels",
-                given=f"the curve has {len(titles[0])}",
-                hint=f"Choose some: panels=[{titles[0][0]!r}, ...]",
-            )
-        return titles[0]
-    unknown = [name for name in panels if name not in titles[0]]
-    if unknown:
-        refuse(f"panels must be among those of the curve, such as {titles[0][0]!r}", value=unknown, hint="Name these")
-    if not panels:
-        refuse("panels must name at least one panel", got="none", hint=f"Leave it out, or pass [{titles[0][0]!r}]")
-    return list(panels)
+        must, hint = f"a figure holds at most {MOST_PANELS} panels", f"Choose some: panels=[{names[0]!r}, ...]"
+        require(len(names) <= MOST_PANELS, must, given=f"the curve has {len(names)}", hint=hint)
+        return names
+    if unknown := [name for name in panels if name not in names]:
+        refuse(f"panels must be among those of the curve, such as {names[0]!r}", value=unknown, hint="Name these")
+    hint = f"Leave it out, or pass [{names[0]!r}]"
+    require(panels, "panels must name at least one panel", got="none", hint=hint)
+    return panels
 
 
-def _new_axes(plt: Any, n_panels: int, height: float, legend: float) -> Any:
-    across = min(n_panels, COLUMNS)
-    down = -(-n_panels // across)
-    size = (4.6, height + legend) if n_panels == 1 else (2.9 * across, 0.63 * height * down + 0.3)
-    figure, grid = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
-    for spare in grid.ravel()[n_panels:]:
+def panel_axes(n: int, size: tuple[float, float], *, columns: int = COLUMNS, more: float = 0.0) -> Any:
+    """Return Axes of a size each, in inches, side by side in one row or several; the figure is ``more`` inches higher."""
+    import matplotlib.pyplot as plt
+
+    across = min(n, columns)
+    down = -(-n // across)
+    whole = (size[0] * across, size[1] * down + more)
+    figure, grid = plt.subplots(down, across, figsize=whole, squeeze=False, layout="constrained")
+    for spare in grid.ravel()[n:]:
         figure.delaxes(spare)
-    return grid.ravel()[:n_panels]
+    return grid.ravel()[:n]
+
+
+# What all pictures share: new Axes, a grid, and the diagonal of the unit square
+
+
+def new_axes(ax: Any, size: tuple[float, float] = (4.8, 4.0)) -> Any:
+    """Return the Axes that are given, or those of a new figure."""
+    return panel_axes(1, size)[0] if ax is None else ax
+
+
+def axes_in_a_row(axes: Any, n: int, what: str, size: tuple[float, float], **shape: Any) -> Any:
+    """Return the Axes that are given, which must be so many, or those of a new figure."""
+    import matplotlib.pyplot as plt
+
+    if axes is None:
+        return plt.subplots(1, n, figsize=size, squeeze=False, layout="constrained", **shape)[1].ravel()
+    given = np.ravel(axes)
+    require(
+        given.size == n, f"axes must be {what}", got=f"{given.size} for {n}", hint="Leave axes out for a new figure"
+    )
+    return given
+
+
+def grid(ax: Any, axis: str = "both") -> None:
+    """Draw a pale grid, below all else."""
+    ax.set_axisbelow(True)
+    ax.grid(axis=axis, color=_style.GRID, linewidth=0.8)
+
+
+def unit_square(ax: Any, *, diagonal: str | None = "calibrated") -> None:
+    """Show the unit square with a grid, and the diagonal on which a calibrated forecast lies."""
+    if diagonal is not None:
+        ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label=diagonal, zorder=1.5)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    grid(ax)
+
+
+def outline(text: Any, width: float = 2.0) -> None:
+    """Draw words on a white rim, so that lines below do not hide them."""
+    from matplotlib.patheffects import withStroke
+
+    text.set_path_effects([withStroke(linewidth=width, foreground="white")])
 
 
 # Checks that a plot is given what it can draw
 
 
-def as_results(results: Any, what: str, call: str, kind: type) -> Mapping[str, Any]:
-    """Return results of one kind by name: a dict as it is, one result without a name."""
-    named = as_named(results, what, call)
+def as_named(results: Any, what: str, call: str, kind: type = object) -> Mapping[str, Any]:
+    """Return what is to be drawn by name, a single one by the empty name; all must be of one kind, if that is stated."""
+    named = results if isinstance(results, Mapping) else {"": results}
+    require(named, f"{what} must hold at least one curve", got="none", hint=f"Pass {call}")
     for name, result in named.items():
         require_kind(result, what, call, kind, name)
     return named
@@ -459,10 +445,5 @@ def as_results(results: Any, what: str, call: str, kind: type) -> Mapping[str, A
 def require_kind(result: Any, what: str, call: str, kind: type, name: str = "") -> None:
     """Refuse what is no result of that kind."""
     if not isinstance(result, kind):
-        at = f" under {name!r}" if name else ""
-        refuse(
-            f"{what} must be of type {kind.__name__}",
-            got=f"{type(result).__name__}{at}",
-            hint=f"Pass {call}",
-            error=TypeError,
-        )
+        got = f"{type(result).__name__} under {name!r}" if name else type(result).__name__
+        refuse(f"{what} must be of type {kind.__name__}", got=got, hint=f"Pass {call}", error=TypeError)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import fft, sparse
@@ -56,10 +57,8 @@ class Lens(ABC):
     def __call__(self, problem: BinaryProblem) -> View:
         """Hold the lens over a problem that has rows."""
 
-    @property
-    def has_bins(self) -> bool:
-        """Whether it looks at bins, whose event rates are known."""
-        return False
+    has_bins: ClassVar[bool] = False
+    """Whether it looks at bins, whose event rates are known."""
 
     @property
     def has_own_bins(self) -> bool:
@@ -190,10 +189,7 @@ class InBins(Lens):
         """Its bins, or the usual ones."""
         return USUAL if self.binning is None else self.binning
 
-    @property
-    def has_bins(self) -> bool:
-        """Yes."""
-        return True
+    has_bins: ClassVar[bool] = True
 
     @property
     def has_own_bins(self) -> bool:
@@ -273,8 +269,7 @@ class CumulativeView(View):
     @property
     def share(self) -> FloatArray:
         """Share of the weight up to each distinct score, shape (d,)."""
-        shares: FloatArray = np.cumsum(self.weight)[self.ends]
-        return shares
+        return np.cumsum(self.weight)[self.ends]
 
 
 def end_deviation(problem: BinaryProblem) -> float:
@@ -285,14 +280,12 @@ def end_deviation(problem: BinaryProblem) -> float:
 
 def largest(view: View, seen: FloatArray) -> FloatArray:
     """Largest absolute value: Kolmogorov and Smirnov's distance."""
-    distance: FloatArray = np.abs(seen).max(axis=1)
-    return distance
+    return np.asarray(np.abs(seen).max(axis=1))
 
 
 def spread(view: View, seen: FloatArray) -> FloatArray:
     """Highest minus lowest value, the zero at the start included: Kuiper's distance."""
-    reach: FloatArray = np.maximum(seen.max(axis=1), 0.0) - np.minimum(seen.min(axis=1), 0.0)
-    return reach
+    return np.asarray(np.maximum(seen.max(axis=1), 0.0) - np.minimum(seen.min(axis=1), 0.0))
 
 
 def largest_within(cells: FineCells, value: float) -> tuple[float, float]:
@@ -403,8 +396,7 @@ class LocalView(View):
 def mean_gap(view: View, seen: FloatArray) -> FloatArray:
     """Mean distance over the rows."""
     assert isinstance(view, LocalView)
-    mean: FloatArray = _gaps(seen) @ view.share
-    return mean
+    return np.asarray(_gaps(seen) @ view.share)
 
 
 def median_gap(view: View, seen: FloatArray) -> FloatArray:
@@ -419,8 +411,7 @@ def high_gap(view: View, seen: FloatArray) -> FloatArray:
 
 def largest_gap(view: View, seen: FloatArray) -> FloatArray:
     """Largest distance over the rows."""
-    largest: FloatArray = _gaps(seen).max(axis=1)
-    return largest
+    return np.asarray(_gaps(seen).max(axis=1))
 
 
 def _gaps(seen: FloatArray) -> FloatArray:
@@ -486,8 +477,7 @@ def _smoother(score: FloatArray, rows: FloatArray, span: float, degree: int) -> 
 
 def _mean(weight: FloatArray, values: FloatArray) -> FloatArray:
     """Weighted mean of each row, as a column."""
-    mean: FloatArray = np.einsum("ij,ij->i", weight, values)[:, None]
-    return mean
+    return np.asarray(np.einsum("ij,ij->i", weight, values))[:, None]
 
 
 def _cube(values: FloatArray) -> FloatArray:
@@ -686,8 +676,7 @@ def _between(seen: FloatArray, level: int, at_low: FloatArray, at_high: FloatArr
 
 
 def _log(integral: FloatArray) -> FloatArray:
-    logarithm: FloatArray = np.log(np.maximum(integral, np.finfo(np.float64).tiny))
-    return logarithm
+    return np.log(np.maximum(integral, np.finfo(np.float64).tiny))
 
 
 def _peak(rise: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:

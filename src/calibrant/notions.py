@@ -168,15 +168,14 @@ class Notion(ABC):
             yield from known
             return
         total, n_parts = 0.0, 0
-        for binary in self._of_parts(self._simplex(problem)):
+        for binary in self._of_parts(as_simplex(problem)):
             total, n_parts = total + binary.share, n_parts + 1
             yield binary
-        require(
-            abs(total - 1.0) <= EXACT_SHARES,
+        must, hint = (
             f"shares of the parts of notion {self.name!r} must sum to one",
-            got=f"{total:.6g} over {n_parts} parts",
-            hint="Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many",
+            ("Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many"),
         )
+        require(abs(total - 1.0) <= EXACT_SHARES, must, got=f"{total:.6g} over {n_parts} parts", hint=hint)
 
     def _of_parts(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Yield the binary problem of each part, with its share of the weight."""
@@ -209,7 +208,7 @@ class Notion(ABC):
         int
             As many as `split` yields problems.
         """
-        simplex = self._simplex(problem.example)
+        simplex = as_simplex(problem.example)
         return sum(1 for _ in self.fitted_to(simplex).parts(simplex.forecast.as_given))
 
     def parts_a_row(self, n_classes: int) -> int:
@@ -272,19 +271,15 @@ class Notion(ABC):
         for part, values in zip(self.parts(prob), calibrated, strict=True):
             part.put(merged, values)
             part.put(spoken, True)
-        if not spoken.all():
-            for rows in _blocks(*prob.shape):
+        is_whole, step = spoken.all(), max(1, BLOCK // prob.shape[1])
+        for start in range(0, len(prob), step) if normalize or not is_whole else ():
+            rows = slice(start, start + step)
+            if is_whole:  # by rows: another order of summing moves scores over edges
+                merged[rows] = _divided_by_sums(merged[rows])
+            else:
                 some, own, is_spoken = (_by_columns(table[rows]) for table in (prob, merged, spoken))
                 merged[rows] = _rescaled(some, own, is_spoken, normalize)
-        elif normalize:
-            for rows in _blocks(*prob.shape):
-                merged[rows] = _divided_by_sums(
-                    merged[rows]
-                )  # by rows: another order of summing moves scores over edges
         return merged
-
-    def _simplex(self, problem: Problem) -> SimplexProblem:
-        return as_simplex(problem)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -296,11 +291,6 @@ class Notion(ABC):
         return hash(type(self))
 
 
-def _blocks(n: int, n_classes: int) -> Iterator[slice]:
-    step = max(1, BLOCK // n_classes)
-    return (slice(start, start + step) for start in range(0, n, step))
-
-
 def _by_columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a table whose sums of rows are taken column by column, where that is faster."""
     return np.asfortranarray(table) if table.shape[1] < MANY_COLUMNS else table
@@ -308,14 +298,6 @@ def _by_columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _rescaled(prob: FloatArray, merged: FloatArray, spoken: BoolArray, normalize: bool) -> FloatArray:
     """Return the rows with what is left for the classes not spoken of; full ones divided by their sums, if asked for."""
-    rescaled, full = _rescale_rest(prob, merged, spoken)
-    if normalize and full.any():
-        rescaled[full] = _divided_by_sums(rescaled[full])
-    return rescaled
-
-
-def _rescale_rest(prob: FloatArray, merged: FloatArray, spoken: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """Return the rows with what is left for the classes not spoken of, and which rows are full without it."""
     rest = ~spoken
     kept = np.where(rest, prob, 0.0)
     old = kept.sum(axis=1, keepdims=True)
@@ -327,8 +309,10 @@ def _rescale_rest(prob: FloatArray, merged: FloatArray, spoken: BoolArray) -> tu
     # The proportions come first: new / old overflows where the rest is as small as a softmax can make it.
     proportion = np.where(old > 0, kept / np.where(old > 0, old, 1.0), even)
     rescaled = np.where(rest, np.where(new == old, prob, proportion * np.clip(new, 0.0, 1.0)), merged)
-    over = (new[:, 0] < 0) & (rescaled.sum(axis=1) > 1.0)
-    return rescaled, over | spoken.all(axis=1)
+    full = spoken.all(axis=1) | (new[:, 0] < 0) & (rescaled.sum(axis=1) > 1.0)
+    if normalize and full.any():
+        rescaled[full] = _divided_by_sums(rescaled[full])
+    return rescaled
 
 
 def _divided_by_sums(rows: FloatArray) -> FloatArray:
@@ -354,13 +338,12 @@ class Binary(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: column 1."""
-        require(
-            prob.shape[1] == 2,
-            "notion 'binary' speaks of two classes",
-            given=f"the forecast has {prob.shape[1]}",
-            hint="Choose 'confidence', 'top-label', 'top-3-label' or 'class-wise'",
+        given, hint = (
+            f"the forecast has {prob.shape[1]}",
+            "Choose 'confidence', 'top-label', 'top-3-label' or 'class-wise'",
         )
-        yield Part(slice(None), 1, _of_class(names[1] if names else 1))
+        require(prob.shape[1] == 2, "notion 'binary' speaks of two classes", given=given, hint=hint)
+        yield Part(slice(None), 1, f"class {names[1] if names else 1}")
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield a binary problem with a name, or that of its event, or column 1 of a forecast of two classes."""
@@ -368,7 +351,7 @@ class Binary(Notion):
             yield from known
             return
         if isinstance(problem, BinaryProblem):
-            yield problem if problem.name else replace(problem, name=_of_class(problem.classes[1]))
+            yield problem if problem.name else replace(problem, name=f"class {problem.classes[1]}")
             return
         # The difference of two logits is exact where the probability has long become 0 or 1.
         logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.forecast.shape[1] == 2 else None
@@ -377,10 +360,6 @@ class Binary(Notion):
                 binary.score if logit is None else score_of_logit(logit)
             )  # as of one column of logits, to the last digit
             yield replace(binary, score=score, classes=problem.classes, logit=logit)
-
-
-def _of_class(label: object) -> str:
-    return f"class {label}"
 
 
 # Each class against the rest
@@ -473,42 +452,33 @@ class OneVsRest(Notion):
     one_score_a_row = True
 
     def __post_init__(self) -> None:
-        require(
-            is_whole(self.column) or isinstance(self.column, str),
-            "column must be a number of a column or a name of a class",
-            value=self.column,
-            hint="Pass an int or a str",
-            error=TypeError,
-        )
+        must, fits = "column must be a number of a column or a name of a class", isinstance(self.column, str)
+        require(fits or is_whole(self.column), must, value=self.column, hint="Pass an int or a str", error=TypeError)
 
     def fitted_to(self, problem: Problem) -> Notion:
         """Look the name up."""
         if not isinstance(self.column, str):
             return self
         names = [str(c) for c in problem.classes.tolist()]
-        require(
-            self.column in names,
-            f"column must be among the classes {', '.join(map(repr, names[:5]))}{(', ...' if len(names) > 5 else '')}",
-            value=self.column,
-            hint="Pass one of them, or the number of the column",
+        must = (
+            f"column must be among the classes {', '.join(map(repr, names[:5]))}{(', ...' if len(names) > 5 else '')}"
         )
+        hint = "Pass one of them, or the number of the column"
+        require(self.column in names, must, value=self.column, hint=hint)
         return OneVsRest(names.index(self.column))
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: the column."""
         n_classes = prob.shape[1]
+        must, numbers = "column must be a number where the names of the classes are not known", f"0 to {n_classes - 1}"
         require(
-            not isinstance(self.column, str),
-            "column must be a number where the names of the classes are not known",
-            value=self.column,
-            hint=f"Pass the number of the column, 0 to {n_classes - 1}",
+            not isinstance(self.column, str), must, value=self.column, hint=f"Pass the number of the column, {numbers}"
         )
-        require(
-            -n_classes <= self.column < n_classes,
+        must, is_known = (
             f"column must be among the {n_classes} columns of the forecast",
-            value=self.column,
-            hint=f"Pass 0 to {n_classes - 1}",
+            -n_classes <= self.column < n_classes,
         )
+        require(is_known, must, value=self.column, hint=f"Pass {numbers}")
         j = int(self.column) % n_classes
         yield Part(slice(None), j, f"class {names[j] if names else j}")
 
@@ -531,10 +501,10 @@ class Confidence(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: the top probability of every row."""
-        yield _of_top(top_label(prob))
+        yield Part(slice(None), top_column(prob), self.name)
 
     def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
-        yield _of_top(simplex.top)
+        yield Part(slice(None), simplex.top, self.name)
 
 
 @declare("notion", "top-label", symbol="TL", source="Gupta and Ramdas 2022, Def. 1")
@@ -551,10 +521,6 @@ class TopLabel(Notion):
 
     def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
         return _by_top(simplex.top, names)
-
-
-def _of_top(top: IntArray) -> Part:
-    return Part(slice(None), top, "confidence")
 
 
 def _by_top(top: IntArray, names: tuple[str, ...]) -> Iterator[Part]:
@@ -624,9 +590,8 @@ class SharedClassWise(Notion):
     name = "shared-class-wise"
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "ratio", number("ratio", self.ratio, least=1.0, hint="Pass how many times, such as 2.0")
-        )
+        hint = "Pass how many times, such as 2.0"
+        object.__setattr__(self, "ratio", number("ratio", self.ratio, least=1.0, hint=hint))
         if self.groups is not None:
             _, code = np.unique(_as_groups(self.groups), return_inverse=True)
             object.__setattr__(self, "groups", tuple(code.tolist()))
@@ -635,9 +600,9 @@ class SharedClassWise(Notion):
         """Find the groups, if they are not given."""
         if self.groups is not None:
             return self
-        simplex = self._simplex(problem)
+        simplex = as_simplex(problem)
         weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
-        rows = np.asarray(weight * simplex.weights.effective_rows_per_weight, dtype=np.float64)
+        rows: FloatArray = np.asarray(weight * simplex.weights.effective_rows_per_weight, dtype=np.float64)
         return replace(self, groups=_groups(rows, self.ratio))
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
@@ -656,27 +621,19 @@ class SharedClassWise(Notion):
 
     def _columns(self, n_classes: int) -> list[IntArray]:
         """Columns of each group."""
-        require(
-            self.groups is not None,
-            "groups must be known where no labels show how often classes occur",
-            got="none",
-            hint="Pass the group of each class, or ask fitted_to(problem)",
-        )
-        code = np.asarray(self.groups)
-        require(
-            code.size == n_classes,
-            f"groups must have one value for each of the {n_classes} classes",
-            value=code.size,
-            hint="Pass the group of each class, in the order of the columns",
-        )
+        must = "groups must be known where no labels show how often classes occur"
+        hint = "Pass the group of each class, or ask fitted_to(problem)"
+        require(self.groups is not None, must, got="none", hint=hint)
+        code, must = np.asarray(self.groups), f"groups must have one value for each of the {n_classes} classes"
+        hint = "Pass the group of each class, in the order of the columns"
+        require(code.size == n_classes, must, value=code.size, hint=hint)
         return rows_by_group(code, int(code.max()) + 1)
 
     def __repr__(self) -> str:
         if self.groups is None:
             return f"SharedClassWise(ratio={self.ratio:g})"
-        n_classes = np.size(self.groups)
         n_groups = int(np.max(self.groups)) + 1
-        return f"SharedClassWise({n_groups} group{'s' * (n_groups > 1)} of {n_classes} classes)"
+        return f"SharedClassWise({n_groups} group{'s' * (n_groups > 1)} of {np.size(self.groups)} classes)"
 
 
 def _as_groups(groups: npt.ArrayLike) -> Labels:
@@ -709,10 +666,8 @@ def _groups(occurred: FloatArray, ratio: float) -> IntArray:
 def _name_of(classes: list[str], n_classes: int) -> str:
     if len(classes) == n_classes:
         return "all classes"
-    if len(classes) == 1:
-        return f"class {classes[0]}"
-    listed = ", ".join(classes[:NAMED])
-    return f"classes {listed}" + (f", ... ({len(classes)})" if len(classes) > NAMED else "")
+    more = f", ... ({len(classes)})" if len(classes) > NAMED else ""
+    return f"class{'es' if len(classes) > 1 else ''} {', '.join(classes[:NAMED])}{more}"
 
 
 # Each class against the rest, where its probability is not small
@@ -763,7 +718,7 @@ class ThresholdedClassWise(Notion):
         if (known := problem.summed_parts(self)) is not None:
             yield from known
             return
-        simplex = self._simplex(problem)
+        simplex = as_simplex(problem)
         prob = simplex.forecast.as_given
         speaks = prob.max(axis=0) >= self._least(prob)
         shares = self.shares(speaks.astype(np.float64), 1.0, speaks.size)
@@ -794,18 +749,14 @@ def top_labels(prob: FloatArray, k: int) -> IntArray:
     """Columns of the k highest probabilities of each row, shape (n, k), highest first; of equal ones the first column."""
     ranked: IntArray = np.empty((len(prob), k), dtype=np.intp)
     for start in range(0, len(prob), CHUNK):
-        rows = prob[start : start + CHUNK]
-        ranked[start : start + CHUNK] = _picked(rows, k) if k <= FEW else _sorted(rows)[:, :k]
+        left, own = prob[start : start + CHUNK].copy(), ranked[start : start + CHUNK]
+        if k > FEW:
+            own[:] = _sorted(left)[:, :k]
+            continue
+        for rank in range(k):
+            own[:, rank] = left.argmax(axis=1)
+            left[np.arange(len(left)), own[:, rank]] = -1.0  # below every probability
     return ranked
-
-
-def _picked(prob: FloatArray, k: int) -> IntArray:
-    left, rows = prob.copy(), np.arange(len(prob))
-    picked: IntArray = np.empty((len(prob), k), dtype=np.intp)
-    for rank in range(k):
-        picked[:, rank] = left.argmax(axis=1)
-        left[rows, picked[:, rank]] = -1.0  # below every probability
-    return picked
 
 
 def _sorted(prob: FloatArray) -> IntArray:
@@ -841,13 +792,9 @@ class TopK(Notion):
         return n_classes if self.k is None else self.k
 
     def _ranked(self, prob: FloatArray) -> IntArray:
-        n_classes = prob.shape[1]
-        require(
-            self.k is None or self.k <= n_classes,
-            f"k of notion 'top-k-{self.what}' must be at most the number of classes, {n_classes}",
-            value=self.k,
-            hint=f"Pass 1 to {n_classes}, or leave it out for all classes",
-        )
+        n_classes, fits = prob.shape[1], self.k is None or self.k <= prob.shape[1]
+        must = f"k of notion 'top-k-{self.what}' must be at most the number of classes, {n_classes}"
+        require(fits, must, value=self.k, hint=f"Pass 1 to {n_classes}, or leave it out for all classes")
         return top_labels(prob, self.parts_a_row(n_classes))
 
 
@@ -960,25 +907,20 @@ class WithinGroups(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part a group: its rows, with the probability of column 1."""
-        require(
-            prob.shape[1] == 2,
-            "notion 'within-groups' speaks of one event",
-            given=f"the forecast has {prob.shape[1]} classes",
-            hint="Pass one probability a row, and whether the event occurred",
+        given, hint = (
+            f"the forecast has {prob.shape[1]} classes",
+            "Pass one probability a row, and whether the event occurred",
         )
-        require(
-            len(prob) == self.code.size,
-            "groups must have one value for each row that counts",
-            got=f"{self.code.size} for {len(prob)} rows",
-            hint="Pass the group of each row; leave rows of weight zero out of all arrays",
-        )
+        require(prob.shape[1] == 2, "notion 'within-groups' speaks of one event", given=given, hint=hint)
+        must, got = "groups must have one value for each row that counts", f"{self.code.size} for {len(prob)} rows"
+        hint = "Pass the group of each row; leave rows of weight zero out of all arrays"
+        require(len(prob) == self.code.size, must, got=got, hint=hint)
         for group, rows in zip(self.known, rows_by_group(self.code, len(self.known)), strict=True):
             yield Part(rows, 1, f"{self.word} {group}")
 
     def split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield the rows of each group, with their logits where the forecast was given as logits."""
-        prob = self._simplex(problem).prob
-        parts = list(self.parts(prob))
+        parts = list(self.parts(as_simplex(problem).prob))
         (whole,) = Binary().split(problem)
         for part in parts:
             group = whole.at(part.rows)
@@ -1062,27 +1004,17 @@ def as_notion(notion: NotionLike, problem: Problem | None = None, *, of_many: st
 
 def _of_word(notion: str) -> Notion:
     no_class("notion", notion, wanted="a name or a Notion")
-    require(
-        isinstance(notion, str),
-        "notion must be a name or a Notion",
-        value=notion,
-        hint="See `calibrant list notions`",
-        error=TypeError,
-    )
+    see = "See `calibrant list notions`"
+    require(isinstance(notion, str), "notion must be a name or a Notion", value=notion, hint=see, error=TypeError)
     if top := TOP_K.fullmatch(notion):
-        k = int(top[1])
-        return TopKConfidence(k) if top[2].lower() == "confidence" else TopKLabel(k)
-    require(
-        folded(notion) != "canonical",
-        "notion must make binary problems of a forecast",
-        got=f"{notion!r}, which speaks of whole rows",
-        hint="Measure with canonical_calibration_error, calibrate with CanonicalBinning",
-    )
+        return (TopKConfidence if top[2].lower() == "confidence" else TopKLabel)(int(top[1]))
+    must, got = "notion must make binary problems of a forecast", f"{notion!r}, which speaks of whole rows"
+    hint = "Measure with canonical_calibration_error, calibrate with CanonicalBinning"
+    require(folded(notion) != "canonical", must, got=got, hint=hint)
     try:
-        entry = find("notion", notion)
+        found: Notion = find("notion", notion).target()
     except ValueError as error:
         raise ValueError(f"{error} For the k of 'top-k-label' write a number, as in 'top-3-label'.") from None
-    found: Notion = entry.target()
     return found
 
 
@@ -1140,10 +1072,9 @@ def binary_problems(
 def single_problem(problem: Problem, notion: Notion, hint: str) -> BinaryProblem:
     """Return the one binary problem that a notion makes, or refuse a notion that makes several."""
     problems = list(notion.split(problem))
-    require(
-        len(problems) == 1,
+    must, made = (
         "notion must make one problem, as 'binary' and 'confidence' do",
-        given=f"{notion.name!r} makes {len(problems)}",
-        hint=hint,
+        f"{notion.name!r} makes {len(problems)}",
     )
+    require(len(problems) == 1, must, given=made, hint=hint)
     return problems[0]

@@ -96,8 +96,8 @@ def left_out(logit: Logit, w: FloatArray, ridge: FloatArray) -> FloatArray:
         spread = (prob * (1.0 - prob))[:, :, None]
     else:
         assert isinstance(logit, ManyClasses)
-        score, truth = logit.scores(w), np.eye(logit.offset.shape[1])[logit.label]
-        prob = softmax(score, axis=1)
+        prob, truth = logit.at(w).prob, np.eye(logit.offset.shape[1])[logit.label]
+        score = np.log(prob)
         spread = prob[:, :, None] * (np.eye(prob.shape[1]) - prob[:, None, :])
     n, k, d = x.shape
     weighted = (spread * weight[:, None, None]) @ x

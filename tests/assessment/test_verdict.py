@@ -2,11 +2,12 @@
 
 import warnings
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 
 from calibrant import assess, calibration_slope, predictions
 from calibrant.exceptions import CalibrationWarning
@@ -65,6 +66,12 @@ def weighted(rng):
     return {"y_true": found % 2, "y_prob": found // 2 / 100, "sample_weight": count}
 
 
+def stated(rng, forecast, n=2000):
+    """Events of calibrated probabilities q, of which forecast(q) is stated."""
+    q = expit(1.5 * rng.normal(size=n))
+    return {"y_true": rng.random(n) < q, "y_prob": forecast(q)}
+
+
 PRIOR = np.array([1.0, 0.0, 0.0, -1.0])
 
 TRUTHS = {
@@ -101,6 +108,19 @@ TRUTHS = {
         ("over-confident and by class",),
     ),
     "prior shift": (lambda rng: classes(rng, true=lambda z: z + PRIOR), ("over-confident and by class",)),
+    "labels swapped": (lambda rng: stated(rng, lambda q: 1 - q), ("wrong way round",)),
+    "order reversed": (lambda rng: stated(rng, lambda q: np.where(q > 0.5, 0.45, 0.55)), ("wrong way round",)),
+    "hard labels": (lambda rng: stated(rng, lambda q: (q > 0.5).astype(float)), ("too extreme",)),
+    "hard labels, swapped": (lambda rng: stated(rng, lambda q: (q < 0.5).astype(float)), ("wrong way round",)),
+    "without order": (lambda rng: rates(rng, lambda p: np.full(p.size, 0.5)), ("too extreme",)),
+} | {
+    f"{notion}, {name}": (partial(classes, notion=notion, stated=change), wanted)
+    for notion in ("top-label", "class-wise", "flattened")
+    for name, change, wanted in (
+        ("calibrated", lambda z: z, NONE),
+        ("over-confident", lambda z: 2 * z, ("over-confident",)),
+        ("under-confident", lambda z: z / 2, ("under-confident",)),
+    )
 }
 
 RIGHT = 0.95
@@ -133,7 +153,10 @@ def test_the_verdict_is_that_of_the_truth_in_nineteen_samples_of_twenty(name):
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("name", ["calibrated", "rare and calibrated", "classes, calibrated"])
+@pytest.mark.parametrize(
+    "name",
+    ["calibrated", "rare and calibrated", "classes, calibrated", "class-wise, calibrated", "flattened, calibrated"],
+)
 def test_a_calibrated_forecast_is_called_wrong_in_at_most_one_sample_of_twenty_and_in_some(name):
     n = 600
     wrong = n - count_right(name, n)
@@ -186,6 +209,46 @@ def test_the_slope_is_that_of_the_logistic_regression_and_its_test_that_of_cox()
     assert (found.slope_lower, found.slope_upper) == pytest.approx(estimate.interval, abs=0.02)
     alone = verdict(case, metrics=["accuracy"])
     assert alone.pvalue == pytest.approx(2 * cox_test(**case, parameters="slope").pvalue, rel=0.02)
+
+
+def test_a_negative_slope_is_said_to_run_the_wrong_way():
+    found = verdict(stated(np.random.default_rng(0), lambda q: 1 - q))
+    assert found.slope_upper < 0.0
+    assert str(found).startswith("The wrong way round: class True is rarer where its probability is higher; ")
+    assert "Are labels or columns swapped?" in str(found)
+
+
+def test_hard_labels_that_are_wrong_have_a_direction_and_those_that_are_right_none():
+    found = verdict(counted((0.0, 100, 25), (1.0, 100, 75)))
+    assert found.faults == ("too extreme",)
+    assert found.sentences[0].startswith(
+        "Too extreme by 25.0 points on average: high probabilities of class 1 are too high"
+    )
+    assert found.sentences[1:] == ("50 of 200 rows are wrong with a probability within 1e-12 of 0 or 1.",)
+
+
+def test_an_interval_that_leaves_out_the_calibrated_value_where_nothing_was_detected_is_spoken_of():
+    spoken = 0
+    for seed in range(30):
+        found = verdict(event(np.random.default_rng(seed), 300), metrics=["accuracy"])
+        off = not found.lower <= 0.0 <= found.upper or not found.slope_lower <= 1.0 <= found.slope_upper
+        told = any(sentence.startswith("By itself the ") for sentence in found.sentences)
+        assert not off or told or found.faults
+        spoken += told
+    assert 0 < spoken < 10
+
+
+@pytest.mark.parametrize("n", [30, 3000])
+def test_a_base_rate_is_printed_without_rounding_and_as_sure_as_its_rows(n):
+    """The mean of the outcomes as the forecast: the interval ends about where that of Clopper and Pearson does."""
+    y = np.arange(n) % 10 < 3
+    found = assess(y, np.full(n, y.mean()), n_resamples=250)
+    reach = binomtest(3 * n // 10, n).proportion_ci().high - 0.3
+    for name in ("ece", "mce"):
+        assert found[name].value == found[name].lower == 0.0
+        assert 0.9 * reach < found[name].upper < 1.2 * reach
+    assert (found.verdict.points, found.verdict.pvalue) == (0.0, 1.0)
+    assert "e-1" not in str(found)
 
 
 def test_certain_rows_that_are_wrong_are_counted_and_the_slope_is_without_them():
@@ -247,8 +310,9 @@ def test_rows_in_batches_give_the_verdict_of_the_rows_in_memory():
 @pytest.mark.parametrize("notion", ["class-wise", "top-label"])
 def test_a_notion_of_several_events_is_judged_class_by_class(notion):
     right, wrong = (classes(np.random.default_rng(0), 5000, true=true) for true in (lambda z: z, lambda z: z + PRIOR))
-    assert verdict(right, notion=notion).sentences == ("No miscalibration was detected in 5000 rows.",)
-    assert verdict(wrong, notion=notion).faults == ("by class",)
+    assert verdict(right, notion=notion).faults == ()
+    assert same(*(verdict(wrong, notion=one, metrics=["accuracy"]) for one in (notion, "confidence")))
+    assert "by class" in verdict(wrong, notion=notion).faults
 
 
 def test_a_calibrated_forecast_that_is_certain_and_right_has_no_fault():

@@ -68,12 +68,12 @@ REFUSED = {
     "a sweep of whole rows": (
         lambda: bin_sweep(Y, P, binning=Projection()),
         TypeError,
-        r"binning must make a binning of a number of bins, .*; got Projection\(.*Pass EqualWidth",
+        r"binning must .*make .*; got Projection\(.*Pass EqualWidth",
     ),
     "a sweep of a class of whole rows": (
         lambda: bin_sweep(Y, P, binning=Projection),
         TypeError,
-        r"binning must make a binning of scores; got Projection\(n_bins=1, .*Pass EqualWidth",
+        r"binning must be a binning of scores, or make one; got Projection\(n_bins=1, .*Pass EqualWidth",
     ),
     "a sweep of a number": (
         lambda: bin_sweep(Y, P, binning=5),
@@ -83,7 +83,7 @@ REFUSED = {
     "the name of a test": (
         lambda: by_class("cox", Y, P),
         TypeError,
-        "test must be a function such as spiegelhalter_test; got 'cox'. Pass the test itself",
+        "test must be a function such as spiegelhalter_test; got 'cox'. Pass it with its options",
     ),
     "the name of a test by group": (
         lambda: by_group("cox", Y, P, Y),
@@ -118,7 +118,7 @@ REFUSED = {
     "a number for panels of the theorem": (
         lambda: plot_cumulative_sum(cumulative_sum_curve(Y, P), panels=1, style="theorem"),
         TypeError,
-        "panels must be a list of names; got 1. Pass a list, or leave it out",
+        "panels must be a list of names; got 1. Pass a list",
     ),
     "a number for metrics": (
         lambda: partition_path(Y, P, IsotonicRecursivePartitioning().fit(P, Y), metrics=-1),

@@ -10,7 +10,6 @@ from strategies import columns, tables
 from calibrant import EqualMass, TemperatureScaling, load_digits_forecast, reliability_curve
 from calibrant.binning import Isotonic
 from calibrant.curves.calibration_map import calibration_shift
-from calibrant.exceptions import CalibrationWarning
 from calibrant.notions import OneVsRest
 
 NOTIONS = ["flattened", "confidence", "top-label", "class-wise"]
@@ -211,27 +210,21 @@ def test_what_cannot_be_compared_is_refused(changed, error, message):
         calibration_shift(**({"y_prob": PROB, "calibrated": AFTER} | changed))
 
 
-CALL = r"If these are labels, the call is calibration_shift\(y_prob, calibrated, y_true=y\)\."
+CALL = r"If these are labels, the call is calibration_shift\(y_prob, calibrated, y_true=y\)"
 
 
-@pytest.mark.parametrize("labels", [Y, Y.astype(str), Y.tolist()], ids=["numbers", "words", "list"])
-@pytest.mark.parametrize("calibrated", [AFTER, {"TS": AFTER}], ids=["array", "dict"])
-def test_labels_that_come_first_are_refused_with_the_call(labels, calibrated):
-    with pytest.raises((ValueError, TypeError), match=rf"y_prob must .*{CALL}"):
-        calibration_shift(labels, calibrated)
+@pytest.mark.parametrize(
+    "labels", [Y, Y.astype(str), Y.tolist(), np.minimum(Y, 1)], ids=["numbers", "words", "list", "two"]
+)
+def test_labels_that_come_first_are_refused_with_the_call(labels):
+    with pytest.raises(ValueError, match=rf"y_prob must hold probabilities; .*{CALL}"):
+        calibration_shift(labels, AFTER)
 
 
 def test_a_forecast_that_is_refused_is_not_called_labels():
     with pytest.raises(ValueError, match=r"y_prob must hold probabilities") as refused:
         calibration_shift([0.2, 1.7], [0.3, 0.7])
     assert "If these are labels" not in str(refused.value)
-
-
-def test_labels_of_two_classes_that_come_first_are_warned_of():
-    with pytest.warns(CalibrationWarning, match=rf"y_prob must hold probabilities; got whole numbers.*{CALL}"):
-        calibration_shift([0, 1, 1], [0.3, 0.7, 0.6])
-    with pytest.warns(CalibrationWarning), pytest.raises(ValueError, match=rf"must have the columns of y_prob.*{CALL}"):
-        calibration_shift(np.minimum(Y, 1), AFTER)
 
 
 def test_probabilities_and_logits_that_are_whole_numbers_are_no_labels():

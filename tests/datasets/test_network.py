@@ -12,8 +12,9 @@ X = np.random.default_rng(0).normal(0.0, 60.0, 50)
 def test_the_network_is_a_perceptron_of_scikit_learn(n_classes):
     ours = survey_network(n_classes)
     theirs = MLPClassifier((128, 128), solver="lbfgs", max_iter=1, tol=1e9).fit(X[:, None], np.arange(50) % n_classes)
-    assert [w.shape for w in theirs.coefs_] == [w.shape for w in ours.weights]
-    theirs.coefs_, theirs.intercepts_ = list(ours.weights), list(ours.biases)
+    weights, biases = ours.args
+    assert [w.shape for w in theirs.coefs_] == [w.shape for w in weights]
+    theirs.coefs_, theirs.intercepts_ = weights, biases
     expected = theirs.predict_proba(X[:, None])
     np.testing.assert_allclose(ours(X), expected[:, 1] if n_classes == 2 else expected, rtol=1e-9)
 

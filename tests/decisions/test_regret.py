@@ -10,7 +10,7 @@ from strategies import columns, tables
 from calibrant import load_digits_forecast
 from calibrant.datasets import make_softmax_forecast, make_survey_forecast
 from calibrant.decisions.confusion import confusion_table
-from calibrant.decisions.expected_cost import CostScore, calibration_regret, expected_cost_curve
+from calibrant.decisions.expected_cost import calibration_regret, cost_score, expected_cost_curve
 from calibrant.decisions.thresholds import decide
 from calibrant.metrics import corp_decomposition
 from calibrant.notions import OneVsRest
@@ -145,7 +145,7 @@ def test_abstaining_can_be_among_the_decisions():
     fit = calibration_regret(y, q**3, cost_matrix=cost, n_resamples=5)
     truth = calibration_regret(y, q**3, cost_matrix=cost, truth=q)
     assert fit.regret == pytest.approx(truth.regret, abs=0.01)
-    assert CostScore(np.array(cost))(np.array([0.5]), np.array([1.0])).tolist() == [0.2]
+    assert cost_score(np.array(cost))(np.array([0.5]), np.array([1.0])).tolist() == [0.2]
     assert decide([0.5], cost).decision.tolist() == [2]
 
 

@@ -110,25 +110,6 @@ def test_an_interruption_between_the_two_renames_loses_nothing(step, at, acciden
     assert sorted(os.listdir(place)) == ["out", "rows"]
 
 
-def test_the_old_folder_is_kept_where_another_writer_took_its_place(place, monkeypatch):
-    rename = Path.rename
-
-    def overtaken(self, to):
-        found = rename(self, to)
-        if to.name.startswith(".") and to.suffix == ".old":
-            (place / "out").mkdir()
-            (place / "out" / "other.csv").write_text("other")
-        return found
-
-    monkeypatch.setattr(Path, "rename", overtaken)
-    with pytest.raises(FileExistsError, match=r"written by two at a time; .* What stood there is (.*out\..*\.old)"):
-        write()
-    (kept,) = place.glob("out.*.old")
-    assert tree(kept) == {"old.csv": "out/old.csv"}
-    assert tree(place / "out") == {"other.csv": "other"}
-    assert not list(place.glob(".*"))
-
-
 @pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 def test_a_folder_that_holds_what_a_link_leads_to_is_not_replaced(place):
     (place / "rows" / "b.csv").symlink_to(place / "out" / "old.csv")

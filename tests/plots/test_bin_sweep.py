@@ -117,7 +117,7 @@ def test_ticks_are_whole_numbers():
     ("sweeps", "message"),
     [
         ({}, "at least one"),
-        ({"a": {}}, "sweeps must hold at least one sweep; got none"),
+        ({"a": {}}, "sweeps must hold at least one sweep; got an empty dict"),
         ({"a": {word: sweep_of(PROB) for word in "vwxyz"}}, "at most 4 words, a line style each; got 5"),
         ({"a": sweep_of(PROB), "b": {"w": sweep_of(PROB)}}, "must all have a word or none; got both"),
         ({"a": {"w": sweep_of(PROB), "v": sweep_of(PROB, norm="max")}}, "must be of one norm; got l1 and max"),

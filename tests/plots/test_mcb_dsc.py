@@ -128,7 +128,10 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (lambda d: {}, r"at least one forecast; got none\. Pass {'name': corp_decomposition\(y_true, y_prob\)}"),
+        (
+            lambda d: {},
+            r"at least one forecast; got an empty dict\. Pass {'name': corp_decomposition\(y_true, y_prob\)}",
+        ),
         (
             lambda d: {"a": murphy_decomposition(OCCURRED, forecast())},
             r"must be made by corp_decomposition; got .* for 'a'",

@@ -280,7 +280,7 @@ def test_a_given_axes_is_drawn_on_and_no_figure_is_made(layout):
 @pytest.mark.parametrize("layout", [None, "constrained", "tight"])
 def test_rooms_hang_out_of_their_axes_where_a_layout_makes_room_and_are_cut_from_it_where_none_does(layout):
     ax = plt.subplots(layout=layout)[1]
-    made = rooms(ax)
+    made = rooms(ax, "bottom", "right")
     assert [room in ax.child_axes for room in made] == [layout is not None] * 2
     assert [room in ax.figure.axes for room in made] == [layout is None] * 2
 

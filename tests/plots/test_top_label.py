@@ -229,7 +229,7 @@ def test_one_row_can_be_drawn():
             r"bin must hold rows; got 0, which is empty\. Pass one of 2, 3, 4",
         ),
         (lambda curve: curve.plot_bin(most=0), ValueError, r"most must be a whole number, at least 1; got 0\. 10 is"),
-        (lambda curve: curve.plot_bin(axes=[1]), ValueError, r"axes must be two, .*; got 1\."),
+        (lambda curve: curve.plot_bin(axes=[1]), ValueError, r"axes must be two, .*; got 1 for 2\."),
         (lambda curve: plot_top_label({}), ValueError, r"at least one curve; got none"),
         (
             lambda curve: plot_top_label({"a": curve, "b": curve}, ax=1),

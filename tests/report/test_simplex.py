@@ -271,7 +271,7 @@ def test_a_page_of_a_thousand_rows_stays_small(k):
 @pytest.mark.parametrize(
     ("simplex", "error", "message"),
     [
-        (SPREAD[3], TypeError, "simplex must hold SimplexPoints; got ndarray under 'forecast'"),
+        (SPREAD[3], TypeError, "simplex must be of type SimplexPoints; got ndarray under 'forecast'"),
         ({"a": None}, TypeError, "got NoneType under 'a'"),
         (
             {"a": simplex_points(np.zeros(2001, int), np.full((2001, 3), 1 / 3), labels=[0, 1, 2], max_points=None)},

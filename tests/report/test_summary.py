@@ -205,7 +205,7 @@ def test_one_advice_for_several_forecasts_is_refused():
 
 
 def test_no_assessment_is_refused():
-    with pytest.raises(ValueError, match="at least one assessment; got none"):
+    with pytest.raises(ValueError, match="at least one assessment; got an empty dict"):
         summarise({})
 
 

@@ -35,7 +35,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "Pictures of the simplex": ("simplex", "simplex_partition", "partition_path"),
     },
     "significance": {
-        "Tests of one table": ("binned", "cumulative", "kernel", "regression"),
+        "Tests of one table": ("of_forecast",),
         "Equivalence and comparison": ("equivalence", "differences"),
         "Many classes, many groups": ("multiplicity",),
         "Results": ("result",),

@@ -474,3 +474,10 @@ def _within(block: FloatArray, low: float, high: float) -> bool:
     # A comparison with NaN fails, and the least of numbers with NaN among them is NaN. As double: 1e100 is inf in single.
     least, highest = np.minimum.reduce(block, axis=None), np.maximum.reduce(block, axis=None)
     return float(least) >= low and float(highest) <= high
+
+
+def ratio(part: npt.ArrayLike, whole: npt.ArrayLike, otherwise: float = np.nan) -> FloatArray:
+    """Divide where there is a whole above zero; give another number elsewhere."""
+    found, positive = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), otherwise), np.asarray(whole) > 0
+    np.divide(part, whole, out=found, where=positive)
+    return found

@@ -16,14 +16,12 @@ import numpy.typing as npt
 from calibrant._core import arrays as links
 from calibrant._core import rows as row_sums
 from calibrant._core.arrays import (
-    BLOCK,
     NUMERIC,
     FloatArray,
     absent,
     are_between,
     are_probabilities,
     as_array,
-    blocks,
     columns_of,
     first,
     index,
@@ -98,8 +96,6 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     if array.dtype.kind in "OT":
         array = _plain(name, array)
     if array.dtype.kind == "f":
-        if are_between(array, -LARGEST, LARGEST) and np.array_equal(whole := array.astype(np.int64), array):
-            return whole
         broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > LARGEST)
         if broken.any():
             at = int(np.argmax(broken))
@@ -134,23 +130,10 @@ def event_of_score(
     if labels is None and pos_label is None:
         if truth.dtype.kind == "b":
             return np.array([False, True]), truth.view(np.bool_)
-        if truth.dtype.kind in "iu" and (occurred := _ones(truth)) is not None:
-            return ZERO_AND_ONE, occurred
+        if truth.dtype.kind in "iu" and _are_below(truth, 2):
+            return ZERO_AND_ONE, truth != 0
     classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
     return classes, truth == classes[1]
-
-
-def _ones(truth: Labels) -> BoolArray | None:
-    """Return where integers are one, if all are 0 or 1; they are read once."""
-    if truth.size <= BLOCK:
-        return np.not_equal(truth, 0) if _are_below(truth, 2) else None
-    occurred: BoolArray = np.empty(truth.size, dtype=np.bool_)
-    for rows in blocks(truth.size):
-        block = truth[rows]
-        if not _are_below(block, 2):
-            return None
-        np.not_equal(block, 0, out=occurred[rows])
-    return occurred
 
 
 def _are_below(truth: Labels, n_classes: int) -> bool:
@@ -173,7 +156,7 @@ def classes_of_score(
                 f"pos_label must be among the labels {classes.tolist()}; got {pos_label!r}. Pass one of them."
             )
         return classes[::-1]
-    present = np.unique(truth) if truth.dtype.kind not in "biu" else _few_distinct(truth)
+    present = np.unique(truth)
     if len(present) > 2:
         raise ValueError(
             f"{named.truth} must hold at most two labels when {named.forecast} is one column; got {len(present)} "
@@ -271,13 +254,13 @@ def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
     """The column number of each label."""
     if classes.dtype.kind in "iu" and truth.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
         code = truth.astype(np.intp, copy=False)
-        strange = (code < 0) | (code >= len(classes)) if code.min() < 0 or code.max() >= len(classes) else None
+        strange = (code < 0) | (code >= len(classes))
     else:
         order = np.argsort(classes)
         at = np.minimum(np.searchsorted(classes, truth, sorter=order), len(classes) - 1)
         code = order[at]
         strange = classes[code] != truth
-    if strange is not None and strange.any():
+    if strange.any():
         row = int(np.argmax(strange))
         raise ValueError(
             f"{name} must be among the classes {some(classes)}; got {truth[row].item()!r} at index {row}"
@@ -338,14 +321,6 @@ def _given_classes(labels: Iterable[Any], n_classes: int | None = None) -> Label
     if classes.size != wanted or len(set(classes.tolist())) != classes.size or not classes.size:
         raise ValueError(f"labels must name each {what} once; got {classes.tolist()}. Pass them in column order.")
     return classes
-
-
-def _few_distinct(truth: Labels) -> Labels:
-    """Return the distinct values, without sorting ten million rows to find that they are 0 and 1."""
-    low, high = int(truth.min()), int(truth.max())
-    if truth.dtype.kind == "b" or high - low <= 1:
-        return np.unique(np.array([low, high], dtype=truth.dtype))
-    return np.unique(truth)
 
 
 # Outside data become problems here, and nowhere else. The only place that raises on data
@@ -433,14 +408,9 @@ def as_problem(
             f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
         )
     if isinstance(y_true, InBatches):
-        said = {
-            "y_prob": y_prob,
-            "sample_weight": sample_weight,
-            "labels": labels,
-            "pos_label": pos_label,
-            "y_pred": y_pred,
-        }
-        return _of_batches(y_true, [name for name, value in said.items() if value is not None])
+        return _of_batches(
+            y_true, y_prob=y_prob, sample_weight=sample_weight, labels=labels, pos_label=pos_label, y_pred=y_pred
+        )
     if y_prob is None:
         raise TypeError(
             f"{named.forecast} must be given beside {named.truth}; it is missing. Pass the predicted probabilities, or "
@@ -461,7 +431,7 @@ def as_problem(
     kept = slice(None) if weights.is_unit or weights.values.all() else weights.values > 0
     weights = weights if isinstance(kept, slice) else Weights(weights.values[kept])
     if not all_is_well:
-        values = _as_declared(values, input, rows, named.forecast, remedies)
+        values = declared(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
     given = array.dtype.newbyteorder("=")  # single precision in any order of bytes
     precision = given if given.char in "fd" and input == "probability" and rows == "as-given" else DOUBLE
     if values.ndim == 1:
@@ -482,8 +452,9 @@ def as_problem(
     return problem if pos_label is None else _with_event_last(problem, pos_label, named)
 
 
-def _of_batches(predictions: InBatches, said: Sequence[str]) -> Problem:
+def _of_batches(predictions: InBatches, **given: Any) -> Problem:
     """Return the problem of rows that are read in batches, which know all that there is to say of them."""
+    said = [name for name, value in given.items() if value is not None]
     if "y_prob" in said:
         raise TypeError(
             "y_prob must be left out beside predictions that are read in batches, which have probabilities; got both. "
@@ -506,15 +477,6 @@ def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:
     if input == "logit":
         return are_between(array, -MOST_LOGIT, MOST_LOGIT)
     return input == "probability" and are_probabilities(array, row_sums.SUM_TOLERANCE)
-
-
-def _as_declared(values: FloatArray, input: Input, rows: Rows, name: str, remedies: Remedies) -> FloatArray:
-    """Return numbers that are probabilities or logits, as is declared; or refuse them."""
-    if values.ndim == 2:
-        return as_forecast(values, input=input, rows=rows, name=name, remedies=remedies).values
-    if _check_input(input, rows) == "logit":
-        return as_logits(values, name)
-    return as_score(values, name, rows, remedies)
 
 
 def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> SimplexProblem:
@@ -567,15 +529,27 @@ def _pair(
 # Forecasts and weights
 
 
-def as_score(
-    values: FloatArray, name: str = "y_prob", rows: Rows = "as-given", remedies: Remedies = row_sums.USUAL
+def declared(
+    values: FloatArray,
+    *,
+    input: Input,
+    rows: Rows = "as-given",
+    name: str = "y_prob",
+    remedies: Remedies = row_sums.USUAL,
 ) -> FloatArray:
-    """One column of probabilities."""
-    return row_sums.as_probabilities(name, values, rows, remedies)
-
-
-def as_logits(values: FloatArray, name: str = "y_prob") -> FloatArray:
-    """Logits of a size that can be squared."""
+    """Return one column or a table of numbers that are probabilities, or logits that can be squared; or refuse them."""
+    if not isinstance(input, str) or input not in ("probability", "logit"):
+        raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
+    if row_sums.one_of(rows) == "percent" and input == "logit":
+        raise ValueError(
+            "rows must not be 'percent' where input='logit'; got both. Logits are no percent: leave one out."
+        )
+    if values.ndim == 2 and values.shape[1] < 2:
+        raise ValueError(
+            f"{name} must have at least 2 columns when it is a table; got 1. Pass the column itself, of shape (n_samples,)."
+        )
+    if input == "probability":
+        return row_sums.as_probabilities(name, values, rows, remedies)
     if max(values.max(), -values.min()) > MOST_LOGIT:
         where = first(np.abs(values) > MOST_LOGIT)
         raise ValueError(
@@ -585,27 +559,10 @@ def as_logits(values: FloatArray, name: str = "y_prob") -> FloatArray:
     return values
 
 
-def as_forecast(
-    values: FloatArray,
-    *,
-    input: Input,
-    rows: Rows = "as-given",
-    name: str = "y_prob",
-    remedies: Remedies = row_sums.USUAL,
-) -> Forecast:
+def as_forecast(values: FloatArray, *, input: Input, **said: Any) -> Forecast:
     """Probabilities whose rows sum to one, or logits; one column stands for itself and its complement."""
-    is_logit = _check_input(input, rows) == "logit"
-    if values.ndim == 1:
-        column = as_logits(values, name) if is_logit else as_score(values, name, rows, remedies)
-        return two_columns(column, is_logit=is_logit)
-    n_classes = values.shape[1]
-    if n_classes < 2:
-        raise ValueError(
-            f"{name} must have at least 2 columns when it is a table; got 1. Pass the column itself, of shape (n_samples,)."
-        )
-    if is_logit:
-        return Forecast(as_logits(values, name), is_logit=True)
-    return Forecast(row_sums.as_probabilities(name, values, rows, remedies))
+    found, is_logit = declared(values, input=input, **said), input == "logit"
+    return Forecast(found, is_logit) if found.ndim == 2 else two_columns(found, is_logit=is_logit)
 
 
 def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_weight") -> Weights:
@@ -634,13 +591,3 @@ def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_
             "Multiply the weights by one number."
         )
     return Weights(weight)
-
-
-def _check_input(input: Input, rows: Rows) -> Input:
-    if not isinstance(input, str) or input not in ("probability", "logit"):
-        raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
-    if row_sums.one_of(rows) == "percent" and input == "logit":
-        raise ValueError(
-            "rows must not be 'percent' where input='logit'; got both. Logits are no percent: leave one out."
-        )
-    return input

@@ -51,16 +51,10 @@ def meant(word: str, known: Iterable[str]) -> str | None:
 
 def nearest(word: str, known: Iterable[str]) -> list[str]:
     """Return the known words that are nearest, the nearest first."""
-    matcher = SequenceMatcher()
-    matcher.set_seq2(folded(word))
-    likeness = {}
-    for other in known:
-        matcher.set_seq1(folded(other))
-        likeness[other] = matcher.ratio()
+    likeness = {other: SequenceMatcher(None, folded(other), folded(word)).ratio() for other in known}
     least = max([LEAST, *(alike - MARGIN for alike in likeness.values())])
-    return sorted((other for other in likeness if likeness[other] >= least), key=lambda other: -likeness[other])[
-        :MOST_SUGGESTED
-    ]
+    near = (other for other in likeness if likeness[other] >= least)
+    return sorted(near, key=lambda other: -likeness[other])[:MOST_SUGGESTED]
 
 
 def question(near: list[str]) -> str:
@@ -93,25 +87,29 @@ def number(
     hint: str,
 ) -> float:
     """Return a finite number within its limits; ``above`` and ``below`` are limits that it must not reach."""
-    if isinstance(value, NO_SINGLE_NUMBER) or not is_number(value):
-        raise TypeError(f"{name} must be a number{_limits(least, most, above, below)}; got {value!r}. {hint}.")
-    try:
-        found = float(value)
-    except OverflowError:  # a whole number beyond all floats
-        found = np.inf
-    if not (np.isfinite(found) and least <= found <= most and above < found < below):
-        raise ValueError(f"{name} must be a number{_limits(least, most, above, below)}; got {value!r}. {hint}.")
+    wanted = f"{name} must be a number{_limits(least, most, above, below)}"
+    found = _single(wanted, value, hint)
+    require(np.isfinite(found) and least <= found <= most and above < found < below, wanted, value=value, hint=hint)
     return found
+
+
+def _single(wanted: str, value: object, hint: str) -> float:
+    """Return a single number, infinite where it is a whole one beyond all floats."""
+    if isinstance(value, NO_SINGLE_NUMBER) or not is_number(value):
+        raise TypeError(f"{wanted}; got {value!r}. {hint}.")
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 def whole(name: str, value: object, *, least: int, most: float = np.inf, hint: str) -> int:
     """Return a whole number that is at least, and at most, so much."""
+    wanted = f"{name} must be a whole number, at least {least}"
     if not is_whole(value):
-        raise TypeError(f"{name} must be a whole number, at least {least}; got {value!r}. {hint}.")
-    if value < least:
-        raise ValueError(f"{name} must be a whole number, at least {least}; got {value!r}. {hint}.")
-    if int(value) > most:
-        raise ValueError(f"{name} must be at most {most}; got {value!r}. {hint}.")
+        raise TypeError(f"{wanted}; got {value!r}. {hint}.")
+    require(value >= least, wanted, value=value, hint=hint)
+    require(int(value) <= most, f"{name} must be at most {most}", value=value, hint=hint)
     return int(value)
 
 
@@ -122,11 +120,10 @@ def resamples(value: object, *, least: int = 1, hint: str) -> int:
 
 def fraction(name: str, value: object, *, hint: str) -> float:
     """Return a number between 0 and 1."""
-    if isinstance(value, NO_SINGLE_NUMBER) or not is_number(value):
-        raise TypeError(f"{name} must be a fraction in (0, 1); got {value!r}. {hint}.")
-    if not 0.0 < float(value) < 1.0:
-        raise ValueError(f"{name} must be a fraction in (0, 1); got {value!r}. {hint}.")
-    return float(value)
+    wanted = f"{name} must be a fraction in (0, 1)"
+    found = _single(wanted, value, hint)
+    require(0.0 < found < 1.0, wanted, value=value, hint=hint)
+    return found
 
 
 def source(name: str, value: object) -> np.random.Generator | int | None:
@@ -401,13 +398,12 @@ Advance = Callable[[int], object]
 @contextmanager
 def progress_bar(total: int | None, *, show: bool, desc: str, unit: str) -> Iterator[Advance]:
     """Open a bar of so many units, None if that is not known; it is gone when the block ends, however it ends."""
-    if not show:
-        yield _ignored
-        return
     try:
         from tqdm import tqdm
     except ImportError:
-        yield _ignored
+        show = False
+    if not show:
+        yield lambda units: None
         return
     with tqdm(total=total, desc=desc, unit=unit, unit_scale=True, leave=False) as bar:
         yield bar.update
@@ -419,10 +415,6 @@ def tracked(items: Iterable[T], total: int, *, show: bool, desc: str, unit: str)
         for item in items:
             yield item
             advance(1)
-
-
-def _ignored(units: int) -> None:
-    """Nobody asked."""
 
 
 # Proper scores of the probability of one event: a forecaster minimises them on average by giving the believed probability

@@ -106,23 +106,9 @@ def _unknown(package: str, name: str, *, is_import: bool) -> Exception:
 # Where a name is that was asked of the wrong package: in another package of ours, or under another name
 
 
-PACKAGES = (
-    "assessment",
-    "binning",
-    "calibrators",
-    "curves",
-    "datasets",
-    "decisions",
-    "exceptions",
-    "interop",
-    "metrics",
-    "notions",
-    "monitoring",
-    "planning",
-    "registry",
-    "report",
-    "significance",
-)
+ROOT = Path(__file__).parents[1]
+
+PACKAGES = [name for name, home in read_stub("calibrant", ROOT / "__init__.pyi")[0].items() if home[1] is None]
 """The public packages of calibrant. Each public name stands in exactly one of them; the front door repeats some."""
 
 FOREIGN = Path(__file__).with_name("foreign.json")
@@ -145,7 +131,7 @@ def load(name: str) -> Any:
 
 def _names(package: str) -> list[str]:
     """Return the public names of a package, or of a module that lists them."""
-    home = Path(__file__).parents[1] / package
+    home = ROOT / package
     if (stub := home / "__init__.pyi").exists():
         return read_stub(f"calibrant.{package}".rstrip("."), stub)[1]
     listed = next(

@@ -178,24 +178,12 @@ def find(kind: Kind, name: str) -> Entry:
     for entry in known.values():
         if asked in map(folded, (*entry.words, *entry.names)):
             return entry
+    words = {word: entry.name for entry in known.values() for word in (*entry.words, entry.names[0])}
     theirs = meant(name, WORDS)
-    near = [WORDS[theirs]] if theirs and WORDS[theirs] in known else nearest(name, _suggested(known))
-    hint = question(_one_word_each(near, known)) or "See `calibrant list`."
+    near = [WORDS[theirs]] if theirs and WORDS[theirs] in known else nearest(name, words)
+    first = {words[word]: word for word in reversed(near)}  # of each thing the nearest word
+    hint = question(list(first.values())[::-1]) or "See `calibrant list`."
     raise ValueError(f"{kind} must be one of {', '.join(map(repr, known))}; got {name!r}. {hint}")
-
-
-def _suggested(known: Mapping[str, Entry]) -> list[str]:
-    """Return what an unknown word may have been meant for: declared words, and names of functions and classes."""
-    return [word for entry in known.values() for word in (*entry.words, entry.names[0])]
-
-
-def _one_word_each(words: Sequence[str], known: Mapping[str, Entry]) -> list[str]:
-    """Return the first of the words for each thing."""
-    first: dict[str, str] = {}
-    for word in words:
-        name = next(entry.name for entry in known.values() if word in (*entry.words, *entry.names))
-        first.setdefault(name, word)
-    return list(first.values())
 
 
 def named(target: object) -> Entry | None:

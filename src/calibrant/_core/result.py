@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from functools import update_wrapper
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import get_annotations
 from string import Formatter
 from textwrap import fill
 from types import FunctionType
@@ -18,8 +15,6 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-
-from calibrant._core.checks import require
 
 # The columns of a result's data frame, declared by where each is read
 
@@ -55,11 +50,6 @@ class Table:
         columns = fill(f"Columns {names}{some}.", 116, initial_indent="    ", subsequent_indent="    ")
         return TO_FRAME.format(rows=rows, columns=columns)
 
-    @property
-    def paths(self) -> list[str]:
-        """Where the columns are read."""
-        return [_named(column)[1] for column in self.columns]
-
     def of(self, result: object) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a result, by name."""
         panels = len(getattr(result, "panels", ())) or 1
@@ -84,26 +74,6 @@ def read(of: Any, path: str) -> Any:
             return None
         of = [getattr(part, step) for part in of] if isinstance(of, (tuple, list)) else getattr(of, step)
     return of
-
-
-def missing_step(kind: type, path: str) -> str | None:
-    """Return the first step of a path that a class, or a dataclass of its fields, does not have, as far as annotations tell."""
-    step, _, rest = path.partition(".")
-    for base in kind.__mro__:
-        if step in (hints := get_annotations(base)):
-            missing = [missing_step(part, rest) for part in _dataclasses(str(hints[step]), base)] if rest else []
-            return missing[0] if missing and all(missing) else None
-        if step in vars(base):
-            return None
-    return step
-
-
-def _dataclasses(hint: str, base: type) -> list[type]:
-    """Return the dataclasses that an annotation in the module of a class names."""
-    names = vars(sys.modules[base.__module__])
-    return [
-        found for name in re.findall(r"\w+", hint) if is_dataclass(found := names.get(name)) and isinstance(found, type)
-    ]
 
 
 def _named(column: str) -> tuple[str, str]:
@@ -170,10 +140,6 @@ class Result(Record):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         own = vars(cls)
-        if "_table" in own:
-            _require_paths(cls, "_table", cls._table.paths)
-        if "_summary" in own:
-            _require_paths(cls, "_summary", [path for _, path, *_ in Formatter().parse(cls._summary) if path])
         if "__repr__" not in own:  # else the decorator of dataclasses would write one that prints all arrays
             cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
         if "_table" in own and "to_frame" not in own:
@@ -191,24 +157,23 @@ class Result(Record):
 class Picture:
     """What ``plot`` draws, and the function that does it, such as "curves.corp.plot_corp".
 
-    ``options`` says what else it takes, ``axes`` is what it calls the axes, and ``of`` the part of the result that it draws, if
-    not the whole.
+    ``takes`` names what else it takes, or ``options`` says so in words; ``axes`` is what it calls the axes, and ``of`` the part
+    of the result that it draws, if not the whole.
     """
 
     what: str
     by: str
-    options: str = "None."
+    takes: tuple[str, ...] = ()
+    options: str = ""
     axes: str = "ax"
     of: str = ""
-
-    def __post_init__(self) -> None:
-        must = "by of a Picture must be a module of calibrant and a function in it"
-        require("." in self.by, must, value=self.by, hint="Write 'curves.corp.plot_corp'")
 
     @property
     def docstring(self) -> str:
         """Docstring of the ``plot`` of a class."""
-        return PLOT.format(what=self.what, options=self.options)
+        named = ", ".join(f"``{name}``" for name in self.takes)
+        options = f"Those of `{self.by.rpartition('.')[2]}`: {named}." if named else self.options or "None."
+        return PLOT.format(what=self.what, options=options)
 
     def draw(self, result: object, ax: Any, options: dict[str, Any]) -> Any:
         """Draw a result on the axes that are given, or on new ones."""
@@ -230,8 +195,6 @@ class DrawnResult(Result):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "_picture" in vars(cls):
-            _require_paths(cls, "_picture", [cls._picture.of] if cls._picture.of else [])
         if "_picture" in vars(cls) and "plot" not in vars(cls):
             cls.plot = _documented(cls.plot, cls._picture.docstring)  # type: ignore[method-assign]
 
@@ -266,19 +229,6 @@ def _size(value: Any) -> int:
     if not isinstance(value, list):
         return len(value)
     return sum(len(part) if hasattr(part, "__len__") else 1 for part in value)
-
-
-def _require_paths(kind: type, declared: str, paths: Sequence[str]) -> None:
-    """Refuse a class of results that declares something to be read where nothing is."""
-    for path in paths:
-        step = missing_step(kind, path)
-        require(
-            step is None,
-            f"{declared} of {kind.__name__} must read fields or properties of the class and its parts",
-            got=f"{path!r}, and there is no {step!r}",
-            hint="Declare it, or correct the path",
-            error=TypeError,
-        )
 
 
 def _documented(method: Any, docstring: str) -> Any:

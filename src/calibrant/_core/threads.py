@@ -5,14 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from queue import Full, Queue
-from threading import Event, Thread
 from typing import TypeVar
-
-# Work of which more work follows, done by threads side by side or in one
-
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -31,13 +26,16 @@ def side_by_side(
     then: Callable[[Item, Found], Iterable[Item]],
     n_workers: int,
 ) -> None:
-    """Do the work of all items, of at most so many at a time, the last one first.
+    """Do the work of all items, of at most so many at a time, the last one first; one worker needs no thread.
 
     ``then`` is told of each item what was found, one after the other, and returns the items that come next. An interruption
     waits for the work that is being done, and no longer.
     """
     waiting = list(items)
     running: dict[Future[Found], Item] = {}
+    while waiting and n_workers < 2:
+        item = waiting.pop()
+        waiting += then(item, work(item))
     pool = ThreadPoolExecutor(n_workers)
     try:
         while waiting or running:
@@ -50,27 +48,11 @@ def side_by_side(
         pool.shutdown(cancel_futures=True)
 
 
-def one_by_one(
-    work: Callable[[Item], Found], items: Iterable[Item], then: Callable[[Item, Found], Iterable[Item]]
-) -> None:
-    """Do the same without threads."""
-    waiting = list(items)
-    while waiting:
-        item = waiting.pop()
-        waiting += then(item, work(item))
+def in_order(work: Callable[[Item], Found], items: Iterable[Item], n_workers: int) -> Iterator[Found]:
+    """Do the work of all items, of so many at a time, and give what was found in their order.
 
-
-def in_order(work: Callable[[Item], Found], items: Sequence[Item], n_workers: int) -> Iterator[Found]:
-    """Do the work of all items, of so many at a time, and give what was found in their order."""
-    if n_workers < 2 or len(items) < 2:
-        yield from map(work, items)
-        return
-    with ThreadPoolExecutor(min(n_workers, len(items))) as pool:
-        yield from pool.map(work, items)
-
-
-def streamed(work: Callable[[Item], Found], items: Iterable[Item], n_workers: int) -> Iterator[Found]:
-    """Do the same of items that are made as they are asked for: only a few more of them than workers are there at a time."""
+    Items are made as they are asked for: only a few more of them than workers are there at a time.
+    """
     if n_workers < 2:
         yield from map(work, items)
         return
@@ -89,41 +71,15 @@ def streamed(work: Callable[[Item], Found], items: Iterable[Item], n_workers: in
 
 def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
     """Make items in a thread of their own, at most so many before they are asked for; an error is raised where it would be."""
-    queue: Queue[tuple[bool, Item | BaseException | None]] = Queue(most)
-    is_over = Event()
-
-    def put(made: bool, what: Item | BaseException | None) -> bool:
-        while not is_over.is_set():
-            try:
-                queue.put((made, what), timeout=0.1)
-            except Full:
-                continue
-            return True
-        return False
-
-    def make() -> None:
-        try:
-            for item in items:
-                if not put(True, item):
-                    return
-            put(False, None)
-        except BaseException as error:  # it is raised where the items are asked for
-            put(False, error)
-
-    thread = Thread(target=make, daemon=True)
-    thread.start()
+    source = iter(items)
+    pool = ThreadPoolExecutor(1)
+    made: deque[Future[Item | None]] = deque(pool.submit(next, source, None) for _ in range(most))
     try:
-        while True:
-            made, what = queue.get()
-            if made:
-                yield what  # type: ignore[misc]
-            elif isinstance(what, BaseException):
-                raise what
-            else:
-                return
+        while (item := made.popleft().result()) is not None:
+            made.append(pool.submit(next, source, None))
+            yield item
     finally:
-        is_over.set()
-        thread.join()
+        pool.shutdown(cancel_futures=True)
 
 
 # When compiled loops are worth loading
@@ -136,14 +92,8 @@ FEWEST = 1 << 13
 """Numbers from which a loaded loop is faster than NumPy."""
 
 
-class Forgone:
-    """Seconds that loops would have saved so far."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-
-FORGONE = Forgone()
+FORGONE = [0.0]
+"""Seconds that loops would have saved so far."""
 
 
 def are_loaded() -> bool:
@@ -155,5 +105,5 @@ def pays(numbers: int, saved: float) -> bool:
     """Whether to use a compiled loop on so many numbers, which saves so many seconds a number."""
     if are_loaded():
         return numbers >= FEWEST
-    FORGONE.seconds += numbers * saved
-    return FORGONE.seconds > LOADING
+    FORGONE[0] += numbers * saved
+    return FORGONE[0] > LOADING

@@ -270,7 +270,7 @@ class Assessment(DrawnResult):
     _picture = Picture(
         "the reliability diagram",
         "curves.reliability.plot_reliability",
-        options="Those of `plot_reliability`: ``panels``, ``style``, ``markers``, ``axis``, ``below``, ``intervals``.",
+        takes=("panels", "style", "markers", "axis", "below", "intervals"),
         of="curve",
     )
 
@@ -432,8 +432,9 @@ def assess(
     plan = plan_of(metrics_of, problem, cut, notion)
     asked = plan.cells
     rest = [pair for pair in shown if pair not in asked]
-    fine = (shown[0][0], CELLS) if shown[0][0].n_parts(problem) == 1 else None
-    sums, of_curves = scans(problem, plan, Plan.of_cells([*rest, fine] if fine else rest))
+    own = shown[0][0].one_score_a_row and shown[0][0].n_parts(problem) == 1
+    fine = (shown[0][0] if own else as_notion("confidence", problem), CELLS)
+    sums, of_curves = scans(problem, plan, Plan.of_cells([*rest, fine]))
     impossible = {name: metric.impossible(simplex, sums) for name, (_, metric) in chosen.items()}
     for events in impossible.values():
         if events is not None:
@@ -465,7 +466,8 @@ def assess(
         level=level,
         n_resamples=n_resamples,
         verdict=verdict_of(
-            of_curves.of(*fine)[0] if fine else None,
+            of_curves.of(*fine)[0].bins,
+            fine[0].of_predictions,
             curve,
             class_curve,
             {row.symbol: row.estimate for row in rows if row.metric in ERRORS},

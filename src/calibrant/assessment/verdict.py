@@ -20,10 +20,10 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.result import Result, Table, shown_pvalue
 from calibrant._core.rows import Weights
 from calibrant.binning import Bins, FineGrid
+from calibrant.binning.bins import residual_of_sums
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.fit.log_loss import Recalibration
 from calibrant.metrics.estimate import Estimate
-from calibrant.sums.sums import BinnedProblem
 
 CELLS = FineGrid(64)
 """Cells in place of scores: they are 2 % wide, and those of certain scores, up to 2^-40, stand apart."""
@@ -42,6 +42,9 @@ MOST_NAMED = 3
 
 SLOPES = ("too extreme", "too timid")
 
+REVERSED = "wrong way round"
+"""The fault of a negative slope."""
+
 UNEQUAL = 0.5
 """Share of the rows that weights must be worth, or the verdict says how many they are worth."""
 
@@ -54,15 +57,17 @@ class Verdict(Result):
     ----------
     faults : tuple of str
         Empty where no miscalibration was detected. Of an event "too high" or "too low" on average, "too extreme" or "too timid"
-        (calibration slope below or above 1). Of predicted classes "over-confident" or "under-confident" on average, and the
-        slope only if neither. "by class" if a class is too high or too low, and "other" if a calibration error is significant
-        and nothing of this is.
+        (calibration slope below or above 1). Of predicted classes, and of a notion of several events, "over-confident" or
+        "under-confident" on average, and the slope only if neither. "wrong way round", before all others, if the slope is
+        below 0. "by class" if a class is too high or too low, and "other" if a calibration error is significant and nothing of
+        this is.
     predicted, observed : float
-        Mean predicted probability and event rate, or mean confidence and accuracy; NaN of a notion of several events.
+        Mean predicted probability and event rate, or mean confidence and accuracy.
     points, lower, upper : float
         Their difference in percentage points, positive if the predictions are too high, with its interval.
     slope, slope_lower, slope_upper : float
-        Calibration slope without the certain rows, with its interval; NaN where it is not defined.
+        Calibration slope without the certain rows, or with them if it is not defined without and some of them are wrong;
+        with its interval. NaN where it is not defined.
     by_class : dict of str to float
         Percentage points by which classes are too high (positive) or too low, the largest first.
     pvalue : float
@@ -137,15 +142,17 @@ class Shift(NamedTuple):
     def of(cls, parts: Sequence[Bins], rows_per_weight: float) -> Shift:
         """Compare the sums of the bins; each weight is worth so many independent rows."""
         at = np.repeat(np.arange(len(parts)), [len(bins) for bins in parts])
-        weight, scores, events = (
+        weight, scores, events, count = (
             np.concatenate([[], *(getattr(bins, name) for bins in parts)])
-            for name in ("weight", "score_sum", "outcome_sum")
+            for name in ("weight", "score_sum", "outcome_sum", "count")
         )
         add = partial(np.bincount, at, minlength=len(parts))
         p = np.clip(np.divide(scores, weight, out=np.zeros_like(scores), where=weight > 0), 0.0, 1.0)
         total = np.maximum(add(weight), np.finfo(float).tiny)
-        predicted, observed, n = add(scores) / total, add(events) / total, total * rows_per_weight
-        difference = predicted - observed
+        predicted, n = add(scores) / total, total * rows_per_weight
+        sums = (add(each).astype(np.float64) for each in (events, scores, count))
+        difference = -residual_of_sums(*sums) / total
+        observed = predicted - difference
         calibrated = add(weight * p * (1.0 - p)) / total
         seen = add(events * (1.0 - p) ** 2 + (weight - events) * p**2) / total - difference**2
         third = add(weight * p * (1.0 - p) * (1.0 - 2.0 * p)) / total
@@ -176,12 +183,6 @@ def _pvalue(excess: float, sd: float, third: float) -> float:
         k = 4.0 / skew**2
         tail = gammaincc(k, k + math.sqrt(k) * t) if skew > 0 else gammainc(k, max(k - math.sqrt(k) * t, 0.0))
     return min(1.0, 2.0 * float(tail))
-
-
-UNKNOWN = np.full(1, np.nan)
-
-NOTHING = Shift(UNKNOWN, UNKNOWN, UNKNOWN, np.ones(1))
-"""In place of the shift of a notion of several events."""
 
 
 class Slope(NamedTuple):
@@ -216,7 +217,8 @@ class Slope(NamedTuple):
 
 
 def verdict_of(
-    cells: BinnedProblem | None,
+    bins: Bins,
+    of_predictions: bool,
     curve: ReliabilityCurve,
     class_curve: ReliabilityCurve,
     errors: Mapping[str, Estimate],
@@ -225,30 +227,33 @@ def verdict_of(
 ) -> Verdict:
     """Return the verdict from sums of a forecast.
 
-    ``cells`` are those of `CELLS`, of a notion of one event; None of several. ``errors`` are the calibration errors that are
-    known, by their symbols.
+    ``bins`` are those of `CELLS`: of a notion of one event a row, else of the confidence, whose event is that the predicted
+    class is right (``of_predictions``). ``errors`` are the calibration errors that are known, by their symbols.
     """
     each, n, z = weights.effective_rows_per_weight, round(weights.rows), float(ndtri(1.0 - level / 2.0))
-    main, slope, certain, wrong = NOTHING, Slope(math.nan), 0, 0
-    if cells is not None:
-        bins = cells.bins
-        main, slope = Shift.of([bins], each), Slope.of(bins, each, CERTAIN)
-        at_ends = bins.weight[:CERTAIN].sum() + bins.weight[-CERTAIN:].sum()
-        missed = bins.outcome_sum[:CERTAIN].sum() + (bins.weight - bins.outcome_sum)[-CERTAIN:].sum()
-        certain, wrong = (round(float(rows) * weights.rows_per_weight) for rows in (at_ends, missed))
-    panels = class_curve.panels if cells is None or curve.of_predictions else ()
+    main, slope = Shift.of([bins], each), Slope.of(bins, each, CERTAIN)
+    at_ends = bins.weight[:CERTAIN].sum() + bins.weight[-CERTAIN:].sum()
+    missed = bins.outcome_sum[:CERTAIN].sum() + (bins.weight - bins.outcome_sum)[-CERTAIN:].sum()
+    certain, wrong = (round(float(rows) * weights.rows_per_weight) for rows in (at_ends, missed))
+    with_certain = Slope.of(bins, each) if wrong else slope
+    if math.isnan(slope.value):  # the certain rows alone have a direction
+        slope = with_certain
+    panels = class_curve.panels if of_predictions else ()
     classes = Shift.of([panel.bins for panel in panels], each)
     drawn = {symbol: one.pvalue for symbol, one in errors.items() if one.pvalue is not None}
-    asked = 2 * (cells is not None) + bool(panels) + bool(drawn)
+    asked = 2 + bool(panels) + bool(drawn)
     of_shift, of_slope = asked * float(main.pvalue[0]), asked * slope.pvalue
     of_class = asked * len(panels) * classes.pvalue
     of_error = {symbol: asked * len(drawn) * pvalue for symbol, pvalue in drawn.items()}
 
-    faults = []
+    below_zero = slope.value < 0.0 and (
+        math.isinf(slope.value) or 2.0 * asked * ndtr(slope.value / slope.error) <= level
+    )
+    faults = [REVERSED] if of_slope <= level and below_zero else []
     if of_shift <= level:
-        words = ("over-confident", "under-confident") if curve.of_predictions else ("too high", "too low")
+        words = ("over-confident", "under-confident") if of_predictions else ("too high", "too low")
         faults.append(words[int(main.points[0] < 0)])
-    if of_slope <= level and not (faults and curve.of_predictions):
+    if of_slope <= level and REVERSED not in faults and not (faults and of_predictions):
         faults.append("too timid" if slope.value > 1.0 else "too extreme")
     largest = [j for j in np.argsort(-np.abs(classes.points)).tolist() if of_class[j] <= level]
     if largest:
@@ -277,11 +282,19 @@ def verdict_of(
         level=level,
         sentences=(),
     )
-    sentences = [_found(found, n, curve, slope.off, {symbol: errors[symbol] for symbol in significant})]
-    if not faults and smallest <= asked * level:
-        alone, adjusted = (shown_pvalue(p, None, ".2g", name="p") for p in (smallest / asked, found.pvalue))
+    known = {symbol: errors[symbol] for symbol in significant}
+    sentences = [_found(found, n, curve, slope.off, known, of_predictions=of_predictions)]
+    by_itself = {"the difference": float(main.pvalue[0]), "the calibration slope": slope.pvalue, **drawn}
+    name, least = min(by_itself.items(), key=lambda item: item[1])
+    leaves_out = max(found.lower, -found.upper, found.slope_lower - 1.0, 1.0 - found.slope_upper) > 0.0
+    if not faults and (least <= level or leaves_out):
+        alone, adjusted = (
+            shown_pvalue(min(1.0, times * least), None, ".2g", name="p")
+            for times in (1, asked * (len(drawn) if name in drawn else 1))
+        )
         sentences.append(
-            f"One of {asked} tests finds something if it stands alone ({alone}), but not as one of {asked} ({adjusted})."
+            f"By itself {name} speaks against calibration ({alone}), but not as one of {len(by_itself) + len(panels)} tests "
+            f"({adjusted})."
         )
     if len(faults) > 1 and faults[1] in SLOPES:
         sentences.append(f"It is also {faults[1]}: {_slope(found)}.")
@@ -289,9 +302,9 @@ def verdict_of(
         sentences.append(f"Class by class, {_classes(found)}.")
     if wrong:
         moved = ""
-        if math.isfinite(slope.value):
-            with_them = Slope.of(cells.bins, each).value if cells is not None else math.nan
-            moved = f": with the certain rows the calibration slope is {with_them:.3g}, without them {slope.value:.3g}"
+        if math.isfinite(slope.value) and slope != with_certain:
+            with_them, without = with_certain.value, slope.value
+            moved = f": with the certain rows the calibration slope is {with_them:.3g}, without them {without:.3g}"
         are = "is" if wrong == 1 else "are"
         sentences.append(f"{wrong} of {_rows(n)} {are} wrong with a probability within 1e-12 of 0 or 1{moved}.")
     if weights.effective_rows < UNEQUAL * len(weights) and not weights.are_counts:
@@ -299,35 +312,46 @@ def verdict_of(
     return replace(found, sentences=tuple(sentences))
 
 
-def _found(found: Verdict, n: int, curve: ReliabilityCurve, off: float, significant: Mapping[str, Estimate]) -> str:
+def _found(
+    found: Verdict,
+    n: int,
+    curve: ReliabilityCurve,
+    off: float,
+    significant: Mapping[str, Estimate],
+    *,
+    of_predictions: bool,
+) -> str:
     """Return the first sentence: the first fault, with its size."""
     panel, fault = curve.panels[0], found.faults[0] if found.faults else "none"
-    is_one = not math.isnan(found.predicted)
     predicted, observed = _percent(100.0 * found.predicted), _percent(100.0 * found.observed)
     facts = (
         f"mean confidence {predicted}, accuracy {observed}"
-        if curve.of_predictions
+        if of_predictions
         else f"{panel.name} occurred in {observed} of the rows, predicted {predicted} on average"
     )
     ends = (found.lower, found.upper) if found.points >= 0 or fault == "none" else (-found.upper, -found.lower)
     interval = f"{_coverage(found)} {_points(ends[0])} to {_points(ends[1])}"
     match fault:
         case "none":
-            means = f": {facts} (difference {_points(found.points)} points, {interval})" if is_one else ""
-            return f"No miscalibration was detected in {_rows(n)}{means}."
+            means = f"{facts} (difference {_points(found.points)} points, {interval})"
+            return f"No miscalibration was detected in {_rows(n)}: {means}."
+        case "wrong way round":
+            rarer = "high confidences are right less often than low ones" if of_predictions else ""
+            rarer = rarer or f"{panel.name} is rarer where its probability is higher"
+            return f"The wrong way round: {rarer}; {_slope(found)}. Are labels or columns swapped? On average {facts}."
         case "too extreme" | "too timid":
             ends_are = ("high", "low") if fault == "too extreme" else ("low", "high")
-            what = "confidences" if curve.of_predictions else f"probabilities of {panel.name}"
+            what = "confidences" if of_predictions else f"probabilities of {panel.name}"
             how = f"high {what} are too {ends_are[0]} and low ones too {ends_are[1]}"
             return f"{fault.capitalize()} by {_points(100.0 * off)} points on average: {how}; {_slope(found)}."
         case "by class":
-            return f"Off by class: {_classes(found)}{f'; on average {facts}' if is_one else ''}."
+            return f"Off by class: {_classes(found)}; on average {facts}."
         case "other":
             figures = ", ".join(
                 f"{symbol} {one.value:#.4g}, {shown_pvalue(one.pvalue or 0.0, one.least_pvalue, '.3g', name='p')}"
                 for symbol, one in significant.items()
             )
-            where = _where(panel, significant)
+            where = _where(panel, significant) if len(curve.panels) == 1 else ""
             begin = "Too" if where else "Class by class too"
             return f"{begin} high for some predictions and too low for others ({figures}){where}."
         case _:
@@ -339,7 +363,7 @@ def _where(panel: ReliabilityPanel, significant: Mapping[str, Estimate]) -> str:
     if "ECE" not in significant:
         return ""
     bins = panel.bins
-    j = int(np.argmax(np.abs(bins.score_sum - bins.outcome_sum)))
+    j = int(np.argmax(np.abs(bins.residual_sum)))
     left, right, mean, rate = (
         _percent(100.0 * float(x[j])) for x in (bins.left, bins.right, bins.mean_prob, bins.event_rate)
     )

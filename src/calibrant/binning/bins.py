@@ -26,7 +26,7 @@ from calibrant._core.threads import in_order, n_processors, pays
 class Ordered:
     """The distinct scores of a problem; its rows in their order have those of each ``score`` from ``starts`` on.
 
-    ``occurred`` are the outcomes of the rows in that order, if they are known without it.
+    ``occurred`` are the outcomes of the rows in that order, where they are known without it; ``known`` is the order itself.
     """
 
     problem: BinaryProblem
@@ -107,8 +107,7 @@ class Ordered:
 
     def last_of(self, edges: FloatArray) -> IntArray:
         """Return the number of the last score in each bin that holds rows."""
-        ends = np.searchsorted(self.score, edges[1:-1], side="right")
-        ends = np.append(ends, self.score.size)
+        ends = np.append(np.searchsorted(self.score, edges[1:-1], side="right"), self.score.size)
         return ends[np.diff(ends, prepend=0) > 0] - 1
 
     @property
@@ -253,6 +252,14 @@ CHUNK = 1 << 16
 """Rows summed at a time: what is made on the way stays in the processor's cache, whatever the size of the table."""
 
 
+def residual_of_sums(events: FloatArray, scores: FloatArray, count: IntArray | FloatArray) -> FloatArray:
+    """Return sums of outcomes less sums of scores over so many rows each; what rounding may have made of 0 is 0."""
+    residual = events - scores
+    rounding = 2.0 * np.finfo(np.float64).eps * count.reshape(count.shape + (1,) * (residual.ndim - count.ndim))
+    found: FloatArray = np.where(np.abs(residual) <= rounding * np.maximum(events, scores), 0.0, residual)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Bins(Record):
     """Sums over the rows in each bin: of scores, or of whole forecasts in cells of the simplex. Bins of one partition add up.
@@ -280,9 +287,8 @@ class Bins(Record):
         """Edges of bins of scores, shape (n_bins + 1,): bin b is (edges[b], edges[b + 1]]. Cells of the simplex have none."""
         if isinstance(self.partition, Edges):
             return self.partition.edges
-        raise AttributeError(
-            f"bins must be those of scores to have edges; got {type(self.partition).__name__}. Ask its partition instead."
-        )
+        kind = type(self.partition).__name__
+        raise AttributeError(f"bins must be those of scores to have edges; got {kind}. Ask its partition instead.")
 
     @property
     def left(self) -> FloatArray:
@@ -305,9 +311,14 @@ class Bins(Record):
         return self._mean(self.outcome_sum)
 
     @property
+    def residual_sum(self) -> FloatArray:
+        """Sum of the weighted outcomes less that of the scores of each bin; what rounding may have made of 0 is 0."""
+        return residual_of_sums(self.outcome_sum, self.score_sum, self.count)
+
+    @property
     def gap(self) -> FloatArray:
         """Event rate minus mean score; NaN where a bin is empty."""
-        return self._mean(self.outcome_sum - self.score_sum)
+        return self._mean(self.residual_sum)
 
     def index(self, prob: FloatArray) -> IntArray:
         """Find the bin of each score or forecast.
@@ -330,27 +341,16 @@ class Bins(Record):
                 return self
             if not self.count.any():
                 return other
-        require(
-            self.partition.is_same(other.partition),
-            "bins add up only over the same edges",
-            got="different ones",
-            hint="Fix them first: EqualWidth(n), or one binning",
-        )
-        return Bins(
-            self.partition,
-            self.count + other.count,
-            self.weight + other.weight,
-            self.score_sum + other.score_sum,
-            self.outcome_sum + other.outcome_sum,
-        )
+        must, hint = "bins add up only over the same edges", "Fix them first: EqualWidth(n), or one binning"
+        require(self.partition.is_same(other.partition), must, got="different ones", hint=hint)
+        names = ("count", "weight", "score_sum", "outcome_sum")
+        return Bins(self.partition, *(getattr(self, name) + getattr(other, name) for name in names))
 
     def __len__(self) -> int:
         return self.count.size
 
     def _mean(self, total: FloatArray) -> FloatArray:
-        weight = self.weight if total.ndim == 1 else self.weight[:, None]
-        mean = np.empty(total.shape)
-        mean.fill(np.nan)
+        weight, mean = self.weight if total.ndim == 1 else self.weight[:, None], np.full(total.shape, np.nan)
         np.divide(total, weight, out=mean, where=weight > 0)
         return mean
 
@@ -380,11 +380,11 @@ def sums_over(partition: Partition, problem: Problem, index: Index | None = None
             score = problem.score[rows]
             return _of_scores(find(score), score, problem.outcome[rows], weights, n_cells)
         prob = problem.prob[rows]
-        return _of_forecasts(find(prob), prob, problem.label[rows], weights, n_cells)
+        at = find(prob)
+        scores = np.stack([_weighted(at, column, weights, n_cells) for column in prob.T], axis=1)
+        outcomes = class_sums(at, problem.label[rows], weights.values, scores.shape)
+        return np.bincount(at, minlength=n_cells), np.bincount(at, weights.values, n_cells), scores, outcomes
 
-    if 0 < problem.size <= CHUNK and isinstance(problem, BinaryProblem):  # slicing few rows takes as long as summing
-        score = problem.score
-        return Bins(partition, *_of_scores(find(score), score, problem.outcome, problem.weights, n_cells))
     if problem.size:
         return Bins(partition, *added(map(read, chunks(problem.size))))
     shape = (n_cells,) if isinstance(problem, BinaryProblem) else (n_cells, problem.classes.size)
@@ -405,14 +405,6 @@ def _of_scores(at: IntArray, score: FloatArray, outcome: BoolArray, weights: Wei
     if weights.is_unit:
         return count, count.astype(np.float64), scores, events.astype(np.float64)
     return count, np.bincount(at, weights.values, n_bins), scores, _weighted(at, outcome, weights, n_bins)
-
-
-def _of_forecasts(at: IntArray, prob: FloatArray, label: IntArray, weights: Weights, n_cells: int) -> Cut:
-    """Sum rows of a problem on the simplex over the cells in which they are."""
-    count = np.bincount(at, minlength=n_cells)
-    scores = np.stack([_weighted(at, column, weights, n_cells) for column in prob.T], axis=1)
-    outcomes = class_sums(at, label, weights.values, scores.shape)
-    return count, np.bincount(at, weights.values, n_cells), scores, outcomes
 
 
 def class_sums(cell: IntArray, label: IntArray, weight: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -465,20 +457,14 @@ class Binning(ABC):
 
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Cut the scores of a problem and sum over the bins."""
-        return sums_over(Edges(self._checked_edges(problem)), problem)
-
-    def _checked_edges(self, problem: BinaryProblem) -> FloatArray:
-        """Return the edges, if they are some; one bin where there are no rows, so that a binning of one's own needs none."""
-        if problem.size == 0:
-            return np.array([0.0, 1.0])
-        edges = np.asarray(self.edges(problem), dtype=np.float64)
+        edges = np.asarray(self.edges(problem), dtype=np.float64) if problem.size else np.array([0.0, 1.0])
         require(
             edges.ndim == 1 and edges.size >= 2 and bool((edges[1:] >= edges[:-1]).all()),
             f"edges of {type(self).__name__} must be two numbers or more that do not decrease",
             got=f"shape {edges.shape}" if edges.ndim != 1 or edges.size < 2 else f"{edges}",
             hint="See that edges(problem) returns an array of shape (n_bins + 1,)",
         )
-        return edges
+        return sums_over(Edges(edges), problem)
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Find the edges for a problem whose scores are in order already.
@@ -545,9 +531,11 @@ class EqualMass(OrderedBinning):
 
     def edges(self, problem: BinaryProblem) -> FloatArray:
         """Return the scores at which the cumulative weight reaches the equal shares; one bin where there are no rows."""
-        if problem.weights.is_unit and 2 <= self.n_bins <= min(MOST_SELECTED, problem.size):
-            return selected_edges(problem.score, self.n_bins)
-        return super().edges(problem)
+        if not (problem.weights.is_unit and 2 <= self.n_bins <= min(MOST_SELECTED, problem.size)):
+            return super().edges(problem)
+        last = _rows_reached(problem.size, self.n_bins) - 1
+        cuts = np.unique(np.partition(problem.score, last)[last])
+        return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the scores at which the cumulative weight reaches the equal shares."""
@@ -557,7 +545,7 @@ class EqualMass(OrderedBinning):
 def equal_mass_edges(ordered: Ordered, n_bins: int) -> FloatArray:
     """Edges of bins of equal weight, of which there may be more than scores."""
     if ordered.is_whole and n_bins > ordered.score.size:
-        at = np.flatnonzero(np.diff(shares_reached(ordered, n_bins), prepend=0.0))
+        at = np.flatnonzero(np.diff(_shares_reached(ordered, n_bins), prepend=0.0))
     else:
         at = np.searchsorted(ordered.reached, equal_shares(ordered, n_bins), side="left")
         # Shares do not decrease, and so neither do the places: equal ones are neighbours.
@@ -567,11 +555,14 @@ def equal_mass_edges(ordered: Ordered, n_bins: int) -> FloatArray:
     return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
 
 
-def selected_edges(score: FloatArray, n_bins: int) -> FloatArray:
-    """Edges of bins of an equal number of scores, no more of them than scores, which need not be sorted for that."""
-    last = _rows_reached(score.size, n_bins) - 1
-    cuts = np.unique(np.partition(score, last)[last])
-    return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
+def _shares_reached(ordered: Ordered, n_bins: int) -> FloatArray:
+    """Shares of whole weights that are reached up to each score: how many, without a list of them, which may be too long."""
+    base, remainder = divmod(ordered.total, float(n_bins))
+    larger = remainder * (base + 1.0)  # reached by the first bins, of one row more
+    if base == 0.0:
+        return np.minimum(ordered.reached, float(n_bins - 1))
+    beyond = remainder + (ordered.reached - larger) // base
+    return np.minimum(np.where(ordered.reached < larger, ordered.reached // (base + 1.0), beyond), float(n_bins - 1))
 
 
 def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:
@@ -587,16 +578,6 @@ def _rows_reached(total: float, n_bins: int) -> npt.NDArray[Any]:
     base, remainder = divmod(total, n_bins)
     k = np.arange(1, n_bins)
     return k * base + np.minimum(k, remainder)
-
-
-def shares_reached(ordered: Ordered, n_bins: int) -> FloatArray:
-    """Shares of whole weights that are reached up to each score: how many, without a list of them, which may be too long."""
-    base, remainder = divmod(ordered.total, float(n_bins))
-    larger = remainder * (base + 1.0)  # reached by the first bins, of one row more
-    if base == 0.0:
-        return np.minimum(ordered.reached, float(n_bins - 1))
-    beyond = remainder + (ordered.reached - larger) // base
-    return np.minimum(np.where(ordered.reached < larger, ordered.reached // (base + 1.0), beyond), float(n_bins - 1))
 
 
 # The bin of each score among bins of equal width, by arithmetic; the edges have the last word
@@ -722,17 +703,12 @@ NUMBERED = re.compile(r"(.*[^-_ ])[-_ ]([0-9]+)")
 def as_binning(binning: int | str | Binning) -> Binning:
     """Return the binning; a number n means ``EqualWidth(n)``, a word the registered one, "equal-mass-20" that of 20 bins."""
     if type(binning) is int:
-        return _of_number(binning)
+        return EqualWidth(binning)
     no_class("binning", binning, wanted="a number, a word or a Binning")
     if isinstance(binning, str):
         found: Binning = of_word("binning", binning)
         return found
     return binning if isinstance(binning, Binning) else EqualWidth(binning)
-
-
-@lru_cache
-def _of_number(n_bins: int) -> EqualWidth:
-    return EqualWidth(n_bins)
 
 
 def of_word(kind: Kind, word: str) -> Any:
@@ -745,13 +721,8 @@ def of_word(kind: Kind, word: str) -> Any:
         target = find(kind, name).target
     except ValueError as error:
         raise ValueError(str(error).replace(f"got {name!r}", f"got {word!r}")) from None
-    parameters = fields(target) if is_dataclass(target) else ()
-    require(
-        parameters and type(parameters[0].default) is int,
-        f"{kind} {name!r} must stand without a number",
-        value=word,
-        hint=f"Pass {name!r}",
-    )
+    takes_one = is_dataclass(target) and fields(target) and type(fields(target)[0].default) is int
+    require(takes_one, f"{kind} {name!r} must stand without a number", value=word, hint=f"Pass {name!r}")
     return target(int(number))
 
 

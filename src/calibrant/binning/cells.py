@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations, count, cycle
 from math import comb
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from calibrant._core.registry import declare
 from calibrant._core.result import read_only
 from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
 from calibrant.binning import of_word
-from calibrant.binning.bins import UNITS, Bins, Partition, require_bins, sums_over
+from calibrant.binning.bins import Bins, Partition, even_edges, even_index, require_bins, sums_over
 
 # What a binning of the simplex is, and what it gives: sums over the rows of each cell
 
@@ -78,26 +78,15 @@ class GridCells(Partition):
 
     def _check_loaded(self, n_classes: int) -> None:
         SimplexGrid(self.n_bins)
-        require(
-            isinstance(self.known, (list, tuple)),
-            "known must be a list of arrays",
-            got=type(self.known).__name__,
-            hint="Fit anew",
-            error=TypeError,
-        )
-        if self.width != _width(self.n_bins) or len(self.known) != -(-n_classes // self.width):
-            refuse(
-                f"known must have an array for every {_width(self.n_bins)} of {n_classes} classes, and width say so",
-                got=f"{len(self.known)} and {self.width!r}",
-                hint="Fit anew",
-            )
+        is_list, kind = isinstance(self.known, (list, tuple)), type(self.known).__name__
+        require(is_list, "known must be a list of arrays", got=kind, hint="Fit anew", error=TypeError)
+        width = _width(self.n_bins)
+        must = f"known must have an array for every {width} of {n_classes} classes, and width say so"
+        fits = self.width == width and len(self.known) == -(-n_classes // width)
+        require(fits, must, got=f"{len(self.known)} and {self.width!r}", hint="Fit anew")
         for known in self.known:
-            require(
-                numbers("known", known, shape=(None,), least=0, order="rising").size,
-                "known must hold a cell",
-                got="none",
-                hint="Fit anew",
-            )
+            size = numbers("known", known, shape=(None,), least=0, order="rising").size
+            require(size, "known must hold a cell", got="none", hint="Fit anew")
 
     def index(self, prob: FloatArray) -> IntArray:
         """Look up the numbers, some columns at a time."""
@@ -165,22 +154,10 @@ def _width(n_bins: int) -> int:
 
 def _append(code: IntArray, prob: FloatArray, n_bins: int) -> IntArray:
     """Append the bins of columns to a code, as digits of a number."""
+    edges, unit = even_edges(n_bins, np.dtype(np.float64)).edges, float(np.finfo(np.float64).eps)
     for column in prob.T:
-        code = code * n_bins + _bin(column, n_bins)
+        code = code * n_bins + even_index(edges, column.astype(np.float64, copy=False), unit)
     return code
-
-
-def _bin(score: FloatArray, n_bins: int) -> IntArray:
-    """Return the number of edges below each score, as `even_index` does, without an array of all edges, which may be many."""
-    place = score * n_bins
-    at: IntArray = np.ceil(place).astype(np.int64) - 1
-    unsure = np.flatnonzero(np.abs(place - np.rint(place)) <= UNITS * n_bins * np.finfo(np.float64).eps)
-    if unsure.size:  # next to an edge, which has the last word
-        near, beside = np.clip(at[unsure], 0, n_bins - 1), score[unsure]
-        near -= (near > 0) & (near / n_bins >= beside)
-        near += (near < n_bins - 1) & ((near + 1) / n_bins < beside)
-        at[unsure] = near
-    return at
 
 
 # From a number or a word to a binning of the simplex
@@ -188,18 +165,12 @@ def _bin(score: FloatArray, n_bins: int) -> IntArray:
 
 def as_simplex_binning(binning: int | str | SimplexBinning) -> SimplexBinning:
     """Return the simplex binning; a number n means ``SimplexGrid(n)``, a word the registered one, "sierpinski-3" of depth 3."""
+    if isinstance(binning, str):
+        return cast("SimplexBinning", of_word("simplex-binning", binning))
     if isinstance(binning, SimplexBinning):
         return binning
-    if isinstance(binning, str):
-        found: SimplexBinning = of_word("simplex-binning", binning)
-        return found
-    require(
-        is_whole(binning),
-        "binning must be a whole number, a word, or cut the whole simplex",
-        value=binning,
-        hint="Pass SimplexGrid(5): 5 bins for each class",
-        error=TypeError,
-    )
+    must = "binning must be a whole number, a word, or cut the whole simplex"
+    require(is_whole(binning), must, value=binning, hint="Pass SimplexGrid(5): 5 bins for each class", error=TypeError)
     return SimplexGrid(int(binning))
 
 
@@ -233,12 +204,9 @@ def simplex_grid(n_classes: int, steps: int, name: str = "steps") -> FloatArray:
         If the grid would hold more than 2e7 numbers.
     """
     places = steps + n_classes - 1
-    if (size := comb(places, n_classes - 1) * n_classes) > MOST_NUMBERS:
-        refuse(
-            f"{name} must make a grid of at most {MOST_NUMBERS} numbers",
-            got=f"{steps} steps for {n_classes} classes, which make {size:.3g}",
-            hint="Pass fewer",
-        )
+    size = comb(places, n_classes - 1) * n_classes
+    must, came = f"{name} must make a grid of at most {MOST_NUMBERS} numbers", f"{steps} steps for {n_classes} classes"
+    require(size <= MOST_NUMBERS, must, got=f"{came}, which make {size:.3g}", hint="Pass fewer")
     # Bars among steps: what lies between two of them is a number of steps.
     bars = np.fromiter(chain.from_iterable(combinations(range(places), n_classes - 1)), dtype=np.int64)
     bars = bars.reshape(size // n_classes, n_classes - 1)
@@ -251,8 +219,6 @@ def simplex_grid(n_classes: int, steps: int, name: str = "steps") -> FloatArray:
 ROUNDING = 1e-12
 BLOCK = 1 << 17
 """Numbers looked at together."""
-
-WORDS = ("cyclic", "random")
 
 Directions = Literal["cyclic", "random"] | Sequence[Sequence[float]] | npt.NDArray[np.float64]
 
@@ -284,21 +250,17 @@ class ProjectionCells(Partition):
 
     def index(self, prob: FloatArray) -> IntArray:
         """Take the cells off one after the other."""
-        return np.concatenate([self._index(block) for block in _blocks(prob)])
+        cell = np.full(len(prob), self.threshold.size, dtype=np.intp)
+        for start in range(0, len(prob), step := max(1, BLOCK // prob.shape[1])):  # which the processor's cache holds
+            some, row = prob[start : start + step], np.arange(min(step, len(prob) - start))
+            for number, (direction, threshold) in enumerate(zip(self.direction, self.threshold, strict=True)):
+                below = projected(some, direction, row) <= threshold
+                cell[start + row[below]] = number
+                row = row[~below]
+        return cell
 
     def is_boundary(self, prob: FloatArray) -> BoolArray:
         """Whether a forecast lies on the hyperplane of a cut, whichever cell it is in."""
-        return np.concatenate([self._is_boundary(block) for block in _blocks(prob)])
-
-    def _index(self, prob: FloatArray) -> IntArray:
-        cell, row = np.full(len(prob), self.threshold.size, dtype=np.intp), np.arange(len(prob))
-        for number, (direction, threshold) in enumerate(zip(self.direction, self.threshold, strict=True)):
-            below = projected(prob, direction, row) <= threshold
-            cell[row[below]] = number
-            row = row[~below]
-        return cell
-
-    def _is_boundary(self, prob: FloatArray) -> BoolArray:
         found, row = np.zeros(len(prob), dtype=bool), np.arange(len(prob))
         for direction, threshold in zip(self.direction, self.threshold, strict=True):
             found |= projected(prob, direction, row) == threshold
@@ -365,7 +327,7 @@ class Projection(SimplexBinning):
         require_bins(self.n_bins)
         whole("random_state", self.random_state, least=0, hint="Pass a seed, such as 0")
         if isinstance(self.directions, str):
-            choice("directions", self.directions, WORDS)
+            choice("directions", self.directions, get_args(get_args(Directions)[0]))
         else:
             object.__setattr__(self, "directions", _as_rows(self.directions))
 
@@ -397,19 +359,18 @@ class Projection(SimplexBinning):
 
     def _in_turn(self, n_classes: int) -> Iterator[FloatArray]:
         """Return the directions, without end unless they were given."""
-        if isinstance(self.directions, str):
-            if self.directions == "cyclic":
-                return cycle(0.0 - np.eye(n_classes))
+        if self.directions == "cyclic":
+            return cycle(0.0 - np.eye(n_classes))
+        if self.directions == "random":
             rng = np.random.default_rng(self.random_state)
             drawn = (rng.standard_normal(n_classes) for _ in cycle([None]))
             return (direction / np.sqrt((direction**2).sum()) for direction in drawn)
         given = np.array(self.directions)
-        require(
-            given.shape[1] == n_classes,
+        must, hint = (
             f"directions must have a column for each of the {n_classes} classes",
-            value=given.shape[1],
-            hint="Pass 'cyclic', which fits any number",
+            "Pass 'cyclic', which fits any number",
         )
+        require(given.shape[1] == n_classes, must, value=given.shape[1], hint=hint)
         return iter(given)
 
 
@@ -422,12 +383,6 @@ def projected(prob: FloatArray, direction: FloatArray, row: IntArray) -> FloatAr
     for j in some:
         value += direction[j] * prob[row, j]
     return grouped(value) if some.size > 1 else value
-
-
-def _blocks(prob: FloatArray) -> Iterator[FloatArray]:
-    """Return some rows at a time, so that they stay in the processor's cache."""
-    step = max(1, BLOCK // prob.shape[1])
-    return (prob[start : start + step] for start in range(0, max(len(prob), 1), step))
 
 
 def _smallest(value: FloatArray, weight: FloatArray | None, wanted: int) -> float:
@@ -472,12 +427,8 @@ class SierpinskiCells(Partition):
 
     def _check_loaded(self, n_classes: int) -> None:
         Sierpinski(self.depth)
-        require(
-            n_classes == 3,
-            "classes must be three where cells are those of Sierpinski",
-            value=n_classes,
-            hint="Fit anew",
-        )
+        must = "classes must be three where cells are those of Sierpinski"
+        require(n_classes == 3, must, value=n_classes, hint="Fit anew")
 
     def index(self, prob: FloatArray) -> IntArray:
         """Follow each forecast from corner to corner, until it is in the middle of three."""
@@ -542,19 +493,14 @@ class Sierpinski(SimplexBinning):
 
     def partition(self, problem: SimplexProblem) -> Partition:
         """Return the cells, if there are three classes."""
-        require(
-            problem.prob.shape[1] == 3,
-            "Sierpinski must have three classes, a triangle",
-            value=problem.prob.shape[1],
-            hint="Cut with Projection() or SimplexGrid()",
-        )
+        n_classes, hint = problem.prob.shape[1], "Cut with Projection() or SimplexGrid()"
+        require(n_classes == 3, "Sierpinski must have three classes, a triangle", value=n_classes, hint=hint)
         return SierpinskiCells(self.depth)
 
 
 def n_cells_of(depth: int) -> int:
     """Return the number of cells: three times those of a corner, and the middle."""
-    cells: int = (3 ** (depth + 1) - 1) // 2
-    return cells
+    return sum(3**level for level in range(depth + 1))
 
 
 # Cells of a tree: a split around a point parts the simplex, then its sides are split in turn
@@ -602,30 +548,17 @@ class SplitTree(Partition):
         # Of no splits a file does not know how many columns they have.
         gamma, child = (np.reshape(part, (n_splits, -1 if n_splits else 0)) for part in (self.gamma, self.child))
         parts = {"gamma": gamma.astype(np.float64), "child": child, "split": np.asarray(self.split)}
-        for name in ("child", "split"):
-            require(
-                parts[name].dtype.kind in "iu",
-                f"{name} must hold whole numbers",
-                got=f"{parts[name].dtype}",
-                hint="Pass those of another tree",
-                error=TypeError,
-            )
-            parts[name] = parts[name].astype(np.int64)
         for name, part in parts.items():
-            object.__setattr__(self, name, read_only(part))
-        self._require_tree()
-
-    def _require_tree(self) -> None:
-        """Refuse what is no tree: compiled code asks no questions."""
-        n_splits, n_nodes = len(self.gamma), self.split.size
-        made = self.child[self.child >= 0]
-        of_splits, n_made = np.sort(self.split[self.split >= 0]), (self.child >= 0).sum(axis=1)
+            must, hint = f"{name} must hold whole numbers", "Pass those of another tree"
+            require(name == "gamma" or part.dtype.kind in "iu", must, got=f"{part.dtype}", hint=hint, error=TypeError)
+            object.__setattr__(self, name, read_only(part if name == "gamma" else part.astype(np.int64)))
+        n_nodes, n_made = self.split.size, (self.child >= 0).sum(axis=1)
         require(
             self.split.ndim == 1
             and self.child.shape == self.gamma.shape
             and np.isfinite(self.gamma).all()
-            and np.array_equal(of_splits, np.arange(n_splits))
-            and np.array_equal(made, np.arange(1, n_nodes))
+            and np.array_equal(np.sort(self.split[self.split >= 0]), np.arange(n_splits))
+            and np.array_equal(self.child[self.child >= 0], np.arange(1, n_nodes))
             and n_made.all()
             and (self.parent <= np.cumsum(n_made) - n_made).all(),  # made by a split before
             "gamma, child and split must make a tree, nodes in the order in which they are made",
@@ -634,12 +567,9 @@ class SplitTree(Partition):
         )
 
     def _check_loaded(self, n_classes: int) -> None:
-        require(
-            not len(self.gamma) or self.gamma.shape[1] == n_classes,
-            f"gamma must have {n_classes} columns, as classes",
-            value=self.gamma.shape[1],
-            hint="Fit anew",
-        )
+        fits = not len(self.gamma) or self.gamma.shape[1] == n_classes
+        must = f"gamma must have {n_classes} columns, as classes"
+        require(fits, must, value=self.gamma.shape[1], hint="Fit anew")
 
     @property
     def n_cells(self) -> int:  # type: ignore[override]
@@ -659,8 +589,7 @@ class SplitTree(Partition):
 
     def index(self, prob: FloatArray) -> IntArray:
         """Find the leaf of each forecast; leaves are numbered as their nodes are."""
-        found: IntArray = np.searchsorted(self.leaves(), self.nodes(prob))
-        return found
+        return np.searchsorted(self.leaves(), self.nodes(prob))
 
     def nodes(self, prob: FloatArray, n_splits: int | None = None) -> IntArray:
         """Find the node of each forecast after the first splits.
@@ -679,12 +608,9 @@ class SplitTree(Partition):
         """
         from calibrant._kernels.irp import node_of
 
-        require(
-            not len(self.gamma) or prob.shape[1] == self.gamma.shape[1],
-            f"prob must have {self.gamma.shape[1]} columns, as splits have",
-            value=prob.shape[1],
-            hint="Pass the classes fitted",
-        )
+        fits = not len(self.gamma) or prob.shape[1] == self.gamma.shape[1]
+        must, hint = f"prob must have {self.gamma.shape[1]} columns, as splits have", "Pass the classes fitted"
+        require(fits, must, value=prob.shape[1], hint=hint)
         found = np.empty(len(prob), dtype=np.int64)
         most = len(self.gamma) if n_splits is None else n_splits
         node_of(np.ascontiguousarray(prob), self.gamma, self.child, self.split, most, found)
@@ -830,11 +756,8 @@ class RecursiveSplit(SimplexBinning):
             if len(grid) < 2:
                 continue
             centre = grid.mean(axis=0)
-            side, of_grid = (
-                _closed_sides(prob[row] - centre, MARGIN).argmax(axis=1),
-                _closed_sides(grid - centre, BORDER),
-            )
-            held = np.unique(side)
+            side = _closed_sides(prob[row] - centre, MARGIN).argmax(axis=1)
+            of_grid, held = _closed_sides(grid - centre, BORDER), np.unique(side)
             if held.size == 1:
                 waiting.append((node, row, grid[of_grid[:, held[0]]]))
                 continue
@@ -851,12 +774,10 @@ class RecursiveSplit(SimplexBinning):
 
 def steps_of(n_classes: int) -> int:
     """Return the steps of the grid for so many classes: at least one."""
-    if n_classes in STEPS:
-        return STEPS[n_classes]
-    return next(m for m in count(1) if comb(m + n_classes, n_classes - 1) > POINTS)
+    return STEPS.get(n_classes) or next(m for m in count(1) if comb(m + n_classes, n_classes - 1) > POINTS)
 
 
-def _closed_sides(over: FloatArray, border: float) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def _closed_sides(over: FloatArray, border: float) -> BoolArray:
     """Return which sides each point is in, those that it borders included; shape (n_points, K)."""
     return np.asarray(over >= over.max(axis=1, keepdims=True) - border)
 
@@ -877,12 +798,8 @@ class UniqueCells(Partition):
 
     def _check_loaded(self, n_classes: int) -> None:
         numbers("prob", self.prob, shape=(len(self.prob), n_classes), least=0.0, most=1.0)
-        require(
-            len(self.prob) and np.array_equal(np.unique(self._known), self._known),
-            "prob must hold each forecast once, in order",
-            got="others",
-            hint="Fit anew",
-        )
+        is_known = len(self.prob) and np.array_equal(np.unique(self._known), self._known)
+        require(is_known, "prob must hold each forecast once, in order", got="others", hint="Fit anew")
 
     def index(self, prob: FloatArray) -> IntArray:
         """Search for each forecast, to the last bit."""
@@ -919,23 +836,5 @@ class SimplexUnique(SimplexBinning):
 
 def _keys(prob: FloatArray) -> npt.NDArray[Any]:
     """Return each row as one string of bytes. Numbers that are not negative are in the order of their big-endian bytes."""
-    n, n_classes = prob.shape
     table = np.ascontiguousarray(prob + 0.0, dtype=">f8")  # no zero keeps a sign
-    keys: npt.NDArray[Any] = table.view(np.dtype((np.void, 8 * n_classes))).reshape(n)
-    return keys
-
-
-# How the simplex is cut into cells, for statements about the whole forecast and not about one score of it
-
-
-__all__ = [
-    "Partition",
-    "Projection",
-    "RecursiveSplit",
-    "Sierpinski",
-    "SimplexBinning",
-    "SimplexGrid",
-    "SimplexUnique",
-    "SplitTree",
-    "as_simplex_binning",
-]
+    return cast("npt.NDArray[Any]", table.view(np.dtype((np.void, 8 * prob.shape[1]))).reshape(len(prob)))

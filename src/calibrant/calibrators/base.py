@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
-from calibrant._core.border import Input, as_forecast, as_labels, as_logits, as_problem, as_score
+from calibrant._core.border import Input, as_forecast, as_labels, as_problem, declared
 from calibrant._core.checks import as_numbers, refuse, require
 from calibrant._core.registry import find
 from calibrant._core.rows import (
@@ -424,7 +424,7 @@ class BinaryCalibrator(Calibrator):
 
     def _map_column(self, values: FloatArray) -> FloatArray:
         is_logit = self.input == "logit"
-        valid = as_logits(values) if is_logit else as_score(values, remedies=OF_CALIBRATOR)
+        valid = declared(values, input=self.input, remedies=OF_CALIBRATOR)
         if valid.size <= self.block:
             return self._mapped(valid, is_logit=is_logit)
         calibrated = np.empty(valid.size)

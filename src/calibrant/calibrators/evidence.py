@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,6 @@ from calibrant.calibrators.evidence_features import (
     groups_of,
     measured,
     model_of,
-    n_shared_of,
     own_features,
     prior_of,
     standard_of,
@@ -49,7 +48,6 @@ from calibrant.fit.evidence import (
     Curvature,
     Evidence,
     FeatureTable,
-    NoFeatures,
     OwnOfClass,
     SameForAll,
     SoftmaxCurvature,
@@ -59,10 +57,6 @@ from calibrant.fit.evidence import (
 )
 from calibrant.fit.folds import folds_of, observed
 from calibrant.fit.minimise import most_likely_shares
-
-if TYPE_CHECKING:
-    from calibrant._core.arrays import FloatArray
-
 
 # Intervals of calibrated probabilities, and of the curve, from Laplace's approximation of the posterior of the weights
 
@@ -269,7 +263,11 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FeatureTab
     n_classes, features = z.shape[1], measured(z, weight)
     if isinstance(features, LogOddsFeatures):
         of_second = features.of(z).T
-        return np.stack([np.zeros_like(of_second), of_second], axis=2), NoFeatures(2), features.groups
+        return (
+            np.stack([np.zeros_like(of_second), of_second], axis=2),
+            SameForAll.none(len(z), 2),
+            features.shared_groups,
+        )
     assert isinstance(features, ClassFeatures)
     shared, names = features.shared(z), features.shared_groups
     if len(names) + n_classes * (1 + 3 * n_classes) <= MOST_DENSE:
@@ -277,7 +275,7 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FeatureTab
         return shared, table, names + [name for row in table_groups(n_classes) for name in row]
     if len(names) + n_classes * len(OF_EACH_CLASS) <= MOST_DENSE:
         return shared, OwnOfClass(features.of_classes(z)), names + [*OF_EACH_CLASS] * n_classes
-    return shared, NoFeatures(n_classes), names
+    return shared, SameForAll.none(len(z), n_classes), names
 
 
 def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
@@ -304,28 +302,19 @@ def rising(weights: FloatArray, features: ClassFeatures) -> FloatArray:
 
     The slope is 1 plus a function that is linear in the weights, so that a part of them always does.
     """
-    least = float(1.0 + _curve_slopes(weights, features).min() + _least_of_row(weights, features))
-    if least >= LEAST_SLOPE:
-        return weights
-    return weights * ((1.0 - LEAST_SLOPE) / (1.0 - least))
-
-
-def _curve_slopes(weights: FloatArray, features: ClassFeatures) -> FloatArray:
-    """Slope of temperature and curve between the knots and beyond."""
     curve = features.curve
     ends = np.concatenate([[curve.knots[0] - 1.0], curve.knots, [curve.knots[-1] + 1.0]])
     middles, width = 0.5 * (ends[1:] + ends[:-1]), 0.25 * np.diff(ends)
     hinges = np.stack(curve.of(middles + width)) - np.stack(curve.of(middles - width))
-    slopes: FloatArray = weights[0] + weights[1 : 1 + len(curve.knots)] @ (hinges / (2.0 * width))
-    return slopes
-
-
-def _least_of_row(weights: FloatArray, features: ClassFeatures) -> float:
-    """Least that the entropy of a row and its highest log-probability can add to the slope."""
+    # Of temperature and curve between the knots and beyond, and the least that entropy and highest log-probability add.
+    slopes = weights[0] + weights[1 : 1 + len(curve.knots)] @ (hinges / (2.0 * width))
     most = float(np.log(len(features.log_prob_mean)))
     entropy = weights[-2] * (np.array([0.0, most]) - features.entropy)
     top = weights[-1] * (np.array([-most, 0.0]) - features.top)
-    return float(entropy.min() + top.min())
+    least = float(1.0 + slopes.min() + entropy.min() + top.min())
+    if least >= LEAST_SLOPE:
+        return weights
+    return weights * ((1.0 - LEAST_SLOPE) / (1.0 - least))
 
 
 def keeping_top(free: FloatArray, ordered: FloatArray, top: BoolArray) -> FloatArray:
@@ -358,10 +347,11 @@ MOST_CURVATURE, ROUNDING = 1e30, 1e-6
 """Second derivatives are at most this, and their matrix has no eigenvalue below zero by more than this part of the largest."""
 
 
-def check_fitted(fitted: Any, ordered: bool) -> None:
+def check_fitted(fitted: EvidenceScaling, ordered: bool) -> None:
     """Refuse attributes that no fit of `EvidenceScaling` gives; ``ordered`` where the maps keep the order of classes."""
-    n_classes = len(fitted.classes_)
+    n_classes, n_groups = len(fitted.classes_), len(groups_of(len(fitted.classes_), ordered=ordered))
     of_two = n_classes == 2 and not ordered
+    own = 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0])
     number("exponent_", fitted.exponent_, least=1e-100, most=1e100, hint="Fit anew")
     number("floor_", fitted.floor_, least=0.0, most=1.0, hint="Fit anew")
     number("uniform_", fitted.uniform_, least=1e-100, most=1.0, hint="Fit anew")
@@ -375,19 +365,11 @@ def check_fitted(fitted: Any, ordered: bool) -> None:
     numbers("ranks_", ranks[0], shape=(None,), order="rising")
     numbers("ranks_", ranks[1], shape=(None,), least=1e-100, most=1.0 - 1e-16)
     require(ranks.shape[1] > 0 or not of_two, "ranks_ must hold at least one rank", got="none", hint="Fit anew")
-    n_groups, n_weights = len(groups_of(n_classes, ordered=ordered)), _check_maps(fitted, ordered)
     numbers("log_precision_", fitted.log_precision_, shape=(n_groups,), least=-100.0, most=100.0)
     numbers("degrees_of_freedom_", fitted.degrees_of_freedom_, shape=(n_groups,))
-    _check_posterior(fitted, n_groups, n_weights)
-
-
-def _check_maps(fitted: Any, ordered: bool) -> int:
-    """Refuse maps of other shapes; return how many weights each has."""
-    n_classes, n_shared = len(fitted.classes_), n_shared_of(fitted._features())
-    own = 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0])
     limits: Any = {"least": -MOST_COEFFICIENT, "most": MOST_COEFFICIENT}
     shares("weights_", fitted.weights_)
-    n_maps = len(fitted.weights_) - 1
+    n_maps, n_shared = len(fitted.weights_) - 1, len(fitted._features().shared_groups)
     numbers("shared_", fitted.shared_, shape=(n_maps, n_shared), **limits)
     numbers("coef_", fitted.coef_, shape=(n_maps, n_classes, own), **limits)
     if fitted.keep != "argmax" or ordered:
@@ -396,22 +378,17 @@ def _check_maps(fitted: Any, ordered: bool) -> int:
     else:
         shares("ordered_weights_", fitted.ordered_weights_)
         numbers("ordered_", fitted.ordered_, shape=(len(fitted.ordered_weights_) - 1, n_shared), **limits)
-    return n_shared + n_classes * own
-
-
-def _check_posterior(fitted: Any, n_groups: int, n_weights: int) -> None:
-    """Refuse second derivatives of another size, or such as no convex function has."""
     if not fitted.intervals:
         numbers("hessian_", fitted.hessian_, shape=(0,))
         numbers("path_", fitted.path_, shape=(0,))
         return
-    numbers("path_", fitted.path_, shape=(len(fitted.weights_) - 1, n_groups), least=-100.0, most=100.0)
+    numbers("path_", fitted.path_, shape=(n_maps, n_groups), least=-100.0, most=100.0)
+    n_weights = n_shared + n_classes * own
     size = n_weights * (n_weights + 1) // 2
     numbers("hessian_", fitted.hessian_, shape=(size,), least=-MOST_CURVATURE, most=MOST_CURVATURE)
-    values = np.linalg.eigvalsh(unpacked(fitted.hessian_, n_weights))
-    least = float(values[0])
+    least, *_, largest = np.linalg.eigvalsh(unpacked(fitted.hessian_, n_weights)).tolist()
     require(
-        least >= -ROUNDING * max(float(values[-1]), 1.0),
+        least >= -ROUNDING * max(largest, 1.0),
         "hessian_ must have no negative eigenvalue",
         got=f"{least:.3g}",
         hint="Fit anew",
@@ -504,37 +481,23 @@ def parts_of(
 ) -> EvidenceParts:
     """Return the parts of maps of these features; the curve with a band if there is a posterior."""
     share = maps.shares[:-1] / max(float(maps.shares[:-1].sum()), 1e-300)
-    place, columns = _curve_of_many(features) if isinstance(features, ClassFeatures) else _curve_of_two(features)
+    own, n_classes = np.tensordot(share, maps.own, axes=1), len(classes)
+    bias, interaction = np.zeros(n_classes), np.zeros((n_classes, n_classes))
+    if isinstance(features, LogOddsFeatures):
+        place = np.linspace(-MOST_LOG_ODDS, MOST_LOG_ODDS, POINTS)
+        columns = features.of(-np.logaddexp(0.0, np.stack([place, -place], axis=1)))
+    else:
+        place = np.linspace(min(float(features.curve.knots[0]) - 1.0, -1.0), 0.0, POINTS)
+        columns = np.column_stack([place, *features.curve.of(place)])
+        if own.shape[1]:
+            bias = own[:, 0] - own[:, 0].mean()
+            every = own.shape[1] == 1 + 3 * n_classes
+            interaction = (own[:, 1 : 1 + n_classes] if every else np.diag(own[:, 1])) / features.unit
     curve = columns @ (share @ maps.shared)[: columns.shape[1]]
     band = (np.empty(0), np.empty(0)) if posterior is None else posterior.curve(columns, level)
-    bias, interaction = _of_classes(np.tensordot(share, maps.own, axes=1), features)
     variance, determined, count = (np.array(column) for column in zip(*groups.values(), strict=True))
     names = tuple(map(str, classes.tolist()))
     return EvidenceParts(tuple(groups), variance, determined, count, place, curve, *band, bias, interaction, names)
-
-
-def _curve_of_two(features: LogOddsFeatures) -> tuple[FloatArray, FloatArray]:
-    """Return places, and the features there, shape (n_places, S)."""
-    place = np.linspace(-MOST_LOG_ODDS, MOST_LOG_ODDS, POINTS)
-    return place, features.of(-np.logaddexp(0.0, np.stack([place, -place], axis=1)))
-
-
-def _curve_of_many(features: ClassFeatures) -> tuple[FloatArray, FloatArray]:
-    """Return places, and there temperature and hinges, shape (n_places, 1 + n_knots)."""
-    place = np.linspace(min(float(features.curve.knots[0]) - 1.0, -1.0), 0.0, POINTS)
-    return place, np.column_stack([place, *features.curve.of(place)])
-
-
-def _of_classes(own: FloatArray, features: Features) -> tuple[FloatArray, FloatArray]:
-    """Bias of each class, and slopes between classes, from weights of shape (K, F)."""
-    n_classes, interaction = len(own), np.zeros((len(own), len(own)))
-    if not own.shape[1] or isinstance(features, LogOddsFeatures):
-        return np.zeros(n_classes), interaction
-    if own.shape[1] == 1 + 3 * n_classes:
-        interaction = own[:, 1 : 1 + n_classes] / features.unit
-    else:
-        np.fill_diagonal(interaction, own[:, 1] / features.unit)
-    return own[:, 0] - own[:, 0].mean(), interaction
 
 
 # From the weights and precisions of most evidence to maps that are mixed with each other and with the prediction itself
@@ -636,7 +599,7 @@ class _Maps:
 
     def without(self, kept: FloatArray, rows: IntArray) -> list[FloatArray]:
         """Return the probabilities of the true classes of some rows in each map, fitted to those of other weights."""
-        fitted, others = self.logit.weighted(kept).part(np.flatnonzero(kept)), self.logit.part(rows)
+        fitted, others = replace(self.logit, weight=kept).part(np.flatnonzero(kept)), self.logit.part(rows)
         again = (
             refitted(fitted, found.point.x, ridge, factored, FOLD_GAIN[self.is_many])
             for found, ridge, factored in zip(self.found, self.ridges, self.factors, strict=True)
@@ -816,15 +779,15 @@ class EvidenceScaling(MulticlassCalibrator):
         features = measured(z, weight, ordered=ordered)
         self._require_few_weights(features)
         fit = partial(self._pooled, problem, z, weight, features, standard.exponent)
-        _, evidence, pool = fit(ordered=ordered)
+        evidence, pool = fit(ordered=ordered)
         self.exponent_, self.floor_, self.uniform_ = standard.exponent, standard.floor, standard.uniform
         self._keep_features(features)
-        n_shared = n_shared_of(features)
+        n_shared = len(features.shared_groups)
         self.shared_, self.weights_ = pool.weights[:, :n_shared], pool.shares
         self.coef_ = pool.weights[:, n_shared:].reshape(len(pool.weights), z.shape[1], -1)
         self.ordered_, self.ordered_weights_ = np.empty(0), np.empty(0)
         if self.keep == "argmax" and not ordered:
-            *_, aside = fit(ordered=True)
+            _, aside = fit(ordered=True)
             self.ordered_, self.ordered_weights_ = aside.weights, aside.shares
         self.hessian_, self.path_ = np.empty(0), np.empty(0)
         if self.intervals:
@@ -832,7 +795,12 @@ class EvidenceScaling(MulticlassCalibrator):
         self.log_precision_, self.degrees_of_freedom_ = evidence.rho, evidence.determined
         self.evidence_ = _advantage(problem, weight, evidence)
         self.gradient_, self.n_iter_ = pool.gradient, evidence.n_iter + pool.n_iter
-        self._warn_if_unfinished(problem)
+        if not self.gradient_ <= CERTAIN:
+            warn(
+                f"the largest component of the gradient must fall below {CERTAIN:g}; it is {self.gradient_:.1e} after "
+                f"{self.n_iter_} steps on {problem.size} rows. The last weights are used. Fit on more rows.",
+                ConvergenceWarning,
+            )
 
     def _pooled(
         self,
@@ -843,26 +811,20 @@ class EvidenceScaling(MulticlassCalibrator):
         exponent: float,
         *,
         ordered: bool,
-    ) -> tuple[Model, Evidence, Pool]:
+    ) -> tuple[Evidence, Pool]:
         """Fit maps of the features, and find their shares."""
         model = model_of(z, problem.label, weight, features, exponent, ordered=ordered)
         evidence = most_evident(model.logit, model.group, model.prior)
         advantage = _advantage(problem, weight, evidence)
-        if self.pool == "folds" or (self.pool == "auto" and _is_cheap(problem)):
+        n_classes, rows = z.shape[1], problem.weights.effective_rows
+        is_cheap = problem.size * n_classes <= MANY_NUMBERS and (n_classes > 2 or rows >= FEW_OF_TWO)
+        if self.pool == "folds" or (self.pool == "auto" and is_cheap):
             pool = folds_pool(model, evidence, problem, advantage)
         else:
             pool = fast_pool(model, evidence, advantage)
         if ordered and isinstance(features, ClassFeatures):
             pool = replace(pool, weights=np.stack([rising(weights, features) for weights in pool.weights]))
-        return model, evidence, pool
-
-    def _warn_if_unfinished(self, problem: SimplexProblem) -> None:
-        if not self.gradient_ <= CERTAIN:
-            warn(
-                f"the largest component of the gradient must fall below {CERTAIN:g}; it is {self.gradient_:.1e} after "
-                f"{self.n_iter_} steps on {problem.size} rows. The last weights are used. Fit on more rows.",
-                ConvergenceWarning,
-            )
+        return evidence, pool
 
     @property
     def groups_(self) -> dict[str, Group]:
@@ -934,11 +896,8 @@ class EvidenceScaling(MulticlassCalibrator):
 
     def _group_of_each(self) -> list[str]:
         """Group of each weight."""
-        features = self._features()
-        if isinstance(features, LogOddsFeatures):
-            return features.groups
         own = table_groups(len(self.classes_)) if self.coef_.shape[2] else []
-        return [*features.shared_groups, *(name for row in own for name in row)]
+        return [*self._features().shared_groups, *(name for row in own for name in row)]
 
     def _maps(self) -> Maps:
         return Maps(self.shared_, self.coef_, self.weights_)
@@ -996,7 +955,7 @@ class EvidenceScaling(MulticlassCalibrator):
         """Refuse a matrix of second derivatives that is too large to be kept."""
         n_classes = len(self.classes_)
         own = 0 if self._ordered or n_classes == 2 else n_classes * len(table_groups(n_classes)[0])
-        size = n_shared_of(features) + own
+        size = len(features.shared_groups) + own
         require(
             not self.intervals or size <= MOST_DENSE,
             f"intervals must be of at most {MOST_DENSE} weights",
@@ -1029,11 +988,6 @@ def _advantage(problem: SimplexProblem, weight: FloatArray, evidence: Evidence) 
     return float(evidence.log_evidence - weight @ np.maximum(of_true, LEAST_LOG)) - 1.0
 
 
-def _is_cheap(problem: SimplexProblem) -> bool:
-    n_classes, rows = problem.forecast.shape[1], problem.weights.effective_rows
-    return problem.size * n_classes <= MANY_NUMBERS and (n_classes > 2 or rows >= FEW_OF_TWO)
-
-
 # The parts of a fitted evidence scaling
 
 
@@ -1062,14 +1016,25 @@ def plot_evidence_parts(parts: EvidenceParts, *, ax: Any = None) -> Any:
         If there is not one Axes a panel.
     """
     n_panels = 1 if len(parts.classes) == 2 else 3
-    axes = _new_axes(n_panels) if ax is None else np.atleast_1d(np.array(ax, dtype=object))
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        size = (4.6 if n_panels == 1 else 10.5, 3.4)
+        ax = plt.subplots(1, n_panels, figsize=size, layout="constrained", squeeze=False)[1][0]
+    axes = np.atleast_1d(np.array(ax, dtype=object))
     require(
         len(axes) == n_panels,
         f"ax must hold {n_panels} Axes for {len(parts.classes)} classes",
         got=str(len(axes)),
         hint="Leave ax out for a new figure",
     )
-    _draw_curve(axes[0], parts)
+    axes[0].axhline(0.0, color=_style.IDEAL, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    if parts.lower.size:
+        axes[0].fill_between(parts.place, parts.lower, parts.upper, color=_style.FILL, linewidth=0.0, zorder=0)
+    axes[0].plot(parts.place, parts.curve, color=_style.COLOURS[0], linewidth=1.6, zorder=2)
+    of = "log-odds" if n_panels == 1 else "log-probability"
+    axes[0].set(xlabel=f"standardised {of}", ylabel="added to the score")
+    axes[0].spines[["top", "right"]].set_visible(False)
     if n_panels == 1:
         return axes[0]
     _draw_bars(axes[1], parts.bias, list(parts.classes), "bias of a class")
@@ -1077,25 +1042,6 @@ def plot_evidence_parts(parts: EvidenceParts, *, ax: Any = None) -> Any:
     names = [f"{parts.classes[b]} on {parts.classes[a]}" for a, b in zip(j, k, strict=True)]
     _draw_bars(axes[2], parts.interaction.ravel(), names, "effect of log p on a score")
     return axes
-
-
-def _new_axes(n_panels: int) -> Any:
-    import matplotlib.pyplot as plt
-
-    _, axes = plt.subplots(
-        1, n_panels, figsize=(4.6 if n_panels == 1 else 10.5, 3.4), layout="constrained", squeeze=False
-    )
-    return axes[0]
-
-
-def _draw_curve(ax: Any, parts: EvidenceParts) -> None:
-    of = "log-odds" if len(parts.classes) == 2 else "log-probability"
-    ax.axhline(0.0, color=_style.IDEAL, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-    if parts.lower.size:
-        ax.fill_between(parts.place, parts.lower, parts.upper, color=_style.FILL, linewidth=0.0, zorder=0)
-    ax.plot(parts.place, parts.curve, color=_style.COLOURS[0], linewidth=1.6, zorder=2)
-    ax.set(xlabel=f"standardised {of}", ylabel="added to the score")
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_bars(ax: Any, value: FloatArray, names: list[str], label: str) -> None:

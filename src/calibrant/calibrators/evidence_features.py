@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -15,16 +15,12 @@ from calibrant.fit.evidence import (
     FeatureTable,
     Logit,
     ManyClasses,
-    NoFeatures,
     OwnOfClass,
     Prior,
     SameForAll,
     TwoClasses,
 )
-
-if TYPE_CHECKING:
-    from calibrant._core.rows import IntArray
-
+from calibrant.fit.multinomial import sums_of_exponent
 
 # Hinges of a number at quantiles of calibration rows: a curve whose weights have one variance is an integrated random walk
 
@@ -141,7 +137,7 @@ class ClassFeatures:
         log_prob_mean, prob_mean = share @ z, share @ q
         unit = float(np.sqrt((share @ (z - log_prob_mean) ** 2).mean()))
         prob_unit = float(np.sqrt((share @ (q - prob_mean) ** 2).mean()))
-        entropy, top = float(share @ _entropy(z, q)), float(share @ z.max(axis=1))
+        entropy, top = float(-share @ np.vecdot(q, z)), float(share @ z.max(axis=1))
         doubt = (share[:, None] * q * (1.0 - q)).ravel()
         *knots, middle = weighted_quantiles(z.ravel(), doubt, np.append(KNOTS, 0.5))
         return cls(
@@ -162,7 +158,7 @@ class ClassFeatures:
     def shared(self, z: FloatArray) -> FloatArray:
         """Return features that all classes share, shape (S, n, K)."""
         q = np.exp(z)
-        of_row = (_entropy(z, q) - self.entropy, z.max(axis=1) - self.top)
+        of_row = (-np.vecdot(q, z) - self.entropy, z.max(axis=1) - self.top)
         return np.stack([z, *self.curve.of(z), *(z * number[:, None] for number in of_row)])
 
     def of_rows(self, z: FloatArray) -> FloatArray:
@@ -176,12 +172,6 @@ class ClassFeatures:
         centred = (z - self.log_prob_mean) / self.unit
         prob = (np.exp(z) - self.prob_mean) / self.prob_unit
         return np.stack([np.ones_like(z), centred, prob, OF_SQUARE * centred**2])
-
-
-def _entropy(z: FloatArray, q: FloatArray) -> FloatArray:
-    """Entropy of each row, shape (n,)."""
-    entropy: FloatArray = -np.vecdot(q, z)
-    return entropy
 
 
 def own_features(n_classes: int) -> IntArray:
@@ -246,7 +236,7 @@ class LogOddsFeatures:
         return cls(centre, unit, Hinges.at(knots, middle), _ranked(log_odds, weight))
 
     @property
-    def groups(self) -> list[str]:
+    def shared_groups(self) -> list[str]:
         """Group of each feature."""
         return ["temp", "bias", "asym", *["curve"] * len(self.curve.knots), *["rank"] * (1 + len(RANKS.knots))]
 
@@ -295,9 +285,6 @@ OF_ROOT, LEAST_BEFORE, MOST_BEFORE = 2.0, 0.05, 1.0
 
 LAST_SHARE = 1e-3
 """Relative change of the uniform share that is the last."""
-
-BLOCK = 1 << 16
-"""Numbers worked on at a time: a block stays in the processor's cache."""
 
 MOST_UNIFORM = 0.5
 LEAST_LOG = -1e100
@@ -363,62 +350,36 @@ def _exponent_and_floor(problem: SimplexProblem, weight: FloatArray) -> _Found:
     While the normal prior is narrower than the first, no loss falls below the first one of its floor: floors whose first loss
     is higher than the best so far need not be looked at again.
     """
-    losses = {floor: _Loss(problem, weight, floor) for floor in FLOORS}
     first: list[_Found] = []
     for floor in FLOORS:
-        first.append(losses[floor].best(first[-1].log_exponent if first else 0.0, FIRST_SPREAD))
-    best = min(first, key=lambda found: found.loss)
+        start = first[-1].log_exponent if first else 0.0
+        first.append(_best_exponent(problem, weight, floor, start, FIRST_SPREAD))
     order = sorted(first, key=lambda found: found.loss)
+    best = order[0]
     for _ in range(ROUNDS - 1):
         spread = float(np.sqrt((SCALE**2 + best.log_exponent**2) / 2.0))
         start, best = best.log_exponent, best._replace(loss=np.inf)
         for known in order:
             if spread <= FIRST_SPREAD and known.loss > best.loss:
                 break
-            found = losses[known.floor].best(start, spread)
-            if found.loss < best.loss:
-                best = found
+            found = _best_exponent(problem, weight, known.floor, start, spread)
+            best = min(best, found, key=lambda found: found.loss)
     return best
 
 
-class _Loss:
-    """The log loss of all rows as a function of the logarithm t of the exponent a, for one floor."""
-
-    def __init__(self, problem: SimplexProblem, weight: FloatArray, floor: float) -> None:
-        self.forecast, self.label, self.weight, self.floor = problem.forecast, problem.label, weight, floor
-
-    def best(self, start: float, spread: float) -> _Found:
-        """Return the most probable t under a normal prior of mean zero."""
-        z = with_floor(self.forecast, self.floor)
-        z -= z.max(axis=1, keepdims=True)
-        t, ridge = start, 1.0 / spread**2
-        for _ in range(MOST_STEPS):
-            _, slope, curvature = self._at(z, t)
-            step = float(np.clip(-(slope + t * ridge) / (curvature + max(slope, 0.0) + ridge), -1.0, 1.0))
-            t += step
-            if abs(step) < LAST_STEP:
-                break
-        loss = self._at(z, t)[0] + 0.5 * t**2 * ridge + (COST_OF_FLOOR if self.floor > 0.0 else 0.0)
-        return _Found(t, self.floor, loss)
-
-    def _at(self, z: FloatArray, t: float) -> tuple[float, float, float]:
-        """Return value, slope and the part of the curvature that is never negative: of a row log sum exp(a z) - a z_y."""
-        a = float(np.exp(t))
-        value = slope = curvature = 0.0
-        step = max(1, BLOCK // z.shape[1])
-        for start in range(0, len(z), step):
-            rows = slice(start, start + step)
-            part, weight = z[rows], self.weight[rows]
-            p = np.exp(a * part)
-            total = p.sum(axis=1)
-            of_true = part[np.arange(len(part)), self.label[rows]]
-            p *= part
-            mean = p.sum(axis=1) / total
-            spread = np.vecdot(p, part) / total - mean**2
-            value += float(np.einsum("i,i->", weight, np.log(total) - a * of_true))
-            slope += a * float(np.einsum("i,i->", weight, mean - of_true))
-            curvature += a * a * float(np.einsum("i,i->", weight, spread))
-        return value, slope, max(curvature, 0.0)
+def _best_exponent(problem: SimplexProblem, weight: FloatArray, floor: float, start: float, spread: float) -> _Found:
+    """Return the most probable logarithm t of the exponent under a normal prior of mean zero."""
+    z = with_floor(problem.forecast, floor)
+    rows, t, ridge = (z, z.max(axis=1), problem.label, weight), start, 1.0 / spread**2
+    for _ in range(MOST_STEPS):
+        _, slope, curvature = sums_of_exponent(*rows, a := float(np.exp(t)))
+        # The part of the curvature that is never negative.
+        step = -(a * slope + t * ridge) / (max(a * a * curvature, 0.0) + max(a * slope, 0.0) + ridge)
+        t += float(np.clip(step, -1.0, 1.0))
+        if abs(step) < LAST_STEP:
+            break
+    value = float(sums_of_exponent(*rows, float(np.exp(t)))[0])
+    return _Found(t, floor, value + 0.5 * t**2 * ridge + (COST_OF_FLOOR if floor > 0.0 else 0.0))
 
 
 def _uniform_share(of_true: FloatArray, weight: FloatArray, n_classes: int, before: float) -> float:
@@ -533,10 +494,10 @@ def model_of(
     n_classes = z.shape[1]
     logit: Logit
     if isinstance(features, LogOddsFeatures):
-        logit, names = TwoClasses(z[:, 1] - z[:, 0], features.of(z), label == 1, weight), features.groups
+        logit, names = TwoClasses(z[:, 1] - z[:, 0], features.of(z), label == 1, weight), features.shared_groups
     else:
         precision: type[np.floating[Any]] = np.float32 if z.size * n_classes > MANY else np.float64
-        table = NoFeatures(n_classes) if ordered else table_of(z, features)
+        table = SameForAll.none(len(z), n_classes) if ordered else table_of(z, features)
         shared: FloatArray = features.shared(z).astype(precision, copy=False)
         logit, names = ManyClasses(z, shared, table.cast(precision), label, weight), features.shared_groups
         names += [] if ordered else [name for row in table_groups(n_classes) for name in row]
@@ -551,11 +512,6 @@ def table_of(z: FloatArray, features: ClassFeatures) -> FeatureTable:
     if z.shape[1] > MOST_INTERACTING:
         return OwnOfClass(features.of_classes(z))
     return SameForAll(features.of_rows(z), own_features(z.shape[1]))
-
-
-def n_shared_of(features: Features) -> int:
-    """Return the number of weights that all classes share."""
-    return len(features.groups if isinstance(features, LogOddsFeatures) else features.shared_groups)
 
 
 # Fitted maps that are mixed with each other and with the prediction itself

@@ -181,46 +181,6 @@ def log_prob_of(forecast: Forecast) -> FloatArray:
     return np.ascontiguousarray(forecast.log_prob)
 
 
-def logits_of(forecast: Forecast, which: Logits) -> FloatArray:
-    """Return the logits that a word names, row after row in memory: a row of one and of another differ by a constant.
-
-    Logits of a forecast that was given as probabilities are its log-probabilities.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the word names none.
-    """
-    if choice("logits", which, get_args(Logits)) == "log-softmax" or not forecast.is_logit:
-        z = log_prob_of(forecast)
-    else:
-        z = np.ascontiguousarray(forecast.values)
-    return z - z[:, -1:] if which == "reference" else z
-
-
-def temperature_of(problem: SimplexProblem) -> float:
-    """Temperature of the best scaling."""
-    scaling = TemperatureScaling()
-    if not isinstance(problem, UnreadSimplex):
-        problem = replace(problem, forecast=Forecast(log_prob_of(problem.forecast), is_logit=True))
-    scaling._fit(problem)
-    return scaling.temperature_
-
-
-def tempered(log_prob: FloatArray, temperature: float, uniform: float) -> FloatArray:
-    """Log-probabilities after a temperature and a mixture with the uniform forecast."""
-    result = np.empty_like(log_prob)
-    for rows in blocks(*log_prob.shape):
-        z = log_prob[rows]
-        prob = z - z.max(axis=1, keepdims=True)
-        prob /= temperature
-        np.exp(prob, out=prob)
-        prob *= (1.0 - uniform) / prob.sum(axis=1, keepdims=True)
-        prob += uniform / prob.shape[1]
-        np.log(prob, out=result[rows])
-    return result
-
-
 def penalty(name: str, value: Any) -> float:
     """Return a penalty."""
     return number(name, value, least=0.0, most=STRONGEST, hint="Pass 0 for none")
@@ -289,7 +249,12 @@ class LogitScaling(LinearScaling):
         choice("logits", self.logits, get_args(Logits))
 
     def _entering(self, forecast: Forecast) -> FloatArray:
-        return logits_of(forecast, self.logits)
+        """Return the logits that the word names, row after row in memory: those of a forecast differ by a constant a row."""
+        if choice("logits", self.logits, get_args(Logits)) == "log-softmax" or not forecast.is_logit:
+            z = log_prob_of(forecast)
+        else:
+            z = np.ascontiguousarray(forecast.values)
+        return z - z[:, -1:] if self.logits == "reference" else z
 
 
 class StructuredScaling(LinearScaling):
@@ -312,7 +277,11 @@ class StructuredScaling(LinearScaling):
 
     def _fit_temperature(self, problem: SimplexProblem) -> None:
         """Find the temperature, after which log-probabilities enter the map."""
-        self.temperature_, self.uniform_ = temperature_of(problem), 1.0 / (problem.weights.rows + 1.0)
+        scaling, self.uniform_ = TemperatureScaling(), 1.0 / (problem.weights.rows + 1.0)
+        if not isinstance(problem, UnreadSimplex):
+            problem = replace(problem, forecast=Forecast(log_prob_of(problem.forecast), is_logit=True))
+        scaling._fit(problem)
+        self.temperature_ = scaling.temperature_
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -320,7 +289,18 @@ class StructuredScaling(LinearScaling):
         number("uniform_", self.uniform_, least=1e-100, most=1.0, hint="Fit anew")
 
     def _entering(self, forecast: Forecast) -> FloatArray:
-        return tempered(log_prob_of(forecast), self.temperature_, self.uniform_)
+        """Return log-probabilities after the temperature and a mixture with the uniform forecast."""
+        log_prob = log_prob_of(forecast)
+        result = np.empty_like(log_prob)
+        for rows in blocks(*log_prob.shape):
+            z = log_prob[rows]
+            prob = z - z.max(axis=1, keepdims=True)
+            prob /= self.temperature_
+            np.exp(prob, out=prob)
+            prob *= (1.0 - self.uniform_) / prob.sum(axis=1, keepdims=True)
+            prob += self.uniform_ / prob.shape[1]
+            np.log(prob, out=result[rows])
+        return result
 
 
 # Dirichlet calibration: each score is linear in the log-probabilities of all classes, drawn to zero

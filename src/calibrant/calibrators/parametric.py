@@ -20,7 +20,7 @@ from calibrant.binning.bins import Ordered
 from calibrant.calibrators.base import MOST_COEFFICIENT, MOST_LOG_ODDS, BinaryCalibrator, LogOddsCalibrator
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Family, least_log_loss, recalibration_of
-from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knots_of, natural_spline, require_knots
+from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knots_of, natural_spline
 
 # Beta calibration: what is right if the scores of each class follow a beta distribution
 
@@ -422,11 +422,11 @@ class SplineCalibration(LogOddsCalibrator):
         self.n_knots = n_knots
 
     def _fit(self, problem: BinaryProblem) -> None:
-        require_knots(self.n_knots)
+        n_knots = whole("n_knots", self.n_knots, least=2, hint="Pass some 5 to 30")
         unit = problem.weights.rows_per_weight
         found = recalibration_of(problem)
         rows = replace(found, total=unit * found.total, events=unit * found.events)
-        curves = Curves(rows, knots_of(rows, self.n_knots))
+        curves = Curves(rows, knots_of(rows, n_knots))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # such fits are not taken, or warned of
             fits = list(fits_of_all_penalties(curves))
             losses = np.array([fit.point.left_out_loss() for fit in fits])

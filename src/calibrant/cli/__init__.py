@@ -9,13 +9,11 @@ import re
 import signal
 import sys
 import threading
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from types import FrameType
 from typing import Any
 
 from calibrant.cli.commands import BAD_USE, BROKEN, GATE_FAILED, OK
@@ -42,6 +40,9 @@ OPTIONS = {
 }
 """How the command line spells what a message of the library tells to pass."""
 
+
+LATER = 0.05
+"""Seconds after which a request to end is repeated."""
 
 LONGEST = 600
 """Characters of an error from its beginning, and as many from its end, that are shown."""
@@ -167,25 +168,13 @@ def _told_again(otherwise: Callable[[Any], object], lost: Any) -> None:
         otherwise(lost)
         return
     number = lost.exc_value.number if isinstance(lost.exc_value, _Terminated) else signal.SIGINT
-    threading.Thread(target=_tell_main_thread, args=[number], daemon=True).start()
-
-
-def _tell_main_thread(number: int) -> None:
-    """Send a signal to the main thread once it has left the hook, where the exception would be dropped again."""
-    main = threading.main_thread().ident
-    assert main is not None
-    while _is_inside(sys._current_frames().get(main)):
-        time.sleep(0.001)
+    # Later, as within this hook the exception would be dropped again. A signal, unlike the other call, ends a wait as well.
     if sys.platform == "win32":
-        _thread.interrupt_main(number)
-    else:  # a signal, unlike that call, ends a wait for the system too
-        signal.pthread_kill(main, number)
-
-
-def _is_inside(frame: FrameType | None) -> bool:
-    while frame is not None and frame.f_code is not _told_again.__code__:
-        frame = frame.f_back
-    return frame is not None
+        again = threading.Timer(LATER, _thread.interrupt_main, [number])
+    else:
+        again = threading.Timer(LATER, signal.pthread_kill, [threading.main_thread().ident, number])
+    again.daemon = True
+    again.start()
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 import warnings
@@ -11,18 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.inputs import (
-    Shown,
     binning_of,
-    data_of,
-    event_label,
+    json_of,
     labels_of,
+    pos_label_of,
+    problem_of,
     read,
+    rows_of,
     values_of,
     warn_beside_other_rows,
     weight_of,
 )
 
 if TYPE_CHECKING:
+    from calibrant._core.arrays import FloatArray
     from calibrant.assessment.advice import Advice
     from calibrant.interop.tables import ForecastTable
     from calibrant.metrics.kinds import Metric
@@ -46,8 +47,7 @@ def run_advise(arguments: argparse.Namespace) -> int:
     advice = advised(arguments, forecast)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # that of its log loss belongs to `calibrant assess`
-        values, data = values_of(arguments, forecast), data_of(arguments, forecast)
-        print(*assess(forecast.y_true, values, rng=arguments.seed, **data).verdict.sentences, sep="\n")
+        print(*assess(**rows_of(arguments, forecast), rng=arguments.seed).verdict.sentences, sep="\n")
     print(f"{advice.n_used} of {advice.n_rows} rows, {advice.n_classes} classes, {advice.n_folds} folds")
     print(advice)
     if advice.command is not None:
@@ -72,13 +72,13 @@ def advised(arguments: argparse.Namespace, forecast: ForecastTable) -> Advice:
 
     from calibrant.assessment.advice import advise
 
-    advice = advise(forecast.y_true, values_of(arguments, forecast), rng=arguments.seed, **data_of(arguments, forecast))
+    advice = advise(**rows_of(arguments, forecast), rng=arguments.seed)
     return replace(advice, options=_options(arguments, forecast), event=_event(arguments, forecast))
 
 
 def _options(arguments: argparse.Namespace, forecast: ForecastTable) -> str:
     named = {name: value for name in COLUMNS if (value := getattr(arguments, name)) is not None}
-    if (event := event_label(arguments, forecast)) is not None and len(forecast.forecast_columns) == 1:
+    if (event := pos_label_of(arguments, forecast)) is not None and len(forecast.forecast_columns) == 1:
         known = labels_of(arguments, forecast) or forecast.y_true.tolist()
         other = next((str(label) for label in known if label != event), f"no {event}")
         named["classes"] = f"{other},{event}"
@@ -93,6 +93,10 @@ def _event(arguments: argparse.Namespace, forecast: ForecastTable) -> str:
     return " ".join(_option(name.replace("_", "-"), value) for name, value in told.items())
 
 
+Shown = tuple[str, "ForecastTable", "FloatArray | None"]
+"""What a forecast is called in a report, its file, and its calibrated probabilities where it is shown after a calibrator."""
+
+
 def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) -> list[PairedDifference]:
     """Return metrics of one forecast less those of the first, where the rows are the same; else none, and say so."""
     import numpy as np
@@ -102,13 +106,14 @@ def differences_from(arguments: argparse.Namespace, first: Shown, other: Shown) 
     from calibrant.significance.differences import as_level, difference_of
     from calibrant.sums.draws import as_rng
 
-    if said := _different_rows(arguments, first, other):
+    a, b = (problem_of(arguments, *shown[1:]) for shown in (other, first))
+    same_classes = a.classes.tolist() == b.classes.tolist()
+    if said := _different_rows(arguments, first[1], other[1]) if same_classes else "other classes":
         print(
-            f"calibrant: note: {other.name} has {said} than {first.name}: they are compared as samples of different rows",
+            f"calibrant: note: {other[0]} has {said} than {first[0]}: they are compared as samples of different rows",
             file=sys.stderr,
         )
         return []
-    a, b = other.problem(arguments), first.problem(arguments)
     if a.size < 2:
         print("calibrant: note: there is no interval of a difference on one row", file=sys.stderr)
         return []
@@ -131,19 +136,14 @@ def _metric(arguments: argparse.Namespace, name: str) -> Metric:
     return metric if arguments.clip is None else metric.clipped(arguments.clip)
 
 
-def _different_rows(arguments: argparse.Namespace, first: Shown, other: Shown) -> str:
+def _different_rows(arguments: argparse.Namespace, first: ForecastTable, other: ForecastTable) -> str:
     """Say what differs in the rows of two files, as far as labels and weights show it; empty where nothing does."""
-    import numpy as np
-
-    truths = [shown.forecast.y_true for shown in (first, other)]
-    if first.problem(arguments).classes.tolist() != other.problem(arguments).classes.tolist():
-        return "other classes"
-    if len(truths[0]) != len(truths[1]):
+    if len(first.y_true) != len(other.y_true):
         return "another number of rows"
-    if differ := int(np.sum(truths[0] != truths[1])):
-        return f"other labels (in {differ} of {len(truths[1])} rows)"
-    weights = [weight_of(arguments, shown.forecast) for shown in (first, other)]
-    return "" if weights[0] is None or np.array_equal(*weights) else "other weights"
+    if differ := int((first.y_true != other.y_true).sum()):
+        return f"other labels (in {differ} of {len(other.y_true)} rows)"
+    weights = [weight_of(arguments, forecast) for forecast in (first, other)]
+    return "" if weights[0] is None or (weights[0] == weights[1]).all() else "other weights"
 
 
 # `calibrant plan`: how many rows a question takes
@@ -175,19 +175,12 @@ def run_plan(arguments: argparse.Namespace) -> int:
             asked["input"] = "logit"
     found = rows_for(**asked, rng=arguments.seed)
     if arguments.json:
-        document = {
-            "rows": found.rows,
-            "standard_error": found.standard_error,
-            "sentence": found.sentence,
-            "assumed": dict(found.assumed),
-            "figure": found.figure,
-            "target": found.target,
-            "tried": [
-                {"rows": n, "value": value if abs(value) < float("inf") else None}
-                for n, value in zip(found.tried.tolist(), found.value.tolist(), strict=True)
-            ],
-        }
-        print(json.dumps(document, indent=2, allow_nan=False))
+        names = ("rows", "standard_error", "sentence", "assumed", "figure", "target")
+        tried = [
+            {"rows": n, "value": value if abs(value) < float("inf") else None}
+            for n, value in zip(found.tried.tolist(), found.value.tolist(), strict=True)
+        ]
+        print(json_of({**{name: getattr(found, name) for name in names}, "tried": tried}))
     else:
         print(found)
     return 0

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
+import operator
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.inputs import (
-    as_json,
+    aligned,
     assessed,
     calibrated_by,
     is_in_batches,
-    labels_of,
+    json_of,
     metrics_asked,
     missing_of,
     n_rows_of,
     open_stream,
     opened,
-    pos_label_of,
     read,
+    rows_of,
     sampled,
     say_unused_bins,
-    values_of,
-    weight_of,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from calibrant.curves.simplex_partition import SimplexPoints
     from calibrant.interop.streams import ForecastStream
     from calibrant.interop.tables import ForecastTable
-    from calibrant.significance.result import TestResult
 
 
 # Conditions such as ``ece.lower > 0.02`` under which a command fails. They are parsed, and nothing is evaluated
@@ -50,9 +47,6 @@ FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "p
 NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
 
 GATE = re.compile(r"\s*([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z_]+))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
-
-LAW_OF_MANY_ROWS = ("kernel",)
-"""Tests that draw, unless there are very many rows: what they draw is known from what they found."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +99,8 @@ class Gate:
         return self.text if self._holds(found) else None
 
     def _holds(self, found: float) -> bool:
-        return {
-            "<": found < self.number,
-            ">": found > self.number,
-            "<=": found <= self.number,
-            ">=": found >= self.number,
-        }[self.comparison]
+        compare = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}[self.comparison]
+        return bool(compare(found, self.number))
 
 
 def parse_gate(text: str, n_resamples: int) -> Gate:
@@ -130,7 +120,7 @@ def parse_gate(text: str, n_resamples: int) -> Gate:
     gate = Gate(text.strip(), known.word_for(metric), field or "value", comparison, float(number))
     if gate.field != "pvalue":
         gate.require_possible(*known.range)
-    if gate.field == "pvalue" and n_resamples > 0:
+    elif n_resamples > 0:
         drawn = known.draws_labels  # others say it of the estimate
         gate.require_possible(1 / (n_resamples + 1) if drawn else 0.0, 1.0, draws=n_resamples if drawn else None)
     return gate
@@ -147,22 +137,8 @@ def draws_for(level: float, *, strictly: bool, times: int = 1) -> int:
     return next((draws for draws in range(about, about + 5) if reached(draws)), about + 5)  # a few, for rounding
 
 
-def require_level(level: float, chosen: Iterable[str], n_resamples: int) -> None:
-    """Refuse a level of ``--fail-below`` that some of the tests cannot go below, before anything is computed."""
-    if not 0 < level < 1:
-        raise ValueError(f"--fail-below must be a fraction in (0, 1); got {level:g}. 0.01 is usual.")
-    names = list(chosen)
-    drawn = [name for name in names if draws_labels(name) and name not in LAW_OF_MANY_ROWS]
-    _require_reachable(level, drawn, len(names), n_resamples)
-
-
-def require_found_level(level: float, results: Mapping[str, TestResult], n_resamples: int) -> None:
-    """Refuse the level also for tests that turned out to draw."""
-    drawn = [name for name, result in results.items() if result.least_pvalue is not None]
-    _require_reachable(level, drawn, len(results), n_resamples)
-
-
-def _require_reachable(level: float, drawn: list[str], n_tests: int, n_resamples: int) -> None:
+def require_level(level: float, drawn: Sequence[str], n_tests: int, n_resamples: int) -> None:
+    """Refuse a level of ``--fail-below`` that some of the tests, those that draw, cannot go below."""
     least = n_tests * (1 / (n_resamples + 1))
     if not drawn or least < level:
         return
@@ -210,7 +186,7 @@ def run_assess(arguments: argparse.Namespace) -> int:
                 for text, bad in zip(arguments.fail_if, failed, strict=True)
             ],
         }
-        print(json.dumps(document, indent=2, allow_nan=False))
+        print(json_of(document))
     else:
         print(result)
     for why in filter(None, failed):
@@ -243,8 +219,11 @@ def run_test(arguments: argparse.Namespace) -> int:
             "--tests must ask whether a forecast is calibrated; equivalence asks whether its error is small. "
             "In Python: calibrant.equivalence_test(y_true, y_prob, bound=0.02)."
         )
-    if arguments.fail_below is not None:
-        require_level(arguments.fail_below, chosen, arguments.resamples)
+    if (level := arguments.fail_below) is not None:  # before anything is computed
+        if not 0 < level < 1:
+            raise ValueError(f"--fail-below must be a fraction in (0, 1); got {level:g}. 0.01 is usual.")
+        draw = [name for name in chosen if draws_labels(name) and name != "kernel"]  # of very many rows it has a law
+        require_level(level, draw, len(chosen), arguments.resamples)
     forecast = opened(arguments, arguments.files)
     event, of_predictions, rows = _tested(arguments, forecast, chosen)
     spoken = f"{forecast.n_classes} classes"
@@ -252,34 +231,24 @@ def run_test(arguments: argparse.Namespace) -> int:
         spoken = f"{'notion' if of_predictions else 'event'}: {event}"
     drawn = {"n_resamples": arguments.resamples, "rng": arguments.seed}
     results = {n: find("test", n).target(**rows, **(drawn if draws_labels(n) else {})) for n in chosen}
-    if arguments.fail_below is not None:
-        require_found_level(arguments.fail_below, results, arguments.resamples)
+    if level is not None:
+        draw = [name for name, result in results.items() if result.least_pvalue is not None]
+        require_level(level, draw, len(results), arguments.resamples)
     n_rows = n_rows_of(arguments, forecast)
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
     undefined = [n for n, r in results.items() if math.isnan(r.statistic) or math.isnan(r.pvalue)]
-    below = arguments.fail_below is not None and any(p < arguments.fail_below for p in adjusted.values())
-    failed = below or (arguments.fail_below is not None and bool(undefined))
+    below = level is not None and any(p < level for p in adjusted.values())
+    failed = below or (level is not None and bool(undefined))
     if arguments.json:
         left_out = 0 if isinstance(forecast, ForecastTable) else forecast.predictions.left_out[0]
         document = {
-            n: {
-                "statistic": as_json(r.statistic),
-                "df": r.df,
-                "pvalue": as_json(r.pvalue),
-                "least_pvalue": r.least_pvalue,
-                "holm": as_json(adjusted[n]),
-                "null": r.null.description,
-            }
+            n: {name: getattr(r, name) for name in ("statistic", "df", "pvalue", "least_pvalue")}
+            | {"holm": adjusted[n], "null": r.null.description}
             for n, r in results.items()
         }
-        print(
-            json.dumps(
-                {"rows": n_rows, "left_out": left_out, "event": event, "tests": document, "failed": failed},
-                indent=2,
-                allow_nan=False,
-            )
-        )
+        found = {"rows": n_rows, "left_out": left_out, "event": event, "tests": document, "failed": failed}
+        print(json_of(found))
     else:
         print(f"{n_rows} rows, {spoken}{missing_of(forecast)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
@@ -287,7 +256,7 @@ def run_test(arguments: argparse.Namespace) -> int:
             alone, all_told = shown_pvalue(r.pvalue, r.least_pvalue, ".3g"), shown_adjusted(adjusted[n], r, ".3g")
             print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {r.null.description}")
     if below:
-        print(f"calibrant: gate failed: a p-value is below {arguments.fail_below:g}", file=sys.stderr)
+        print(f"calibrant: gate failed: a p-value is below {level:g}", file=sys.stderr)
     if failed and undefined:
         print(
             f"calibrant: gate failed: {', '.join(undefined)} is NaN on these rows, and NaN fails every gate",
@@ -307,19 +276,20 @@ def _tested(
     from calibrant.interop.tables import ForecastTable
     from calibrant.notions import as_notion, single_problem
 
-    if not isinstance(forecast, ForecastTable):
-        return _tested_in_batches(arguments, forecast, tests)
-    rows: dict[str, Any] = {
-        "y_true": forecast.y_true,
-        "y_prob": values_of(arguments, forecast),
-        "sample_weight": weight_of(arguments, forecast),
-        "labels": labels_of(arguments, forecast),
-        "pos_label": pos_label_of(arguments, forecast),
-        "input": forecast.input,
-    }
-    problem = as_problem(**rows)
+    rows = rows_of(arguments, forecast)
+    in_batches = not isinstance(forecast, ForecastTable)
+    others = [name for name in tests if name not in OF_SUMS]
+    if in_batches and (others or arguments.notion is not None):
+        what = f"--tests {','.join(others)}" if others else f"--notion {arguments.notion}"
+        raise ValueError(
+            f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion; got {what}. "
+            "Pass --sample N for N of the rows, which all tests take."
+        )
+    problem = as_problem(**rows) if isinstance(forecast, ForecastTable) else forecast.predictions.head()
     if arguments.notion is None and problem.classes.size > 2:
         return None, False, rows
+    if in_batches:
+        return f"class {problem.classes[1]}", False, rows
     chosen = as_notion(arguments.notion, problem)
     binary = single_problem(problem, chosen, "For each class in turn: calibrant.by_class, in Python")
     if arguments.notion is None:
@@ -337,29 +307,12 @@ def _tested(
     )
 
 
-def _tested_in_batches(
-    arguments: argparse.Namespace, forecast: ForecastStream, tests: Sequence[str]
-) -> tuple[str | None, bool, dict[str, Any]]:
-    """Return the same of files that are read in batches, where the tests are of sums."""
-    others = [name for name in tests if name not in OF_SUMS]
-    if others or arguments.notion is not None:
-        what = f"--tests {','.join(others)}" if others else f"--notion {arguments.notion}"
-        raise ValueError(
-            f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion; got {what}. "
-            "Pass --sample N for N of the rows, which all tests take."
-        )
-    problem = forecast.predictions.head()
-    if problem.classes.size > 2:
-        return None, False, {"y_true": forecast.predictions}
-    return f"class {problem.classes[1]}", False, {"y_true": forecast.predictions}
-
-
 def run_report(arguments: argparse.Namespace) -> int:
     """Write a page that compares forecasts."""
     from dataclasses import replace
 
-    from calibrant.cli.advise import advised, differences_from
-    from calibrant.cli.inputs import Shown, aligned
+    from calibrant.cli.advise import Shown, advised, differences_from
+    from calibrant.curves.simplex_partition import simplex_points
     from calibrant.interop.save import load_calibrator
     from calibrant.interop.writing import PAGES, require_free
     from calibrant.report.page import NEEDED, comparison, findings, write_report
@@ -374,29 +327,42 @@ def run_report(arguments: argparse.Namespace) -> int:
         raise ValueError(
             f"each file needs a name of its own; got {names} for {len(arguments.files)} files. Pass --names a,b."
         )
-    assessments, simplex, shown = {}, {}, []
-    if arguments.sample is None and any(is_in_batches(arguments, [file]) for file in arguments.files):
-        return _report_of_sums(arguments, names)
-    tables = [
-        sampled(open_stream(arguments, [f]), arguments.sample) if arguments.sample else read(arguments, f)
-        for f in arguments.files
-    ]
-    forecasts = aligned(arguments, tables)
-    for name, file, forecast in zip(names, arguments.files, forecasts, strict=True):
+    in_batches = arguments.sample is None and any(is_in_batches(arguments, [file]) for file in arguments.files)
+    if in_batches and arguments.calibrator is not None:
+        raise ValueError(
+            f"--calibrator must be left out with files that are read in batches; got {arguments.calibrator}. "
+            "Run calibrant apply first, and report on what it writes."
+        )
+    assessments: dict[str, Assessment] = {}
+    simplex: dict[str, SimplexPoints] = {}
+    shown: list[Shown] = []  # without files in batches, of which no single rows are shown
+    if in_batches:
+        for name, file in zip(names, arguments.files, strict=True):
+            assessments[name] = assessed(arguments, open_stream(arguments, [file]), extra=NEEDED)
+        tables: list[ForecastTable] = []
+    else:
+        found = (
+            sampled(open_stream(arguments, [file]), arguments.sample) if arguments.sample else read(arguments, file)
+            for file in arguments.files
+        )
+        tables = aligned(arguments, list(found))
+    for name, forecast in zip(names, tables, strict=False):
         calibrated, splits = None, None
         assessments[name] = assessed(arguments, forecast, extra=NEEDED)
-        shown.append(Shown.of(arguments, name, forecast))
+        shown.append((name, forecast, None))
         if arguments.calibrator:
             calibrator = load_calibrator(arguments.calibrator)
             splits = _splits(calibrator, forecast)
-            calibrated = calibrated_by(arguments, calibrator, forecast, file)
-            shown.append(Shown(f"{name}, calibrated", forecast, calibrated))
-            assessments[shown[-1].name] = assessed(arguments, forecast, prob=calibrated, extra=NEEDED)
+            calibrated = calibrated_by(arguments, calibrator, forecast)
+            shown.append((f"{name}, calibrated", forecast, calibrated))
+            assessments[shown[-1][0]] = assessed(arguments, forecast, prob=calibrated, extra=NEEDED)
         if arguments.points and len(forecast.forecast_columns) in (3, 4):
-            simplex[name] = replace(_points(arguments, forecast, calibrated), splits=splits)
+            options = {"max_points": arguments.points, "rng": arguments.seed}
+            points = simplex_points(**rows_of(arguments, forecast), calibrator=calibrated, **options)
+            simplex[name] = replace(points, splits=splits)
     # A forecast that stands alone may be one of a calibration set; those that are compared are of rows to test on.
-    advice = advised(arguments, shown[0].forecast) if len(shown) == 1 else None
-    differences = {other.name: differences_from(arguments, shown[0], other) for other in shown[1:]}
+    advice = advised(arguments, shown[0][1]) if len(shown) == 1 else None
+    differences = {other[0]: differences_from(arguments, shown[0], other) for other in shown[1:]}
     write_report(
         assessments,
         arguments.output,
@@ -411,45 +377,9 @@ def run_report(arguments: argparse.Namespace) -> int:
     for sentence in comparison(assessments, differences):
         print(f"{sentence}\n")
     if advice is not None:
-        print(f"{findings(assessments[shown[0].name], advice)[-1]}\n")
+        print(f"{findings(assessments[shown[0][0]], advice)[-1]}\n")
     print(f"wrote {arguments.output}")
     return OK
-
-
-def _report_of_sums(arguments: argparse.Namespace, names: list[str]) -> int:
-    """Write a page of files that are read in batches: figures and diagrams, without pictures of single rows."""
-    from calibrant.report.page import NEEDED, comparison, write_report
-
-    if arguments.calibrator is not None:
-        raise ValueError(
-            f"--calibrator must be left out with files that are read in batches; got {arguments.calibrator}. "
-            "Run calibrant apply first, and report on what it writes."
-        )
-    of_files = dict(zip(names, arguments.files, strict=True))
-    assessments = {n: assessed(arguments, open_stream(arguments, [f]), extra=NEEDED) for n, f in of_files.items()}
-    write_report(assessments, arguments.output, title=arguments.title, force=arguments.force)
-    for name, result in assessments.items():
-        print(f"{name}: {result}\n")
-    for sentence in comparison(assessments, {}):
-        print(f"{sentence}\n")
-    print(f"wrote {arguments.output}")
-    return OK
-
-
-def _points(arguments: argparse.Namespace, forecast: ForecastTable, calibrated: FloatArray | None) -> SimplexPoints:
-    """Draw rows of three or four classes for the pictures of a report."""
-    from calibrant.curves.simplex_partition import simplex_points
-
-    return simplex_points(
-        forecast.y_true,
-        values_of(arguments, forecast),
-        calibrated,
-        max_points=arguments.points,
-        rng=arguments.seed,
-        sample_weight=weight_of(arguments, forecast),
-        labels=labels_of(arguments, forecast),
-        input=forecast.input,
-    )
 
 
 def _splits(calibrator: Calibrator, forecast: ForecastTable) -> FloatArray | None:
@@ -524,10 +454,6 @@ def document_of(result: Assessment) -> dict[str, Any]:
         "event": result.event,
         "level": result.level,
         "resamples": result.n_resamples,
-        "metrics": {
-            row.metric: {name: as_json(value) for name, value in asdict(row.estimate).items()}
-            | ({"note": row.note} if row.note else {})
-            for row in result.rows
-        },
-        "verdict": {name: as_json(value) for name, value in asdict(result.verdict).items()},
+        "metrics": {row.metric: asdict(row.estimate) | ({"note": row.note} if row.note else {}) for row in result.rows},
+        "verdict": asdict(result.verdict),
     }

@@ -23,7 +23,6 @@ from calibrant.cli.inputs import (
     opened,
     read,
     sampled,
-    top_by,
     values_of,
     warn_beside_other_rows,
     weight_of,
@@ -152,7 +151,16 @@ def _calibrated_table(
     """Return the table with calibrated columns in the places of the forecast's, and their names."""
     from calibrant.interop.columns import Values
 
-    places = (_top_pair if arguments.top else _calibrated_columns)(arguments, calibrator, forecast)
+    places: Places
+    calibrated = calibrated_by(arguments, calibrator, forecast, top=arguments.top)
+    if arguments.top:  # in the place of the whole forecast
+        first = next(name for name in forecast.table if name in forecast.forecast_columns)
+        pair = dict(zip(("predicted", "probability"), calibrated, strict=True))
+        places = {name: {} for name in forecast.forecast_columns} | {first: pair}
+    else:
+        columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
+        in_turn = zip(forecast.forecast_columns, calibrated_names(forecast), columns.T, strict=True)
+        places = {old: {name: column} for old, name, column in in_turn}
     new = [name for columns in places.values() for name in columns]
     if taken := [name for name in new if name in forecast.table and name not in places]:
         raise ValueError(
@@ -160,23 +168,8 @@ def _calibrated_table(
             "Rename or remove these columns."
         )
     # Whatever else the file holds is carried over.
-    columns = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
-    return forecast.table.replaced(columns), new
-
-
-def _calibrated_columns(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
-    """Put the calibrated probability of each class in the place of its forecast."""
-    calibrated = calibrated_by(arguments, calibrator, forecast, arguments.file)
-    columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
-    in_turn = zip(forecast.forecast_columns, calibrated_names(forecast), columns.T, strict=True)
-    return {old: {new: column} for old, new, column in in_turn}
-
-
-def _top_pair(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> Places:
-    """Put the predicted label and its calibrated probability in the place of the whole forecast."""
-    label, score = top_by(arguments, calibrator, forecast, arguments.file)
-    first = next(name for name in forecast.table if name in forecast.forecast_columns)
-    return {name: {} for name in forecast.forecast_columns} | {first: {"predicted": label, "probability": score}}
+    held = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
+    return forecast.table.replaced(held), new
 
 
 def is_streamed(arguments: argparse.Namespace) -> bool:

@@ -9,15 +9,13 @@ import re
 import sys
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from calibrant.interop.local_files import is_pattern
 
 if TYPE_CHECKING:
-    from calibrant._core.arrays import FloatArray
-    from calibrant._core.border import Input
     from calibrant._core.rows import Problem, Rows
     from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
@@ -90,84 +88,74 @@ def asked_of_rows(arguments: argparse.Namespace) -> Rows:
 
 
 def calibrated_by(
-    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
-) -> FloatArray:
-    """Return what a calibrator makes of a forecast, in the order of the file's columns."""
+    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, *, top: bool = False
+) -> Any:
+    """Return calibrated probabilities in the order of the file's columns; with ``top`` predicted labels, and theirs."""
     import numpy as np
 
-    values, order = _as_fitted(arguments, calibrator, forecast, file)
-    bare = _without_names(calibrator)
-    if values.ndim == 1:
-        return bare.calibrate(values)
-    calibrated = np.empty(values.shape)
-    calibrated[:, order] = bare.calibrate(values)
-    return calibrated
-
-
-def top_by(
-    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
-) -> tuple[Any, FloatArray]:
-    """Return the label that a forecast predicts and its calibrated probability, where the calibrator has that."""
-    top: Any = getattr(_without_names(calibrator), "predict_top", None)
-    if top is None:
+    if top and not hasattr(calibrator, "predict_top"):
         raise ValueError(
             f"--top must have a calibrator of single scores, `calibrant fit --notion`; got {arguments.calibrator}, "
             f"a {type(calibrator).__name__}. Fit one with --notion top-label, or leave --top out."
         )
-    values, _ = _as_fitted(arguments, calibrator, forecast, file)
-    label, score = top(values)
-    return label, score
+    order = _fitted_order(arguments, calibrator, forecast)
+    values, bare = values_of(arguments, forecast), copy(calibrator)
+    if hasattr(bare, "feature_names_in_"):  # names are matched; they stay where other files are matched by them
+        del bare.feature_names_in_
+    fitted = values if values.ndim == 1 else values[:, order]
+    if top:
+        return cast("Any", bare).predict_top(fitted)
+    calibrated = bare.calibrate(fitted)
+    return calibrated if values.ndim == 1 else calibrated[:, np.argsort(order)]
 
 
-def _as_fitted(
-    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
-) -> tuple[Any, list[int]]:
-    """Return the numbers of a forecast as the calibrator was fitted on, and where these columns stand in the file."""
-    wanted = (calibrator.n_features_in_, calibrator.input)
-    if wanted != (given := (len(forecast.forecast_columns), forecast.input)):
+def _fitted_order(arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable) -> list[int]:
+    """Where the columns that were fitted stand in a file: by their names, or in their order if all names are other ones.
+
+    Words that give the columns other classes than those that the calibrator was fitted for are refused.
+    """
+    from calibrant.interop.save import columns_of
+
+    here, fitted, file = list(forecast.forecast_columns), columns_of(calibrator), forecast.file
+    wanted, given = (calibrator.n_features_in_, calibrator.input), (len(here), forecast.input)
+    if wanted != given:
         raise ValueError(
             f"{arguments.calibrator} was fitted on {wanted[0]} {wanted[1]} columns; {file} gives {given[0]} {given[1]} "
-            f"columns. Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
+            f"columns. Choose them with --{_option(calibrator.input)}."
         )
-    order = _fitted_order(arguments, calibrator, forecast, file)
-    _require_its_event(arguments, calibrator, forecast, order)
-    values = values_of(arguments, forecast)
-    return (values if values.ndim == 1 else values[:, order]), order
-
-
-def _without_names(calibrator: Calibrator) -> Calibrator:
-    """Return the calibrator for bare arrays, once names are matched; the names stay where other files are matched by them."""
-    bare: Any = copy(calibrator)
-    if hasattr(bare, "feature_names_in_"):
-        del bare.feature_names_in_
-    found: Calibrator = bare
-    return found
-
-
-def _require_its_event(
-    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, order: list[int]
-) -> None:
-    """Refuse words that give the columns other classes than those that the calibrator was fitted for."""
-    fitted, said = _plain(calibrator.classes_.tolist()), _plain(_claimed(arguments, forecast))
+    classes, named = [str(c) for c in calibrator.classes_.tolist()], forecast.class_names
+    order = list(range(len(here)))
+    if fitted is not None and sorted(fitted) == sorted(here):
+        order = [here.index(name) for name in fitted]
+    elif named is not None and named != classes and sorted(named) == sorted(classes):
+        raise ValueError(
+            f"columns must have the order of the classes fitted, {', '.join(classes[:5])}; {file} has "
+            f"{', '.join(named[:5])}. Name them in that order, --{_option(forecast.input)} A,B."
+        )
+    elif fitted is not None and set(fitted) & set(here):
+        raise ValueError(
+            f"columns must be those that were fitted, {', '.join(fitted[:5])}; {file} gives {', '.join(here[:5])}. "
+            f"Choose them with --{_option(calibrator.input)}."
+        )
+    claimed = _claimed(arguments, forecast)
+    said = _plain(claimed if len(order) == 1 else [claimed[k] for k in order] if len(claimed) == len(order) else [])
+    if said == _plain(classes) or sorted(said) != sorted(_plain(classes)):
+        return order
     if len(order) > 1:
-        said = [said[k] for k in order] if len(said) == len(order) else []
-    if said == fitted or sorted(said) != sorted(fitted):
-        return
-    names, claimed = ([str(c) for c in of] for of in (calibrator.classes_.tolist(), _claimed(arguments, forecast)))
-    if len(order) > 1:
-        what, hint = f"those of {', '.join(names[:5])}", f"Name them in that order, --{_option(forecast)} A,B"
+        what, got = f"those of {', '.join(classes[:5])}", ", ".join(claimed[:5])
+        hint = f"Name them in that order, --{_option(forecast.input)} A,B"
     else:
         instead = "" if getattr(arguments, "pos_label", None) is None else " in place of --pos-label"
-        what, hint = f"the probability of {names[1]}", f"If they are, say --classes {','.join(names)}{instead}"
-    got = f"the probability of {claimed[1]}" if len(order) == 1 else ", ".join(claimed[:5])
+        what, got = (f"the probability of {names[1]}" for names in (classes, claimed))
+        hint = f"If they are, say --classes {','.join(classes)}{instead}"
     raise ValueError(
-        f"the columns of {forecast.file} must be {what}, for which {arguments.calibrator} was fitted; got {got}. {hint}; "
+        f"the columns of {file} must be {what}, for which {arguments.calibrator} was fitted; got {got}. {hint}; "
         "else fit a calibrator to these columns."
     )
 
 
-def _option(forecast: ForecastTable) -> str:
-    return "prob" if forecast.input == "probability" else "logit"
+def _option(input: str) -> str:
+    return "prob" if input == "probability" else "logit"
 
 
 def _claimed(arguments: argparse.Namespace, forecast: ForecastTable) -> list[str]:
@@ -178,29 +166,6 @@ def _claimed(arguments: argparse.Namespace, forecast: ForecastTable) -> list[str
         return [] if arguments.classes is None else _classes_named(arguments, forecast)
     labels, event = labels_of(arguments, forecast), pos_label_of(arguments, forecast)
     return [str(c) for c in classes_of_score(as_labels(forecast.y_true), labels=labels, pos_label=event).tolist()]
-
-
-def _fitted_order(
-    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable, file: str
-) -> list[int]:
-    """Where the columns that were fitted stand in a file: by their names, or in their order if all names are other ones."""
-    from calibrant.interop.save import columns_of
-
-    here, fitted = list(forecast.forecast_columns), columns_of(calibrator)
-    if fitted is not None and sorted(fitted) == sorted(here):
-        return [here.index(name) for name in fitted]
-    classes, named = [str(c) for c in calibrator.classes_.tolist()], forecast.class_names
-    if named is not None and named != classes and sorted(named) == sorted(classes):
-        raise ValueError(
-            f"columns must have the order of the classes fitted, {', '.join(classes[:5])}; {file} has "
-            f"{', '.join(named[:5])}. Name them in that order, --{'prob' if forecast.input == 'probability' else 'logit'} A,B."
-        )
-    if fitted is not None and set(fitted) & set(here):
-        raise ValueError(
-            f"columns must be those that were fitted, {', '.join(fitted[:5])}; {file} gives {', '.join(here[:5])}. "
-            f"Choose them with --{'prob' if calibrator.input == 'probability' else 'logit'}."
-        )
-    return list(range(len(here)))
 
 
 def weight_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
@@ -243,7 +208,7 @@ def _classes_named(arguments: argparse.Namespace, forecast: ForecastTable) -> li
         turned = ",".join(forecast.forecast_columns[written.index(word)] for word in said)
         raise ValueError(
             f"--classes must name the columns of {forecast.file} in their order; got {arguments.classes!r} for the columns "
-            f"{', '.join(forecast.forecast_columns)}. Leave --classes out, or add --{_option(forecast)} {turned}."
+            f"{', '.join(forecast.forecast_columns)}. Leave --classes out, or add --{_option(forecast.input)} {turned}."
         )
     return classes
 
@@ -255,8 +220,8 @@ def _plain(names: Sequence[Any]) -> list[str]:
 
 
 def pos_label_of(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
-    """Return the label of the event, as named by the command."""
-    if arguments.pos_label is None:
+    """Return the label of the event, as named by the command; `calibrant fit` names classes in place of it."""
+    if getattr(arguments, "pos_label", None) is None:
         return None
     name = arguments.pos_label.strip()
     if forecast.y_true.dtype.kind == "b" and name.lower() in ("true", "false"):
@@ -298,7 +263,7 @@ def assessed(
     metrics = metrics_asked(arguments, extra) or [*usual, *(name for name in extra if name not in usual)]
     try:
         return assess(
-            **_rows_of(arguments, forecast, prob),
+            **rows_of(arguments, forecast, prob),
             metrics=metrics,
             notion=arguments.notion,
             binning=binning_of(arguments),
@@ -315,8 +280,10 @@ def assessed(
         ) from error
 
 
-def _rows_of(arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream, prob: Any) -> dict[str, Any]:
-    """Return the arguments that say what the rows are."""
+def rows_of(
+    arguments: argparse.Namespace, forecast: ForecastTable | ForecastStream, prob: Any = None
+) -> dict[str, Any]:
+    """Return the arguments of a function of the library that say what the rows are, or calibrated ones in their place."""
     from calibrant.interop.tables import ForecastTable
 
     if not isinstance(forecast, ForecastTable):
@@ -458,7 +425,7 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
     chosen = Chosen(
         labels=labels_of(arguments, head),
         rows=asked_of_rows(arguments),
-        pos_label=pos_label_of(arguments, head) if hasattr(arguments, "pos_label") else None,
+        pos_label=pos_label_of(arguments, head),
         batch_rows=AT_A_TIME,
         on_error=arguments.on_error,
         progress=sys.stderr.isatty(),
@@ -546,29 +513,14 @@ def _are_sums(arguments: argparse.Namespace, stream: ForecastStream, metrics: Se
     return fixed and type(cut) is EqualWidth and all(is_of_sums(one, head, cut, arguments.notion) for one in chosen)
 
 
-# A forecast of a file as a command shows it: what it is called, its numbers, and the order of its classes
+# Forecasts of several files beside one another
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """A forecast of a report: the file that it is from, and its numbers, calibrated or as they are."""
+def problem_of(arguments: argparse.Namespace, forecast: ForecastTable, prob: Any = None) -> Problem:
+    """Return what the figures of a forecast are of: logits stay logits, whose log loss is exact."""
+    from calibrant._core.border import as_problem
 
-    name: str
-    forecast: ForecastTable
-    values: FloatArray
-    input: Input = "probability"
-
-    @classmethod
-    def of(cls, arguments: argparse.Namespace, name: str, forecast: ForecastTable) -> Shown:
-        """Return the forecast of a file as it is."""
-        return cls(name, forecast, values_of(arguments, forecast), forecast.input)
-
-    def problem(self, arguments: argparse.Namespace) -> Problem:
-        """Return what the figures of the report are of: logits stay logits, whose log loss is exact."""
-        from calibrant._core.border import as_problem
-
-        data = data_of(arguments, self.forecast) | {"input": self.input}
-        return as_problem(self.forecast.y_true, self.values, **data)
+    return as_problem(**rows_of(arguments, forecast, prob))
 
 
 def aligned(arguments: argparse.Namespace, forecasts: list[ForecastTable]) -> list[ForecastTable]:
@@ -576,45 +528,23 @@ def aligned(arguments: argparse.Namespace, forecasts: list[ForecastTable]) -> li
 
     It is the order of the first forecast, or of the first that has one column, as that cannot be turned.
     """
-    if len(forecasts) < 2 or arguments.classes is not None:
-        return forecasts
-    leader = next((forecast for forecast in forecasts if len(forecast.forecast_columns) == 1), forecasts[0])
-    return [_in_order(arguments, forecast, _columns(arguments, leader)) for forecast in forecasts]
-
-
-def _in_order(arguments: argparse.Namespace, forecast: ForecastTable, classes: list[Any]) -> ForecastTable:
-    from dataclasses import replace
-
-    own = _columns(arguments, forecast)
-    if len(forecast.forecast_columns) == 1 or own == classes or set(own) != set(classes):
-        return forecast
-    return replace(forecast, forecast_columns=tuple(forecast.forecast_columns[own.index(c)] for c in classes))
-
-
-def _columns(arguments: argparse.Namespace, forecast: ForecastTable) -> list[Any]:
-    """Return the class of each column; of one column no event, and the event."""
     from calibrant._core.border import as_problem
 
-    data = data_of(arguments, forecast)
-    if len(forecast.forecast_columns) > 1:
-        data["pos_label"] = None
-    classes: list[Any] = as_problem(forecast.y_true, values_of(arguments, forecast), **data).classes.tolist()
-    return classes
+    def classes_of(forecast: ForecastTable) -> list[Any]:  # of one column no event, and the event
+        rows = rows_of(arguments, forecast)
+        event = rows["pos_label"] if len(forecast.forecast_columns) == 1 else None
+        return list(as_problem(**{**rows, "pos_label": event}).classes.tolist())
 
+    def turned(forecast: ForecastTable) -> ForecastTable:
+        own, columns = classes_of(forecast), forecast.forecast_columns
+        if len(columns) == 1 or set(own) != set(wanted):
+            return forecast
+        return replace(forecast, forecast_columns=tuple(columns[own.index(one)] for one in wanted))
 
-def event_label(arguments: argparse.Namespace, forecast: ForecastTable) -> Any:
-    """Return the label of the event where the command has a word for it: `calibrant fit` names classes in place of it."""
-    return pos_label_of(arguments, forecast) if hasattr(arguments, "pos_label") else None
-
-
-def data_of(arguments: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
-    """Return the options of a function of the library for the forecast of a file."""
-    return {
-        "sample_weight": weight_of(arguments, forecast),
-        "labels": labels_of(arguments, forecast),
-        "pos_label": event_label(arguments, forecast),
-        "input": forecast.input,
-    }
+    if len(forecasts) < 2 or arguments.classes is not None:
+        return forecasts
+    wanted = classes_of(next((one for one in forecasts if len(one.forecast_columns) == 1), forecasts[0]))
+    return [turned(forecast) for forecast in forecasts]
 
 
 # Held-out rows of a second file, with which rows for calibration are compared
@@ -633,14 +563,23 @@ def warn_beside_other_rows(arguments: argparse.Namespace, forecast: ForecastTabl
         )
     whole = argparse.Namespace(**vars(arguments) | {"rows": None, "weight": None})
     both = aligned(whole, [forecast, read(whole, arguments.other)])
-    warn_if_training_rows(*(Shown.of(whole, one.file, one).problem(whole) for one in both))
+    warn_if_training_rows(*(problem_of(whole, one) for one in both))
 
 
 def as_json(value: Any) -> Any:
     """What JSON can hold: infinity is a word that `float` and JavaScript's Number read, and what is no number is null."""
+    if isinstance(value, dict):
+        return {name: as_json(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(one) for one in value]
     if not isinstance(value, float) or math.isfinite(value):
         return value
     return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+
+
+def json_of(document: dict[str, Any]) -> str:
+    """Return the text of a document."""
+    return json.dumps(as_json(document), indent=2, allow_nan=False)
 
 
 # Options that are whole numbers

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from calibrant._core.checksum import checksum_of
-from calibrant.cli.inputs import as_json, asked_of_rows, labels_of, pos_label_of, rows_named, values_of, weight_of
+from calibrant.cli.inputs import asked_of_rows, json_of, labels_of, pos_label_of, rows_named, values_of, weight_of
 
 if TYPE_CHECKING:
     from calibrant.interop.tables import ForecastTable
@@ -181,7 +181,7 @@ class Watch:
     # Files are added
 
     def go_on(self, of: argparse.Namespace) -> None:
-        """Take from the state what the command leaves out, and refuse what it says otherwise."""
+        """Take from the state what the command leaves out, and refuse other options than those of the state."""
         if self.kept:
             require_same(of, self.kept)
             of.rows, of.weight, scale = self.kept["rows"], self.kept["weight"], self.kept["scale"]
@@ -492,7 +492,7 @@ def run_monitor(arguments: argparse.Namespace) -> int:
     else:
         _write(watch, output, tables, force=arguments.force)
     if arguments.json:
-        print(json.dumps(document_of(tables), indent=2, allow_nan=False))
+        print(json_of(document_of(tables)))
     else:
         for name, table in tables.items():
             print(f"{watch.kept['by']} {name}\n{table}\n" if name else str(table))
@@ -533,11 +533,11 @@ def document_of(tables: dict[str, MonitorTable]) -> dict[str, Any]:
     """Return tables as what JSON can hold, by group."""
     document: dict[str, Any] = {}
     for name, table in tables.items():
-        columns = {key: list(map(as_json, values.tolist())) for key, values in table.columns.items()}
+        columns = {key: values.tolist() for key, values in table.columns.items()}
         document[name] = {
             "notion": table.notion,
             "alpha": table.alpha,
-            "alarms": [{key: as_json(value) for key, value in asdict(alarm).items()} for alarm in table.alarms],
+            "alarms": [asdict(alarm) for alarm in table.alarms],
             "windows": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         }
     return {"groups": document}
@@ -551,8 +551,10 @@ def _write(watch: Watch, output: Path, tables: dict[str, MonitorTable], *, force
     kind = output.suffix.lower()
     if kind == ".html":
         text = monitor_page(tables)
+    elif kind == ".json":
+        text = json_of(document_of(tables))
     else:
-        text = json.dumps(document_of(tables), indent=2, allow_nan=False) if kind == ".json" else _csv(tables)
+        text = _csv(tables)
     data, own = text.encode(), watch.own(output)
     watch.pages[str(output)] = [*own, hashlib.sha256(data).hexdigest()]
     watch.write()

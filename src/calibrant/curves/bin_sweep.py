@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray, as_array
+from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import as_numbers, fraction, require, resamples
+from calibrant._core.checks import as_numbers, fraction, of_type, require, resamples, some
 from calibrant._core.result import DrawnResult, Picture, Table
-from calibrant._core.rows import BinaryProblem, IntArray, SimplexProblem, as_simplex
+from calibrant._core.rows import BinaryProblem, IntArray, as_simplex
 from calibrant.binning import Binning, EqualWidth
-from calibrant.drawing import as_named, legend_above, legend_beside, require_kind
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import Norm, NormOfBins, as_norm
 from calibrant.metrics.estimate import Cells, cells, consistent_deviations, labels_drawn
@@ -134,33 +134,37 @@ def bin_sweep(
     >>> bool((np.diff(sweep.noise_floor) > 0).all())
     True
     """
-    numbers = _require_numbers(n_bins)
+    given = as_numbers("n_bins", n_bins) if np.size(n_bins) else np.empty(0)
+    fits = given.ndim == 1 and given.size and (given == np.rint(given)).all() and given.min() >= 1
+    require(fits, "n_bins must be whole numbers, each at least 1", value=n_bins, hint="Pass range(1, 51)")
+    numbers = given.astype(np.intp)
     fraction("level", level, hint="For a 95 % band pass level=0.05")
-    resamples(n_resamples, hint="200 is usual")
+    n_resamples = resamples(n_resamples, hint="200 is usual")
     problem = as_problem(y_true, y_prob, **data)
     chosen, size = as_notion(notion, problem), as_norm(norm)
     make = _maker_of(binning)
     cuts = tuple(make(int(number)) for number in numbers)
-    require(
-        isinstance(cuts[0], Binning),
-        "binning must make a binning of scores",
-        value=cuts[0],
-        hint="Pass EqualWidth or EqualMass",
-        error=TypeError,
-    )
-    value, noise = _sweep(as_simplex(problem), chosen, cuts, size, int(n_resamples), as_rng(rng))
+    of_type("binning", cuts[0], Binning, "a binning of scores, or make one", hint="Pass EqualWidth or EqualMass")
+    simplex, common, generator = as_simplex(problem), Common(cuts), as_rng(rng)
+    fine = cells(simplex, chosen, common)
+    starts = _starts(common)
+    tables = [_merged(fine, start) for start in starts]
+    sizes = [table.sizes(InBins(), NormOfBins(norm=size)) for table in tables]
+    value = np.array([error(table.deviation[None])[0] for error, table in zip(sizes, tables, strict=True)])
+    noise, step = np.empty((n_resamples, len(cuts))), max(1, MOST_CELLS // fine.weight.size)
+    for first in range(0, n_resamples, step):
+        labels = labels_drawn(simplex, [fine], min(step, n_resamples - first), generator)
+        (drawn,) = consistent_deviations(simplex, [fine], labels, labels)
+        for number, (error, start) in enumerate(zip(sizes, starts, strict=True)):
+            noise[first : first + len(drawn), number] = error(np.add.reduceat(drawn, start, axis=1))
     lower, upper = np.quantile(noise, [level / 2.0, 1.0 - level / 2.0], axis=0)
-    return BinSweep(
-        n_bins=numbers,
-        value=value,
-        noise_floor=noise.mean(axis=0),
-        noise_lower=lower,
-        noise_upper=upper,
-        notion=chosen.name,
-        binning=type(cuts[0]).__name__,
-        norm=norm if isinstance(norm, str) else getattr(norm, "__name__", repr(norm)),
-        level=level,
-    )
+    names = (chosen.name, type(cuts[0]).__name__, name_of(norm))
+    return BinSweep(numbers, value, noise.mean(axis=0), lower, upper, *names, level)
+
+
+def name_of(choice: str | Callable[..., object]) -> str:
+    """Return the word of a choice, or the name of a function that was passed in place of a word."""
+    return choice if isinstance(choice, str) else getattr(choice, "__name__", repr(choice))
 
 
 @dataclass(frozen=True)
@@ -183,31 +187,6 @@ class Common(Binning):
         return _union(own)
 
 
-def _sweep(
-    problem: SimplexProblem,
-    notion: Notion,
-    cuts: tuple[Binning, ...],
-    norm: Norm,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the values (k,) and those of calibrated draws (n_resamples, k)."""
-    common = Common(cuts)
-    fine = cells(problem, notion, common)
-    starts = _starts(common)
-    tables = [_merged(fine, start) for start in starts]
-    sizes = [table.sizes(InBins(), NormOfBins(norm=norm)) for table in tables]
-    value = np.array([size(table.deviation[None])[0] for size, table in zip(sizes, tables, strict=True)])
-    noise = np.empty((n_resamples, len(cuts)))
-    step = max(1, MOST_CELLS // fine.weight.size)
-    for first in range(0, n_resamples, step):
-        labels = labels_drawn(problem, [fine], min(step, n_resamples - first), rng)
-        (drawn,) = consistent_deviations(problem, [fine], labels, labels)
-        for number, (size, start) in enumerate(zip(sizes, starts, strict=True)):
-            noise[first : first + len(drawn), number] = size(np.add.reduceat(drawn, start, axis=1))
-    return value, noise
-
-
 def _starts(common: Common) -> list[IntArray]:
     """Return for each binning the common cells at which its bins begin, problem after problem."""
     found: list[list[IntArray]] = [[] for _ in common.cuts]
@@ -227,53 +206,26 @@ def _union(edges: list[FloatArray]) -> FloatArray:
 
 def _merged(fine: Cells, starts: IntArray) -> Cells:
     """Put runs of cells together."""
-    return Cells(
-        fine.placed,  # not looked at
-        count=np.add.reduceat(fine.count, starts),
-        weight=np.add.reduceat(fine.weight, starts),
-        scale=fine.scale[starts],
-        expected=np.add.reduceat(fine.expected, starts),
-        deviation=np.add.reduceat(fine.deviation, starts),
-        part=fine.part[starts],
-    )
+    count, weight, expected, deviation = (
+        np.add.reduceat(part, starts) for part in (fine.count, fine.weight, fine.expected, fine.deviation)
+    )  # where the rows are placed is not looked at
+    return Cells(fine.placed, count, weight, fine.scale[starts], expected, deviation, fine.part[starts])
 
 
 def _maker_of(binning: Any) -> Callable[[int], Binning]:
     """Return what makes a binning of a number of bins: of a binning, one with another number."""
-    is_object = is_dataclass(binning) and not isinstance(binning, type)
-    if not is_object and callable(binning):
+    if isinstance(binning, type) or (callable(binning) and not is_dataclass(binning)):
         make: Callable[[int], Binning] = binning
         return make
-    names = [one.name for one in fields(binning)] if is_object else []
-    require(
-        "n_bins" in names and isinstance(binning, Binning),
-        "binning must make a binning of a number of bins, or have that number",
-        value=binning,
-        hint="Pass EqualWidth or EqualMass, and the numbers as n_bins",
-        error=TypeError,
-    )
-    given: Any = binning
-    return lambda number: cast(Binning, replace(given, n_bins=number))
-
-
-def _require_numbers(n_bins: Sequence[int]) -> IntArray:
-    numbers = as_array("n_bins", n_bins)
-    if numbers.ndim == 1 and numbers.size and numbers.dtype.kind in "Of":
-        given = as_numbers("n_bins", n_bins)
-        numbers = given.astype(np.intp) if (given == np.rint(given)).all() else given
-    require(
-        numbers.ndim == 1 and numbers.size != 0 and numbers.dtype.kind in "iu" and numbers.min() >= 1,
-        "n_bins must be whole numbers, each at least 1",
-        value=n_bins,
-        hint="Pass range(1, 51)",
-    )
-    return numbers.astype(np.intp)
+    must = "binning must make a binning of a number of bins, or have that number"
+    hint = "Pass EqualWidth or EqualMass, and the numbers as n_bins"
+    fits = isinstance(binning, Binning) and hasattr(binning, "n_bins")
+    require(fits, must, value=binning, hint=hint, error=TypeError)
+    return lambda number: cast(Binning, replace(binning, n_bins=number))
 
 
 # The plot of calibration errors against the number of their bins
 
-
-CALL = "bin_sweep(y_true, y_prob)"
 
 NAMES = {"l1": "ECE", "l2": "RMSCE", "max": "MCE"}
 
@@ -323,93 +275,56 @@ def plot_bin_sweep(
     >>> digits = {word: bin_sweep(y, prob, n_bins=[5, 10], notion=notion) for word, notion in words.items()}
     >>> ax = plot_bin_sweep({"digits": digits})
     """
-    import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 
     table = _as_table(sweeps)
     words = list(dict.fromkeys(word for own in table.values() for word in own))
-    _require_words(words)
     every = [sweep for own in table.values() for sweep in own.values()]
-    error = NAMES.get(_shared_norm(every), "calibration error")
-    cuts = {sweep.binning for sweep in every}
-    cut = f" ({cuts.pop()})" if len(cuts) == 1 else ""
-    if ax is None:
-        ax = plt.subplots(figsize=(4.6, 3.6) if len(every) == 1 else (6.6, 4.0), layout="constrained")[1]
-    if len(every) == 1:
-        _draw_noise(ax, every[0])
+    norms, cuts = (list(dict.fromkeys(getattr(sweep, what) for sweep in every)) for what in ("norm", "binning"))
+    hint = "Draw each norm into an ax of its own"
+    require(len(norms) == 1, "sweeps on one axis must be of one norm", got=" and ".join(norms), hint=hint)
+    error, single = NAMES.get(norms[0], "calibration error"), len(every) == 1
+    ax = drawing.new_axes(ax, (4.6, 3.6) if single else (6.6, 4.0))
+    if single:
+        only = every[0]
+        band = {"color": _style.BAND, "linewidth": 0, "label": f"{1 - every[0].level:.0%} if calibrated"}
+        ax.fill_between(only.n_bins, only.noise_lower, only.noise_upper, zorder=1.2, **band)
+        floor = {"color": _style.IDEAL, "linestyle": "--", "linewidth": 1, "label": "noise floor"}
+        ax.plot(only.n_bins, only.noise_floor, **floor)
+    handles = []
     for number, (name, own) in enumerate(table.items()):
+        look: dict[str, Any] = {"color": _style.colour(number), "marker": _style.marker(number), "markersize": 3.5}
+        handles.append(Line2D([], [], **look))
         for n_drawn, (word, sweep) in enumerate(own.items()):
-            label = (name or error) if n_drawn == 0 else None
-            look = {
-                "color": _style.colour(number),
-                "marker": _style.marker(number),
-                "markersize": 3.5,
-                "linewidth": 1.5,
-            }
-            ax.plot(sweep.n_bins, sweep.value, linestyle=LINES[words.index(word)], label=label, zorder=3, **look)
-    ax.set(xlabel=f"number of bins{cut}", ylabel=error)
+            label = None if n_drawn else name or error
+            line = {"linestyle": LINES[words.index(word)], "linewidth": 1.5, "label": label, **look}
+            ax.plot(sweep.n_bins, sweep.value, zorder=3, **line)
+    ax.set(xlabel=f"number of bins{f' ({cuts[0]})' if len(cuts) == 1 else ''}", ylabel=error)
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    if len(every) == 1:
-        legend_above(ax)
-    else:
-        _draw_legend(ax, words)
+    drawing.grid(ax)
+    if single:
+        drawing.legend_above(ax)
+    else:  # the names by colour as solid lines, and then the words by line style
+        shown = [] if words == [""] else words
+        keys = [Line2D([], [], color=_style.IDEAL, linestyle=line) for line in LINES[: len(shown)]]
+        drawing.legend_beside(ax, [*handles, *keys], [*(name or error for name in table), *shown])
     return ax
-
-
-def _draw_noise(ax: Any, sweep: BinSweep) -> None:
-    band = f"{1 - sweep.level:.0%} if calibrated"
-    ax.fill_between(
-        sweep.n_bins, sweep.noise_lower, sweep.noise_upper, color=_style.BAND, linewidth=0, label=band, zorder=1.2
-    )
-    ax.plot(sweep.n_bins, sweep.noise_floor, color=_style.IDEAL, linestyle="--", linewidth=1, label="noise floor")
-
-
-def _draw_legend(ax: Any, words: list[str]) -> None:
-    """Draw the names by colour as solid lines, and then the words by line style."""
-    from matplotlib.lines import Line2D
-
-    handles, labels = ax.get_legend_handles_labels()
-    handles = [Line2D([], [], color=line.get_color(), marker=line.get_marker(), markersize=3.5) for line in handles]
-    shown = [] if words == [""] else words
-    keys = [Line2D([], [], color=_style.IDEAL, linestyle=line) for line in LINES[: len(shown)]]
-    legend_beside(ax, [*handles, *keys], [*labels, *shown])
 
 
 def _as_table(sweeps: Any) -> dict[str, Mapping[str, BinSweep]]:
     """Return the sweeps by name and word; a sweep without a word has the empty one."""
-    named = as_named(sweeps, "sweeps", CALL)
+    call = "bin_sweep(y_true, y_prob)"
+    named = drawing.as_named(sweeps, "sweeps", call)
     table = {name: own if isinstance(own, Mapping) else {"": own} for name, own in named.items()}
     for name, own in table.items():
+        some("sweeps", own, "sweep", hint=f"Pass {call}")
         for word, sweep in own.items():
-            require_kind(sweep, "sweeps", CALL, BinSweep, f"{name}, {word}" if word else name)
+            drawing.require_kind(sweep, "sweeps", call, BinSweep, f"{name}, {word}" if word else name)
+    words = {word for own in table.values() for word in own}
+    must, hint = f"sweeps must have at most {len(LINES)} words, a line style each", "Draw some of them into another ax"
+    require(len(words) <= len(LINES), must, value=len(words), hint=hint)
+    hint = "Pass {name: sweep, ...} or {name: {word: sweep, ...}, ...}"
+    require("" not in words or len(words) == 1, "sweeps must all have a word or none", got="both", hint=hint)
     return table
-
-
-def _shared_norm(every: list[BinSweep]) -> str:
-    norms = list(dict.fromkeys(sweep.norm for sweep in every))
-    require(
-        len(norms) <= 1,
-        "sweeps on one axis must be of one norm",
-        got=f"{' and '.join(norms)}",
-        hint="Draw each norm into an ax of its own",
-    )
-    return norms[0]
-
-
-def _require_words(words: list[str]) -> None:
-    require(words, "sweeps must hold at least one sweep", got="none", hint=f"Pass {CALL}")
-    require(
-        len(words) <= len(LINES),
-        f"sweeps must have at most {len(LINES)} words, a line style each",
-        value=len(words),
-        hint="Draw some of them into another ax",
-    )
-    require(
-        "" not in words or len(words) <= 1,
-        "sweeps must all have a word or none",
-        got="both",
-        hint="Pass {name: sweep, ...} or {name: {word: sweep, ...}, ...}",
-    )

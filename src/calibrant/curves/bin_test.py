@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, Literal, Unpack
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice
+from calibrant._core.checks import choice, list_of_names
 from calibrant._core.result import DrawnResult, Picture, Record, Table, read_only, under
-from calibrant._core.rows import BinaryProblem, IntArray, Problem
+from calibrant._core.rows import BinaryProblem, IntArray
 from calibrant.binning import Binning, Bins, as_binning
 from calibrant.binning.bins import shown
 from calibrant.binning.isotonic import BoundedIsotonic
-from calibrant.curves.reliability import (
-    PROBABILITY,
-    STYLES,
-    BinProfiles,
-    Scale,
-    bin_profiles,
-    draw_edges,
-    log_odds_of,
-    sums,
-)
-from calibrant.curves.reliability import Look as Marks
-from calibrant.drawing import (
-    MARGINS_APART,
-    as_results,
-    draw_panels,
-    outcome_word,
-    panel_of,
-    require_names,
-    rooms,
-    tidy,
-    use_log_odds,
-)
+from calibrant.curves import reliability
 from calibrant.metrics.bin_losses import TestName, accepted, require_test, verdicts
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.reading import require_rows
@@ -80,8 +60,8 @@ class BinTestPanel(Record):
     too_high: FloatArray
     lower: FloatArray
     upper: FloatArray
-    probability: BinProfiles
-    log_odds: BinProfiles
+    probability: reliability.BinProfiles
+    log_odds: reliability.BinProfiles
 
     @cached_property
     def rejected(self) -> FloatArray:
@@ -91,15 +71,12 @@ class BinTestPanel(Record):
     @cached_property
     def rejected_share(self) -> FloatArray:
         """Their part in the bin, a fraction, shape (n_bins,); NaN where it is empty."""
-        found = np.full(len(self.bins), np.nan)
-        np.divide(self.rejected, self.bins.weight, out=found, where=self.bins.weight > 0)
-        return read_only(found)
+        return read_only(ratio(self.rejected, self.bins.weight))
 
     @property
     def error(self) -> float:
         """Percentage of predictions that are rejected (TCE), in [0, 100]; NaN without rows."""
-        rows = float(self.bins.weight.sum())
-        return 100.0 * float(self.rejected.sum()) / rows if rows > 0.0 else float("nan")
+        return 100.0 * float(ratio(self.rejected.sum(), self.bins.weight.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +103,7 @@ class BinTestCurve(DrawnResult):
     )
     _summary = "{notion}, {binning}, test={test!r}, level={level:g}, panels={panels:n}, bins={panels.bins:n}, error={error:.4g}"
     _picture = Picture(
-        "the test-based reliability diagram",
-        "curves.bin_test.plot_bin_test",
-        options="Those of `plot_bin_test`: ``panels``, ``style``, ``axis``.",
+        "the test-based reliability diagram", "curves.bin_test.plot_bin_test", takes=("panels", "style", "axis")
     )
 
     panels: tuple[BinTestPanel, ...]
@@ -202,33 +177,27 @@ def bin_test_curve(
     """
     require_test(test, level)
     problem = require_rows(as_problem(y_true, y_prob, **data), "a curve of tests of bins")
-    return _curve_of(problem, as_notion(notion, problem), as_binning(binning), test, float(level))
-
-
-def _curve_of(problem: Problem, notion: Notion, binning: Binning, test: TestName, level: float) -> BinTestCurve:
-    problems = list(notion.split(problem))
-    log_odds = log_odds_of(problems)
-    panels = tuple(_panel_of(binary, binning(binary), notion.name, test, level, log_odds) for binary in problems)
-    return BinTestCurve(panels, notion.name, repr(binning), test, level, notion.of_predictions)
+    chosen, cut, level = as_notion(notion, problem), as_binning(binning), float(level)
+    problems = list(chosen.split(problem))
+    log_odds = reliability.log_odds_of(problems)
+    panels = tuple(_panel_of(binary, cut(binary), chosen.name, test, level, log_odds) for binary in problems)
+    return BinTestCurve(panels, chosen.name, repr(cut), test, level, chosen.of_predictions)
 
 
 def _panel_of(
-    problem: BinaryProblem, bins: Bins, name: str, test: TestName, level: float, log_odds: Scale
+    problem: BinaryProblem, bins: Bins, name: str, test: TestName, level: float, log_odds: reliability.Scale
 ) -> BinTestPanel:
     n_bins, found = len(bins), verdicts(problem, bins, test, level)
-    lower, upper = accepted(test, bins.outcome_sum, bins.weight, level)
-    rejected = found.weight * found.is_rejected
-    is_low = found.score < bins.event_rate[found.bin]
+    rejected, is_low = found.weight * found.is_rejected, found.score < bins.event_rate[found.bin]
     return BinTestPanel(
-        name=problem.name or name,
-        share=problem.share,
-        bins=shown(bins, are_counts=problem.weights.are_counts),
-        too_low=sums(found.bin, rejected * is_low, n_bins),
-        too_high=sums(found.bin, rejected * ~is_low, n_bins),
-        lower=lower,
-        upper=upper,
-        probability=bin_profiles(found, n_bins, PROBABILITY),
-        log_odds=bin_profiles(found, n_bins, log_odds),
+        problem.name or name,
+        problem.share,
+        shown(bins, are_counts=problem.weights.are_counts),
+        reliability.sums(found.bin, rejected * is_low, n_bins),
+        reliability.sums(found.bin, rejected * ~is_low, n_bins),
+        *accepted(test, bins.outcome_sum, bins.weight, level),
+        reliability.bin_profiles(found, n_bins, reliability.PROBABILITY),
+        reliability.bin_profiles(found, n_bins, log_odds),
     )
 
 
@@ -275,7 +244,7 @@ def draw_violins(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds
     _draw_sizes(below, panel, at, alone)
 
 
-def _draw_violin(ax: Any, panel: BinTestPanel, shown: BinProfiles, b: int) -> None:
+def _draw_violin(ax: Any, panel: BinTestPanel, shown: reliability.BinProfiles, b: int) -> None:
     """Draw the violin of a bin, and over it once more what lies outside of the accepted probabilities."""
     at, half = b + 1, HALF_WIDTH * shown.density[b] / shown.density[b].max()
     heights = shown.slice_edges[b]
@@ -292,14 +261,12 @@ def _outside(at: int, lower: float, upper: float) -> Any:
     from matplotlib.path import Path
 
     left, right = at - 0.5, at + 0.5
-    corners = [
-        [(left, low), (right, low), (right, high), (left, high), (left, low)]
-        for low, high in ((-1.0, lower), (upper, 2.0))
-    ]
+    outside = ((-1.0, lower), (upper, 2.0))
+    corners = [[(left, a), (right, a), (right, b), (left, b), (left, a)] for a, b in outside]
     return Path.make_compound_path(*(Path(np.array(c), closed=True) for c in corners))
 
 
-def _draw_beyond(ax: Any, panel: BinTestPanel, shown: BinProfiles) -> None:
+def _draw_beyond(ax: Any, panel: BinTestPanel, shown: reliability.BinProfiles) -> None:
     """Mark on the edges the bins with predictions beyond, by what becomes of most of these, and with the event rate beyond."""
     low, high = ax.get_ylim()
     rate_is_beyond = np.stack([panel.bins.event_rate < low, panel.bins.event_rate > high])
@@ -348,34 +315,18 @@ TESTS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """A panel, the curve that it is of, and its title in the picture."""
+class Shown(NamedTuple):
+    """A panel and its curve, under the title of its Axes."""
 
     name: str
     panel: BinTestPanel
     curve: BinTestCurve
 
 
-@dataclass(frozen=True, eq=False)
-class SideBySide:
-    """All that is drawn in one picture."""
+class SideBySide(NamedTuple):
+    """All panels of all curves: each has its own Axes."""
 
     panels: tuple[Shown, ...]
-
-
-Span = tuple[FloatArray, tuple[float, float]]
-"""Probabilities that log-odds have to span, and where these end."""
-
-
-@dataclass(frozen=True, eq=False)
-class Look:
-    """How panels are drawn: what log-odds have to span, if any; the labels; the test, if all panels have the same."""
-
-    style: Style
-    span: Span | None
-    labels: tuple[str, str]
-    test: str | None
 
 
 def plot_bin_test(
@@ -439,35 +390,52 @@ def plot_bin_test(
     >>> from calibrant.curves import bin_test_curve
     >>> ax = bin_test_curve(*load_digits_forecast()).plot()
     """
-    named = as_results(curves, "curves", "bin_test_curve(y_true, y_prob)", BinTestCurve)
-    choice("style", style, tuple(DRAWN))
-    choice("axis", axis, ("probability", "log-odds"))
-    shown = {s.name: s for name, curve in named.items() for s in _shown(name, curve)}
-    require_names(panels)
-    chosen = panels if panels is None else [_title(*of, wanted) for of in named.items() for wanted in panels]
-    word = outcome_word(next(iter(named.values())))
-    labels = ("bin", "probability") if style == "violin" else ("mean probability", word)
-    shared = _shared_test(named)
-    look = Look(style, _span(shown.values()) if axis == "log-odds" else None, labels, shared)
-    draw = partial(_draw, look=look)
-    axes = draw_panels(
-        {"": SideBySide(tuple(shown.values()))},
-        draw,
-        ax=ax,
-        panels=chosen,
-        height=HEIGHT,
-        labels=labels,
-        legend=_draw_legend,
-    )
+    named = drawing.as_named(curves, "curves", "bin_test_curve(y_true, y_prob)", BinTestCurve)
+    is_violin = choice("style", style, ("violin", "standard")) == "violin"
+    log_odds = choice("axis", axis, ("probability", "log-odds")) == "log-odds"
+    shown = {}
+    for name, curve in named.items():
+        shown.update({(title := _title(name, curve, p.name)): Shown(title, p, curve) for p in curve.panels})
+    if panels is not None:
+        list_of_names("panels", panels)
+        panels = [_title(*of, wanted) for of in named.items() for wanted in panels]
+    word, span = drawing.outcome_word(next(iter(named.values()))), _span([s.panel for s in shown.values()])
+    tests = {_test_of(curve) for curve in named.values()}
+
+    def draw(ax: Any, drawn: Mapping[str, Shown], alone: bool) -> Any:
+        panel = drawn[""].panel
+        if log_odds:
+            drawing.use_log_odds(ax, *span)
+        else:
+            ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        below, beside = drawing.rooms(ax, "bottom", "right")
+        drawing.tidy(ax, below, beside)
+        (draw_violins if is_violin else _draw_standard)(ax, below, panel, alone, log_odds)
+        if is_violin:
+            label = "rejected" if alone or len(tests) > 1 else f"rejected by {next(iter(tests))}"
+            ax.fill([], [], **REJECTED, label=label)
+        _draw_histogram(beside, panel.log_odds if log_odds else panel.probability, style)
+        below.set_ylim(0, max(below.get_ylim()[1], 1.0))
+        if alone:
+            below.set_ylabel("rows", fontsize="small")
+            beside.set_xlabel("rows", fontsize="small")
+        return below
+
+    every = {"": SideBySide(tuple(shown.values()))}
+    labels = ("bin", "probability") if is_violin else ("mean probability", word)
+    axes = drawing.draw_panels(every, draw, ax=ax, panels=panels, height=HEIGHT, labels=labels, legend=_draw_legend)
     drawn = np.atleast_1d(axes)
-    for own, name in zip(drawn, shown if chosen is None else chosen, strict=True):
-        words = () if style == "standard" else _words(shown[name], with_test=shared is None or drawn.size == 1)
-        own.set_title(
-            ": ".join(filter(None, (own.get_title(), *words))), y=1.0, fontsize="medium" if drawn.size == 1 else "small"
-        )
+    for own, title in zip(drawn, shown if panels is None else panels, strict=True):
+        of = shown[title]
+        words = f"TCE {of.panel.error:.1f}%" if is_violin and not np.isnan(of.panel.error) else ""
+        if words and (len(tests) > 1 or drawn.size == 1):
+            words += f"\n{_test_of(of.curve)}"
+        size = "medium" if drawn.size == 1 else "small"
+        own.set_title(": ".join(filter(None, (own.get_title(), words))), y=1.0, fontsize=size)
     figure = drawn[0].figure
-    if drawn.size > 1 and style == "violin":
-        figure.legends[-1].set_title(_words_of_all(named))
+    if drawn.size > 1 and is_violin:
+        found = [f"{name} {curve.error:.1f}%".strip() for name, curve in named.items() if len(curve.panels) > 1]
+        figure.legends[-1].set_title(f"TCE in all: {', '.join(found)}" if found else None)
     if ax is None:
         figure.set_size_inches(figure.get_size_inches() * (WIDER, 1.0))
     if figure.get_layout_engine() is not None:  # a first layout: see draw_panels
@@ -475,20 +443,15 @@ def plot_bin_test(
     return axes
 
 
-def _shown(name: str, curve: BinTestCurve) -> list[Shown]:
-    return [Shown(_title(name, curve, panel.name), panel, curve) for panel in curve.panels]
-
-
 def _title(name: str, curve: BinTestCurve, panel: str) -> str:
     if not name:
         return panel
-    found = panel_of(curve, panel).name
+    found = drawing.panel_of(curve, panel).name
     return name if len(curve.panels) == 1 else f"{name}, {found}"
 
 
-def _span(shown: Iterable[Shown]) -> Span:
-    """Return all probabilities that are drawn, and the ends of the scale: side by side it is the same."""
-    panels = [s.panel for s in shown]
+def _span(panels: Sequence[BinTestPanel]) -> tuple[FloatArray, tuple[float, float]]:
+    """Return the values of all panels, and the ends of their log-odds: what a shared axis in log-odds shows."""
     values = ((p.log_odds.slice_edges.ravel(), p.bins.mean_prob, p.bins.event_rate, p.lower, p.upper) for p in panels)
     ends = np.array([p.log_odds.histogram_edges[[0, -1]] for p in panels])
     return np.concatenate([part for parts in values for part in parts]), (ends[:, 0].min(), ends[:, 1].max())
@@ -498,54 +461,17 @@ def _test_of(curve: BinTestCurve) -> str:
     return f"{TESTS[curve.test]}, level {curve.level:g}"
 
 
-def _shared_test(named: Mapping[str, BinTestCurve]) -> str | None:
-    """Return how predictions of all curves are tested; None if not alike."""
-    tests = {_test_of(curve) for curve in named.values()}
-    return tests.pop() if len(tests) == 1 else None
-
-
-def _words(shown: Shown, *, with_test: bool) -> tuple[str, ...]:
-    """Return what the title says besides the name: the percentage of rejected rows, and the test."""
-    error = shown.panel.error
-    if np.isnan(error):
-        return ()
-    return (f"TCE {error:.1f}%" + (f"\n{_test_of(shown.curve)}" if with_test else ""),)
-
-
-def _words_of_all(named: Mapping[str, BinTestCurve]) -> str | None:
-    """Return the percentage of rejected rows of each curve, where its panels show only their own; else None."""
-    found = [f"{name} {curve.error:.1f}%".strip() for name, curve in named.items() if len(curve.panels) > 1]
-    return f"TCE in all: {', '.join(found)}" if found else None
-
-
-def _draw(ax: Any, panels: Mapping[str, Shown], alone: bool, *, look: Look) -> None:
-    panel = panels[""].panel
-    if look.span is not None:
-        use_log_odds(ax, *look.span)
-    else:
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    below, beside = rooms(ax)
-    tidy(ax, below, beside)
-    DRAWN[look.style](ax, below, panel, alone, look.span is not None)
-    if look.style == "violin":
-        label = "rejected" if alone or look.test is None else f"rejected by {look.test}"
-        ax.fill([], [], **REJECTED, label=label)
-    _draw_histogram(beside, panel.probability if look.span is None else panel.log_odds, look.style)
-    below.set_ylim(0, max(below.get_ylim()[1], 1.0))
-    if alone:
-        ax.set_ylabel(look.labels[1])
-        below.set_xlabel(look.labels[0])
-        below.set_ylabel("rows", fontsize="small")
-        beside.set_xlabel("rows", fontsize="small")
-
-
 def _draw_legend(ax: Any) -> None:
     """Draw the legend into the corner that the rooms leave free."""
-    corner = {"loc": "upper left", "bbox_to_anchor": (1.0 + MARGINS_APART, -MARGINS_APART), "borderaxespad": 0.0}
+    corner = {
+        "loc": "upper left",
+        "bbox_to_anchor": (1.0 + drawing.MARGINS_APART, -drawing.MARGINS_APART),
+        "borderaxespad": 0.0,
+    }
     ax.legend(**corner, frameon=False, fontsize="small", handlelength=1.0, handletextpad=0.5)
 
 
-def _draw_histogram(beside: Any, shown: BinProfiles, style: Style) -> None:
+def _draw_histogram(beside: Any, shown: reliability.BinProfiles, style: Style) -> None:
     """Draw the predictions of all bins, and write on the edges how many lie beyond."""
     if style == "violin":
         beside.stairs(shown.histogram_rejected, shown.histogram_edges, **COLUMNS, **REJECTED, zorder=2)
@@ -553,35 +479,21 @@ def _draw_histogram(beside: Any, shown: BinProfiles, style: Style) -> None:
     beside.set_xlim(0, max(beside.get_xlim()[1], 1.0))
     for side, rows in enumerate(shown.beyond.sum(axis=1)):
         if rows > 0:
-            _write_beyond(beside, side, rows)
+            beside.plot(0.9, side, TRIANGLES[side], color=_style.IDEAL, transform=beside.transAxes, **ON_EDGE)
+            place = {"xytext": (-5, 1 - 2 * side), "textcoords": "offset points", "xycoords": "axes fraction"}
+            look = {"fontsize": "x-small", "ha": "right", "va": ("bottom", "top")[side], "zorder": 5}
+            drawing.outline(beside.annotate(f"{rows:,.0f}", (0.9, side), **place, **look))
 
 
-def _write_beyond(beside: Any, side: int, rows: float) -> None:
-    from matplotlib.patheffects import withStroke
-
-    beside.plot(0.9, side, TRIANGLES[side], color=_style.IDEAL, transform=beside.transAxes, **ON_EDGE)
-    place = {"xytext": (-5, 1 - 2 * side), "textcoords": "offset points", "xycoords": "axes fraction"}
-    text = beside.annotate(
-        f"{rows:,.0f}", (0.9, side), **place, fontsize="x-small", ha="right", va=("bottom", "top")[side]
-    )
-    text.set(zorder=5, path_effects=[withStroke(linewidth=2, foreground="white")])
-
-
-def _draw_standard(ax: Any, below: Any, panel: Any, alone: bool, log_odds: bool) -> None:
+def _draw_standard(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds: bool) -> None:
     ax.grid(color=_style.GRID, linewidth=0.8)
     ax.set_aspect("equal")
     ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
-    STYLES["lines"](ax, panel, "forecast", 0, Marks(log_odds=log_odds))
+    reliability.draw_points(ax, panel, "forecast", 0, log_odds=log_odds, joined=True)
     if log_odds:
-        draw_edges(ax, panel, 0)
+        reliability.draw_edges(ax, panel, 0)
         below.tick_params(axis="x", rotation=40)
     held = panel.bins.weight > 0
     ends = panel.lower[held], panel.upper[held]
     ax.vlines(panel.bins.mean_prob[held], *ends, color=_style.colour(0), linewidth=1.2, alpha=0.55, zorder=2)
     below.stairs(panel.bins.weight, panel.bins.edges, fill=True, **SIZES)
-
-
-DRAWN: Mapping[str, Callable[[Any, Any, BinTestPanel, bool, bool], None]] = {
-    "violin": draw_violins,
-    "standard": _draw_standard,
-}

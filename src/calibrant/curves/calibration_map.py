@@ -10,45 +10,16 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray, as_array, columns_of, log_prob_of_prob
+from calibrant._core import checks
+from calibrant._core import rows as _rows
+from calibrant._core.arrays import FloatArray, as_array, columns_of, log_prob_of_prob, ratio
 from calibrant._core.border import DataOptions, Named, as_problem
-from calibrant._core.checks import (
-    as_numbers,
-    choice,
-    distinct_names,
-    flag,
-    number,
-    refuse,
-    require,
-    some,
-    together,
-    whole,
-)
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
-from calibrant._core.rows import (
-    BEYOND,
-    OF_PROBABILITIES,
-    BinaryProblem,
-    InBatches,
-    Problem,
-    as_simplex,
-    of_probabilities,
-    two_columns,
-)
 from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
 from calibrant.binning.bins import shown
-from calibrant.curves.reliability import (
-    INTERVALS,
-    IntervalName,
-    Look,
-    ReliabilityCurve,
-    curve_of,
-    draw_reliability,
-    require_level,
-)
-from calibrant.drawing import as_named, draw_panels, outcome_word, panel_of, require_kind, room_below
-from calibrant.exceptions import warn
+from calibrant.curves import reliability
 from calibrant.notions import Binary, Notion, as_notion
 
 # The calibrated probability of each score, over the reliability of the rows that are to be calibrated
@@ -86,14 +57,12 @@ class CalibrationMap(DrawnResult):
 
     _table = Table("score of the grid", *under("panels", "panel=name", "score", "calibrated"))
     _summary = "{calibrator}, {notion}, panels={panels:n}"
-    _picture = Picture(
-        "the map", "curves.calibration_map.plot_calibration_map", options="Those of `plot_calibration_map`: ``panels``."
-    )
+    _picture = Picture("the map", "curves.calibration_map.plot_calibration_map", takes=("panels",))
 
     panels: tuple[MapPanel, ...]
     notion: str
     calibrator: str
-    curve: ReliabilityCurve | None = None
+    curve: reliability.ReliabilityCurve | None = None
     of_predictions: bool = False
 
 
@@ -103,7 +72,7 @@ def calibration_map(
     y_prob: npt.ArrayLike | None = None,
     *,
     binning: int | Binning = 15,
-    interval: IntervalName | None = "wilson",
+    interval: reliability.IntervalName | None = "wilson",
     level: float = 0.05,
     resolution: int = 1001,
     **data: Unpack[DataOptions],
@@ -156,18 +125,21 @@ def calibration_map(
     >>> calibration_map(fitted, resolution=5).panels[0].calibrated.tolist()
     [0.0, 0.5, 1.0, 1.0, 1.0]
     """
-    if not isinstance(y_true, InBatches):
-        together(y_true=y_true, y_prob=y_prob)
-    whole("resolution", resolution, least=2, hint="1001 is usual")
+    if not isinstance(y_true, _rows.InBatches):
+        checks.together(y_true=y_true, y_prob=y_prob)
+    checks.whole("resolution", resolution, least=2, hint="1001 is usual")
     notion, maps = _maps_of(calibrator)
     curve = None
     if y_true is not None:
         problem = as_problem(y_true, y_prob, **data)
-        curve = curve_of(problem, as_notion(notion, problem), as_binning(binning), level, interval)
+        curve = reliability.curve_of(problem, as_notion(notion, problem), as_binning(binning), level, interval)
         names, word, of_predictions = [panel.name for panel in curve.panels], curve.notion, curve.of_predictions
     else:
-        names, spoken = _names_of(calibrator, notion), notion or Binary()
+        names, spoken = [Binary.name], notion or Binary()
         word, of_predictions = spoken.name, spoken.of_predictions
+        if notion is not None:  # a function does not know its event
+            classes = tuple(str(label) for label in getattr(calibrator, "classes_", (0, 1)))
+            names = [part.name for part in notion.parts(np.zeros((0, len(classes))), classes)]
     score = np.arange(resolution) / (resolution - 1)
     panels = tuple(MapPanel(name, score, _mapped(function, score)) for name, function in zip(names, maps, strict=True))
     return CalibrationMap(panels, word, getattr(calibrator, "__name__", repr(calibrator)), curve, of_predictions)
@@ -179,44 +151,25 @@ def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
         calibrator, "calibrators_"
     ):  # ByNotion: None is the pooled map, and without one leaves scores as they are
         used = [one or calibrator.pooled_ for one in calibrator.calibrators_]
-        return calibrator.notion_, [_unchanged if one is None else one._apply for one in used]
+        return calibrator.notion_, [np.positive if one is None else one._apply for one in used]
     if hasattr(calibrator, "predict_proba"):
-        if (n_classes := len(getattr(calibrator, "classes_", (0, 1)))) > 2:
-            refuse(
-                "calibrator must map one score at a time",
-                got=f"{calibrator!r} for {n_classes} classes",
-                hint=(
-                    "Pass one fitted on two classes, or ByNotion(...); simplex_map shows the maps of three "
-                    "classes, calibration_shift where any calibrator moves probabilities"
-                ),
-                error=TypeError,
-            )
+        n_classes = len(getattr(calibrator, "classes_", (0, 1)))
+        hint = (
+            "Pass one fitted on two classes, or ByNotion(...); simplex_map shows the maps of three classes, "
+            "calibration_shift where any calibrator moves probabilities"
+        )
+        must, got = "calibrator must map one score at a time", f"{calibrator!r} for {n_classes} classes"
+        checks.require(n_classes <= 2, must, got=got, hint=hint, error=TypeError)
         return as_notion("binary"), [partial(_predicted, calibrator)]
-    require(
-        callable(calibrator),
-        "calibrator must be a fitted calibrator or a function",
-        value=calibrator,
-        hint="Pass one of these",
-        error=TypeError,
-    )
+    must = "calibrator must be a fitted calibrator or a function"
+    checks.require(callable(calibrator), must, value=calibrator, hint="Pass one of these", error=TypeError)
     return None, [calibrator]
-
-
-def _names_of(calibrator: Any, notion: Notion | None) -> list[str]:
-    if notion is None:
-        return [Binary.name]  # a function does not know its event
-    classes = tuple(str(label) for label in getattr(calibrator, "classes_", (0, 1)))
-    return [part.name for part in notion.parts(np.zeros((0, len(classes))), classes)]
-
-
-def _unchanged(score: FloatArray) -> FloatArray:
-    return score
 
 
 def _predicted(calibrator: Any, score: FloatArray) -> FloatArray:
     values = score
     if getattr(calibrator, "input", "probability") == "logit":
-        log_prob = log_prob_of_prob(two_columns(score, is_logit=False).values)
+        log_prob = log_prob_of_prob(_rows.two_columns(score, is_logit=False).values)
         values = log_prob[:, 1] - log_prob[:, 0]
     prob = np.asarray(calibrator.predict_proba(values), dtype=np.float64)
     return prob[:, 1] if prob.ndim == 2 else prob
@@ -224,21 +177,14 @@ def _predicted(calibrator: Any, score: FloatArray) -> FloatArray:
 
 def _mapped(function: Map, score: FloatArray) -> FloatArray:
     values = np.asarray(function(score), dtype=np.float64)
-    require(
-        values.shape == score.shape,
-        "the map must give a value for each score",
-        got=f"shape {values.shape} for {score.shape}",
-        hint="Pass a function of an array of scores",
-    )
-    bad = ~((values >= -BEYOND) & (values <= 1.0 + BEYOND))
+    got, hint = f"shape {values.shape} for {score.shape}", "Pass a function of an array of scores"
+    checks.require(values.shape == score.shape, "the map must give a value for each score", got=got, hint=hint)
+    bad = ~((values >= -_rows.BEYOND) & (values <= 1.0 + _rows.BEYOND))
     if bad.any():
-        refuse(
-            "the map must give values in [0, 1]",
-            got=(
-                f"{values[bad][0]:g} for the score {score[bad][0]:g} ({bad.sum()} of {bad.size} "
-                "values are outside or NaN)"
-            ),
-            hint="Pass a map from probabilities to probabilities",
+        rest = f"{bad.sum()} of {bad.size} values are outside or NaN"
+        got = f"{values[bad][0]:g} for the score {score[bad][0]:g} ({rest})"
+        checks.refuse(
+            "the map must give values in [0, 1]", got=got, hint="Pass a map from probabilities to probabilities"
         )
     return np.clip(values, 0.0, 1.0)
 
@@ -278,25 +224,19 @@ def plot_calibration_map(
     >>> three = IsotonicCalibration().fit(prob[:748, 3], y[:748] == 3)
     >>> ax = calibration_map(three, y[748:] == 3, prob[748:, 3]).plot()
     """
-    named = as_named(maps, "maps", "calibration_map(calibrator, y_true, y_prob)")
-    labels = ("probability", f"calibrated probability, {outcome_word(next(iter(named.values())))}")
-    draw = partial(_draw_map, maps=named, labels=labels)
-    return draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)
+    named = drawing.as_named(maps, "maps", "calibration_map(calibrator, y_true, y_prob)", CalibrationMap)
+    first = next(iter(named.values()))
+    curves, word = {} if first.curve is None else {"": first.curve}, drawing.outcome_word(first)
 
+    def draw(ax: Any, drawn: Mapping[str, MapPanel], alone: bool) -> None:
+        points = {name: drawing.panel_of(curve, next(iter(drawn.values())).name) for name, curve in curves.items()}
+        reliability.draw_reliability(ax, points, alone, curves, "points", "area", unnamed=word)
+        for place, (name, panel) in enumerate(drawn.items(), start=1):  # the points are number 0
+            look = {"color": _style.colour(place), "linewidth": 1.8, "label": name or "map"}
+            ax.plot(panel.score, panel.calibrated, zorder=2.5, **look)
 
-def _draw_map(
-    ax: Any, panels: Mapping[str, MapPanel], alone: bool, *, maps: Mapping[str, CalibrationMap], labels: tuple[str, str]
-) -> None:
-    first = next(iter(maps.values()))
-    curves = {} if first.curve is None else {"": first.curve}
-    title = next(iter(panels.values())).name
-    drawn = {name: panel_of(curve, title) for name, curve in curves.items()}
-    look = Look(style="points", markers="area", unnamed=outcome_word(first))
-    draw_reliability(ax, drawn, alone, curves=curves, look=look, labels=labels)
-    for place, (name, panel) in enumerate(panels.items(), start=1):  # the points are number 0
-        ax.plot(
-            panel.score, panel.calibrated, color=_style.colour(place), linewidth=1.8, label=name or "map", zorder=2.5
-        )
+    labels = ("probability", f"calibrated probability, {word}")
+    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)
 
 
 # How calibrators change the probabilities of the same rows: means before and after, bin by bin
@@ -370,10 +310,7 @@ class CalibrationShift(DrawnResult):
     _picture = Picture(
         "means before and after",
         "curves.calibration_map.plot_calibration_shift",
-        options=(
-            "``panels`` names those to draw, by default all, up to 40; ``difference=True`` draws everything less "
-            "the mean before, so that small shifts show."
-        ),
+        options="``panels`` are those to draw; ``difference=True`` draws everything less the mean before.",
     )
 
     panels: tuple[ShiftPanel, ...]
@@ -382,7 +319,7 @@ class CalibrationShift(DrawnResult):
     binning: str
     threshold: float
     level: float
-    interval: IntervalName | None
+    interval: reliability.IntervalName | None
     has_events: bool
     of_predictions: bool = False
 
@@ -400,7 +337,7 @@ def calibration_shift(
     notion: str | Notion | None = None,
     binning: int | Binning = 30,
     threshold: float = 0.01,
-    interval: IntervalName | None = "wilson",
+    interval: reliability.IntervalName | None = "wilson",
     level: float = 0.05,
     **data: Unpack[DataOptions],
 ) -> CalibrationShift:
@@ -437,8 +374,8 @@ def calibration_shift(
     Raises
     ------
     ValueError
-        If shapes differ, if there is no calibrated forecast, if the threshold is outside [0, 1), or if the binning needs labels
-        and there are none.
+        If shapes differ, if there is no calibrated forecast, if the threshold is outside [0, 1), if the binning needs labels
+        and there are none, or if ``y_prob`` holds words or whole numbers of an integer type, as labels do.
 
     Notes
     -----
@@ -469,142 +406,90 @@ def calibration_shift(
     >>> result.panels[0].calibrated
     array([[0.35, 0.7 ]])
     """
-    threshold = number("threshold", threshold, least=0.0, below=1.0, hint="Pass a small one, such as 0.01")
-    require_level(level)
+    threshold = checks.number("threshold", threshold, least=0.0, below=1.0, hint="Pass a small one, such as 0.01")
+    reliability.require_level(level)
     if interval is not None:
-        choice("interval", interval, INTERVALS)
-    cut = as_binning(binning)
-    require(
-        not cut.uses_outcomes or y_true is not None,
-        "y_true must be given where the binning looks at outcomes",
-        value=cut,
-        hint="Pass binning=30",
-    )
-    problem = _before(y_prob, y_true, data)
+        checks.choice("interval", interval, reliability.INTERVALS)
+    cut, has_events = as_binning(binning), y_true is not None
+    must = "y_true must be given where the binning looks at outcomes"
+    checks.require(has_events or not cut.uses_outcomes, must, value=cut, hint="Pass binning=30")
     declared = data.get("input") == "logit" or data.get("rows") == "percent"
-    if y_true is None and not declared and _may_be_labels(y_prob):
-        warn(f"y_prob must hold probabilities; got whole numbers, which are taken as such. {LABELS_FIRST}.")
-    rows = of_probabilities(data.get("rows", "as-given"))
-    of_calibrated = {**data, "input": "probability", "rows": rows, "remedies": OF_PROBABILITIES}
+    if not has_events and not declared:
+        _require_no_labels(y_prob)
+    problem = as_problem(y_prob=y_prob, **_with_labels(y_prob, y_true, data))
+    rows = _rows.of_probabilities(data.get("rows", "as-given"))
+    of_calibrated = {**data, "input": "probability", "rows": rows, "remedies": _rows.OF_PROBABILITIES}
     after = _calibrated(calibrated, y_prob, problem, _with_labels(y_prob, y_true, of_calibrated))
     chosen = as_notion(notion, problem, of_many="flattened")
-    how = _How(cut, threshold, interval, level, has_events=y_true is not None)
-    before = as_simplex(problem)
+    before = _rows.as_simplex(problem)
     names = tuple(str(label) for label in before.classes.tolist())
-    panels = tuple(
-        how.panel_of(binary, [part.scores(prob) for prob in after.values()], binary.name or chosen.name)
-        for part, binary in zip(chosen.parts(before.prob, names), chosen.split(problem), strict=True)
-    )
-    return CalibrationShift(
-        panels,
-        tuple(after),
-        chosen.name,
-        repr(cut),
-        threshold,
-        level,
-        interval,
-        has_events=how.has_events,
-        of_predictions=chosen.of_predictions,
-    )
+
+    def panel_of(binary: _rows.BinaryProblem, scores: list[FloatArray]) -> ShiftPanel:
+        kept = binary.score >= threshold
+        part = binary.at(kept)
+        edges = Edges(np.append(threshold, (inner := cut.edges(part))[inner > threshold]))
+        bins = shown(sums_over(edges, part), are_counts=part.weights.are_counts)
+        at = bins.index(part.score)
+        sums = [np.bincount(at, part.weight * score[kept], len(bins)) for score in scores]
+        means = np.array([ratio(total, bins.weight) for total in sums])
+        ends = reliability.interval_of(interval if has_events else None, bins, part.weights.rows_per_weight, level)
+        if not has_events:
+            bins = replace(bins, outcome_sum=ends[0])
+        return ShiftPanel(binary.name or chosen.name, bins, *ends, means)
+
+    parts = zip(chosen.parts(before.prob, names), chosen.split(problem), strict=True)
+    panels = tuple(panel_of(binary, [part.scores(prob) for prob in after.values()]) for part, binary in parts)
+    how = (chosen.name, repr(cut), threshold, level, interval, has_events, chosen.of_predictions)
+    return CalibrationShift(panels, tuple(after), *how)
 
 
-@dataclass(frozen=True)
-class _How:
-    """How a panel is made of a binary problem and of what its scores became."""
-
-    binning: Binning
-    threshold: float
-    interval: IntervalName | None
-    level: float
-    has_events: bool
-
-    def panel_of(self, binary: BinaryProblem, after: list[FloatArray], name: str) -> ShiftPanel:
-        kept = binary.score >= self.threshold
-        rows = binary.at(kept)
-        edges = self.binning.edges(rows)
-        bins = sums_over(Edges(np.append(self.threshold, edges[edges > self.threshold])), rows)
-        bins = shown(bins, are_counts=rows.weights.are_counts)
-        means = np.array([_means(bins, rows, score[kept]) for score in after])
-        lower = upper = np.full(len(bins), np.nan)
-        if not self.has_events:
-            bins = replace(bins, outcome_sum=lower)
-        elif self.interval is not None:
-            lower, upper = INTERVALS[self.interval](bins, rows.weights.rows_per_weight, self.level)
-        return ShiftPanel(name, bins, lower, upper, means)
-
-
-def _before(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapping[str, Any]) -> Problem:
-    """Return the forecast before calibration; of what may be labels say that they do not come first."""
-    try:
-        return as_problem(y_prob=y_prob, **_with_labels(y_prob, y_true, data))
-    except (ValueError, TypeError) as error:
-        if not _may_be_labels(y_prob):
-            raise
-        raise type(error)(f"{error} {LABELS_FIRST}.") from None
-
-
-def _may_be_labels(y_prob: npt.ArrayLike) -> bool:
-    try:
-        array = as_array("y_prob", y_prob)
-    except (ValueError, TypeError):
-        return False
-    return array.ndim == 1 and array.dtype.kind in "biuUSOT"
+def _require_no_labels(y_prob: npt.ArrayLike) -> None:
+    array = as_array("y_prob", y_prob)
+    is_labels = array.ndim == 1 and array.dtype.kind in "biuUST"
+    got = f"whole numbers or words, such as {array[:1].tolist()}"
+    hint = f"{LABELS_FIRST}; probabilities are fractions, such as 1.0"
+    checks.require(not is_labels, "y_prob must hold probabilities", got=got, hint=hint)
 
 
 def _with_labels(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapping[str, Any]) -> dict[str, Any]:
     """Return what belongs to the data; where there are no labels, any of them stands for each: no figure is made of it."""
     if y_true is not None:
         return {"y_true": y_true, **data}
-    values = as_numbers("y_prob", y_prob)
+    values, labels = checks.as_numbers("y_prob", y_prob), data.get("labels")
     # Of one column any label will do; of two the positive one says which column is looked at.
     rest = {key: value for key, value in data.items() if key != "pos_label" or values.ndim == 2}
-    if data.get("y_pred") is not None:
-        return {"y_true": data["y_pred"], **rest}
-    labels = data.get("labels")
-    any_label = [0] if labels is None or not len(labels) else [labels[0]]
-    return {"y_true": any_label * len(values), **rest}
+    any_label = 0 if labels is None or not len(labels) else labels[0]
+    predicted = data.get("y_pred")
+    return {"y_true": [any_label] * len(values) if predicted is None else predicted, **rest}
 
 
 def _calibrated(
     calibrated: npt.ArrayLike | Mapping[str, npt.ArrayLike],
     y_prob: npt.ArrayLike,
-    before: Problem,
+    before: _rows.Problem,
     data: Mapping[str, Any],
 ) -> dict[str, FloatArray]:
     """Return calibrated tables by their names, of the rows and classes that were there before."""
+    is_one = not isinstance(calibrated, Mapping)
     forecasts = calibrated if isinstance(calibrated, Mapping) else {"calibrated": calibrated}
-    n_rows = len(as_numbers("y_prob", y_prob))
-    some("calibrated", forecasts, "forecast", hint="Pass {'isotonic': q}")
-    distinct_names("forecasts", forecasts)
+    n_rows, names = len(checks.as_numbers("y_prob", y_prob)), columns_of(y_prob)
+    checks.some("calibrated", forecasts, "forecast", hint="Pass {'isotonic': q}")
+    checks.distinct_names("forecasts", forecasts)
     tables = {}
     for name, forecast in forecasts.items():
-        what = f"calibrated[{name!r}]" if isinstance(calibrated, Mapping) else "calibrated"
-        if (n_given := len(as_numbers(what, forecast))) != n_rows:
-            refuse(
-                f"y_prob and {what} must have the same number of rows",
-                got=f"{n_rows} and {n_given}",
-                hint="Pass forecasts of the same rows",
-            )
+        what = "calibrated" if is_one else f"calibrated[{name!r}]"
+        must, n_given = f"y_prob and {what} must have the same number of rows", len(checks.as_numbers(what, forecast))
+        checks.require(n_given == n_rows, must, got=f"{n_rows} and {n_given}", hint="Pass forecasts of the same rows")
         problem = as_problem(y_prob=forecast, named=Named(forecast=what), **data)
         columns = columns_of(forecast)
-        if (
-            not np.array_equal(problem.classes, before.classes)
-            or type(problem) is not type(before)
-            or (columns is not None and list(columns) != list(columns_of(y_prob) or columns))
-        ):
-            refuse(
-                f"{what} must have the columns of y_prob, in their order",
-                got="another number of them, or other names",
-                hint=f"Pass what a calibrator made of y_prob{f'. {LABELS_FIRST}' if _may_be_labels(y_prob) else ''}",
-            )
-        tables[str(name)] = as_simplex(problem).prob
+        alike = np.array_equal(problem.classes, before.classes) and type(problem) is type(before)
+        if not alike or (columns is not None and names is not None and list(columns) != list(names)):
+            hint = "Pass what a calibrator made of y_prob"
+            must = f"{what} must have the columns of y_prob, in their order"
+            got = "another number of them, or other names"
+            checks.refuse(must, got=got, hint=hint)
+        tables[str(name)] = _rows.as_simplex(problem).prob
     return tables
-
-
-def _means(bins: Bins, rows: BinaryProblem, values: FloatArray) -> FloatArray:
-    total = np.bincount(bins.index(rows.score), rows.weight * values, len(bins))
-    means: FloatArray = np.divide(total, bins.weight, out=np.full(len(bins), np.nan), where=bins.weight > 0)
-    return means
 
 
 # Means before and after calibration, bin by bin
@@ -653,16 +538,16 @@ def plot_calibration_shift(
     >>> q = TemperatureScaling().fit(prob, y).predict_proba(prob)
     >>> ax = calibration_shift(prob, {"TS": q}, y_true=y).plot()
     """
-    require_kind(result, "result", "calibration_shift(y_prob, calibrated)", CalibrationShift)
-    label = "change of the mean probability" if flag("difference", difference) else "mean calibrated probability"
-    draw = partial(_draw_shift, result=result, look=(label, difference))
-    return draw_panels({"": result}, draw, ax=ax, panels=panels, height=5.4, labels=(BEFORE, label))
+    drawing.require_kind(result, "result", "calibration_shift(y_prob, calibrated)", CalibrationShift)
+    label = "change of the mean probability" if checks.flag("difference", difference) else "mean calibrated probability"
+    draw = partial(_draw_shift, result=result, difference=difference)
+    return drawing.draw_panels({"": result}, draw, ax=ax, panels=panels, height=5.4, labels=(BEFORE, label))
 
 
 def _draw_shift(
-    ax: Any, panels: Mapping[str, ShiftPanel], alone: bool, *, result: CalibrationShift, look: tuple[str, bool]
-) -> None:
-    (panel,), (label, difference) = panels.values(), look
+    ax: Any, panels: Mapping[str, ShiftPanel], alone: bool, result: CalibrationShift, difference: bool
+) -> Any:
+    (panel,) = panels.values()
     held, before = panel.bins.count > 0, panel.bins.mean_prob
     same, base = np.array([result.threshold, 1.0]), before if difference else np.zeros(len(panel.bins))
     level = np.zeros(2) if difference else same
@@ -671,34 +556,17 @@ def _draw_shift(
         mark = {"color": _style.colour(place), "marker": _style.marker(place), "markersize": 4, "linewidth": 1.5}
         ax.plot(before[held], (mean - base)[held], label=name, zorder=3, **mark)
     if result.has_events:
-        rate, word = panel.bins.event_rate - base, outcome_word(result)
+        rate, word = panel.bins.event_rate - base, drawing.outcome_word(result)
         ax.plot(before[held], rate[held], "_", color=EVENTS, markersize=9, label=word, zorder=2.6)
+        look = {"color": EVENTS, "linewidth": 1.0, "alpha": 0.55, "zorder": 2}
+        if result.interval == "consistency":
+            label = f"{1 - result.level:.0%} if calibrated before"
+            look = {"color": _style.IDEAL, "linewidth": 5, "alpha": 0.4, "label": label, "zorder": 1.4}
         if result.interval is not None:
-            _draw_interval(ax, before[held], (panel.lower - base)[held], (panel.upper - base)[held], result)
+            ax.vlines(before[held], (panel.lower - base)[held], (panel.upper - base)[held], **look)
     ax.set_xlim(-0.02, 1.02)
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    lower = _draw_sizes(ax, panel)
-    if alone:
-        ax.set_ylabel(label)
-        lower.set_xlabel(BEFORE)
-
-
-def _draw_interval(ax: Any, at: FloatArray, lower: FloatArray, upper: FloatArray, result: CalibrationShift) -> None:
-    if result.interval == "consistency":
-        label = f"{1 - result.level:.0%} if calibrated before"
-        ax.vlines(at, lower, upper, color=_style.IDEAL, linewidth=5, alpha=0.4, label=label, zorder=1.4)
-    else:
-        ax.vlines(at, lower, upper, color=EVENTS, linewidth=1.0, alpha=0.55, zorder=2)
-
-
-def _draw_sizes(ax: Any, panel: ShiftPanel) -> Any:
-    ax.tick_params(labelbottom=False)
-    lower = room_below(ax)
+    drawing.grid(ax)
+    lower = drawing.room_below(ax)
     lower.stairs(panel.bins.count, panel.bins.edges, color=_style.FILL, fill=True, baseline=LEAST_SIZE)
     lower.set_yscale("log")
-    lower.set_ylim(bottom=LEAST_SIZE)
-    lower.set_ylabel("scores", fontsize="small")
-    lower.tick_params(labelsize="small")
-    lower.spines[["top", "right"]].set_visible(False)
-    return lower
+    return drawing.finish_below(lower, "scores", LEAST_SIZE)

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
@@ -16,8 +17,7 @@ from calibrant._core.checks import require, resamples
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import IntArray, Problem, SimplexProblem, as_simplex
 from calibrant.binning import Binning, as_binning
-from calibrant.curves.bin_sweep import NAMES
-from calibrant.drawing import as_results, legend_beside
+from calibrant.curves.bin_sweep import NAMES, name_of
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins, gap
 from calibrant.metrics.estimate import cells, consistent_deviations, labels_drawn
@@ -54,11 +54,7 @@ class ClassErrors(DrawnResult):
 
     _table = Table("problem", "name=names", "value", "noise_floor", "share", "count")
     _summary = "{notion}, {binning}, {loss}, {norm}, problems={names:n}"
-    _picture = Picture(
-        "the errors as bars",
-        "curves.class_errors.plot_class_errors",
-        options="Those of `plot_class_errors`: ``noise``, ``counts``.",
-    )
+    _picture = Picture("the errors as bars", "curves.class_errors.plot_class_errors", takes=("noise", "counts"))
 
     names: tuple[str, ...]
     value: FloatArray
@@ -147,17 +143,8 @@ def class_errors(
     if n_resamples > 0:
         draw = _redrawn if size.loss is not gap or cut.uses_outcomes else _gaps_redrawn
         floor = draw(as_simplex(problem), chosen, lens, size, n_resamples, generator)
-    return ClassErrors(
-        names=names,
-        value=value,
-        noise_floor=floor,
-        share=np.array(share),
-        count=np.array(count, dtype=np.intp),
-        notion=chosen.name,
-        binning=repr(cut),
-        loss=_name(loss),
-        norm=_name(norm),
-    )
+    how = (chosen.name, repr(cut), name_of(loss), name_of(norm))
+    return ClassErrors(names, value, floor, np.array(share), np.array(count, dtype=np.intp), *how)
 
 
 def _values(problem: Problem, notion: Notion, lens: InBins, size: NormOfBins) -> FloatArray:
@@ -193,10 +180,6 @@ def _gaps_redrawn(
             gaps = np.abs(deviations[:, held] / weight)
             total[part] += sum(size.norm(row, weight / weight.sum()) for row in gaps)
     return total / n_resamples
-
-
-def _name(choice: str | Loss | Norm) -> str:
-    return choice if isinstance(choice, str) else getattr(choice, "__name__", repr(choice))
 
 
 # Calibration errors of classes as bars
@@ -246,57 +229,41 @@ def plot_class_errors(
     >>> from calibrant.curves import class_errors
     >>> ax = class_errors(*load_digits_forecast()).plot()
     """
-    import matplotlib.pyplot as plt
-
-    named = as_results(results, "results", "class_errors(y_true, y_prob)", ClassErrors)
+    named = drawing.as_named(results, "results", "class_errors(y_true, y_prob)", ClassErrors)
     first = next(iter(named.values()))
-    short = _require_alike(list(named.values()))
+    word, labels = _require_alike(list(named.values()))
     n_classes, n_bars = len(first.names), len(named)
-    if ax is None:
-        width = np.clip(2.4 + n_classes * (0.25 + 0.17 * n_bars), 5.4, 14.0)
-        ax = plt.subplots(figsize=(width, 3.4), layout="constrained")[1]
+    ax = drawing.new_axes(ax, (np.clip(2.4 + n_classes * (0.25 + 0.17 * n_bars), 5.4, 14.0), 3.4))
     for number, (name, result) in enumerate(named.items()):
         _draw_bars(ax, result, name, number, n_bars, noise)
-    word = _shared_word(first.names)[0]
-    counted = counts and n_classes <= MOST_COUNTED
-    labels = [f"{label}\n{count}" for label, count in zip(short, _counts(named), strict=True)] if counted else short
+    if counts and n_classes <= MOST_COUNTED:
+        rows = zip(*(result.count.tolist() for result in named.values()), strict=True)  # one number where all are equal
+        counted = ["\n".join(map(str, own[:1] if len(set(own)) == 1 else own)) for own in rows]
+        labels, word = [f"{label}\n{count}" for label, count in zip(labels, counted, strict=True)], f"{word}, and rows"
     ax.set_xticks(np.arange(n_classes), labels, fontsize="small", rotation=90 if n_classes > MOST_COUNTED else 0)
-    ax.set_xlabel(f"{word}, and rows" if counted else word)
+    ax.set_xlabel(word)
     ax.set_ylabel(f"{NAMES.get(first.norm, 'error') if first.loss == 'gap' else first.loss}, {first.notion}")
     if min(np.nanmin(result.value, initial=0.0) for result in named.values()) >= 0:  # else of a debiased loss
         ax.set_ylim(bottom=0)
-    ax.set_axisbelow(True)
-    ax.grid(axis="y", color=_style.GRID, linewidth=0.8)
+    drawing.grid(ax, "y")
     handles, words = ax.get_legend_handles_labels()
-    if words:
-        order = sorted(range(len(words)), key=lambda i: words[i] == NOISE)
-        legend_beside(ax, [handles[i] for i in order], [words[i] for i in order])
+    order = sorted(range(len(words)), key=lambda i: words[i] == NOISE)
+    drawing.legend_beside(ax, [handles[i] for i in order], [words[i] for i in order])
     return ax
 
 
-def _require_alike(results: Sequence[ClassErrors]) -> list[str]:
-    """Refuse bars of different things; return the names of their classes."""
-    groups = WithinGroups.name  # which may be predicted classes
-    measured = {
-        "notion": {result.notion for result in results if result.notion != groups},
-        "loss": {result.loss for result in results},
-        "norm": {result.norm for result in results},
-    }
-    for what, found in measured.items():
-        require(
-            len(found) <= 1,
-            f"bars side by side must be of one {what}",
-            got=f"{' and '.join(sorted(found))}",
-            hint=f"Pass the same {what}= to class_errors",
-        )
-    short = [_shared_word(result.names)[1] for result in results]
-    require(
-        all(names == short[0] for names in short),
-        "bars side by side must be of the same classes",
-        value=short,
-        hint="Pass labels=... with all classes to each",
-    )
-    return short[0]
+def _require_alike(results: Sequence[ClassErrors]) -> tuple[str, list[str]]:
+    """Refuse bars of another measure or of other classes; return the word and the names of the classes without it."""
+    for what in ("notion", "loss", "norm"):
+        # Groups may be predicted classes.
+        found = {getattr(result, what) for result in results} - {WithinGroups.name}
+        must, hint = f"bars side by side must be of one {what}", f"Pass the same {what}= to class_errors"
+        require(len(found) <= 1, must, got=" and ".join(sorted(found)), hint=hint)
+    (word, short), *others = (_shared_word(result.names) for result in results)
+    alike, hint = all(names == short for _, names in others), "Pass labels=... with all classes to each"
+    value = [short, *(names for _, names in others)]
+    require(alike, "bars side by side must be of the same classes", value=value, hint=hint)
+    return word, short
 
 
 def _draw_bars(ax: Any, result: ClassErrors, name: str, number: int, n_bars: int, noise: bool) -> None:
@@ -309,12 +276,6 @@ def _draw_bars(ax: Any, result: ClassErrors, name: str, number: int, n_bars: int
         ax.hlines(result.noise_floor, *ends, color="white", linewidth=2.8, zorder=3)
         label = NOISE if number == n_bars - 1 else None
         ax.hlines(result.noise_floor, *ends, color="black", linewidth=1.3, zorder=3, label=label)
-
-
-def _counts(named: Mapping[str, ClassErrors]) -> list[str]:
-    """Number of rows of each class; of each forecast where they differ."""
-    rows = zip(*(result.count.tolist() for result in named.values()), strict=True)
-    return [str(own[0]) if len(set(own)) == 1 else "\n".join(map(str, own)) for own in rows]
 
 
 def _shared_word(names: Sequence[str]) -> tuple[str, list[str]]:

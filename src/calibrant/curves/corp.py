@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, refuse, require, resamples, squared_error
+from calibrant._core.checks import choice, of_type, refuse, require, resamples, some, squared_error
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray
 from calibrant.binning import Bins, EqualWidth
 from calibrant.binning.bins import Ordered, shown
 from calibrant.curves.cumulative import simultaneous_band
 from calibrant.curves.reliability import require_level
-from calibrant.drawing import as_named, draw_panels, legend_above, outcome_word, put_beside, room_below, tie
 from calibrant.fit.isotonic import Steps, affordable, corp_terms, drawn_events, isotonic_fit, isotonic_fit_of
 from calibrant.metrics.decompositions import corp_of_cells
 from calibrant.notions import Notion, as_notion
@@ -46,26 +45,19 @@ class Place:
     n_draws: int
     rng: np.random.Generator
 
-    def fits(self, rate: FloatArray) -> FloatArray:
-        """Fit labels that are drawn at a rate on each distinct score, shape (draws, places)."""
-        weight, sizes = self.ordered.weight, []
+    @property
+    def fit(self) -> FloatArray:
+        """Fit at the places."""
+        return self.steps.at_each_score(self.steps.rate)[self.at]
+
+    def quantiles(self, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Quantiles of the fits of labels drawn at a rate on each distinct score, that leave out ``level`` in equal parts."""
+        weight, fits = self.ordered.weight, []
         for events in drawn_events(self.ordered, rate, self.n_draws, self.rng):
             steps = isotonic_fit_of(events, weight)
-            sizes.append(steps.rate[np.searchsorted(steps.starts, self.at, side="right") - 1])
-        return np.array(sizes)
-
-    def quantiles(self, fits: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the quantiles of the fits that leave out ``level`` in equal parts."""
+            fits.append(steps.rate[np.searchsorted(steps.starts, self.at, side="right") - 1])
         lower, upper = np.quantile(fits, [self.level / 2.0, 1.0 - self.level / 2.0], axis=0)
         return lower, upper
-
-
-Band = Callable[[Place], tuple[FloatArray, FloatArray]]
-
-
-def consistency(place: Place) -> tuple[FloatArray, FloatArray]:
-    """Where the fit would lie if the forecast were calibrated: labels are drawn from the forecast itself."""
-    return place.quantiles(place.fits(place.ordered.score))
 
 
 def confidence(place: Place) -> tuple[FloatArray, FloatArray]:
@@ -76,33 +68,27 @@ def confidence(place: Place) -> tuple[FloatArray, FloatArray]:
     other row before labels are drawn from it, and the band reaches as far on either side as the quantiles do on the one
     where they reach farther, seen from their centres.
     """
-    steps = place.steps
+    steps, fit = place.steps, place.fit
     more = 1.0 / place.ordered.rows_per_weight
     rate = steps.at_each_score((steps.rate * steps.weight + more) / (steps.weight + 2.0 * more))
-    fit = steps.at_each_score(steps.rate)[place.at]
-    low, high = place.quantiles(place.fits(rate))
-    mirrored_low, mirrored_high = fit + rate[place.at] - high, fit + rate[place.at] - low
-    lower = np.minimum(np.minimum(low, mirrored_low), fit)
-    upper = np.maximum(np.maximum(high, mirrored_high), fit)
+    low, high = place.quantiles(rate)
+    centre = fit + rate[place.at]
+    lower, upper = np.minimum(np.minimum(low, centre - high), fit), np.maximum(np.maximum(high, centre - low), fit)
     return np.maximum(lower, 0.0), np.minimum(upper, 1.0)
 
 
 def simultaneous(place: Place) -> tuple[FloatArray, FloatArray]:
     """Where the whole curve of true event probabilities lies with proven confidence, widened to hold the fit."""
-    ordered = place.ordered
-    require(
-        ordered.is_whole,
-        "sample_weight must be whole for a simultaneous band, which counts rows",
-        got="other weights",
-        hint="Pass band='confidence', or weights that are numbers of rows",
-    )
-    fit = place.steps.at_each_score(place.steps.rate)
-    lower, upper = simultaneous_band(ordered.weight, ordered.outcome_sum, place.level)
-    return np.minimum(lower, fit)[place.at], np.maximum(upper, fit)[place.at]
+    must = "sample_weight must be whole for a simultaneous band, which counts rows"
+    hint = "Pass band='confidence', or weights that are numbers of rows"
+    require(place.ordered.is_whole, must, got="other weights", hint=hint)
+    lower, upper = simultaneous_band(place.ordered.weight, place.ordered.outcome_sum, place.level)
+    return np.minimum(lower[place.at], place.fit), np.maximum(upper[place.at], place.fit)
 
 
-MAKERS_OF_BANDS: Mapping[str, Band] = {
-    "consistency": consistency,
+# The consistency band says where the fit would lie if the forecast were calibrated: labels are drawn from the forecast itself.
+MAKERS_OF_BANDS: Mapping[str, Callable[[Place], tuple[FloatArray, FloatArray]]] = {
+    "consistency": lambda place: place.quantiles(place.ordered.score),
     "confidence": confidence,
     "simultaneous": simultaneous,
 }
@@ -171,11 +157,7 @@ class CorpCurve(DrawnResult):
         *under("panels", *COLUMNS),
     )
     _summary = "{notion}, band={band}, panels={panels:n}, steps={panels.rate:n}"
-    _picture = Picture(
-        "the CORP reliability diagram",
-        "curves.corp.plot_corp",
-        options="Those of `plot_corp`: ``panels``, ``band``, ``histogram``.",
-    )
+    _picture = Picture("the CORP reliability diagram", "curves.corp.plot_corp", takes=("panels", "band", "histogram"))
 
     panels: tuple[CorpPanel, ...]
     notion: str
@@ -251,7 +233,7 @@ def corp_curve(
     [0.0, 0.5, 1.0]
     """
     require_level(level)
-    _require_draws(n_resamples)
+    resamples(n_resamples, hint="1000 is usual")
     if band is not None:
         choice("band", band, MAKERS_OF_BANDS, also=" or None")
     problem, generator = as_problem(y_true, y_prob, **data), as_rng(rng)
@@ -272,29 +254,20 @@ def _panel(
         return CorpPanel(name, none, none, none, none, none, none, none, none, HISTOGRAM(problem), nan, nan, nan, nan)
     ordered = Ordered.of(problem)
     steps, at = isotonic_fit(ordered), places(ordered.score)
-    lower = upper = np.full(at.size, np.nan)
-    if band is not None:
-        lower, upper = MAKERS_OF_BANDS[band](Place(ordered, steps, at, level, n_draws, rng))
+    place = Place(ordered, steps, at, level, n_draws, rng)
+    lower, upper = MAKERS_OF_BANDS[band](place) if band else np.full((2, at.size), np.nan)
     terms = (
         corp_of_cells(problem, squared_error)
         if isinstance(problem, CellProblem)
         else corp_terms(ordered, squared_error)
     )
+    last = np.append(steps.starts[1:], ordered.score.size) - 1
     return CorpPanel(
-        name=name,
-        left=ordered.score[steps.starts],
-        right=ordered.score[np.append(steps.starts[1:], ordered.score.size) - 1],
-        rate=steps.rate,
-        weight=steps.weight,
-        score=ordered.score[at],
-        fit=steps.at_each_score(steps.rate)[at],
-        lower=lower,
-        upper=upper,
-        histogram=shown(HISTOGRAM(problem), are_counts=problem.weights.are_counts),
-        brier=terms.score,
-        miscalibration=terms.miscalibration,
-        discrimination=terms.discrimination,
-        uncertainty=terms.uncertainty,
+        name,
+        *(ordered.score[steps.starts], ordered.score[last], steps.rate, steps.weight),
+        *(ordered.score[at], place.fit, lower, upper),
+        shown(HISTOGRAM(problem), are_counts=problem.weights.are_counts),
+        *(terms.score, terms.miscalibration, terms.discrimination, terms.uncertainty),
     )
 
 
@@ -306,10 +279,6 @@ def places(score: FloatArray) -> IntArray:
     by_rank = np.linspace(0, score.size - 1, half).astype(np.intp)
     by_score = np.searchsorted(score, np.linspace(score[0], score[-1], half))
     return np.union1d(by_rank, by_score)
-
-
-def _require_draws(n_resamples: object) -> None:
-    resamples(n_resamples, hint="1000 is usual")
 
 
 # The CORP reliability diagram
@@ -363,58 +332,46 @@ def plot_corp(
     >>> from calibrant import corp_curve, load_digits_forecast
     >>> ax = corp_curve(*load_digits_forecast(), n_resamples=100).plot()
     """
-    named = as_named(curves, "curves", "corp_curve(y_true, y_prob)")
+    named = drawing.as_named(curves, "curves", "corp_curve(y_true, y_prob)", CorpCurve)
     first = next(iter(named.values()))
-    labels = ("probability", outcome_word(first))
-    draw = partial(_draw, curves=named, labels=labels, band=band, histogram=histogram)
+
+    def draw(ax: Any, drawn: Mapping[str, CorpPanel], alone: bool) -> Any:
+        single = len(drawn) == 1
+        drawing.unit_square(ax)
+        for number, (name, panel) in enumerate(drawn.items()):
+            colour, label = _style.colour(number), name or "isotonic fit"
+            if band and named[name].band is not None:
+                _draw_band(ax, panel, named[name], colour, single=single)
+            _draw_steps(ax, panel, colour, f"{label}: {', '.join(_terms(panel))}" if alone and not single else label)
+        below = drawing.counts_below(ax, [panel.histogram for panel in drawn.values()]) if histogram else None
+        if alone:
+            words = _words(panel, "   ", unc=True) if single else None
+            drawing.legend_above(ax, title=words, title_fontsize="small")
+        elif single:
+            is_there = bool(np.any((panel.right > CORNER[0]) & (panel.rate < CORNER[1])))
+            x, y, ha, va = (0.04, 0.96, "left", "top") if is_there else (0.97, 0.04, "right", "bottom")
+            box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": _style.GRID, "alpha": 0.85}
+            look = {"transform": ax.transAxes, "ha": ha, "va": va, "fontsize": "x-small", "bbox": box, "zorder": 4}
+            ax.text(x, y, _words(panel, "\n"), **look)
+        return below
+
     legend = 0.8 if len(first.panels if panels is None else panels) == 1 else 0.0  # with its title it stands above
-    height = legend + (5.2 if histogram else 4.6)
-    return draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels, legend=None)
-
-
-def _draw(
-    ax: Any,
-    panels: Mapping[str, CorpPanel],
-    alone: bool,
-    *,
-    curves: Mapping[str, CorpCurve],
-    labels: tuple[str, str],
-    band: bool,
-    histogram: bool,
-) -> None:
-    ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
-    single = len(panels) == 1
-    for number, (name, panel) in enumerate(panels.items()):
-        colour, label = _style.colour(number), name or "isotonic fit"
-        if band and curves[name].band is not None:
-            _draw_band(ax, panel, curves[name], colour, single=single)
-        _draw_steps(ax, panel, colour, f"{label}: {', '.join(_terms(panel))}" if alone and not single else label)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    below = _draw_histogram(ax, panels) if histogram else ax
-    if alone:
-        ax.set_ylabel(labels[1])
-        below.set_xlabel(labels[0])
-        _write_legend(ax, panels)
-    elif single:
-        _write_terms(ax, next(iter(panels.values())))
+    height, labels = legend + (5.2 if histogram else 4.6), ("probability", drawing.outcome_word(first))
+    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels, legend=None)
 
 
 def _draw_band(ax: Any, panel: CorpPanel, curve: CorpCurve, colour: str, *, single: bool) -> None:
-    assert curve.band is not None  # the caller looked
     x, lower, upper = panel.score, panel.lower, panel.upper
-    if curve.band == "simultaneous":
-        x, lower, upper = _held(x, lower, upper)
-    label = BANDS[curve.band].format(1 - curve.level) if single else None
+    if curve.band == "simultaneous":  # between two scores it is held from the lower one below, from the upper one above
+        before, after = np.append(0.0, lower[:-1]), np.append(upper[1:], 1.0)
+        x, lower, upper = (
+            np.repeat(x, 2),
+            np.column_stack([before, lower]).ravel(),
+            np.column_stack([upper, after]).ravel(),
+        )
+    label = BANDS[curve.band or ""].format(1 - curve.level) if single else None
     paint = {"color": _style.BAND} if single and curve.band == "consistency" else {"color": colour, "alpha": 0.18}
     ax.fill_between(x, lower, upper, linewidth=0, label=label, zorder=0.4, **paint)
-
-
-def _held(x: Any, lower: Any, upper: Any) -> tuple[Any, Any, Any]:
-    """Give a band corners: a lower bound holds on to the next score, an upper bound from the one before."""
-    before, after = np.append(0.0, lower[:-1]), np.append(upper[1:], 1.0)
-    return np.repeat(x, 2), np.column_stack([before, lower]).ravel(), np.column_stack([upper, after]).ravel()
 
 
 def _draw_steps(ax: Any, panel: CorpPanel, colour: str, label: str) -> None:
@@ -428,40 +385,13 @@ def _draw_steps(ax: Any, panel: CorpPanel, colour: str, label: str) -> None:
     ax.plot([], [], color=colour, linewidth=3, solid_capstyle="round", label=label)
 
 
-def _draw_histogram(ax: Any, panels: Mapping[str, CorpPanel]) -> Any:
-    below = room_below(ax)
-    ax.tick_params(labelbottom=False)
-    for number, panel in enumerate(panels.values()):
-        bins, single = panel.histogram, len(panels) == 1
-        look = {"fill": single, "alpha": 0.7 if single else 1.0, "linewidth": 1.3}
-        below.stairs(bins.count, bins.edges, color=_style.colour(number), **look)
-    below.set_ylabel("rows", fontsize="small")
-    below.tick_params(labelsize="small")
-    below.set_ylim(bottom=0)
-    below.spines[["top", "right"]].set_visible(False)
-    below.locator_params(axis="y", nbins=3)
-    return below
-
-
-def _write_legend(ax: Any, panels: Mapping[str, CorpPanel]) -> None:
-    """Write the legend; its title are the terms of a single forecast."""
-    panel, words = next(iter(panels.values())), None
-    if len(panels) == 1:
-        words = "   ".join([*_terms(panel), f"UNC {panel.uncertainty:.4f}"]) if panel.rate.size else "no rows"
-    legend_above(ax, title=words, title_fontsize="small")
-
-
-def _write_terms(ax: Any, panel: CorpPanel) -> None:
-    """Write the terms into the lower right corner, or where the curve is there, into the upper left."""
-    words = "\n".join(_terms(panel)) if panel.rate.size else "no rows"
-    is_there = bool(np.any((panel.right > CORNER[0]) & (panel.rate < CORNER[1])))
-    x, y, ha, va = (0.04, 0.96, "left", "top") if is_there else (0.97, 0.04, "right", "bottom")
-    box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": _style.GRID, "alpha": 0.85}
-    ax.text(x, y, words, transform=ax.transAxes, ha=ha, va=va, fontsize="x-small", bbox=box, zorder=4)
-
-
 def _terms(panel: CorpPanel) -> list[str]:
     return [f"MCB {panel.miscalibration:.4f}", f"DSC {panel.discrimination:.4f}"]
+
+
+def _words(panel: CorpPanel, between: str, *, unc: bool = False) -> str:
+    words = [*_terms(panel), *([f"UNC {panel.uncertainty:.4f}"] if unc else [])]
+    return between.join(words) if panel.rate.size else "no rows"
 
 
 # The plane of miscalibration and discrimination: where several forecasts of the same events stand
@@ -471,14 +401,8 @@ LINES = 8
 """About as many lines of equal score are drawn."""
 
 PLACES = (
-    (8, 0, "left", "center"),
-    (-8, 0, "right", "center"),
-    (0, 8, "center", "bottom"),
-    (0, -8, "center", "top"),
-    (6, -6, "left", "top"),
-    (6, 6, "left", "bottom"),
-    (-6, -6, "right", "top"),
-    (-6, 6, "right", "bottom"),
+    *((8, 0, "left", "center"), (-8, 0, "right", "center"), (0, 8, "center", "bottom"), (0, -8, "center", "top")),
+    *((6, -6, "left", "top"), (6, 6, "left", "bottom"), (-6, -6, "right", "top"), (-6, 6, "right", "bottom")),
 )
 """Where a name stands beside its marker, in points: the first place that is free is taken."""
 
@@ -526,66 +450,44 @@ def plot_mcb_dsc(decompositions: Mapping[str, Decomposition], *, ax: Any = None)
     >>> y, prob = load_digits_forecast()
     >>> ax = plot_mcb_dsc({"digits": corp_decomposition(y, prob)})
     """
-    import matplotlib.pyplot as plt
-
     _require_comparable(decompositions)
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
+    ax = drawing.new_axes(ax, (5.6, 4.6))
     found = list(decompositions.values())
     mcb, dsc = (np.array([d[term] for d in found]) for term in ("miscalibration", "discrimination"))
     for number, (x, y) in enumerate(zip(mcb, dsc, strict=True)):
         ax.plot(x, y, _style.marker(number), color=_style.colour(number), markersize=7, zorder=3)
-    _set_limits(ax, mcb, dsc)
+    width, height = max(mcb.max(), 1e-6), max(np.ptp(dsc), 0.5 * mcb.max(), 1e-6)
+    ax.set_xlim(-0.06 * width, 1.3 * width)
+    ax.set_ylim(max(-0.06 * height, dsc.min() - 0.35 * height), dsc.max() + 0.35 * height)
     _draw_scores(ax, found[0]["uncertainty"])
     ax.set(xlabel="miscalibration (MCB)", ylabel="discrimination (DSC)")
     ax.set_title(f"score {found[0].score}, uncertainty {found[0]['uncertainty']:.4g}", fontsize="medium", pad=16)
-    _write_names(ax, list(decompositions), mcb, dsc)
+    ax.figure.canvas.draw()  # the layout decides what covers what
+    markers, taken = ax.transData.transform(np.column_stack([mcb, dsc])), list[Any]()
+    for name, *at in zip(decompositions, mcb, dsc, strict=True):
+        text = ax.annotate(name, at, xytext=(0, 0), textcoords="offset points", fontsize="small", zorder=4)
+        drawing.outline(text, 2.5)
+        drawing.put_beside(text, PLACES_BY_DISTANCE, markers, taken, ax.bbox)
+        taken.append(text.get_window_extent())
+        drawing.tie(ax, text)
     return ax
 
 
 def _require_comparable(decompositions: Mapping[str, Decomposition]) -> None:
-    require(
-        isinstance(decompositions, Mapping),
-        "decompositions must be a dict of name to Decomposition",
-        value=decompositions,
-        hint="Pass {'name': corp_decomposition(y_true, y_prob)}",
-        error=TypeError,
-    )
-    require(
-        decompositions,
-        "decompositions must hold at least one forecast",
-        got="none",
-        hint="Pass {'name': corp_decomposition(y_true, y_prob)}",
-    )
-    terms = {name: [term for term, _ in d.terms] for name, d in decompositions.items()}
-    for name, names in terms.items():
-        require(
-            names == ["miscalibration", "discrimination", "uncertainty"],
-            "decompositions must be made by corp_decomposition",
-            got=f"{names} for {name!r}",
-            hint="Use that",
-        )
+    hint = "Pass {'name': corp_decomposition(y_true, y_prob)}"
+    of_type("decompositions", decompositions, Mapping, "a dict of name to Decomposition", hint=hint)
+    some("decompositions", decompositions, "forecast", hint=hint)
+    for name, found in decompositions.items():
+        terms = [term for term, _ in found.terms]
+        if terms != ["miscalibration", "discrimination", "uncertainty"]:
+            refuse("decompositions must be made by corp_decomposition", got=f"{terms} for {name!r}", hint="Use that")
     scores = sorted({d.score for d in decompositions.values()})
-    require(
-        len(scores) <= 1,
-        "decompositions must be of one score",
-        got=f"{', '.join(scores)}",
-        hint="Draw each score by itself",
-    )
+    hint = "Draw each score by itself"
+    require(len(scores) <= 1, "decompositions must be of one score", got=", ".join(scores), hint=hint)
     uncertainty = np.array([d["uncertainty"] for d in decompositions.values()])
-    if np.ptp(uncertainty) > 1e-9:
-        refuse(
-            "forecasts must be of the same events",
-            got=f"uncertainties from {uncertainty.min():.6g} to {uncertainty.max():.6g}",
-            hint="Use the same rows, and a notion whose events do not depend on the forecast",
-        )
-
-
-def _set_limits(ax: Any, mcb: Any, dsc: Any) -> None:
-    """Leave room about the markers for their names; miscalibration begins at zero."""
-    width, height = max(mcb.max(), 1e-6), max(np.ptp(dsc), 0.5 * mcb.max(), 1e-6)
-    ax.set_xlim(-0.06 * width, 1.3 * width)
-    ax.set_ylim(max(-0.06 * height, dsc.min() - 0.35 * height), dsc.max() + 0.35 * height)
+    got = f"uncertainties from {uncertainty.min():.6g} to {uncertainty.max():.6g}"
+    hint = "Use the same rows, and a notion whose events do not depend on the forecast"
+    require(np.ptp(uncertainty) <= 1e-9, "forecasts must be of the same events", got=got, hint=hint)
 
 
 def _draw_scores(ax: Any, uncertainty: float) -> None:
@@ -593,8 +495,7 @@ def _draw_scores(ax: Any, uncertainty: float) -> None:
     from matplotlib.ticker import MaxNLocator
 
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    scores = MaxNLocator(LINES).tick_values(uncertainty - top, uncertainty + right - bottom)
-    for score in scores:
+    for score in MaxNLocator(LINES).tick_values(uncertainty - top, uncertainty + right - bottom):
         intercept = uncertainty - score  # discrimination where miscalibration is zero
         x = np.clip(np.array([bottom, top]) - intercept, left, right)
         y = x + intercept
@@ -602,30 +503,9 @@ def _draw_scores(ax: Any, uncertainty: float) -> None:
             continue
         ax.plot(x, y, color=_style.IDEAL, linewidth=0.7, zorder=1)
         ends_on_top = y[1] >= top - 1e-9 * (top - bottom)
-        ax.annotate(
-            f"{score:.6g}",
-            (x[1], y[1]),
-            xytext=(0, 2) if ends_on_top else (3, 0),
-            textcoords="offset points",
-            ha="center" if ends_on_top else "left",
-            va="bottom" if ends_on_top else "center",
-            fontsize="x-small",
-            color=_style.IDEAL,
-            annotation_clip=False,
-        )
+        place = {"xytext": (0, 2), "ha": "center", "va": "bottom"}
+        if not ends_on_top:
+            place = {"xytext": (3, 0), "ha": "left", "va": "center"}
+        look = {"textcoords": "offset points", "fontsize": "x-small", "color": _style.IDEAL, "annotation_clip": False}
+        ax.annotate(f"{score:.6g}", (x[1], y[1]), **place, **look)
     ax.set(xlim=(left, right), ylim=(bottom, top))
-
-
-def _write_names(ax: Any, names: list[str], mcb: Any, dsc: Any) -> None:
-    """Write each name beside its marker, in the first place where it covers no marker and no other name, or the least."""
-    from matplotlib.patheffects import withStroke
-
-    ax.figure.canvas.draw()  # the layout decides what covers what
-    markers = ax.transData.transform(np.column_stack([mcb, dsc]))
-    taken: list[Any] = []
-    for name, *at in zip(names, mcb, dsc, strict=True):
-        text = ax.annotate(name, at, xytext=(0, 0), textcoords="offset points", fontsize="small", zorder=4)
-        text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-        put_beside(text, PLACES_BY_DISTANCE, markers, taken, ax.bbox)
-        taken.append(text.get_window_extent())
-        tie(ax, text)

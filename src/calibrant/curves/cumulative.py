@@ -28,49 +28,19 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import betaincinv, expit
 
+from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, grouped
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, flag, refuse, require, together, whole
+from calibrant._core.checks import choice, flag, list_of_names, require, together, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Table, frame, under
-from calibrant._core.rows import BinaryProblem, InBatches, IntArray, Problem, SimplexProblem, as_simplex
-from calibrant.binning import Binning, Bins, EqualMass, as_binning
+from calibrant._core.rows import BinaryProblem, InBatches, IntArray, SimplexProblem, as_simplex
+from calibrant.binning import Binning, EqualMass, as_binning
 from calibrant.binning.bins import Ordered
-from calibrant.curves.reliability import (
-    STYLES,
-    IntervalName,
-    Look,
-    ReliabilityCurve,
-    curve_of,
-    draw_intervals,
-    require_level,
-)
-from calibrant.curves.roc import (
-    MOST_MARKS,
-    SYMMETRIC,
-    RocPanel,
-    area_words,
-    draw_curve,
-    draw_frame,
-    draw_hull,
-    roc_panel,
-)
-from calibrant.drawing import (
-    OF_TITLE,
-    as_named,
-    as_results,
-    draw_panels,
-    legend_above,
-    panel_of,
-    put_beside,
-    require_names,
-    settle,
-    tie,
-    use_log_odds,
-)
+from calibrant.curves import reliability
+from calibrant.curves import roc as _roc
 from calibrant.fit.isotonic import isotonic_fit
 from calibrant.lenses import Cumulative, end_deviation, largest, residual_of, spread
-from calibrant.metrics.roc import warn_of_one_kind
 from calibrant.notions import Binary, Notion, as_notion, top_labels
 from calibrant.sums import Predictions
 from calibrant.sums.draws import distance_survival
@@ -127,14 +97,12 @@ class CumulativeCalibrationMap(DrawnResult):
     _table = Table("step", *under("panels", "panel=name", "rank", "left", "value"))
     _summary = "{calibrator}, ranks {panels.rank:list}, steps={panels.left:n}"
     _picture = Picture(
-        "the map",
-        "curves.cumulative.plot_cumulative_calibration_map",
-        options="Those of `plot_cumulative_calibration_map`: ``panels``, ``together``, ``axis``.",
+        "the map", "curves.cumulative.plot_cumulative_calibration_map", takes=("panels", "together", "axis")
     )
 
     panels: tuple[CumulativeCalibrationMapPanel, ...]
     calibrator: str
-    curve: ReliabilityCurve | None = None
+    curve: reliability.ReliabilityCurve | None = None
 
 
 def cumulative_calibration_map(
@@ -144,7 +112,7 @@ def cumulative_calibration_map(
     *,
     ranks: int | Sequence[int] = 5,
     binning: int | Binning = EqualMass(10),  # noqa: B008  a frozen object
-    interval: IntervalName | None = "wilson",
+    interval: reliability.IntervalName | None = "wilson",
     level: float = 0.05,
     **data: Unpack[DataOptions],
 ) -> CumulativeCalibrationMap:
@@ -213,16 +181,14 @@ def cumulative_calibration_map(
     together(y_true=y_true, y_prob=y_prob)
     _require_cumulative(calibrator)
     wanted = _ranks_of(ranks, len(calibrator.classes_) - 1)
-    steps = [calibrator.steps(rank) for rank in wanted]
-    panels = tuple(
-        CumulativeCalibrationMapPanel(_name(rank), rank, left, value)
-        for rank, (left, value) in zip(wanted, steps, strict=True)
-    )
-    curve = None
-    if y_true is not None and y_prob is not None:
-        known: DataOptions = {"labels": calibrator.classes_, "input": calibrator.input}
-        problem = as_problem(y_true, y_prob, **cast("DataOptions", {**known, **data}))
-        curve = _rates_of(as_simplex(problem), wanted, as_binning(binning), level, interval)
+    panels = tuple(CumulativeCalibrationMapPanel(f"top {rank}", rank, *calibrator.steps(rank)) for rank in wanted)
+    if y_true is None or y_prob is None:
+        return CumulativeCalibrationMap(panels, repr(calibrator))
+    known: DataOptions = {"labels": calibrator.classes_, "input": calibrator.input}
+    problem, cut = as_simplex(as_problem(y_true, y_prob, **cast("DataOptions", {**known, **data}))), as_binning(binning)
+    curves = [reliability.curve_of(one, Binary(), cut, level, interval) for one in _sums(problem, wanted)]
+    points = tuple(panel for curve in curves for panel in curve.panels)
+    curve = reliability.ReliabilityCurve(points, "cumulative", repr(cut), level, interval)
     return CumulativeCalibrationMap(panels, repr(calibrator), curve)
 
 
@@ -230,13 +196,10 @@ def _require_cumulative(calibrator: Any) -> None:
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import check_is_fitted
 
-    require(
-        isinstance(calibrator, BaseEstimator) and callable(getattr(calibrator, "steps", None)),
-        "calibrator must map sums of the highest probabilities",
-        value=calibrator,
-        hint="Pass a fitted SortedCumulativeIsotonic; calibration_map shows maps of one probability",
-        error=TypeError,
-    )
+    fits = isinstance(calibrator, BaseEstimator) and callable(getattr(calibrator, "steps", None))
+    must = "calibrator must map sums of the highest probabilities"
+    hint = "Pass a fitted SortedCumulativeIsotonic; calibration_map shows maps of one probability"
+    require(fits, must, value=calibrator, hint=hint, error=TypeError)
     check_is_fitted(calibrator)
 
 
@@ -248,27 +211,14 @@ def _ranks_of(ranks: int | Sequence[int], most: int) -> list[int]:
     return [whole("ranks", rank, least=1, hint=HINT) for rank in ranks]
 
 
-def _name(rank: int) -> str:
-    return f"top {rank}"
-
-
-def _rates_of(
-    problem: SimplexProblem, ranks: list[int], binning: Binning, level: float, interval: IntervalName | None
-) -> ReliabilityCurve:
-    curves = [curve_of(one, Binary(), binning, level, interval) for one in _sums(problem, ranks)]
-    panels = tuple(panel for curve in curves for panel in curve.panels)
-    return ReliabilityCurve(panels, "cumulative", repr(binning), level, interval)
-
-
 def _sums(problem: SimplexProblem, ranks: list[int]) -> Iterator[BinaryProblem]:
     """For each rank, the sums of the highest probabilities, and whether the true class is among them."""
     order = top_labels(problem.prob, max(ranks))
     reached = grouped(np.cumsum(np.take_along_axis(problem.prob, order, axis=1), axis=1))
     is_true = order == problem.label[:, None]
     for rank in ranks:
-        yield BinaryProblem(
-            np.minimum(reached[:, rank - 1], 1.0), is_true[:, :rank].any(axis=1), problem.weights, name=_name(rank)
-        )
+        score, outcome = np.minimum(reached[:, rank - 1], 1.0), is_true[:, :rank].any(axis=1)
+        yield BinaryProblem(score, outcome, problem.weights, name=f"top {rank}")
 
 
 # Maps of cumulative calibrators, rank by rank
@@ -332,41 +282,27 @@ def plot_cumulative_calibration_map(
     >>> y, prob = load_digits_forecast()
     >>> ax = cumulative_calibration_map(SortedCumulativeIsotonic().fit(prob, y)).plot()
     """
-    named = as_results(maps, "maps", "cumulative_calibration_map(calibrator)", CumulativeCalibrationMap)
-    choice("axis", axis, ("probability", "log-odds"))
+    named = drawing.as_named(maps, "maps", "cumulative_calibration_map(calibrator)", CumulativeCalibrationMap)
+    log_odds = choice("axis", axis, ("probability", "log-odds")) == "log-odds"
     only = next(iter(named.values()))
     if together is None:
         together = len(named) == 1 and (ax is not None or only.curve is None)
     if not flag("together", together):
-        draw = partial(_draw_map, maps=named, log_odds=axis == "log-odds")
-        return draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=MAP_LABELS)
-    require(
-        len(named) <= 1,
-        "ranks of one calibrator are drawn together",
-        got=f"{len(named)} calibrators",
-        hint="Leave together out",
-    )
-    chosen = only.panels if panels is None else [panel_of(only, name) for name in panels]
-    return _draw_together(chosen, ax, log_odds=axis == "log-odds")
-
-
-def _draw_together(panels: Sequence[CumulativeCalibrationMapPanel], ax: Any, *, log_odds: bool) -> Any:
-    import matplotlib.pyplot as plt
-
-    require(
-        0 < len(panels) <= len(_style.COLOURS),
-        f"one Axes shows from 1 to {len(_style.COLOURS)} ranks",
-        value=len(panels),
-        hint="Choose some: panels=['top 1', ...], or pass together=False",
-    )
-    if ax is None:
-        ax = plt.subplots(figsize=(5.6 if log_odds else 4.6, 4.6), layout="constrained")[1]
-    _draw_frame(ax, [panel.left for panel in panels], log_odds=log_odds)
-    for number, panel in enumerate(panels):
+        draw = partial(_draw_map, curve=only.curve, log_odds=log_odds)
+        return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=MAP_LABELS)
+    must, got = "ranks of one calibrator are drawn together", f"{len(named)} calibrators"
+    require(len(named) <= 1, must, got=got, hint="Leave together out")
+    chosen = only.panels if panels is None else [drawing.panel_of(only, name) for name in panels]
+    must = f"one Axes shows from 1 to {len(_style.COLOURS)} ranks"
+    hint = "Choose some: panels=['top 1', ...], or pass together=False"
+    require(0 < len(chosen) <= len(_style.COLOURS), must, value=len(chosen), hint=hint)
+    ax = drawing.new_axes(ax, (5.6 if log_odds else 4.6, 4.6))
+    _draw_frame(ax, [panel.left for panel in chosen], log_odds=log_odds)
+    for number, panel in enumerate(chosen):
         look = {"linewidth": THINNEST + THICKER * number, "zorder": 3 - 0.01 * number, "solid_joinstyle": "miter"}
         ax.plot(*panel.corners, color=_style.colour(number), label=panel.name, **look)
     ax.set(xlabel=MAP_LABELS[0], ylabel=MAP_LABELS[1])
-    legend_above(ax)
+    drawing.legend_above(ax)
     return ax
 
 
@@ -375,47 +311,36 @@ def _draw_frame(ax: Any, sums: Sequence[FloatArray], *, log_odds: bool) -> None:
     same = DIAGONAL if log_odds else np.array([0.0, 1.0])
     ax.plot(same, same, color=_style.IDEAL, linestyle="--", linewidth=1, label="unchanged", zorder=1.5)
     if log_odds:
-        use_log_odds(ax, np.concatenate(sums), ENDS)
+        drawing.use_log_odds(ax, np.concatenate(sums), ENDS)
         ax.tick_params(axis="x", rotation=40)
         ax.set_yscale("linear")
     else:
         ax.set(xlim=(-0.02, 1.02), aspect="equal")
     ax.set_ylim(-0.02, 1.02)
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
+    drawing.grid(ax)
 
 
 def _draw_map(
     ax: Any,
     panels: Mapping[str, CumulativeCalibrationMapPanel],
     alone: bool,
-    *,
-    maps: Mapping[str, CumulativeCalibrationMap],
+    curve: reliability.ReliabilityCurve | None,
     log_odds: bool,
 ) -> None:
-    curve, sums = next(iter(maps.values())).curve, [panel.left for panel in panels.values()]
+    sums = [panel.left for panel in panels.values()]
     if curve is not None:
-        points = panel_of(curve, next(iter(panels.values())).name)
-        look = Look(style="points")
-        STYLES[look.style](ax, points, "event rate", 0, look)
-        draw_intervals(ax, points, curve, 0, single=True)
+        points = drawing.panel_of(curve, next(iter(panels.values())).name)
+        reliability.draw_points(ax, points, "event rate", 0)
+        reliability.draw_intervals(ax, points, curve, 0, single=True)
         sums.append(points.bins.mean_prob[points.bins.count > 0])
     _draw_frame(ax, sums, log_odds=log_odds)
-    if curve is not None and log_odds:
-        _draw_beyond(ax, points.bins)
+    if curve is not None and log_odds:  # a triangle on the edge stands for sums beyond it
+        right = ax.get_xlim()[1]
+        if (rate := points.bins.event_rate[points.bins.mean_prob > right]).size:
+            look = {"color": _style.colour(0), "markerfacecolor": "white", "clip_on": False, "zorder": 5}
+            ax.plot(np.full(rate.shape, right), rate, ">", **look)
     for number, (name, panel) in enumerate(panels.items(), start=1):  # the points are number 0
         ax.plot(*panel.corners, color=_style.colour(number), linewidth=1.8, label=name or "map", zorder=2.5)
-    if alone:
-        ax.set(xlabel=MAP_LABELS[0], ylabel=MAP_LABELS[1])
-
-
-def _draw_beyond(ax: Any, bins: Bins) -> None:
-    """Mark on the right edge the bins whose sums are too close to one for the axis."""
-    right = ax.get_xlim()[1]
-    rate = bins.event_rate[bins.mean_prob > right]
-    look = {"color": _style.colour(0), "markerfacecolor": "white", "clip_on": False, "zorder": 5}
-    if rate.size:
-        ax.plot(np.full(rate.shape, right), rate, ">", **look)
 
 
 # Cumulative residuals in the order of the scores: miscalibration without bins, as the slope of a line
@@ -457,11 +382,7 @@ class CumulativeResidualCurve(DrawnResult):
     _table = Table(
         "distinct score, and one for the start", *under("panels", "panel=name", "score", "share", "cumulative", "reach")
     )
-    _picture = Picture(
-        "the cumulative residuals",
-        "curves.cumulative.plot_cumulative_residual",
-        options="Those of `plot_cumulative_residual`: ``panels``.",
-    )
+    _picture = Picture("the cumulative residuals", "curves.cumulative.plot_cumulative_residual", takes=("panels",))
 
     panels: tuple[CumulativeResidualPanel, ...]
     notion: str
@@ -525,33 +446,21 @@ def cumulative_residual_curve(
     >>> panel.cumulative.round(3).tolist()
     [0.0, -0.025, -0.1, 0.0, 0.025]
     """
-    require_level(level)
+    reliability.require_level(level)
     problem = as_problem(y_true, y_prob, **data)
-    return cumulative_of(problem, as_notion(notion, problem), level)
-
-
-def cumulative_of(problem: Problem, notion: Notion, level: float) -> CumulativeResidualCurve:
-    """Return the curve of a valid problem."""
-    quantile = brownian_quantile(level)
-    panels = tuple(_residual_panel(binary, binary.name or notion.name, quantile) for binary in notion.split(problem))
-    return CumulativeResidualCurve(panels, notion.name, level)
+    chosen, quantile = as_notion(notion, problem), brownian_quantile(level)
+    panels = tuple(_residual_panel(binary, binary.name or chosen.name, quantile) for binary in chosen.split(problem))
+    return CumulativeResidualCurve(panels, chosen.name, level)
 
 
 def _residual_panel(problem: BinaryProblem, name: str, quantile: float) -> CumulativeResidualPanel:
     if problem.size == 0:  # a class that is never predicted: only the start
-        start, nothing = np.zeros(1), float("nan")
-        return CumulativeResidualPanel(name, np.full(1, np.nan), start, start, nothing, nothing, nothing)
+        return CumulativeResidualPanel(name, np.full(1, np.nan), np.zeros(1), np.zeros(1), *[float("nan")] * 3)
     view = Cumulative()(problem)
     seen = view.look(residual_of(problem))
-    return CumulativeResidualPanel(
-        name=name,
-        score=np.concatenate([view.score[:1], view.score]),
-        share=np.concatenate([[0.0], view.share]),
-        cumulative=np.concatenate([[0.0], seen[0]]),
-        reach=quantile * end_deviation(problem),
-        ks_error=float(largest(view, seen)[0]),
-        kuiper_error=float(spread(view, seen)[0]),
-    )
+    score, share = np.append(view.score[:1], view.score), np.append(0.0, view.share)
+    reach, errors = quantile * end_deviation(problem), (float(size(view, seen)[0]) for size in (largest, spread))
+    return CumulativeResidualPanel(name, score, share, np.append(0.0, seen[0]), reach, *errors)
 
 
 def brownian_quantile(level: float) -> float:
@@ -608,40 +517,31 @@ def plot_cumulative_residual(
     >>> from calibrant.curves import cumulative_residual_curve
     >>> ax = cumulative_residual_curve(*load_digits_forecast()).plot()
     """
-    named = as_named(curves, "curves", "cumulative_residual_curve(y_true, y_prob)")
+    named = drawing.as_named(curves, "curves", "cumulative_residual_curve(y_true, y_prob)", CumulativeResidualCurve)
     level = next(iter(named.values())).level
-    legend = partial(legend_above, room=OF_TITLE + (OF_UPPER_AXIS if len(named) == 1 else 0.0))
+    legend = partial(drawing.legend_above, room=drawing.OF_TITLE + (OF_UPPER_AXIS if len(named) == 1 else 0.0))
     draw = partial(_draw_residual, level=level)
-    return draw_panels(named, draw, ax=ax, panels=panels, height=4.2, labels=RESIDUAL_LABELS, legend=legend)
+    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.2, labels=RESIDUAL_LABELS, legend=legend)
 
 
-def _draw_residual(ax: Any, panels: Mapping[str, CumulativeResidualPanel], alone: bool, *, level: float) -> None:
+def _draw_residual(ax: Any, panels: Mapping[str, CumulativeResidualPanel], alone: bool, level: float) -> None:
     ax.axhline(0, color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
     single = len(panels) == 1
     for number, (name, panel) in enumerate(panels.items()):
-        colour, label = _style.colour(number), name or "forecast"
+        colour, label, ends = _style.colour(number), name or "forecast", (-panel.reach, panel.reach)
         if single:
             band = f"{1 - level:.0%} if calibrated"
-            ax.axhspan(-panel.reach, panel.reach, color=_style.BAND, linewidth=0, label=band, zorder=0.4)
+            ax.axhspan(*ends, color=_style.BAND, linewidth=0, label=band, zorder=0.4)
         else:
-            for end in (-panel.reach, panel.reach):
+            for end in ends:
                 ax.axhline(end, color=colour, linestyle=":", linewidth=1.1, zorder=1.6)
         if alone:
             label += f": KS {panel.ks_error:.3f}, Kuiper {panel.kuiper_error:.3f}"
         ax.plot(panel.share, panel.cumulative, color=colour, linewidth=1.5, label=label, zorder=3)
     ax.set_xlim(0, 1)
     ax.margins(y=0.12)
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    if alone:
-        ax.set(xlabel=RESIDUAL_LABELS[0], ylabel=RESIDUAL_LABELS[1])
-    if single:
-        _draw_residual_scores(ax, panels[next(iter(panels))], alone)
-
-
-def _draw_residual_scores(ax: Any, panel: CumulativeResidualPanel, alone: bool) -> None:
-    """Write on the upper axis the probability that has been reached at some shares."""
-    if panel.score.size == 1:  # a class that is never predicted
+    drawing.grid(ax)
+    if not single or panel.score.size == 1:  # a class that is never predicted has no scores to write above
         return
     at = np.minimum(np.searchsorted(panel.share, SHARES), panel.score.size - 1)
     upper = ax.secondary_xaxis("top")
@@ -675,7 +575,7 @@ class CumulativeSumPanel(Record):
     vertex: IntArray
     slope: FloatArray
     fit: FloatArray
-    roc: RocPanel
+    roc: _roc.RocPanel
 
 
 @dataclass(frozen=True, eq=False)
@@ -691,11 +591,7 @@ class CumulativeSumCurve(DrawnResult):
     """
 
     _summary = "{notion}, panels={panels:n}, scores={panels.score:n}, pieces={panels.slope:n}"
-    _picture = Picture(
-        "the diagram",
-        "curves.cumulative.plot_cumulative_sum",
-        options="Those of `plot_cumulative_sum`: ``panels``, ``style``.",
-    )
+    _picture = Picture("the diagram", "curves.cumulative.plot_cumulative_sum", takes=("panels", "style"))
 
     panels: tuple[CumulativeSumPanel, ...]
     notion: str
@@ -713,13 +609,12 @@ class CumulativeSumCurve(DrawnResult):
         DataFrame
             Columns panel, score, share, events, minorant, fit.
         """
-        panels = self.panels
-        columns = {"score": np.concatenate([p.score for p in panels])}
-        columns |= {
-            key: np.concatenate([getattr(p, key)[1:] for p in panels]) for key in ("share", "events", "minorant")
+        starts = ("share", "events", "minorant")  # each has one more entry, for the start
+        columns = {
+            name: np.concatenate([getattr(p, name)[name in starts :] for p in self.panels])
+            for name in ("score", *starts, "fit")
         }
-        columns["fit"] = np.concatenate([p.fit for p in panels])
-        names = np.repeat([p.name for p in panels], [p.score.size for p in panels])
+        names = np.repeat([p.name for p in self.panels], [p.score.size for p in self.panels])
         return frame({"panel": names, **columns}, backend)
 
 
@@ -784,20 +679,15 @@ def cumulative_sum_curve(
     """
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    panels, undefined = [], []
-    for binary in chosen.split(problem):
-        panels.append(_sum_panel(binary, binary.name or chosen.name))
-        if np.isnan(panels[-1].roc.auc):
-            undefined.append(binary)
-    warn_of_one_kind(undefined, "a ROC curve")
-    return CumulativeSumCurve(tuple(panels), chosen.name)
+    problems = list(chosen.split(problem))
+    rocs = _roc.roc_panels(problems, chosen.name)
+    return CumulativeSumCurve(tuple(map(_sum_panel, problems, rocs)), chosen.name)
 
 
-def _sum_panel(problem: BinaryProblem, name: str) -> CumulativeSumPanel:
-    roc = roc_panel(problem, name)
+def _sum_panel(problem: BinaryProblem, roc: _roc.RocPanel) -> CumulativeSumPanel:
     if problem.size == 0:  # a class that is never predicted: only the start
         none, start = np.empty(0), np.zeros(1)
-        return CumulativeSumPanel(name, none, start, start, start, np.zeros(1, np.intp), none, none, roc)
+        return CumulativeSumPanel(roc.name, none, start, start, start, np.zeros(1, np.intp), none, none, roc)
     ordered = Ordered.of(problem)
     steps = isotonic_fit(ordered)
     share = np.append(0.0, ordered.reached) / ordered.total
@@ -805,17 +695,8 @@ def _sum_panel(problem: BinaryProblem, name: str) -> CumulativeSumPanel:
     vertex = np.append(steps.starts, steps.n_scores)
     minorant = np.interp(share, share[vertex], events[vertex])
     minorant[vertex] = events[vertex]
-    return CumulativeSumPanel(
-        name=name,
-        score=ordered.score,
-        share=share,
-        events=events,
-        minorant=minorant,
-        vertex=vertex,
-        slope=steps.rate,
-        fit=steps.at_each_score(steps.rate),
-        roc=roc,
-    )
+    fit = steps.at_each_score(steps.rate)
+    return CumulativeSumPanel(roc.name, ordered.score, share, events, minorant, vertex, steps.rate, fit, roc)
 
 
 # Cumulative sum diagrams, and the way from a forecast over its diagram to the ROC curve
@@ -892,10 +773,17 @@ def plot_cumulative_sum(
     >>> y, prob = load_digits_forecast()
     >>> ax = cumulative_sum_curve(y == 8, prob[:, 8]).plot()
     """
-    named = as_results(diagrams, "diagrams", "cumulative_sum_curve(y_true, y_prob)", CumulativeSumCurve)
-    if choice("style", style, ("diagram", "theorem")) == "theorem":
-        return _draw_theorem(_only(named, ax, panels))
-    return draw_panels(named, _draw_sum, ax=ax, panels=panels, height=4.6, labels=SUM_LABELS)
+    named = drawing.as_named(diagrams, "diagrams", "cumulative_sum_curve(y_true, y_prob)", CumulativeSumCurve)
+    if choice("style", style, ("diagram", "theorem")) == "diagram":
+        return drawing.draw_panels(named, _draw_sum, ax=ax, panels=panels, height=4.6, labels=SUM_LABELS)
+    if panels is not None:
+        list_of_names("panels", panels)
+    found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
+    must = "the theorem is shown of one panel, in Axes of its own"
+    hint = "Leave ax out, and choose one: panels=['class 3']"
+    got = f"{len(found)} panels" if ax is None else "an Axes"
+    require(ax is None and len(found) == 1, must, got=got, hint=hint)
+    return _draw_theorem(found[0])
 
 
 # The diagram
@@ -908,61 +796,41 @@ def _draw_sum(ax: Any, panels: Mapping[str, CumulativeSumPanel], alone: bool) ->
         _draw_sums(ax, panel, colour, name or "cumulative sums")
         _draw_minorant(ax, panel, _style.GAP if len(panels) == 1 else colour, f"greatest convex minorant{of}")
     ax.set_xlim(-0.01, 1.01)
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    if alone:
-        ax.set(xlabel=SUM_LABELS[0], ylabel=SUM_LABELS[1])
+    drawing.grid(ax)
 
 
 def _draw_sums(ax: Any, panel: CumulativeSumPanel, colour: str, label: str, linewidth: float = 1.4) -> None:
-    size = 3.0 if panel.share.size <= MOST_MARKS else 0.0
+    size = 3.0 if panel.share.size <= _roc.MOST_MARKS else 0.0
     look = {"marker": "o", "markersize": size, "markeredgewidth": 0, "linewidth": linewidth}
     ax.plot(panel.share, panel.events, color=colour, label=label, zorder=3, **look)
 
 
 def _draw_minorant(ax: Any, panel: CumulativeSumPanel, colour: str, label: str, linestyle: str = "--") -> None:
     x, y = panel.share[panel.vertex], panel.events[panel.vertex]
-    look = {"marker": "o", "markersize": 4.0 if x.size <= MOST_MARKS else 0.0, "markerfacecolor": "white"}
+    look = {"marker": "o", "markersize": 4.0 if x.size <= _roc.MOST_MARKS else 0.0, "markerfacecolor": "white"}
     ax.plot(x, y, color=colour, linewidth=1.6, linestyle=linestyle, label=label, zorder=3.2, **look)
 
 
 # The theorem
 
 
-def _only(named: Mapping[str, CumulativeSumCurve], ax: Any, panels: Sequence[str] | None) -> CumulativeSumPanel:
-    """Return the one panel that is to be shown."""
-    require_names(panels)
-    found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
-    if ax is not None or len(found) != 1:
-        given = "an Axes" if ax is not None else f"{len(found)} panels"
-        refuse(
-            "the theorem is shown of one panel, in Axes of its own",
-            got=given,
-            hint="Leave ax out, and choose one: panels=['class 3']",
-        )
-    return found[0]
-
-
 def _draw_theorem(panel: CumulativeSumPanel) -> Any:
     import matplotlib.pyplot as plt
 
-    figure = plt.figure(figsize=(8.4, 10.4), layout="constrained")
-    axes = figure.subplots(3, 2, squeeze=False, height_ratios=(0.7, 1, 1.25))
+    axes = plt.subplots(3, 2, figsize=(8.4, 10.4), layout="constrained", height_ratios=(0.7, 1, 1.25))[1]
     for row, draw in enumerate((_draw_sum_scores, _draw_cumulated, _draw_roc)):
-        for fitted in (False, True):
-            draw(axes[row, int(fitted)], panel, fitted=fitted)
-            axes[row, int(fitted)].set_title(TITLES[row][fitted], fontsize="medium")
-    legend_above(axes[0, 0])
-    for ax in axes.ravel():
-        ax.set_axisbelow(True)
-        ax.grid(color=_style.GRID, linewidth=0.8)
-    for ax in axes[:2].ravel():
-        ax.set_xlim(-0.02, 1.02)
-    for ax in axes[1]:
-        ax.set_xlabel(SUM_LABELS[0], fontsize="small")
-    for ax, label in zip(axes[:, 0], ("probability", SUM_LABELS[1], SYMMETRIC[1]), strict=True):
+        for fitted, ax in zip((False, True), axes[row], strict=True):
+            draw(ax, panel, fitted=fitted)
+            ax.set_title(TITLES[row][fitted], fontsize="medium")
+            drawing.grid(ax)
+            if row < 2:
+                ax.set_xlim(-0.02, 1.02)
+            if row:
+                ax.set_xlabel((SUM_LABELS, _roc.SYMMETRIC)[row - 1][0], fontsize="small")
+    drawing.legend_above(axes[0, 0])
+    for ax, label in zip(axes[:, 0], ("probability", SUM_LABELS[1], _roc.SYMMETRIC[1]), strict=True):
         ax.set_ylabel(label, fontsize="small")
-    settle(figure)  # where words are free is known when the layout is
+    drawing.settle(axes[0, 0].figure)  # where words are free is known when the layout is
     _write_slopes(axes[1, 1], panel)
     return axes
 
@@ -975,13 +843,11 @@ def _draw_sum_scores(ax: Any, panel: CumulativeSumPanel, *, fitted: bool) -> Non
     if fitted:
         _draw_borders(ax, panel)
         ax.stairs(panel.slope, panel.share[panel.vertex], baseline=None, color=AFTER, linewidth=1.8, zorder=3)
+    look = {"s": size, "alpha": alpha, "linewidth": 0, "zorder": zorder}
     kinds = ((left, border, OTHER, "o", "no event"), (border, right, EVENT, "^", "event"))
     for begin, end, colour, marker, label in kinds:
         there = end - begin > TINY
-        at = (begin + end)[there] / 2.0
-        ax.scatter(
-            at, height[there], s=size, color=colour, marker=marker, alpha=alpha, linewidth=0, label=label, zorder=zorder
-        )
+        ax.scatter((begin + end)[there] / 2.0, height[there], color=colour, marker=marker, label=label, **look)
     ax.set_ylim(-0.06, 1.06)
 
 
@@ -994,39 +860,36 @@ def _draw_cumulated(ax: Any, panel: CumulativeSumPanel, *, fitted: bool) -> None
 
 
 def _draw_borders(ax: Any, panel: CumulativeSumPanel) -> None:
-    for border in panel.share[panel.vertex[1:-1]] if panel.vertex.size <= MOST_MARKS else ():
+    for border in panel.share[panel.vertex[1:-1]] if panel.vertex.size <= _roc.MOST_MARKS else ():
         ax.axvline(border, color=AFTER, linestyle=":", linewidth=0.9, zorder=1.5)
 
 
 def _write_slopes(ax: Any, panel: CumulativeSumPanel) -> None:
     """Write the slope beside each piece, where it covers neither the minorant nor another slope; else it is left out."""
-    from matplotlib.patheffects import withStroke
-
     corners = np.column_stack([panel.share, panel.events])[panel.vertex]
     part = np.linspace(0.0, 1.0, ON_A_PIECE)[:, None]
     pieces = [ax.transData.transform(one + part * (other - one)) for one, other in pairwise(corners)]
     line, taken = np.concatenate(pieces), list[Any]()
     order = np.argsort([-np.hypot(*(piece[-1] - piece[0])) for piece in pieces], kind="stable")
+    look = {"textcoords": "offset points", "color": AFTER, "fontsize": "small", "zorder": 4}
     for number in order:  # the longest pieces first
         middle = (corners[number] + corners[number + 1]) / 2.0
-        words = f"{panel.slope[number]:.2g}"
-        text = ax.annotate(words, middle, (0, 0), textcoords="offset points", color=AFTER, fontsize="small", zorder=4)
-        text.set_path_effects([withStroke(linewidth=2.0, foreground="white")])
-        if put_beside(text, SLOPE_PLACES, line, taken, ax.bbox):
+        text = ax.annotate(f"{panel.slope[number]:.2g}", middle, (0, 0), **look)
+        drawing.outline(text)
+        if drawing.put_beside(text, SLOPE_PLACES, line, taken, ax.bbox):
             text.remove()
         else:
             taken.append(text.get_window_extent())
-            tie(ax, text)
+            drawing.tie(ax, text)
 
 
 def _draw_roc(ax: Any, panel: CumulativeSumPanel, *, fitted: bool) -> None:
-    draw_frame(ax, symmetric=True)
-    draw_curve(ax, panel.roc, BEFORE, "forecast", symmetric=True, linewidth=0.7 if fitted else 1.4)
+    _roc.draw_frame(ax, symmetric=True)
+    _roc.draw_curve(ax, panel.roc, BEFORE, "forecast", symmetric=True, linewidth=0.7 if fitted else 1.4)
     if fitted:
-        draw_hull(ax, panel.roc, AFTER, "isotonic fit", symmetric=True, linestyle="-")
-    area = panel.roc.hull_auc if fitted else panel.roc.auc
-    ax.text(0.06, 0.06, f"area {area_words(area)}", transform=ax.transAxes, color=AFTER if fitted else BEFORE)
-    ax.set_xlabel(SYMMETRIC[0], fontsize="small")
+        _roc.draw_hull(ax, panel.roc, AFTER, "isotonic fit", symmetric=True, linestyle="-")
+    area, colour = (panel.roc.hull_auc, AFTER) if fitted else (panel.roc.auc, BEFORE)
+    ax.text(0.06, 0.06, f"area {_roc.area_words(area)}", transform=ax.transAxes, color=colour)
 
 
 # A band that holds the whole curve of event probabilities with proven confidence, however few the rows

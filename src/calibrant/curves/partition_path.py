@@ -10,14 +10,14 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import list_of_names, refuse, require
+from calibrant._core.checks import left_out, list_of_names, require, some
 from calibrant._core.registry import Entry, find
 from calibrant._core.result import DrawnResult, Picture, frame
 from calibrant._core.rows import BinaryProblem, IntArray, Problem, as_simplex
-from calibrant.drawing import as_results, legend_beside
 from calibrant.sums.reading import require_rows
 
 # Metrics of a calibrator that splits the simplex, against the number of its regions
@@ -141,23 +141,16 @@ def partition_path(
     >>> bool(path["nll"][-1] < path["nll"][0])
     True
     """
-    entries = _entries(metrics)
-    require(
-        data.get("y_pred") is None,
-        "y_pred must be left out where whole forecasts are calibrated",
-        got="predicted classes",
-        hint="Pass y_true and y_prob",
-    )
+    list_of_names("metrics", metrics)
+    some("metrics", metrics, "metric", hint="Pass ['nll']")
+    entries = list({entry.name: entry for entry in (find("metric", word) for word in metrics)}.values())
+    left_out("y_pred", data.get("y_pred"), "where whole forecasts are calibrated", hint="Pass y_true and y_prob")
     problem = require_rows(as_problem(y_true, y_prob, **data), "the path of a partition")
     several = isinstance(calibrator, Sequence)
-    stages = _of_each(calibrator, problem) if several else _staged(calibrator, problem)
-    regions, values = [], []
-    for n_regions, calibrated in stages:
-        regions.append(n_regions)
-        values.append(_measured(entries, problem, calibrated))
+    stages = list(_of_each(calibrator, problem) if several else _staged(calibrator, problem))
     return PartitionPath(
-        n_regions=np.array(regions, dtype=np.intp),
-        value=np.array(values),
+        n_regions=np.array([n for n, _ in stages], dtype=np.intp),
+        value=np.array([_measured(entries, problem, calibrated) for _, calibrated in stages]),
         before=np.array(_measured(entries, problem, as_simplex(problem).prob)),
         metrics=tuple(entry.name for entry in entries),
         symbols=tuple(entry.symbol for entry in entries),
@@ -165,22 +158,11 @@ def partition_path(
     )
 
 
-def _entries(metrics: Sequence[str]) -> list[Entry]:
-    list_of_names("metrics", metrics)
-    by_name = {entry.name: entry for entry in (find("metric", word) for word in metrics)}
-    require(by_name, "metrics must name at least one metric", value=metrics, hint="Pass ['nll']")
-    return list(by_name.values())
-
-
 def _staged(calibrator: Any, problem: Problem) -> Iterator[tuple[int, FloatArray]]:
     """Return the number of regions and the calibrated table after no split, after one, and so on."""
-    require(
-        hasattr(calibrator, "staged_predict_proba") and hasattr(calibrator, "classes_"),
-        "calibrator must be fitted and have staged_predict_proba, or be a sequence of fitted ones",
-        value=calibrator,
-        hint=FIT_FIRST,
-        error=TypeError,
-    )
+    fits = hasattr(calibrator, "staged_predict_proba") and hasattr(calibrator, "classes_")
+    must = "calibrator must be fitted and have staged_predict_proba, or be a sequence of fitted ones"
+    require(fits, must, value=calibrator, hint=FIT_FIRST, error=TypeError)
     stages = calibrator.staged_predict_proba(_input_of(calibrator, problem))
     return zip(getattr(calibrator, "staged_regions_", count(1)), stages, strict=False)
 
@@ -189,24 +171,16 @@ def _of_each(calibrators: Sequence[Any], problem: Problem) -> Iterator[tuple[int
     """Return the number of regions and the calibrated table of each calibrator."""
     require(calibrators, "calibrator must be a fitted calibrator, or hold some", value=calibrators, hint=FIT_FIRST)
     for one in calibrators:
-        require(
-            hasattr(one, "predict_proba") and hasattr(one, "value_"),
-            "each calibrator must be fitted and have regions, value_",
-            value=one,
-            hint=FIT_FIRST,
-            error=TypeError,
-        )
+        fits, must = hasattr(one, "predict_proba") and hasattr(one, "value_"), "each calibrator must be fitted"
+        require(fits, f"{must} and have regions, value_", value=one, hint=FIT_FIRST, error=TypeError)
     return ((len(one.value_), one.predict_proba(_input_of(one, problem))) for one in calibrators)
 
 
 def _input_of(calibrator: Any, problem: Problem) -> FloatArray:
     """Return the forecast as the calibrator was given it."""
-    if not np.array_equal(calibrator.classes_, problem.classes):
-        refuse(
-            f"the classes of y_prob must be those of the calibrator, {calibrator.classes_.tolist()}",
-            value=problem.classes.tolist(),
-            hint="Pass labels=calibrator.classes_",
-        )
+    must = f"the classes of y_prob must be those of the calibrator, {calibrator.classes_.tolist()}"
+    same, hint = np.array_equal(calibrator.classes_, problem.classes), "Pass labels=calibrator.classes_"
+    require(same, must, value=problem.classes.tolist(), hint=hint)
     as_logits = calibrator.input == "logit"
     if isinstance(problem, BinaryProblem):
         return problem.log_odds if as_logits else problem.score
@@ -226,10 +200,6 @@ def _measured(entries: list[Entry], problem: Problem, table: FloatArray) -> list
 
 # The plot of metrics against the number of regions
 
-
-CALL = "partition_path(y_true, y_prob, calibrator)"
-
-BEFORE = "not calibrated"
 
 ROUNDING = 1e-9
 """Levels that agree to this, relative to them, are one."""
@@ -272,19 +242,16 @@ def plot_partition_path(paths: PartitionPath | Mapping[str, PartitionPath], *, a
     >>> fitted = MulticlassRecursivePartitioning(max_regions=9, smoothing=1.0).fit(P, y)
     >>> ax = partition_path(y, P, fitted, metrics=["nll"]).plot()
     """
-    named = as_results(paths, "paths", CALL, PartitionPath)
-    first = next(iter(named.values()))
-    if any(path.metrics != first.metrics for path in named.values()):
-        refuse(
-            "paths over each other must have the same metrics",
-            value=[path.metrics for path in named.values()],
-            hint="Pass the same metrics= to each",
-        )
-    axes = _new_axes(len(first.metrics)) if ax is None else _given_axes(ax, len(first.metrics))
+    named = drawing.as_named(paths, "paths", "partition_path(y_true, y_prob, calibrator)", PartitionPath)
+    measured = [path.metrics for path in named.values()]
+    hint = "Pass the same metrics= to each"
+    require(len(set(measured)) == 1, "paths over each other must have the same metrics", value=measured, hint=hint)
+    n_metrics = len(measured[0])
+    axes = drawing.axes_in_a_row(ax, n_metrics, "one Axes a metric", (1.6 + 3.6 * n_metrics, 3.4))
     for number, panel in enumerate(axes):
         _draw(panel, named, number)
     if len(named) > 1 or ax is None:
-        legend_beside(axes[-1])
+        drawing.legend_beside(axes[-1])
     return axes[0] if len(axes) == 1 else axes
 
 
@@ -299,27 +266,7 @@ def _draw(ax: Any, named: Mapping[str, PartitionPath], number: int) -> None:
     shared = bool(np.allclose(before, before[0], rtol=ROUNDING, atol=0.0, equal_nan=True))
     for k, level in enumerate(before[:1] if shared else before):
         colour = _style.IDEAL if shared else _style.colour(k)
-        ax.axhline(level, color=colour, linestyle="--", linewidth=1.2, label=None if k else BEFORE, zorder=2)
-    ax.set(xlabel="number of regions", ylabel=next(iter(named.values())).symbols[number])
+        ax.axhline(level, color=colour, linestyle="--", linewidth=1.2, label=None if k else "not calibrated", zorder=2)
+    ax.set(xlabel="number of regions", ylabel=path.symbols[number])
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-
-
-def _new_axes(n_metrics: int) -> Any:
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(1, n_metrics, figsize=(1.6 + 3.6 * n_metrics, 3.4), layout="constrained", squeeze=False)[
-        1
-    ].ravel()
-
-
-def _given_axes(ax: Any, n_metrics: int) -> Any:
-    axes = np.array(list(ax) if isinstance(ax, (Sequence, np.ndarray)) else [ax], dtype=object)
-    require(
-        len(axes) == n_metrics,
-        "ax must be one Axes a metric",
-        got=f"{len(axes)} for {n_metrics}",
-        hint="Leave ax out for a new figure",
-    )
-    return axes
+    drawing.grid(ax)

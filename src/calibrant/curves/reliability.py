@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit, ndtri
 
+from calibrant import drawing
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, fraction, require
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray, Problem
 from calibrant.binning import Binning, Bins, as_binning
-from calibrant.drawing import as_named, draw_panels, outcome_word, panel_of, room_below, use_log_odds
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.bin_losses import Verdicts
 from calibrant.metrics.bin_losses import clopper_pearson as accepted_by_clopper_pearson
@@ -51,11 +51,7 @@ class Scale:
         return round(self.n_columns * min(1.0, max(0.2, float((rows / MANY_ROWS) ** (1 / 3)))))
 
 
-def _same(value: FloatArray) -> FloatArray:
-    return value
-
-
-PROBABILITY = Scale(0.0, 1.0, 50, _same, _same)
+PROBABILITY = Scale(0.0, 1.0, 50, np.positive, np.positive)
 
 BELOW, ABOVE = (7, 10, 15, 20, 25, 30), (7, 10, 15)
 """Where log-odds may end: at ten to the minus so many, and at one less that."""
@@ -171,26 +167,20 @@ def _part(value: FloatArray, low: FloatArray, high: FloatArray, n: int) -> IntAr
 # Intervals of the event rate of each bin, by name. Whole weights count as rows
 
 
-Interval = Callable[[Bins, float, float], tuple[FloatArray, FloatArray]]
-"""A function of bins, rows per weight and level; it gives lower and upper ends, NaN where a bin is empty."""
+IntervalName = Literal["wilson", "clopper-pearson", "consistency"]
+INTERVALS: tuple[IntervalName, ...] = ("wilson", "clopper-pearson", "consistency")
 
 
-def wilson(bins: Bins, rows_per_weight: float, level: float) -> tuple[FloatArray, FloatArray]:
-    """Wilson's score interval: covers as often as promised on average over rates (Wilson 1927)."""
-    return wilson_interval(bins.outcome_sum * rows_per_weight, bins.weight * rows_per_weight, level)
-
-
-def clopper_pearson(bins: Bins, rows_per_weight: float, level: float) -> tuple[FloatArray, FloatArray]:
-    """Exact interval: covers at least as often as promised for every rate, and is wider for it (Clopper and Pearson 1934)."""
-    return clopper_pearson_interval(bins.outcome_sum * rows_per_weight, bins.weight * rows_per_weight, level)
-
-
-def consistency(bins: Bins, rows_per_weight: float, level: float) -> tuple[FloatArray, FloatArray]:
-    """Quantiles of the event rate if the forecast were calibrated (Bröcker and Smith 2007)."""
-    return consistency_interval(bins.mean_prob, bins.weight * rows_per_weight, level)
-
-
-INTERVALS: Mapping[str, Interval] = {"wilson": wilson, "clopper-pearson": clopper_pearson, "consistency": consistency}
+def interval_of(
+    interval: IntervalName | None, bins: Bins, rows_per_weight: float, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the interval of the event rate of each bin; NaN where a bin is empty, or without one."""
+    events, n = bins.outcome_sum * rows_per_weight, bins.weight * rows_per_weight
+    if interval == "consistency":
+        return consistency_interval(bins.mean_prob, n, level)
+    if interval == "clopper-pearson":
+        return clopper_pearson_interval(events, n, level)
+    return wilson_interval(events, n, level) if interval else (np.full(n.shape, np.nan), np.full(n.shape, np.nan))
 
 
 def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
@@ -206,10 +196,9 @@ def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[Fl
 
 def clopper_pearson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
     """Rates at which as many events, or as few, have probability level / 2; NaN where n is zero."""
-    held = n > 0
-    lower, upper = np.full(n.shape, np.nan), np.full(n.shape, np.nan)
-    lower[held], upper[held] = accepted_by_clopper_pearson(events[held], n[held], level)
-    return lower, upper
+    held, ends = n > 0, np.full((2, *n.shape), np.nan)
+    ends[:, held] = accepted_by_clopper_pearson(events[held], n[held], level)
+    return ends[0], ends[1]
 
 
 def consistency_interval(mean_prob: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
@@ -220,18 +209,14 @@ def consistency_interval(mean_prob: FloatArray, n: FloatArray, level: float) -> 
     """
     from scipy.stats import binom  # slow to load, and seldom asked for
 
-    held = n > 0
+    held, ends = n > 0, np.full((2, *n.shape), np.nan)
     rows, centre = np.maximum(np.round(n[held]), 1.0), np.clip(mean_prob[held], 0.0, 1.0)
-    lower, upper = np.full(n.shape, np.nan), np.full(n.shape, np.nan)
-    lower[held] = np.minimum(binom.ppf(level / 2.0, rows, centre) / rows, centre)
-    upper[held] = np.maximum(binom.ppf(1.0 - level / 2.0, rows, centre) / rows, centre)
-    return lower, upper
+    ends[0, held] = np.minimum(binom.ppf(level / 2.0, rows, centre) / rows, centre)
+    ends[1, held] = np.maximum(binom.ppf(1.0 - level / 2.0, rows, centre) / rows, centre)
+    return ends[0], ends[1]
 
 
 # Reliability curves: mean probability against event rate, bin by bin, with intervals
-
-
-IntervalName = Literal["wilson", "clopper-pearson", "consistency"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,12 +231,12 @@ class ReliabilityPanel(Record):
     @property
     def mean_prob(self) -> float:
         """Mean probability over all rows; NaN without rows."""
-        return _ratio(self.bins.score_sum.sum(), self.bins.weight.sum())
+        return float(ratio(self.bins.score_sum.sum(), self.bins.weight.sum()))
 
     @property
     def event_rate(self) -> float:
         """Event rate over all rows; NaN without rows."""
-        return _ratio(self.bins.outcome_sum.sum(), self.bins.weight.sum())
+        return float(ratio(self.bins.outcome_sum.sum(), self.bins.weight.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +268,7 @@ class ReliabilityCurve(DrawnResult):
     _picture = Picture(
         "the reliability diagram",
         "curves.reliability.plot_reliability",
-        options="Those of `plot_reliability`: ``panels``, ``style``, ``markers``, ``axis``, ``below``, ``intervals``.",
+        takes=("panels", "style", "markers", "axis", "below", "intervals"),
     )
 
     panels: tuple[ReliabilityPanel, ...]
@@ -373,30 +358,24 @@ def curve_of_sums(
     interval: IntervalName | None = "wilson",
 ) -> ReliabilityCurve:
     """Return the curve of bins that were summed."""
-    panels = []
-    for one in problems:
-        if interval is None:
-            lower = upper = np.full(len(one.bins), np.nan)
-        else:
-            lower, upper = INTERVALS[interval](one.bins, one.weights.rows_per_weight, level)
-        panels.append(ReliabilityPanel(one.name or notion.name, one.shown, lower, upper))
-    return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval, notion.of_predictions)
+    panels = tuple(
+        ReliabilityPanel(
+            one.name or notion.name, one.shown, *interval_of(interval, one.bins, one.weights.rows_per_weight, level)
+        )
+        for one in problems
+    )
+    return ReliabilityCurve(panels, notion.name, repr(binning), level, interval, notion.of_predictions)
 
 
 def require_level(level: float) -> None:
     """Refuse a level that is no fraction."""
-    fraction("level", level, hint="For 95 % intervals pass level=0.05")
-    if float(level) > 0.5:
+    if (given := fraction("level", level, hint="For 95 % intervals pass level=0.05")) > 0.5:
         warnings.warn(
-            f"level is one minus the coverage; {level!r} makes {1 - float(level):.0%} intervals. For {float(level):.0%} "
-            f"intervals pass level={1 - float(level):g}.",
+            f"level is one minus the coverage; {level!r} makes {1 - given:.0%} intervals. For {given:.0%} intervals pass "
+            f"level={1 - given:g}.",
             CalibrationWarning,
             stacklevel=3,
         )
-
-
-def _ratio(a: Any, b: Any) -> float:
-    return float(a / b) if b > 0 else float("nan")
 
 
 # What stands for a bin in a reliability diagram
@@ -410,71 +389,57 @@ LEAST_AREA = 10.0
 """Areas of the largest and the smallest marker, in square points."""
 
 
-@dataclass(frozen=True, eq=False)
-class Look:
-    """How a reliability diagram is drawn: the words of `plot_reliability`, and what a forecast without a name is called."""
-
-    style: Style = "lines"
-    markers: Markers = "equal"
-    log_odds: bool = False
-    below: Any = None
-    intervals: bool = True
-    unnamed: str = "forecast"
-
-
-def _lines(ax: Any, panel: ReliabilityPanel, name: str, number: int, look: Look, *, joined: bool = True) -> None:
-    held = panel.bins.count > 0
+def draw_points(
+    ax: Any,
+    panel: Any,
+    name: str,
+    number: int,
+    markers: Markers = "equal",
+    log_odds: bool = False,
+    joined: bool = False,
+) -> None:
+    """Draw the bins of a forecast as points, joined or not."""
+    held, colour, marker = panel.bins.count > 0, _style.colour(number), _style.marker(number)
     x, y, count = panel.bins.mean_prob[held], panel.bins.event_rate[held], panel.bins.count[held]
-    if look.log_odds:  # no line leads to a point that is infinitely far away
+    if log_odds:  # no line leads to a point that is infinitely far away
         y = np.ma.masked_where((y == 0) | (y == 1), y)
-    sized = look.markers == "area" and count.size > 0
-    shape = {"marker": "" if sized else _style.marker(number), "linestyle": "-" if joined else ""}
-    paint = {"color": _style.colour(number), "label": name}
-    ax.plot(x, y, markersize=5, linewidth=1.5, zorder=3, **shape, **(paint | {"label": ""} if sized else paint))
+    sized = markers == "area" and count.size > 0
+    shape = {"marker": "" if sized else marker, "linestyle": "-" if joined else "", "markersize": 5}
+    ax.plot(x, y, color=colour, label="" if sized else name, linewidth=1.5, zorder=3, **shape)
     if sized:
         area = np.maximum(MOST_AREA * count / count.max(), LEAST_AREA)
-        whole = {"clip_on": look.log_odds}  # a large marker on the edge is seen whole; log-odds have points far outside
-        ax.scatter(x, y, area, marker=_style.marker(number), linewidths=0, alpha=0.75, zorder=3.1, **whole, **paint)
-    if look.markers == "counts":
-        _write_counts(ax, panel, _style.colour(number))
+        look = {"color": colour, "marker": marker, "linewidths": 0, "alpha": 0.75, "zorder": 3.1, "label": name}
+        # A large marker on the edge is seen whole; log-odds have points far outside.
+        ax.scatter(x, y, area, clip_on=log_odds, **look)
+    if markers == "counts":
+        _write_counts(ax, panel.bins, colour)
 
 
-def _points(ax: Any, panel: ReliabilityPanel, name: str, number: int, look: Look) -> None:
-    _lines(ax, panel, name, number, look, joined=False)
-
-
-def _bars(ax: Any, panel: ReliabilityPanel, name: str, number: int, look: Look) -> None:
+def _bars(ax: Any, panel: ReliabilityPanel, name: str, number: int, markers: Markers, log_odds: bool) -> None:
     bins, held = panel.bins, panel.bins.count > 0
     place = {"x": bins.edges[:-1][held], "width": np.diff(bins.edges)[held], "align": "edge"}
     ax.bar(height=bins.event_rate[held], color=_style.FILL, edgecolor="white", label=name, zorder=1.1, **place)
     paint = {"facecolor": "none", "edgecolor": _style.GAP, "hatch": "//", "linewidth": 0.8}
     label = "gap to mean probability"
     ax.bar(height=bins.gap[held], bottom=bins.mean_prob[held], label=label, zorder=1.2, **paint, **place)
-    _points(ax, panel, "", number, look)
+    draw_points(ax, panel, "", number, markers, log_odds)
 
 
-STYLES: Mapping[str, Callable[..., None]] = {"lines": _lines, "points": _points, "bars": _bars}
+STYLES: Mapping[str, Callable[..., None]] = {
+    "lines": partial(draw_points, joined=True),
+    "points": draw_points,
+    "bars": _bars,
+}
 
 
-def _write_counts(ax: Any, panel: ReliabilityPanel, colour: str) -> None:
-    """Write the number of rows beside each point: on the side away from the diagonal, if there is room."""
-    from matplotlib.patheffects import withStroke
-
-    bins = panel.bins
+def _write_counts(ax: Any, bins: Bins, colour: str) -> None:
+    """Write the rows of each bin beside its point, away from the diagonal."""
     for x, y, count, gap in zip(bins.mean_prob, bins.event_rate, bins.count, bins.gap, strict=True):
         if count > 0:
             right, up = x < 0.12 or (x <= 0.88 and gap <= 0), y < 0.05 or (y <= 0.95 and gap > 0)
-            text = ax.annotate(
-                f"{count:,}",
-                (x, y),
-                xytext=(5 if right else -5, 3 if up else -3),
-                textcoords="offset points",
-                fontsize="x-small",
-                color=colour,
-                ha="left" if right else "right",
-                va="bottom" if up else "top",
-            )
-            text.set(zorder=4, path_effects=[withStroke(linewidth=2, foreground="white")])
+            side = {"ha": "left" if right else "right", "va": "bottom" if up else "top"}
+            place = {"xytext": (5 if right else -5, 3 if up else -3), "textcoords": "offset points", **side}
+            drawing.outline(ax.annotate(f"{count:,}", (x, y), fontsize="x-small", color=colour, zorder=4, **place))
 
 
 def draw_intervals(
@@ -484,19 +449,17 @@ def draw_intervals(
 
     The legend names it once, after the last of several forecasts.
     """
-    held = panel.bins.count > 0
-    x, lower, upper = panel.bins.mean_prob[held], panel.lower[held], panel.upper[held]
+    held, look = panel.bins.count > 0, {"color": _style.colour(number)}
+    ends = panel.bins.mean_prob[held], panel.lower[held], panel.upper[held]
     if curve.interval == "consistency":
-        colour, label = _style.colour(number), None
-        if single:
-            colour, label = _style.IDEAL, f"{1 - curve.level:.0%} if calibrated"
-        ax.vlines(x, lower, upper, color=colour, linewidth=5, alpha=0.4, label=label, zorder=1.4)
+        look = {"color": _style.IDEAL, "label": f"{1 - curve.level:.0%} if calibrated"} if single else look
+        ax.vlines(*ends, linewidth=5, alpha=0.4, zorder=1.4, **look)
     elif curve.interval is not None:
         label = f"{1 - curve.level:.0%} interval" if last else None
-        ax.vlines(x, lower, upper, color=_style.colour(number), linewidth=1.2, alpha=0.55, label=label, zorder=2)
+        ax.vlines(*ends, linewidth=1.2, alpha=0.55, label=label, zorder=2, **look)
 
 
-def draw_edges(ax: Any, panel: ReliabilityPanel, number: int) -> None:
+def draw_edges(ax: Any, panel: Any, number: int) -> None:
     """Mark on the lower and the upper edge the bins whose event rate has no log-odds."""
     low, high = ax.get_xlim()
     shown = (panel.bins.mean_prob >= low) & (panel.bins.mean_prob <= high)
@@ -562,10 +525,7 @@ class ScoreDistribution(DrawnResult):
     _picture = Picture(
         "the distributions",
         "curves.reliability.plot_score_distribution",
-        options=(
-            '``panels`` names those to draw, by default all, up to 40; ``height="weight"`` gives each '
-            "distribution the area of its rows, and not of one."
-        ),
+        options='``panels`` are those to draw; ``height="weight"`` gives each distribution the area of its rows.',
     )
 
     panels: tuple[ScorePanel, ...]
@@ -627,11 +587,7 @@ def _outcomes(notion: Notion, classes: npt.NDArray[np.generic]) -> tuple[str, st
 
 
 def _density(weight: FloatArray, edges: FloatArray) -> FloatArray:
-    total = weight.sum()
-    width = np.diff(edges)
-    density = np.zeros(weight.shape)
-    np.divide(weight, width * total, out=density, where=(width > 0) & (total > 0))
-    return density
+    return ratio(weight, np.diff(edges) * weight.sum(), otherwise=0.0)
 
 
 # Distributions of the scores by outcome
@@ -673,25 +629,15 @@ def plot_score_distribution(
     >>> ax = score_distribution(*load_digits_forecast()).plot()
     """
     choice("height", height, ("density", "weight"))
-    labels = ("probability", height)
-    draw = partial(_draw, distribution=distribution, height=height, labels=labels)
-    return draw_panels({"": distribution}, draw, ax=ax, panels=panels, height=3.4, labels=labels)
 
+    def draw(ax: Any, drawn: Mapping[str, ScorePanel], alone: bool) -> None:
+        draw_distribution(ax, drawn[""], distribution, height=height)
+        ax.set(xlim=(-0.02, 1.02), ylim=(0, None))
+        ax.spines[["top", "right"]].set_visible(False)
 
-def _draw(
-    ax: Any,
-    panels: Mapping[str, ScorePanel],
-    alone: bool,
-    *,
-    distribution: ScoreDistribution,
-    height: Height,
-    labels: tuple[str, str],
-) -> None:
-    draw_distribution(ax, panels[""], distribution, height=height)
-    ax.set(xlim=(-0.02, 1.02), ylim=(0, None))
-    ax.spines[["top", "right"]].set_visible(False)
-    if alone:
-        ax.set(xlabel=labels[0], ylabel=labels[1])
+    return drawing.draw_panels(
+        {"": distribution}, draw, ax=ax, panels=panels, height=3.4, labels=("probability", height)
+    )
 
 
 def draw_distribution(ax: Any, panel: ScorePanel, distribution: ScoreDistribution, *, height: Height) -> None:
@@ -763,72 +709,54 @@ def plot_reliability(
     >>> from calibrant import load_digits_forecast, reliability_curve
     >>> ax = reliability_curve(*load_digits_forecast()).plot()
     """
-    named = as_named(curves, "curves", "reliability_curve(y_true, y_prob)")
+    named = drawing.as_named(curves, "curves", "reliability_curve(y_true, y_prob)")
     choice("style", style, STYLES)
     choice("markers", markers, ("equal", "area", "counts"))
     choice("axis", axis, ("probability", "log-odds"))
     if isinstance(below, str):
         choice("below", below, ("counts",))
-    require(
-        style != "bars" or len(named) <= 1,
-        "bars show one forecast",
-        got=f"{len(named)} over each other",
-        hint="Draw each into its own ax, or use style='lines'",
-    )
+    got, hint = f"{len(named)} over each other", "Draw each into its own ax, or use style='lines'"
+    require(style != "bars" or len(named) <= 1, "bars show one forecast", got=got, hint=hint)
     first = next(iter(named.values()))
-    labels = ("mean confidence" if first.notion in OF_CONFIDENCE else "mean probability", outcome_word(first))
-    look = Look(style, markers, axis == "log-odds", below, intervals, labels[1] if style == "bars" else "forecast")
-    draw = partial(draw_reliability, curves=named, look=look, labels=labels)
-    return draw_panels(named, draw, ax=ax, panels=panels, height=4.6 if below is None else 5.2, labels=labels)
+    labels = ("mean confidence" if first.notion in OF_CONFIDENCE else "mean probability", drawing.outcome_word(first))
+    unnamed = labels[1] if style == "bars" else "forecast"
+    look: dict[str, Any] = {"log_odds": axis == "log-odds", "below": below, "intervals": intervals, "unnamed": unnamed}
+    draw = partial(draw_reliability, curves=named, style=style, markers=markers, **look)
+    height = 4.6 if below is None else 5.2
+    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
 
 
 def draw_reliability(
     ax: Any,
     panels: Mapping[str, ReliabilityPanel],
     alone: bool,
-    *,
     curves: Mapping[str, ReliabilityCurve],
-    look: Look,
-    labels: tuple[str, str],
-) -> None:
-    """Draw the bins of a panel of each curve into an Axes, with the diagonal, and what stands below."""
-    if look.log_odds:
-        use_log_odds(ax, np.concatenate([[*p.bins.mean_prob, *p.bins.event_rate] for p in panels.values()]))
-    else:
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
+    style: Style,
+    markers: Markers,
+    *,
+    log_odds: bool = False,
+    below: Any = None,
+    intervals: bool = True,
+    unnamed: str = "forecast",
+) -> Any:
+    """Draw the curves of one panel."""
+    drawing.unit_square(ax)
+    if log_odds:
+        drawing.use_log_odds(ax, np.concatenate([[*p.bins.mean_prob, *p.bins.event_rate] for p in panels.values()]))
     for number, (name, panel) in enumerate(panels.items()):
-        STYLES[look.style](ax, panel, name or look.unnamed, number, look)
-        if look.intervals:
+        STYLES[style](ax, panel, name or unnamed, number, markers, log_odds)
+        if intervals:
             draw_intervals(ax, panel, curves[name], number, single=len(panels) == 1, last=number == len(panels) - 1)
-        if look.log_odds:
+        if log_odds:
             draw_edges(ax, panel, number)
-    ax.set_aspect("equal")
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    lowest = ax if look.below is None else _draw_below(ax, panels, look.below)
-    if alone:
-        ax.set_ylabel(labels[1])
-        lowest.set_xlabel(labels[0])
-
-
-def _draw_below(ax: Any, panels: Mapping[str, ReliabilityPanel], below: Any) -> Any:
-    ax.tick_params(labelbottom=False)
-    lower = room_below(ax)
     if below == "counts":
-        for number, panel in enumerate(panels.values()):
-            single = len(panels) == 1
-            look = {"fill": single, "alpha": 0.7 if single else 1.0, "linewidth": 1.3}
-            lower.stairs(panel.bins.count, panel.bins.edges, color=_style.colour(number), **look)
-        lower.set_ylabel("rows", fontsize="small")
-    else:
-        name = next(iter(panels.values())).name
-        draw_distribution(lower, panel_of(below, name), below, height="weight")
-        lower.set_ylabel("weight", fontsize="small")
-        for handle, label in zip(*lower.get_legend_handles_labels(), strict=True):
-            ax.plot([], [], color=handle.get_edgecolor(), linewidth=1.4, label=label)
-    lower.tick_params(labelsize="small")
-    lower.set_ylim(bottom=0)
-    lower.spines[["top", "right"]].set_visible(False)
-    lower.locator_params(axis="y", nbins=3)
-    return lower
+        return drawing.counts_below(ax, [panel.bins for panel in panels.values()])
+    return None if below is None else _distribution_below(ax, next(iter(panels.values())).name, below)
+
+
+def _distribution_below(ax: Any, name: str, distribution: ScoreDistribution) -> Any:
+    lower = drawing.room_below(ax)
+    draw_distribution(lower, drawing.panel_of(distribution, name), distribution, height="weight")
+    for handle, label in zip(*lower.get_legend_handles_labels(), strict=True):
+        ax.plot([], [], color=handle.get_edgecolor(), linewidth=1.4, label=label)
+    return drawing.finish_below(lower, "weight")

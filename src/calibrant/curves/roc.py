@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import flag, refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
-from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, as_simplex
-from calibrant.drawing import COLUMNS, MOST_PANELS, as_results, draw_panels, legend_above
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, as_simplex
+from calibrant.metrics import roc_volume
 from calibrant.metrics.roc import each_class, roc_points, warn_of_one_kind
-from calibrant.metrics.roc_volume import (
-    MOST_CLASSES,
-    Hull,
-    SurfaceRows,
-    as_thresholds,
-    is_grid,
-    surface_points,
-    warn_of_absent,
-)
 from calibrant.notions import Notion
 from calibrant.sums import Predictions
 
@@ -59,9 +50,7 @@ class RocPanel(Record):
     @property
     def on_hull(self) -> npt.NDArray[np.bool_]:
         """Whether each point is a vertex of the hull."""
-        found = np.zeros(self.threshold.size, dtype=bool)
-        found[self.vertex] = True
-        return found
+        return np.isin(np.arange(self.threshold.size), self.vertex)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +67,7 @@ class RocCurve(DrawnResult):
 
     _table = Table("point", *under("panels", "panel=name", "threshold", "fpr", "tpr", "tnr", "on_hull"))
     _summary = "{notion}, panels={panels:n}, points={panels.threshold:n}, vertices={panels.vertex:n}"
-    _picture = Picture(
-        "the ROC curves", "curves.roc.plot_roc", options="Those of `plot_roc`: ``panels``, ``symmetric``, ``hull``."
-    )
+    _picture = Picture("the ROC curves", "curves.roc.plot_roc", takes=("panels", "symmetric", "hull"))
 
     panels: tuple[RocPanel, ...]
     notion: str
@@ -147,26 +134,21 @@ def roc_curve(
     (0.75, 0.875)
     """
     problem = as_problem(y_true, y_prob, **data)
-    return curve_of(problem, each_class(notion, problem))
+    chosen = each_class(notion, problem)
+    return RocCurve(roc_panels(chosen.split(problem), chosen.name), chosen.name)
 
 
-def curve_of(problem: Problem, notion: Notion) -> RocCurve:
-    """Return the curves of a valid problem."""
-    undefined: list[BinaryProblem] = []
-    panels = []
-    for binary in notion.split(problem):
-        panel = roc_panel(binary, binary.name or notion.name)
-        panels.append(panel)
-        if np.isnan(panel.auc):
-            undefined.append(binary)
+def roc_panels(problems: Iterable[BinaryProblem], name: str) -> tuple[RocPanel, ...]:
+    """Return the curve of each problem, and warn of those without rows of both kinds."""
+    panels, undefined = [], []
+    for problem in problems:
+        found = roc_points(problem)
+        own = problem.name or name
+        panels.append(RocPanel(own, found.threshold, found.fpr, found.tpr, found.vertex, found.area, found.hull_area))
+        if np.isnan(found.area):
+            undefined.append(problem)
     warn_of_one_kind(undefined, "a ROC curve")
-    return RocCurve(tuple(panels), notion.name)
-
-
-def roc_panel(problem: BinaryProblem, name: str) -> RocPanel:
-    """Return the curve of one problem."""
-    found = roc_points(problem)
-    return RocPanel(name, found.threshold, found.fpr, found.tpr, found.vertex, found.area, found.hull_area)
+    return tuple(panels)
 
 
 # ROC curves with their convex hulls
@@ -222,39 +204,33 @@ def plot_roc(
     >>> y, prob = load_digits_forecast()
     >>> ax = roc_curve(y == 8, prob[:, 8]).plot(symmetric=True)
     """
-    named = as_results(curves, "curves", "roc_curve(y_true, y_prob)", RocCurve)
+    named = drawing.as_named(curves, "curves", "roc_curve(y_true, y_prob)", RocCurve)
+    flag("hull", hull)
     labels = SYMMETRIC if flag("symmetric", symmetric) else LABELS
-    draw = partial(draw_roc, symmetric=symmetric, hull=flag("hull", hull))
-    return draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)
 
+    def draw(ax: Any, drawn: Mapping[str, RocPanel], alone: bool) -> None:
+        draw_frame(ax, symmetric=symmetric)
+        for number, (name, panel) in enumerate(drawn.items()):
+            colour, label = _style.colour(number), name or "forecast"
+            area, of_hull = (f": area {area_words(one)}" if alone else "" for one in (panel.auc, panel.hull_auc))
+            draw_curve(ax, panel, colour, f"{label}{area}", symmetric=symmetric)
+            if hull:
+                words = f"hull{'' if len(drawn) == 1 else f' of {label}'}{of_hull}"
+                marks = (4.0 if alone else 2.5) + 2.0 * (len(drawn) - 1 - number)
+                look = {"markersize": marks, "linestyle": _style.dashes(number, len(drawn))}
+                draw_hull(ax, panel, colour, words, symmetric=symmetric, **look)
+        if not alone and len(drawn) == 1:
+            words = f"area {area_words(panel.auc)}" + (f"\nhull {area_words(panel.hull_auc)}" if hull else "")
+            x, ha = (0.05, "left") if symmetric else (0.95, "right")
+            ax.text(x, 0.06, words, transform=ax.transAxes, ha=ha, va="bottom", fontsize="small", zorder=4)
 
-def draw_roc(ax: Any, panels: Mapping[str, RocPanel], alone: bool, *, symmetric: bool, hull: bool) -> None:
-    """Draw the panels of several forecasts over each other."""
-    draw_frame(ax, symmetric=symmetric)
-    for number, (name, panel) in enumerate(panels.items()):
-        colour, label = _style.colour(number), name or "forecast"
-        draw_curve(ax, panel, colour, f"{label}: area {area_words(panel.auc)}" if alone else label, symmetric=symmetric)
-        if hull:
-            of = "" if len(panels) == 1 else f" of {label}"
-            words = f"hull{of}: area {area_words(panel.hull_auc)}" if alone else f"hull{of}"
-            own = {"marks": (4.0 if alone else 2.5) + 2.0 * (len(panels) - 1 - number)}
-            draw_hull(
-                ax, panel, colour, words, symmetric=symmetric, linestyle=_style.dashes(number, len(panels)), **own
-            )
-    if alone:
-        xlabel, ylabel = SYMMETRIC if symmetric else LABELS
-        ax.set(xlabel=xlabel, ylabel=ylabel)
-    elif len(panels) == 1:
-        _write_areas(ax, next(iter(panels.values())), symmetric=symmetric, hull=hull)
+    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)
 
 
 def draw_frame(ax: Any, *, symmetric: bool) -> None:
     """Draw the unit square, and the line of scores that tell nothing apart."""
-    ends = [1, 0] if symmetric else [0, 1]
-    ax.plot([0, 1], ends, color=_style.IDEAL, linestyle=":", linewidth=1, zorder=1.5)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
+    ax.plot([0, 1], [1, 0] if symmetric else [0, 1], color=_style.IDEAL, linestyle=":", linewidth=1, zorder=1.5)
+    drawing.unit_square(ax, diagonal=None)
 
 
 def draw_curve(ax: Any, panel: RocPanel, colour: str, label: str, *, symmetric: bool, linewidth: float = 1.6) -> None:
@@ -262,27 +238,20 @@ def draw_curve(ax: Any, panel: RocPanel, colour: str, label: str, *, symmetric: 
     ax.plot(*_path(panel, symmetric=symmetric), color=colour, linewidth=linewidth, label=label, zorder=3)
 
 
-def draw_hull(
-    ax: Any, panel: RocPanel, colour: str, label: str, *, symmetric: bool, marks: float = 4.0, linestyle: Any = "--"
-) -> None:
-    """Draw the convex hull of a curve, and fill what lies between the two."""
+def draw_hull(ax: Any, panel: RocPanel, colour: str, label: str, *, symmetric: bool, **look: Any) -> None:
+    """Draw the convex hull of a curve, dashed, and fill what lies between the two."""
     x, y = _path(panel, symmetric=symmetric)
     corner_x, corner_y = x[panel.vertex], y[panel.vertex]
     between = (np.concatenate([x, corner_x[::-1]]), np.concatenate([y, corner_y[::-1]]))
     ax.fill(*between, color=colour, alpha=0.2, linewidth=0, zorder=2)
-    size = marks if corner_x.size <= MOST_MARKS else 0.0
-    look = {"marker": "o", "markersize": size, "markerfacecolor": "white", "linestyle": linestyle}
+    look = {"linestyle": "--", "markersize": 4.0, "marker": "o", "markerfacecolor": "white", **look}
+    if corner_x.size > MOST_MARKS:
+        look["markersize"] = 0.0
     ax.plot(corner_x, corner_y, color=colour, linewidth=1.2, label=label, zorder=3.2, **look)
 
 
 def _path(panel: RocPanel, *, symmetric: bool) -> tuple[FloatArray, FloatArray]:
     return (panel.tnr if symmetric else panel.fpr), panel.tpr
-
-
-def _write_areas(ax: Any, panel: RocPanel, *, symmetric: bool, hull: bool) -> None:
-    words = [f"area {area_words(panel.auc)}", *([f"hull {area_words(panel.hull_auc)}"] if hull else [])]
-    x, ha = (0.05, "left") if symmetric else (0.95, "right")
-    ax.text(x, 0.06, "\n".join(words), transform=ax.transAxes, ha=ha, va="bottom", fontsize="small", zorder=4)
 
 
 def area_words(area: float) -> str:
@@ -315,7 +284,7 @@ class RocSurface(DrawnResult):
 
     _table = Table("point", "gamma_*", "share_*", "on_hull")
     _summary = "classes={classes:n}, points={share:n}, volume={volume:.4g}"
-    _picture = Picture("the surface", "curves.roc.plot_roc_surface", options="Those of `plot_roc_surface`: ``hull``.")
+    _picture = Picture("the surface", "curves.roc.plot_roc_surface", takes=("hull",))
 
     gamma: FloatArray
     share: FloatArray
@@ -333,9 +302,7 @@ class RocSurface(DrawnResult):
         ndarray of shape (n_points,)
             Booleans.
         """
-        found = np.zeros(len(self.share), dtype=bool)
-        found[self.facet.ravel()] = True
-        return found
+        return np.isin(np.arange(len(self.share)), self.facet)
 
 
 def roc_surface(
@@ -407,31 +374,28 @@ def roc_surface(
     """
     whole("n_thresholds", n_thresholds, least=1, hint="2000 is usual")
     simplex = as_simplex(as_problem(y_true, y_prob, **data))
-    rows, source = SurfaceRows.of(simplex), _source(thresholds)
+    rows = roc_volume.SurfaceRows.of(simplex)
+    source = "given"
+    if isinstance(thresholds, str):
+        source = thresholds
+    elif roc_volume.is_grid(thresholds):
+        source = f"grid of step 1/{thresholds!s}"
     classes = tuple(str(c) for c in simplex.classes.tolist())
     if not rows.has_all_classes:
-        warn_of_absent(rows, "a ROC surface")
+        roc_volume.warn_of_absent(rows, "a ROC surface")
         nothing = np.empty((0, rows.n_classes))
         return RocSurface(nothing, nothing, nothing.astype(np.intp), float("nan"), classes, source)
-    gamma = as_thresholds(thresholds, n_thresholds, rows)
-    share, first = np.unique(surface_points(rows, gamma), axis=0, return_index=True)
+    gamma = roc_volume.as_thresholds(thresholds, n_thresholds, rows)
+    share, first = np.unique(roc_volume.surface_points(rows, gamma), axis=0, return_index=True)
     facet, volume = np.empty((0, rows.n_classes), np.intp), float("nan")
-    if rows.n_classes <= MOST_CLASSES:
-        hull = Hull.of(share)
+    if rows.n_classes <= roc_volume.MOST_CLASSES:
+        hull = roc_volume.Hull.of(share)
         facet, volume = hull.facets, hull.volume
     return RocSurface(gamma[first], share, facet, volume, classes, source)
 
 
-def _source(thresholds: Any) -> str:
-    if isinstance(thresholds, str):
-        return thresholds
-    return f"grid of step 1/{thresholds}" if is_grid(thresholds) else "given"
-
-
 # ROC surfaces: points in space for three classes, in the plane for two, and pair by pair for more
 
-
-CALL = "roc_surface(y_true, y_prob)"
 
 VIEW = {"elev": 24.0, "azim": 38.0}
 """From where the corner of what is all right is in front and above."""
@@ -476,32 +440,26 @@ def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any 
     >>> P = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
     >>> ax = roc_surface(P.argmax(axis=1), P, thresholds=10).plot()
     """
-    named = as_results(results, "results", CALL, RocSurface)
-    classes = _shared_classes(named)
-    if len(classes) == 3:
-        return _draw_space(named, classes, ax, hull=hull)
-    if len(classes) == 2:
-        return _draw_plane(named, classes, (0, 1), ax or _new_plane(), hull=hull)
-    require(
-        ax is None,
-        f"ax must be left out for {len(classes)} classes",
-        got="one",
-        hint="There is an Axes for each pair of them",
-    )
-    return _draw_pairs(named, classes)
-
-
-def _shared_classes(named: Mapping[str, RocSurface]) -> tuple[str, ...]:
-    found = list(dict.fromkeys(result.classes for result in named.values()))
-    if len(found) > 1:
-        refuse("results must be of the same classes", got=f"{found[0]} and {found[1]}", hint="Draw them apart")
-    return found[0]
-
-
-def _new_plane() -> Any:
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(4.4, 4.4), layout="constrained")[1]
+    named = drawing.as_named(results, "results", "roc_surface(y_true, y_prob)", RocSurface)
+    first, *others = dict.fromkeys(result.classes for result in named.values())
+    if others:
+        refuse("results must be of the same classes", got=f"{first} and {others[0]}", hint="Draw them apart")
+    pairs = list(combinations(range(len(first)), 2))
+    if len(first) == 3:
+        return _draw_space(named, first, ax, hull=hull)
+    if len(first) == 2:
+        return _draw_plane(named, first, pairs[0], drawing.new_axes(ax, (4.4, 4.4)), hull=hull)
+    must, hint = f"ax must be left out for {len(first)} classes", "There is an Axes for each pair of them"
+    require(ax is None, must, got="one", hint=hint)
+    must = f"a figure holds at most {drawing.MOST_PANELS} pairs of classes"
+    hint = "Take some of the classes, with rows='normalize'"
+    require(len(pairs) <= drawing.MOST_PANELS, must, value=len(pairs), hint=hint)
+    axes = drawing.panel_axes(len(pairs), (2.8, 2.8), columns=drawing.COLUMNS - 1)
+    for own, pair in zip(axes, pairs, strict=True):
+        _draw_plane(named, first, pair, own, hull=False)
+        if own is not axes[0] and own.get_legend() is not None:
+            own.get_legend().remove()
+    return axes
 
 
 def _draw_plane(
@@ -509,20 +467,18 @@ def _draw_plane(
 ) -> Any:
     """Draw two of the shares against each other."""
     for number, (name, result) in enumerate(named.items()):
-        x, y = result.share[:, pair[0]], result.share[:, pair[1]]
+        x, y = result.share[:, pair].T
         colour = _style.colour(number)
-        if hull and len(classes) == 2:
+        if hull:
             corner = np.flatnonzero(result.on_hull)
             ax.plot(x[corner], y[corner], color=colour, linewidth=1.2, alpha=0.8, zorder=2)
         ax.scatter(x, y, s=_size(number), color=colour, linewidths=0, label=name or None, zorder=3 + 0.1 * number)
     if len(classes) == 2:
         ax.plot([0, 1], [1, 0], color=_style.IDEAL, linestyle="--", linewidth=1, zorder=1)
-    ax.set(aspect="equal", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.set(xlabel=_told(classes[pair[0]]), ylabel=_told(classes[pair[1]]))
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    ax.set_axisbelow(True)
+    drawing.unit_square(ax, diagonal=None)
+    ax.set(xlabel=_label(classes[pair[0]]), ylabel=_label(classes[pair[1]]))
     if any(named):
-        legend_above(ax, _keys(len(named)), list(named))
+        drawing.legend_above(ax, _keys(len(named)), list(named))
     return ax
 
 
@@ -534,26 +490,19 @@ def _draw_space(named: Mapping[str, RocSurface], classes: tuple[str, ...], ax: A
         ax = plt.figure(figsize=(6.2, 5.4)).add_subplot(projection="3d", computed_zorder=False)
         ax.figure.subplots_adjust(left=0.03, right=1.0, bottom=0.04, top=1.0)
         ax.view_init(**VIEW)
-    elif getattr(ax, "name", "") != "3d":
-        refuse("ax must be one with three axes for three classes", got="a flat one", hint="Pass projection='3d'")
+    must = "ax must be one with three axes for three classes"
+    require(getattr(ax, "name", "") == "3d", must, got="a flat one", hint="Pass projection='3d'")
     first = next(iter(named.values()))
     if hull:
         sides = first.share[first.facet]
         ax.add_collection3d(Poly3DCollection(sides, facecolors=_style.FILL, edgecolors="none", alpha=0.25, zorder=1))
     for number, (name, result) in enumerate(named.items()):
-        edge = {"edgecolors": "white", "linewidths": 0.6} if number else {"linewidths": 0}
-        ax.scatter(
-            *result.share.T,
-            s=_size(number),
-            color=_style.colour(number),
-            label=name or None,
-            depthshade=False,
-            alpha=0.55 if number == 0 and len(named) > 1 else 1.0,
-            zorder=3 + number,
-            **edge,
-        )
-    ax.set(xlim=(0, 1), ylim=(0, 1), zlim=(0, 1), xlabel=_told(classes[0]), ylabel=_told(classes[1]))
-    ax.set_zlabel(_told(classes[2]))
+        look = {"s": _size(number), "color": _style.colour(number), "depthshade": False, "zorder": 3 + number}
+        look |= {"edgecolors": "white", "linewidths": 0.6} if number else {"linewidths": 0}
+        alpha = 0.55 if number == 0 and len(named) > 1 else 1.0
+        ax.scatter(*result.share.T, label=name or None, alpha=alpha, **look)
+    limits = dict.fromkeys(("xlim", "ylim", "zlim"), (0, 1))
+    ax.set(**limits, **dict(zip(("xlabel", "ylabel", "zlabel"), map(_label, classes), strict=True)))
     ax.set(xticks=TICKS, yticks=TICKS)
     ax.set_box_aspect((1, 1, 1), zoom=0.92)
     if any(named):
@@ -561,36 +510,14 @@ def _draw_space(named: Mapping[str, RocSurface], classes: tuple[str, ...], ax: A
     return ax
 
 
-def _draw_pairs(named: Mapping[str, RocSurface], classes: tuple[str, ...]) -> Any:
-    import matplotlib.pyplot as plt
-
-    pairs = list(combinations(range(len(classes)), 2))
-    require(
-        len(pairs) <= MOST_PANELS,
-        f"a figure holds at most {MOST_PANELS} pairs of classes",
-        value=len(pairs),
-        hint="Take some of the classes, with rows='normalize'",
-    )
-    across = min(len(pairs), COLUMNS - 1)
-    down = -(-len(pairs) // across)
-    figure, grid = plt.subplots(down, across, figsize=(2.8 * across, 2.8 * down), squeeze=False, layout="constrained")
-    for spare in grid.ravel()[len(pairs) :]:
-        figure.delaxes(spare)
-    for ax, pair in zip(grid.ravel(), pairs, strict=False):
-        _draw_plane(named, classes, pair, ax, hull=False)
-        if ax is not grid[0, 0] and ax.get_legend() is not None:
-            ax.get_legend().remove()
-    return grid.ravel()[: len(pairs)]
-
-
 def _keys(n: int) -> list[Any]:
     """Return dots for a legend that are large enough to show their colours."""
     from matplotlib.lines import Line2D
 
-    sizes = [max(_size(number), 16.0) ** 0.5 for number in range(n)]
+    look: dict[str, Any] = {"linestyle": "", "marker": "o", "markeredgewidth": 0}
     return [
-        Line2D([], [], linestyle="", marker="o", markeredgewidth=0, markersize=size, color=_style.colour(number))
-        for number, size in enumerate(sizes)
+        Line2D([], [], color=_style.colour(number), markersize=max(_size(number), 16.0) ** 0.5, **look)
+        for number in range(n)
     ]
 
 
@@ -598,5 +525,5 @@ def _size(number: int) -> float:
     return SIZES[min(number, len(SIZES) - 1)]
 
 
-def _told(name: str) -> str:
+def _label(name: str) -> str:
     return f"share of class {name} told right"

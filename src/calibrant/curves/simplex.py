@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray, log_prob_of_prob
+from calibrant._core.arrays import FloatArray, log_prob_of_prob, ratio
 from calibrant._core.checks import refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, IntArray
@@ -32,25 +32,21 @@ def small_triangles(resolution: int) -> tuple[FloatArray, IntArray, IntArray]:
     numbers of these triangles and of the two vertices at its ends.
     """
     n = resolution
-    steps = np.arange(n + 1)
-    corner = steps[:, None] + steps <= n
-    i, j = np.nonzero(corner)
+    i, j = np.indices((n + 1, n + 1))
     number = np.full((n + 1, n + 1), -1, dtype=np.intp)
-    number[i, j] = np.arange(i.size)
-    up_i, up_j = np.nonzero(steps[:, None] + steps <= n - 1)
+    number[i + j <= n] = np.arange((n + 1) * (n + 2) // 2)
+    vertex_i, vertex_j = i[i + j <= n], j[i + j <= n]
+    up_i, up_j = i[i + j <= n - 1], j[i + j <= n - 1]
     up = np.column_stack([number[up_i + 1, up_j], number[up_i, up_j + 1], number[up_i, up_j]])
     up_number = np.full((n + 1, n + 1), -1, dtype=np.intp)
     up_number[up_i, up_j] = np.arange(up_i.size)
     # A triangle that points down shares each of its sides with one that points up.
-    i_, j_ = np.nonzero(steps[:, None] + steps <= n - 2)
+    i_, j_ = i[i + j <= n - 2], j[i + j <= n - 2]
     down = np.column_stack([number[i_ + 1, j_ + 1], number[i_ + 1, j_], number[i_, j_ + 1]])
     own = up_i.size + np.arange(i_.size)
-    sides = [
-        np.column_stack([own, up_number[i_ + 1, j_], down[:, 0], down[:, 1]]),
-        np.column_stack([own, up_number[i_, j_ + 1], down[:, 0], down[:, 2]]),
-        np.column_stack([own, up_number[i_, j_], down[:, 1], down[:, 2]]),
-    ]
-    vertex: FloatArray = np.column_stack([i, j, n - i - j]) / n
+    beside = ((up_number[i_ + 1, j_], 0, 1), (up_number[i_, j_ + 1], 0, 2), (up_number[i_, j_], 1, 2))
+    sides = [np.column_stack([own, other, down[:, a], down[:, b]]) for other, a, b in beside]
+    vertex: FloatArray = np.column_stack([vertex_i, vertex_j, n - vertex_i - vertex_j]) / n
     return vertex, np.vstack([up, down]), np.vstack(sides)
 
 
@@ -141,10 +137,8 @@ def means_of(prob: FloatArray, cell: IntArray, n_cells: int) -> FloatArray:
     """Return the mean of the forecasts in each cell; NaN where there is none."""
     held = cell >= 0
     sums = np.column_stack([np.bincount(cell[held], prob[held, j], n_cells) for j in range(3)])
-    number = np.bincount(cell[held], minlength=n_cells)[:, None].astype(np.float64)
-    means = np.full(sums.shape, np.nan)
-    np.divide(sums, number, out=means, where=number > 0)
-    return means
+    number = np.bincount(cell[held], minlength=n_cells)[:, None]
+    return ratio(sums, number)
 
 
 # The map of a calibrator of three classes, all over the simplex
@@ -175,10 +169,7 @@ class SimplexMap(DrawnResult):
     _picture = Picture(
         "the change of each class as a heat map",
         "curves.simplex_partition.plot_simplex_map",
-        options=(
-            "``norm``, a Normalize of matplotlib, says which changes the colours span, so that several pictures "
-            "can be compared."
-        ),
+        options="``norm``, a Normalize of matplotlib, says which changes the colours span: one for several pictures.",
         axes="axes",
     )
 
@@ -240,42 +231,23 @@ def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
 def three_classes(calibrator: Any) -> tuple[str, ...]:
     """Return the names of the classes of a calibrator, which must be three; numbers of a function."""
     labels = getattr(calibrator, "classes_", np.arange(3))
-    require(
-        len(labels) == 3,
-        "a triangle shows three classes",
-        given=f"the calibrator has {len(labels)}",
-        hint="Fit it on three, or use calibration_map",
-    )
+    given, hint = f"the calibrator has {len(labels)}", "Fit it on three, or use calibration_map"
+    require(len(labels) == 3, "a triangle shows three classes", given=given, hint=hint)
     return tuple(str(label) for label in np.asarray(labels).tolist())
 
 
 def mapped_by(calibrator: Any, prob: FloatArray) -> FloatArray:
     """Return what a calibrator or a function makes of forecasts."""
-    if hasattr(calibrator, "predict_proba"):
-        calibrated = calibrator.predict_proba(as_fitted(calibrator, prob))
-    elif callable(calibrator):
-        calibrated = calibrator(prob)
-    else:
-        refuse(
-            "calibrator must be a fitted calibrator or a function",
-            value=calibrator,
-            hint="Pass one of these",
-            error=TypeError,
-        )
+    is_fitted = hasattr(calibrator, "predict_proba")
+    must = "calibrator must be a fitted calibrator or a function"
+    require(is_fitted or callable(calibrator), must, value=calibrator, hint="Pass one of these", error=TypeError)
+    calibrated = calibrator.predict_proba(as_fitted(calibrator, prob)) if is_fitted else calibrator(prob)
     table = np.asarray(calibrated, dtype=np.float64)
-    require(
-        table.shape == prob.shape,
-        f"the map must give a table of shape {prob.shape}",
-        value=table.shape,
-        hint=f"Pass a map of {prob.shape[1]} classes",
-    )
-    if not np.isfinite(table).all():
-        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
-        refuse(
-            "the map must give finite numbers",
-            got=f"{table[row].tolist()} for {prob[row].tolist()}",
-            hint="Correct the map there",
-        )
+    must, hint = f"the map must give a table of shape {prob.shape}", f"Pass a map of {prob.shape[1]} classes"
+    require(table.shape == prob.shape, must, value=table.shape, hint=hint)
+    if (bad := ~np.isfinite(table).all(axis=1)).any():
+        got = f"{table[bad][0].tolist()} for {prob[bad][0].tolist()}"
+        refuse("the map must give finite numbers", got=got, hint="Correct the map there")
     return table
 
 

@@ -6,41 +6,20 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights
-from calibrant._core.checks import as_numbers, choice, flag, refuse, require, source, whole
+from calibrant._core.checks import as_numbers, choice, flag, require, source, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Table
-from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, SimplexProblem, Weights
+from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, SimplexProblem
 from calibrant.binning.cells import SimplexBinning, SplitTree, simplex_grid
-from calibrant.curves.simplex import (
-    BRIGHTNESS,
-    CERTAIN,
-    INSET,
-    Colours,
-    as_fitted,
-    crossings,
-    mapped_by,
-    means_of,
-    middle_of,
-    mixed,
-    moved_onto,
-    name_of,
-    room_about,
-    runs_along,
-    small_triangles,
-    three_classes,
-)
-from calibrant.drawing import as_results
-
-if TYPE_CHECKING:
-    from calibrant.curves.simplex import SimplexMap
-
+from calibrant.curves import simplex
 
 # How a calibrator cuts the simplex of three classes into cells, and the vector that each cell is given
 
@@ -102,7 +81,7 @@ class SimplexPartition(DrawnResult):
     _picture = Picture(
         "the cells, coloured by their calibrated vectors,",
         "curves.simplex_partition.plot_simplex_partition",
-        options="Those of `plot_simplex_partition`: ``text``, ``key``, ``colours``, ``splits``.",
+        takes=("text", "key", "colours", "splits"),
         axes="axes",
     )
 
@@ -176,14 +155,14 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     """
     whole("resolution", resolution, least=2, most=10_000, hint="240 is usual, which 2, 3, 4, 5 and 8 divide")
     refuse_unfitted(calibrator)
-    classes = three_classes(calibrator)
-    vertex, triangle, sides = small_triangles(resolution)
-    prob = middle_of(vertex, triangle)
-    calibrated, cells = mapped_by(calibrator, prob), None
+    classes = simplex.three_classes(calibrator)
+    vertex, triangle, sides = simplex.small_triangles(resolution)
+    prob = simplex.middle_of(vertex, triangle)
+    calibrated, cells = simplex.mapped_by(calibrator, prob), None
     if hasattr(calibrator, "cells"):
         cells, vertex = _cells_of(calibrator, prob, vertex, sides, resolution)
     return SimplexPartition(
-        prob, calibrated, vertex, triangle, cells, classes, name_of(calibrator), splits_of(calibrator)
+        prob, calibrated, vertex, triangle, cells, classes, simplex.name_of(calibrator), splits_of(calibrator)
     )
 
 
@@ -226,22 +205,13 @@ def simplex_split(
     >>> simplex_split([0.5, 0.3, 0.2], resolution=24)
     SimplexPartition(p - (0.5, 0.3, 0.2), cells=3, triangles=576)
     """
-    point = as_numbers("gamma", gamma)
-    require(
-        not isinstance(classes, str) and isinstance(classes, Iterable),
-        "classes must be three names",
-        value=classes,
-        hint="Leave them out, or pass a list of three",
-        error=TypeError,
-    )
+    point, is_list = as_numbers("gamma", gamma), not isinstance(classes, str) and isinstance(classes, Iterable)
+    must, hint = "classes must be three names", "Leave them out, or pass a list of three"
+    require(is_list, must, value=classes, hint=hint, error=TypeError)
     names = tuple(str(name) for name in classes)
-    require(
-        point.shape == (3,) and abs(point.sum() - 1.0) <= 1e-9,
-        "gamma must be three numbers that sum to one",
-        value=gamma,
-        hint="The middle is [1/3, 1/3, 1/3]",
-    )
-    require(len(names) == 3, "classes must be three names", value=len(names), hint="Leave them out, or pass three")
+    require(len(names) == 3, must, value=len(names), hint=hint)
+    fits, must = point.shape == (3,) and abs(point.sum() - 1.0) <= 1e-9, "gamma must be three numbers that sum to one"
+    require(fits, must, value=gamma, hint="The middle is [1/3, 1/3, 1/3]")
     return replace(simplex_partition(_Split(point), resolution=resolution), classes=names)
 
 
@@ -279,17 +249,13 @@ def splits_inside(splits: FloatArray | None) -> dict[int, FloatArray]:
 
 def refuse_unfitted(calibrator: Any) -> None:
     """Refuse what can be called and is no map: a binning, and the class of a calibrator."""
-    wanted = "calibrator must be a fitted calibrator or a function"
+    what = got = ""
     if isinstance(calibrator, SimplexBinning):
-        refuse(
-            wanted,
-            got=f"the binning {calibrator!r}",
-            hint=f"Pass CanonicalBinning({calibrator!r}).fit(y_prob, y_true)",
-            error=TypeError,
-        )
-    if isinstance(calibrator, type):
-        name = calibrator.__name__
-        refuse(wanted, got=f"the class {name}", hint=f"Pass {name}().fit(y_prob, y_true)", error=TypeError)
+        what, got = f"CanonicalBinning({calibrator!r})", f"the binning {calibrator!r}"
+    elif isinstance(calibrator, type):
+        what, got = f"{calibrator.__name__}()", f"the class {calibrator.__name__}"
+    must, hint = "calibrator must be a fitted calibrator or a function", f"Pass {what}.fit(y_prob, y_true)"
+    require(not got, must, got=got, hint=hint, error=TypeError)
 
 
 def _cells_of(
@@ -298,28 +264,19 @@ def _cells_of(
     """Return the cells, and the vertices with those between cells moved onto the borders."""
 
     def cell_of(some: FloatArray) -> IntArray:
-        return np.asarray(calibrator.cells(as_fitted(calibrator, some)), dtype=np.intp)
+        return np.asarray(calibrator.cells(simplex.as_fitted(calibrator, some)), dtype=np.intp)
 
     index = cell_of(prob)
     parting = sides[index[sides[:, 0]] != index[sides[:, 1]]]
     border = parting[:, 2:]
     cells_of_both, (start, end) = index[parting[:, :2]], prob[parting[:, :2].T]
-    crossing = crossings(cell_of, cells_of_both[:, 0], start, end)
-    along = runs_along(cell_of, cells_of_both, start, end, vertex[border], crossing)
-    moved = moved_onto(vertex, border, crossing, along, 1.0 / resolution)
+    crossing = simplex.crossings(cell_of, cells_of_both[:, 0], start, end)
+    along = simplex.runs_along(cell_of, cells_of_both, start, end, vertex[border], crossing)
+    moved = simplex.moved_onto(vertex, border, crossing, along, 1.0 / resolution)
     count, value = calibrator.count_, np.asarray(calibrator.value_, dtype=np.float64)
-    middle = means_of(prob, index, len(value))
-    ends = np.concatenate([border, border])
-    room = room_about(middle, cells_of_both.T.ravel(), moved[ends].mean(axis=1))
-    cells = SimplexCells(
-        index=index,
-        border=border,
-        count=None if count is None else np.asarray(count),
-        value=value,
-        middle=middle,
-        room=room,
-    )
-    return cells, moved
+    middle = simplex.means_of(prob, index, len(value))
+    room = simplex.room_about(middle, cells_of_both.T.ravel(), moved[np.concatenate([border, border])].mean(axis=1))
+    return SimplexCells(index, border, None if count is None else np.asarray(count), value, middle, room), moved
 
 
 # Rows of three or four classes as points of the triangle or the tetrahedron, with what they are calibrated to
@@ -362,7 +319,7 @@ class SimplexPoints(DrawnResult):
     _picture = Picture(
         "the points, on the triangle or in the tetrahedron,",
         "curves.simplex_partition.plot_simplex_points",
-        options="Those of `plot_simplex_points`: ``by``, ``colours``, ``splits``, ``view``.",
+        takes=("by", "colours", "splits", "view"),
         axes="axes",
     )
 
@@ -448,35 +405,31 @@ def simplex_points(
     >>> points.place.round(3).tolist()
     [[0.35, 0.087], [0.5, 0.52]]
     """
-    most = None if max_points is None else whole("max_points", max_points, least=1, hint="2000 is usual, None is all")
+    seed, hint = source("rng", rng), "2000 is usual, None is all"
+    most = np.inf if max_points is None else whole("max_points", max_points, least=1, hint=hint)
     problem = as_problem(y_true, y_prob, **data)
-    if not isinstance(problem, SimplexProblem) or problem.prob.shape[1] not in CORNERS:
-        shown = problem.prob.shape[1] if isinstance(problem, SimplexProblem) else 2
-        refuse(
-            "points are shown of three or four classes",
-            given=f"y_prob has {shown}",
-            hint="Pass a table of 3 or 4 columns, or use reliability_curve",
-        )
-    chosen = _drawn(problem.weights, most, rng)
-    prob, calibrated = problem.prob[chosen], None
-    classes = tuple(str(label) for label in problem.classes.tolist())
-    name, splits = "", None
+    n_columns = problem.prob.shape[1] if isinstance(problem, SimplexProblem) else 2
+    must, hint = "points are shown of three or four classes", "Pass a table of 3 or 4 columns, or use reliability_curve"
+    require(n_columns in CORNERS, must, given=f"y_prob has {n_columns}", hint=hint)
+    assert isinstance(problem, SimplexProblem)
+    n = problem.weights.n_rows
+    drawn = np.arange(n) if n <= most else np.random.default_rng(seed).choice(n, int(most), replace=False)
+    ends = np.cumsum(problem.weights.values if problem.weights.are_counts else np.ones(n))
+    chosen = np.searchsorted(ends, np.sort(drawn), side="right")
+    prob, classes = problem.prob[chosen], tuple(str(label) for label in problem.classes.tolist())
+    calibrated, splits, name = None, None, ""
     if calibrator is not None and np.ndim(calibrator) == 2:
         kept = as_weights(data.get("sample_weight"), np.size(np.asarray(y_true))).values > 0
         name, calibrated = "given", _given(calibrator, kept, len(classes))[chosen]
     elif calibrator is not None:
         refuse_unfitted(calibrator)
-        _require_classes(calibrator, classes)
-        name, calibrated, splits = name_of(calibrator), mapped_by(calibrator, prob), splits_of(calibrator)
-    return SimplexPoints(
-        prob,
-        problem.label[chosen],
-        None if calibrated is None else calibrated,
-        splits,
-        classes,
-        problem.weights.n_rows,
-        name,
-    )
+        own = tuple(str(label) for label in np.asarray(getattr(calibrator, "classes_", classes)).tolist())
+        must, hint = "calibrator must have the classes of the forecast", "Pass labels= in the order of the columns"
+        require(own == classes, f"{must}, {', '.join(classes)}", got=", ".join(own[:5]), hint=hint)
+        name = simplex.name_of(calibrator)
+        calibrated = simplex.mapped_by(calibrator, prob)
+        splits = splits_of(calibrator)
+    return SimplexPoints(prob, problem.label[chosen], calibrated, splits, classes, n, name)
 
 
 def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes: int | None = None) -> SimplexPoints:
@@ -519,48 +472,22 @@ def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes
     refuse_unfitted(calibrator)
     known = 4 if n_classes is None else whole("n_classes", n_classes, least=3, hint="Pass 3 or 4")
     classes = tuple(str(label) for label in np.asarray(getattr(calibrator, "classes_", np.arange(known))).tolist())
-    require(
-        len(classes) in CORNERS,
-        "a lattice is shown of three or four classes",
-        given=f"there are {len(classes)}",
-        hint="Fit on three or four, or use calibration_map",
-    )
+    must, hint = "a lattice is shown of three or four classes", "Fit on three or four, or use calibration_map"
+    require(len(classes) in CORNERS, must, given=f"there are {len(classes)}", hint=hint)
     hint = "61 is usual for three classes, 17 for four"
     steps = USUAL_LATTICE[len(classes)] if resolution is None else whole("resolution", resolution, least=2, hint=hint)
-    prob = (1.0 - INSET) * simplex_grid(len(classes), steps - 1) + INSET / len(classes)
-    calibrated = mapped_by(calibrator, prob)
-    return SimplexPoints(prob, None, calibrated, splits_of(calibrator), classes, len(prob), name_of(calibrator))
-
-
-def _drawn(weights: Weights, most: int | None, rng: np.random.Generator | int | None) -> IntArray:
-    """Return the rows to show, in their order; a whole weight is a number of equal rows."""
-    seed, n = source("rng", rng), weights.n_rows
-    drawn = np.arange(n) if most is None or n <= most else np.random.default_rng(seed).choice(n, most, replace=False)
-    ends = np.cumsum(weights.values if weights.are_counts else np.ones(n))
-    return np.asarray(np.searchsorted(ends, np.sort(drawn), side="right"), dtype=np.intp)
+    prob = (1.0 - simplex.INSET) * simplex_grid(len(classes), steps - 1) + simplex.INSET / len(classes)
+    calibrated = simplex.mapped_by(calibrator, prob)
+    return SimplexPoints(prob, None, calibrated, splits_of(calibrator), classes, len(prob), simplex.name_of(calibrator))
 
 
 def _given(table: npt.ArrayLike, kept: npt.NDArray[np.bool_], n_classes: int) -> FloatArray:
     """Return calibrated forecasts that were passed as a table, without the rows of weight zero."""
     given = as_numbers("calibrator", table)
     values = as_forecast(given, input="probability", name="calibrator", remedies=OF_PROBABILITIES).prob
-    if values.shape != (wanted := (len(kept), n_classes)):
-        refuse(
-            f"calibrator must be a table of shape {wanted}, as y_prob is",
-            value=values.shape,
-            hint="Pass one vector a row",
-        )
+    must = f"calibrator must be a table of shape {(len(kept), n_classes)}, as y_prob is"
+    require(values.shape == (len(kept), n_classes), must, value=values.shape, hint="Pass one vector a row")
     return np.asarray(values[kept], dtype=np.float64)
-
-
-def _require_classes(calibrator: Any, classes: tuple[str, ...]) -> None:
-    fitted = getattr(calibrator, "classes_", None)
-    if fitted is not None and (own := tuple(str(label) for label in np.asarray(fitted).tolist())) != classes:
-        refuse(
-            f"calibrator must have the classes of the forecast, {', '.join(classes)}",
-            got=", ".join(own[:5]),
-            hint="Pass labels= in the order of the columns",
-        )
 
 
 # The triangle of three classes that pictures lie on: its frame, its corners, and the points that it was split around
@@ -577,6 +504,9 @@ SPACE_TO_PLANE = 8.0
 DOT = {"marker": "o", "markersize": 3, "markerfacecolor": "white", "markeredgecolor": "black", "markeredgewidth": 0.6}
 """A split whose number would cover another."""
 
+CORNER = {"markersize": 7.0, "markeredgecolor": "black", "markeredgewidth": 0.7}
+"""A certain forecast."""
+
 BESIDE, ABOVE = 14, 18
 """Letters of a line that names a corner: of one beside another, and of the one that stands alone above."""
 
@@ -587,26 +517,12 @@ def draw_frame(
     """Draw the sides of the triangle, and each corner in the colour of its class with its name."""
     ax.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color="black", linewidth=1, solid_joinstyle="round", zorder=2)
     corners = zip(classes, TRIANGLE, colours, markers, (True, True, False), strict=False)
-    for name, (x, y), colour, marker, below in corners:
-        ax.plot(
-            [x],
-            [y],
-            marker=marker,
-            markersize=size,
-            color=colour,
-            markeredgecolor="black",
-            markeredgewidth=0.7,
-            zorder=2.5,  # below points: certain forecasts lie here
-        )
-        ax.annotate(
-            cut(name, BESIDE, lines=2) if below else cut(name, ABOVE),
-            (x, y),
-            (0, -size if below else size),
-            parse_math=False,
-            textcoords="offset points",
-            ha="center",
-            va="top" if below else "bottom",
-        )
+    for name, at, colour, marker, below in corners:
+        # Below points: certain forecasts lie here.
+        ax.plot(*at[:, None], marker=marker, color=colour, zorder=2.5, **(CORNER | {"markersize": size}))
+        side = {"ha": "center", "va": "top" if below else "bottom", "textcoords": "offset points", "parse_math": False}
+        words, away = cut(name, BESIDE, lines=2) if below else cut(name, ABOVE), -size if below else size
+        ax.annotate(words, tuple(at), (0, away), **side)
     ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.14, TRIANGLE[2, 1] + 0.12))
     ax.set_axis_off()
 
@@ -626,22 +542,15 @@ def draw_splits(ax: Any, splits: FloatArray) -> str:
     """
     inside = splits_inside(splits)
     numbered: list[FloatArray] = []
+    circle = {"boxstyle": "circle,pad=0.18", "facecolor": "white", "edgecolor": "black", "linewidth": 0.6}
+    look = {"fontsize": 5.5, "ha": "center", "va": "center_baseline", "color": "black", "bbox": circle, "zorder": 5}
     for number, gamma in inside.items():
         place = gamma @ CORNERS[len(gamma)]
         if any(np.hypot(*(seen_from(ax, place) - seen_from(ax, other))) < OF_A_NUMBER for other in numbered):
             ax.plot(*place[:, None], **DOT)
-            continue
-        numbered.append(place)
-        ax.text(
-            *place,
-            str(number),
-            fontsize=5.5,
-            ha="center",
-            va="center_baseline",
-            color="black",
-            bbox={"boxstyle": "circle,pad=0.18", "facecolor": "white", "edgecolor": "black", "linewidth": 0.6},
-            zorder=5,
-        )
+        else:
+            numbered.append(place)
+            ax.text(*place, str(number), **look)
     left_out = len(splits) - len(inside)
     shape = "triangle" if splits.shape[1] == 3 else "tetrahedron"
     return f"{left_out} of {len(splits)} splitting points lie outside the {shape}" if left_out else ""
@@ -659,15 +568,14 @@ def seen_from(ax: Any, place: FloatArray) -> FloatArray:
 def say_below(ax: Any, sentences: Sequence[str]) -> None:
     """Write what there is to say below the picture, in small letters."""
     if words := "\n".join(filter(None, sentences)):
-        ax.annotate(
-            words, (0.5, 0.0), xycoords="axes fraction", ha="center", va="top", fontsize="x-small", color=_style.IDEAL
-        )
+        look = {"ha": "center", "va": "top", "fontsize": "x-small", "color": _style.IDEAL}
+        ax.annotate(words, (0.5, 0.0), xycoords="axes fraction", **look)
 
 
 # Heat maps on the triangle of three classes
 
 
-def plot_simplex_map(result: SimplexMap, *, axes: Any = None, norm: Any = None) -> Any:
+def plot_simplex_map(result: simplex.SimplexMap, *, axes: Any = None, norm: Any = None) -> Any:
     """Draw where a calibrator raises and where it lowers the probability of each class, one triangle a class.
 
     Parameters
@@ -695,20 +603,17 @@ def plot_simplex_map(result: SimplexMap, *, axes: Any = None, norm: Any = None) 
     >>> from calibrant.curves import simplex_map
     >>> axes = simplex_map(lambda prob: prob**2 / (prob**2).sum(axis=1, keepdims=True)).plot()
     """
-    import matplotlib.pyplot as plt
     from matplotlib.colors import Normalize
 
-    if axes is None:
-        axes = plt.subplots(1, 3, figsize=(9.6, 3.1), layout="constrained")[1]
-    axes = np.ravel(axes)
-    require(axes.size == 3, "axes must be three, one a class", value=axes.size, hint="Leave axes out, or pass three")
+    axes = drawing.axes_in_a_row(axes, 3, "three, one a class", (9.6, 3.1))
     x, y = (result.prob @ TRIANGLE).T
     most = float(np.abs(result.change).max()) or 1.0
     scale = Normalize(-most, most) if norm is None else norm
     for j, ax in enumerate(axes):
-        heat = ax.tripcolor(x, y, result.change[:, j], cmap=_style.CHANGE, norm=scale, shading="gouraud")
-        if result.change[:, j].min() < 0 < result.change[:, j].max():
-            ax.tricontour(x, y, result.change[:, j], levels=[0.0], colors="black", linewidths=1)
+        change = result.change[:, j]
+        heat = ax.tripcolor(x, y, change, cmap=_style.CHANGE, norm=scale, shading="gouraud")
+        if change.min() < 0 < change.max():
+            ax.tricontour(x, y, change, levels=[0.0], colors="black", linewidths=1)
         ax.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color=_style.IDEAL, linewidth=1)
         for name, (corner_x, corner_y), side in zip(result.classes, TRIANGLE, ("top", "top", "bottom"), strict=True):
             words, away = (cut(name, ABOVE), 0.03) if side == "bottom" else (cut(name, BESIDE, lines=2), -0.03)
@@ -745,7 +650,7 @@ def plot_simplex_points(
     *,
     axes: Any = None,
     by: By | None = None,
-    colours: Colours = "safe",
+    colours: simplex.Colours = "safe",
     splits: bool = True,
     view: tuple[float, float] = _style.VIEW,
 ) -> Any:
@@ -787,15 +692,13 @@ def plot_simplex_points(
     >>> from calibrant.curves import simplex_points
     >>> ax = simplex_points([0, 2], [[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]]).plot()
     """
-    named = as_results(results, "results", "simplex_points(y_true, y_prob)", SimplexPoints)
-    choice("colours", colours, CERTAIN)
+    named = drawing.as_named(results, "results", "simplex_points(y_true, y_prob)", SimplexPoints)
+    choice("colours", colours, simplex.CERTAIN)
     flag("splits", splits)
     if by is not None:
         choice("by", by, WORDS)
     pictures = [(name, points, shown) for name, points in named.items() for shown in _shown(name, points, by)]
-    dimensions = [len(points.classes) - 1 for _, points, _ in pictures]
-    given = _axes_of_points(dimensions) if axes is None else np.ravel(axes)
-    _require_axes(given, dimensions)
+    given = _axes_of_points(axes, [len(points.classes) - 1 for _, points, _ in pictures])
     for ax, (name, points, shown) in zip(given, pictures, strict=True):
         _draw_points(ax, points, shown, colours, view)
         drawn = points.n_rows > len(points.prob)
@@ -809,60 +712,45 @@ def plot_simplex_points(
 
 def _shown(name: str, points: SimplexPoints, by: By | None) -> list[By]:
     """Return what is drawn of a result: all that it has, or what was asked for."""
-    has: list[By] = []
-    if points.label is not None:
-        has.append("label")
-    if points.calibrated is not None:
-        has.append("calibrated")
-    if by is not None and by not in has:
-        at = f" under {name!r}" if name else ""
-        refuse(
-            f"by must be what the points have, {' or '.join(map(repr, has))}",
-            got=f"{by!r}{at}",
-            hint="Pass a calibrator, or labels, to simplex_points",
-        )
+    has: list[By] = [shown for shown in WORDS if getattr(points, shown) is not None]
+    must, got = f"by must be what the points have, {' or '.join(map(repr, has))}", f"{by!r} under {name!r}"
+    hint = "Pass a calibrator, or labels, to simplex_points"
+    require(by is None or by in has, must, got=got if name else repr(by), hint=hint)
     return has if by is None else [by]
 
 
-def _axes_of_points(dimensions: list[int]) -> Any:
-    import matplotlib.pyplot as plt
+def _axes_of_points(axes: Any, dimensions: list[int]) -> Any:
+    """Return the Axes that are given, which must fit the pictures, or those of a new figure."""
+    n, size = len(dimensions), (3.6 * len(dimensions) + 0.2, 3.5)
+    if axes is None:
+        import matplotlib.pyplot as plt
 
-    n = len(dimensions)
-    figure = plt.figure(figsize=(3.6 * n + 0.2, 3.5), layout="constrained")
-    return np.array(
-        [figure.add_subplot(1, n, j + 1, projection="3d" if d == 3 else None) for j, d in enumerate(dimensions)]
-    )
-
-
-def _require_axes(given: Any, dimensions: list[int]) -> None:
-    require(
-        given.size == len(dimensions),
-        "axes must be one for each picture",
-        got=f"{given.size} for {len(dimensions)}",
-        hint=f"Leave axes out, or pass {len(dimensions)}",
-    )
+        figure = plt.figure(figsize=size, layout="constrained")
+        kinds = enumerate(("3d" if d == 3 else None for d in dimensions), start=1)
+        return np.array([figure.add_subplot(1, n, j, projection=kind) for j, kind in kinds])
+    given = drawing.axes_in_a_row(axes, n, "one for each picture", size)
     for ax, d in zip(given, dimensions, strict=True):
-        if (getattr(ax, "name", "") == "3d") != (d == 3):
-            wanted = "with projection='3d'" if d == 3 else "in the plane"
-            refuse(f"axes must be {wanted} for {d + 1} classes", value=ax, hint="Leave axes out, or make them so")
+        must = f"axes must be {'with projection=' + repr('3d') if d == 3 else 'in the plane'} for {d + 1} classes"
+        require((getattr(ax, "name", "") == "3d") == (d == 3), must, value=ax, hint="Leave axes out, or make them so")
+    return given
 
 
-def _draw_points(ax: Any, points: SimplexPoints, shown: By, colours: Colours, view: tuple[float, float]) -> None:
+def _draw_points(
+    ax: Any, points: SimplexPoints, shown: By, colours: simplex.Colours, view: tuple[float, float]
+) -> None:
     n_classes = len(points.classes)
-    certain = CERTAIN[colours][:n_classes]
+    certain, markers = simplex.CERTAIN[colours][:n_classes], ["o"] * n_classes
     size = float(np.clip(6000.0 / max(len(points.prob), 1), SIZES[1], SIZES[0]))
     style: dict[str, Any] = {"s": size, "edgecolors": "black", "linewidths": 0.25, "zorder": 3}
     if n_classes == 4:
         style["depthshade"] = False  # a colour is a vector: paler, it would be another
-    if shown == "label" and points.label is not None:
+    if shown == "calibrated" and points.calibrated is not None:
+        ax.scatter(*points.place.T, c=simplex.mixed(points.calibrated, colours), **style)
+    else:
         markers = [_style.marker(j) for j in range(n_classes)]
-        for j, (colour, marker) in enumerate(zip(certain, markers, strict=True)):
-            ax.scatter(
-                *points.place[points.label == j].T, color=colour, marker=marker, label=points.classes[j], **style
-            )
-    elif points.calibrated is not None:
-        markers = ["o"] * n_classes
-        ax.scatter(*points.place.T, c=mixed(points.calibrated, colours), **style)
+        for j, name in enumerate(points.classes):
+            look = {"color": certain[j], "marker": markers[j], "label": name, **style}
+            ax.scatter(*points.place[points.label == j].T, **look)
     if n_classes == 3:
         draw_frame(ax, points.classes, certain, markers=markers)
     else:
@@ -870,7 +758,7 @@ def _draw_points(ax: Any, points: SimplexPoints, shown: By, colours: Colours, vi
 
 
 def _draw_solid(
-    ax: Any, classes: tuple[str, ...], colours: tuple[str, ...], markers: list[str], view: tuple[float, float]
+    ax: Any, classes: Sequence[str], colours: Sequence[str], markers: Sequence[str], view: tuple[float, float]
 ) -> None:
     """Draw the edges of the tetrahedron, and each corner in the colour of its class with its name."""
     from matplotlib.transforms import offset_copy
@@ -882,9 +770,7 @@ def _draw_solid(
     for one, other in combinations(corners, 2):
         ax.plot(*np.column_stack([one, other]), color=_style.IDEAL, linewidth=0.9, zorder=2)
     for name, corner, colour, marker in zip(classes, corners, colours, markers, strict=True):
-        ax.plot(
-            *corner[:, None], marker=marker, markersize=7, color=colour, markeredgecolor="black", markeredgewidth=0.7
-        )
+        ax.plot(*corner[:, None], marker=marker, color=colour, **CORNER)
         above = bool((corner - middle) @ upward > 0)
         moved = offset_copy(ax.transData, fig=ax.figure, y=AWAY if above else -AWAY, units="points")
         style = {"ha": "center", "va": "bottom" if above else "top", "parse_math": False, "transform": moved}
@@ -916,7 +802,7 @@ def plot_simplex_partition(
     axes: Any = None,
     text: Text | None = None,
     key: bool = True,
-    colours: Colours | Literal["plain"] = "safe",
+    colours: simplex.Colours | Literal["plain"] = "safe",
     splits: bool = True,
 ) -> Any:
     """Draw the cells of a calibrator on the triangle of three classes, each in the colour of its calibrated vector.
@@ -958,19 +844,13 @@ def plot_simplex_partition(
     >>> from calibrant.curves import simplex_partition
     >>> ax = simplex_partition(lambda prob: prob, resolution=24).plot()
     """
-    named = as_results(results, "results", "simplex_partition(calibrator)", SimplexPartition)
+    named = drawing.as_named(results, "results", "simplex_partition(calibrator)", SimplexPartition)
     if text is not None:
         choice("text", text, ("count", "value"))
-    choice("colours", colours, (*CERTAIN, "plain"))
+    choice("colours", colours, (*simplex.CERTAIN, "plain"))
     flag("splits", splits)
-    palette: Colours | None = None if colours == "plain" else colours
-    given = _axes_of_partition(len(named)) if axes is None else np.ravel(axes)
-    require(
-        given.size == len(named),
-        "axes must be one for each result",
-        got=f"{given.size} for {len(named)}",
-        hint=f"Leave axes out, or pass {len(named)}",
-    )
+    palette: simplex.Colours | None = None if colours == "plain" else colours
+    given = drawing.axes_in_a_row(axes, len(named), "one for each result", (3.6 * len(named) + 0.4, 3.5))
     for ax, (name, result) in zip(given, named.items(), strict=True):
         _draw_partition(ax, result, text, palette)
         if splits and result.splits is not None:
@@ -981,25 +861,18 @@ def plot_simplex_partition(
     return given[0] if len(named) == 1 else given
 
 
-def _axes_of_partition(n: int) -> Any:
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(1, n, figsize=(3.6 * n + 0.4, 3.5), squeeze=False, layout="constrained")[1].ravel()
-
-
-def _draw_partition(ax: Any, result: SimplexPartition, text: Text | None, colours: Colours | None) -> None:
+def _draw_partition(ax: Any, result: SimplexPartition, text: Text | None, colours: simplex.Colours | None) -> None:
     from matplotlib.collections import LineCollection
 
     place = result.vertex @ TRIANGLE
     if colours is not None:
-        ax.add_collection(
-            _mesh(place[result.triangle], np.where(result.is_empty[:, None], 1.0, mixed(result.calibrated, colours)))
-        )
+        seen = np.where(result.is_empty[:, None], 1.0, simplex.mixed(result.calibrated, colours))
+        ax.add_collection(_mesh(place[result.triangle], seen))
     if result.cells is not None:
         for colour, width in (("white", 1.6), ("black", 0.7)):  # seen on dark cells and on light ones
             sides = place[result.cells.border]
             ax.add_collection(LineCollection(sides, colors=colour, linewidths=width, capstyle="round", zorder=1.5))
-    draw_frame(ax, result.classes, ["white"] * 3 if colours is None else CERTAIN[colours])
+    draw_frame(ax, result.classes, ["white"] * 3 if colours is None else simplex.CERTAIN[colours])
     if result.is_empty.any() and colours is not None:
         ax.text(0.5, -0.06, "white: no rows, 1/3 each", ha="center", va="top", fontsize="x-small", color=_style.IDEAL)
     if text is not None and result.cells is not None:
@@ -1013,43 +886,34 @@ def _mesh(triangles: Any, colours: FloatArray) -> Any:
     return PolyCollection(triangles, facecolors=colours, edgecolors="none", antialiaseds=False, rasterized=True)
 
 
-def _write(ax: Any, cells: SimplexCells, text: Text, colours: Colours | None) -> None:
+def _write(ax: Any, cells: SimplexCells, text: Text, colours: simplex.Colours | None) -> None:
     empty = np.zeros(len(cells.value), dtype=bool) if cells.count is None else cells.count == 0
-    words = _words(cells, empty, text)
-    light = np.ones(len(words), dtype=bool) if colours is None else mixed(cells.value, colours) @ BRIGHTNESS > 0.5
-    needed = np.full(len(words), ROOM[text])
+    light = (
+        np.ones(len(empty), dtype=bool)
+        if colours is None
+        else simplex.mixed(cells.value, colours) @ simplex.BRIGHTNESS > 0.5
+    )
+    look = {"ha": "center", "va": "center", "fontsize": "x-small", "linespacing": 0.95, "zorder": 3}
     if text == "count":
-        needed = np.maximum(needed, ROOM_OF_A_DIGIT * np.array([len(word) for word in words]))
-    said = np.array([bool(word) for word in words])
-    for number in np.flatnonzero((cells.room > needed) & said):
-        ax.text(
-            *(cells.middle[number] @ TRIANGLE),
-            words[number],
-            color="black" if empty[number] or light[number] else "white",
-            ha="center",
-            va="center",
-            fontsize="x-small" if text == "count" else "xx-small",
-            linespacing=0.95,
-            zorder=3,
-        )
+        words = [] if cells.count is None else [str(count) for count in cells.count.tolist()]
+    else:
+        look["fontsize"] = "xx-small"
+        percents = np.where(empty[:, None], "", [[f"{100 * part:.0f}" for part in vector] for vector in cells.value])
+        words = ["\n".join(part).strip() for part in percents]
+    for number, word in enumerate(words):
+        needed = max(ROOM[text], ROOM_OF_A_DIGIT * len(word) if text == "count" else 0.0)
+        if word and cells.room[number] > needed:
+            colour = "black" if empty[number] or light[number] else "white"
+            ax.text(*(cells.middle[number] @ TRIANGLE), word, color=colour, **look)
 
 
-def _words(cells: SimplexCells, empty: BoolArray, text: Text) -> list[str]:
-    """Return what is written into each cell; nothing where that is not known."""
-    if text == "count":
-        return [""] * len(empty) if cells.count is None else [str(count) for count in cells.count.tolist()]
-    return ["" if none else _percent(value) for none, value in zip(empty.tolist(), cells.value, strict=True)]
-
-
-def _percent(vector: FloatArray) -> str:
-    return "\n".join(f"{100 * part:.0f}" for part in vector)
-
-
-def _draw_key(ax: Any, colours: Colours) -> None:
+def _draw_key(ax: Any, colours: simplex.Colours) -> None:
     """Draw what the colours say where the triangle leaves room."""
-    vertex, triangle, _ = small_triangles(KEY_RESOLUTION)
+    vertex, triangle, _ = simplex.small_triangles(KEY_RESOLUTION)
     key = ax.inset_axes([0.0, 0.66, 0.24, 0.24])
-    key.add_collection(_mesh((vertex @ TRIANGLE)[triangle], mixed(middle_of(vertex, triangle), colours)))
+    key.add_collection(
+        _mesh((vertex @ TRIANGLE)[triangle], simplex.mixed(simplex.middle_of(vertex, triangle), colours))
+    )
     key.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color="black", linewidth=0.7)
     key.set(aspect="equal", xlim=(-0.03, 1.03), ylim=(-0.03, TRIANGLE[2, 1] + 0.03))
     key.set_title("colour of\na vector", fontsize="x-small", pad=2)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import left_out, number, under_word
+from calibrant._core.checks import left_out, list_of_names, number, under_word
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
-from calibrant._core.rows import BinaryProblem, Problem
+from calibrant._core.rows import BinaryProblem
 from calibrant.curves.reliability import require_level
-from calibrant.drawing import as_named, draw_panels, outcome_word, require_names, room_below
 from calibrant.lenses import Local, Smooth, fixed_point, mean_gap, nodes, reflected_kernel, residual_of
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Predictions
@@ -86,9 +85,7 @@ class SmoothReliabilityCurve(DrawnResult):
     _table = Table("place along the score", "panel=panels.name", *under("panels", *COLUMNS))
     _summary = "{notion}, {smoother}, panels={panels:n}, {symbol}={error:.4g}"
     _picture = Picture(
-        "the smooth reliability diagram",
-        "curves.smooth.plot_smooth_reliability",
-        options="Those of `plot_smooth_reliability`: ``panels``, ``band``, ``density``.",
+        "the smooth reliability diagram", "curves.smooth.plot_smooth_reliability", takes=("panels", "band", "density")
     )
 
     panels: tuple[SmoothReliabilityPanel, ...]
@@ -168,13 +165,9 @@ def smooth_reliability_curve(
     SmoothReliabilityCurve(confidence, Smooth(), panels=1, smECE=0.1968)
     """
     problem = as_problem(y_true, y_prob, **data)
-    return smooth_curve_of(problem, as_notion(notion, problem), as_smoother(smoother), bandwidth, level)
-
-
-def smooth_curve_of(
-    problem: Problem, notion: Notion, smoother: Smooth | Local, bandwidth: float | None, level: float
-) -> SmoothReliabilityCurve:
-    """Return the smooth curve of a valid problem."""
+    chosen = as_notion(notion, problem)
+    if not isinstance(smoother, (Smooth, Local)):
+        smoother = under_word("smoother", smoother, SMOOTHERS, also=", Smooth() or Local()")
     require_level(level)
     if isinstance(smoother, Local):
         other = "Pass Local(span=...) for another window, or smoother='kernel'"
@@ -183,17 +176,10 @@ def smooth_curve_of(
         usual = "0.03 shows much; None is the smooth ECE"
         number("bandwidth", bandwidth, least=FINEST, most=1.0, hint=usual)
     panels = tuple(
-        _panel(binary, binary.name or notion.name, smoother, bandwidth, level) for binary in notion.split(problem)
+        _panel(binary, binary.name or chosen.name, smoother, bandwidth, level) for binary in chosen.split(problem)
     )
     symbol = "smECE" if isinstance(smoother, Smooth) else "ICI"
-    return SmoothReliabilityCurve(panels, notion.name, repr(smoother), symbol, level, notion.of_predictions)
-
-
-def as_smoother(smoother: str | Smooth | Local) -> Smooth | Local:
-    """Return the smoother of that name, or the lens itself."""
-    if isinstance(smoother, (Smooth, Local)):
-        return smoother
-    return under_word("smoother", smoother, SMOOTHERS, also=", Smooth() or Local()")
+    return SmoothReliabilityCurve(panels, chosen.name, repr(smoother), symbol, level, chosen.of_predictions)
 
 
 def _panel(
@@ -207,12 +193,14 @@ def _panel(
         bandwidth = max(error, FINEST) if bandwidth is None else bandwidth
         score, density, mean_prob, event_rate, variance = _by_kernel(problem, bandwidth)
     else:
-        bandwidth = DENSITY
-        error, score, event_rate, variance = _by_local_regression(problem, smoother)
+        local, bandwidth = smoother(problem), DENSITY
+        seen, squares = local.look(residual_of(problem)), np.square(local.matrix) / local.rows
+        error, score, event_rate = float(mean_gap(local, seen)[0]), local.score, local.score + seen[0]
+        variance = squares @ _variance(np.clip(event_rate, 0.0, 1.0), 1.0 / squares.sum(axis=1))
         density, mean_prob = _kernel_sums(problem, score, bandwidth)[0], score
     reach = -float(ndtri(level / 2.0)) * np.sqrt(variance)
-    lower, upper = np.clip(event_rate - reach, 0.0, 1.0), np.clip(event_rate + reach, 0.0, 1.0)
-    arrays = (column for column in (score, density, mean_prob, event_rate, lower, upper))
+    lower, upper = np.clip([event_rate - reach, event_rate + reach], 0.0, 1.0)
+    arrays = (score, density, mean_prob, event_rate, lower, upper)
     return SmoothReliabilityPanel(name, problem.share, error, bandwidth, *arrays)
 
 
@@ -234,16 +222,6 @@ def _kernel_sums(problem: BinaryProblem, score: FloatArray, bandwidth: float) ->
     masses = Smooth()(problem).on_nodes(values, level)
     kernel = reflected_kernel(score, nodes(level), bandwidth)
     return np.vstack([masses @ kernel.T, masses[:1] @ np.square(kernel).T])
-
-
-def _by_local_regression(problem: BinaryProblem, smoother: Local) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-    """Integrated calibration index; scores, event rates and their variances, each of shape (d,)."""
-    view = smoother(problem)
-    seen = view.look(residual_of(problem))
-    squares = np.square(view.matrix) / view.rows
-    rate = view.score + seen[0]
-    own = _variance(np.clip(rate, 0.0, 1.0), 1.0 / squares.sum(axis=1))
-    return float(mean_gap(view, seen)[0]), view.score, rate, squares @ own
 
 
 def _variance(rate: FloatArray, n: FloatArray) -> FloatArray:
@@ -300,43 +278,23 @@ def plot_smooth_reliability(
     >>> from calibrant import load_digits_forecast, smooth_reliability_curve
     >>> ax = smooth_reliability_curve(*load_digits_forecast()).plot()
     """
-    require_names(panels)
-    named = as_named(curves, "curves", "smooth_reliability_curve(y_true, y_prob)")
+    named = drawing.as_named(curves, "curves", "smooth_reliability_curve(y_true, y_prob)", SmoothReliabilityCurve)
     first = next(iter(named.values()))
-    labels = ("mean probability", outcome_word(first))
-    draw = partial(_draw, labels=labels, symbol=first.symbol, band=band, density=density)
+    if panels is not None:
+        list_of_names("panels", panels)
+
+    def draw(ax: Any, drawn: Mapping[str, SmoothReliabilityPanel], alone: bool) -> Any:
+        drawing.unit_square(ax)
+        for place, (name, panel) in enumerate(drawn.items()):
+            label, words = name or "forecast", f"{first.symbol} {panel.error:.3f}" if panel.score.size else "no rows"
+            _draw_curve(ax, panel, _style.colour(place), f"{label}: {words}" if alone else label, band)
+        if not alone and len(drawn) == 1:
+            ax.text(0.97, 0.04, words, transform=ax.transAxes, ha="right", fontsize="small")
+        return _draw_density(ax, drawn) if density else None
+
     height = 4.6 if not density else 5.2 if len(first.panels if panels is None else panels) == 1 else 5.5
-    return draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
-
-
-def _draw(
-    ax: Any,
-    panels: Mapping[str, SmoothReliabilityPanel],
-    alone: bool,
-    *,
-    labels: tuple[str, str],
-    symbol: str,
-    band: bool,
-    density: bool,
-) -> None:
-    ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
-    for place, (name, panel) in enumerate(panels.items()):
-        label = name or "forecast"
-        _draw_curve(ax, panel, _style.colour(place), f"{label}: {symbol} {panel.error:.3f}" if alone else label, band)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    below = ax
-    if density:
-        below = _draw_density(ax, panels)
-        ax.tick_params(labelbottom=False)
-    if alone:
-        ax.set_ylabel(labels[1])
-        below.set_xlabel(labels[0])
-    elif len(panels) == 1:
-        error = next(iter(panels.values())).error
-        words = "no rows" if np.isnan(error) else f"{symbol} {error:.3f}"
-        ax.text(0.97, 0.04, words, transform=ax.transAxes, ha="right", fontsize="small")
+    labels = ("mean probability", drawing.outcome_word(first))
+    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
 
 
 def _draw_curve(ax: Any, panel: SmoothReliabilityPanel, colour: str, label: str, band: bool) -> None:
@@ -363,15 +321,10 @@ def _draw_curve(ax: Any, panel: SmoothReliabilityPanel, colour: str, label: str,
 
 
 def _draw_density(ax: Any, panels: Mapping[str, SmoothReliabilityPanel]) -> Any:
-    below = room_below(ax)
+    below = drawing.room_below(ax)
     for place, panel in enumerate(panels.values()):
         colour = _style.colour(place)
         if len(panels) == 1:
             below.fill_between(panel.score, panel.density, color=colour, alpha=0.35, linewidth=0)
         below.plot(panel.score, panel.density, color=colour, linewidth=1.2)
-    below.set_ylabel("density", fontsize="small")
-    below.tick_params(labelsize="small")
-    below.set_ylim(bottom=0)
-    below.spines[["top", "right"]].set_visible(False)
-    below.locator_params(axis="y", nbins=3)
-    return below
+    return drawing.finish_below(below, "density")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Unpack
@@ -10,15 +10,15 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, refuse, require, whole
-from calibrant._core.result import DrawnResult, Picture, drawing, frame, read_only
-from calibrant._core.rows import BinaryProblem, IntArray, Problem, as_simplex
+from calibrant._core.checks import choice, require, whole
+from calibrant._core.result import DrawnResult, Picture, frame, read_only
+from calibrant._core.rows import BinaryProblem, IntArray, as_simplex
 from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
 from calibrant.binning.bins import shown
-from calibrant.drawing import as_results, legend_above, require_kind
 from calibrant.notions import as_notion, rows_by_group, top_label
 
 # Confidence and top-label reliability over the same bins: what the gap of a bin hides of its predicted classes
@@ -71,10 +71,8 @@ class TopLabelCurve(DrawnResult):
     def top_label_gap(self) -> FloatArray:
         """Mean distance over the classes predicted in each bin, by weight, shape (n_bins,); NaN where a bin is empty."""
         weight = np.column_stack([own.weight for own in self.class_bins])
-        total = np.where(weight > 0, weight * self.class_gap, 0.0).sum(axis=1)
-        found = np.full(len(self.bins), np.nan)
-        np.divide(total, self.bins.weight, out=found, where=self.bins.weight > 0)
-        return read_only(found)
+        sums = np.where(weight > 0, weight * self.class_gap, 0.0).sum(axis=1)
+        return read_only(ratio(sums, self.bins.weight))
 
     @cached_property
     def top_label_height(self) -> FloatArray:
@@ -114,16 +112,13 @@ class TopLabelCurve(DrawnResult):
         DataFrame
             Columns bin, left, right, count, weight, mean_prob, accuracy, gap; of bins top_label_gap, of classes label.
         """
-        choice("each", each, ("bin", "class"))
-        if each == "bin":
-            columns = self._columns(self.bins, self.gap, np.ones(len(self.bins), dtype=bool))
-            return frame({**columns, "top_label_gap": self.top_label_gap}, backend)
+        if choice("each", each, ("bin", "class")) == "bin":
+            return frame({**_columns(self.bins), "top_label_gap": self.top_label_gap}, backend)
         tables = [
-            self._columns(own, gap, own.count > 0) for own, gap in zip(self.class_bins, self.class_gap.T, strict=True)
+            {key: own[held] for key, own in _columns(c).items()} for c in self.class_bins for held in [c.count > 0]
         ]
-        held = [len(table["bin"]) for table in tables]
         long = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
-        return frame({"label": np.repeat(self.classes, held), **long}, backend)
+        return frame({"label": np.repeat(self.classes, [len(table["bin"]) for table in tables]), **long}, backend)
 
     def plot_bin(self, bin: int | None = None, **options: Any) -> Any:
         """Draw the classes that are predicted in one bin with matplotlib.
@@ -140,20 +135,7 @@ class TopLabelCurve(DrawnResult):
         ndarray of two matplotlib Axes
             The diagram, and the counts beside it.
         """
-        return drawing("curves.top_label.plot_top_label_bin")(self, bin, **options)
-
-    def _columns(self, bins: Bins, gap: FloatArray, held: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
-        columns: dict[str, npt.NDArray[Any]] = {
-            "bin": np.arange(len(bins)),
-            "left": bins.edges[:-1],
-            "right": bins.edges[1:],
-            "count": bins.count,
-            "weight": bins.weight,
-            "mean_prob": bins.mean_prob,
-            "accuracy": bins.event_rate,
-            "gap": gap,
-        }
-        return {name: values[held] for name, values in columns.items()}
+        return plot_top_label_bin(self, bin, **options)
 
 
 def top_label_curve(
@@ -220,34 +202,30 @@ def top_label_curve(
     (0.0, 0.4)
     """
     problem = as_problem(y_true, y_prob, **data)
-    if isinstance(problem, BinaryProblem) and problem.predicted is None:
+    if isinstance(problem, BinaryProblem) and problem.predicted is not None:
+        predicted, classes = problem.predicted.code, problem.predicted.classes
+    else:
         problem = as_simplex(problem)  # predicts the likelier of two classes
+        predicted, classes = top_label(problem.prob), problem.classes
     (confidence,) = as_notion("confidence", problem).split(problem)
-    predicted, classes = _predicted(problem)
     cut = as_binning(binning)
     edges = Edges(cut.edges(confidence))
-    return TopLabelCurve(
-        bins=shown(sums_over(edges, confidence), are_counts=problem.weights.are_counts),
-        class_bins=tuple(
-            shown(sums_over(edges, own), are_counts=problem.weights.are_counts)
-            for own in _by_class(confidence, predicted, len(classes))
-        ),
-        classes=tuple(str(c) for c in classes.tolist()),
-        binning=repr(cut),
-    )
+    parts = [confidence, *map(confidence.at, rows_by_group(predicted, len(classes)))]
+    bins, *class_bins = (shown(sums_over(edges, own), are_counts=problem.weights.are_counts) for own in parts)
+    return TopLabelCurve(bins, tuple(class_bins), tuple(str(c) for c in classes.tolist()), repr(cut))
 
 
-def _predicted(problem: Problem) -> tuple[IntArray, npt.NDArray[np.generic]]:
-    """Return the number of the class that each row predicts, and the classes."""
-    if isinstance(problem, BinaryProblem) and problem.predicted is not None:
-        return problem.predicted.code, problem.predicted.classes
-    simplex = as_simplex(problem)
-    return top_label(simplex.prob), simplex.classes
-
-
-def _by_class(confidence: BinaryProblem, predicted: IntArray, n_classes: int) -> Iterator[BinaryProblem]:
-    """Split the rows by the class that they predict."""
-    return (confidence.at(rows) for rows in rows_by_group(predicted, n_classes))
+def _columns(bins: Bins) -> dict[str, npt.NDArray[Any]]:
+    return {
+        "bin": np.arange(len(bins)),
+        "left": bins.edges[:-1],
+        "right": bins.edges[1:],
+        "count": bins.count,
+        "weight": bins.weight,
+        "mean_prob": bins.mean_prob,
+        "accuracy": bins.event_rate,
+        "gap": np.abs(bins.gap),
+    }
 
 
 def _mean(values: FloatArray, share: FloatArray) -> float:
@@ -313,20 +291,10 @@ def plot_top_label(curves: TopLabelCurve | Mapping[str, TopLabelCurve], *, ax: A
     >>> from calibrant.curves import top_label_curve
     >>> ax = top_label_curve(*load_digits_forecast(), binning=10).plot()
     """
-    import matplotlib.pyplot as plt
-
-    named = as_results(curves, "curves", CALL, TopLabelCurve)
-    require(
-        ax is None or len(named) <= 1,
-        "one Axes holds one curve",
-        value=len(named),
-        hint="Leave ax out, or draw each into its own",
-    )
-    if ax is None:
-        size = (4.0 * len(named) + 0.6, 5.5)
-        axes = plt.subplots(1, len(named), figsize=size, squeeze=False, layout="constrained")[1].ravel()
-    else:
-        axes = np.array([ax])
+    named = drawing.as_named(curves, "curves", CALL, TopLabelCurve)
+    hint = "Leave ax out, or draw each into its own"
+    require(ax is None or len(named) <= 1, "one Axes holds one curve", value=len(named), hint=hint)
+    axes = drawing.axes_in_a_row(ax, len(named), "one", (4.0 * len(named) + 0.6, 5.5))
     for own, (name, curve) in zip(axes, named.items(), strict=True):
         _draw_curve(own, curve)
         own.set_title(name, fontsize="medium")
@@ -378,17 +346,10 @@ def plot_top_label_bin(
     >>> from calibrant.curves import plot_top_label_bin
     >>> axes = plot_top_label_bin(top_label_curve(*load_digits_forecast(), binning=10), bin=9)
     """
-    import matplotlib.pyplot as plt
-
-    require_kind(curve, "curve", CALL, TopLabelCurve)
+    drawing.require_kind(curve, "curve", CALL, TopLabelCurve)
     b = _bin_of(curve, bin)
     most = whole("most", most, least=1, hint="10 is usual")
-    if axes is None:
-        axes = plt.subplots(1, 2, figsize=(7.2, 4.0), width_ratios=[1.7, 1.0], layout="constrained")[1]
-    axes = np.ravel(axes)
-    require(
-        axes.size == 2, "axes must be two, of the diagram and of the counts", value=axes.size, hint="Leave axes out"
-    )
+    axes = drawing.axes_in_a_row(axes, 2, "two, of the diagram and of the counts", (7.2, 4.0), width_ratios=[1.7, 1.0])
     count = np.array([own.count[b] for own in curve.class_bins])
     order = np.argsort(-count, kind="stable")[: int((count > 0).sum())]
     shown = np.sort(order[:most])
@@ -403,57 +364,45 @@ def _draw_curve(ax: Any, curve: TopLabelCurve) -> None:
     bins, held = curve.bins, curve.bins.count > 0
     x, star, plus = bins.mean_prob[held], bins.event_rate[held], curve.top_label_height[held]
     part = np.cbrt(curve.share[held] / curve.share.max())
-    left, width = bins.edges[:-1], np.diff(bins.edges)
     bars = {"color": _style.BAND, "edgecolor": "white", "linewidth": 0.6, "label": "share of predictions"}
-    ax.bar(left, curve.share, width, align="edge", zorder=1.1, **bars)
-    ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
+    ax.bar(bins.edges[:-1], curve.share, np.diff(bins.edges), align="edge", zorder=1.1, **bars)
+    drawing.unit_square(ax)
     ax.vlines(x, x, plus, color=_style.colour(1), linewidth=0.4 + 0.8 * part, alpha=0.5, zorder=2)
-    _draw_markers(ax, x, star, part, f"accuracy of all rows: conf-ECE {curve.confidence_ece:.4f}", 0)
-    _draw_markers(ax, x, plus, part, f"mean distance of classes: TL-ECE {curve.top_label_ece:.4f}", 1)
+    size, pale = (SMALLEST + (LARGEST - SMALLEST) * part) ** 2, 0.5 + 0.5 * part
+    for number, (marker, width, y, label) in enumerate(
+        (
+            ("*", 0.0, star, f"accuracy of all rows: conf-ECE {curve.confidence_ece:.4f}"),
+            ("+", 1.8, plus, f"mean distance of classes: TL-ECE {curve.top_label_ece:.4f}"),
+        )
+    ):  # small and pale where a bin holds a small part of the rows of the fullest
+        look = {"marker": marker, "color": _style.colour(number)}
+        ax.scatter(x, y, size, linewidths=width * pale, alpha=pale, zorder=3 + 0.1 * number, clip_on=False, **look)
+        ax.plot([], [], linestyle="", markersize=LARGEST - 1.0, markeredgewidth=width, label=label, **look)
     _write_distances(ax, x, plus, curve.top_label_gap[held])
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="mean probability", aspect="equal")
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    legend_above(ax)
-
-
-def _draw_markers(ax: Any, x: FloatArray, y: FloatArray, part: FloatArray, label: str, number: int) -> None:
-    """Draw a star or a plus a bin, small and pale where it holds a small part of the rows of the fullest."""
-    marker, width = (("*", 0.0), ("+", 1.8))[number]
-    look = {"marker": marker, "color": _style.colour(number)}
-    size = (SMALLEST + (LARGEST - SMALLEST) * part) ** 2
-    pale = 0.5 + 0.5 * part
-    ax.scatter(x, y, size, linewidths=width * pale, alpha=pale, zorder=3 + 0.1 * number, clip_on=False, **look)
-    ax.plot([], [], linestyle="", markersize=LARGEST - 1.0, markeredgewidth=width, label=label, **look)
+    ax.set_xlabel("mean probability")
+    drawing.legend_above(ax)
 
 
 def _write_distances(ax: Any, x: FloatArray, plus: FloatArray, distance: FloatArray) -> None:
     """Write the mean distance beside a plus that stands on the edge because neither side has room for it."""
     for b in np.flatnonzero(np.abs(np.abs(plus - x) - distance) > ROUNDING):
         below, right = plus[b] > 0.5, x[b] < 0.5
-        ax.annotate(
-            f"{distance[b]:.2f}",
-            (x[b], plus[b]),
-            xytext=(8 if right else -8, -2 if below else 2),
-            textcoords="offset points",
-            color=_style.colour(1),
-            fontsize="small",
-            ha="left" if right else "right",
-            va="top" if below else "bottom",
-        )
+        place = {"xytext": (8 if right else -8, -2 if below else 2), "textcoords": "offset points"}
+        side = {"ha": "left" if right else "right", "va": "top" if below else "bottom"}
+        ax.annotate(f"{distance[b]:.2f}", (x[b], plus[b]), color=_style.colour(1), fontsize="small", **place, **side)
 
 
 def _draw_classes(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray, others: IntArray) -> None:
     mean_prob, accuracy = curve.bins.mean_prob[b], curve.bins.event_rate[b]
+    points = np.array([(own.mean_prob[b], own.event_rate[b]) for own in curve.class_bins])
     ax.axline((mean_prob, mean_prob), slope=1, color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated")
     if others.size:
-        points = np.array([_point(curve, b, j) for j in others])
         label = f"{others.size} other classes"
-        ax.plot(*points.T, "o", markersize=3, color=_style.IDEAL, alpha=0.6, label=label, zorder=2)
-    for number, j in enumerate(shown):
-        x, y = _point(curve, b, j)
-        ax.vlines(x, x, y, color=_colour(number), linewidth=1, alpha=0.5, zorder=2.5)
-        ax.plot(x, y, **_key(number), zorder=3)
+        ax.plot(*points[others].T, "o", markersize=3, color=_style.IDEAL, alpha=0.6, label=label, zorder=2)
+    for number, (x, y) in enumerate(points[shown]):
+        key = _key(number)
+        ax.vlines(x, x, y, color=key["color"], linewidth=1, alpha=0.5, zorder=2.5)
+        ax.plot(x, y, **key, zorder=3)
     star = {"markersize": 15, "color": _style.COLOURS[-1], "markeredgecolor": "white", "linestyle": ""}
     ax.plot(mean_prob, accuracy, marker="*", label="whole bin", zorder=3.5, **star)
     ax.margins(0.08)
@@ -461,18 +410,18 @@ def _draw_classes(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray, others
     ax.set(xlabel="mean probability", ylabel="accuracy")
     ax.locator_params(axis="x", nbins=5)
     ax.set_title(f"confidence in {'[' if b == 0 else '('}{left:.4g}, {right:.4g}]", fontsize="medium")
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    legend_above(ax)
+    drawing.grid(ax)
+    drawing.legend_above(ax)
 
 
 def _draw_counts(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray) -> None:
     """Draw a bar a class, from top to bottom, which is also the key to the points."""
     for number, j in enumerate(shown):
-        colour = _colour(number)
-        look = {"facecolor": colour if _is_filled(number) else "none", "edgecolor": colour, "linewidth": 1.3}
+        key = _key(number)
+        hollow = key["markerfacecolor"] == "white"
+        look = {"facecolor": "none" if hollow else key["color"], "edgecolor": key["color"], "linewidth": 1.3}
         ax.barh(number, curve.class_bins[j].count[b], alpha=0.75, **look)
-        ax.plot(0, number, **_key(number), clip_on=False, zorder=3)
+        ax.plot(0, number, **key, clip_on=False, zorder=3)
     ax.set_yticks(range(len(shown)), [curve.classes[j] for j in shown])
     ax.tick_params(axis="y", length=0, pad=8)
     ax.invert_yaxis()
@@ -484,32 +433,18 @@ def _draw_counts(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray) -> None
 
 def _key(number: int) -> dict[str, Any]:
     """Return the look of a class; where the colours start again, its marker is hollow and another."""
-    colour, marker, filled = _colour(number), _style.marker(number), _is_filled(number)
-    look = {"markerfacecolor": colour, "markeredgecolor": "white"} if filled else {"markerfacecolor": "white"}
-    return {"color": colour, "marker": marker, "markersize": 6.5, "linestyle": "", **look}
-
-
-def _colour(number: int) -> str:
-    return _style.colour(number % N_COLOURS)
-
-
-def _is_filled(number: int) -> bool:
-    return number // N_COLOURS % 2 == 0
-
-
-def _point(curve: TopLabelCurve, b: int, j: int) -> tuple[float, float]:
-    own = curve.class_bins[j]
-    return float(own.mean_prob[b]), float(own.event_rate[b])
+    colour, is_filled = _style.colour(number % N_COLOURS), number // N_COLOURS % 2 == 0
+    look = {"markerfacecolor": colour, "markeredgecolor": "white"} if is_filled else {"markerfacecolor": "white"}
+    return {"color": colour, "marker": _style.marker(number), "markersize": 6.5, "linestyle": "", **look}
 
 
 def _bin_of(curve: TopLabelCurve, bin: int | None) -> int:
+    count = curve.bins.count
     if bin is None:
-        return int(curve.bins.count.argmax())
-    last = len(curve.bins) - 1
-    hint = f"The bins of the curve are 0 to {last}"
+        return int(count.argmax())
+    hint = f"The bins of the curve are 0 to {len(count) - 1}"
     b = whole("bin", bin, least=0, hint=hint)
-    require(b <= last, "bin must be a number of a bin", value=b, hint=hint)
-    if curve.bins.count[b] == 0:
-        held = np.flatnonzero(curve.bins.count).tolist()
-        refuse("bin must hold rows", got=f"{b}, which is empty", hint=f"Pass one of {', '.join(map(str, held))}")
+    require(b < len(count), "bin must be a number of a bin", value=b, hint=hint)
+    hint = f"Pass one of {', '.join(map(str, np.flatnonzero(count)))}"
+    require(count[b], "bin must hold rows", got=f"{b}, which is empty", hint=hint)
     return b

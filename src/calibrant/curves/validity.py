@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
@@ -16,7 +18,6 @@ from calibrant._core.checks import flag, whole
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import Problem
 from calibrant.binning import Binning, Unique, as_binning
-from calibrant.drawing import as_results, legend_beside
 from calibrant.exceptions import warn
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.reading import require_rows
@@ -48,7 +49,7 @@ class ValidityCurve(DrawnResult):
 
     _table = Table("cell", "error", "share")
     _summary = "{notion}, {binning}, cells={error:n}, mean_error={mean_error:.3g}"
-    _picture = Picture("the curve", "curves.validity.plot_validity", options="Those of `plot_validity`: ``guarantee``.")
+    _picture = Picture("the curve", "curves.validity.plot_validity", takes=("guarantee",))
 
     error: FloatArray
     share: FloatArray
@@ -233,33 +234,22 @@ def plot_validity(
     >>> from calibrant.curves import validity_curve
     >>> ax = validity_curve(*load_digits_forecast(), binning=15).plot()
     """
-    import matplotlib.pyplot as plt
-
-    named = as_results(curves, "curves", "validity_curve(y_true, y_prob)", ValidityCurve)
-    flag("guarantee", guarantee)
-    promised = guarantee and any(curve.guarantee is not None for curve in named.values())
-    has_key = promised or "" not in named
-    if ax is None:
-        ax = plt.subplots(figsize=(6.8 if has_key else 4.6, 3.6), layout="constrained")[1]
-    most = 0.0
+    named = drawing.as_named(curves, "curves", "validity_curve(y_true, y_prob)", ValidityCurve)
+    promised = (
+        {c.points_per_bin: c.guarantee for c in named.values() if c.guarantee} if flag("guarantee", guarantee) else {}
+    )
+    has_key = bool(promised) or "" not in named
+    ax = drawing.new_axes(ax, (6.8 if has_key else 4.6, 3.6))
     for number, (name, curve) in enumerate(named.items()):
         steps = np.concatenate([[0.0], curve.error, [1.0]]), np.concatenate([[0.0], curve.share, [1.0]])
         ax.step(*steps, where="post", color=_style.colour(number), linewidth=1.6, label=name or "forecast", zorder=3)
-        most = max(most, *curve.error[-1:])
-    if guarantee:
-        _draw_guarantees(ax, named)
+    for (points, ends), dashes in zip(promised.items(), cycle(("--", ":", "-.")), strict=False):
+        look = {"color": _style.IDEAL, "linestyle": dashes, "linewidth": 1.2}
+        ax.plot(*ends, label=f"promised, {points} points a bin", zorder=2, **look)
+    most = max(curve.error.max(initial=0.0) for curve in named.values())
     ax.set(xlabel="distance to the rate of the event", ylabel="share of predictions within")
     ax.set(xlim=(0.0, min(1.0, 1.1 * most) or 1.0), ylim=(0.0, 1.02))
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
+    drawing.grid(ax)
     if has_key:
-        legend_beside(ax)
+        drawing.legend_beside(ax)
     return ax
-
-
-def _draw_guarantees(ax: Any, named: Mapping[str, ValidityCurve]) -> None:
-    promised = {curve.points_per_bin: curve.guarantee for curve in named.values() if curve.guarantee is not None}
-    dashes = ("--", ":", "-.")
-    for number, (points, (error, share)) in enumerate(promised.items()):
-        look = {"color": _style.IDEAL, "linestyle": dashes[number % len(dashes)], "linewidth": 1.2}
-        ax.plot(error, share, label=f"promised, {points} points a bin", zorder=2, **look)

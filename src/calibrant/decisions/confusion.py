@@ -9,11 +9,12 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import number
 from calibrant._core.result import Result, frame
 from calibrant._core.rows import as_simplex
-from calibrant.decisions.thresholds import as_cost_matrix, as_threshold, cheapest, column_names, event_of, zero_one
+from calibrant.decisions.thresholds import as_cost_matrix, cheapest, column_names, event_of
 
 MOST_CLASSES_SHOWN = 12
 """A larger table does not fit on a screen."""
@@ -56,7 +57,7 @@ class ConfusionTable(Result):
     def accuracy(self) -> float:
         """Share of right decisions among those for a class; NaN if there was none."""
         decided = self.weight[:, : len(self.classes)]
-        return float(_ratio(np.trace(decided), decided.sum()))
+        return float(ratio(np.trace(decided), decided.sum()))
 
     @property
     def abstained(self) -> float:
@@ -69,7 +70,7 @@ class ConfusionTable(Result):
 
         Of two classes: specificity and sensitivity.
         """
-        return _ratio(np.diag(self.weight), self.weight.sum(axis=1))
+        return ratio(np.diag(self.weight), self.weight.sum(axis=1))
 
     @property
     def precision(self) -> FloatArray:
@@ -77,7 +78,7 @@ class ConfusionTable(Result):
 
         Of two classes: the negative and the positive predictive value.
         """
-        return _ratio(np.diag(self.weight), self.weight[:, : len(self.classes)].sum(axis=0))
+        return ratio(np.diag(self.weight), self.weight[:, : len(self.classes)].sum(axis=0))
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return a data frame, a row a class and decision.
@@ -98,7 +99,7 @@ class ConfusionTable(Result):
             "decision": np.tile([str(d) for d in self.decisions.tolist()], n_classes),
             "weight": self.weight.ravel(),
             "share": (self.weight / self.weight.sum()).ravel(),
-            "rate": _ratio(self.weight, self.weight.sum(axis=1, keepdims=True)).ravel(),
+            "rate": ratio(self.weight, self.weight.sum(axis=1, keepdims=True)).ravel(),
             "cost": self.cost_matrix.ravel(),
         }
         return frame(columns, backend)
@@ -127,10 +128,9 @@ class ConfusionTable(Result):
             [str(c), *(f"{w:g}" for w in row), _percent(rate)]
             for c, row, rate in zip(self.classes.tolist(), self.weight.tolist(), self.recall.tolist(), strict=True)
         ]
-        others = [""] * (len(self.decisions) - len(self.classes) + 1)
-        foot = ["precision", *map(_percent, self.precision.tolist()), *others]
-        rows = [head, *body, foot]
-        width = [max(len(row[j]) for row in rows) for j in range(len(head))]
+        foot = ["precision", *map(_percent, self.precision.tolist())]
+        rows = [head, *body, foot + [""] * (len(head) - len(foot))]
+        width = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return ["  ".join(word.rjust(size) for word, size in zip(row, width, strict=True)).rstrip() for row in rows]
 
 
@@ -187,10 +187,11 @@ def confusion_table(
     problem = as_problem(y_true, y_prob, **data)
     if threshold is not None:
         event_of(problem, None)  # a threshold speaks of one event
-        threshold = as_threshold(threshold)
+        hint = "It is compared with probabilities; see optimal_threshold"
+        threshold = number("threshold", threshold, least=0.0, most=1.0, hint=hint)
     simplex = as_simplex(problem)
     n_classes = simplex.prob.shape[1]
-    cost = zero_one(n_classes) if cost_matrix is None else as_cost_matrix(cost_matrix, n_classes)
+    cost = 1.0 - np.eye(n_classes) if cost_matrix is None else as_cost_matrix(cost_matrix, n_classes)
     names = column_names(simplex.classes, cost.shape[1], extra)
     if threshold is None:
         decision, expected = cheapest(simplex.prob, cost)
@@ -199,21 +200,9 @@ def confusion_table(
         expected = np.vecdot(simplex.prob, cost.T[decision])
     weight = simplex.weight
     counts = np.bincount(simplex.label * len(names) + decision, weight, n_classes * len(names)).astype(np.float64)
-    return ConfusionTable(
-        counts.reshape(n_classes, len(names)),
-        simplex.classes,
-        names,
-        cost.copy(),
-        float(weight @ expected / weight.sum()),
-        threshold,
-    )
+    table, mean = counts.reshape(n_classes, len(names)), float(weight @ expected / weight.sum())
+    return ConfusionTable(table, simplex.classes, names, cost.copy(), mean, threshold)
 
 
 def _percent(rate: float) -> str:
     return "-" if np.isnan(rate) else f"{rate:.2%}"
-
-
-def _ratio(part: Any, whole: Any) -> FloatArray:
-    """Divide; NaN where there is nothing to divide by."""
-    result: FloatArray = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=np.asarray(whole) > 0)
-    return result

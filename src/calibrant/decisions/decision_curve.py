@@ -9,14 +9,14 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions
 from calibrant._core.checks import number, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem
 from calibrant.decisions.thresholds import as_places, events_of, panel_named
-from calibrant.drawing import legend_above
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
@@ -86,8 +86,7 @@ class DecisionCurve(DrawnResult):
 
     def __getitem__(self, name: str) -> ForecastBenefit:
         """Return the panel of that name."""
-        panel: ForecastBenefit = panel_named(self.panels, name)
-        return panel
+        return panel_named(self.panels, name)
 
 
 def decision_curve(
@@ -174,19 +173,16 @@ def decision_curve(
     problems = events_of(y_true, y_prob, notion, data)
     first = next(iter(problems.values()))
     bootstrap = Bootstrap(first.weights, n_resamples, generator) if n_resamples else None
-    values, draws = {}, {}
-    for name, problem in problems.items():
-        values[name], draws[name] = _benefits(problem, at, bootstrap)
-    base_value, base_draws = next(iter(values.values())), next(iter(draws.values()))
+    found = {name: _benefits(problem, at, bootstrap) for name, problem in problems.items()}
+    base, base_draws = next(iter(found.values()))
     panels = []
-    for name in problems:
-        lower, upper = _interval(draws[name], at, level)
-        gain_lower, gain_upper = _interval(draws[name] - base_draws, at, level)
-        gain = values[name] - base_value
-        panels.append(ForecastBenefit(name, values[name], lower, upper, gain, gain_lower, gain_upper))
+    for name, (value, draws) in found.items():
+        # Without resamples the quantiles of a single NaN are NaN.
+        lower, upper = np.quantile(draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
+        gain_lower, gain_upper = np.quantile(draws - base_draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
+        panels.append(ForecastBenefit(name, value, lower, upper, value - base, gain_lower, gain_upper))
     rate = float(first.weight @ first.outcome / first.weight.sum())
-    treat_all = rate - (1.0 - rate) * _price(at)
-    return DecisionCurve(tuple(panels), at, treat_all, rate, level, n_resamples)
+    return DecisionCurve(tuple(panels), at, rate - (1.0 - rate) * at / (1.0 - at), rate, level, n_resamples)
 
 
 def _benefits(
@@ -194,45 +190,21 @@ def _benefits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the net benefit at each threshold, shape (k,), and of each resample, shape (n_resamples, k)."""
     reached = np.searchsorted(threshold, problem.score, side="right")  # acts at the first so many thresholds
-    group = np.zeros(problem.size, dtype=np.intp) if bootstrap is None else bootstrap.group
-    n_groups = 1 if bootstrap is None else bootstrap.n_groups
+    group, n_groups = (0, 1) if bootstrap is None else (bootstrap.group, bootstrap.n_groups)
     size = threshold.size + 1
-    cell = group * size + reached
-
-    def acting(weight: FloatArray) -> FloatArray:
-        """Sum weights over the rows of each group that act at each threshold; in column 0 over all rows."""
-        table = np.bincount(cell, weight, n_groups * size).reshape(n_groups, size)
-        sums: FloatArray = table[:, ::-1].cumsum(axis=1)[:, ::-1]
-        return sums
 
     def benefits(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the benefit of each group at each threshold, and its weight."""
-        found, everyone = acting(weight * problem.outcome), acting(weight)
-        return found[:, 1:] - (everyone - found)[:, 1:] * _price(threshold), everyone[:, 0]
+        """Net benefit at each threshold, and the weight of all rows, by group."""
+        table = (np.bincount(group * size + reached, w, n_groups * size) for w in (weight * problem.outcome, weight))
+        found, everyone = (sums.reshape(n_groups, size)[:, ::-1].cumsum(axis=1)[:, ::-1] for sums in table)
+        return found[:, 1:] - (everyone - found)[:, 1:] * threshold / (1.0 - threshold), everyone[:, 0]
 
     benefit, total = (sums.sum(axis=0) for sums in benefits(problem.weight))
     value = benefit / total
     if bootstrap is None:
-        return value, np.empty((0, threshold.size))
+        return value, np.full((1, threshold.size), np.nan)
     moved, moved_total = map(bootstrap.moved, benefits(problem.weight * bootstrap.step))
-    drawn, drawn_total = benefit + moved, total + moved_total
-    with np.errstate(invalid="ignore", divide="ignore"):
-        drawn = np.where(drawn_total[:, None] > 0, drawn / drawn_total[:, None], 0.0)
-    return value, drawn
-
-
-def _interval(draws: FloatArray, threshold: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    if not len(draws):
-        nothing = np.full(threshold.size, np.nan)
-        return nothing, nothing
-    lower, upper = np.quantile(draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
-    return lower, upper
-
-
-def _price(threshold: FloatArray) -> FloatArray:
-    """Return how many events found a row treated in vain takes away."""
-    price: FloatArray = threshold / (1.0 - threshold)
-    return price
+    return value, ratio(benefit + moved, (total + moved_total)[:, None], otherwise=0.0)
 
 
 # The plot of decision curves
@@ -260,29 +232,22 @@ def plot_decision_curve(curve: DecisionCurve, *, ax: Any = None, intervals: bool
     >>> from calibrant import decision_curve
     >>> ax = decision_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8]).plot()
     """
-    import matplotlib.pyplot as plt
-
-    if ax is None:
-        ax = plt.subplots(figsize=(4.8, 4.0), layout="constrained")[1]
+    ax, single = drawing.new_axes(ax), len(curve.panels) == 1
     look = {"color": _style.IDEAL, "linewidth": 1, "zorder": 1.5}
     ax.axhline(0.0, linestyle="--", label="treat none", **look)
     ax.plot(curve.threshold, curve.treat_all, linestyle=":", label="treat all", **look)
-    lows, highs = [0.0], [0.0]
     for place, panel in enumerate(curve.panels):
         colour = _style.colour(place)
         if intervals and curve.n_resamples:
             band = {"color": colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.2}
-            label = f"{1 - curve.level:.0%} interval" if len(curve.panels) == 1 else None
+            label = f"{1 - curve.level:.0%} interval" if single else None
             ax.fill_between(curve.threshold, panel.lower, panel.upper, label=label, **band)
         ax.plot(curve.threshold, panel.net_benefit, color=colour, linewidth=1.6, label=panel.name, zorder=3)
-        lows.append(float(panel.net_benefit.min()))
-        highs.append(float(panel.net_benefit.max()))
     # Treating all, and a bad forecast, fall without bound toward a threshold of one: they leave the picture below.
-    top = 1.15 * max(*highs, 1e-3)
-    ax.set(
-        xlabel="threshold", ylabel="net benefit", xlim=(0, 1), ylim=(max(1.1 * min(lows), -0.4 * top) - 0.05 * top, top)
-    )
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    legend_above(ax)
+    benefit = np.array([panel.net_benefit for panel in curve.panels])
+    top = 1.15 * max(float(benefit.max()), 1e-3)
+    bottom = max(1.1 * float(benefit.min(initial=0.0)), -0.4 * top) - 0.05 * top
+    ax.set(xlabel="threshold", ylabel="net benefit", xlim=(0, 1), ylim=(bottom, top))
+    drawing.grid(ax)
+    drawing.legend_above(ax)
     return ax

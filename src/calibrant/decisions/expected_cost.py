@@ -9,33 +9,16 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import drawing
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray
+from calibrant._core import checks
+from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_forecast, as_labels, as_problem
-from calibrant._core.checks import (
-    EventScore,
-    as_numbers,
-    choice,
-    expected_score,
-    left_out,
-    require,
-    resamples,
-    squared_error,
-)
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 from calibrant._core.rows import OF_PROBABILITIES, BinaryProblem, Problem, as_simplex, of_probabilities, two_columns
 from calibrant.binning.bins import Ordered
+from calibrant.decisions import thresholds
 from calibrant.decisions.prior_shift import shared_names
-from calibrant.decisions.thresholds import (
-    as_cost_matrix,
-    as_places,
-    cheapest,
-    errors_at,
-    event_of,
-    events_of,
-    panel_named,
-)
-from calibrant.drawing import legend_above
 from calibrant.exceptions import warn
 from calibrant.fit.isotonic import base_rate, drawn_events, event_rates, isotonic_fit, isotonic_fit_of
 from calibrant.notions import Notion
@@ -103,10 +86,7 @@ class ExpectedCostCurve(DrawnResult):
     _picture = Picture(
         "the cost curves",
         "decisions.expected_cost.plot_expected_cost",
-        options=(
-            "``lowest=False`` leaves out the cost at the best thresholds in hindsight, ``trivial=False`` that of "
-            "deciding alike in all rows."
-        ),
+        options="``lowest=False`` leaves out the best thresholds in hindsight, ``trivial=False`` never and always.",
     )
 
     panels: tuple[ForecastCost, ...]
@@ -119,8 +99,7 @@ class ExpectedCostCurve(DrawnResult):
 
     def __getitem__(self, name: str) -> ForecastCost:
         """Return the panel of that name."""
-        panel: ForecastCost = panel_named(self.panels, name)
-        return panel
+        return thresholds.panel_named(self.panels, name)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{p.name}: {p.mean_cost:.4g}, at best {p.mean_lowest:.4g}" for p in self.panels)
@@ -197,9 +176,11 @@ def expected_cost_curve(
     >>> expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], axis="cost proportion")
     ExpectedCostCurve(cost proportion; forecast: 0.195, at best 0.125)
     """
-    choice("axis", axis, AXES)
-    places = as_places("at", GRID if at is None else at)
-    problems = {name: Ordered.of(problem) for name, problem in events_of(y_true, y_prob, notion, data).items()}
+    checks.choice("axis", axis, AXES)
+    places = thresholds.as_places("at", GRID if at is None else at)
+    problems = {
+        name: Ordered.of(problem) for name, problem in thresholds.events_of(y_true, y_prob, notion, data).items()
+    }
     rate = base_rate(next(iter(problems.values())))
     if axis == "probability cost" and rate in (0.0, 1.0):
         warn(
@@ -229,9 +210,17 @@ class Terms:
     @property
     def best_threshold(self) -> FloatArray:
         """Threshold of event rates of least cost: the same, but if one class never occurred the costs of the other decide."""
-        both = self.false_positive + self.false_negative
-        threshold: FloatArray = np.divide(self.false_positive, both, out=np.zeros(both.shape), where=both > 0)
-        return threshold
+        return ratio(self.false_positive, self.false_positive + self.false_negative, otherwise=0.0)
+
+    def costs(self, score: FloatArray, weight: FloatArray, events: FloatArray, threshold: FloatArray) -> FloatArray:
+        """Return the cost of deciding from each threshold on."""
+        false_positives, false_negatives = thresholds.errors_at(score, weight, events, threshold)
+        return np.asarray(self.false_positive * false_positives + self.false_negative * false_negatives)
+
+    def mean(self, shifted: FloatArray, weight: FloatArray, events: FloatArray) -> float:
+        """Return the mean cost over all places, of scores whose odds are those of equally frequent classes."""
+        costs = self.even[0] * ((weight - events) @ shifted**2) + self.even[1] * (events @ (1.0 - shifted) ** 2)
+        return float(costs / weight.sum())
 
 
 def _terms(axis: CostAxis, at: FloatArray, rate: float) -> Terms:
@@ -239,40 +228,20 @@ def _terms(axis: CostAxis, at: FloatArray, rate: float) -> Terms:
         return Terms(at, 2.0 * at, 2.0 * (1.0 - at), (1.0, 1.0), 1.0)
     without, with_event = (1.0 / (1.0 - rate) if rate < 1 else 0.0), (1.0 / rate if rate > 0 else 0.0)
     top, rest = rate * (1.0 - at), (1.0 - rate) * at
-    threshold = np.divide(top, top + rest, out=np.zeros(at.shape), where=top + rest > 0)
-    odds = (1.0 - rate) / rate if rate > 0 else np.inf
+    threshold, odds = ratio(top, top + rest, otherwise=0.0), (1.0 - rate) / rate if rate > 0 else np.inf
     return Terms(threshold, (1.0 - at) * without, at * with_event, (0.5 * without, 0.5 * with_event), odds)
 
 
 def _panel(name: str, ordered: Ordered, terms: Terms) -> ForecastCost:
     steps = isotonic_fit(ordered)
-    events = np.add.reduceat(ordered.outcome_sum, steps.starts)
-    best = _costs(steps.rate, steps.weight, events, terms.best_threshold, terms)
-    cost = _costs(ordered.score, ordered.weight, ordered.outcome_sum, terms.threshold, terms)
+    own = (ordered.weight, ordered.outcome_sum)
+    fitted = (steps.weight, np.add.reduceat(ordered.outcome_sum, steps.starts))
+    best = terms.costs(steps.rate, *fitted, terms.best_threshold)
+    cost = terms.costs(ordered.score, *own, terms.threshold)
     # Rates of 0 and 1 stay where they are; of one class there are no others.
-    fitted = _times_odds(steps.rate, terms.odds) if 0 < terms.odds < np.inf else steps.rate
-    return ForecastCost(
-        name,
-        cost,
-        np.minimum(best, cost),  # what rounding may put above
-        _average(_times_odds(ordered.score, terms.odds), ordered.weight, ordered.outcome_sum, terms),
-        _average(fitted, steps.weight, events, terms),
-    )
-
-
-def _costs(
-    score: FloatArray, weight: FloatArray, events: FloatArray, threshold: FloatArray, terms: Terms
-) -> FloatArray:
-    false_positives, false_negatives = errors_at(score, weight, events, threshold)
-    costs: FloatArray = terms.false_positive * false_positives + terms.false_negative * false_negatives
-    return costs
-
-
-def _average(shifted: FloatArray, weight: FloatArray, events: FloatArray, terms: Terms) -> float:
-    """Integrate the cost over all places, exactly."""
-    total = weight.sum()
-    costs = terms.even[0] * ((weight - events) @ shifted**2) + terms.even[1] * (events @ (1.0 - shifted) ** 2)
-    return float(costs / total)
+    shifted = _times_odds(steps.rate, terms.odds) if 0 < terms.odds < np.inf else steps.rate
+    means = terms.mean(_times_odds(ordered.score, terms.odds), *own), terms.mean(shifted, *fitted)
+    return ForecastCost(name, cost, np.minimum(best, cost), *means)  # rounding may put the best above
 
 
 def _times_odds(score: FloatArray, odds: float) -> FloatArray:
@@ -281,8 +250,7 @@ def _times_odds(score: FloatArray, odds: float) -> FloatArray:
         return np.ones(score.shape)
     if odds == 0.0:
         return (score >= 1.0).astype(np.float64)
-    times: FloatArray = odds * score / (odds * score + (1.0 - score))
-    return times
+    return np.asarray(odds * score / (odds * score + (1.0 - score)))
 
 
 # Regret: what decisions cost more because probabilities are miscalibrated
@@ -396,47 +364,42 @@ def calibration_regret(
     >>> calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], cost_matrix=[[0, 1], [1, 0]], truth=[0.1, 0.7, 0.5, 0.9])
     CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)
     """
-    n_resamples = resamples(n_resamples, hint="200 is usual")
+    n_resamples = checks.resamples(n_resamples, hint="200 is usual")
     generator = as_rng(rng)
     names = shared_names(y_prob=y_prob) if truth is None else shared_names(y_prob=y_prob, truth=truth)
     problem = require_rows(as_problem(y_true, y_prob, column_names=names, **data), "the regret of decisions")
     costs = "all proportions" if cost_matrix is None else "the matrix"
     if truth is None:
-        event = event_of(problem, notion)
-        score = squared_error if cost_matrix is None else CostScore(as_cost_matrix(cost_matrix, 2))
+        event = thresholds.event_of(problem, notion)
+        score = checks.squared_error if cost_matrix is None else cost_score(thresholds.as_cost_matrix(cost_matrix, 2))
         cost, repaired, floor = _against_fit(event, score, n_resamples, generator)
-        against = "isotonic"
     else:
-        cost, repaired = _against_truth(problem, as_truth(truth, problem, y_true, names, data), cost_matrix, notion)
-        floor, against = 0.0, "truth"
+        checks.left_out("notion", notion, "where the truth is known", hint="Pass the column of the event and its truth")
+        cost, repaired = _against_truth(problem, _as_truth(truth, problem, y_true, names, data), cost_matrix)
+        floor = 0.0
+    against = "isotonic" if truth is None else "truth"
     return CalibrationRegret(cost, repaired, max(cost - repaired, 0.0), floor, against, costs)
 
 
-@dataclass(frozen=True, eq=False)
-class CostScore:
-    """The cost of what is decided by a probability: a proper score, since no other probability leads to less on average.
+def cost_score(cost: FloatArray) -> checks.EventScore:
+    """Return the proper score of a cost matrix of two classes: what the decision of least expected cost costs."""
 
-    On the threshold the event is decided, as in `decide`.
-    """
+    def score(prob: FloatArray, outcome: FloatArray) -> FloatArray:
+        decision, _ = thresholds.cheapest(two_columns(prob, is_logit=False).values, cost)
+        return np.asarray(cost[outcome.astype(np.intp), decision])
 
-    cost: FloatArray
-
-    def __call__(self, prob: FloatArray, outcome: FloatArray) -> FloatArray:
-        """Return the cost of each row."""
-        decision, _ = cheapest(two_columns(prob, is_logit=False).values, self.cost)
-        costs: FloatArray = self.cost[outcome.astype(np.intp), decision]
-        return costs
+    return score
 
 
 def _against_fit(
-    problem: BinaryProblem, score: EventScore, n_draws: int, rng: np.random.Generator
+    problem: BinaryProblem, score: checks.EventScore, n_draws: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """Return the mean cost, that after the isotonic fit, and the mean difference of labels that the forecast draws."""
     ordered = Ordered.of(problem)
     total = ordered.weight.sum()
     steps = isotonic_fit(ordered)
-    cost = float(ordered.weight @ expected_score(score, ordered.score, event_rates(ordered)) / total)
-    repaired = float(steps.weight @ expected_score(score, steps.rate, steps.rate) / total)
+    cost = float(ordered.weight @ checks.expected_score(score, ordered.score, event_rates(ordered)) / total)
+    repaired = float(steps.weight @ checks.expected_score(score, steps.rate, steps.rate) / total)
     # Costs are linear in the events, so that a draw costs no decision anew.
     if_event, if_none = (score(ordered.score, np.full(ordered.score.size, y)) for y in (1.0, 0.0))
     saved = []
@@ -444,48 +407,38 @@ def _against_fit(
     for events in drawn_events(ordered, ordered.score, n_draws, rng):
         drawn = isotonic_fit_of(events, ordered.weight)
         taken = events @ if_event + (ordered.weight - events) @ if_none
-        saved.append(taken - drawn.weight @ expected_score(score, drawn.rate, drawn.rate))
+        saved.append(taken - drawn.weight @ checks.expected_score(score, drawn.rate, drawn.rate))
     return cost, min(repaired, cost), max(float(np.mean(saved)), 0.0) / float(total)
 
 
-def _against_truth(
-    problem: Problem, truth: FloatArray, cost_matrix: npt.ArrayLike | None, notion: str | Notion | None
-) -> tuple[float, float]:
+def _against_truth(problem: Problem, truth: FloatArray, cost_matrix: npt.ArrayLike | None) -> tuple[float, float]:
     """Return the mean cost of decisions by the forecast and by the truth, to be expected under the truth."""
     simplex = as_simplex(problem)
     weight, prob = simplex.weight / simplex.weight.sum(), simplex.prob
-    left_out("notion", notion, "where the truth is known", hint="Pass the column of the event and its truth")
     if cost_matrix is None:
-        require(
-            prob.shape[1] == 2,
-            "cost_matrix must be given for more than two classes",
-            got=f"none for {prob.shape[1]}",
-            hint="Pass the cost of deciding j when i is true, or one column for one event",
-        )
+        must, got = "cost_matrix must be given for more than two classes", f"none for {prob.shape[1]}"
+        hint = "Pass the cost of deciding j when i is true, or one column for one event"
+        checks.require(prob.shape[1] == 2, must, got=got, hint=hint)
         p, q = prob[:, 1], truth[:, 1]
         best = float(weight @ (q * (1.0 - q)))
         return best + float(weight @ (p - q) ** 2), best
-    cost = as_cost_matrix(cost_matrix, prob.shape[1])
+    cost = thresholds.as_cost_matrix(cost_matrix, prob.shape[1])
     expected = truth @ cost
-    row = np.arange(len(prob))
-    taken, best_taken = (expected[row, cheapest(p, cost)[0]] for p in (prob, truth))
+    taken, best_taken = (expected[np.arange(len(prob)), thresholds.cheapest(p, cost)[0]] for p in (prob, truth))
     return float(weight @ taken), float(weight @ best_taken)
 
 
-def as_truth(
+def _as_truth(
     truth: npt.ArrayLike, problem: Problem, y_true: npt.ArrayLike, names: Sequence[Any] | None, data: Any
 ) -> FloatArray:
     """Return the true probabilities of the rows of a problem as a table."""
-    values = as_numbers("truth", truth)
-    rows = of_probabilities(data.get("rows", "as-given"))
+    values, rows = checks.as_numbers("truth", truth), of_probabilities(data.get("rows", "as-given"))
     as_forecast(values, input="probability", rows=rows, name="truth", remedies=OF_PROBABILITIES)
     n_rows, n_classes = len(as_labels(y_true)), as_simplex(problem).prob.shape[1]
     expected = (n_rows,) if isinstance(problem, BinaryProblem) else (n_rows, n_classes)
-    must, each_class = (
-        f"truth must have the shape of y_prob, {expected}",
-        "the true probability of each class in each row",
-    )
-    require(values.shape == expected, must, value=values.shape, hint=f"Pass {each_class}")
+    must = f"truth must have the shape of y_prob, {expected}"
+    hint = "Pass the true probability of each class in each row"
+    checks.require(values.shape == expected, must, value=values.shape, hint=hint)
     options = {key: value for key, value in data.items() if key != "input"} | {"rows": rows}
     return as_simplex(as_problem(y_true, values, column_names=names, **options)).prob
 
@@ -523,29 +476,21 @@ def plot_expected_cost(curve: ExpectedCostCurve, *, ax: Any = None, lowest: bool
     >>> from calibrant.decisions import expected_cost_curve
     >>> ax = expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8]).plot()
     """
-    import matplotlib.pyplot as plt
-
-    if ax is None:
-        ax = plt.subplots(figsize=(4.8, 4.0), layout="constrained")[1]
-    if trivial:
-        for cost, label, style in ((curve.never, "never", ":"), (curve.always, "always", "-.")):
-            ax.plot(curve.at, cost, color=_style.IDEAL, linestyle=style, linewidth=1, label=label, zorder=1.5)
+    ax = drawing.new_axes(ax)
+    for cost, label, style in ((curve.never, "never", ":"), (curve.always, "always", "-.")) if trivial else ():
+        ax.plot(curve.at, cost, color=_style.IDEAL, linestyle=style, linewidth=1, label=label, zorder=1.5)
     for number, panel in enumerate(curve.panels):
         colour, mean = _style.colour(number), f"{panel.name}: {panel.mean_cost:.4f}"
         ax.plot(curve.at, panel.cost, color=colour, linewidth=1.6, label=mean, zorder=3)
-        if not lowest:
-            continue
-        if len(curve.panels) == 1:
-            ax.fill_between(
-                curve.at, panel.lowest, panel.cost, color=_style.GAP_FILL, linewidth=0, label="regret", zorder=1.2
-            )
-        best = f"at best: {panel.mean_lowest:.4f}"
-        dashes = _style.dashes(number, len(curve.panels))
-        ax.plot(curve.at, panel.lowest, color=colour, linestyle=dashes, linewidth=1.4, label=best, zorder=3.2)
+        if lowest and len(curve.panels) == 1:
+            look = {"color": _style.GAP_FILL, "linewidth": 0, "label": "regret", "zorder": 1.2}
+            ax.fill_between(curve.at, panel.lowest, panel.cost, **look)
+        if lowest:
+            best, dashes = f"at best: {panel.mean_lowest:.4f}", _style.dashes(number, len(curve.panels))
+            ax.plot(curve.at, panel.lowest, color=colour, linestyle=dashes, linewidth=1.4, label=best, zorder=3.2)
     across, up = LABELS[curve.axis]
     highest = max(float(panel.cost.max()) for panel in curve.panels)
     ax.set(xlabel=across, ylabel=up, xlim=(0, 1), ylim=(0, max(1.15 * highest, 1e-3)))
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    legend_above(ax)
+    drawing.grid(ax)
+    drawing.legend_above(ax)
     return ax

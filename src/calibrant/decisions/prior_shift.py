@@ -12,18 +12,8 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core import arrays as links
+from calibrant._core import border
 from calibrant._core.arrays import FloatArray, columns_of
-from calibrant._core.border import (
-    Input,
-    Labels,
-    Named,
-    as_forecast,
-    as_labels,
-    as_problem,
-    as_weights,
-    classes_of_columns,
-    classes_of_score,
-)
 from calibrant._core.checks import as_numbers, choice, each, left_out, number, one_each, require, some, together
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import SUM_TOLERANCE, Forecast, Rows, SimplexProblem, Weights, as_simplex
@@ -74,31 +64,21 @@ WORST = 1e10
 """A larger condition number means that the predictions cannot tell some classes apart."""
 
 
-class Solution(NamedTuple):
-    """Shares, their errors before they were put on the simplex, what they leave unexplained, and the condition number."""
+def black_box_prior(
+    labelled: SimplexProblem, new: FloatArray, new_weights: Weights, *, soft: bool
+) -> tuple[FloatArray, FloatArray, float, float]:
+    """Return the shares, their standard errors, what they leave unexplained, and the condition of the confusion matrix.
 
-    prior: FloatArray
-    standard_error: FloatArray
-    residual: float
-    condition: float
-
-
-def black_box_prior(labelled: SimplexProblem, new: FloatArray, new_weights: Weights, *, soft: bool) -> Solution:
-    """Solve  C q = m,  where C[i, j] is how often i is predicted when j is true, and m how often among the new rows.
-
-    Where C is singular the shares stay at those of the labelled rows in the directions that it does not see.
+    ``soft`` averages the probabilities, otherwise the predicted classes count.
     """
-    old_said, new_said = _said(labelled.prob, soft), _said(new, soft)
     n_classes = new.shape[1]
+    old_said, new_said = (prob if soft else np.eye(n_classes)[prob.argmax(axis=1)] for prob in (labelled.prob, new))
     confusion, spread = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes, n_classes))
-    for j in range(n_classes):
+    must = "old_true must hold every class for a confusion matrix"
+    hint = "Pass labelled rows of each, or method='em' with old_prior"
+    for j, name in enumerate(labelled.classes.tolist()):
         rows = labelled.label == j
-        require(
-            rows.any(),
-            "old_true must hold every class for a confusion matrix",
-            got=f"none of {labelled.classes[j].item()!r}",
-            hint="Pass labelled rows of each, or method='em' with old_prior",
-        )
+        require(rows.any(), must, got=f"none of {name!r}", hint=hint)
         confusion[:, j], spread[j] = _mean(old_said[rows], labelled.weights.part(rows))
     mean, mean_spread = _mean(new_said, new_weights)
     condition = float(np.linalg.cond(confusion))
@@ -114,7 +94,7 @@ def black_box_prior(labelled: SimplexProblem, new: FloatArray, new_weights: Weig
     prior = on_simplex(raw)
     covariance = inverse @ (mean_spread + np.tensordot(raw**2, spread, 1)) @ inverse.T
     error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return Solution(prior, error, float(np.abs(confusion @ prior - mean).max()), condition)
+    return prior, error, float(np.abs(confusion @ prior - mean).max()), condition
 
 
 def on_simplex(values: FloatArray) -> FloatArray:
@@ -125,11 +105,6 @@ def on_simplex(values: FloatArray) -> FloatArray:
     shares: FloatArray = np.maximum(values - shift, 0.0)
     shares /= shares.sum()
     return shares
-
-
-def _said(prob: FloatArray, soft: bool) -> FloatArray:
-    """Return the prediction of each row as a row of the identity, or the probabilities themselves."""
-    return prob if soft else np.eye(prob.shape[1])[prob.argmax(axis=1)]
 
 
 def _mean(rows: FloatArray, weights: Weights) -> tuple[FloatArray, FloatArray]:
@@ -152,11 +127,24 @@ class Received(NamedTuple):
     is_column: bool
     names: Names
 
+    def reweighed(self, log_factor: FloatArray) -> FloatArray:
+        """Return the probabilities times a factor for each class, scaled so that rows sum to one, in the shape given.
 
-def received(y_prob: npt.ArrayLike, *, input: Input, rows: Rows) -> Received:
+        Rows of which no class stays possible are left as they are.
+        """
+        forecast = self.forecast
+        log_prob = forecast.values if forecast.is_logit else _log(forecast.values)
+        logarithm = log_prob + log_factor
+        impossible = np.isneginf(logarithm).all(axis=1)
+        logarithm[impossible] = log_prob[impossible]
+        prob = links.prob_of_logit(logarithm)
+        return prob[:, 1].copy() if self.is_column else prob
+
+
+def received(y_prob: npt.ArrayLike, *, input: border.Input, rows: Rows) -> Received:
     """Return the forecast that a function is called with."""
     values = as_numbers("y_prob", y_prob)
-    return Received(as_forecast(values, input=input, rows=rows), values.ndim == 1, names_of(y_prob))
+    return Received(border.as_forecast(values, input=input, rows=rows), values.ndim == 1, names_of(y_prob))
 
 
 def numbers_of(name: str, values: npt.ArrayLike, hint: str) -> FloatArray:
@@ -180,26 +168,21 @@ def names_of(data: npt.ArrayLike) -> Names:
 
 def shared_names(**forecasts: npt.ArrayLike | None) -> Names:
     """Return the names of the columns of forecasts that belong together, the ones and the others in the same order."""
-    named = [
-        (argument, found)
-        for argument, data in forecasts.items()
-        if data is not None and (found := names_of(data)) is not None
-    ]
-    for argument, found in named[1:]:
-        require(
-            list(found) == list(named[0][1]),
-            f"{named[0][0]} and {argument} must have the same columns in the same order",
-            got=f"{_some(named[0][1])} and {_some(found)}",
-            hint="Put the columns of one in the order of the other",
-        )
-    return named[0][1] if named else None
+    named = {argument: names_of(data) for argument, data in forecasts.items() if data is not None}
+    known = [(argument, names) for argument, names in named.items() if names is not None]
+    for argument, names in known[1:]:
+        first, own = known[0]
+        must = f"{first} and {argument} must have the same columns in the same order"
+        got, hint = f"{_some(own)} and {_some(names)}", "Put the columns of one in the order of the other"
+        require(list(names) == list(own), must, got=got, hint=hint)
+    return known[0][1] if known else None
 
 
-def classes_of(n_classes: int, labels: Sequence[Any] | None, names: Names) -> Labels:
+def classes_of(n_classes: int, labels: Sequence[Any] | None, names: Names) -> border.Labels:
     """Return the class of each column where no row is labelled: as told, or the columns' names if they are words."""
     if labels is None and names is not None and all(isinstance(name, str) for name in names):
-        return classes_of_columns(np.asarray(names), n_classes, None, names)
-    return classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels)
+        return border.classes_of_columns(np.asarray(names), n_classes, None, names)
+    return border.classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels)
 
 
 def _some(names: Sequence[Any], most: int = 5) -> str:
@@ -207,10 +190,6 @@ def _some(names: Sequence[Any], most: int = 5) -> str:
 
 
 # Shares of the classes: given as numbers, checked, and put into a forecast
-
-
-LEAST_TOTAL = 1e-290
-"""Products whose sum is smaller have lost digits, or all of them."""
 
 
 def as_event_share(name: str, value: object, *, positive: bool = False) -> float:
@@ -235,44 +214,12 @@ def as_prior(name: str, prior: npt.ArrayLike, n_classes: int, *, positive: bool 
     require(abs(shares.sum() - 1.0) <= SUM_TOLERANCE, must, got=f"{shares.sum():.6g}", hint="Divide them by their sum")
     unknown = "A forecast knows nothing of a class that never occurred: leave its column out"
     each(name, shares, (shares > 0) | (not positive), "be positive", hint=unknown)
-    normalised: FloatArray = shares / shares.sum()
-    return normalised
+    return np.asarray(shares / shares.sum())
 
 
-def reweighed(forecast: Forecast, log_factor: FloatArray) -> FloatArray:
-    """Multiply the probability of each class by a factor and divide rows by their sums: the one mechanism of this package.
-
-    Factors are given as logarithms, since their ratios may overflow; minus infinity is a factor of zero. Logits are shifted, so
-    that nothing is lost at their ends. A row that has all of its probability on classes of factor zero stays as it is.
-    """
-    log_factor = log_factor - log_factor.max()
-    if forecast.is_logit:
-        return links.prob_of_logit(forecast.values + log_factor)
-    product = forecast.values * np.exp(log_factor)
-    total = product.sum(axis=1, keepdims=True)
-    small = total[:, 0] < LEAST_TOTAL
-    if small.any():
-        product[small] = _from_logarithms(forecast.values[small], log_factor)
-        total[small] = product[small].sum(axis=1, keepdims=True)
-    product /= total
-    return product
-
-
-def log_of(share: FloatArray) -> FloatArray:
-    """Return logarithms; of zero minus infinity."""
+def _log(share: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
-        logarithm: FloatArray = np.log(share)
-    return logarithm
-
-
-def _from_logarithms(prob: FloatArray, log_factor: FloatArray) -> FloatArray:
-    """Return products divided by the largest of their row, where the products themselves vanish."""
-    log_prob = log_of(prob)
-    logarithm = log_prob + log_factor
-    impossible = np.isneginf(logarithm).all(axis=1)
-    logarithm[impossible] = log_prob[impossible]
-    scaled: FloatArray = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
-    return scaled
+        return np.log(share)
 
 
 # Probabilities for other shares of the classes: known new shares, and what sampling or weights did in training
@@ -286,7 +233,7 @@ def shift_prior(
     *,
     old_prior: npt.ArrayLike,
     new_prior: npt.ArrayLike,
-    input: Input = "probability",
+    input: border.Input = "probability",
     rows: Rows = "as-given",
 ) -> FloatArray:
     """Adjust calibrated probabilities to new shares of the classes.
@@ -334,11 +281,9 @@ def shift_prior(
     >>> shift_prior([0.2, 0.5], old_prior=0.5, new_prior=0.8)
     array([0.5, 0.8])
     """
-    forecast, is_column, _ = received(y_prob, input=input, rows=rows)
-    n_classes = forecast.shape[1]
-    old = as_prior("old_prior", old_prior, n_classes, positive=True)
-    new = as_prior("new_prior", new_prior, n_classes)
-    return _shaped(reweighed(forecast, log_of(new) - np.log(old)), is_column)
+    new = received(y_prob, input=input, rows=rows)
+    old = as_prior("old_prior", old_prior, new.forecast.shape[1], positive=True)
+    return new.reweighed(_log(as_prior("new_prior", new_prior, new.forecast.shape[1])) - np.log(old))
 
 
 def undo_undersampling(
@@ -346,7 +291,7 @@ def undo_undersampling(
     kept: Factor,
     *,
     labels: Sequence[Any] | None = None,
-    input: Input = "probability",
+    input: border.Input = "probability",
     rows: Rows = "as-given",
 ) -> FloatArray:
     """Correct the probabilities of a model that was trained on classes sampled at different rates.
@@ -393,12 +338,11 @@ def undo_undersampling(
     >>> undo_undersampling([0.5], 0.25)
     array([0.2])
     """
-    forecast, is_column, names = received(y_prob, input=input, rows=rows)
-    if forecast.shape[1] == 2 and is_single(kept):
+    new = received(y_prob, input=input, rows=rows)
+    if new.forecast.shape[1] == 2 and is_single(kept):
         hint = "Pass the share of the rows without the event that was kept, or a number for each class"
         kept = [number("kept", np.asarray(kept).item(), above=0.0, hint=hint), 1.0]
-    factor = _factors("kept", kept, forecast.shape[1], labels, names)
-    return _shaped(reweighed(forecast, -np.log(factor)), is_column)
+    return new.reweighed(-np.log(_factors("kept", kept, new, labels)))
 
 
 def undo_class_weight(
@@ -407,7 +351,7 @@ def undo_class_weight(
     *,
     train_prior: npt.ArrayLike | None = None,
     labels: Sequence[Any] | None = None,
-    input: Input = "probability",
+    input: border.Input = "probability",
     rows: Rows = "as-given",
 ) -> FloatArray:
     """Correct the probabilities of a model that was trained with class weights.
@@ -452,57 +396,40 @@ def undo_class_weight(
     >>> undo_class_weight([0.5], {1: 9})
     array([0.1])
     """
-    forecast, is_column, names = received(y_prob, input=input, rows=rows)
-    n_classes = forecast.shape[1]
-    if isinstance(class_weight, str):
-        require(
-            class_weight == "balanced" and train_prior is not None,
-            "class_weight must be numbers, or 'balanced' with train_prior",
-            got=f"{class_weight!r} and train_prior={train_prior!r}",
-            hint="Pass the weights, or the shares of the classes in training",
-        )
-        classes_of(n_classes, labels, names)
-        log_factor = np.log(as_prior("train_prior", cast("npt.ArrayLike", train_prior), n_classes, positive=True))
-    else:
+    new = received(y_prob, input=input, rows=rows)
+    if not isinstance(class_weight, str):
         left_out("train_prior", train_prior, "unless class_weight is 'balanced'", hint="Weights say all")
-        if isinstance(class_weight, Mapping):
-            classes = _classes_of_keys(class_weight, n_classes, labels, names)
-            class_weight = dict.fromkeys(classes, 1.0) | dict(class_weight)
-        log_factor = -np.log(_factors("class_weight", class_weight, n_classes, labels, names))
-    return _shaped(reweighed(forecast, log_factor), is_column)
+        return new.reweighed(-np.log(_factors("class_weight", class_weight, new, labels, rest=1.0)))
+    must = "class_weight must be numbers, or 'balanced' with train_prior"
+    got = f"{class_weight!r} and train_prior={train_prior!r}"
+    hint = "Pass the weights, or the shares in training"
+    require(class_weight == "balanced" and train_prior is not None, must, got=got, hint=hint)
+    classes_of(new.forecast.shape[1], labels, new.names)
+    return new.reweighed(
+        np.log(as_prior("train_prior", cast("npt.ArrayLike", train_prior), new.forecast.shape[1], positive=True))
+    )
 
 
-def _factors(name: str, factor: Factor, n_classes: int, labels: Sequence[Any] | None, names: Names) -> FloatArray:
-    """Return a positive number for each class."""
-    classes_of(n_classes, labels, names)  # labels that make no sense are refused, needed or not
+def _factors(
+    name: str, factor: Factor, new: Received, labels: Sequence[Any] | None, rest: float | None = None
+) -> FloatArray:
+    """Return the number of each class in column order, of a dict by its keys; ``rest`` is that of classes it leaves out."""
+    n_classes, names = new.forecast.shape[1], new.names
+    classes = classes_of(n_classes, labels, names).tolist()  # labels that make no sense are refused, needed or not
     if isinstance(factor, Mapping):
-        classes = _classes_of_keys(factor, n_classes, labels, names)
-        require(
-            set(factor) == set(classes),
-            f"{name} must have a number for each class, {', '.join(map(repr, classes[:5]))}",
-            got=f"keys {', '.join(map(repr, list(factor)[:5]))}",
-            hint="Pass labels= if the columns are other classes",
-        )
-        factor = [factor[c] for c in classes]
+        if labels is None and not (names is not None and set(factor) <= set(names)):
+            classes = classes_of(n_classes, None, None).tolist()  # keys are no names of columns: the classes by number
+        given = factor if rest is None else dict.fromkeys(classes, rest) | dict(factor)
+        must = f"{name} must have a number for each class, {', '.join(map(repr, classes[:5]))}"
+        got, hint = f"keys {', '.join(map(repr, list(given)[:5]))}", "Pass labels= if the columns are other classes"
+        require(set(given) == set(classes), must, got=got, hint=hint)
+        factor = [given[c] for c in classes]
     must = f"{name} must hold a number for each of the {n_classes} classes"
     require(not is_single(factor), must, value=factor, hint="Pass a sequence in column order")
     numbers = numbers_of(name, factor, "Pass a number for each class in column order")
     one_each(name, numbers, n_classes, "number")
     each(name, numbers, numbers > 0, "be positive", hint="A class that training never saw cannot be put back")
     return numbers
-
-
-def _classes_of_keys(
-    keys: Mapping[Any, float], n_classes: int, labels: Sequence[Any] | None, names: Names
-) -> list[Any]:
-    """Return the classes of the columns: their names, if all keys are such."""
-    if labels is None and names is not None and set(keys) <= set(names):
-        return list(classes_of(n_classes, None, names).tolist())
-    return list(classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels).tolist())
-
-
-def _shaped(prob: FloatArray, is_column: bool) -> FloatArray:
-    return prob[:, 1].copy() if is_column else prob
 
 
 # Shares of the classes in unlabelled rows, estimated from the forecast alone
@@ -558,8 +485,7 @@ class PriorEstimate(Result):
     @property
     def class_weight(self) -> FloatArray:
         """New share over old share of each class: importance weights for old rows."""
-        weight: FloatArray = self.prior / self.old_prior
-        return weight
+        return np.asarray(self.prior / self.old_prior)
 
     def __repr__(self) -> str:
         shown = [f"{c}: {q:.4g}" for c, q in zip(self.classes.tolist(), self.prior.tolist(), strict=True)]
@@ -578,7 +504,7 @@ def estimate_prior(
     sample_weight: npt.ArrayLike | None = None,
     labels: Sequence[Any] | None = None,
     pos_label: Any = None,
-    input: Input = "probability",
+    input: border.Input = "probability",
     rows: Rows = "as-given",
 ) -> PriorEstimate:
     """Estimate the shares of the classes in rows without labels, from the forecast alone.
@@ -658,76 +584,53 @@ def estimate_prior(
     """
     choice("method", method, METHODS)
     new = received(y_prob, input=input, rows=rows)
-    forecast = new.forecast
-    weights = as_weights(sample_weight, forecast.shape[0])
-    require(
-        pos_label is None or new.is_column,
-        "pos_label must be left out when y_prob is a table",
-        got=f"{pos_label!r} for {forecast.shape[1]} columns",
-        hint="Pass labels= to name the columns",
-    )
+    n_rows, n_classes = new.forecast.shape
+    weights = border.as_weights(sample_weight, n_rows)
+    must, got = "pos_label must be left out when y_prob is a table", f"{pos_label!r} for {n_classes} columns"
+    require(pos_label is None or new.is_column, must, got=got, hint="Pass labels= to name the columns")
     names = new.names if old_prob is None else shared_names(y_prob=y_prob, old_prob=old_prob)
     options = {"labels": labels, "pos_label": pos_label, "input": input, "rows": rows}
-    labelled = _labelled(old_true, old_prob, old_weight, forecast.shape[1], names, options)
+    labelled = _labelled(old_true, old_prob, old_weight, n_classes, names, options)
     if labelled is None:
         classes = _classes(new, labels, pos_label)
-        require(
-            old_prior is not None,
-            "old shares of the classes must be known",
-            got="neither old_prior nor labelled rows",
-            hint="Pass old_prior=, or old_true= and old_prob= of rows from before the change",
-        )
-        old = as_prior("old_prior", cast("npt.ArrayLike", old_prior), forecast.shape[1], positive=True)
+        hint = "Pass old_prior=, or old_true= and old_prob= of rows from before the change"
+        must = "old shares of the classes must be known"
+        require(old_prior is not None, must, got="neither old_prior nor labelled rows", hint=hint)
     else:
         classes = labelled.classes
-        shares = np.bincount(labelled.label, labelled.weight, forecast.shape[1]) / labelled.weight.sum()
-        old = as_prior(
-            "old_prior, the shares of old_true," if old_prior is None else "old_prior",
-            shares if old_prior is None else old_prior,
-            forecast.shape[1],
-            positive=method == "em" or old_prior is not None,
-        )
-    if method == "em":
-        rare = "Leave out the column of a class that hardly ever occurs"
-        each("old_prior", old, old >= LEAST_SHARE, f"be at least {LEAST_SHARE:g}", hint=rare)
-        covariance = _covariance(labelled, old) if labelled is not None and old_prior is None else None
-        return _by_likelihood(forecast, weights, classes, old, covariance)
-    before = "Pass old_true= and old_prob= of rows from before the change, or method='em'"
-    require(labelled is not None, f"method {method!r} needs labelled rows", got="none", hint=before)
+    name, shares, positive = "old_prior", old_prior, True
+    if labelled is not None and old_prior is None:
+        name, positive = "old_prior, the shares of old_true,", method == "em"
+        shares = np.bincount(labelled.label, labelled.weight, n_classes) / labelled.weight.sum()
+    old = as_prior(name, cast("npt.ArrayLike", shares), n_classes, positive=positive)
     kept = weights.values > 0
-    found = black_box_prior(
-        cast("SimplexProblem", labelled), forecast.prob[kept], weights.part(kept), soft=method == "bbse-soft"
-    )
-    return PriorEstimate(classes, found.prior, old, found.standard_error, method, 0, found.residual, found.condition)
-
-
-def _by_likelihood(
-    forecast: Forecast,
-    weights: Weights,
-    classes: npt.NDArray[np.generic],
-    old: FloatArray,
-    old_covariance: FloatArray | None,
-) -> PriorEstimate:
-    kept = weights.values > 0
-    prob, weights = (forecast.prob, weights) if kept.all() else (forecast.prob[kept], weights.part(kept))
-    found = most_likely_shares(prob / old, weights.values, old)
+    prob, part = new.forecast.prob[kept], weights.part(kept)
+    if method != "em":
+        hint = "Pass old_true= and old_prob= of rows from before the change, or method='em'"
+        require(labelled is not None, f"method {method!r} needs labelled rows", got="none", hint=hint)
+        soft = method == "bbse-soft"
+        prior, error, residual, condition = black_box_prior(cast("SimplexProblem", labelled), prob, part, soft=soft)
+        return PriorEstimate(classes, prior, old, error, method, 0, residual, condition)
+    rare = "Leave out the column of a class that hardly ever occurs"
+    each("old_prior", old, old >= LEAST_SHARE, f"be at least {LEAST_SHARE:g}", hint=rare)
+    covariance = _covariance(labelled, old) if labelled is not None and old_prior is None else None
+    found = most_likely_shares(prob / old, part.values, old)
     if not found.point.gap <= GAP:
         warn(
             f"the maximum of the likelihood is not certified: it may be higher by {found.point.gap:.2g} nats a row after "
             f"{found.n_iter} steps. Check that classes differ.",
             ConvergenceWarning,
         )
-    error, condition = standard_errors(found, weights.effective_rows, old, old_covariance)
+    error, condition = standard_errors(found, part.effective_rows, old, covariance)
     return PriorEstimate(classes, found.point.x, old, error, "em", found.n_iter, found.point.gap, condition)
 
 
 def _covariance(labelled: SimplexProblem, shares: FloatArray) -> FloatArray:
     """Return the covariance matrix of the shares of labelled rows."""
-    each = np.bincount(labelled.label, labelled.weights.of_variance, shares.size)
-    crossed = np.outer(each, shares)
-    away = np.diag(each) - crossed - crossed.T + each.sum() * np.outer(shares, shares)
-    covariance: FloatArray = away / labelled.weights.total**2
-    return covariance
+    of_class = np.bincount(labelled.label, labelled.weights.of_variance, shares.size)
+    crossed = np.outer(of_class, shares)
+    away = np.diag(of_class) - crossed - crossed.T + of_class.sum() * np.outer(shares, shares)
+    return np.asarray(away / labelled.weights.total**2)
 
 
 def _labelled(
@@ -735,25 +638,15 @@ def _labelled(
 ) -> SimplexProblem | None:
     """Return the labelled rows, if there are any."""
     if not together(old_true=old_true, old_prob=old_prob):
-        require(
-            old_weight is None,
-            "old_weight must be given with labelled rows",
-            got="neither old_true nor old_prob",
-            hint="Weights of the rows of y_prob are sample_weight",
-        )
+        must, hint = "old_weight must be given with labelled rows", "Weights of the rows of y_prob are sample_weight"
+        require(old_weight is None, must, got="neither old_true nor old_prob", hint=hint)
         return None
     values = as_numbers("old_prob", old_prob)
-    forecast = as_forecast(values, input=options["input"], rows=options["rows"], name="old_prob")
-    require(
-        forecast.shape[1] == n_classes,
-        "old_prob and y_prob must have the same columns",
-        got=f"{forecast.shape[1]} classes and {n_classes}",
-        hint="Pass forecasts of one model",
-    )
-    named = Named("old_true", "old_prob", "old_weight")
-    return as_simplex(
-        as_problem(old_true, values, sample_weight=old_weight, column_names=names, named=named, **options)
-    )
+    own = border.as_forecast(values, input=options["input"], rows=options["rows"], name="old_prob").shape[1]
+    must, got = "old_prob and y_prob must have the same columns", f"{own} classes and {n_classes}"
+    require(own == n_classes, must, got=got, hint="Pass forecasts of one model")
+    options = {**options, "column_names": names, "named": border.Named("old_true", "old_prob", "old_weight")}
+    return as_simplex(border.as_problem(old_true, values, sample_weight=old_weight, **options))
 
 
 def _classes(new: Received, labels: Sequence[Any] | None, pos_label: Any) -> npt.NDArray[np.generic]:
@@ -761,6 +654,5 @@ def _classes(new: Received, labels: Sequence[Any] | None, pos_label: Any) -> npt
     classes = classes_of(new.forecast.shape[1], labels, new.names)
     if not new.is_column or pos_label is None:
         return classes
-    return classes_of_score(
-        classes if labels is not None else as_labels([pos_label]), labels=labels, pos_label=pos_label
-    )
+    known = border.as_labels([pos_label]) if labels is None else classes
+    return border.classes_of_score(known, labels=labels, pos_label=pos_label)

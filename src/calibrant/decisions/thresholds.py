@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,59 +29,34 @@ def as_cost_matrix(cost_matrix: npt.ArrayLike, n_classes: int) -> FloatArray:
     """Return ``cost[i, j]``, the cost of deciding j when i is true; columns beyond the classes are other decisions."""
     meaning = "Let cost_matrix[i][j] be the cost of deciding j when i is true"
     cost = numbers_of("cost_matrix", cost_matrix, meaning)
-    require(
-        cost.ndim == 2 and len(cost) == n_classes <= cost.shape[-1],
-        f"cost_matrix must have a row a class and a column a decision, shape ({n_classes}, {n_classes}) or wider",
-        got=f"shape {cost.shape}",
-        hint=meaning,
-    )
+    fits = cost.ndim == 2 and len(cost) == n_classes <= cost.shape[-1]
+    must = f"cost_matrix must have a row a class and a column a decision, shape ({n_classes}, {n_classes}) or wider"
+    require(fits, must, got=f"shape {cost.shape}", hint=meaning)
     in_a_row = "Add a number to the whole row: decisions depend on differences within a row alone"
     each("cost_matrix", cost, cost >= 0, "not be negative", hint=in_a_row)
     unit = "Divide all costs by one number: decisions stay the same"
     each("cost_matrix", cost, cost <= MOST_COST, f"be at most {MOST_COST:g}", hint=unit)
     i, j = first(cost[:, :n_classes] < np.diag(cost)[:, None])  # (0, 0), which fits, where all do
-    require(
-        cost[i, j] >= cost[i, i],
-        "a right decision must not cost more than a wrong one",
-        got=f"{cost[i, i]:g} for deciding {i} and {cost[i, j]:g} for deciding {j} when {i} is true",
-        hint="Rows are the classes that are true, columns the decisions",
-    )
+    got = f"{cost[i, i]:g} for deciding {i} and {cost[i, j]:g} for deciding {j} when {i} is true"
+    must = "a right decision must not cost more than a wrong one"
+    hint = "Rows are the classes that are true, columns the decisions"
+    require(cost[i, j] >= cost[i, i], must, got=got, hint=hint)
     return cost
-
-
-def as_cost(name: str, value: object) -> float:
-    """Return one cost."""
-    return number(name, value, least=0.0, hint="Pass 1.0, say; a gain is a cost of the other decision")
-
-
-def zero_one(n_classes: int) -> FloatArray:
-    """Return the costs under which every error costs one."""
-    return 1.0 - np.eye(n_classes)
 
 
 def column_names(classes: npt.NDArray[np.generic], n_decisions: int, extra: object) -> npt.NDArray[np.generic]:
     """Return the name of each decision: of the classes, and of the columns beyond them."""
     wanted = n_decisions - len(classes)
+    names: Any = [extra] if isinstance(extra, str) else extra.tolist() if isinstance(extra, np.ndarray) else extra
     if extra is None:
         names = ["abstain"] if wanted == 1 else [f"abstain {number}" for number in range(1, wanted + 1)]
-    else:
-        names = _texts(extra)
-    require(
-        len(names) == wanted and len({*names, *map(str, classes.tolist())}) == n_decisions,
-        f"extra must name each of the {wanted} decisions beyond the classes once",
-        value=names,
-        hint="Pass one new name for each further column of cost_matrix",
-    )
-    return np.array([*classes.tolist(), *names], dtype=object) if names else classes
-
-
-def _texts(extra: object) -> list[str]:
-    """Return one name, or several, as a list."""
-    names: Any = [extra] if isinstance(extra, str) else extra.tolist() if isinstance(extra, np.ndarray) else extra
     fits = isinstance(names, Sequence) and all(isinstance(name, str) for name in names)
-    must = "extra must be a name, or a sequence of names"
-    require(fits, must, value=extra, hint="Pass 'ask', say", error=TypeError)
-    return [str(name) for name in names]
+    must, hint = "extra must be a name, or a sequence of names", "Pass 'ask', say"
+    require(fits, must, value=extra, hint=hint, error=TypeError)
+    fits = len(names) == wanted and len({*names, *map(str, classes.tolist())}) == n_decisions
+    must = f"extra must name each of the {wanted} decisions beyond the classes once"
+    require(fits, must, value=list(names), hint="Pass one new name for each further column of cost_matrix")
+    return np.array([*classes.tolist(), *names], dtype=object) if len(names) else classes
 
 
 # The optimal threshold of a calibrated probability, from costs and from shares of the classes
@@ -153,12 +128,9 @@ def optimal_threshold(
         old = Fraction(as_event_share("old_prior", old_prior, positive=True))
         new = Fraction(as_event_share("new_prior", new_prior))
         a, b = a * old * (1 - new), b * new * (1 - old)
-    require(
-        a + b != 0,
-        "some error that can happen must cost more than the right decision",
-        got="costs under which every decision is as good",
-        hint="Pass cost_false_positive=1 and cost_false_negative=1 to count errors",
-    )
+    must = "some error that can happen must cost more than the right decision"
+    hint = "Pass cost_false_positive=1 and cost_false_negative=1 to count errors"
+    require(a + b, must, got="costs under which every decision is as good", hint=hint)
     return float(a / (a + b))
 
 
@@ -168,12 +140,6 @@ def threshold_of(cost: FloatArray) -> float | None:
     a = Fraction(false_positive) - Fraction(true_negative)
     b = Fraction(false_negative) - Fraction(true_positive)
     return float(a / (a + b)) if a + b > 0 else None
-
-
-def as_threshold(threshold: object) -> float:
-    """Return a threshold in [0, 1]."""
-    hint = "It is compared with probabilities; see optimal_threshold"
-    return number("threshold", threshold, least=0.0, most=1.0, hint=hint)
 
 
 def as_places(name: str, values: npt.ArrayLike) -> FloatArray:
@@ -187,15 +153,13 @@ def as_places(name: str, values: npt.ArrayLike) -> FloatArray:
 
 def _excess(decided: str, true: str, wrong: float, right: float) -> Fraction:
     """Return what a wrong decision costs beyond the right one, as a fraction: products of those neither round nor vanish."""
-    wrong_cost = as_cost(f"cost_false_{decided}", wrong)
-    right_cost = as_cost(f"cost_true_{true}", right)
-    require(
-        right_cost <= wrong_cost,
-        "a right decision must not cost more than the wrong one",
-        got=f"cost_true_{true}={right!r} and cost_false_{decided}={wrong!r}",
-        hint="Check which cost is which",
-    )
-    return Fraction(wrong_cost) - Fraction(right_cost)
+    names = (f"cost_false_{decided}", f"cost_true_{true}")
+    gain = "Pass 1.0, say; a gain is a cost of the other decision"
+    more, less = (number(name, cost, least=0.0, hint=gain) for name, cost in zip(names, (wrong, right), strict=True))
+    must = "a right decision must not cost more than the wrong one"
+    got = f"{names[1]}={right!r} and {names[0]}={wrong!r}"
+    require(less <= more, must, got=got, hint="Check which cost is which")
+    return Fraction(more) - Fraction(less)
 
 
 # Decisions of least expected cost
@@ -231,8 +195,7 @@ class Decisions(Result):
     @property
     def named(self) -> npt.NDArray[np.generic]:
         """Name of the decision in each row, shape (n,)."""
-        named: npt.NDArray[np.generic] = self.names[self.decision]
-        return named
+        return np.asarray(self.names[self.decision])
 
     @property
     def _text(self) -> npt.NDArray[np.generic]:
@@ -329,6 +292,9 @@ def cheapest(prob: FloatArray, cost: FloatArray) -> tuple[IntArray, FloatArray]:
 # One event, and one or several forecasts of it by their names
 
 
+P = TypeVar("P", bound=Any)
+
+
 def events_of(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None,
@@ -340,49 +306,34 @@ def events_of(
     some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
     distinct_names("forecasts", forecasts)
     problems = {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
-    first, *others = problems
-    for name in others:
-        _require_same_event(first, problems[first], name, problems[name])
+    (first, one), *others = problems.items()
+    for name, other in others:
+        same = np.array_equal(one.outcome, other.outcome) and np.array_equal(one.weight, other.weight)
+        differ = int((one.outcome != other.outcome).sum()) if one.size == other.size else max(one.size, other.size)
+        got = f"{first!r} and {name!r}, whose events differ in {differ} of {one.size} rows"
+        hint = "Pass the forecasts one at a time"
+        require(same, "there must be one event for all forecasts", got=got, hint=hint)
     return problems
-
-
-def _require_same_event(first: str, one: BinaryProblem, name: str, other: BinaryProblem) -> None:
-    """Refuse a forecast of another event: shares of events and costs are those of the first."""
-    same = np.array_equal(one.outcome, other.outcome) and np.array_equal(one.weight, other.weight)
-    differ = int((one.outcome != other.outcome).sum()) if one.size == other.size else max(one.size, other.size)
-    require(
-        same,
-        "there must be one event for all forecasts",
-        got=f"{first!r} and {name!r}, whose events differ in {differ} of {one.size} rows",
-        hint="Pass the forecasts one at a time",
-    )
 
 
 def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
     """Return the one binary problem of a notion; by default that of the event of two classes."""
-    require(
-        notion is not None or problem.classes.size == 2,
-        "y_prob must speak of one event",
-        got=f"{problem.classes.size} classes",
-        hint="Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction",
-    )
+    is_said, got = notion is not None or problem.classes.size == 2, f"{problem.classes.size} classes"
+    hint = "Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction"
+    require(is_said, "y_prob must speak of one event", got=got, hint=hint)
     chosen = as_notion(notion, problem)
-    problems = list(chosen.split(problem))
-    require(
-        len(problems) == 1,
-        "notion must speak of one event",
-        got=f"{chosen.name!r}, which speaks of {len(problems)}",
-        hint="Choose one: notion=OneVsRest(name)",
-    )
-    return problems[0]
+    event, *others = chosen.split(problem)
+    got, hint = f"{chosen.name!r}, which speaks of {1 + len(others)}", "Choose one: notion=OneVsRest(name)"
+    require(not others, "notion must speak of one event", got=got, hint=hint)
+    return event
 
 
-def panel_named(panels: tuple[Any, ...], name: str) -> Any:
+def panel_named(panels: tuple[P, ...], name: str) -> P:
     """Return the panel of that name."""
-    for panel in panels:
-        if panel.name == name:
-            return panel
-    raise KeyError(f"{name!r} is no forecast of the curve; there are {', '.join(repr(p.name) for p in panels)}")
+    named = {panel.name: panel for panel in panels}
+    if name not in named:
+        raise KeyError(f"{name!r} is no forecast of the curve; there are {', '.join(map(repr, named))}")
+    return named[name]
 
 
 # The errors of deciding for an event from a threshold on: shares of rows, at many thresholds at once

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy.linalg import eigh
@@ -14,6 +15,7 @@ from scipy.special import expit
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import BoolArray, IntArray
+from calibrant.fit.log_loss import between_classes, blocks_of_classes, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise
 
 # Second derivatives H of a log loss, and A = H + diag(ridge): solutions, the diagonal of the inverse, and the determinant
@@ -23,51 +25,9 @@ JITTER = 1e-9
 """Added to the diagonal, relative to its largest entry, of a matrix that rounding has left without a factor."""
 
 
-class Curvature(ABC):
-    """Second derivatives of the log loss of all rows."""
-
-    most_inner: int
-    """Updates of precisions that are made with them."""
-
-    @abstractmethod
-    def times(self, w: FloatArray) -> FloatArray:
-        """Return H w."""
-
-    @abstractmethod
-    def with_ridge(self, ridge: FloatArray) -> Solvable:
-        """Return H + diag(ridge)."""
-
-
-class Looked(Protocol):
-    """Something with second derivatives, which are made when they are asked for."""
-
-    @property
-    def curvature(self) -> Curvature:
-        """Second derivatives."""
-
-
-class Solvable(ABC):
-    """A = H + diag(ridge)."""
-
-    inverse_diagonal: FloatArray
-    log_det: float
-
-    @abstractmethod
-    def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
-        """Return the solution for a right-hand side, perhaps with help of one that is near."""
-
-    def for_many(self) -> Solvable:
-        """Return the same, made ready for many solutions."""
-        return self
-
-    def at(self, look: Looked) -> Solvable:
-        """Return what solves with second derivatives elsewhere, as far as that is cheap."""
-        return self
-
-
 @dataclass(frozen=True, eq=False)
-class DenseCurvature(Curvature):
-    """The matrix H, shape (d, d)."""
+class DenseCurvature:
+    """The matrix H, shape (d, d); so many updates of precisions are made with it."""
 
     matrix: FloatArray
     most_inner = 30
@@ -76,12 +36,12 @@ class DenseCurvature(Curvature):
         """Return H w."""
         return self.matrix @ w
 
-    def with_ridge(self, ridge: FloatArray) -> Solvable:
-        """Return H + diag(ridge)."""
+    def with_ridge(self, ridge: FloatArray) -> Factored:
+        """Return A = H + diag(ridge)."""
         return Factored(self.matrix, ridge)
 
 
-class Factored(Solvable):
+class Factored:
     """A, factored by Cholesky."""
 
     def __init__(self, matrix: FloatArray, ridge: FloatArray) -> None:
@@ -92,15 +52,23 @@ class Factored(Solvable):
         solution: FloatArray = dpotrs(self.factor, right, lower=1)[0]
         return solution
 
+    def for_many(self) -> Factored:
+        """Return the same: it is ready for many solutions."""
+        return self
+
+    def at(self, look: Look) -> Factored:
+        """Return the same: to solve with second derivatives elsewhere is not cheap."""
+        return self
+
     @property
-    def inverse_diagonal(self) -> FloatArray:  # type: ignore[override]
+    def inverse_diagonal(self) -> FloatArray:
         """Diagonal of the inverse."""
         inverse = dtrtri(self.factor, lower=1)[0]
         diagonal: FloatArray = np.einsum("ij,ij->j", inverse, inverse)
         return diagonal
 
     @property
-    def log_det(self) -> float:  # type: ignore[override]
+    def log_det(self) -> float:
         """Logarithm of the determinant."""
         return 2.0 * float(np.log(self.factor.diagonal()).sum())
 
@@ -130,59 +98,38 @@ LEAST_HALVED = 32
 """Features from which it is quicker to work out one half of a symmetric matrix."""
 
 
-class FeatureTable(ABC):
-    """Features of n rows; class j has the weights W[j], shape (F,)."""
-
-    n_features: int
-
-    @abstractmethod
-    def scores(self, weights: FloatArray) -> FloatArray:
-        """Return what weights, shape (K, F), add to the scores, shape (n, K)."""
-
-    @abstractmethod
-    def pulled(self, residual: FloatArray) -> FloatArray:
-        """Return the sums over rows of residuals, shape (n, K), times features, shape (K, F), in double precision.
-
-        The residuals of each row sum to zero.
-        """
-
-    @abstractmethod
-    def blocks(self, weight: FloatArray) -> FloatArray:
-        """Return the sums over rows of weights, shape (K, n), times products of the features of a class, shape (K, F, F)."""
-
-    @abstractmethod
-    def part(self, rows: slice | IntArray) -> FeatureTable:
-        """Return the features of some rows."""
-
-    @abstractmethod
-    def cast(self, dtype: type[np.floating]) -> FeatureTable:
-        """Return the same in another precision."""
-
-
 @dataclass(frozen=True, eq=False)
-class SameForAll(FeatureTable):
-    """Features of rows, shape (n, F), the same for all classes; ``own``, shape (K, m), tells which speak of a class."""
+class SameForAll:
+    """Features of rows, shape (n, F), the same for all classes; ``own``, shape (K, m), are those made of a class itself."""
 
     rows: FloatArray
     own: IntArray
 
+    @classmethod
+    def none(cls, n: int, n_classes: int) -> SameForAll:
+        """Return no features."""
+        return cls(np.empty((n, 0)), np.empty((n_classes, 0), dtype=np.intp))
+
     @property
-    def n_features(self) -> int:  # type: ignore[override]
+    def n_features(self) -> int:
         """Number of features."""
         return int(self.rows.shape[1])
 
     def scores(self, weights: FloatArray) -> FloatArray:
-        """Return what weights add to the scores."""
+        """Return what weights, shape (K, F), add to the scores, shape (n, K)."""
         return self.rows @ weights.T
 
     def pulled(self, residual: FloatArray) -> FloatArray:
-        """Return the sums of residuals times features; those of all classes sum to zero, but for rounding that is taken off."""
+        """Return the sums of residuals, shape (n, K), times features, shape (K, F), in double precision.
+
+        The residuals of each row sum to zero, and so do these of all classes, but for rounding that is taken off.
+        """
         pulled: FloatArray = (residual.T @ self.rows).astype(np.float64, copy=False)
         pulled -= pulled.mean(axis=0)
         return pulled
 
     def blocks(self, weight: FloatArray) -> FloatArray:
-        """Return the weighted sums of products."""
+        """Return the sums over rows of weights, shape (K, n), times products of the features of a class, shape (K, F, F)."""
         return np.stack([weighted_products(self.rows, own) for own in weight])
 
     def part(self, rows: slice | IntArray) -> FeatureTable:
@@ -195,13 +142,13 @@ class SameForAll(FeatureTable):
 
 
 @dataclass(frozen=True, eq=False)
-class OwnOfClass(FeatureTable):
+class OwnOfClass:
     """Features of a class itself, shape (F, n, K)."""
 
     own: FloatArray
 
     @property
-    def n_features(self) -> int:  # type: ignore[override]
+    def n_features(self) -> int:
         """Number of features."""
         return len(self.own)
 
@@ -235,32 +182,7 @@ class OwnOfClass(FeatureTable):
         return OwnOfClass(self.own.astype(dtype, copy=False))
 
 
-@dataclass(frozen=True)
-class NoFeatures(FeatureTable):
-    """Nothing but what all classes share."""
-
-    n_classes: int
-    n_features = 0
-
-    def scores(self, weights: FloatArray) -> FloatArray:
-        """Return zero."""
-        return np.zeros((1, self.n_classes))
-
-    def pulled(self, residual: FloatArray) -> FloatArray:
-        """Return no sums."""
-        return np.empty((self.n_classes, 0))
-
-    def blocks(self, weight: FloatArray) -> FloatArray:
-        """Return empty blocks."""
-        return np.empty((self.n_classes, 0, 0))
-
-    def part(self, rows: slice | IntArray) -> FeatureTable:
-        """Return the same."""
-        return self
-
-    def cast(self, dtype: type[np.floating]) -> FeatureTable:
-        """Return the same."""
-        return self
+FeatureTable = SameForAll | OwnOfClass
 
 
 def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
@@ -288,27 +210,8 @@ LEAST_VARIANCE = 1e-6
 """Variance that is left of a weight, at least, in units of that of its prior."""
 
 
-class ClassBlocks(ABC):
-    """The block of each class.
-
-    Attributes
-    ----------
-    inverse_diagonal : ndarray of shape (K, F)
-        Diagonals of the inverses.
-    log_det : float
-        Sum of the logarithms of the determinants.
-    """
-
-    inverse_diagonal: FloatArray
-    log_det: float
-
-    @abstractmethod
-    def solved(self, right: FloatArray) -> FloatArray:
-        """Return the solutions for right-hand sides, shape (K, F)."""
-
-
-class WholeBlocks(ClassBlocks):
-    """Blocks with their inverses."""
+class WholeBlocks:
+    """Blocks with their inverses, the diagonals of these, shape (K, F), and the sum of the logarithms of the determinants."""
 
     def __init__(self, blocks: FloatArray, ridge: FloatArray) -> None:
         self.log_det, self.inverses = 0.0, np.empty_like(blocks)
@@ -327,7 +230,7 @@ class WholeBlocks(ClassBlocks):
         return solution
 
 
-class FewDirections(ClassBlocks):
+class FewDirections:
     """Blocks of features that are the same for all classes, in the directions along which rows say more than the prior.
 
     With x scaled by the prior, these are the leading eigenvectors V of the sum of all blocks, and for each class its own
@@ -388,7 +291,8 @@ def _seen(
     scaled: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return orthonormal directions of all classes, (F, r), and of each, (K, F, m), and its block, (K, r + m, r + m)."""
-    common = _leading(total, RESOLVED * len(doubt))
+    values, vectors = eigh(total, driver="evd", check_finite=False)
+    common = vectors[:, (values > RESOLVED * len(doubt)) & (np.arange(len(values)) >= len(values) - MOST_DIRECTIONS)]
     beyond, mixed = _beyond(common, own)
     (n_classes, _, n_own), n_common = beyond.shape, common.shape[1]
     points = np.empty((len(scaled), n_common + n_own), scaled.dtype)
@@ -414,14 +318,6 @@ def _beyond(common: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:
     beyond[np.arange(len(own))[:, None], own, np.arange(own.shape[1])] += 1.0
     mixed = vectors * size[:, None, :]
     return beyond @ mixed, mixed
-
-
-def _leading(matrix: FloatArray, least: float) -> FloatArray:
-    """Return eigenvectors, shape (F, r), with eigenvalues above the least."""
-    values, vectors = eigh(matrix, driver="evd", check_finite=False)
-    some = (values > least) & (np.arange(len(values)) >= len(values) - MOST_DIRECTIONS)
-    leading: FloatArray = vectors[:, some]
-    return leading
 
 
 # A preconditioner for one softmax after another near the same weights: blocks of the classes, bordered by shared features
@@ -450,7 +346,9 @@ class Bordered:
         What is added to the diagonal.
     """
 
-    def __init__(self, blocks: ClassBlocks, of_shared: FloatArray, border: FloatArray, ridge: FloatArray) -> None:
+    def __init__(
+        self, blocks: WholeBlocks | FewDirections, of_shared: FloatArray, border: FloatArray, ridge: FloatArray
+    ) -> None:
         n_shared = len(of_shared)
         self.blocks, self.ridge = blocks, ridge[n_shared:].reshape(blocks.inverse_diagonal.shape)
         self.total = self.ridge.sum(axis=0)
@@ -486,53 +384,26 @@ BLOCK = 1 << 18
 """Numbers of the products of two features that are worked on at a time."""
 
 
-def matrix_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable) -> FloatArray:
+def matrix_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArray, table: SameForAll) -> FloatArray:
     """Return the whole matrix, shape (d, d), at probabilities, shape (n, K); other shapes as in `curvature_of_softmax`."""
     (n, n_classes), n_shared, n_rows = prob.shape, len(shared), table.n_features
-    rows = table.rows if isinstance(table, SameForAll) else np.empty((n, 0))
     of_shared, border = np.zeros((n_shared, n_shared)), np.zeros((n_shared * n_classes, n_rows))
     between = np.zeros((n_classes * (n_classes - 1) // 2, n_rows * (n_rows + 1) // 2))
     step = max(1, BLOCK // max(between.shape[1], n_shared * n_classes))
     for start in range(0, n, step):
         part = slice(start, start + step)
-        by_class, own = np.ascontiguousarray(prob[part].T), np.ascontiguousarray(rows[part].T)
+        by_class, own = np.ascontiguousarray(prob[part].T), np.ascontiguousarray(table.rows[part].T)
         weighted = by_class * weight[part]
         features = np.ascontiguousarray(shared[:, part].transpose(0, 2, 1))
         pulled = features - np.einsum("ski,ki->si", features, by_class)[:, None, :]
         pulled *= weighted
         of_shared += pulled.reshape(n_shared, -1) @ features.reshape(n_shared, -1).T
         border += pulled.reshape(len(border), own.shape[1]) @ own.T
-        between += _products(weighted, by_class, 1) @ _products(own, own, 0).T
-    size = n_shared + n_classes * n_rows
-    matrix = np.empty((size, size))
-    matrix[:n_shared, :n_shared] = of_shared
-    matrix[:n_shared, n_shared:] = border.reshape(n_shared, -1)
-    matrix[n_shared:, :n_shared] = matrix[:n_shared, n_shared:].T
-    matrix[n_shared:, n_shared:] = _of_classes(between, n_classes, n_rows)
-    return matrix
-
-
-def _products(one: FloatArray, other: FloatArray, apart: int) -> FloatArray:
-    """Return the products of numbers f and g of each row, g >= f + apart, shape (pairs, n), from shapes (m, n)."""
-    m, n = other.shape
-    products, end = np.empty(((m - apart) * (m - apart + 1) // 2, n)), 0
-    for f in range(m - apart):
-        start, end = end, end + m - apart - f
-        np.multiply(one[f], other[f + apart :], out=products[start:end])
-    return products
-
-
-def _of_classes(between: FloatArray, n_classes: int, n_rows: int) -> FloatArray:
-    """Return the matrix whose blocks off the diagonal are told by half of their numbers, shape (pairs, pairs)."""
-    f, g = np.triu_indices(n_rows)
-    one = np.empty((len(between), n_rows, n_rows))
-    one[:, f, g] = one[:, g, f] = between
-    blocks = np.zeros((n_classes, n_rows, n_classes, n_rows))
-    j, k = np.triu_indices(n_classes, 1)
-    blocks[j, :, k, :] = blocks[k, :, j, :] = -one
-    for own in range(n_classes):
-        blocks[own, :, own, :] = -blocks[own].sum(axis=1)
-    return blocks.reshape(n_classes * n_rows, n_classes * n_rows)
+        between += between_classes(by_class, weighted, own)
+    size = n_classes * n_rows
+    border = border.reshape(n_shared, size)
+    of_classes = blocks_of_classes(between, n_classes, n_rows).reshape(size, size)
+    return np.block([[of_shared, border], [border.T, of_classes]])
 
 
 # Second derivatives of the log loss of a softmax: blocks  X_j' diag(p_j) X_j  of the classes less a Gram matrix, bordered
@@ -568,7 +439,7 @@ def curvature_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArra
     return SoftmaxCurvature(prob, weight, shared, table)
 
 
-class SoftmaxCurvature(Curvature):
+class SoftmaxCurvature:
     """Products with H, and its blocks."""
 
     most_inner = 3
@@ -627,18 +498,18 @@ class SoftmaxCurvature(Curvature):
         total: FloatArray = self.table.blocks(unit)[0].astype(np.float64)
         return total
 
-    def of_classes(self, ridge: FloatArray) -> ClassBlocks:
+    def of_classes(self, ridge: FloatArray) -> WholeBlocks | FewDirections:
         """Return the blocks with a ridge, shape (K, F)."""
         if isinstance(self.table, SameForAll) and self.table.n_features > MOST_WHOLE:
             return FewDirections(self.table.rows, self.table.own, self.doubt, self.total, ridge)
         return WholeBlocks(self.whole, ridge)
 
-    def with_ridge(self, ridge: FloatArray) -> Solvable:
-        """Return H + diag(ridge)."""
+    def with_ridge(self, ridge: FloatArray) -> BlockSolvable:
+        """Return A = H + diag(ridge)."""
         return BlockSolvable(self, ridge)
 
 
-class BlockSolvable(Solvable):
+class BlockSolvable:
     """A, with the inverses of its blocks."""
 
     better: Bordered | None = None
@@ -654,7 +525,9 @@ class BlockSolvable(Solvable):
         self.inverse_diagonal = np.append(self.of_shared.diagonal(), self.of_classes.inverse_diagonal)
 
     def preconditioned(self, right: FloatArray) -> FloatArray:
-        """Return the solution for the blocks alone."""
+        """Return the solution for the blocks alone, or for the better preconditioner, if it was made."""
+        if self.better:
+            return self.better.solved(right)
         n_shared = len(self.of_shared)
         table = right[n_shared:].reshape(self.curvature.prob.shape[1], -1)
         return np.append(self.of_shared @ right[:n_shared], self.of_classes.solved(table))
@@ -679,27 +552,21 @@ class BlockSolvable(Solvable):
         self.curvature.known = x, right - residual - self.ridge * x
         return x
 
-    def at(self, look: Looked) -> Solvable:
-        """Return the same blocks with products elsewhere."""
-        moved = look.curvature
-        return MovedSolvable(self, moved) if isinstance(moved, SoftmaxCurvature) else self
+    def at(self, look: Look) -> BlockSolvable:
+        """Return the same preconditioner with products elsewhere."""
+        moved = copy(self)
+        moved.curvature = cast(SoftmaxCurvature, look.curvature)
+        return moved
 
-    def for_many(self) -> Solvable:
+    def for_many(self) -> BlockSolvable:
         """Return the same with a better preconditioner for what is solved elsewhere, which is dearer to make."""
         if isinstance(self.curvature.table, SameForAll):
             self.better = Bordered(self.of_classes, self.curvature.of_shared, self.curvature.border, self.ridge)
         return self
 
 
-class MovedSolvable(BlockSolvable):
-    """A with products elsewhere, and a preconditioner that was made once."""
-
-    def __init__(self, near: BlockSolvable, curvature: SoftmaxCurvature) -> None:
-        self.curvature, self.ridge, self.near = curvature, near.ridge, near
-
-    def preconditioned(self, right: FloatArray) -> FloatArray:
-        """Return about the solution."""
-        return self.near.better.solved(right) if self.near.better else self.near.preconditioned(right)
+Curvature = DenseCurvature | SoftmaxCurvature
+Solvable = Factored | BlockSolvable
 
 
 # Logits that are linear in weights: the log loss of all rows, its gradient, and its second derivatives
@@ -709,96 +576,71 @@ ROUNDING_OF_SINGLE = 1e-7
 """As `ROUNDING`, where features are in single precision."""
 
 
-class Look(ABC):
+@dataclass(frozen=True, eq=False)
+class Look:
     """The log loss of all rows at some weights.
 
     Attributes
     ----------
+    logit : Logit
+        The log loss as a function of the weights.
+    prob : ndarray of shape (n,) or (n, K)
+        Probabilities of the event, or of all classes.
+    of_true : ndarray of shape (n,)
+        Probabilities of the true classes.
     value : float
         Log loss, in nats.
     gradient : ndarray of shape (d,)
         Its derivatives.
-    of_true : ndarray of shape (n,)
-        Probabilities of the true classes.
     """
 
+    logit: Logit
+    prob: FloatArray
+    of_true: FloatArray
     value: float
     gradient: FloatArray
-    of_true: FloatArray
 
-    @property
-    @abstractmethod
+    @cached_property
     def curvature(self) -> Curvature:
         """Second derivatives."""
-
-
-class Logit(ABC):
-    """Log loss of rows, each counted by its weight, as a function of the weights of features."""
-
-    size: int
-    weight: FloatArray
-
-    rounding: float = ROUNDING
-    """Gain, relative to the value, below which rounding can hide that a step helps."""
-
-    @abstractmethod
-    def at(self, w: FloatArray) -> Look:
-        """Evaluate."""
-
-    @abstractmethod
-    def weighted(self, weight: FloatArray) -> Self:
-        """Return that of the same rows with other weights."""
-
-    @abstractmethod
-    def part(self, rows: slice | IntArray) -> Self:
-        """Return that of some rows."""
+        return self.logit.curvature(self.prob)
 
 
 @dataclass(frozen=True, eq=False)
-class TwoClasses(Logit):
-    """Logistic regression on features, shape (n, S), with an offset a row."""
+class TwoClasses:
+    """Log loss of logistic regression on features, shape (n, S), with an offset a row; each row counts by its weight."""
 
     offset: FloatArray
     features: FloatArray
     occurred: BoolArray
     weight: FloatArray
+    rounding = ROUNDING
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         """Number of weights."""
         return int(self.features.shape[1])
 
     def at(self, w: FloatArray) -> Look:
         """Evaluate."""
-        return _LookAtTwo(self, self.offset + self.features @ w)
+        score = self.offset + self.features @ w
+        loss = np.logaddexp(0.0, np.where(self.occurred, -score, score))
+        prob: FloatArray = expit(score)
+        gradient = (self.weight * (prob - self.occurred)) @ self.features
+        return Look(self, prob, np.exp(-loss), float(self.weight @ loss), gradient)
 
-    def weighted(self, weight: FloatArray) -> Self:
-        """Return that of the same rows with other weights."""
-        return replace(self, weight=weight)
+    def curvature(self, prob: FloatArray) -> Curvature:
+        """Return second derivatives, as a matrix."""
+        return DenseCurvature(self.features.T @ ((self.weight * prob * (1.0 - prob))[:, None] * self.features))
 
-    def part(self, rows: slice | IntArray) -> Self:
+    def part(self, rows: slice | IntArray) -> TwoClasses:
         """Return that of some rows."""
-        some = self.offset[rows], self.features[rows], self.occurred[rows], self.weight[rows]
-        return type(self)(*some)
-
-
-class _LookAtTwo(Look):
-    def __init__(self, logit: TwoClasses, score: FloatArray) -> None:
-        loss = np.logaddexp(0.0, np.where(logit.occurred, -score, score))
-        self.logit, self.prob, self.of_true = logit, expit(score), np.exp(-loss)
-        self.value = float(logit.weight @ loss)
-        self.gradient = (logit.weight * (self.prob - logit.occurred)) @ logit.features
-
-    @cached_property
-    def curvature(self) -> Curvature:
-        """Second derivatives, as a matrix."""
-        features = self.logit.features
-        return DenseCurvature(features.T @ ((self.logit.weight * self.prob * (1.0 - self.prob))[:, None] * features))
+        return TwoClasses(self.offset[rows], self.features[rows], self.occurred[rows], self.weight[rows])
 
 
 @dataclass(frozen=True, eq=False)
-class ManyClasses(Logit):
-    """Softmax of K scores, with shared features, shape (S, n, K), and features that have a weight for each class."""
+class ManyClasses:
+    """Log loss of the softmax of K scores: shared features, shape (S, n, K), and others that have a weight for each class."""
 
     offset: FloatArray
     shared: FloatArray
@@ -807,57 +649,40 @@ class ManyClasses(Logit):
     weight: FloatArray
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         """Number of weights."""
         return len(self.shared) + self.table.n_features * int(self.offset.shape[1])
 
     @property
-    def rounding(self) -> float:  # type: ignore[override]
+    def rounding(self) -> float:
         """Gain, relative to the value, below which rounding can hide that a step helps."""
         return ROUNDING_OF_SINGLE if self.shared.dtype == np.float32 else ROUNDING
 
-    def scores(self, w: FloatArray) -> FloatArray:
-        """Return scores, shape (n, K)."""
-        n_shared, (n, n_classes) = len(self.shared), self.offset.shape
-        w = w.astype(self.shared.dtype, copy=False)
-        scores = (w[:n_shared] @ self.shared.reshape(n_shared, -1)).reshape(n, n_classes)
-        scores += self.table.scores(w[n_shared:].reshape(n_classes, -1))
-        return scores + self.offset
-
     def at(self, w: FloatArray) -> Look:
         """Evaluate."""
-        return _LookAtMany(self, self.scores(w))
+        n_shared, (n, n_classes), w = len(self.shared), self.offset.shape, w.astype(self.shared.dtype, copy=False)
+        scores = (w[:n_shared] @ self.shared.reshape(n_shared, -1)).reshape(n, n_classes)
+        scores += self.table.scores(w[n_shared:].reshape(n_classes, -1))
+        prob = scores + self.offset
+        value = float(self.weight @ softmax_in_place(prob, self.label))
+        residual, at_label = self.weight[:, None] * prob, (np.arange(n), self.label)
+        residual[at_label] -= self.weight
+        residual = residual.astype(self.shared.dtype, copy=False)
+        shared = self.shared.reshape(n_shared, -1) @ residual.ravel()
+        gradient = np.concatenate([shared, self.table.pulled(residual).ravel()]).astype(np.float64, copy=False)
+        return Look(self, prob, prob[at_label], value, gradient)
 
-    def weighted(self, weight: FloatArray) -> Self:
-        """Return that of the same rows with other weights."""
-        return replace(self, weight=weight)
+    def curvature(self, prob: FloatArray) -> Curvature:
+        """Return second derivatives: a matrix of few weights; of many, blocks and products."""
+        return curvature_of_softmax(prob, self.weight, self.shared, self.table)
 
-    def part(self, rows: slice | IntArray) -> Self:
+    def part(self, rows: slice | IntArray) -> ManyClasses:
         """Return that of some rows."""
         shared = np.ascontiguousarray(self.shared[:, rows])
-        return type(self)(self.offset[rows], shared, self.table.part(rows), self.label[rows], self.weight[rows])
+        return ManyClasses(self.offset[rows], shared, self.table.part(rows), self.label[rows], self.weight[rows])
 
 
-class _LookAtMany(Look):
-    def __init__(self, logit: ManyClasses, scores: FloatArray) -> None:
-        at_label = np.arange(len(scores)), logit.label
-        scores -= scores.max(axis=1, keepdims=True)
-        of_true = scores[at_label]
-        prob = np.exp(scores, out=scores)
-        total = prob.sum(axis=1)
-        prob /= total[:, None]
-        self.logit, self.prob, self.of_true = logit, prob, prob[at_label]
-        self.value = float(logit.weight @ (np.log(total) - of_true))
-        residual = logit.weight[:, None] * prob
-        residual[at_label] -= logit.weight
-        residual = residual.astype(logit.shared.dtype, copy=False)
-        shared = logit.shared.reshape(len(logit.shared), -1) @ residual.ravel()
-        self.gradient = np.concatenate([shared, logit.table.pulled(residual).ravel()]).astype(np.float64, copy=False)
-
-    @cached_property
-    def curvature(self) -> Curvature:
-        """Second derivatives: a matrix of few weights; of many, blocks and products."""
-        return curvature_of_softmax(self.prob, self.logit.weight, self.logit.shared, self.logit.table)
+Logit = TwoClasses | ManyClasses
 
 
 # Precisions of groups of weights by Laplace evidence: weights and precisions are found together
@@ -938,9 +763,12 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
     prior : Prior
         Of the logarithm of the precision of each group.
     """
-    w, rho = _start(logit, group, prior)
+    w, rho, n = np.zeros(logit.size), prior.mean.copy(), len(logit.weight)
+    if n * logit.size >= MANY and n >= MANY_ROWS:
+        of_part = most_evident(logit.part(slice(None, None, ONE_IN)), group, prior)
+        w, rho = of_part.w, of_part.rho
     look, path = logit.at(w), _Path()
-    n_iter, is_last, unit = 0, False, max(1.0, len(logit.weight) / FEW_ROWS)
+    n_iter, is_last, unit = 0, False, max(1.0, n / FEW_ROWS)
     most = MOST_AFTER_PART if w.any() else MOST_OUTER
     while n_iter < most and not is_last:
         n_iter += 1
@@ -953,15 +781,6 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
         is_last = gain < LAST_GAIN * unit and lost < LAST_LOSS * unit
     half = 0.5 * (rho[group].sum() - look.curvature.with_ridge(ridge).log_det)
     return Evidence(w, rho, determined, look, float(half) - look.value - 0.5 * float(ridge @ w**2), n_iter)
-
-
-def _start(logit: Logit, group: IntArray, prior: Prior) -> tuple[FloatArray, FloatArray]:
-    """Return weights and precisions to begin with."""
-    n = len(logit.weight)
-    if n * logit.size < MANY or n < MANY_ROWS:
-        return np.zeros(logit.size), prior.mean.copy()
-    found = most_evident(logit.part(slice(None, None, ONE_IN)), group, prior)
-    return found.w, found.rho
 
 
 def _updated(
@@ -1041,24 +860,6 @@ SLOW_GAIN = 0.25
 """Part of the gain of one step that the next one still promises, above which it pays to make second derivatives anew."""
 
 
-class _Near:
-    """What was found of A near by, and the gain that its last step promised; made anew where steps are slow, if asked for."""
-
-    def __init__(self, solvable: Solvable, ridge: FloatArray, *, renews: bool) -> None:
-        self.solvable, self.ridge, self.renews = solvable, ridge, renews
-        self.gain = np.inf
-
-    def step(self, look: Look, gradient: FloatArray) -> FloatArray:
-        """Return about Newton's step."""
-        here = self.solvable.at(look)
-        step = -here.solved(gradient)
-        before, self.gain = self.gain, -float(gradient @ step)
-        if self.renews and here is self.solvable and self.gain > SLOW_GAIN * before:
-            self.solvable = look.curvature.with_ridge(self.ridge)
-            step = -self.solvable.solved(gradient)
-        return step
-
-
 @dataclass(frozen=True, eq=False)
 class Penalised(Point):
     """The penalised log loss at weights ``x``, with a step that uses what was found of A near it."""
@@ -1067,12 +868,12 @@ class Penalised(Point):
     value: float
     gradient: FloatArray
     look: Look
-    near: _Near
+    solved: Callable[[Look, FloatArray], FloatArray]
     rounding: float
 
     def step(self) -> FloatArray:
         """Return about Newton's step."""
-        return self.near.step(self.look, self.gradient)
+        return self.solved(self.look, -self.gradient)
 
 
 def refitted(
@@ -1082,11 +883,20 @@ def refitted(
 
     Steps come from what was found of A near by. With ``renews`` it is found anew where they are slow: for high accuracy.
     """
-    nearest = _Near(near, ridge, renews=renews)
+    promised = np.inf
+
+    def solved(look: Look, right: FloatArray) -> FloatArray:
+        nonlocal near, promised
+        here = near.at(look)
+        step = here.solved(right)
+        before, promised = promised, float(right @ step)
+        if renews and here is near and promised > SLOW_GAIN * before:
+            near = look.curvature.with_ridge(ridge)
+            step = near.solved(right)
+        return step
 
     def at(w: FloatArray) -> Penalised:
-        look = logit.at(w)
-        held = ridge * w
-        return Penalised(w, look.value + 0.5 * float(held @ w), look.gradient + held, look, nearest, logit.rounding)
+        look, held = logit.at(w), ridge * w
+        return Penalised(w, look.value + 0.5 * float(held @ w), look.gradient + held, look, solved, logit.rounding)
 
     return minimise(at, np.asarray(start, dtype=np.float64), Stop(gain=gain))

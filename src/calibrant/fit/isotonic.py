@@ -237,8 +237,9 @@ def choose_stage(
                 losses.append(folds.losses(fold, smoothings, softening, only_last=only_last))
                 advance(1)
             choices.append(chosen(losses, stops=not only_last))
-    best, softening = least(choices, softenings)
-    return best.n_regions, float(smoothings[best.smoothing]), softening
+    loss = np.array([choice.loss for choice in choices])
+    at = int(np.argmax(loss <= loss.min() * (1.0 + ROUNDING)))
+    return choices[at].n_regions, float(smoothings[choices[at].smoothing]), softenings[at]
 
 
 def chosen(folds: Sequence[FoldLosses], *, stops: bool = True) -> Choice:
@@ -256,13 +257,6 @@ def chosen(folds: Sequence[FoldLosses], *, stops: bool = True) -> Choice:
     mean = np.asarray(loss) / sum(fold.weight for fold in folds)
     stage, smoothing = np.unravel_index(int(np.argmax(mean <= mean.min() * (1.0 + ROUNDING))), mean.shape)
     return Choice(int(n_regions[stage]), int(smoothing), float(mean[stage, smoothing]))
-
-
-def least(choices: Sequence[Choice], softenings: Sequence[float]) -> tuple[Choice, float]:
-    """Return the choice of the least loss, and the softening that it was made with; of equal ones the first."""
-    loss = np.array([choice.loss for choice in choices])
-    at = int(np.argmax(loss <= loss.min() * (1.0 + ROUNDING)))
-    return choices[at], softenings[at]
 
 
 def tried(smoothing: float | str, softening: float | str) -> tuple[tuple[float, ...], tuple[float, ...]]:

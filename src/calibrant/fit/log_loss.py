@@ -62,6 +62,38 @@ def softmax_in_place(scores: FloatArray, label: IntArray) -> FloatArray:
     return loss
 
 
+def between_classes(prob: FloatArray, weighted: FloatArray, features: FloatArray) -> FloatArray:
+    """Sum p_j p_k x x' over rows for each pair of classes j < k: upper triangles, shape (pairs of classes, pairs of features).
+
+    Features x of a row, shape (F, n), are the same for all classes; probabilities have shape (K, n), and so have these times
+    the weights of the rows. Half of the numbers tell the whole matrix: `blocks_of_classes`.
+    """
+    return _products(weighted, prob, 1) @ _products(features, features, 0).T
+
+
+def _products(one: FloatArray, other: FloatArray, apart: int) -> FloatArray:
+    """Return the products of numbers f and g of each row, g >= f + apart, shape (pairs, n), from shapes (m, n)."""
+    m, n = other.shape
+    products, end = np.empty(((m - apart) * (m - apart + 1) // 2, n)), 0
+    for f in range(m - apart):
+        start, end = end, end + m - apart - f
+        np.multiply(one[f], other[f + apart :], out=products[start:end])
+    return products
+
+
+def blocks_of_classes(between: FloatArray, n_classes: int, n_features: int) -> FloatArray:
+    """Return the second derivatives of the log loss of a softmax, shape (K, F, K, F), given `between_classes`."""
+    f, g = np.triu_indices(n_features)
+    one = np.empty((len(between), n_features, n_features))
+    one[:, f, g] = one[:, g, f] = between
+    blocks = np.zeros((n_classes, n_features, n_classes, n_features))
+    j, k = np.triu_indices(n_classes, 1)
+    blocks[j, :, k, :] = blocks[k, :, j, :] = -one
+    for own in range(n_classes):
+        blocks[own, :, own, :] = -blocks[own].sum(axis=1)
+    return blocks
+
+
 # Logistic regression of a binary problem on a few columns
 
 

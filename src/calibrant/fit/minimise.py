@@ -361,34 +361,28 @@ def most_likely_shares(density: FloatArray, weight: FloatArray, start: FloatArra
     Mixture
         The shares and how good they are.
     """
-    loss = _Loss(density, weight / weight.sum())
-    point, em_steps, before = loss.at(start), 0, np.inf
+    share = weight / weight.sum()
+
+    def at(x: FloatArray) -> Shares:
+        """Evaluate where the loss is least on the way from 0 through x."""
+        shares = x / x.sum()
+        return Shares(density, share, shares, density @ shares)
+
+    point, em_steps, before = at(start), 0, np.inf
     first, most = (EM_STEPS, MOST_EM_STEPS) if start.size > FEW else (0, 0)
     while em_steps < first or (em_steps < most and END.residual < point.gap < FAST_EM * before):
         before = point.gap
-        point, em_steps = loss.at(point.x * (1.0 - point.gradient)), em_steps + 1
-    found = minimise(loss.at, point, END, lower=0.0)
+        point, em_steps = at(point.x * (1.0 - point.gradient)), em_steps + 1
+    found = minimise(at, point, END, lower=0.0)
     return Mixture(found.point, found.residual, em_steps + found.n_iter)
 
 
 @dataclass(frozen=True, eq=False)
-class _Loss:
-    """The function  sum x - mean log(density @ x), with weights that sum to one."""
+class Shares(Point):
+    """The function  sum x - mean log(density @ x)  at some shares, with weights of rows that sum to one."""
 
     density: FloatArray
     weight: FloatArray
-
-    def at(self, x: FloatArray) -> Shares:
-        """Evaluate where the loss is least on the way from 0 through x."""
-        shares = x / x.sum()
-        return Shares(self, shares, self.density @ shares)
-
-
-@dataclass(frozen=True, eq=False)
-class Shares(Point):
-    """The loss at some shares."""
-
-    loss: _Loss
     x: FloatArray
     mixed: FloatArray
 
@@ -396,13 +390,13 @@ class Shares(Point):
     def value(self) -> float:  # type: ignore[override]
         """Infinite where some row has density zero."""
         with np.errstate(divide="ignore"):
-            return 1.0 - float(self.loss.weight @ np.log(self.mixed))
+            return 1.0 - float(self.weight @ np.log(self.mixed))
 
     @cached_property
     def gradient(self) -> FloatArray:  # type: ignore[override]
         """One minus the mean of density over mixture."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return 1.0 - (self.loss.weight / self.mixed) @ self.loss.density
+            return 1.0 - (self.weight / self.mixed) @ self.density
 
     @property
     def gap(self) -> float:
@@ -412,12 +406,12 @@ class Shares(Point):
     @cached_property
     def hessian(self) -> FloatArray:
         """Mean outer product of density / mixture."""
-        n, n_parts = self.loss.density.shape
+        n, n_parts = self.density.shape
         total = np.zeros((n_parts, n_parts))
-        root = np.sqrt(self.loss.weight) / self.mixed
+        root = np.sqrt(self.weight) / self.mixed
         step = max(1, BLOCK // n_parts)
         for start in range(0, n, step):
-            rows = self.loss.density[start : start + step] * root[start : start + step, None]
+            rows = self.density[start : start + step] * root[start : start + step, None]
             total += rows.T @ rows
         return total
 

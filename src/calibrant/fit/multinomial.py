@@ -20,7 +20,7 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import IntArray
-from calibrant.fit.log_loss import softmax_in_place
+from calibrant.fit.log_loss import between_classes, blocks_of_classes, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise, newton_step
 
 TOLERANCE = 1e-8
@@ -108,9 +108,19 @@ class Diagonal:
         slope = np.einsum("ij,ij->j", z, weight)
         return np.stack([slope, weight.sum(axis=0)]) if self.intercept else slope[None, :]
 
-    def factors(self, z: FloatArray) -> FloatArray:
-        """What each parameter multiplies: shape (m, F, K), or (m, F, 1) where it is the same for all classes."""
-        return np.stack([z, np.ones_like(z)], axis=1) if self.intercept else z[:, None, :]
+    def second(self, z: FloatArray, p: FloatArray, weight: FloatArray) -> FloatArray:
+        """Sums over rows that `hessian` is made of: of all pairs (p x)(p x)', and of one class with itself p x x'."""
+        x, root = np.stack([z, np.ones_like(z)], axis=1)[:, : 1 + self.intercept], np.sqrt(weight)[:, None]
+        weighted = x * (p * root)[:, None, :]
+        own = np.einsum("i,iaj,ibj->jab", root[:, 0], weighted, x, optimize=True)
+        flat = weighted.reshape(len(p), -1)
+        return np.append(flat.T @ flat, own)
+
+    def hessian(self, second: FloatArray, f: int, k: int) -> FloatArray:
+        """Second derivatives, shape (F, K, F, K)."""
+        hessian = -second[: (f * k) ** 2].reshape(f, k, f, k)
+        hessian[:, np.arange(k), :, np.arange(k)] += second[(f * k) ** 2 :].reshape(k, f, f)
+        return hessian
 
 
 class Full:
@@ -128,9 +138,14 @@ class Full:
         """Transpose of `scores`."""
         return np.vstack([z.T @ weight, weight.sum(axis=0)])
 
-    def factors(self, z: FloatArray) -> FloatArray:
-        """What each parameter multiplies."""
-        return np.column_stack([z, np.ones(len(z), z.dtype)])[:, :, None]
+    def second(self, z: FloatArray, p: FloatArray, weight: FloatArray) -> FloatArray:
+        """Sums over rows that `hessian` is made of."""
+        by_class = np.ascontiguousarray(p.T)
+        return between_classes(by_class, by_class * weight, np.vstack([z.T, np.ones(len(z))]))
+
+    def hessian(self, second: FloatArray, f: int, k: int) -> FloatArray:
+        """Second derivatives, shape (F, K, F, K)."""
+        return blocks_of_classes(second.reshape(k * (k - 1) // 2, -1), k, f).transpose(1, 0, 3, 2)
 
 
 Design = Diagonal | Full
@@ -153,38 +168,22 @@ class Objective:
         size, (f, k) = table.size, table.shape
         sums = self.over(lambda rows: self._sums(table, *rows)) / self.total
         value, gradient = self._penalised(table, float(sums[0]), sums[1 : 1 + size].reshape(f, k))
-        # Of one class with itself  sum p x x', less  sum (p x)(p x)'  of all pairs.
-        pairs = sums[1 + size : 1 + size + size**2].reshape(f, k, f, k)
-        own = (
-            sums[1 + size + size**2 :].reshape(k, f, f)
-            if isinstance(self.design, Diagonal)
-            else np.einsum("ajbk->jab", pairs)
-        )
-        hessian = -pairs
-        hessian[:, np.arange(k), :, np.arange(k)] += own
-        hessian = hessian.reshape(size, size)
+        hessian = self.design.hessian(sums[1 + size :], f, k).reshape(size, size)
         hessian[np.diag_indices(size)] += 2.0 * self.ridge.ravel()
         return TablePoint(self, table, value, gradient, hessian)
 
     def _sums(self, table: FloatArray, z: FloatArray, label: IntArray, weight: FloatArray) -> FloatArray:
-        """Return the log loss of all rows, its gradient, and the parts of the second derivatives, one after the other."""
-        value, gradient, (f, k) = 0.0, np.zeros_like(table), table.shape
-        pairs, own = np.zeros((f * k, f * k)), np.zeros((k, f, f))
+        """Return the log loss of all rows, its gradient, and what second derivatives are made of, one after the other."""
+        value, gradient, second = 0.0, np.zeros_like(table), np.zeros(())
         for rows in blocks(len(z), table.size):
             part, w = z[rows], weight[rows]
             p = self.design.scores(part, table)
             value += float(w @ softmax_in_place(p, label[rows]))
-            x, root = self.design.factors(part), np.sqrt(w)[:, None]
-            weighted = (x * (p * root)[:, None, :]).reshape(len(p), -1)
-            pairs += weighted.T @ weighted
-            if isinstance(
-                self.design, Diagonal
-            ):  # else it is the sum of the pairs, as factors are the same for all classes
-                own += np.einsum("i,iaj,ibj->jab", root[:, 0], weighted.reshape(-1, f, k), x, optimize=True)
+            second = second + self.design.second(part, p, w)
             p[np.arange(len(p)), label[rows]] -= 1.0
             p *= w[:, None]
             gradient += self.design.pulled(part, p)
-        return np.concatenate([[value], gradient.ravel(), pairs.ravel(), own.ravel()])
+        return np.concatenate([[value], gradient.ravel(), second.ravel()])
 
     def _penalised(self, table: FloatArray, value: float, gradient: FloatArray) -> tuple[float, FloatArray]:
         change = table - self.centre
@@ -231,7 +230,7 @@ class LargeObjective(Objective):
     ) -> None:
         super().__init__(design, over, total, ridge, centre)
         self.z, self.label, weight = over(lambda rows: rows)
-        self.share = weight / total
+        self.share, self.equal = weight / total, bool((weight == 1.0).all())
         single: Any = np.float32
         self.single, self.single_share, self.prob = (
             self.z.astype(single),
@@ -281,8 +280,11 @@ class LargeObjective(Objective):
             u = self.design.scores(z, single)
             u -= np.vecdot(p, u)[:, None]
             u *= p
-            u *= self.single_share[rows, None]
+            if not self.equal:
+                u *= self.single_share[rows, None]
             total += self.design.pulled(z, u)
+        if self.equal:
+            total /= len(self.z)
         return total + 2.0 * self.ridge * direction
 
     def direction(self, point: TablePoint) -> FloatArray:
@@ -323,7 +325,7 @@ class LargeObjective(Objective):
     def _by_rank_one(self) -> Callable[[FloatArray], FloatArray]:
         """Inverse of  diagonal + mass * mean mean'  for each class, from weighted moments of the factors."""
         z, spread = self._doubt()
-        mass = float(np.finfo(np.float32).tiny) + spread.sum(axis=0, dtype=np.float64)
+        mass = float(np.finfo(np.float32).tiny) + spread.sum(axis=0).astype(np.float64)
         first = self.design.pulled(z, spread).astype(np.float64)
         second = self.design.pulled(z * z, spread).astype(np.float64)
         diagonal = np.maximum(second - first**2 / mass, 1e-5 * second) + 2.0 * self.ridge

@@ -17,7 +17,6 @@ from scipy.linalg.lapack import dgtsv
 from scipy.special import expit
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import whole
 from calibrant._core.rows import IntArray
 from calibrant.fit.log_loss import Recalibration
 from calibrant.fit.minimise import Minimum, Point, Stop, minimise, newton_step
@@ -37,11 +36,6 @@ after a step is about its square."""
 
 WIDE = 1e4
 """Half range of log-odds from which on the search begins at a constant: at the identity all probabilities are 0 or 1."""
-
-
-def require_knots(n_knots: object) -> None:
-    """Refuse a number of knots that is no whole number of at least two."""
-    whole("n_knots", n_knots, least=2, hint="Pass some 5 to 30")
 
 
 def knots_of(rows: Recalibration, n_knots: int) -> FloatArray:

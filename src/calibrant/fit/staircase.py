@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._core.arrays import FloatArray, grouped
 from calibrant._core.checks import Advance
 from calibrant._core.rows import IntArray, SimplexProblem, Weights
-from calibrant._core.threads import n_processors, one_by_one, side_by_side
+from calibrant._core.threads import n_processors, side_by_side
 
 # Rows as points: the sum of the highest probabilities, their number, and whether one is that of the true class
 
@@ -182,10 +182,7 @@ def fitted_values(points: Points, n_ranks: int, *, is_whole: bool, advance: Adva
         advance(_size(part) - sum(map(_size, left)))
         return left
 
-    if n >= PARALLEL_FROM:
-        side_by_side(solved, [(0, n)], then, n_processors())
-    else:
-        one_by_one(solved, [(0, n)], then)
+    side_by_side(solved, [(0, n)], then, n_processors() if n >= PARALLEL_FROM else 1)
     return fit
 
 

@@ -17,7 +17,7 @@ from calibrant._core.arrays import as_array, columns_of, some
 from calibrant._core.border import Input, as_labels, as_problem
 from calibrant._core.checks import progress_bar
 from calibrant._core.rows import DOUBLE, Problem, Rows
-from calibrant._core.threads import ahead, n_processors, streamed
+from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import FileTable, Text, Values, is_figure
 from calibrant.interop.tables import TRUTH_VALUES, ForecastTable, choose_columns, select_one
@@ -585,7 +585,7 @@ class Streamed(Predictions):
 
         total: M | None = None
         pieces = rows = 0
-        for found, some_pieces, some_rows in streamed(work, self._again(), n_processors()):
+        for found, some_pieces, some_rows in in_order(work, self._again(), n_processors()):
             pieces, rows = pieces + some_pieces, rows + some_rows
             for one in found:
                 total = one if total is None else total + one

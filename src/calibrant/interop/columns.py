@@ -237,14 +237,18 @@ def _floats(cells: Any) -> Array | None:
     import pyarrow
     from pyarrow import compute
 
-    cells = compute.utf8_trim(cells, BLANKS)
-    missing = compute.is_in(cells, value_set=pyarrow.array(MISSING))
-    if compute.all(missing, min_count=0).as_py() or compute.any(compute.match_substring_regex(cells, CODE)).as_py():
-        return None
-    try:
-        return np.asarray(compute.if_else(missing, "nan", cells).cast(pyarrow.float64()))
-    except ValueError:
-        return None
+    def cast(some: Any) -> Array | None:
+        try:
+            return np.asarray(some.cast(pyarrow.float64()))
+        except ValueError:
+            return None
+
+    found = cast(cells)  # most often nothing is missing, or has spaces
+    if found is None or np.isnan(found).all():
+        cells = compute.utf8_trim(cells, BLANKS)
+        missing = compute.is_in(cells, value_set=pyarrow.array(MISSING))
+        found = None if compute.all(missing).as_py() else cast(compute.if_else(missing, "nan", cells))
+    return None if found is None or compute.any(compute.match_substring_regex(cells, CODE)).as_py() else found
 
 
 Column = Values | Arrow

@@ -124,33 +124,16 @@ def local_files(path: Path) -> list[Path]:
 
 def _below(folder: Path, *, deep: bool, hidden: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files of a folder, each once; links are looked at after all else, so that they never lead round."""
-    folders, links, seen = [folder], list[Path](), set[str]()
-
-    def is_new(path: Path) -> bool:
-        real = os.path.realpath(path)
-        known = real in seen
+    plain, links, seen = [folder], list[Path](), set[str]()
+    while plain or links:
+        at = plain.pop(0) if plain else links.pop(0)
+        if (real := os.path.realpath(at)) in seen:
+            continue
+        if at.is_dir() and (deep or at == folder):
+            for one in sorted(one for one in at.iterdir() if not one.name.startswith(hidden)):
+                (links if one.is_symlink() else plain).append(one)
+        elif at.is_dir() or (at.exists() and not at.is_file()):
+            continue
+        else:  # a link that leads nowhere is missed where it is read
+            yield at
         seen.add(real)
-        return not known
-
-    while folders or links:
-        if not folders:
-            link = links.pop(0)
-            if link.is_dir():
-                folders += [link] if deep else []
-            elif is_new(link) and (
-                link.is_file() or not link.exists()
-            ):  # one that leads nowhere is missed where it is read
-                yield link
-            continue
-        at = folders.pop(0)
-        if not is_new(at):
-            continue
-        with os.scandir(at) as entries:
-            inside = sorted((entry for entry in entries if not entry.name.startswith(hidden)), key=lambda e: e.name)
-        for entry in inside:
-            if entry.is_symlink():
-                links.append(Path(entry.path))
-            elif entry.is_dir():
-                folders += [Path(entry.path)] if deep else []
-            elif entry.is_file() and is_new(Path(entry.path)):
-                yield Path(entry.path)

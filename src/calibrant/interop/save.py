@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 import calibrant
 from calibrant._core.arrays import FloatArray, is_number
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, require, whole
+from calibrant._core.checks import choice, flag, refuse, require, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import Kind, entries, find, named
 from calibrant._core.rows import IntArray
@@ -46,48 +46,43 @@ def names_of(classes: npt.NDArray[np.generic]) -> list[Any]:
             f"classes must be words, numbers or booleans to be saved; got bytes, {shown(names)}. "
             "Fit with words: np.char.decode(labels)."
         )
-    require_text("classes", [name for name in names if isinstance(name, str)])
-    return names
+    return require_text("classes", names)
 
 
 def classes_named(names: list[Any], *, in_order: bool) -> npt.NDArray[np.generic]:
     """Return the classes as an array: numbers, booleans or words, each once."""
-    kinds, found = set(map(type, names)), shown(names)
-    if len(names) < 2 or kinds not in ({int}, {str}, {bool}, {float}):
-        raise ValueError(f"classes must be two or more numbers, booleans or words; got {found}")
+    kinds, got, hint = set(map(type, names)), shown(names), "Fit anew"
+    is_one_kind = len(names) > 1 and kinds in ({int}, {str}, {bool}, {float})
+    require(is_one_kind, "classes must be two or more numbers, booleans or words", got=got, hint=hint)
     if kinds == {str}:
         longest, all_together = max(map(len, names)), sum(map(len, names))
-        if longest * len(names) > max(MOST_CHARACTERS, 16 * all_together):
-            raise ValueError(f"classes must be words of like lengths; got {len(names)}, one with {longest} characters")
+        is_like = longest * len(names) <= max(MOST_CHARACTERS, 16 * all_together)
+        got_longest = f"{len(names)}, one with {longest} characters"
+        require(is_like, "classes must be words of like lengths", got=got_longest, hint=hint)
         require_text("classes", names)
+    # NumPy would take small and very large whole numbers together for fractions.
+    is_large = kinds == {int} and max(names) >= 2**63 and min(names) >= 0
     try:
-        classes = np.array(names, dtype=_whole_kind(names) if kinds == {int} else None)
+        classes = np.array(names, dtype=np.uint64 if is_large else np.int64 if kinds == {int} else None)
+        is_finite = kinds == {str} or bool(np.isfinite(classes).all())
     except OverflowError:
-        raise ValueError(f"classes must be finite numbers of 64 bits, signed or unsigned; got {found}") from None
-    if kinds == {float} and not np.isfinite(classes).all():
-        raise ValueError(f"classes must be finite numbers of 64 bits; got {found}")
-    if np.unique(classes).size < classes.size:
-        raise ValueError(f"classes must be there once each; got one again among {found}")
+        is_finite = False
+    require(is_finite, "classes must be finite numbers of 64 bits, signed or unsigned", got=got, hint=hint)
+    require(np.unique(classes).size == classes.size, "classes must be there once each", got=got, hint=hint)
     # Words are in the order of columns that have their names.
-    if in_order and kinds != {str} and not (classes[1:] > classes[:-1]).all():
-        raise ValueError(f"classes must be sorted, since no labels were given; got {found}")
+    is_sorted = not in_order or kinds == {str} or (classes[1:] > classes[:-1]).all()
+    require(is_sorted, "classes must be sorted, since no labels were given", got=got, hint=hint)
     return classes
 
 
-def _whole_kind(names: list[int]) -> type[np.integer[Any]]:
-    """Return the type of whole numbers: NumPy would take small and very large ones together for fractions."""
-    return np.uint64 if max(names) >= 2**63 and min(names) >= 0 else np.int64
-
-
-def require_text(what: str, words: list[str]) -> None:
+def require_text(what: str, names: list[Any]) -> list[Any]:
     """Refuse words that no file can hold: half of a pair of code units (a lone surrogate)."""
-    for word in words:
-        try:
-            word.encode()
-        except UnicodeEncodeError:
+    for word in names:
+        if isinstance(word, str) and any("\ud800" <= letter <= "\udfff" for letter in word):
             raise ValueError(
                 f"{what} must be words that UTF-8 can encode; got {ascii(word)[:80]}. Replace the lone surrogate in it."
-            ) from None
+            )
+    return names
 
 
 def shown(names: list[Any]) -> str:
@@ -449,24 +444,15 @@ def columns_of(calibrator: Calibrator) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _named_columns(columns: Sequence[str], calibrator: Calibrator) -> list[str]:
-    wanted = int(calibrator.n_features_in_)
-    if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise TypeError(f"columns must be a sequence of {wanted} names; got {columns!r}. Pass a list.")
-    return _fitting([str(name) for name in columns], calibrator)
-
-
 def _fitting(names: Any, calibrator: Calibrator) -> list[str]:
     """Return names of columns, as many as were fitted."""
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"column_names must be a list of words; got {type(names).__name__}")
-    require_text("column_names", names)
-    if len(names) != calibrator.n_features_in_:
-        raise ValueError(
-            f"columns must name each of the {calibrator.n_features_in_} columns that were fitted; got {len(names)}. "
-            "Pass them in their order."
-        )
-    return names
+    wanted = int(calibrator.n_features_in_)
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise TypeError(f"columns must be a sequence of {wanted} names; got {names!r}. Pass a list.")
+    listed = require_text("column_names", [str(name) for name in names])
+    must, got = f"columns must name each of the {wanted} columns that were fitted", str(len(listed))
+    require(len(listed) == wanted, must, got=got, hint="Pass them in their order")
+    return listed
 
 
 def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None) -> dict[str, Any]:
@@ -481,7 +467,7 @@ def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None)
         "format": FORMAT,
         "version": VERSION,
         "library": f"calibrant {calibrant.__version__}",
-        "column_names": columns_of(calibrator) if columns is None else _named_columns(columns, calibrator),
+        "column_names": columns_of(calibrator) if columns is None else _fitting(columns, calibrator),
         **described(calibrator),
     }
     return body | {"checksum": checksum_of(body)}
@@ -512,14 +498,13 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
 def _require_version(document: dict[str, Any], where: str) -> None:
     version, library = document.get("version"), str(document.get("library", "an unknown library"))[:40]
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise ValueError(
-            f"{where} must have a version from 1 to {VERSION}; got {version!r} (written by {library}). Fit anew."
-        )
-    if version > VERSION:
-        raise ValueError(
-            f"{where} must have a version up to {VERSION}; got {version}: it was made by a newer calibrant ({library}). "
-            "Update: pip install --upgrade calibrant."
-        )
+        must, hint = f"{where} must have a version from 1 to {VERSION}", "Fit anew"
+        refuse(must, got=f"{version!r} (written by {library})", hint=hint)
+    must, got = (
+        f"{where} must have a version up to {VERSION}",
+        f"{version}: it was made by a newer calibrant ({library})",
+    )
+    require(version <= VERSION, must, got=got, hint="Update: pip install --upgrade calibrant")
 
 
 def _require_levels(document: dict[str, Any], where: str) -> None:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.columns import Array, Arrow, FileTable, Text, Values, first_line, read_npz
+from calibrant.interop.columns import Array, Arrow, Column, FileTable, Text, Values, first_line, read_npz
 from calibrant.interop.local_files import FORMATS
 from calibrant.interop.writing import read_csv, require_arrow, whole_file, write_rows
 
@@ -156,10 +156,9 @@ def _write_npz(path: Path, table: FileTable, kind: str) -> None:
     arrays: dict[str, Any] = {name: np.asarray(table[name]) for name in table}
     if mixed := [name for name, array in arrays.items() if array.dtype == object]:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
-    packed = io.BytesIO()  # of a file that a signal closes the half-made archive would complain
-    with zipfile.ZipFile(
-        packed, "w", zipfile.ZIP_DEFLATED
-    ) as archive:  # numpy.savez has names of its own, such as file
+    # In memory: of a file that a signal closes the half-made archive would complain. numpy.savez has names of its own.
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, array, allow_pickle=False)
@@ -271,16 +270,7 @@ class ForecastTable:
         )
 
 
-TRUTH_VALUES = {
-    "true": True,
-    "yes": True,
-    "1": True,
-    "1.0": True,
-    "false": False,
-    "no": False,
-    "0": False,
-    "0.0": False,
-}
+TRUTH_VALUES = dict.fromkeys(("true", "yes", "1", "1.0"), True) | dict.fromkeys(("false", "no", "0", "0.0"), False)
 """What names of columns call the classes of labels that are booleans."""
 
 
@@ -299,41 +289,35 @@ def as_whole_numbers(names: Sequence[str], seen: Set[int]) -> list[int] | None:
     return [1 if event else -1 if -1 in seen else 0 for event in booleans]
 
 
-def read_forecast(
-    path: str | os.PathLike[str],
-    *,
-    label: str | None = None,
-    prob: str | None = None,
-    logit: str | None = None,
-    rows: slice = slice(None),
-    label_optional: bool = False,
-) -> ForecastTable:
+def read_forecast(path: str | os.PathLike[str], *, rows: slice = slice(None), **chosen: Any) -> ForecastTable:
     """Read a file and choose its columns: as told, or by guesses that are reported and refused when ambiguous."""
-    where = str(path)
-    whole = read_table(path)
-    return forecast_in(
-        whole, label=label, prob=prob, logit=logit, rows=rows, label_optional=label_optional, where=where
-    )
+    return forecast_in(read_table(path), rows=rows, where=str(path), **chosen)
 
 
-def forecast_in(
-    whole: FileTable,
-    *,
-    label: str | None = None,
-    prob: str | None = None,
-    logit: str | None = None,
-    rows: slice = slice(None),
-    label_optional: bool = False,
-    where: str,
-) -> ForecastTable:
-    """Return the forecast that a table holds: its columns are chosen, and are numbers."""
-    found = choose_columns(whole, label=label, prob=prob, logit=logit, label_optional=label_optional, where=where)
-    label_column, chosen = found.label_column, found.forecast_columns
-    _require_columns(whole, chosen, where=where)
-    _require_one_length(whole, [*chosen, *([] if label_column is None else [label_column])], where=where)
-    table = whole.sliced(rows, len(whole.columns[chosen[0]]))
-    _require_numbers(table, chosen, where=where, first=rows.start or 0)
-    return replace(found, table=_unpacked(table, chosen), forecast_columns=_unpacked_names(table, chosen))
+def forecast_in(whole: FileTable, *, rows: slice = slice(None), where: str, **chosen: Any) -> ForecastTable:
+    """Return the forecast that a table holds: its columns are those that `choose_columns` chooses, and are numbers."""
+    found = choose_columns(whole, where=where, **chosen)
+    names = found.forecast_columns
+    for name in names:
+        if (axes := whole.axes(name)) not in (1, 2):
+            raise ValueError(
+                f"{where} must hold an array of one or two axes in {name!r}; got one of {axes}. "
+                "Choose another with --prob or --logit."
+            )
+    _require_one_length(whole, [*names, *([] if found.label_column is None else [found.label_column])], where=where)
+    table = whole.sliced(rows, len(whole.columns[names[0]]))
+    for name in names:
+        if table.numbers(name).dtype.kind not in NUMERIC:
+            row, cell = _wrong_cell(table, name)
+            raise no_number(cell, name, where=where, row=(rows.start or 0) + row)
+    # An NPZ holds a table of probabilities as one array: it is unpacked into columns, so that all files look alike.
+    places: dict[str, dict[str, Column]] = {
+        name: {f"{name}_{k}": Values(column) for k, column in enumerate(table[name].T)}
+        for name in names
+        if table.axes(name) == 2
+    }
+    unpacked = [new for name in names for new in places.get(name, [name])]
+    return replace(found, table=table.replaced(places), forecast_columns=tuple(unpacked))
 
 
 def choose_columns(
@@ -360,31 +344,12 @@ def choose_columns(
     return ForecastTable(whole, label_column, chosen, input, tuple(guessed), where)
 
 
-def _require_columns(table: FileTable, chosen: Sequence[str], *, where: str) -> None:
-    for name in chosen:
-        if (axes := table.axes(name)) not in (1, 2):
-            raise ValueError(
-                f"{where} must hold an array of one or two axes in {name!r}; got one of {axes}. "
-                "Choose another with --prob or --logit."
-            )
-
-
-def _require_numbers(table: FileTable, chosen: Sequence[str], *, where: str, first: int) -> None:
-    for name in chosen:
-        if table.numbers(name).dtype.kind not in NUMERIC:
-            row, cell = _wrong_cell(table, name)
-            raise no_number(cell, name, where=where, row=first + row)
-
-
 def no_number(cell: Any, column: str, *, where: str, row: int) -> TypeError:
     """Return the error of a column of numbers with a cell that is none."""
-    return TypeError(f"{where} must hold numbers in the column {column!r}; got {cell!r} in row {row}. {_cure(cell)}")
-
-
-def _cure(cell: Any) -> str:
+    cure = "Correct the column, or choose others with --prob or --logit."
     if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", cell):
-        return "Write decimals with a point, or separate the columns by semicolons."
-    return "Correct the column, or choose others with --prob or --logit."
+        cure = "Write decimals with a point, or separate the columns by semicolons."
+    return TypeError(f"{where} must hold numbers in the column {column!r}; got {cell!r} in row {row}. {cure}")
 
 
 def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:
@@ -457,13 +422,9 @@ def _choose_label(table: FileTable, label: str | None, guessed: list[str], *, op
 
 
 def _guess_forecast(names: Sequence[str], *, where: str) -> tuple[tuple[str, ...], Input]:
-    candidates: list[tuple[tuple[str, ...], Input]] = []
     kinds: tuple[tuple[Sequence[str], Input], ...] = ((PROB_PATTERNS, "probability"), (LOGIT_PATTERNS, "logit"))
-    for patterns, input in kinds:
-        for pattern in patterns:
-            if found := tuple(fnmatch.filter(names, pattern)):
-                candidates.append((found, input))
-    distinct = list(dict.fromkeys(candidates))
+    candidates = [(tuple(fnmatch.filter(names, one)), input) for patterns, input in kinds for one in patterns]
+    distinct = list(dict.fromkeys(candidate for candidate in candidates if candidate[0]))
     if len(distinct) == 1:
         return distinct[0]
     if not distinct:
@@ -482,21 +443,3 @@ def _span(columns: Sequence[str]) -> str:
 
 def _listed(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(map(repr, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
-
-
-# An NPZ holds a table of probabilities as one array: it is unpacked into columns, so that all files look alike.
-
-
-def _unpacked_names(table: FileTable, chosen: Sequence[str]) -> tuple[str, ...]:
-    return tuple(
-        name if table.axes(name) == 1 else f"{name}_{k}"
-        for name in chosen
-        for k in range(1 if table.axes(name) == 1 else table[name].shape[1])
-    )
-
-
-def _unpacked(table: FileTable, chosen: Sequence[str]) -> FileTable:
-    """Return the table with a column for each column of an array that holds the forecast."""
-    arrays = {name: table[name] for name in chosen if table.axes(name) == 2}
-    places = {name: {f"{name}_{k}": Values(column) for k, column in enumerate(a.T)} for name, a in arrays.items()}
-    return table.replaced(places)

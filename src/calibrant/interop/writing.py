@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from shutil import rmtree
 from threading import Lock
@@ -144,7 +144,7 @@ def require_free(path: Path, *, force: bool, inputs: Sequence[str] = (), endings
     """Refuse an output path that exists, unless asked to replace it, is no file, is of what is read or has another ending."""
     if path.is_dir():
         raise IsADirectoryError(f"the output must be a file; got the directory {path}. Name a file in it.")
-    if (path.exists() and not path.is_file()) or _is_loop(path):
+    if (path.exists() and not path.is_file()) or Path(os.path.realpath(path)).is_symlink():  # a loop
         raise OSError(
             f"the output must be a file; got {path}, which is a device, a pipe or a loop of links. Name a file."
         )
@@ -185,13 +185,13 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
             os.chmod(beside, _mode(target))
             _move(beside, target, force=force)
         finally:
-            _remove(beside)
+            beside.unlink(missing_ok=True)
     except FileExistsError:
         raise
     except OSError as error:
         raise failed(target, error) from error
     finally:
-        _remove(beside)  # again: a signal may have come between
+        beside.unlink(missing_ok=True)  # again: a signal may have come between
 
 
 def _read(inputs: Sequence[str]) -> Iterator[Path]:
@@ -199,11 +199,6 @@ def _read(inputs: Sequence[str]) -> Iterator[Path]:
     for name in inputs:
         path = local_path(name)
         yield from () if path is None else (file for file in local_files(path) if file.exists())
-
-
-def _remove(beside: Path) -> None:
-    with suppress(OSError):
-        beside.unlink()
 
 
 def _move(beside: Path, target: Path, *, force: bool) -> None:
@@ -231,15 +226,6 @@ def _move_without_links(beside: Path, target: Path) -> None:
     except BaseException:
         target.unlink(missing_ok=True)
         raise
-
-
-def _is_loop(path: Path) -> bool:
-    """Whether a symbolic link leads to itself."""
-    try:
-        path.stat()
-    except OSError as error:
-        return error.errno == errno.ELOOP
-    return False
 
 
 def taken(path: Path) -> FileExistsError:
@@ -339,25 +325,15 @@ def _put(beside: Path, target: Path, before: Path, *, force: bool) -> None:
     except FileExistsError:
         raise
     except OSError as error:
-        if before.exists() and target.exists():
-            raise FileExistsError(
-                f"the output must not be written by two at a time; {target} was. What stood there is {_kept(target, before)}. "
-                f"{ELSEWHERE}"
-            ) from error
         raise (taken(target) if target.exists() else failed(target, error)) from error
 
 
 def _clean(beside: Path, target: Path, before: Path) -> None:
     """Remove what is not needed; what stood there before is put back unless the new folder is in its place."""
     if before.exists() and (beside.exists() or not target.exists()):
-        before.rename(_kept(target, before))
+        before.rename(target)
     rmtree(beside, ignore_errors=True)
     rmtree(before, ignore_errors=True)
-
-
-def _kept(target: Path, before: Path) -> Path:
-    """Return where the old folder is put back to: another name, that is seen, if another process took the place."""
-    return target.with_name(f"{target.name}{before.suffixes[-2]}.old") if target.exists() else target
 
 
 def _require_tables(folder: Path, path: Path) -> None:

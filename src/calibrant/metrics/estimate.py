@@ -9,8 +9,9 @@ the figure is compared with those of other truths D, from calibration through th
 * the interval holds the truths of which the figure is neither a low nor a high quantile;
 * the truth that the test finds four times in five is the detectable error.
 
-A truth that the test cannot tell from calibration is too large for no figure: there the whole level stands on the other
-side, so that the lower end is above zero where the test rejects, and nowhere else.
+A truth that the test cannot tell from calibration is too large for no figure, and none of which the figure may be next to
+zero: there the whole level stands on the other side, so that the lower end is above zero where the test rejects, and nowhere
+else.
 """
 
 from __future__ import annotations
@@ -46,10 +47,17 @@ TAIL = 0.3
 """Share of the level left out on either side, far from calibration. Half of it would be right if the direction of the true
 deviations were known; it is estimated."""
 
+LUCK = 0.2
+"""A value below this part of the median under calibration bounds the truth no more than that part does: it is luck, or the
+predictions were fitted to these outcomes, as a base rate is. Of more than two bins there is hardly such a value."""
+
 ALMOST = 1.0 - 1e-9
 """Part of a size from which it is reached but for rounding."""
 
-NEAR_ONE = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5)
+BEYOND = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0)
+"""Multiples of a shape from itself on, so that truths of which the value is a low quantile are tried."""
+
+NEAR_ONE = (0.5, 0.75, 0.9, *BEYOND)
 NOISE_SIZES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 
 
@@ -146,7 +154,8 @@ class Law:
     included; ``value`` is the size observed. The detectable error is of the shape that was seen: where the truths are of
     another shape ``seen`` yields the size of the observed deviations times each step, and what would be observed (m,). They
     are drawn until the error is detected. Where it is known how noise ``shifts`` (m,) the size of far larger deviations of
-    that direction, the upper end is at least the value less a low quantile of these.
+    that direction, the upper end is at least the value less a low quantile of these. The upper end takes the value for
+    larger by the ``grain`` of one row.
     """
 
     value: float
@@ -154,6 +163,7 @@ class Law:
     sizes: FloatArray
     seen: Callable[[], Iterable[tuple[float, FloatArray]]] | None = None
     shifts: FloatArray | None = None
+    grain: float = 0.0
 
     @property
     def null(self) -> FloatArray:
@@ -187,6 +197,10 @@ class Law:
                 break
         return _truth_with(np.maximum.accumulate(truth), np.array(quantiles), critical)
 
+    @property
+    def _luck(self) -> float:
+        return LUCK * float(np.quantile(self.null, 0.5))
+
     def _critical(self, level: float) -> float:
         return float(np.quantile(self.null, 1.0 - level))
 
@@ -194,6 +208,7 @@ class Law:
         """Smallest and largest truth of which the value is neither a high nor a low quantile."""
         power = np.maximum.accumulate((self.sizes > self._critical(level)).mean(axis=1))
         told = np.clip((power - power[0]) / min(level, 1.0 - level), 0.0, 1.0)  # 1: found twice as often as calibration
+        told[np.quantile(self.sizes, level * TAIL, axis=1) <= self._luck] = 0.0
         below = level * TAIL * told
         above = level * (1.0 - (1.0 - TAIL) * told)
         low = np.where(below > 0.0, np.quantile(self.sizes, below, axis=1).diagonal(), 0.0)
@@ -204,12 +219,13 @@ class Law:
         return _truth_with(self.truth, high, self.value), upper
 
     def _last_with(self, quantiles: FloatArray) -> float:
-        """Last truth at which a quantile is at most the value."""
+        """Last truth at which a quantile is at most the value, or what luck makes of it."""
         rising = np.minimum.accumulate(quantiles[::-1])[::-1]
-        last = int(np.searchsorted(rising, self.value * (1.0 + 1e-9), side="right")) - 1
+        value = max(self.value * (1.0 + 1e-9), self._luck) + self.grain
+        last = int(np.searchsorted(rising, value, side="right")) - 1
         if last == rising.size - 1:
             return max(float(self.truth[-1]), self.value + float(np.quantile(self.null, 0.5)))
-        return float(_between(self.value, rising[last : last + 2], self.truth[last : last + 2]))
+        return float(_between(value, rising[last : last + 2], self.truth[last : last + 2]))
 
 
 def _truth_with(truth: FloatArray, quantiles: FloatArray, size: float) -> float:
@@ -434,12 +450,13 @@ def _columns(
     if not held:  # a notion that found no row to speak of: one cell without weight
         return (*np.zeros((5, 1)), np.zeros(1, dtype=np.intp))
     bins, size = [one.shown for one in held.values()], [len(one.bins) for one in held.values()]
-    count, weight, score, events = (
-        np.concatenate([getattr(one, name) for one in bins]) for name in ("count", "weight", "score_sum", "outcome_sum")
+    count, weight, score, residual = (
+        np.concatenate([getattr(one, name) for one in bins])
+        for name in ("count", "weight", "score_sum", "residual_sum")
     )
     scale = np.repeat([one.share / one.bins.weight.sum() for one in held.values()], size)
     part = np.repeat(list(held), size)
-    return count.astype(np.float64), scale * weight, scale, score, scale * (events - score), part
+    return count.astype(np.float64), scale * weight, scale, score, scale * residual, part
 
 
 def _placed(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice, pairwise
-from typing import Literal, Unpack, get_args
+from typing import ClassVar, Literal, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,7 @@ from calibrant._core.rows import IntArray, Problem, SimplexProblem, Weights, as_
 from calibrant.binning import Bins
 from calibrant.binning.bins import shown
 from calibrant.binning.cells import SimplexBinning, SimplexGrid, as_simplex_binning
-from calibrant.exceptions import CalibrationWarning
+from calibrant.exceptions import warn
 from calibrant.metrics.bin_losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
 from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes, least_pvalue_of, pvalue_of
 from calibrant.metrics.kinds import Own, YProb, estimates
@@ -37,40 +36,12 @@ MOST_DEVIATIONS = 1 << 16
 """Cells times classes for which noise is drawn: their draws take half a gigabyte."""
 
 
-def total_variation(gap: FloatArray) -> FloatArray:
-    """Half the sum of absolute differences."""
-    return l1_distance(gap) / 2.0
-
-
-def l1_distance(gap: FloatArray) -> FloatArray:
-    """Sum of absolute differences."""
-    total: FloatArray = np.abs(gap).sum(axis=-1)
-    return total
-
-
-def squared_l2(gap: FloatArray) -> FloatArray:
-    """Sum of squared differences."""
-    total: FloatArray = (gap**2).sum(axis=-1)
-    return total
-
-
-def l2_distance(gap: FloatArray) -> FloatArray:
-    """Root of the sum of squared differences."""
-    return np.sqrt(squared_l2(gap))
-
-
-def largest(gap: FloatArray) -> FloatArray:
-    """Largest absolute difference."""
-    highest: FloatArray = np.abs(gap).max(axis=-1)
-    return highest
-
-
 LENGTHS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
-    "total variation": total_variation,
-    "l1": l1_distance,
-    "l2": l2_distance,
-    "max": largest,
-    "squared l2": squared_l2,
+    "total variation": lambda gap: np.abs(gap).sum(axis=-1) / 2.0,
+    "l1": lambda gap: np.abs(gap).sum(axis=-1),
+    "l2": lambda gap: np.sqrt((gap**2).sum(axis=-1)),
+    "max": lambda gap: np.abs(gap).max(axis=-1),
+    "squared l2": lambda gap: (gap**2).sum(axis=-1),
 }
 """How long gaps are, class rates minus mean forecast of a cell: functions of gaps of shape (..., K)."""
 
@@ -90,7 +61,7 @@ def canonical_estimate(
     resampling: Resampling,
     *,
     binning: SimplexBinning | None = None,
-    length: Callable[[FloatArray], FloatArray] = total_variation,
+    length: Callable[[FloatArray], FloatArray] = LENGTHS["total variation"],
     norm: Norm = l1,
     highest: float = 1.0,
 ) -> Estimate:
@@ -102,11 +73,9 @@ def canonical_estimate(
     bins = (SimplexGrid() if binning is None else binning)(simplex)
     table, sizes = _cells(simplex, bins), _sizes(bins, length, norm)
     if table.weight.size > MOST_DEVIATIONS:
-        warnings.warn(
+        warn(
             f"cells must be few to draw their noise; got {len(bins)} of {simplex.prob.shape[1]} classes: the interval is "
-            f"[0, {highest:g}]. With so many classes choose a notion of single scores, such as 'class-wise'.",
-            CalibrationWarning,
-            stacklevel=2,
+            f"[0, {highest:g}]. With so many classes choose a notion of single scores, such as 'class-wise'."
         )
         return Estimate(float(sizes(table.deviation[None])[0]), 0.0, highest)
     labels = labels_of(simplex, resampling.n_resamples, resampling.rng)
@@ -275,8 +244,7 @@ def _debiased(bins: Bins, rows_per_weight: float) -> FloatArray:
     """Sum of squared differences minus an unbiased estimate of the sum of the variances of the class rates."""
     rows, rate = bins.weight * rows_per_weight, bins.event_rate
     with np.errstate(divide="ignore", invalid="ignore"):
-        chance = (rate * (1.0 - rate)).sum(axis=1) / (rows - 1.0)
-        value = squared_l2(bins.gap) - chance
+        value = (bins.gap**2).sum(axis=-1) - (rate * (1.0 - rate)).sum(axis=1) / (rows - 1.0)
     return np.where(rows < TWO, 0.0, value)
 
 
@@ -298,7 +266,7 @@ def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
         weight=np.repeat(bins.weight / total, n_classes),
         scale=np.full(size, 1.0 / total),
         expected=bins.score_sum.ravel(),
-        deviation=(bins.outcome_sum - bins.score_sum).ravel() / total,
+        deviation=bins.residual_sum.ravel() / total,
         part=np.zeros(size, dtype=np.intp),
     )
 
@@ -539,16 +507,13 @@ class Pairs(ABC):
         """Weight of the pairs that are not left out."""
         return float(self.weight.sum() ** 2 - self.left_out.sum())
 
-    @property
-    def too_many(self) -> bool:
-        """Whether only the pairs within blocks are looked at."""
-        return False
+    too_many: ClassVar[bool] = False
+    """Whether only the pairs within blocks are looked at."""
 
     @cached_property
     def own(self) -> FloatArray:
         """The h_ii, shape (n,)."""
-        own: FloatArray = np.einsum("ij,ij->i", self.residual, self.residual)
-        return own
+        return np.asarray(np.einsum("ij,ij->i", self.residual, self.residual))
 
     @property
     @abstractmethod
@@ -568,8 +533,7 @@ class Pairs(ABC):
     @cached_property
     def reach(self) -> FloatArray:
         """Sums over j of w_j h_ij, shape (n,)."""
-        reach: FloatArray = np.einsum("ij,ij->i", self.witness, self.residual)
-        return reach
+        return np.asarray(np.einsum("ij,ij->i", self.witness, self.residual))
 
     @property
     def total(self) -> float:
@@ -622,17 +586,14 @@ class Pairs(ABC):
 
         Which rows meet is drawn from a fixed seed after the rows were put in an order that depends on what they hold alone.
         """
-        order, width = (
-            in_order_of(content_key(self.points), content_key(self.residual), self.weight),
-            self.points.shape[1],
-        )
+        width = self.points.shape[1]
+        order = np.lexsort([self.weight, content_key(self.residual), content_key(self.points)])
         if self.are_copies:
             order = np.repeat(order, self.weight[order].astype(np.intp))
         n = order.size
         if size is None:
             size = max(2, min(n // FEWEST_BLOCKS, MOST_WORK // (n * (width + 10))))
-        order = order[np.random.default_rng(0).permutation(n)]
-        size = min(size, n)
+        order, size = order[np.random.default_rng(0).permutation(n)], min(size, n)
         blocks = order[: n // size * size].reshape(-1, size)
         step = max(1, 4 * HELD // size**2)
         sums = [self._sums_within(blocks[at : at + step]) for at in range(0, len(blocks), step)]
@@ -647,12 +608,8 @@ class Pairs(ABC):
         w = np.ones(blocks.shape) if self.are_copies else self.weight[blocks]
         r = self.residual[blocks] * w[:, :, None]
         h = np.exp(-distance / self.bandwidth) * (r @ r.transpose(0, 2, 1))
-        return np.array(
-            [
-                h.sum(axis=(1, 2)) - np.einsum("bij,bij->b", r, r),
-                w.sum(axis=1) ** 2 - (w**2).sum(axis=1),
-            ]
-        )
+        number = w.sum(axis=1) ** 2 - (w**2).sum(axis=1)
+        return np.array([h.sum(axis=(1, 2)) - np.einsum("bij,bij->b", r, r), number])
 
 
 class ScorePairs(Pairs):
@@ -700,30 +657,16 @@ class ScorePairs(Pairs):
     def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Whether the label is the class that the score speaks of, less the score; each sum is linear in the former."""
         cell, line = self.cells
-        occurred: FloatArray
         if labels.ndim == 3:
             occurred = labels[:, self.rows, self.part.column] / self.weight
         else:
             occurred = (labels[:, self.rows] == self.part.column).astype(np.float64)
-        own_of_none, along_none, expected = self._without_events
-        own = own_of_none + occurred @ self._own_of_events
-        along = along_none + occurred @ self._along_of_events
-        occurred *= self.weight
-        sums = np.array([np.bincount(cell, row, line.order.size) for row in occurred], dtype=np.float64)
+        pull = self.weight * self.witness[:, 0]
+        own = float(self.left_out @ self.score**2) + occurred @ (self.left_out * (1.0 - 2.0 * self.score))
+        along = occurred @ pull - float(pull @ self.score)
+        expected = np.bincount(cell, self.weight * self.score)
+        sums = np.array([np.bincount(cell, row, line.order.size) for row in occurred * self.weight])
         return line.forms(sums - expected) - own, along
-
-    @cached_property
-    def _own_of_events(self) -> FloatArray:
-        return np.asarray(self.left_out * (1.0 - 2.0 * self.score), dtype=np.float64)
-
-    @cached_property
-    def _along_of_events(self) -> FloatArray:
-        return np.asarray(self.weight * self.witness[:, 0], dtype=np.float64)
-
-    @cached_property
-    def _without_events(self) -> tuple[float, float, FloatArray]:
-        expected = np.bincount(self.cells[0], self.weight * self.score).astype(np.float64, copy=False)
-        return float(self.left_out @ self.score**2), -float(self._along_of_events @ self.score), expected
 
 
 class SimplexPairs(Pairs):
@@ -742,7 +685,7 @@ class SimplexPairs(Pairs):
         return InSpace(self.points, self.bandwidth)
 
     @property
-    def too_many(self) -> bool:
+    def too_many(self) -> bool:  # type: ignore[override]
         """Whether the work is beyond `MOST_WORK`."""
         n, n_classes = self.points.shape
         return bool(n**2 * (n_classes + 10) > MOST_WORK)
@@ -754,8 +697,7 @@ class SimplexPairs(Pairs):
 
     @cached_property
     def _squares(self) -> FloatArray:
-        squares: FloatArray = np.einsum("ij,ij->i", self.points, self.points)
-        return squares
+        return np.asarray(np.einsum("ij,ij->i", self.points, self.points))
 
     def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
         """Sum over tiles of the matrix of h."""
@@ -843,10 +785,7 @@ class Blocks:
 
 def pairs_of(problem: Problem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:
     """Yield the pairs of each problem of a notion, or of the whole simplex (None), one at a time; only where there are any."""
-    simplex = as_simplex(problem)
-    for pairs in _pairs(simplex, notion, bandwidth):
-        if pairs.number > 0:
-            yield pairs
+    return (pairs for pairs in _pairs(as_simplex(problem), notion, bandwidth) if pairs.number > 0)
 
 
 def _pairs(problem: SimplexProblem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:
@@ -860,14 +799,6 @@ def _pairs(problem: SimplexProblem, notion: Notion | None, bandwidth: float | No
         pairs = ScorePairs(problem, Part(slice(None), 1, ""), 1.0, bandwidth)
         pairs.times = 2.0  # the residuals of two classes are opposite: each product comes from both
         yield pairs
-
-
-def in_order_of(*keys: FloatArray) -> IntArray:
-    """Return the order of rows by the first key, of equal ones by the next: `numpy.lexsort`, which no interrupt ends."""
-    order: IntArray = np.arange(keys[0].size)
-    for key in reversed(keys):
-        order = order[np.argsort(key[order], kind="stable")]
-    return order
 
 
 def simplex_corners(n_classes: int) -> FloatArray:
@@ -978,7 +909,8 @@ def kernel_calibration_error(
     """
     problem = as_problem(y_true, y_prob, **data)
     found = pairs_of(problem, as_pairs_notion(notion, problem), as_bandwidth(bandwidth))
-    return value_of(seen_by(as_estimator(estimator), found), estimator, as_block_size(block_size, estimator))
+    choice("estimator", estimator, get_args(Estimator), hint="'unbiased' is usual")
+    return value_of(seen_by(estimator, found), estimator, as_block_size(block_size, estimator))
 
 
 def seen_by(estimator: Estimator, found: Iterable[Pairs]) -> Iterator[Pairs]:
@@ -990,25 +922,21 @@ def value_of(found: Iterable[Pairs], estimator: Estimator, block_size: int | Non
     """Return the mean error of the problems that have pairs, by their shares; NaN with a warning if none has."""
     total = shares = 0.0
     for pairs in found:
-        total += pairs.share * pairs.times * _value_of_one(pairs, estimator, block_size)
+        if estimator == "unbiased":
+            value = pairs.mean
+        elif estimator == "biased":
+            value = pairs.total / float(pairs.weight.sum()) ** 2
+        else:
+            value = blocks_of(pairs, estimator, block_size).mean
+        total += pairs.share * pairs.times * value
         shares += pairs.share
     if shares == 0:
-        warnings.warn(
+        warn(
             "the kernel calibration error must have two rows that are predicted alike to compare; there is none, and the error "
-            "is set to NaN. Pass more rows.",
-            CalibrationWarning,
-            stacklevel=3,
+            "is set to NaN. Pass more rows."
         )
         return float("nan")
     return total / shares
-
-
-def _value_of_one(pairs: Pairs, estimator: Estimator, block_size: int | None) -> float:
-    if estimator == "unbiased":
-        return pairs.mean
-    if estimator == "biased":
-        return pairs.total / float(pairs.weight.sum()) ** 2
-    return blocks_of(pairs, estimator, block_size).mean
 
 
 def blocks_of(pairs: Pairs, estimator: Estimator, block_size: int | None) -> Blocks:
@@ -1038,12 +966,8 @@ def noise_of_labels(problem: Problem, found: list[Pairs], n_resamples: int, rng:
     labels = iter(labels_of(simplex, n_resamples, rng))
     numbers = simplex.prob.size if simplex.weights.repeat_rows else simplex.size
     step = max(1, min(pairs.held for pairs in found) // numbers)
-    together = iter(lambda: list(islice(labels, step)), [])
-    return _noise(found, (_looked_at(found, np.stack(some)) for some in together))
-
-
-def _looked_at(found: list[Pairs], labels: IntArray) -> Sums:
-    return [pairs.drawn(labels) for pairs in found]
+    stacks = map(np.stack, iter(lambda: list(islice(labels, step)), []))
+    return _noise(found, ([pairs.drawn(some) for pairs in found] for some in stacks))
 
 
 def noise_of_rows(problem: Problem, found: list[Pairs], n_resamples: int, rng: np.random.Generator) -> Noise:
@@ -1113,12 +1037,6 @@ def as_bandwidth(bandwidth: float | None) -> float | None:
         return None
     median = "Leave it out for the median distance between forecasts"
     return max(number("bandwidth", bandwidth, above=0.0, hint=median), SMALLEST_BANDWIDTH)
-
-
-def as_estimator(estimator: Estimator) -> Estimator:
-    """Return the name, if it is one."""
-    choice("estimator", estimator, get_args(Estimator), hint="'unbiased' is usual")
-    return estimator
 
 
 def as_block_size(block_size: int | None, estimator: Estimator) -> int | None:

@@ -23,6 +23,7 @@ from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, W
 from calibrant.binning import Binning
 from calibrant.lenses import Lens, Size
 from calibrant.metrics.estimate import (
+    BEYOND,
     Cells,
     Draws,
     Estimate,
@@ -146,8 +147,8 @@ FAR = 1e5
 SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
 """Deviations of gaps, in units of a typical deviation of noise, of the truths that a figure is compared with."""
 
-STRETCHES = (1.1, 1.25, 1.5)
-"""What the last of these gaps is multiplied with, so that truths beyond the observed one are tried."""
+TINY = 1e-9
+"""Part of `possible` gaps that is added to the observed ones before they are stretched: a gap of 0 has no shape."""
 
 Seen = list[FloatArray]
 """What a lens sees of each part, arrays (m, d)."""
@@ -176,21 +177,33 @@ class Noise:
         """Sizes that would be observed, of truths from calibration through the observed deviations and beyond."""
         if self.bootstrap is not None:
             return self._law_of_groups(sizes, self.bootstrap)
-        value = float(sizes(self.cells.deviation[None])[0])
-        steps = steps_for(value, sizes(self.consistent))
-        stretched = steps[:, None] * self.cells.gap
-        gaps = shrunk(self.cells, self.rows) if sizes.shrinks else steps[:, None] * possible(self.cells, self.rows)
+        value, null = float(sizes(self.cells.deviation[None])[0]), sizes(self.consistent)
+        reach = possible(self.cells, self.rows)
+        seen = self.cells.gap + TINY * reach
+
+        def multiples(shape: FloatArray) -> FloatArray:
+            return steps_for(float(sizes((self.cells.weight * shape)[None])[0]), null)[:, None] * shape
+
+        beyond = np.array(BEYOND)[:, None] * reach
+        gaps = np.concatenate([shrunk(self.cells, self.rows), beyond]) if sizes.shrinks else multiples(reach)
         found = _law_of(value, _observed(sizes, self._by_rates(gaps)))
-        return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)))
+        stretched = multiples(seen)
+        return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)), grain=self._grain(sizes))
+
+    def _grain(self, sizes: Sizes) -> float:
+        """Half of what one row adds to the size: a value is one of so many, and draws about other truths lie between."""
+        row, heaviest = np.zeros((1, self.rows.size)), int(np.argmax(self.cells.weight))
+        row[0, heaviest] = 0.5 * self.cells.weight[heaviest] / max(float(self.rows[heaviest]), 1.0)
+        return float(sizes(row)[0])
 
     def _law_of_groups(self, sizes: Sizes, bootstrap: FloatArray) -> Law:
         """Law of the observed deviations times each step; the noise goes from that of calibration to the bootstrap's.
 
         What a lens sees of a sum is the sum of what it sees, so that each kind is looked at once.
         """
-        kinds = (self.cells.deviation[None], self.consistent, bootstrap)
-        observed, drawn, resampled = (sizes.look(kind) for kind in kinds)
-        value = float(sizes.size(observed)[0])
+        shape = self.cells.deviation + TINY * self.consistent.std(axis=0)
+        observed, drawn, resampled = (sizes.look(kind) for kind in (shape[None], self.consistent, bootstrap))
+        value, size = float(sizes(self.cells.deviation[None])[0]), float(sizes.size(observed)[0])
 
         def at(step: float) -> tuple[float, FloatArray]:
             part = min(step, 1.0)
@@ -198,8 +211,8 @@ class Noise:
             noise = (np.sqrt(1.0 - part) * d + np.sqrt(part) * b for d, b in zip(drawn, resampled, strict=True))
             return float(sizes.size(true)[0]), sizes.size([t + own for t, own in zip(true, noise, strict=True)])
 
-        found = _law_of(value, map(at, steps_for(value, sizes.size(drawn)).tolist()))
-        return replace(found, shifts=_shifts(sizes, value, observed, resampled))
+        found = _law_of(value, map(at, steps_for(size, sizes.size(drawn)).tolist()))
+        return replace(found, shifts=_shifts(sizes, value, observed, resampled), grain=self._grain(sizes))
 
     def _by_rates(self, gaps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield each vector of gaps, as far as event rates stay in [0, 1], with the noise of events at these rates.
@@ -301,20 +314,20 @@ def _shifts(sizes: Sizes, value: float, observed: Seen, resampled: Seen) -> Floa
 
 
 def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
-    """Gaps of truths from none through the observed ones and beyond, shape (L, n_cells).
+    """Gaps of truths from none through the observed ones, shape (L, n_cells).
 
     Were gaps normal with deviation t, one that is observed with noise of variance v would have the mean k g and the variance
     k v, k = t² / (t² + v). The truth of t has the gaps sqrt((k g)² + k v / 5): where t is small the cells share the error
-    evenly, where it is large they have the gaps observed.
+    evenly, where it is large they have the gaps observed. No variance is below that of one event.
     """
-    held = cells.weight > 0.0
-    variance = cells.prob * (1.0 - cells.prob) / np.maximum(rows, 1.0)
+    held, n = cells.weight > 0.0, np.maximum(rows, 1.0)
+    variance = np.maximum(cells.prob * (1.0 - cells.prob), (n + 1.0) / (n + 2.0) ** 2) / n
     typical = np.sqrt(np.average(variance[held], weights=cells.weight[held])) if held.any() else 0.0
     squared = (typical * np.array(SPREADS)[:, None]) ** 2
     kept = np.where(squared > 0.0, squared / np.where(squared > 0.0, squared + variance, 1.0), 1.0)
     sign = np.where(cells.gap < 0.0, -1.0, 1.0)
     gaps = sign * np.sqrt((kept * cells.gap) ** 2 + EVENNESS * kept * variance)
-    return np.concatenate([np.zeros((1, sign.size)), gaps, np.array(STRETCHES)[:, None] * gaps[-1]])
+    return np.concatenate([np.zeros((1, sign.size)), gaps])
 
 
 def possible(cells: Cells, rows: FloatArray) -> FloatArray:

@@ -51,22 +51,31 @@ Measure = Callable[[BinaryProblem], Measured]
 
 def slope(problem: BinaryProblem) -> Measured:
     """Slope of the joint fit."""
-    fit = recalibration_of(problem)
-    value = fit.joint[1]
-    warn_if_ruled("calibration slope", value, problem, lambda fit: fit.joint[1])
-    if not np.isfinite(value):
-        return _undefined("slope", value, fit, problem)
-    return _of_joint_fit(problem, fit, value, of_slope=True)
+    return _of_joint_fit("slope", 1, problem)
 
 
 def intercept(problem: BinaryProblem) -> Measured:
     """Intercept of the joint fit."""
+    return _of_joint_fit("intercept", 0, problem)
+
+
+def _of_joint_fit(name: str, which: int, problem: BinaryProblem) -> Measured:
+    """Return the intercept or the slope of the joint fit."""
     fit = recalibration_of(problem)
-    value = fit.joint[0]
-    warn_if_ruled("calibration intercept", value, problem, lambda fit: fit.joint[0])
+    value = fit.joint[which]
+    warn_if_ruled(f"calibration {name}", value, problem, lambda fit: fit.joint[which])
     if not np.isfinite(value):
-        return _undefined("intercept", value, fit, problem)
-    return _of_joint_fit(problem, fit, value, of_slope=False)
+        return _undefined(name, value, fit, problem)
+    z, each = problem.log_odds, problem.weights.importance
+    p = expit(fit.joint[0] + fit.joint[1] * z)
+    curvature = problem.weight * p * (1.0 - p)
+    total = float(curvature.sum())
+    mean = float(curvature @ z) / total
+    spread = float(curvature @ (z - mean) ** 2)
+    pull = each * (z - mean) / spread
+    if which == 0:
+        pull = each / total - mean * pull
+    return _sandwich(value, pull, problem, p, each * p * (1.0 - p) * (1.0 / total + (z - mean) ** 2 / spread))
 
 
 def in_the_large(problem: BinaryProblem) -> Measured:
@@ -110,26 +119,11 @@ def warn_if_ruled(name: str, value: float, problem: BinaryProblem, of_fit: Calla
     rest = problem.at(~(is_low | is_high))
     without = of_fit(recalibration_of(rest)) if rest.size else float("nan")
     times = problem.weights.times
-    where = f" in the problem {problem.name!r}" if problem.name else ""
     warn(
         f"{name} depends on probabilities of 0 and 1 that are wrong, each of which counts as {EPSILON:.0e} from there; got "
-        f"{times @ wrong:.0f} in {times.sum():.0f} rows{where}. It is {value:.4g}, and {without:.4g} without the rows at 0 and "
-        "1. State both."
+        f"{times @ wrong:.0f} in {times.sum():.0f} rows{_where(problem)}. It is {value:.4g}, and {without:.4g} without the "
+        "rows at 0 and 1. State both."
     )
-
-
-def _of_joint_fit(problem: BinaryProblem, fit: Recalibration, value: float, *, of_slope: bool) -> Measured:
-    z, w = problem.log_odds, problem.weight
-    a, b = fit.joint
-    p = expit(a + b * z)
-    curvature = w * p * (1.0 - p)
-    total = float(curvature.sum())
-    mean = float(curvature @ z) / total
-    spread = float(curvature @ (z - mean) ** 2)
-    each = problem.weights.importance
-    pull_of_slope = each * (z - mean) / spread
-    pull = pull_of_slope if of_slope else each / total - mean * pull_of_slope
-    return _sandwich(value, pull, problem, p, each * p * (1.0 - p) * (1.0 / total + (z - mean) ** 2 / spread))
 
 
 def _sandwich(value: float, pull: FloatArray, problem: BinaryProblem, p: FloatArray, leverage: FloatArray) -> Measured:
@@ -186,7 +180,14 @@ def ratio_estimate(problem: Problem, resampling: Resampling, notion: str | Notio
         rows = sum(float(binary.weights.times @ binary.score) for binary in parts)
         return Estimate(value, 0.0, -float(np.log(resampling.level / 2.0)) / rows, pvalue=min(1.0, 2.0 * np.exp(-rows)))
     if all(binary.outcome.all() for binary in parts):
-        return _of_events_alone(value, parts, as_simplex(problem).weights.effective_rows, resampling.level)
+        # Of all rates with a ratio of r none makes events alone more probable than (r / g)^n, with g the geometric mean of the
+        # ratios of the parts, weighted by their rows: rates are then equal within each part (inequality of the means). And no
+        # rates have a ratio above the one that was found.
+        sums = [(part.share, part.weight.sum(), part.weight @ part.score) for part in parts]
+        mean = sum(share * float(np.log(weight) - np.log(expected)) for share, weight, expected in sums)
+        n = as_simplex(problem).weights.effective_rows
+        lowest = min(value, float(np.exp(mean + np.log(resampling.level / 2.0) / n)))
+        return Estimate(value, lowest, value, pvalue=min(1.0, 2.0 * float(np.exp(-n * mean))))
     apart = len(parts) == 1 or chosen.parts_a_row(as_simplex(problem).prob.shape[1]) == 1
     calibrated = _error_if_calibrated(parts, apart=apart) if apart or error <= ROUNDING else 0.0
     # Rates cannot rise above 1, where their variance is 0; and residuals that are all 0 have none whatever the rates are.
@@ -198,26 +199,6 @@ def ratio_estimate(problem: Problem, resampling: Resampling, notion: str | Notio
     if calibrated > ROUNDING:
         distance = min(distance, abs(value - 1.0) / calibrated)
     return Estimate(value, value / factor, value * factor, pvalue=2.0 * float(ndtr(-distance)))
-
-
-def _of_events_alone(value: float, parts: list[BinaryProblem], n: float, level: float) -> Estimate:
-    """Estimate O/E where every row is an event.
-
-    Of all rates with a ratio of r none makes that more probable than (r / g)^n, with g the geometric mean of the ratios of
-    the parts, weighted by their rows: rates are then equal within each part (inequality of the means). And no rates have a
-    ratio above the one that was found.
-    """
-    mean = sum(binary.share * _log_ratio(binary) for binary in parts)
-    return Estimate(
-        value,
-        min(value, float(np.exp(mean + np.log(level / 2.0) / n))),
-        value,
-        pvalue=min(1.0, 2.0 * float(np.exp(-n * mean))),
-    )
-
-
-def _log_ratio(binary: BinaryProblem) -> float:
-    return float(np.log(binary.weight.sum()) - np.log(binary.weight @ binary.score))
 
 
 def _error_if_calibrated(parts: list[BinaryProblem], *, apart: bool) -> float:
@@ -246,8 +227,11 @@ def _undefined(name: str, value: float, fit: Recalibration, problem: BinaryProbl
 
 
 def _warn(must: str, got: str, answer: str, problem: BinaryProblem) -> None:
-    where = f" in the problem {problem.name!r}" if problem.name else ""
-    warnings.warn(f"{must}; {got}{where}, and {answer}. Pass more rows.", CalibrationWarning, stacklevel=6)
+    warnings.warn(f"{must}; {got}{_where(problem)}, and {answer}. Pass more rows.", CalibrationWarning, stacklevel=6)
+
+
+def _where(problem: BinaryProblem) -> str:
+    return f" in the problem {problem.name!r}" if problem.name else ""
 
 
 # Slope, intercepts and observed/expected ratio: calibration by a logistic regression on log-odds (Cox 1958)

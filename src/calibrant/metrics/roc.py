@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Unpack
@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import refuse, require
+from calibrant._core.checks import require
 from calibrant._core.result import Record, Result, Table
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, mean_of
 from calibrant.binning.bins import Ordered
@@ -24,7 +24,7 @@ from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Own, YProb, YTrue
 from calibrant.notions import Binary, Notion, NotionLike, as_notion
 from calibrant.sums.reading import refuse_rows, require_rows
-from calibrant.sums.sums import CellProblem, FineCells
+from calibrant.sums.sums import CellProblem
 
 # Events and non-events in the order of their scores: what the points of a ROC curve and the areas are made of
 
@@ -253,33 +253,26 @@ def warn_of_one_kind(problems: list[BinaryProblem], what: str) -> None:
     alone = [p for p in problems if p.size and p.outcome.all() == p.outcome.any()]
     if not alone:
         return
-    first = ("events alone" if alone[0].outcome[0] else "no event") + (
-        f" in {alone[0].name!r}" if alone[0].name else ""
+    kind, name = (
+        "events alone" if alone[0].outcome[0] else "no event",
+        f" in {alone[0].name!r}" if alone[0].name else "",
     )
     more = f", and {len(alone) - 1} more such" if len(alone) > 1 else ""
     warn(
-        f"{what} must have rows with and without the event; got {first}{more}, and the area is set to nan. "
+        f"{what} must have rows with and without the event; got {kind}{name}{more}, and the area is set to nan. "
         "Pass rows of both kinds."
     )
 
 
 def _of_one_problem(notion: NotionLike, problem: Problem) -> Notion:
-    require(
-        notion is not None or problem.classes.size <= 2,
-        "a hull is that of one event",
-        got=f"a table of {problem.classes.size} classes",
-        hint=(
-            "Pass notion=OneVsRest(0) for the first class, 'confidence' for the predicted one, or call "
-            "roc_curve, which has a hull for each class"
-        ),
-    )
+    curve = "roc_curve, which has a hull for each class"
+    hint = f"Pass notion=OneVsRest(0) for the first class, 'confidence' for the predicted one, or call {curve}"
+    came, fits = f"a table of {problem.classes.size} classes", notion is not None or problem.classes.size <= 2
+    require(fits, "a hull is that of one event", got=came, hint=hint)
     words = as_notion(notion, problem)
-    if (several := words.n_parts(problem)) > 1:
-        refuse(
-            "a hull is that of one event",
-            given=f"notion {words.name!r} makes {several} problems",
-            hint="Pass notion=OneVsRest(0) for the first class, or call roc_curve, which has a hull for each class",
-        )
+    given = f"notion {words.name!r} makes {(several := words.n_parts(problem))} problems"
+    hint = f"Pass notion=OneVsRest(0) for the first class, or call {curve}"
+    require(several == 1, "a hull is that of one event", given=given, hint=hint)
     return words
 
 
@@ -354,8 +347,8 @@ def of_placements(weights: Weights, label: IntArray, placed: FloatArray, n_class
         mean, rows = float(held @ values) / total, total if weights.are_counts else total**2 / float(held @ held)
         value += mean / 2.0
         fewest = min(fewest, rows)
-        if rows < 1.5:
-            part = _largest_variance(mean / highest, rows) * highest**2
+        if rows < 1.5:  # the largest variance of a mean between the ends
+            part = max(0.0, mean * (highest - mean)) / rows
             unseen += part
         else:
             pull = (np.sqrt(held) if weights.are_counts else held) / total * np.sqrt(rows / (rows - 1.0))
@@ -363,11 +356,6 @@ def of_placements(weights: Weights, label: IntArray, placed: FloatArray, n_class
             part = float(influence[own] @ influence[own])
         parts.append(Spread(part, max(1.0, rows - 1.0)))
     return Area(value, influence, unseen, fewest, tuple(parts))
-
-
-def _largest_variance(share: float, rows: float) -> float:
-    """Return the variance of the mean of so many values in [0, 1] with this mean, at most."""
-    return max(0.0, share * (1.0 - share)) / rows
 
 
 # Areas under ROC curves of cells in place of scores, and between which limits those of the rows lie
@@ -391,33 +379,15 @@ def under_curve_of_cells(problem: CellProblem) -> float:
 def under_hull_of_cells(problem: CellProblem) -> float:
     """Return the area under the hull, which the rows can only raise: to that of the best order within each cell, at most."""
     ranked = Ranked.of(problem)
-    value = max(0.5, ranked.pooled().area) if ranked.has_both else float("nan")
-    return Approximate(value, value, _best_hull(problem.cells)) if ranked.has_both else value
-
-
-def _best_hull(cells: FineCells) -> float:
-    """Return the area under the hull where the events of each cell lie above its non-events."""
-    weight, events = cells.in_best_order
+    if not ranked.has_both:
+        return float("nan")
+    weight, events = problem.cells.in_best_order
     steps = isotonic_fit_of(events, weight)
     of_events = steps.rate * steps.weight
     others = steps.weight - of_events
     above = of_events.sum() - np.cumsum(of_events) + of_events / 2.0
-    return float(others @ above) / float(of_events.sum() * others.sum())
-
-
-def mean_of_cells(problems: Sequence[BinaryProblem], measure: AreaOfCells) -> float:
-    """Return the mean of an area over problems, by their shares."""
-    held = [problem for problem in problems if problem.size]
-    found = [(problem.share, measure(problem)) for problem in held if isinstance(problem, CellProblem)]
-    warn_of_one_kind([problem for problem, (_, area) in zip(held, found, strict=True) if np.isnan(area)], "an AUC")
-    return mean_of(found)
-
-
-def single_of(cells: list[BinaryProblem], notion: Notion) -> BinaryProblem:
-    """Return the one problem of cells; of several a row stands in all, and what it does to them together is not known."""
-    if len(cells) > 1:
-        refuse_rows(f"the interval of an area under notion {notion.name!r}")
-    return cells[0]
+    value = max(0.5, ranked.pooled().area)
+    return Approximate(value, value, float(others @ above) / float(of_events.sum() * others.sum()))
 
 
 # Areas under ROC curves: how well a forecast tells classes apart, whatever its calibration; with their intervals
@@ -429,28 +399,30 @@ def single_of(cells: list[BinaryProblem], notion: Notion) -> BinaryProblem:
 def mean_area(problem: Problem, notion: Notion, measure: Measure) -> Area:
     """Return the mean of an area over the problems of a notion, by their shares."""
     if (cells := problem.summed_parts(notion)) is not None:
-        problem, notion = single_of(list(cells), notion), Binary()
+        problem, *others = cells
+        if others:
+            refuse_rows(f"the interval of an area under notion {notion.name!r}")
+        notion = Binary()
     simplex = as_simplex(problem)
-    value, influence, unseen, fewest = 0.0, np.zeros(simplex.size), 0.0, np.inf
+    value, unseen, influence = 0.0, 0.0, np.zeros(simplex.size)
     undefined: list[BinaryProblem] = []
     parts: list[Spread] = []
-    values: list[float] = []
+    areas: list[Area] = []
     for part, binary in zip(notion.parts(simplex.prob), notion.split(problem), strict=True):
         if binary.size == 0:  # a class that is never predicted
             continue
-        one = measure(binary)
+        areas.append(one := measure(binary))
         value += binary.share * one.value
-        values.append(one.value)
         influence[part.rows] += binary.share * one.influence
         unseen += binary.share**2 * one.unseen
-        fewest = min(fewest, one.fewest)
         parts += [Spread(binary.share**2 * variance, freedom) for variance, freedom in one.parts]
         if np.isnan(one.value):
             undefined.append(binary)
     warn_of_one_kind(undefined, "an AUC")
-    if values:  # a mean lies between them, but for rounding
+    if areas:  # a mean lies between them, but for rounding
+        values = [one.value for one in areas]
         value = float(np.clip(value, np.min(values), np.max(values)))
-    return Area(value, influence, unseen, fewest, tuple(parts))
+    return Area(value, influence, unseen, min((one.fewest for one in areas), default=np.inf), tuple(parts))
 
 
 # Each pair of classes
@@ -466,23 +438,18 @@ def between_classes(problem: Problem) -> Area:
         return mean_area(problem, each_class(None, problem), under_curve)
     n_classes, label = problem.prob.shape[1], problem.label
     total = np.bincount(label, problem.weight, n_classes)
-    if not total.all():
-        _warn_of_absent(problem.classes[total == 0])
+    if absent := problem.classes[total == 0].tolist():
+        more = f", and {len(absent) - 1} more such" if len(absent) > 1 else ""
+        warn(
+            f"the mean AUC of pairs must have rows of every class; got none of class {absent[0]!r}{more}, and it is set to "
+            "nan. Pass rows of all classes, or leave its column out."
+        )
         return Area(np.nan, np.zeros(problem.size))
     mass, placed = problem.weight / total[label], np.zeros(problem.size)
     for k in range(n_classes):
         placed += Ranked.of(BinaryProblem(problem.prob[:, k], label == k, Weights(mass))).placements()
     placed /= n_classes * (n_classes - 1.0)
     return of_placements(problem.weights, label, placed, n_classes)
-
-
-def _warn_of_absent(classes: npt.NDArray[np.generic]) -> None:
-    more = f", and {len(classes) - 1} more such" if len(classes) > 1 else ""
-    first = classes.tolist()[0]
-    warn(
-        f"the mean AUC of pairs must have rows of every class; got none of class {first!r}{more}, and it is set to nan. "
-        "Pass rows of all classes, or leave its column out."
-    )
 
 
 # Intervals
@@ -714,6 +681,8 @@ def _value(
 ) -> float:
     problem = as_problem(y_true, y_prob, **data)
     words = each_class(notion, problem)
-    if (cells := problem.summed_parts(words)) is not None:
-        return mean_of_cells(list(cells), of_cells)
-    return mean_area(problem, words, measure).value
+    if (cells := problem.summed_parts(words)) is None:
+        return mean_area(problem, words, measure).value
+    found = [(part, of_cells(part)) for part in cells if part.size and isinstance(part, CellProblem)]
+    warn_of_one_kind([part for part, area in found if np.isnan(area)], "an AUC")
+    return mean_of([(part.share, area) for part, area in found])

@@ -312,14 +312,12 @@ def number_of_corners(n_classes: int, choices: Sequence[FloatArray], most: int) 
 
 def trees(n_classes: int) -> Iterator[Tree]:
     """Return all trees of the classes (Prüfer 1918)."""
-    return (_tree(code) for code in product(range(n_classes), repeat=n_classes - 2))
+    return map(_tree, product(range(n_classes), repeat=n_classes - 2))
 
 
 def _tree(code: Sequence[int]) -> Tree:
-    """Return the tree of a code of Prüfer: the least leaf is tied to the next class of the code, again and again."""
-    n_classes = len(code) + 2
-    left, edges = list(code), []
-    leaves = set(range(n_classes))
+    """Return the edges of the tree of a Prüfer code."""
+    left, edges, leaves = list(code), [], set(range(len(code) + 2))
     for at in code:
         leaf = min(leaves - set(left))
         edges.append((leaf, at))
@@ -331,26 +329,28 @@ def _tree(code: Sequence[int]) -> Tree:
 
 def all_corners(rows: SurfaceRows) -> FloatArray:
     """Return the corners of all cells, a little to each side, shape (m, K)."""
-    return np.concatenate([_corners_of(tree, rows) for tree in trees(rows.n_classes)])
+    return np.concatenate(
+        [
+            _gamma(tree, np.stack(np.meshgrid(*_values(tree, rows), indexing="ij"), axis=-1))
+            for tree in trees(rows.n_classes)
+        ]
+    )
 
 
-def _corners_of(tree: Tree, rows: SurfaceRows) -> FloatArray:
-    values = [_beside(_between(rows, a, b), number) for number, (a, b) in enumerate(tree)]
-    table = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(tree))
-    return _gamma(tree, table)
+def _values(tree: Tree, rows: SurfaceRows) -> list[FloatArray]:
+    return [_beside(_between(rows, a, b), number) for number, (a, b) in enumerate(tree)]
 
 
 def some_corners(rows: SurfaceRows, n: int, rng: np.random.Generator) -> FloatArray:
     """Draw corners: a tree, and for each of its edges a difference of a row."""
-    n_trees = min(n, rows.n_classes ** (rows.n_classes - 2), 60)
-    codes = rng.integers(0, rows.n_classes, (n_trees, rows.n_classes - 2))
-    if n_trees == rows.n_classes ** (rows.n_classes - 2):
-        codes = np.array(list(product(range(rows.n_classes), repeat=rows.n_classes - 2)))
-    parts = []
-    for code, size in zip(codes.tolist(), np.diff(np.linspace(0, n, n_trees + 1).astype(int)).tolist(), strict=True):
-        tree = _tree(code)
-        values = [_beside(_between(rows, a, b), number) for number, (a, b) in enumerate(tree)]
-        parts.append(_gamma(tree, np.column_stack([rng.choice(v, size) for v in values])))
+    n_free, n_all = rows.n_classes - 2, rows.n_classes ** (rows.n_classes - 2)
+    n_trees = min(n, n_all, 60)
+    codes = rng.integers(0, rows.n_classes, (n_trees, n_free))
+    if n_trees == n_all:
+        codes = np.array(list(product(range(rows.n_classes), repeat=n_free)))
+    parts, sizes = [], np.diff(np.linspace(0, n, n_trees + 1).astype(int)).tolist()
+    for tree, size in zip(map(_tree, codes.tolist()), sizes, strict=True):
+        parts.append(_gamma(tree, np.column_stack([rng.choice(v, size) for v in _values(tree, rows)])))
     return np.concatenate(parts)
 
 
@@ -365,7 +365,7 @@ def _beside(differences: FloatArray, number: int) -> FloatArray:
 def _gamma(tree: Tree, table: FloatArray) -> FloatArray:
     """Return the thresholds, of sum one, whose differences along the edges of a tree are given, shape (m, K - 1)."""
     n_classes = len(tree) + 1
-    incidence = np.zeros((n_classes, n_classes))
+    incidence, table = np.zeros((n_classes, n_classes)), table.reshape(-1, len(tree))
     for number, (a, b) in enumerate(tree):
         incidence[number, [a, b]] = 1.0, -1.0
     incidence[-1] = 1.0
@@ -400,14 +400,22 @@ def is_grid(thresholds: object) -> bool:
 
 def as_thresholds(thresholds: str | int | npt.ArrayLike, n_thresholds: int, rows: SurfaceRows) -> FloatArray:
     """Return the thresholds that were asked for, and those of the corners of the surface."""
+    n_classes = rows.n_classes
     if isinstance(thresholds, str):
         choice("thresholds", thresholds, ["data"])
         found = data_thresholds(rows, n_thresholds)
     elif is_grid(thresholds):
-        found = grid_thresholds(rows.n_classes, _steps(thresholds))
+        hint = 'Pass "data", steps of a grid such as 100, or an array'
+        found = grid_thresholds(n_classes, whole("thresholds", thresholds, least=1, hint=hint))
     else:
-        found = _given(thresholds, rows.n_classes)
-    return np.concatenate([corner_thresholds(rows.n_classes), found])
+        gamma = np.ascontiguousarray(as_numbers("thresholds", thresholds))
+        must, fits = (
+            f"thresholds must have a column for each of the {n_classes} classes",
+            gamma.shape[1:] == (n_classes,),
+        )
+        require(fits, must, got=f"shape {gamma.shape}", hint="Pass one gamma a row, which sums to one")
+        found = of_sum_one(gamma)
+    return np.concatenate([corner_thresholds(n_classes), found])
 
 
 def warn_of_many(rows: SurfaceRows) -> None:
@@ -483,38 +491,19 @@ def _moved_outward(rows: SurfaceRows, gamma: FloatArray, most: int) -> FloatArra
 
 def _directions(points: FloatArray, room: int, number: int) -> tuple[FloatArray, IntArray]:
     """Return directions, and the number of the point that lies farthest in each."""
-    n_classes = points.shape[1]
-    if n_classes > MOST_CLASSES:
+    if (n_classes := points.shape[1]) > MOST_CLASSES:
         directions = np.random.default_rng([SEED, number]).dirichlet(np.ones(n_classes), room)
     else:
         hull = Hull.of(points)
-        outward = np.maximum(hull.normals, 0.0)
-        directions = outward[np.argsort(-hull.parts, kind="stable")][:room]
+        directions = np.maximum(hull.normals, 0.0)[np.argsort(-hull.parts, kind="stable")][:room]
     return directions, np.asarray((directions @ points.T).argmax(axis=1), dtype=np.intp)
 
 
 def _sample(rows: SurfaceRows) -> SurfaceRows:
     """Return rows of each class at even places of their order, not too many."""
-    kept = []
-    for k in range(rows.n_classes):
-        own = np.flatnonzero(rows.label == k)
-        kept.append(own[np.linspace(0, own.size - 1, min(own.size, MOST_ROWS)).astype(int)])
+    each = (np.flatnonzero(rows.label == k) for k in range(rows.n_classes))
+    kept = [own[np.linspace(0, own.size - 1, min(own.size, MOST_ROWS)).astype(int)] for own in each]
     return rows.at(np.concatenate(kept))
-
-
-def _steps(thresholds: object) -> int:
-    return whole("thresholds", thresholds, least=1, hint='Pass "data", steps of a grid such as 100, or an array')
-
-
-def _given(thresholds: npt.ArrayLike, n_classes: int) -> FloatArray:
-    gamma = np.ascontiguousarray(as_numbers("thresholds", thresholds))
-    require(
-        gamma.ndim == 2 and gamma.shape[1] == n_classes,
-        f"thresholds must have a column for each of the {n_classes} classes",
-        got=f"shape {gamma.shape}",
-        hint="Pass one gamma a row, which sums to one",
-    )
-    return of_sum_one(gamma)
 
 
 # The volume under the ROC surface: of the convex hull of its points and the origin, exactly or by rays that are drawn

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -396,7 +397,7 @@ class Place:
             rows = ([_padded(sums.cells[0][k].bins, name, n) for k in parts] for sums in every)
             return np.array([np.concatenate(row) for row in rows], dtype=np.float64)
 
-        return BetCells(of("count"), of("score_sum"), of("outcome_sum"))
+        return BetCells(of("weight"), of("score_sum"), of("outcome_sum"))
 
     def words(self, cells: BoolArray) -> str:
         """Say which cells these are."""
@@ -458,79 +459,42 @@ def plan_of(notion: Notion, binning: Binning) -> Plan:
     return Plan(cells=((notion, binning),), scores=scores, powers=1, noise=True)
 
 
-@dataclass(frozen=True)
-class Figures:
-    """Figures of a window.
-
-    Attributes
-    ----------
-    rows, impossible : int
-        Number of rows, and of events of probability 0 that occurred.
-    event_rate, mean_prob, gap : float
-        Share of events, mean probability, and their difference (calibration in the large); NaN of class-wise calibration, whose
-        differences cancel.
-    gap_lower, gap_upper : float
-        Interval of the difference, by the normal law.
-    ece, ece_lower, ece_upper, noise_floor, noise_upper : float
-        Expected calibration error, the interval of the true one, and its mean and a high quantile under calibration.
-    log_loss : float
-        Mean log loss, nats.
-    """
-
-    rows: int
-    event_rate: float
-    mean_prob: float
-    gap: float
-    gap_lower: float
-    gap_upper: float
-    ece: float
-    ece_lower: float
-    ece_upper: float
-    noise_floor: float
-    noise_upper: float
-    log_loss: float
-    impossible: int
-
-    @classmethod
-    def of(cls, sums: Sums, level: float, n_resamples: int) -> Figures:
-        """Compute the figures; what is drawn by chance is the same in each call."""
-        held = [one for one in sums.cells[0] if one.bins.count.any()]
-        notion, binning = sums.plan.cells[0]
-        cells, size = _cells(held), NormOfBins.of()
-        noise = Noise(cells, _drawn(cells, n_resamples), cells.count, 0)
-        law = replace(noise.law(cells.sizes(InBins(binning), size)), seen=None)  # draws for what no figure shows
-        found = law.estimate(level)
-        assert size.of_bins is not None
-        assert found.lower is not None
-        assert found.upper is not None
-        return cls(
-            sums.rows,
-            *(_in_the_large(held, level) if notion.one_score_a_row else (float("nan"),) * 5),
-            ece=error_of(size.of_bins, held),
-            ece_lower=found.lower,
-            ece_upper=min(found.upper, 1.0),
-            noise_floor=float(law.null.mean()),
-            noise_upper=float(np.quantile(law.null, 1.0 - level)),
-            log_loss=sums.mean(LOG_LOSS),
-            impossible=round(sums.total(IMPOSSIBLE)),
-        )
+def figures_of(sums: Sums, level: float, n_resamples: int) -> dict[str, Any]:
+    """Return the figures of a window by their names in `MonitorTable`; what is drawn is the same in each call."""
+    held = [one for one in sums.cells[0] if one.bins.count.any()]
+    notion, binning = sums.plan.cells[0]
+    cells, size = _cells(held), NormOfBins.of()
+    assert size.of_bins is not None
+    noise = Noise(cells, _drawn(cells, n_resamples), cells.count, 0)
+    law = replace(noise.law(cells.sizes(InBins(binning), size)), seen=None)  # draws for what no figure shows
+    lower, upper = law.estimate(level).interval
+    names = ("event_rate", "mean_prob", "gap", "gap_lower", "gap_upper")  # of class-wise calibration they cancel
+    return {
+        "rows": round(sums.weight),
+        **dict(zip(names, _in_the_large(held, level) if notion.one_score_a_row else (np.nan,) * 5, strict=True)),
+        "ece": error_of(size.of_bins, held),
+        "ece_lower": lower,
+        "ece_upper": min(upper, 1.0),
+        "noise_floor": float(law.null.mean()),
+        "noise_upper": float(np.quantile(law.null, 1.0 - level)),
+        "log_loss": sums.mean(LOG_LOSS),
+        "impossible": round(sums.total(IMPOSSIBLE)),
+    }
 
 
 def _cells(held: Sequence[BinnedProblem]) -> Cells:
     """Return the cells of problems with rows, whose noise is drawn from their strata; those of several classes one by one."""
     factor = [np.full(len(one.bins), one.share / one.bins.weight.sum()) for one in held]
     part = np.concatenate([np.full(len(one.bins), number) for number, one in enumerate(held)])
-    scale, count, weight, score, events = (
+    scale, weight, score, events = (
         np.concatenate(parts) for parts in (factor, *([getattr(one.bins, name) for one in held] for name in SUMS))
     )
     moments = Moments.of(held)
     deviation = scale * (events - score)
-    return Cells(
-        _nowhere, count.astype(np.float64), scale * weight, scale, score, deviation, part, moments=moments
-    ).held
+    return Cells(_nowhere, weight, scale * weight, scale, score, deviation, part, moments=moments).held
 
 
-SUMS = ("count", "weight", "score_sum", "outcome_sum")
+SUMS = ("weight", "score_sum", "outcome_sum")
 
 
 def _nowhere() -> CellArray:

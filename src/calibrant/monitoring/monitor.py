@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
@@ -23,28 +23,22 @@ from calibrant._core.rows import BoolArray, IntArray, Problem, Rows, SimplexProb
 from calibrant.binning import EqualWidth
 from calibrant.drawing import require_kind
 from calibrant.exceptions import warn
-from calibrant.monitoring.evidence import Figures, Sequential, plan_of
+from calibrant.monitoring.evidence import Sequential, figures_of, plan_of
 from calibrant.monitoring.state import (
     LAST,
     VERSION,
     ByWindow,
     OfTime,
-    Settings,
-    State,
-    Windows,
     added,
     as_windows,
     differing,
+    event_last,
     known_notion,
     of_a_state,
     of_equal_width,
-    of_predictions,
     options_of,
     plain_label,
-    plan_for,
-    require_alarms,
-    require_empty,
-    require_version,
+    require_written,
     summed,
 )
 from calibrant.notions import Notion, as_notion
@@ -264,8 +258,8 @@ class Look:
     def table(self, alarms: tuple[Alarm, ...], level: float, n_resamples: int) -> MonitorTable:
         """Return figures of each window, and the evidence after it."""
         n = len(self.windows)
-        figures = [Figures.of(sums, level, n_resamples) for sums in self.windows]
-        columns = {field.name: np.array([getattr(one, field.name) for one in figures]) for field in fields(Figures)}
+        figures = [figures_of(sums, level, n_resamples) for sums in self.windows]
+        columns = {name: np.array([one[name] for one in figures]) for name in figures[0]}
         by_test = []
         for seen in (self.calibration, self.drift):
             path = np.empty(0) if seen is None else _evidence(seen.path)
@@ -287,137 +281,6 @@ def _evidence(log: FloatArray) -> FloatArray:
     """Return the evidence of its logarithm; it is infinite only where an event of probability 0 occurred."""
     most = np.log(np.finfo(np.float64).max)
     return np.exp(np.where(log == np.inf, log, np.minimum(log, most)))
-
-
-# What a monitor has counted so far: sums of windows, and of a reference that was given apart from them
-
-
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """Sums that add up.
-
-    Attributes
-    ----------
-    windows : ByWindow
-        Those of each window.
-    given : Sums or None
-        Those of a reference that is not among the windows.
-    """
-
-    windows: ByWindow = field(default_factory=lambda: ByWindow({}))
-    given: Sums | None = None
-
-    def __add__(self, other: Tally) -> Tally:
-        given = [one.given for one in (self, other) if one.given is not None]
-        return Tally(self.windows + other.windows, added(*given) if len(given) == 2 else next(iter(given), None))
-
-    def look(self, windows: Windows, reference: int, alpha: float) -> Look:
-        """Return a look at the windows, of which so many are the reference if none is given."""
-        keys, sums = self.windows.keys, self.windows.sums
-        first = 0 if self.given is not None else min(reference, len(keys))
-        return Look(tuple(map(windows.name, keys)), tuple(sums[key] for key in keys), first, self.given, alpha)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sums as the state of a monitor has them."""
-        found = self.windows
-        return {
-            "n_rows": found.rows,
-            "next_row": found.end,
-            "windows": [{"window": key, "sums": found.sums[key].to_dict()} for key in found.keys],
-            "reference": None if self.given is None else self.given.to_dict(),
-        }
-
-
-# Rows that a monitor is given: in memory, or predictions that are read in batches
-
-
-@dataclass(frozen=True, eq=False)
-class GivenRows:
-    """Rows as a monitor reads them.
-
-    Attributes
-    ----------
-    monitor : Settings
-        How it reads them.
-    before : Plan or None
-        What is summed, where earlier rows decided it.
-    y_true, y_prob, sample_weight : object
-        What `Monitor.update` was given.
-    """
-
-    monitor: Settings
-    before: Plan | None
-    y_true: Any
-    y_prob: Any
-    sample_weight: Any
-
-    @cached_property
-    def problem(self) -> Problem:
-        """The rows, or some of those that are read in batches."""
-        monitor = self.monitor
-        if isinstance(self.y_true, Predictions):
-            return self._head(self.y_true)
-        return as_problem(
-            self.y_true,
-            self.y_prob,
-            sample_weight=self.sample_weight,
-            labels=monitor.labels,
-            pos_label=monitor.pos_label,
-            input=monitor.input,
-            rows=monitor.rows,
-        )
-
-    def _head(self, predictions: Predictions) -> Problem:
-        """Return some rows of predictions, which have their own numbers and weights, and know their event."""
-        must = "y_prob and sample_weight must be left out with predictions that are read in batches"
-        require(self.y_prob is None and self.sample_weight is None, must, got="some", hint="They hold their own")
-        problem = predictions.head()
-        classes = problem.classes.tolist()
-        in_order = len(classes) > 2 or classes == sorted(classes, key=str)
-        require(
-            self.monitor.labels is not None or in_order or not isinstance(problem, SimplexProblem),
-            "labels must be given where the event of two columns is the first",
-            got="none",
-            hint="Pass Monitor(labels=..., pos_label=...) as predictions have them",
-        )
-        return problem
-
-    @cached_property
-    def plan(self) -> Plan:
-        """What is summed."""
-        return plan_for(self.monitor, self.problem, self.before)
-
-    @property
-    def labels(self) -> list[Any]:
-        """The class of each column, where the event of two may be the first; of one column the event is the last."""
-        monitor, problem = self.monitor, self.problem
-        if monitor.labels is not None:
-            return list(monitor.labels)
-        in_batches = isinstance(self.y_true, Predictions)
-        if monitor.pos_label is None or in_batches or not isinstance(problem, SimplexProblem):
-            return list(problem.classes.tolist())
-        return list(as_problem(self.y_true, self.y_prob, input=monitor.input, rows=monitor.rows).classes.tolist())
-
-    def by_window(self, windows: Windows, start: int, at: Any) -> ByWindow:
-        """Sum the rows of each window; ``start`` is the number of the first row among all."""
-        problem = self.problem
-        if isinstance(self.y_true, Predictions):
-            must = "at must be one value for all rows of predictions that are read in batches"
-            is_one = at is None or np.ndim(at) == 0
-            require(is_one, must, got=f"shape {np.shape(at)}", hint="Update with each window alone")
-            return of_predictions(self.y_true, start, at, windows, self.plan)
-        n = problem.size if self.sample_weight is None else np.size(self.sample_weight)
-        keys = windows.keys(at, n, start)
-        if problem.size < n:  # rows of weight 0 are left out
-            keys = keys[np.asarray(self.sample_weight, dtype=np.float64) > 0.0]
-        return ByWindow.of(problem, keys, self.plan, start + n)
-
-    def summed(self) -> Sums:
-        """Sum all rows."""
-        plan = self.plan
-        if isinstance(self.y_true, Predictions):
-            return self.y_true.reduce(lambda batch, _: summed(batch, plan))
-        return summed(self.problem, plan)
 
 
 # A monitor: sums of predictions and outcomes by window, which add up, with figures and alarms
@@ -510,7 +373,8 @@ class Monitor:
         self.binning = of_equal_width(binning)
         self.labels, self.pos_label, self.input, self.rows = labels, plain_label(pos_label), input, rows
         self._plan: Plan | None = None
-        self._tally = Tally()
+        self._sums = ByWindow({})
+        self._given: Sums | None = None
         self._seen: Look | None = None
         self._raised: tuple[Alarm, ...] = ()
         self._known: tuple[str, ...] = ()
@@ -553,13 +417,30 @@ class Monitor:
         ValueError
             If rows are not valid, weights are no whole numbers, or there would be too many windows.
         """
-        start = (
-            self._tally.windows.end
-            if first is None
-            else whole("first", first, least=0, most=LAST, hint="Pass a number of rows")
-        )
-        rows = GivenRows(self, self._plan, y_true, y_prob, sample_weight)
-        return self._add(Tally(rows.by_window(self._windows, start, at)), rows)
+        hint = "Pass a number of rows"
+        start = self._sums.end if first is None else whole("first", first, least=0, most=LAST, hint=hint)
+        problem, plan, labels = self._read(y_true, y_prob, sample_weight)
+        windows = self._windows
+        if isinstance(y_true, Predictions):
+            must = "at must be one value for all rows of predictions that are read in batches"
+            require(np.ndim(at) == 0, must, got=f"shape {np.shape(at)}", hint="Update with each window alone")
+
+            def summed_batch(batch: Problem, number: Any) -> ByWindow:
+                begin = start + number  # of a batch of which rows are skipped each row has a number
+                end = int(begin.max()) + 1 if isinstance(begin, np.ndarray) else begin + batch.size
+                return ByWindow.of(batch, windows.keys(at, batch.size, begin), plan, end)
+
+            found = y_true.reduce(summed_batch)
+            found = replace(found, end=max(found.end, start + (getattr(y_true, "n_rows", None) or 0)))
+        else:
+            n = problem.size if sample_weight is None else np.size(sample_weight)
+            keys = windows.keys(at, n, start)
+            if problem.size < n:  # rows of weight 0 are left out
+                keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
+            found = ByWindow.of(problem, keys, plan, start + n)
+        self._sums, self._seen = self._sums + found, None
+        self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
+        return self
 
     def update_reference(
         self,
@@ -580,16 +461,51 @@ class Monitor:
         Monitor
             Itself.
         """
-        rows = GivenRows(self, self._plan, y_true, y_prob, sample_weight)
-        return self._add(Tally(given=rows.summed()), rows)
-
-    def _add(self, found: Tally, rows: GivenRows) -> Self:
-        """Add the sums of rows, and keep what the first rows decided."""
-        labels = rows.labels
-        self._tally, self._seen = self._tally + found, None
-        if self._plan is None:
-            self._plan, self.notion, self.labels = rows.plan, rows.plan.cells[0][0], labels
+        problem, plan, labels = self._read(y_true, y_prob, sample_weight)
+        if isinstance(y_true, Predictions):
+            found = y_true.reduce(lambda batch, _: summed(batch, plan))
+        else:
+            found = summed(problem, plan)
+        self._given, self._seen = found if self._given is None else added(self._given, found), None
+        self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
         return self
+
+    def _read(self, y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[Problem, Plan, list[Any]]:
+        """Return rows, or some of those in batches, what is summed of them, and the class of each column."""
+        if isinstance(y_true, Predictions):
+            must = "y_prob and sample_weight must be left out with predictions that are read in batches"
+            require(y_prob is None and sample_weight is None, must, got="some", hint="They hold their own")
+            problem = y_true.head()
+            classes = problem.classes.tolist()
+            require(
+                self.labels is not None
+                or len(classes) > 2
+                or classes == sorted(classes, key=str)
+                or not isinstance(problem, SimplexProblem),
+                "labels must be given where the event of two columns is the first",
+                got="none",
+                hint="Pass Monitor(labels=..., pos_label=...) as predictions have them",
+            )
+        else:
+            of: Any = {"input": self.input, "rows": self.rows}
+            problem = as_problem(
+                y_true, y_prob, sample_weight=sample_weight, labels=self.labels, pos_label=self.pos_label, **of
+            )
+            classes = problem.classes.tolist()
+        labels = classes if self.labels is None else list(self.labels)
+        may_be_first = self.labels is None and self.pos_label is not None and isinstance(problem, SimplexProblem)
+        if may_be_first and not isinstance(y_true, Predictions):  # the event of two columns
+            labels = as_problem(y_true, y_prob, **of).classes.tolist()
+        known = classes if self.labels is None else event_last(self.labels, self.pos_label)
+        is_event = self.pos_label is None or len(classes) > 2 or classes[-1] == self.pos_label
+        require(
+            classes == known and is_event,
+            "rows of a monitor must have the same classes, the event last",
+            got=f"{classes[:5]}, and {known[:5] if is_event else f'the event {self.pos_label!r}'} before",
+            hint="Pass Monitor(labels=...) with all classes in the order of the columns",
+        )
+        plan = self._plan or plan_of(known_notion(as_notion(self.notion, problem)), self.binning)
+        return problem, plan, labels
 
     # Sums that add up
 
@@ -611,7 +527,9 @@ class Monitor:
         joined = copy(other if self._plan is None else self)
         if joined._plan is None:  # neither has rows
             joined.notion, joined.labels = self.notion or other.notion, self.labels or other.labels
-        joined._tally, joined._seen = self._tally + other._tally, None
+        given = [one._given for one in (self, other) if one._given is not None]
+        joined._sums, joined._seen = self._sums + other._sums, None
+        joined._given = added(*given) if len(given) == 2 else next(iter(given), None)
         joined._raised, joined._known = self._raised + other._raised, ()
         return joined
 
@@ -644,7 +562,7 @@ class Monitor:
         int
             Whatever their weights, but for rows of weight zero, which are none.
         """
-        return self._tally.windows.rows
+        return self._sums.rows
 
     @property
     def n_windows(self) -> int:
@@ -655,7 +573,7 @@ class Monitor:
         int
             Those that hold rows.
         """
-        return len(self._tally.windows.sums)
+        return len(self._sums.sums)
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
@@ -736,7 +654,10 @@ class Monitor:
     def _look(self) -> Look:
         """Return the look at the windows, computed once; warn of rows whose times changed what was looked at before."""
         if self._seen is None:
-            self._seen = look = self._tally.look(self._windows, self.reference, self.alpha)
+            found = self._sums.keys
+            first = 0 if self._given is not None else min(self.reference, len(found))
+            names, windows = tuple(map(self._windows.name, found)), tuple(self._sums.sums[key] for key in found)
+            self._seen = look = Look(names, windows, first, self._given, self.alpha)
             known, self._known = self._known, look.names
             before, now = known[: look.first], look.names[: look.first]
             if len(known) > len(before) and set(before) - set(now):
@@ -745,7 +666,7 @@ class Monitor:
                     "computed anew. If their time is wrong begin a new monitor without them; else give the reference its own "
                     "rows, by update_reference or --reference FILE."
                 )
-            keys = [int(key) for key in self._tally.windows.keys] if isinstance(self._windows, OfTime) else []
+            keys = [int(key) for key in found] if isinstance(self._windows, OfTime) else []
             for at, (key, later) in enumerate(pairwise(keys)):
                 pair = look.names[at : at + 2]
                 if later - key > FAR and not set(pair) <= set(known):
@@ -769,7 +690,15 @@ class Monitor:
         alarms = [
             {**asdict(one), "evidence": "inf" if one.evidence == np.inf else one.evidence} for one in self._raised
         ]
-        state = {"calibrant_monitor": VERSION, "options": options_of(self), **self._tally.to_dict(), "alarms": alarms}
+        state = {
+            "calibrant_monitor": VERSION,
+            "options": options_of(self),
+            "n_rows": self._sums.rows,
+            "next_row": self._sums.end,
+            "windows": [{"window": key, "sums": self._sums.sums[key].to_dict()} for key in self._sums.keys],
+            "reference": None if self._given is None else self._given.to_dict(),
+            "alarms": alarms,
+        }
         return state | {"checksum": checksum_of(state)}
 
     @classmethod
@@ -792,19 +721,17 @@ class Monitor:
             If this is no state of a monitor, one of another version, or one that was changed since it was written.
         """
         with of_a_state():
-            require_version(plain)
+            require_written(plain)
             monitor = cls(**plain["options"])
-            if monitor.notion is not None and (plain["windows"] or plain["reference"]):
+            if monitor.notion is not None:
                 plan = plan_of(monitor.notion, monitor.binning)
-                state = State(plan, monitor._windows, list(monitor.labels or ()))
+                found = {one["window"]: Sums.from_dict(one["sums"], plan) for one in plain["windows"]}
+                monitor._sums = ByWindow(found, plain["n_rows"], plain["next_row"])
                 given = plain["reference"]
-                monitor._plan = plan
-                monitor._tally = Tally(state.windows(plain), None if given is None else state.sums(given))
-            else:
-                require_empty(plain)
-            monitor._known = tuple(map(monitor._windows.name, monitor._tally.windows.keys))
-            for one in require_alarms(plain["alarms"], monitor._known, monitor.alpha):
-                monitor._raised += (Alarm(**{**one, "evidence": float(one["evidence"])}),)
+                monitor._given = None if given is None else Sums.from_dict(given, plan)
+                monitor._plan = plan if found or monitor._given is not None else None
+            monitor._known = tuple(map(monitor._windows.name, monitor._sums.keys))
+            monitor._raised = tuple(Alarm(**{**one, "evidence": float(one["evidence"])}) for one in plain["alarms"])
         return monitor
 
 

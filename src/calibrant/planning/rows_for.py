@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from importlib.resources import files
+from itertools import takewhile
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, number, require, whole
+from calibrant._core.checks import choice, flag, number, refuse, require, whole
 from calibrant._core.rows import Rows
 from calibrant.binning import Binning
 from calibrant.calibrators.guarantees import samples_for_guarantee
@@ -32,65 +33,8 @@ MOST_CLASSES = 10
 EXPERIMENTS = {"two classes": (54, 54, 42, 40), "3 to 10 classes": (54, 42, 42, 28)}
 """Experiments with so many rows: two draws of the rows of each of 27 sets of predictions that has enough."""
 
-OF_TWO = """\
-| bbq | 61 / 6 | 57 / 9 | 57 / 2 | 35 / 5 | 54 / 6 |
-| beta | 44 / 7 | 37 / 9 | 19 / 2 | 20 / 2 | 32 / 6 |
-| canonical-binning | 96 / 7 | 89 / 2 | 81 / 2 | 57 / 10 | 83 / 5 |
-| cdf-spline | 76 / 9 | 67 / 7 | 36 / 2 | 28 / 2 | 54 / 6 |
-| centered-isotonic | 41 / 7 | 41 / 7 | 14 / 0 | 10 / 5 | 28 / 5 |
-| dirichlet | 46 / 9 | 37 / 7 | 19 / 2 | 20 / 5 | 32 / 6 |
-| enir | 61 / 7 | 43 / 2 | 26 / 2 | 18 / 2 | 39 / 4 |
-| ensemble-temperature | 35 / 4 | 30 / 6 | 7 / 0 | 12 / 5 | 23 / 4 |
-| histogram-binning | 93 / 2 | 80 / 9 | 64 / 7 | 38 / 2 | 71 / 5 |
-| irm | 63 / 2 | 59 / 6 | 45 / 12 | 25 / 2 | 50 / 5 |
-| irova-ts | 78 / 2 | 74 / 6 | 55 / 2 | 30 / 0 | 62 / 3 |
-| isotonic | 52 / 2 | 41 / 7 | 26 / 2 | 18 / 0 | 36 / 3 |
-| matrix | 46 / 9 | 37 / 7 | 19 / 2 | 20 / 5 | 32 / 6 |
-| na-fir | 46 / 6 | 31 / 2 | 24 / 0 | 18 / 2 | 31 / 3 |
-| near-isotonic | 63 / 9 | 43 / 4 | 26 / 2 | 18 / 0 | 39 / 4 |
-| platt | 52 / 7 | 41 / 6 | 12 / 0 | 18 / 8 | 33 / 5 |
-| quadratic | 50 / 6 | 39 / 7 | 17 / 2 | 12 / 2 | 32 / 5 |
-| scaling-binning | 59 / 4 | 44 / 7 | 26 / 0 | 32 / 8 | 42 / 5 |
-| scir | 48 / 4 | 33 / 2 | 21 / 0 | 15 / 2 | 31 / 2 |
-| sms | 28 / 4 | 26 / 6 | 10 / 0 | 18 / 5 | 21 / 4 |
-| spline | 56 / 9 | 46 / 7 | 17 / 5 | 8 / 2 | 34 / 6 |
-| svs | 28 / 6 | 24 / 6 | 10 / 0 | 15 / 5 | 20 / 4 |
-| temperature | 35 / 4 | 35 / 4 | 14 / 0 | 32 / 15 | 30 / 5 |
-| vector | 50 / 9 | 37 / 9 | 24 / 2 | 20 / 2 | 34 / 6 |
-| venn-abers | 54 / 6 | 44 / 6 | 24 / 0 | 20 / 2 | 37 / 4 |
-"""
-
-OF_MORE = """\
-| bbq | 63 / 2 | 64 / 10 | 52 / 5 | 29 / 0 | 55 / 4 |
-| beta | 52 / 11 | 38 / 5 | 17 / 2 | 0 / 0 | 31 / 5 |
-| canonical-binning | 94 / 4 | 100 / 7 | 95 / 2 | 100 / 4 | 97 / 4 |
-| cdf-spline | 70 / 6 | 71 / 0 | 55 / 0 | 36 / 4 | 61 / 2 |
-| centered-isotonic | 50 / 6 | 38 / 7 | 24 / 2 | 4 / 0 | 33 / 4 |
-| dirichlet | 69 / 9 | 69 / 2 | 43 / 0 | 4 / 0 | 51 / 4 |
-| enir | 67 / 9 | 55 / 10 | 43 / 2 | 14 / 0 | 49 / 6 |
-| ensemble-temperature | 13 / 9 | 10 / 0 | 5 / 2 | 0 / 0 | 8 / 4 |
-| histogram-binning | 87 / 6 | 95 / 5 | 90 / 0 | 54 / 4 | 84 / 4 |
-| irm | 61 / 6 | 45 / 2 | 36 / 0 | 18 / 11 | 43 / 4 |
-| irova-ts | 85 / 4 | 81 / 0 | 69 / 0 | 29 / 0 | 70 / 1 |
-| isotonic | 67 / 9 | 52 / 10 | 40 / 2 | 14 / 0 | 48 / 6 |
-| matrix | 69 / 9 | 69 / 2 | 43 / 0 | 4 / 0 | 51 / 4 |
-| na-fir | 33 / 13 | 31 / 5 | 26 / 5 | 7 / 0 | 27 / 7 |
-| near-isotonic | 67 / 9 | 55 / 10 | 43 / 2 | 14 / 0 | 49 / 6 |
-| platt | 56 / 11 | 43 / 7 | 26 / 10 | 0 / 0 | 36 / 8 |
-| quadratic | 50 / 9 | 48 / 5 | 14 / 2 | 0 / 0 | 32 / 5 |
-| scaling-binning | 59 / 11 | 48 / 10 | 36 / 10 | 7 / 0 | 42 / 8 |
-| scir | 54 / 11 | 52 / 2 | 33 / 2 | 21 / 0 | 43 / 5 |
-| sms | 33 / 7 | 31 / 7 | 14 / 2 | 0 / 0 | 22 / 5 |
-| spline | 48 / 4 | 48 / 5 | 24 / 5 | 0 / 0 | 34 / 4 |
-| svs | 28 / 9 | 26 / 5 | 10 / 5 | 0 / 0 | 18 / 5 |
-| temperature | 17 / 11 | 21 / 2 | 17 / 2 | 7 / 0 | 16 / 5 |
-| vector | 61 / 9 | 43 / 0 | 29 / 2 | 0 / 0 | 38 / 4 |
-| venn-abers | 63 / 9 | 48 / 5 | 36 / 2 | 14 / 0 | 44 / 5 |
-"""
-
+TABLES = files("calibrant") / "_data" / "harm.md"
 """Harm in percent of the experiments with 100, 200, 500 and 2000 rows and with all: without and with `SafeCalibrator`."""
-
-TABLES = {"two classes": OF_TWO, "3 to 10 classes": OF_MORE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +44,8 @@ class Harm:
     group: str
     share: FloatArray
 
-    @property
-    def experiments(self) -> tuple[int, ...]:
-        """Number of experiments with so many rows to calibrate on."""
-        return EXPERIMENTS[self.group]
-
     def rows(self, tolerated: float) -> int | None:
-        """Return the rows from which on the share is never above what is tolerated; None where it is with the most rows."""
+        """Return from which number of rows on the share stays within what is tolerated; None where the study has no such."""
         above = np.flatnonzero(self.share > tolerated)
         first = int(above[-1]) + 1 if above.size else 0
         return ROWS[first] if first < len(ROWS) else None
@@ -114,21 +53,20 @@ class Harm:
 
 def harm_of(method: object, n_classes: int, *, safe: bool) -> Harm:
     """Return what the study found of a method, for so many classes."""
-    require(
-        n_classes <= MOST_CLASSES,
-        f"n_classes must be at most {MOST_CLASSES} for calibrate=, as in the study of harm",
-        value=n_classes,
-        hint="Ask for guarantee= in place of calibrate=, or let calibrant.advise judge the rows at hand",
-    )
+    must = f"n_classes must be at most {MOST_CLASSES} for calibrate=, as in the study of harm"
+    hint = "Ask for guarantee= in place of calibrate=, or let calibrant.advise judge the rows at hand"
+    require(n_classes <= MOST_CLASSES, must, value=n_classes, hint=hint)
     group = "two classes" if n_classes == 2 else "3 to 10 classes"
-    shares = _shares(TABLES[group])
+    shares = shares_of(group)
     found = shares[choice("calibrate", method, shares, hint="Pass a method of the study of harm")]
     return Harm(group, found[:, 1 if safe else 0])
 
 
-def _shares(table: str) -> dict[str, FloatArray]:
-    """Return the shares of each method, shape (4, 2)."""
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+def shares_of(group: str) -> dict[str, FloatArray]:
+    """Return by method the shares of the experiments that it made worse, without and with `SafeCalibrator`, by rows."""
+    table = TABLES.read_text("utf-8").partition(group)[2]
+    lines = takewhile(lambda line: line.startswith("|"), table.splitlines()[1:])
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {
         name: np.array([[float(part) / 100.0 for part in pair.split("/")] for pair in pairs[: len(ROWS)]])
         for name, *pairs in cells
@@ -154,21 +92,20 @@ def to_calibrate(
     harm: float | None = None,
 ) -> RowsNeeded:
     """Return the rows from which on a method seldom did harm; nothing is drawn."""
-    classes = _n_classes(n_classes, "calibrate")
+    hint = "Pass n_classes=2 for one event"
+    require(n_classes is not None, "n_classes must be given beside calibrate", got="None", hint=hint)
+    classes = whole("n_classes", n_classes, least=2, hint=hint)
     is_safe = flag("safe", safe) if safe is not None else False
     tolerated = HARM if harm is None else number("harm", harm, above=0.0, below=1.0, hint="0.1 tolerates one in ten")
     found = harm_of(calibrate, classes, safe=is_safe)
+    experiments = EXPERIMENTS[found.group]
     method = f"{calibrate} within SafeCalibrator" if is_safe else calibrate
     needed = found.rows(tolerated)
-    require(
-        needed is not None,
-        f"harm must be a share that {method} kept to with {ROWS[-1]:,} rows, the most of the study of harm",
-        got=f"{tolerated:g}, and there it made {100 * found.share[-1]:.0f} % of the {found.experiments[-1]} experiments worse",
-        hint="Take safe=True, a larger harm=, or another calibrator"
-        if not is_safe
-        else "Take a larger harm=, or another calibrator",
-    )
-    assert needed is not None
+    if needed is None:
+        must = f"harm must be a share that {method} kept to with {ROWS[-1]:,} rows, the most of the study of harm"
+        worse = f"it made {100 * found.share[-1]:.0f} % of the {experiments[-1]} experiments worse"
+        hint = f"Take {'' if is_safe else 'safe=True, '}a larger harm=, or another calibrator"
+        refuse(must, got=f"{tolerated:g}, and there {worse}", hint=hint)
     at = ROWS.index(needed)
     sentence = (
         f"{needed:,} rows are needed to calibrate by {method}: from there on it raised the log loss of held-out rows in at "
@@ -177,7 +114,7 @@ def to_calibrate(
     assumed = {
         "source": "the study of harm, docs/do-no-harm.md, with 100, 200, 500 and 2000 rows",
         "predictions": f"those of the study of {found.group}",
-        "experiments": f"{found.experiments[at]} with {needed:,} rows, of which {100 * found.share[at]:.0f} % were made worse",
+        "experiments": f"{experiments[at]} with {needed:,} rows, of which {100 * found.share[at]:.0f} % were made worse",
     }
     return RowsNeeded(needed, sentence, 0.0, assumed, "share of harm", tolerated, np.array(ROWS), found.share)
 
@@ -194,24 +131,13 @@ def to_guarantee(
         f"{plan.n_samples:,} rows are needed: after top-label histogram binning no error is above {guarantee:g} with "
         f"probability {1.0 - alpha:g}."
     )
+    each = f", 10 for each of {classes} classes" if classes > 1 else ""
     assumed = {
         "theorem": "the conditional bound of samples_for_guarantee, whatever the predictions",
-        "bins": f"{plan.n_bins:,} of {plan.points_per_bin:,} rows, 10 for each of {classes} classes"
-        if classes > 1
-        else f"{plan.n_bins:,} of {plan.points_per_bin:,} rows",
+        "bins": f"{plan.n_bins:,} of {plan.points_per_bin:,} rows{each}",
     }
     tried = np.array([samples_for_guarantee(bound, n_classes=classes, alpha=alpha).n_samples for bound in bounds])
     return RowsNeeded(plan.n_samples, sentence, 0.0, assumed, "bound", guarantee, tried, np.array(bounds))
-
-
-def _n_classes(n_classes: object, question: str) -> int:
-    require(
-        n_classes is not None,
-        f"n_classes must be given beside {question}",
-        got="None",
-        hint="Pass n_classes=2 for one event",
-    )
-    return whole("n_classes", n_classes, least=2, hint="Pass n_classes=2 for one event")
 
 
 # How many rows do I need? One function for four questions
@@ -220,11 +146,11 @@ def _n_classes(n_classes: object, question: str) -> int:
 OF_PREDICTIONS = ("y_prob", "sample_weight", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
 MEASURED = ("metric", "notion", "binning", "level")
 
-TAKES = {
-    "detect": (*OF_PREDICTIONS, *MEASURED, "power", "wrong"),
-    "width": (*OF_PREDICTIONS, *MEASURED),
-    "calibrate": ("n_classes", "safe", "harm"),
-    "guarantee": ("n_classes", "level"),
+ANSWERS: dict[str, tuple[Callable[..., RowsNeeded], tuple[str, ...]]] = {
+    "detect": (to_detect, (*OF_PREDICTIONS, *MEASURED, "power", "wrong")),
+    "width": (to_estimate, (*OF_PREDICTIONS, *MEASURED)),
+    "calibrate": (to_calibrate, ("n_classes", "safe", "harm")),
+    "guarantee": (to_guarantee, ("n_classes", "level")),
 }
 """The questions, and what else each of them takes."""
 
@@ -346,34 +272,12 @@ def rows_for(
     True
     """
     given = {name: value for name, value in locals().items() if value is not None and name != "rng"}
-    question = _question(given)
-    answer: Callable[..., RowsNeeded] = ANSWERS[question]
-    return answer(as_rng(rng), **given)
-
-
-def _question(given: dict[str, Any]) -> str:
-    """Return which question is asked; refuse none, several, and what belongs to another."""
-    asked = [name for name in TAKES if name in given]
-    require(
-        len(asked) == 1,
-        f"exactly one of {', '.join(TAKES)} must be given: it is the question",
-        got=" and ".join(asked) or "none",
-        hint="Pass detect=0.02, say, to find an error of 0.02",
-    )
+    asked, hint = [name for name in ANSWERS if name in given], "Pass detect=0.02, say, to find an error of 0.02"
+    must = f"exactly one of {', '.join(ANSWERS)} must be given: it is the question"
+    require(len(asked) == 1, must, got=" and ".join(asked) or "none", hint=hint)
     (question,) = asked
-    strange = [name for name in given if name not in (question, *TAKES[question])]
-    require(
-        not strange,
-        f"beside {question} there must be none but {', '.join(TAKES[question])}",
-        got=", ".join(strange),
-        hint="Leave it out" if len(strange) == 1 else "Leave them out",
-    )
-    return question
-
-
-ANSWERS: dict[str, Callable[..., RowsNeeded]] = {
-    "detect": to_detect,
-    "width": to_estimate,
-    "calibrate": to_calibrate,
-    "guarantee": to_guarantee,
-}
+    answer, takes = ANSWERS[question]
+    strange = [name for name in given if name not in (question, *takes)]
+    must = f"beside {question} there must be none but {', '.join(takes)}"
+    require(not strange, must, got=", ".join(strange), hint="Leave it out" if len(strange) == 1 else "Leave them out")
+    return answer(as_rng(rng), **given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, exp, inf, log
 from typing import Any
@@ -13,17 +13,17 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
+from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_logit
-from calibrant._core.border import Input, as_forecast, as_logits, as_score, as_weights
+from calibrant._core.border import Input, as_forecast, as_weights
 from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
 from calibrant.binning import Binning, as_binning
 from calibrant.datasets import make_softmax_forecast
-from calibrant.drawing import legend_above
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics.estimate import NO_INTERVAL, Estimate, Resampling, consistent_deviations, pvalue_of
+from calibrant.metrics.estimate import NO_INTERVAL, Resampling, consistent_deviations, pvalue_of
 from calibrant.metrics.kinds import Function, Metric, as_metric, estimates, within
 from calibrant.metrics.noise import Residuals, Setting
 from calibrant.notions import Notion
@@ -145,12 +145,7 @@ def of_pilot(
     if not weights.values.all():
         held = np.flatnonzero(weights.values)
         values, weights = values[held], weights.take(held)
-    if values.ndim == 2:
-        forecast = as_forecast(values, input=input, rows=rows, name="y_prob")
-    elif input == "logit":
-        forecast = two_columns(as_logits(values, "y_prob"), is_logit=True)
-    else:
-        forecast = two_columns(as_score(values, "y_prob", rows), is_logit=False)
+    forecast = as_forecast(values, input=input, rows=rows)
     return Predictions(forecast, f"those of the pilot's {weights.n_rows:,} rows", weights)
 
 
@@ -160,11 +155,8 @@ def of_classes(n_classes: object, accuracy: object, rng: np.random.Generator) ->
     wanted: Any = USUAL_ACCURACY if accuracy is None else accuracy
     n = max(1000, min(POOL, MOST_NUMBERS // classes))
     prob = make_softmax_forecast(n, classes, temperature=1.0, accuracy=wanted, rng=rng).prob
-    return Predictions(
-        Forecast(np.asarray(prob, dtype=np.float64)),
-        f"softmax of independent normal logits of {classes} classes, accuracy {wanted:g}",
-        Weights.one_each(n),
-    )
+    said = f"softmax of independent normal logits of {classes} classes, accuracy {wanted:g}"
+    return Predictions(Forecast(np.asarray(prob, dtype=np.float64)), said, Weights.one_each(n))
 
 
 def of_event(event_rate: object, auc: object) -> Predictions:
@@ -173,13 +165,8 @@ def of_event(event_rate: object, auc: object) -> Predictions:
     They are the quantiles of that normal distribution at (i + 1/2) / 20 000, so nothing is drawn.
     """
     rate = number("event_rate", event_rate, least=0.001, most=0.999, hint="Pass the share of the rows with the event")
-    area = number(
-        "auc",
-        USUAL_AUC if auc is None else auc,
-        least=0.55,
-        most=0.99,
-        hint="It is the area under the ROC curve; 0.8 is usual",
-    )
+    hint, wanted = "It is the area under the ROC curve; 0.8 is usual", USUAL_AUC if auc is None else auc
+    area = number("auc", wanted, least=0.55, most=0.99, hint=hint)
     normal = ndtri((np.arange(POOL) + 0.5) / POOL)
     scale = brentq(lambda s: _area(_with_rate(normal, s, rate)) - area, 0.05, 100.0, xtol=1e-8)
     logit = two_columns(_with_rate(normal, scale, rate), is_logit=True)
@@ -286,7 +273,9 @@ def rows_where(figure: Figure, target: float, *, most: int = MOST) -> Found:
         seen.extend(values.tolist())
         return np.log(at), values
 
-    x, error = _crossing(tried, seen, target), 0.0
+    (n, m), (low, high) = tried[-2:], seen[-2:]
+    part = (target - low) / (high - low) if np.isfinite(low) else 0.5
+    x, error = float(np.log(n) + part * (np.log(m) - np.log(n))), 0.0
     for reach, rough in ((REACH, True), (NARROW, False)):
         looked: list[tuple[FloatArray, FloatArray]] = []
         for _ in range(ROUNDS):
@@ -301,13 +290,6 @@ def rows_where(figure: Figure, target: float, *, most: int = MOST) -> Found:
         raise OutOfReachError(most, seen[tried.index(max(tried))])
     order = np.argsort(tried, kind="stable")
     return Found(max(rows, LEAST), rows * error, np.array(tried)[order], np.array(seen)[order])
-
-
-def _crossing(tried: list[int], seen: list[float], target: float) -> float:
-    """Return the logarithm of the rows where a line through the last two meets the target."""
-    (n, m), (low, high) = tried[-2:], seen[-2:]
-    part = (target - low) / (high - low) if np.isfinite(low) else 0.5
-    return float(np.log(n) + part * (np.log(m) - np.log(n)))
 
 
 def _on_line(x: FloatArray, values: FloatArray, target: float, guess: float, reach: float) -> tuple[float, float]:
@@ -354,24 +336,18 @@ class Detection:
     def residuals(self, problem: SimplexProblem) -> Residuals:
         """Return the residuals that the metric is the size of."""
         found = self.metric.residuals(problem, self.binning, self.notion)
-        require(
-            found is not None and found.has_fixed_cells,
-            "metric must be a calibration error whose bins do not depend on the outcomes, for detect=",
-            value=self.metric.name,
-            hint="Take 'ece', 'classwise-ece', 'ks-error' or 'smooth-ece', or ask for width= in place of detect=",
-        )
-        assert found is not None
+        if found is None or not found.has_fixed_cells:
+            must = "metric must be a calibration error whose bins do not depend on the outcomes, for detect="
+            hint = "Take 'ece', 'classwise-ece', 'ks-error' or 'smooth-ece', or ask for width= in place of detect="
+            refuse(must, value=self.metric.name, hint=hint)
         return found
 
     def truth(self, error: float) -> FloatArray:
         """Return the true probabilities of all predictions with which their true error is as wanted, shape (n, K)."""
         problem, predictions = self.predictions.whole(), self.predictions
-        require(
-            self.wrong not in OF_TWO_CLASSES or predictions.n_classes == 2,
-            f"wrong must be 'over-confident' or 'under-confident' of more than two classes; {self.wrong!r} is of one event",
-            got=f"{predictions.n_classes} classes",
-            hint="Pass one of these",
-        )
+        is_fit, got = self.wrong not in OF_TWO_CLASSES or predictions.n_classes == 2, f"{predictions.n_classes} classes"
+        must = f"wrong must be 'over-confident' or 'under-confident' of more than two classes; {self.wrong!r} is of one event"
+        require(is_fit, must, got=got, hint="Pass one of these")
         residuals = self.residuals(problem)
         table = residuals.cells()
         sizes = residuals.sizes(table)
@@ -387,12 +363,11 @@ class Detection:
         while largest < 0.0 and step + 1 < len(STRENGTHS):
             step += 1
             largest = max(largest, excess(STRENGTHS[step]))
-        require(
-            largest >= 0.0,
-            f"detect must be an error that {self.wrong} predictions like these can have, at most {largest + error:.3g}",
-            value=error,
-            hint="Pass a smaller error, or predictions that are wrong in another way by wrong=",
+        must = (
+            f"detect must be an error that {self.wrong} predictions like these can have, at most {largest + error:.3g}"
         )
+        hint = "Pass a smaller error, or predictions that are wrong in another way by wrong="
+        require(largest >= 0.0, must, value=error, hint=hint)
         strength = brentq(excess, STRENGTHS[step - 1], STRENGTHS[step], xtol=1e-9)
         return predictions.truth(self.wrong, float(strength))
 
@@ -427,42 +402,26 @@ INTERVAL_DRAWS = 200
 """Draws of each interval that needs some."""
 
 
-@dataclass(frozen=True, eq=False)
-class Intervals:
-    """The intervals of a metric, as `assess` makes them, of calibrated predictions."""
-
-    metric: Metric
-    predictions: Predictions
-    level: float
-    binning: Binning
-    notion: str | Notion | None
-
-    def median_width(self, n: int, rng: np.random.Generator, *, rough: bool = False) -> float:
-        """Median over data sets of so many rows; infinite where most have no interval, as a slope of very few events."""
-        truth = self.predictions.forecast.prob
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)  # an undefined slope is an infinite width here
-            drawn = (self.predictions.drawn(n, truth, rng)[0] for _ in range(ROUGHLY_WIDE if rough else DATA_SETS))
-            return float(np.median([self._width(problem, rng) for problem in drawn]))
-
-    def _width(self, problem: SimplexProblem, rng: np.random.Generator) -> float:
-        found = self._estimate(problem, Resampling(self.level, INTERVAL_DRAWS, rng))
-        require(
-            found.upper is not None,
-            "metric must have an interval",
-            got=f"{self.metric.name!r}: {NO_INTERVAL}",
-            hint="Take 'ece' or another calibration error",
-        )
-        lower, upper = found.interval
-        return upper - lower if np.isfinite(upper - lower) else np.inf
-
-    def _estimate(self, problem: SimplexProblem, resampling: Resampling) -> Estimate:
-        if self.metric.draws_labels:
-            return estimates([self.metric], problem, self.binning, resampling, notion=self.notion)[self.metric.name]
-        # Of a formula: to draw the bootstrap samples that others share would take ten times as long.
-        bootstrap = Bootstrap(problem.size, 1, resampling.rng)
-        setting = Setting(problem, problem, resampling, bootstrap, notion=self.notion)
-        return within(self.metric.range, self.metric.estimate(setting))
+def median_width(
+    metric: Metric,
+    problems: Iterable[SimplexProblem],
+    binning: Binning,
+    resampling: Resampling,
+    notion: str | Notion | None,
+) -> float:
+    """Median width over data sets; infinite where most have no interval, as a slope of very few events."""
+    widths = []
+    for problem in problems:
+        if metric.draws_labels:
+            found = estimates([metric], problem, binning, resampling, notion=notion)[metric.name]
+        else:  # of a formula: to draw the bootstrap samples that others share would take ten times as long
+            bootstrap = Bootstrap(problem.size, 1, resampling.rng)
+            setting = Setting(problem, problem, resampling, bootstrap, notion=notion)
+            found = within(metric.range, metric.estimate(setting))
+        got, hint = f"{metric.name!r}: {NO_INTERVAL}", "Take 'ece' or another calibration error"
+        require(found.upper is not None, "metric must have an interval", got=got, hint=hint)
+        widths.append(np.subtract(*found.interval[::-1]))
+    return float(np.median(np.nan_to_num(widths, nan=np.inf)))
 
 
 # Answers by simulation: rows to detect an error, and rows for an interval
@@ -501,14 +460,12 @@ def to_detect(
     try:
         found = rows_where(figure, float(ndtri(wanted)), most=_most(predictions))
     except OutOfReachError as short:
-        refuse(
-            f"detect must be an error that at most {short.rows:,} rows detect with power {wanted:g}",
-            got=f"{error:g}, which they detect with power {ndtr(short.figure):.2g}",
-            hint="Pass a larger error",
-        )
+        must = f"detect must be an error that at most {short.rows:,} rows detect with power {wanted:g}"
+        got = f"{error:g}, which they detect with power {ndtr(short.figure):.2g}"
+        refuse(must, got=got, hint="Pass a larger error")
     what = f"for a test at level {alpha:g} to detect a true {chosen.symbol} of {error:g}{chosen.unit} with power {wanted:g}"
     assumed = {"predictions": predictions.said, "true error": f"{way} predictions", "test": f"p-value of {chosen.name}"}
-    return RowsNeeded(**_found(found, what), assumed=assumed, figure="power", target=wanted, value=ndtr(found.figure))
+    return _answer(found, what, assumed, "power", wanted, ndtr(found.figure))
 
 
 def to_estimate(
@@ -523,14 +480,16 @@ def to_estimate(
 ) -> RowsNeeded:
     """Return the rows with which an interval is as narrow as wanted."""
     chosen, alpha = _measured(metric), _level(level)
-    wanted = number(
-        "width", width, above=0.0, hint="Pass the upper end of the interval less its lower end, such as 0.1"
-    )
-    predictions = _predictions(rng, **of)
-    intervals = Intervals(chosen, predictions, alpha, as_binning(15 if binning is None else binning), notion)
+    hint = "Pass the upper end of the interval less its lower end, such as 0.1"
+    wanted = number("width", width, above=0.0, hint=hint)
+    predictions, cut = _predictions(rng, **of), as_binning(15 if binning is None else binning)
+    truth, resampling = predictions.forecast.prob, Resampling(alpha, INTERVAL_DRAWS, rng)
 
     def figure(n: int, rough: bool) -> float:
-        width = intervals.median_width(n, rng, rough=rough)
+        drawn = (predictions.drawn(n, truth, rng)[0] for _ in range(ROUGHLY_WIDE if rough else DATA_SETS))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)  # an undefined slope is an infinite width here
+            width = median_width(chosen, drawn, cut, resampling, notion)
         return inf if width == 0.0 else -log(width)
 
     try:
@@ -542,59 +501,40 @@ def to_estimate(
         refuse(f"width must be within reach of {short.rows:,} rows", got=f"{wanted:g}, and {theirs}", hint=hint)
     what = f"for a {100 * (1 - alpha):g} % interval of the {chosen.symbol} that is {wanted:g}{chosen.unit} wide"
     assumed = {"predictions": predictions.said, "truth": "the predictions are calibrated", "width": "median of samples"}
-    return RowsNeeded(
-        **_found(found, what), assumed=assumed, figure="width", target=wanted, value=np.exp(-found.figure)
-    )
+    return _answer(found, what, assumed, "width", wanted, np.exp(-found.figure))
 
 
-def _found(found: Found, what: str) -> dict[str, Any]:
-    """Return the fields of an answer of a simulation."""
-    if found.rows == LEAST:
-        sentence = f"{LEAST} rows or fewer are needed {what}; fewer are not planned for."
-    else:
+def _answer(
+    found: Found, what: str, assumed: Mapping[str, Any], figure: str, target: float, value: FloatArray
+) -> RowsNeeded:
+    """Return the answer of a simulation."""
+    sentence = f"{LEAST} rows or fewer are needed {what}; fewer are not planned for."
+    if found.rows > LEAST:
         error = f"standard error of the simulation {found.standard_error:,.0f}"
         sentence = f"{found.rows:,} rows are needed {what} ({error})."
-    return {"rows": found.rows, "sentence": sentence, "standard_error": found.standard_error, "tried": found.tried}
+    return RowsNeeded(found.rows, sentence, found.standard_error, assumed, figure, target, found.tried, value)
 
 
-def _predictions(
-    rng: np.random.Generator,
-    *,
-    y_prob: Any = None,
-    n_classes: Any = None,
-    accuracy: Any = None,
-    event_rate: Any = None,
-    auc: Any = None,
-    input: Any = None,
-    rows: Any = None,
-    sample_weight: Any = None,
-    **_: Any,
-) -> Predictions:
+def _predictions(rng: np.random.Generator, *, input: Any = None, rows: Any = None, **of: Any) -> Predictions:
     """Return the predictions that the plan is for, given in one of three ways."""
-    ways = {"y_prob": y_prob, "n_classes": n_classes, "event_rate": event_rate}
-    said = [name for name, value in ways.items() if value is not None]
-    require(
-        len(said) == 1,
-        "exactly one of y_prob, n_classes and event_rate must say what the predictions are like",
-        got=" and ".join(said) or "none",
-        hint="Pass y_prob=pilot, the predictions of a pilot; or n_classes=10, or event_rate=0.1",
-    )
-    for name, value, whose in (
-        ("accuracy", accuracy, "n_classes"),
-        ("auc", auc, "event_rate"),
-        ("input", input, "y_prob"),
-        ("rows", rows, "y_prob"),
-        ("sample_weight", sample_weight, "y_prob"),
-    ):
-        require(
-            value is None or whose in said,
-            f"{name} must stand beside {whose}",
-            got=f"{name}={value!r} beside {said[0]}",
-            hint="Leave it out",
-        )
-    if y_prob is not None:
-        return of_pilot(y_prob, input or "probability", rows or "as-given", sample_weight)
-    return of_event(event_rate, auc) if n_classes is None else of_classes(n_classes, accuracy, rng)
+    beside = {
+        "accuracy": "n_classes",
+        "auc": "event_rate",
+        **dict.fromkeys(("input", "rows", "sample_weight"), "y_prob"),
+    }
+    given = {name: value for name, value in {**of, "input": input, "rows": rows}.items() if value is not None}
+    said = [name for name in ("y_prob", "n_classes", "event_rate") if name in given]
+    must = "exactly one of y_prob, n_classes and event_rate must say what the predictions are like"
+    hint = "Pass y_prob=pilot, the predictions of a pilot; or n_classes=10, or event_rate=0.1"
+    require(len(said) == 1, must, got=" and ".join(said) or "none", hint=hint)
+    for name in beside.keys() & given:
+        must, got = f"{name} must stand beside {beside[name]}", f"{name}={given[name]!r} beside {said[0]}"
+        require(beside[name] in said, must, got=got, hint="Leave it out")
+    if "y_prob" in given:
+        return of_pilot(given["y_prob"], input or "probability", rows or "as-given", given.get("sample_weight"))
+    if "event_rate" in given:
+        return of_event(given["event_rate"], given.get("auc"))
+    return of_classes(given["n_classes"], given.get("accuracy"), rng)
 
 
 def _measured(metric: str | Function | None) -> Metric:
@@ -634,17 +574,13 @@ def plot_rows_needed(plan: RowsNeeded, *, ax: Any = None) -> Any:
     >>> from calibrant import rows_for
     >>> ax = rows_for(guarantee=0.1, n_classes=10).plot()
     """
-    import matplotlib.pyplot as plt
-
-    if ax is None:
-        ax = plt.subplots(figsize=(4.8, 3.6), layout="constrained")[1]
+    ax = drawing.new_axes(ax, (4.8, 3.6))
     look = {"color": _style.IDEAL, "linewidth": 1, "zorder": 1.5}
     ax.axhline(plan.target, linestyle="--", label=f"asked for: {plan.target:g}", **look)
     ax.axvline(plan.rows, linestyle=":", label=f"needed: {plan.rows:,} rows", **look)
     ax.plot(plan.tried, plan.value, "o", color=_style.colour(0), markersize=4, label="tried", zorder=3)
     ax.set(xscale="log", xlabel="rows", ylabel=plan.figure)
     ax.set_ylim(bottom=0.0)
-    ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8)
-    legend_above(ax)
+    drawing.grid(ax)
+    drawing.legend_above(ax)
     return ax

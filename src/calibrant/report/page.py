@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 import calibrant
-from calibrant._core.checks import refuse, require
+from calibrant._core.checks import require, some
 from calibrant._core.result import shown_pvalue
 from calibrant.assessment.advice import IDENTITY, Advice
-from calibrant.assessment.table import Assessment, Row
+from calibrant.assessment.table import Assessment
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.curves.simplex_partition import SimplexPoints
 from calibrant.interop.writing import PAGES, require_free, whole_file
@@ -47,27 +47,23 @@ def comparison(assessments: Mapping[str, Assessment], differences: Differences |
     sentences = []
     for name, after in others:
         paired = {found.metric: found for found in (differences or {}).get(name, ())}
-        n_rows = min(after.n_rows, before.n_rows)
-        moves = {
-            metric: NOTHING
-            if n_rows < 2
-            else (paired[metric].difference, paired[metric].lower, paired[metric].upper)
-            if metric in paired
-            else independent(after[metric], before[metric])
-            for metric in COMPARED
-        }
+        moves = {}
+        for metric in COMPARED:
+            found = paired.get(metric)
+            moves[metric] = NOTHING
+            if min(after.n_rows, before.n_rows) > 1:
+                ends = (found.difference, found.lower, found.upper) if found else None
+                moves[metric] = ends or independent(after[metric], before[metric])
         losses = {first: before["nll"].value, name: after["nll"].value}
         coverage = f"{100 * (1 - after.level):g} % interval"
-        told = ", ".join(
+        moved = ", ".join(
             f"{COMPARED[metric]} {_move(before[metric].value, after[metric].value, coverage, *ends)}"
             for metric, ends in moves.items()
         )
-        rows = (
-            f"on the same {after.n_rows} rows"
-            if paired
-            else f"on {after.n_rows} and {before.n_rows} rows, taken for independent samples of different rows"
-        )
-        sentences.append(f"From “{first}” to “{name}”, {rows}: {told}. {_judged(losses, *moves['nll'][1:])}")
+        rows = f"on the same {after.n_rows} rows"
+        if not paired:
+            rows = f"on {after.n_rows} and {before.n_rows} rows, taken for independent samples of different rows"
+        sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}. {_judged(losses, *moves['nll'][1:])}")
     return sentences
 
 
@@ -121,28 +117,20 @@ REFIT = (
 def next_step(advice: Advice | None, *, visible: bool, detectable: float | None, n_rows: int) -> str:
     """Return the last finding; ``visible`` is whether some miscalibration is significant."""
     if advice is not None and advice.recommended != IDENTITY:
-        event = f" {advice.event}" if advice.event else ""
+        event, before, chosen = f" {advice.event}" if advice.event else "", advice.candidates[0], advice.chosen
+        of = "" if advice.n_used == advice.n_rows else f"{advice.n_used} of "
         return (
-            f"Next: fit {advice.recommended} on a calibration set: {advice.command}. {_figures(advice)} {REFIT} "
+            f"Next: fit {advice.recommended} on a calibration set: {advice.command}. In {advice.n_folds}-fold cross-validation "
+            f"on {of}{advice.n_rows} rows it lowers the log loss from {before.log_loss:.4f} to {chosen.log_loss:.4f} "
+            f"(difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f}). {REFIT} "
             f"calibrant report TEST_FILE{advice.given}{event} --calibrator calibrator.json -o after.html."
         )
-    if visible and advice is None:
-        return ASK
-    if visible and advice is not None:
-        return f"Next: collect more rows. {advice.reason}"
+    if visible:
+        return ASK if advice is None else f"Next: collect more rows. {advice.reason}"
     stay = "" if advice is None else f" {advice.reason}"
     return (
         f"No miscalibration is visible in {'1 row' if n_rows == 1 else f'{n_rows} rows'}.{stay} That is no proof of "
         f"calibration: an ECE below about {detectable:.4f} would often go undetected here."
-    )
-
-
-def _figures(advice: Advice) -> str:
-    before, chosen = advice.candidates[0], advice.chosen
-    rows = f"{advice.n_rows} rows" if advice.n_used == advice.n_rows else f"{advice.n_used} of {advice.n_rows} rows"
-    return (
-        f"In {advice.n_folds}-fold cross-validation on {rows} it lowers the log loss from {before.log_loss:.4f} to "
-        f"{chosen.log_loss:.4f} (difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f})."
     )
 
 
@@ -199,47 +187,29 @@ def summarise(
     dict
         Strings, numbers, lists and dicts only; NaN appears as None, infinity as "inf".
     """
-    require(
-        assessments, "a report needs at least one assessment", got="none", hint="Pass {'name': assess(y_true, y_prob)}"
-    )
+    some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
     for name, assessment in assessments.items():
-        if missing := set(NEEDED) - {row.metric for row in assessment.rows}:
-            refuse(
-                f"a report needs {', '.join(NEEDED)}",
-                given=f"{name!r} was assessed without {', '.join(sorted(missing))}",
-                hint="Add them to metrics=",
-            )
-        if len(assessment.curve.panels) > 1:
-            refuse(
-                "a report speaks of one event in each row",
-                given=f"{name!r} was assessed under {assessment.curve.notion!r}, which has {len(assessment.curve.panels)}",
-                hint="Assess it with notion='binary', 'confidence' or OneVsRest(...)",
-            )
-    by_name = _advice_by_name(advice, assessments)
-    forecasts = [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()]
+        missing = ", ".join(sorted(set(NEEDED) - {row.metric for row in assessment.rows}))
+        must, given = f"a report needs {', '.join(NEEDED)}", f"{name!r} was assessed without {missing}"
+        require(not missing, must, given=given, hint="Add them to metrics=")
+        curve, hint = assessment.curve, "Assess it with notion='binary', 'confidence' or OneVsRest(...)"
+        given = f"{name!r} was assessed under {curve.notion!r}, which has {len(curve.panels)}"
+        require(len(curve.panels) == 1, "a report speaks of one event in each row", given=given, hint=hint)
+    if isinstance(advice, Advice):
+        must, got = "advice must say which forecast it is about", f"one for {', '.join(assessments)}"
+        require(len(assessments) == 1, must, got=got, hint="Pass {'name': advice}", error=TypeError)
+        advice = dict.fromkeys(assessments, advice)
+    by_name = advice or {}
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
     return {
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
-        "forecasts": forecasts,
+        "forecasts": [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()],
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
         "simplex": simplex_section(simplex),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
     }
-
-
-def _advice_by_name(
-    advice: Advice | Mapping[str, Advice] | None, assessments: Mapping[str, Assessment]
-) -> Mapping[str, Advice]:
-    require(
-        not isinstance(advice, Advice) or len(assessments) <= 1,
-        "advice must say which forecast it is about",
-        got=f"one for {', '.join(assessments)}",
-        hint="Pass {'name': advice}",
-        error=TypeError,
-    )
-    return dict.fromkeys(assessments, advice) if isinstance(advice, Advice) else advice or {}
 
 
 def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[str, Any]:
@@ -264,29 +234,15 @@ def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
     """Return the findings of an assessment as sentences: the verdict, whether that is noise, and what to do next."""
     verdict, ece = assessment.verdict, assessment["ece"]
     is_wrong = bool(verdict.faults)
-    return [
-        *verdict.sentences,
-        _whether_real(ece, real=is_wrong and _significant(ece, assessment), draws=assessment.n_resamples),
-        *[_log_loss(row) for row in assessment.rows if row.note and row.is_called("nll")],
-        next_step(advice, visible=is_wrong, detectable=ece.detectable, n_rows=assessment.n_rows),
-    ]
-
-
-def _significant(estimate: Estimate, assessment: Assessment) -> bool:
-    return estimate.pvalue is not None and estimate.pvalue <= assessment.level
-
-
-def _whether_real(ece: Estimate, *, real: bool, draws: int) -> str:
-    chance = f"{_chance(ece)}, from {draws} draws of labels from the forecast itself"
-    if real:
-        return (
-            f"This is more than noise: the ECE is {ece.value:.4f}, and {ece.noise_floor:.4f} is expected of a calibrated "
-            f"forecast ({chance})."
-        )
-    return (
-        f"The ECE of {ece.value:.4f} is within the noise: {ece.noise_floor:.4f} is expected of a calibrated forecast "
-        f"({chance})."
-    )
+    chance = f"({_chance(ece)}, from {assessment.n_resamples} draws of labels from the forecast itself)"
+    expected = f"{ece.noise_floor:.4f} is expected of a calibrated forecast {chance}."
+    noise = f"The ECE of {ece.value:.4f} is within the noise: {expected}"
+    if is_wrong and ece.pvalue is not None and ece.pvalue <= assessment.level:
+        noise = f"This is more than noise: the ECE is {ece.value:.4f}, and {expected}"
+    notes = [(row.estimate.value, row.note) for row in assessment.rows if row.note and row.is_called("nll")]
+    losses = [f"The log loss is {'infinite' if math.isinf(loss) else 'not exact'}: {note}." for loss, note in notes]
+    step = next_step(advice, visible=is_wrong, detectable=ece.detectable, n_rows=assessment.n_rows)
+    return [*verdict.sentences, noise, *losses, step]
 
 
 def _chance(estimate: Estimate, digits: str = ".3g") -> str:
@@ -294,58 +250,35 @@ def _chance(estimate: Estimate, digits: str = ".3g") -> str:
     return "" if estimate.pvalue is None else shown_pvalue(estimate.pvalue, estimate.least_pvalue, digits, name="p")
 
 
-def _log_loss(row: Row) -> str:
-    verdict = "infinite" if math.isinf(row.estimate.value) else "not exact"
-    return f"The log loss is {verdict}: {row.note}."
-
-
 def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
-    metrics: list[str] = []
-    for row in (row for assessment in assessments.values() for row in assessment.rows):
-        if not any(row.is_called(metric) for metric in metrics):
-            metrics.append(row.metric)
-    return [_line(metric, assessments) for metric in metrics]
-
-
-def _line(metric: str, assessments: Mapping[str, Assessment]) -> dict[str, Any]:
-    found: dict[str, Row | None] = {
-        name: next((row for row in assessment.rows if row.is_called(metric)), None)
-        for name, assessment in assessments.items()
-    }
-    row = next(row for row in found.values() if row is not None)
-    return {
-        "metric": metric,
-        "symbol": row.title,
-        "summary": row.summary,
-        "estimates": [
-            None if r is None else {name: _plain(value) for name, value in asdict(r.estimate).items()}
-            for r in found.values()
-        ],
-        "chances": ["" if r is None else _chance(r.estimate, ".4f") for r in found.values()],
-        "notes": ["" if r is None else r.note for r in found.values()],
-    }
+    every = [row for assessment in assessments.values() for row in assessment.rows]
+    firsts = [row for i, row in enumerate(every) if not any(row.is_called(other.metric) for other in every[:i])]
+    lines = []
+    for first in firsts:
+        found = [
+            next((row for row in assessment.rows if row.is_called(first.metric)), None)
+            for assessment in assessments.values()
+        ]
+        estimates = [r and {name: _plain(value) for name, value in asdict(r.estimate).items()} for r in found]
+        chances = ["" if r is None else _chance(r.estimate, ".4f") for r in found]
+        words = {"metric": first.metric, "symbol": first.title, "summary": first.summary}
+        notes = ["" if r is None else r.note for r in found]
+        lines.append({**words, "estimates": estimates, "chances": chances, "notes": notes})
+    return lines
 
 
 def _panel(panel: ReliabilityPanel, curve: ReliabilityCurve) -> dict[str, Any]:
     bins = panel.bins
-    columns = zip(
-        bins.edges[:-1],
-        bins.edges[1:],
-        bins.count,
-        bins.mean_prob,
-        bins.event_rate,
-        panel.lower,
-        panel.upper,
-        strict=True,
-    )
-    keys = ("left", "right", "count", "mean_prob", "event_rate", "lower", "upper")
+    columns = {"left": bins.edges[:-1], "right": bins.edges[1:], "lower": panel.lower, "upper": panel.upper}
+    columns |= {name: getattr(bins, name) for name in ("count", "mean_prob", "event_rate")}
+    rows = zip(*columns.values(), strict=True)
     return {
         "name": panel.name,
         "event": "accuracy" if curve.notion == "confidence" else "event rate",
         "binning": curve.binning,
         "mean_prob": _plain(panel.mean_prob),
         "event_rate": _plain(panel.event_rate),
-        "bins": [dict(zip(keys, map(_plain, column), strict=True)) for column in columns],
+        "bins": [dict(zip(columns, map(_plain, row), strict=True)) for row in rows],
     }
 
 
@@ -414,15 +347,8 @@ def write_report(
         beside.write_text(page, encoding="utf-8")
 
 
-def render(
-    assessments: Mapping[str, Assessment],
-    *,
-    title: str = "Calibration report",
-    simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
-    advice: Advice | Mapping[str, Advice] | None = None,
-    differences: Differences | None = None,
-) -> str:
-    """Return the page as text."""
+def render(assessments: Mapping[str, Assessment], **options: Any) -> str:
+    """Return the page of a report; the options are those of `summarise`."""
     try:
         import jinja2
     except ImportError:
@@ -431,8 +357,7 @@ def render(
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    summary = summarise(assessments, title=title, simplex=simplex, advice=advice, differences=differences)
-    script = ""
+    summary, script = summarise(assessments, **options), ""
     if any(view["solid"] for view in summary["simplex"]):
         # A browser hashes what it reads, where every end of a line is one character.
         script = "\n".join(loader.get_source(environment, "turn.js")[0].splitlines())

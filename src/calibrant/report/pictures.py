@@ -13,9 +13,9 @@ import numpy as np
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import require
-from calibrant._core.rows import BoolArray
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
+from calibrant.drawing import as_named
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
@@ -45,24 +45,17 @@ NEARER = 0.3
 
 def simplex_section(simplex: SimplexPoints | Mapping[str, SimplexPoints] | None) -> list[dict[str, Any]]:
     """Return what a report shows of rows as points: for each name its pictures and tables."""
-    if simplex is None:
+    given = simplex if isinstance(simplex, Mapping) else {"forecast": simplex}
+    if simplex is None or not given:
         return []
-    named = simplex if isinstance(simplex, Mapping) else {"forecast": simplex}
+    named = as_named(given, "simplex", "simplex_points(y_true, y_prob)", SimplexPoints)
+    sections = []
     for name, points in named.items():
-        require(
-            isinstance(points, SimplexPoints),
-            "simplex must hold SimplexPoints",
-            got=f"{type(points).__name__} under {name!r}",
-            hint="Pass simplex_points(y_true, y_prob)",
-            error=TypeError,
-        )
-        require(
-            len(points.prob) <= MOST_POINTS,
-            f"a report shows at most {MOST_POINTS} points",
-            got=f"{len(points.prob)} under {name!r}",
-            hint=f"Pass simplex_points(..., max_points={MOST_POINTS})",
-        )
-    return [_shown(name, points) for name, points in named.items()]
+        must = f"a report shows at most {MOST_POINTS} points"
+        hint = f"Pass simplex_points(..., max_points={MOST_POINTS})"
+        require(len(points.prob) <= MOST_POINTS, must, got=f"{len(points.prob)} under {name!r}", hint=hint)
+        sections.append(_shown(name, points))
+    return sections
 
 
 def _shown(name: str, points: SimplexPoints) -> dict[str, Any]:
@@ -74,13 +67,16 @@ def _shown(name: str, points: SimplexPoints) -> dict[str, Any]:
     if points.label is not None:
         fills["label"] = [_style.CERTAIN[k] for k in points.label.tolist()]
     if points.calibrated is not None:
-        fills["calibrated"] = [_hex(colour) for colour in mixed(points.calibrated)]
+        colours = np.round(255.0 * mixed(points.calibrated)).astype(np.uint8)
+        fills["calibrated"] = [f"#{bytes(colour).hex()}" for colour in colours]
     seen, about = _seen(where), _about(points)
     order = np.argsort(seen[:, 2], kind="stable").tolist()  # what is near hides what is far
-    marks = [_mark(seen[i], where[i]) | {"about": about[i]} for i in order]
+    marks = [(i, _mark(seen[i], where[i]) | {"about": about[i]}) for i in order]
     inside = splits_inside(points.splits)
     splits = np.reshape(list(inside.values()), (len(inside), n_classes))
     between = SIDE[n_classes] * (splits @ CORNERS[n_classes] - middle)
+    ends = zip(points.classes, _seen(corners), corners, strict=True)
+    cuts = zip(inside, _seen(between), between, strict=True)
     return {
         "name": name,
         "what": "rows" if points.label is not None else "points",
@@ -91,19 +87,12 @@ def _shown(name: str, points: SimplexPoints) -> dict[str, Any]:
         "shown": len(points.prob),
         "calibrator": points.calibrator,
         "classes": [{"name": c, "colour": colour} for c, colour in zip(points.classes, _style.CERTAIN, strict=False)],
-        "corners": [
-            _mark(at, corner) | {"short": _short(c)}
-            for c, corner, at in zip(points.classes, corners, _seen(corners), strict=True)
-        ],
+        "corners": [_mark(at, corner) | {"short": _short(c)} for c, at, corner in ends],
         "edges": _edges(_seen(corners)),
-        "splits": [
-            _mark(at, split) | {"number": number}
-            for number, at, split in zip(inside, _seen(between), between, strict=True)
-        ],
+        "splits": [_mark(at, split) | {"number": number} for number, at, split in cuts],
         "all_splits": 0 if points.splits is None else len(points.splits),
         "pictures": [
-            {"by": by, "points": [mark | {"fill": fill[i]} for i, mark in zip(order, marks, strict=True)]}
-            for by, fill in fills.items()
+            {"by": by, "points": [mark | {"fill": fill[i]} for i, mark in marks]} for by, fill in fills.items()
         ],
         "by_class": _by_class(points),
         "by_vector": _by_vector(points),
@@ -161,10 +150,11 @@ def _by_class(points: SimplexPoints) -> list[dict[str, Any]]:
     lines = []
     for k, name in enumerate(points.classes):
         own = points.label == k
-        calibrated = None if points.calibrated is None else _mean(points.calibrated, own)
-        lines.append(
-            {"name": name, "rows": int(own.sum()), "forecast": _mean(points.prob, own), "calibrated": calibrated}
+        forecast, calibrated = (
+            None if table is None else _vector(table[own].mean(axis=0)) if own.any() else "–"
+            for table in (points.prob, points.calibrated)
         )
+        lines.append({"name": name, "rows": int(own.sum()), "forecast": forecast, "calibrated": calibrated})
     return lines
 
 
@@ -184,20 +174,12 @@ def _by_vector(points: SimplexPoints) -> list[dict[str, Any]]:
     ]
 
 
-def _mean(vectors: FloatArray, own: BoolArray) -> str:
-    return _vector(vectors[own].mean(axis=0)) if own.any() else "–"
-
-
 def _vector(vector: Any) -> str:
     return ", ".join(f"{part:.2f}" for part in vector)
 
 
 def _short(name: str) -> str:
     return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
-
-
-def _hex(colour: FloatArray) -> str:
-    return "#" + bytes(np.round(255.0 * colour).astype(np.uint8).tolist()).hex()
 
 
 # The page of a monitor: a picture and a table for each group, in one file that needs nothing else
@@ -211,15 +193,13 @@ STYLE = (
 
 def monitor_page(tables: Mapping[str, MonitorTable], *, title: str = "Calibration over time") -> str:
     """Return a page of HTML that shows monitors by the names of their groups; one without a name stands alone."""
-    parts = [_section(name, table) for name, table in tables.items()]
+    parts = []
+    for name, table in tables.items():
+        heading = f"<h2>{escape(name)}</h2>" if name else ""
+        alarms = [f"<p class=alarm>{escape(str(alarm))}</p>" for alarm in table.alarms] or ["<p>No alarm.</p>"]
+        parts.append(f"{heading}{''.join(alarms)}{_picture(table)}<pre>{escape(str(table))}</pre>")
     head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{escape(title)}</title><style>{STYLE}</style>"
     return f"{head}<h1>{escape(title)}</h1>{''.join(parts)}</html>\n"
-
-
-def _section(name: str, table: MonitorTable) -> str:
-    heading = f"<h2>{escape(name)}</h2>" if name else ""
-    said = [f"<p class=alarm>{escape(str(alarm))}</p>" for alarm in table.alarms] or ["<p>No alarm.</p>"]
-    return f"{heading}{''.join(said)}{_picture(table)}<pre>{escape(str(table))}</pre>"
 
 
 def _picture(table: MonitorTable) -> str:

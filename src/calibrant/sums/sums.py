@@ -70,7 +70,7 @@ class Plan:
 
     @property
     def words(self) -> tuple[list[str], list[str], int]:
-        """The names of what is asked for: those of a copy that came back from another process are the same."""
+        """The names of what is asked for: those of a copy from another process are the same."""
         return [notion.name for notion, _ in self.cells], [name for name, _ in self.scores], self.powers
 
 

@@ -86,4 +86,4 @@ def test_an_error_ends_the_threads_that_read_ahead():
     assert next(ahead) == 0
     ahead.close()
     assert len(made) <= 5
-    assert list(threads.ahead(iter(range(5)), 2)) == list(threads.streamed(int, range(5), 2)) == [0, 1, 2, 3, 4]
+    assert list(threads.ahead(iter(range(5)), 2)) == list(threads.in_order(int, range(5), 2)) == [0, 1, 2, 3, 4]

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from calibrant.metrics.estimate import NEAR_ONE, Law, pvalue_of, steps_for
+from calibrant.metrics.estimate import LUCK, NEAR_ONE, Law, pvalue_of, steps_for
 
 DRAWS = 4000
 
@@ -32,7 +32,7 @@ def mean(rows):
     return np.abs(rows).mean(axis=1)
 
 
-@pytest.mark.parametrize("value", [0.5, 1.5, 1.8, 2.5, 4.0, 30.0])
+@pytest.mark.parametrize("value", [0.01, 0.5, 1.5, 1.8, 2.5, 4.0, 30.0])
 def test_of_one_normal_deviation_all_figures_are_known(value):
     """T = |D + N| with N standard normal: quantiles are those of the folded normal, and each end solves its equation."""
     grid = norm.ppf((np.arange(DRAWS) + 0.5) / DRAWS)[:, None]
@@ -42,8 +42,10 @@ def test_of_one_normal_deviation_all_figures_are_known(value):
     def share_beyond(size):
         return norm.sf(size - truths) + norm.cdf(-size - truths)
 
-    told = np.clip((share_beyond(norm.ppf(0.975)) - 0.05) / 0.05, 0, 1)
-    accepted = truths[(share_beyond(value) >= 0.05 - 0.035 * told) & (1 - share_beyond(value) >= 0.015 * told)]
+    luck = LUCK * norm.ppf(0.75)
+    told = np.where(1 - share_beyond(luck) < 0.015, np.clip((share_beyond(norm.ppf(0.975)) - 0.05) / 0.05, 0, 1), 0)
+    small = 1 - share_beyond(max(value, luck))
+    accepted = truths[(share_beyond(value) >= 0.05 - 0.035 * told) & (small >= 0.015 * told)]
     assert found.value == pytest.approx(value)
     assert found.noise_floor == pytest.approx(np.sqrt(2 / np.pi), rel=0.01)
     assert found.pvalue == pytest.approx(2 * norm.sf(value), abs=2 / DRAWS)

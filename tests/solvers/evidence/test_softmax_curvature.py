@@ -1,5 +1,6 @@
 """Matrices, products and blocks of second derivatives agree with each other and with the gradient."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +14,6 @@ from calibrant.fit.evidence import (
     DenseCurvature,
     FewDirections,
     ManyClasses,
-    NoFeatures,
     OwnOfClass,
     SameForAll,
     SoftmaxCurvature,
@@ -31,7 +31,7 @@ OWN = 1 + np.arange(K)[:, None]
 TABLES = {
     "same": SameForAll(np.column_stack([np.ones(N), RNG.normal(size=(N, K + 2))]), OWN),
     "own": OwnOfClass(RNG.normal(size=(3, N, K))),
-    "none": NoFeatures(K),
+    "none": SameForAll.none(N, K),
 }
 each_table = pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
 with_features = pytest.mark.parametrize("table", [TABLES["same"], TABLES["own"]], ids=["same", "own"])
@@ -65,7 +65,7 @@ def test_parts_of_the_rows_add_up(logit):
     w = RNG.normal(size=logit.size) / 5
     parts = [logit.part(slice(start, None, 2)).at(w) for start in (0, 1)]
     assert sum(part.value for part in parts) == pytest.approx(logit.at(w).value)
-    doubled = logit.weighted(2.0 * WEIGHT).at(w)
+    doubled = replace(logit, weight=2.0 * WEIGHT).at(w)
     np.testing.assert_allclose(doubled.gradient, 2.0 * sum(part.gradient for part in parts), atol=1e-9)
 
 
