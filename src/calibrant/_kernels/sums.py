@@ -1,4 +1,4 @@
-"""Cells by outcome: how many rows, and sums of what is nearer to zero of p and 1 - p, as whole numbers of 2^-40."""
+"""Cells by outcome: how many rows, and sums of what is nearer to zero of p and 1 - p."""
 
 from __future__ import annotations
 
@@ -165,12 +165,10 @@ def events_at(
                 events[cell, r] += 1.0
 
 
-# Cells by outcome: how many rows, and sums of what is nearer to zero of p and 1 - p, as whole numbers of 2^-40
+# Cells by outcome: how many rows, and sums of what is nearer to zero of p and 1 - p
 
 
 BoolArray = npt.NDArray[np.bool_]
-
-UNIT = float(1 << 40)
 
 
 @kernel
@@ -188,12 +186,11 @@ def bin_of(p: float, edges: FloatArray) -> np.uint64:  # pragma: no cover - comp
 
 @kernel
 def column_cells(
-    score: FloatArray, outcome: BoolArray, edges: FloatArray, upper: BoolArray, units: CountArray, scores: FloatArray
+    score: FloatArray, outcome: BoolArray, edges: FloatArray, upper: BoolArray, units: FloatArray, scores: FloatArray
 ) -> None:  # pragma: no cover - compiled
     """Add rows to units[y, b], which is (count, sum of m, sum of m²), and their scores to scores[b].
 
-    m is p in the bins that are not ``upper`` and 1 - p in those that are. Assumes 0 <= p <= 1, edges[b] = b / bins, and fewer
-    than 2^23 rows.
+    m is p in the bins that are not ``upper`` and 1 - p in those that are. Assumes 0 <= p <= 1 and edges[b] = b / bins.
     """
     for i in range(score.size):
         p = np.float64(score[i])
@@ -201,14 +198,14 @@ def column_cells(
         m = 1.0 - p if upper[b] else p
         y = np.uint64(outcome[i])
         units[y, b, 0] += 1
-        units[y, b, 1] += np.int64(m * UNIT + 0.5)
-        units[y, b, 2] += np.int64(m * m * UNIT + 0.5)
+        units[y, b, 1] += m
+        units[y, b, 2] += m * m
         scores[b] += p
 
 
 @kernel
 def class_cells(
-    prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: CountArray, scores: FloatArray
+    prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: FloatArray, scores: FloatArray
 ) -> None:  # pragma: no cover - compiled
     """Add each class j of each row to units[y, j, b], y whether it is the true one, and its p to scores[j, b].
 
@@ -216,30 +213,21 @@ def class_cells(
     """
     n, n_classes = prob.shape
     for i in range(n):
-        for j in range(n_classes):  # as if none were the true one, which is put right below
+        true = np.uint64(label[i])
+        for j in range(np.uint64(n_classes)):
             p = np.float64(prob[i, j])
             b = bin_of(p, edges)
             m = 1.0 - p if upper[b] else p
-            units[0, j, b, 0] += 1
-            units[0, j, b, 1] += np.int64(m * UNIT + 0.5)
-            units[0, j, b, 2] += np.int64(m * m * UNIT + 0.5)
+            y = np.uint64(j == true)
+            units[y, j, b, 0] += 1
+            units[y, j, b, 1] += m
+            units[y, j, b, 2] += m * m
             scores[j, b] += p
-        k = np.uint64(label[i])
-        p = np.float64(prob[i, k])
-        b = bin_of(p, edges)
-        m = 1.0 - p if upper[b] else p
-        first, second = np.int64(m * UNIT + 0.5), np.int64(m * m * UNIT + 0.5)
-        units[0, k, b, 0] -= 1
-        units[0, k, b, 1] -= first
-        units[0, k, b, 2] -= second
-        units[1, k, b, 0] += 1
-        units[1, k, b, 1] += first
-        units[1, k, b, 2] += second
 
 
 @kernel
 def top_cells(
-    prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: CountArray, scores: FloatArray
+    prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: FloatArray, scores: FloatArray
 ) -> None:  # pragma: no cover - compiled
     """Add the highest probability of each row, of equal ones the first, to units[y, j, b], and to scores[[j, -1], b].
 
@@ -256,7 +244,7 @@ def top_cells(
         m = 1.0 - p if upper[b] else p
         y = np.uint64(label[i] == top)
         units[y, top, b, 0] += 1
-        units[y, top, b, 1] += np.int64(m * UNIT + 0.5)
-        units[y, top, b, 2] += np.int64(m * m * UNIT + 0.5)
+        units[y, top, b, 1] += m
+        units[y, top, b, 2] += m * m
         scores[top, b] += p
         scores[-1, b] += p

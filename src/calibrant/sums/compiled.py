@@ -16,18 +16,12 @@ from calibrant.sums.draws import CountArray, Strata, is_upper
 
 MOST_BINS = 1 << 16
 
-MOST_ROWS = 1 << 23
-"""Rows of which a sum in units of 2^-40 does not overflow."""
-
 BLOCK = 1 << 16
 """Numbers of a table that stay in the processor's cache while they are read twice."""
 
-UNIT = float(1 << 40)
-"""Sums of the loops are whole numbers of so many parts of one, so that what is taken away again leaves nothing."""
-
 Cut = tuple[Bins, Strata]
-Loop = Callable[[slice, CountArray, FloatArray], None]
-Kernel = Callable[[FloatArray, IntArray, FloatArray, BoolArray, CountArray, FloatArray], None]
+Loop = Callable[[slice, FloatArray, FloatArray], None]
+Kernel = Callable[[FloatArray, IntArray, FloatArray, BoolArray, FloatArray, FloatArray], None]
 Totals = tuple[FloatArray, CountArray, FloatArray, FloatArray]
 """Edges; of each class and bin the number of rows and the sums as in `Strata`, and the sums of scores."""
 
@@ -44,7 +38,7 @@ def has_loops(problem: Problem, notion: Notion, binning: Binning, *, noise: bool
 
 def has_loop(binary: BinaryProblem, binning: Binning) -> bool:
     """Whether there is a compiled loop over one column for a binning, with strata."""
-    return binary.size < MOST_ROWS and _has_loop(binary, binary.size, binning)
+    return _has_loop(binary, binary.size, binning)
 
 
 def _has_loop(problem: Problem, numbers: int, binning: Binning) -> bool:
@@ -108,10 +102,10 @@ def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
     edges = binning.edges(binary)
     upper = is_upper(edges)
 
-    def loop(rows: slice, units: CountArray, scores: FloatArray) -> None:
+    def loop(rows: slice, units: FloatArray, scores: FloatArray) -> None:
         column_cells(binary.score[rows], binary.outcome[rows], edges, upper, units[:, 0], scores[0])
 
-    (totals,) = _summed([loop], binary.size, MOST_ROWS, edges, 1)
+    (totals,) = _summed([loop], binary.size, binary.size, edges, 1)
     return _cut(*totals)[0]
 
 
@@ -142,8 +136,10 @@ def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_class
     In the last row of scores stand those of the predicted class, whatever it is.
     """
     shape = n_classes, edges.size - 1
-    own = [(np.zeros((2, *shape, 3), dtype=np.int64), np.zeros((n_classes + 1, shape[1]))) for _ in loops]
+    own = [(np.zeros((2, *shape, 3)), np.zeros((n_classes + 1, shape[1]))) for _ in loops]
     for first in range(0, n, step):
         for loop, (units, scores) in zip(loops, own, strict=True):
             loop(slice(first, min(first + step, n)), units, scores)
-    return [(edges, units[..., 0], np.moveaxis(units[..., 1:], -1, 0) / UNIT, scores) for units, scores in own]
+    return [
+        (edges, units[..., 0].astype(np.int64), np.moveaxis(units[..., 1:], -1, 0), scores) for units, scores in own
+    ]
