@@ -11,7 +11,7 @@ STORE, WIRE = 100e6, 1e9
 """Bytes a second that a core gets from the object store, and that the machine which asks gets from the network."""
 
 ROWS_OF_A_PARTITION = 10**8
-SUMS = 0.7e6
+SUMS = 0.5e6
 """Bytes of the sums of a partition, kept rows included, of ten classes."""
 
 CORE_HOUR, REQUEST = 0.05, 0.4e-6

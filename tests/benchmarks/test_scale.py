@@ -75,7 +75,7 @@ def test_the_page_is_made_of_its_own_figures():
 
 
 @pytest.mark.parametrize(
-    ("classes", "size"), [(2, 0.2e6), (3, 0.4e6), (10, SUMS), pytest.param(100, 4.7e6, marks=pytest.mark.deep)]
+    ("classes", "size"), [(2, 0.2e6), (3, 0.4e6), (10, SUMS), pytest.param(100, 2.2e6, marks=pytest.mark.deep)]
 )
 def test_sums_of_a_partition_have_the_size_that_pages_state(classes, size, monkeypatch):
     """As sent from a worker: docs/how-to/clusters.md, docs/how-to/spark.md and docs/scale.md."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Iterable, KeysView, Sequence, Set
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
@@ -493,7 +492,8 @@ def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> S
         raise ValueError(f"pos_label must be among the labels {classes}; got {pos_label!r}. Pass one of them.")
     if pos_label == classes[1]:
         return problem
-    forecast = replace(problem.forecast, values=np.ascontiguousarray(problem.forecast.values[:, ::-1]))
+    of = problem.forecast
+    forecast = Forecast(np.ascontiguousarray(of.values[:, ::-1]), of.is_logit, of.given_in)
     return SimplexProblem(forecast, 1 - problem.label, problem.weights, problem.classes[::-1])
 
 

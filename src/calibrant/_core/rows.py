@@ -354,9 +354,12 @@ class BinaryProblem(WeightedRows):
             predicted=None if self.predicted is None else replace(self.predicted, code=self.predicted.code[rows]),
         )
 
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the same rows as a forecast of two classes: of no event, and of the event."""
+        return self._two_columns
+
     @cached_property
-    def table(self) -> SimplexProblem:
-        """The same rows as a forecast of two classes, of no event and of the event."""
+    def _two_columns(self) -> SimplexProblem:
         is_logit = self.logit is not None
         forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
         label, of_predictions = self.outcome.astype(np.intp), self.predicted is not None
@@ -367,7 +370,6 @@ class BinaryProblem(WeightedRows):
         return f"BinaryProblem({name}rows={self.size}, share={self.share:.4g})"
 
 
-@dataclass(eq=False)
 class Forecast:
     """Probabilities or logits of K classes, shape (n, K); the one is derived from the other when asked for.
 
@@ -375,9 +377,10 @@ class Forecast:
     probabilities were given, by default that of the values.
     """
 
-    values: FloatArray
-    is_logit: bool = False
-    given_in: np.dtype[np.floating[Any]] | None = None
+    def __init__(
+        self, values: FloatArray, is_logit: bool = False, given_in: np.dtype[np.floating[Any]] | None = None
+    ) -> None:
+        self.values, self.is_logit, self.given_in = values, is_logit, given_in
 
     @cached_property
     def prob(self) -> FloatArray:
@@ -556,7 +559,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem if isinstance(problem, SimplexProblem) else problem.table
+    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns()
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``

@@ -155,9 +155,8 @@ class UnreadBinary(OfBatches, BinaryProblem):  # type: ignore[override]
         """None of probabilities; logits are not available."""
         return None if self.reading.head.logit is None else refuse_rows()  # type: ignore[union-attr]
 
-    @cached_property
-    def table(self) -> SimplexProblem:
-        """The same rows as a forecast of two classes, which is not read yet either."""
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the same rows as a forecast of two classes, which is not read yet either."""
         return UnreadSimplex(self.reading)
 
 
@@ -511,9 +510,8 @@ class UnreadPart(UnreadBinary):
         """Return this problem with scores rounded to cells, whatever the notion of one event."""
         yield list(self.whole.summed_parts(self.notion))[self.index]
 
-    @cached_property
-    def table(self) -> SimplexProblem:
-        """The whole problem as a table."""
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the whole problem as a table."""
         return as_simplex(self.whole)
 
     def reduce(self, read: Read[M]) -> M:
