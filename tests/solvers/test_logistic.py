@@ -136,7 +136,7 @@ def test_a_parabola_separates_the_rows_of_an_interval(inside):
 @pytest.mark.parametrize("family", LIMITS)
 @pytest.mark.parametrize("turned", [(), (5,), (5, 1500), (1200, 1300, 1800, 2900)])
 def test_the_first_rows_do_not_mislead(family, turned):
-    """Of 3000 rows in order, some have the other label; a thousand are looked at before all are."""
+    """Of 3001 rows in order, some have the other label."""
     x = np.linspace(-3.0, 3.0, 3001)
     label = x > 0
     label[list(turned)] ^= True
