@@ -84,6 +84,16 @@ def test_many_rows_with_few_events_are_fitted_though_a_part_may_hold_none():
     np.testing.assert_allclose([fit.intercept, *fit.coef], [*peer.intercept_, *peer.coef_[0]], rtol=1e-7)
 
 
+def test_a_column_that_is_constant_in_a_part_of_many_rows_has_its_coefficient():
+    x, y = sample(100_000, lambda x: x)
+    table = np.array([x, np.arange(x.size) % 16 == 1], dtype=float)
+    y[table[1] > 0] = 1.0 - y[table[1] > 0] * (np.arange(y[table[1] > 0].size) % 3 > 0)
+    peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(table.T, y)
+    fit = fit_logistic((table, np.ones(x.size), y))
+    assert fit.rank == 3
+    np.testing.assert_allclose([fit.intercept, *fit.coef], [*peer.intercept_, *peer.coef_[0]], rtol=1e-7)
+
+
 def test_columns_that_say_nothing_new_have_coefficient_zero():
     x, y = sample(200, lambda x: x)
     alone = fit_logistic((x[None], np.ones(200), y))
@@ -136,7 +146,7 @@ def test_a_parabola_separates_the_rows_of_an_interval(inside):
 @pytest.mark.parametrize("family", LIMITS)
 @pytest.mark.parametrize("turned", [(), (5,), (5, 1500), (1200, 1300, 1800, 2900)])
 def test_the_first_rows_do_not_mislead(family, turned):
-    """Of 3000 rows in order, some have the other label; a thousand are looked at before all are."""
+    """Of 3001 rows in order, some have the other label."""
     x = np.linspace(-3.0, 3.0, 3001)
     label = x > 0
     label[list(turned)] ^= True

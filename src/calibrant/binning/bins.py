@@ -545,7 +545,7 @@ class EqualMass(OrderedBinning):
 def equal_mass_edges(ordered: Ordered, n_bins: int) -> FloatArray:
     """Edges of bins of equal weight, of which there may be more than scores."""
     if ordered.is_whole and n_bins > ordered.score.size:
-        at = np.flatnonzero(np.diff(_shares_reached(ordered, n_bins), prepend=0.0))
+        at = np.flatnonzero(np.diff(shares_reached(ordered, n_bins), prepend=0.0))
     else:
         at = np.searchsorted(ordered.reached, equal_shares(ordered, n_bins), side="left")
         # Shares do not decrease, and so neither do the places: equal ones are neighbours.
@@ -553,16 +553,6 @@ def equal_mass_edges(ordered: Ordered, n_bins: int) -> FloatArray:
         at = at[np.diff(at, prepend=-1) > 0]
     cuts = ordered.score[at]
     return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
-
-
-def _shares_reached(ordered: Ordered, n_bins: int) -> FloatArray:
-    """Shares of whole weights that are reached up to each score: how many, without a list of them, which may be too long."""
-    base, remainder = divmod(ordered.total, float(n_bins))
-    larger = remainder * (base + 1.0)  # reached by the first bins, of one row more
-    if base == 0.0:
-        return np.minimum(ordered.reached, float(n_bins - 1))
-    beyond = remainder + (ordered.reached - larger) // base
-    return np.minimum(np.where(ordered.reached < larger, ordered.reached // (base + 1.0), beyond), float(n_bins - 1))
 
 
 def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:
@@ -578,6 +568,16 @@ def _rows_reached(total: float, n_bins: int) -> npt.NDArray[Any]:
     base, remainder = divmod(total, n_bins)
     k = np.arange(1, n_bins)
     return k * base + np.minimum(k, remainder)
+
+
+def shares_reached(ordered: Ordered, n_bins: int) -> FloatArray:
+    """Shares of whole weights that are reached up to each score: how many, without a list of them, which may be too long."""
+    base, remainder = divmod(ordered.total, float(n_bins))
+    larger = remainder * (base + 1.0)  # reached by the first bins, of one row more
+    if base == 0.0:
+        return np.minimum(ordered.reached, float(n_bins - 1))
+    beyond = remainder + (ordered.reached - larger) // base
+    return np.minimum(np.where(ordered.reached < larger, ordered.reached // (base + 1.0), beyond), float(n_bins - 1))
 
 
 # The bin of each score among bins of equal width, by arithmetic; the edges have the last word
