@@ -355,7 +355,13 @@ class BinaryProblem(WeightedRows):
         )
 
     def in_two_columns(self) -> SimplexProblem:
-        """Return the same rows as a forecast of two classes: of no event, and of the event."""
+        """Return the same rows as a forecast of two classes: of no event, and of the event.
+
+        Returns
+        -------
+        SimplexProblem
+            Made once.
+        """
         return self._two_columns
 
     @cached_property
