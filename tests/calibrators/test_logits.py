@@ -1,7 +1,5 @@
 """Vector and matrix scaling on logits: which of the logits that stand for the same probabilities enter the map."""
 
-import json
-
 import numpy as np
 import pytest
 from reference import multinomial as twin
@@ -16,7 +14,6 @@ from calibrant import (
     log_loss,
     save_calibrator,
 )
-from calibrant._core.checksum import checksum_of
 from calibrant.calibrators import MatrixScaling
 
 WORDS = ("as-given", "log-softmax", "reference")
@@ -200,20 +197,6 @@ def test_a_file_says_which_logits_enter(scaling, word, tmp_path):
     loaded = load_calibrator(tmp_path / "c.json")
     assert loaded.logits == word
     np.testing.assert_array_equal(loaded.calibrate(logit), fitted.calibrate(logit))
-
-
-@each_scaling
-def test_a_file_from_before_there_was_the_word_keeps_its_map(scaling, tmp_path):
-    """Then log-probabilities entered."""
-    logit, label = drawn()
-    fitted = scaling(logits="log-softmax", input="logit").fit(logit, label)
-    save_calibrator(fitted, tmp_path / "c.json")
-    document = json.loads((tmp_path / "c.json").read_text())
-    del document["calibrator"]["parameters"]["logits"], document["checksum"]
-    (tmp_path / "old.json").write_text(json.dumps(document | {"checksum": checksum_of(document)}))
-    old = load_calibrator(tmp_path / "old.json")
-    assert old.logits == "log-softmax"
-    np.testing.assert_array_equal(old.calibrate(logit), fitted.calibrate(logit))
 
 
 @each_scaling
