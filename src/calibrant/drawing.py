@@ -296,6 +296,7 @@ def draw_panels(
     """
     if panels is not None:
         list_of_names("panels", panels)
+        panels = list(panels)
     chosen = _chosen_panels(results, panels)
     if ax is not None and len(chosen) > 1:
         hint = f"Leave ax out, or choose one: panels=[{chosen[0]!r}]"

@@ -574,3 +574,26 @@ def test_rows_of_a_mistyped_year_are_said(run):
     )
     assert "7304 windows without rows lie between 2006-11-01 and 2026-11-01" in said
     assert "warning" not in run("days/day_4.csv", *words)[2]
+
+
+def test_a_second_run_is_refused_while_a_state_is_written(run):
+    run("days/day_1.csv", "--state", "state.json")
+    Path(".state.json.lock").touch()
+    code, _, error = run("days/day_2.csv", "--state", "state.json")
+    assert (code, "one run at a time must write --state" in error) == (2, True)
+
+
+@pytest.mark.parametrize("kind", ["npz", "commas"])
+def test_files_with_one_array_or_with_commas_in_names_are_read_alike(run, kind):
+    rng = np.random.default_rng(0)
+    for k in (1, 2):
+        prob = rng.dirichlet(np.ones(3), 50)
+        label = rng.integers(0, 3, 50)
+        if kind == "npz":
+            np.savez(f"m{k}.npz", label=label, prob=prob)
+        else:
+            lines = [f"{y},{','.join(map(str, row))}" for y, row in zip(label, prob.tolist(), strict=True)]
+            Path(f"m{k}.csv").write_text('label,"prob_a,b","prob_c*",prob_d\n' + "\n".join(lines) + "\n")
+    ending = "npz" if kind == "npz" else "csv"
+    code, _, error = run(f"m1.{ending}", f"m2.{ending}", "--window", "50", "--classes", "0,1,2")
+    assert (code, error.count("must have the column")) == (0, 0), error

@@ -9,6 +9,7 @@ from calibrant import (
     equivalence_test,
     expected_calibration_error,
     integrated_calibration_index,
+    log_loss,
     paired_test,
     plot_reliability,
     reliability_curve,
@@ -166,6 +167,21 @@ REFUSED = {
         lambda: plot_reliability(reliability_curve(Y, P), panels=0.5),
         TypeError,
         r"panels must be a list of names; got 0\.5\. Pass a list",
+    ),
+    "numbers of bins in two axes": (
+        lambda: bin_sweep(Y, P, n_bins=[[1, 2], [3, 4]]),
+        ValueError,
+        "n_bins must be whole numbers, each at least 1",
+    ),
+    "truth values for numbers of bins": (
+        lambda: bin_sweep(Y, P, n_bins=[True]),
+        ValueError,
+        "n_bins must be whole numbers, each at least 1",
+    ),
+    "an array for a clip": (
+        lambda: log_loss(Y, P, clip=np.array([1, 2])),
+        TypeError,
+        "clip must be a number, at least 0 and below 0.5; got array",
     ),
     "a panel of a smooth curve without a list": (
         lambda: plot_smooth_reliability(smooth_reliability_curve(Y, P), panels=int),

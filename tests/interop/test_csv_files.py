@@ -165,3 +165,9 @@ def test_a_csv_in_another_encoding_is_refused(tmp_path):
 def test_a_missing_cell_is_an_empty_cell_when_written_again(tmp_path):
     write_table(tmp_path / "out.csv", {"x": np.array([0.5, np.nan]), "k": np.array([1, 2])})
     assert (tmp_path / "out.csv").read_text() == "x,k\n0.5,1\n,2\n"
+
+
+@pytest.mark.parametrize("cell", ['"a" b', '"5" pipe"'])
+def test_text_behind_a_closing_quote_is_read(cell, tmp_path):
+    (tmp_path / "t.csv").write_text(f'label,prob,note\n1,0.5,{cell}\n0,0.2,5" pipe\n1,0.3,x\n')
+    assert read_table(tmp_path / "t.csv")["prob"].tolist() == [0.5, 0.2, 0.3]

@@ -256,3 +256,9 @@ def test_a_table_is_not_written_over_unless_forced(ending, tmp_path):
     assert path.read_bytes() == before
     write_table(path, {"p": np.array([0.25])}, force=True)
     assert path.read_bytes() != before
+
+
+def test_of_numbers_as_text_the_first_that_is_none_is_named(tmp_path):
+    np.savez(tmp_path / "t.npz", label=[1, 0, 1], prob=np.array(["0.5", "0.25", "abc"]))
+    with pytest.raises(TypeError, match="got 'abc' in row 2"):
+        read_forecast(tmp_path / "t.npz")

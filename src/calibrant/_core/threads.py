@@ -7,6 +7,8 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from queue import Full, Queue
+from threading import Event, Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -70,16 +72,45 @@ def in_order(work: Callable[[Item], Found], items: Iterable[Item], n_workers: in
 
 
 def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
-    """Make items in a thread of their own, at most so many before they are asked for; an error is raised where it would be."""
-    source = iter(items)
-    pool = ThreadPoolExecutor(1)
-    made: deque[Future[Item | None]] = deque(pool.submit(next, source, None) for _ in range(most))
+    """Make items in a thread of their own, at most so many before they are asked for; an error is raised where it would be.
+
+    A daemon, and no pool: Python ends though the source waits for ever.
+    """
+    queue: Queue[tuple[bool, Item | BaseException | None]] = Queue(most)
+    is_over = Event()
+
+    def put(made: bool, what: Item | BaseException | None) -> bool:
+        while not is_over.is_set():
+            try:
+                queue.put((made, what), timeout=0.1)
+            except Full:
+                continue
+            return True
+        return False
+
+    def make() -> None:
+        try:
+            for item in items:
+                if not put(True, item):
+                    return
+            put(False, None)
+        except BaseException as error:  # it is raised where the items are asked for
+            put(False, error)
+
+    thread = Thread(target=make, daemon=True)
+    thread.start()
     try:
-        while (item := made.popleft().result()) is not None:
-            made.append(pool.submit(next, source, None))
-            yield item
+        while True:
+            made, what = queue.get()
+            if made:
+                yield what  # type: ignore[misc]
+            elif isinstance(what, BaseException):
+                raise what
+            else:
+                return
     finally:
-        pool.shutdown(cancel_futures=True)
+        is_over.set()
+        thread.join(1.0)  # of a source that waits for ever no longer
 
 
 # When compiled loops are worth loading

@@ -9,8 +9,9 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -65,10 +66,10 @@ def _files(name: str) -> Iterator[WatchedFile]:
         yield WatchedFile(str(folder / below), os.path.abspath(file), str(PurePosixPath(below).with_suffix("")))
 
 
-def digest_of(path: str) -> str:
+def digest_of(path: str, option: str = "") -> str:
     """Return the digest by which a file is known wherever it lies."""
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"the file must exist; got {path}. Check the path.")
+        raise FileNotFoundError(f"the file{option and f' of {option}'} must exist; got {path}. Check the path.")
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -77,6 +78,9 @@ def digest_of(path: str) -> str:
 
 
 STATE, VERSION = "calibrant_monitor_files", 3
+
+LONGEST_WRITE = 600.0
+"""Seconds after which the lock of a state is that of a run that was killed."""
 
 ALL = ""
 """Name of the one group where there are no groups."""
@@ -110,6 +114,7 @@ class Watch:
     def __init__(self, path: str | None) -> None:
         self.path, self.before = path, None if path is None else self._bytes(path)
         self.kept: dict[str, Any] = {}
+        self.columns: list[str] = []
         self.known: dict[str, list[str | None]] = {}
         self.monitors: dict[str, Monitor] = {}
         self.pages: dict[str, list[str]] = {}
@@ -159,10 +164,11 @@ class Watch:
         }
         text = json.dumps(state | {"checksum": checksum_of(state)}, allow_nan=False)
         try:
-            if self.before is not None and Path(self.path).read_bytes() != self.before:
-                raise FileExistsError(self.path)
-            with whole_file(self.path, force=self.before is not None) as beside:
-                beside.write_text(text, encoding="utf-8")
+            with _alone(self.path):
+                if self.before is not None and Path(self.path).read_bytes() != self.before:
+                    raise FileExistsError(self.path)
+                with whole_file(self.path, force=self.before is not None) as beside:
+                    beside.write_text(text, encoding="utf-8")
         except (FileExistsError, FileNotFoundError) as error:
             raise ValueError(
                 f"--state must stay as it was while a run reads files; another run wrote {self.path}. Nothing was written; "
@@ -205,7 +211,7 @@ class Watch:
             print(f"{file.path}: it has no rows, and is read again next time", file=sys.stderr)
             return
         if not self.kept:
-            self.kept = settled(of, forecast)
+            self.kept = settled(of, forecast) | {"columns": self.columns}
             of.weight = self.kept["weight"]
         if digest == self.kept["reference_sha256"]:
             raise ValueError(
@@ -250,19 +256,22 @@ class Watch:
 
     def _forecast(self, path: str, of: argparse.Namespace) -> ForecastTable | None:
         """Return the forecast of a file, in the columns of the first file; None without rows."""
-        from calibrant.interop.tables import forecast_in, read_table
+        from calibrant.interop.tables import choose_columns, forecast_in, read_table
 
         table, kept = read_table(path, may_be_empty=True), self.kept
         rows = rows_named(of.rows)
         if not any(len(column) for column in table.columns.values()):
             return None
         if not kept:
+            self.columns = list(
+                choose_columns(table, label=of.label, prob=of.prob, logit=of.logit, where=path).forecast_columns
+            )
             found = forecast_in(table, label=of.label, prob=of.prob, logit=of.logit, rows=rows, where=path)
             if found.guessed:
                 print(f"{path}: reading {', '.join(found.guessed)}", file=sys.stderr)
         else:
             kind, columns = kept["monitor"]["input"], kept["columns"]
-            prob, logit = (",".join(columns) if kind == one else None for one in ("probability", "logit"))
+            prob, logit = (columns if kind == one else None for one in ("probability", "logit"))
             try:
                 found = forecast_in(table, label=kept["label"], prob=prob, logit=logit, rows=rows, where=path)
             except ValueError as error:
@@ -295,6 +304,27 @@ class Watch:
         with _named(forecast, name):
             monitor.update_reference(**_some(rows_of(forecast, of), rows))
         return monitor
+
+
+@contextmanager
+def _alone(path: str) -> Iterator[None]:
+    """Hold the place beside a state, for the moment in which it is compared and replaced."""
+    target = Path(os.path.realpath(path))
+    lock = target.with_name(f".{target.name}.lock")
+    with suppress(OSError):
+        if time.time() - lock.stat().st_mtime > LONGEST_WRITE:
+            lock.unlink()
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError as error:
+        raise ValueError(
+            f"one run at a time must write --state {path}; another holds {lock}. Run again, or remove it if no run is left."
+        ) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.unlink()
 
 
 def settled(of: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
@@ -335,11 +365,10 @@ def settled(of: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
             for name, word in named.items()
         },
         "label": str(forecast.label_column),
-        "columns": list(forecast.forecast_columns),
         "rows": of.rows,
         "scale": asked_of_rows(of),
         "reference": None if file is None else os.path.abspath(file),
-        "reference_sha256": None if file is None else digest_of(file),
+        "reference_sha256": None if file is None else digest_of(file, "--reference"),
         "monitor": options_of(monitor),
     }
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibrant import drawing
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, as_array
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import as_numbers, fraction, of_type, require, resamples, some
 from calibrant._core.result import DrawnResult, Picture, Table
@@ -134,10 +134,12 @@ def bin_sweep(
     >>> bool((np.diff(sweep.noise_floor) > 0).all())
     True
     """
-    given = as_numbers("n_bins", n_bins) if np.size(n_bins) else np.empty(0)
-    fits = given.ndim == 1 and given.size and (given == np.rint(given)).all() and given.min() >= 1
+    numbers = as_array("n_bins", n_bins)
+    if numbers.ndim == 1 and numbers.size and numbers.dtype.kind in "Of":
+        given = as_numbers("n_bins", n_bins)
+        numbers = given.astype(np.intp) if (given == np.rint(given)).all() and given.max() < 2.0**53 else given
+    fits = numbers.ndim == 1 and numbers.size and numbers.dtype.kind in "iu" and numbers.min() >= 1
     require(fits, "n_bins must be whole numbers, each at least 1", value=n_bins, hint="Pass range(1, 51)")
-    numbers = given.astype(np.intp)
     fraction("level", level, hint="For a 95 % band pass level=0.05")
     n_resamples = resamples(n_resamples, hint="200 is usual")
     problem = as_problem(y_true, y_prob, **data)

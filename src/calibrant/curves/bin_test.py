@@ -398,6 +398,7 @@ def plot_bin_test(
         shown.update({(title := _title(name, curve, p.name)): Shown(title, p, curve) for p in curve.panels})
     if panels is not None:
         list_of_names("panels", panels)
+        panels = list(panels)
         panels = [_title(*of, wanted) for of in named.items() for wanted in panels]
     word, span = drawing.outcome_word(next(iter(named.values()))), _span([s.panel for s in shown.values()])
     tests = {_test_of(curve) for curve in named.values()}

@@ -778,6 +778,7 @@ def plot_cumulative_sum(
         return drawing.draw_panels(named, _draw_sum, ax=ax, panels=panels, height=4.6, labels=SUM_LABELS)
     if panels is not None:
         list_of_names("panels", panels)
+        panels = list(panels)
     found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
     must = "the theorem is shown of one panel, in Axes of its own"
     hint = "Leave ax out, and choose one: panels=['class 3']"

@@ -282,6 +282,7 @@ def plot_smooth_reliability(
     first = next(iter(named.values()))
     if panels is not None:
         list_of_names("panels", panels)
+        panels = list(panels)
 
     def draw(ax: Any, drawn: Mapping[str, SmoothReliabilityPanel], alone: bool) -> Any:
         drawing.unit_square(ax)

@@ -322,10 +322,10 @@ def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
     hint = "Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction"
     require(is_said, "y_prob must speak of one event", got=got, hint=hint)
     chosen = as_notion(notion, problem)
-    event, *others = chosen.split(problem)
-    got, hint = f"{chosen.name!r}, which speaks of {1 + len(others)}", "Choose one: notion=OneVsRest(name)"
-    require(not others, "notion must speak of one event", got=got, hint=hint)
-    return event
+    events = list(chosen.split(problem))
+    got, hint = f"{chosen.name!r}, which speaks of {len(events)}", "Choose one: notion=OneVsRest(name)"
+    require(len(events) == 1, "notion must speak of one event", got=got, hint=hint)
+    return events[0]
 
 
 def panel_named(panels: tuple[P, ...], name: str) -> P:

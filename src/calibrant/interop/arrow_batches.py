@@ -275,7 +275,7 @@ class Decoding:
         precision = self.schema.precision
         if len(pieces[0].columns) == 1:
             found = _joined([piece.columns[0] for piece in pieces])
-            return found.astype(precision) if found.dtype == SINGLE != precision else found
+            return found.astype(precision) if found.dtype.newbyteorder("=") == SINGLE != precision else found
         table, start = np.empty((sum(map(len, pieces)), len(pieces[0].columns)), dtype=precision), 0
         for piece in pieces:
             for at in range(0, len(piece), TILE):

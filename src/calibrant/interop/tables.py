@@ -22,7 +22,7 @@ import numpy.typing as npt
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.columns import Array, Arrow, Column, FileTable, Text, Values, first_line, read_npz
+from calibrant.interop.columns import Array, Arrow, Column, FileTable, Text, Values, first_line, is_figure, read_npz
 from calibrant.interop.local_files import FORMATS
 from calibrant.interop.writing import read_csv, require_arrow, whole_file, write_rows
 
@@ -324,8 +324,8 @@ def choose_columns(
     whole: FileTable,
     *,
     label: str | None = None,
-    prob: str | None = None,
-    logit: str | None = None,
+    prob: str | Sequence[str] | None = None,
+    logit: str | Sequence[str] | None = None,
     label_optional: bool = False,
     where: str,
 ) -> ForecastTable:
@@ -359,7 +359,8 @@ def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:
         row = column.wrong_cell()
         return row, column.cells()[row]
     listed = table[name].ravel().tolist()
-    at = next((i for i, value in enumerate(listed) if not is_number(value)), 0)
+    known = (is_figure(value) if isinstance(value, str) else is_number(value) for value in listed)
+    at = next((i for i, is_known in enumerate(known) if not is_known), 0)
     return at // (len(listed) // len(column)), listed[at]
 
 
@@ -374,10 +375,10 @@ def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -
         )
 
 
-def select(names: Sequence[str], wanted: str, *, where: str) -> tuple[str, ...]:
-    """Choose columns by comma-separated names, globs (``p_*``) or ranges (``first:last``), in the order named."""
+def select(names: Sequence[str], wanted: str | Sequence[str], *, where: str) -> tuple[str, ...]:
+    """Choose columns by comma-separated names, globs (``p_*``) or ranges (``first:last``), in the order named; or by a list."""
     chosen: list[str] = []
-    for word in (w.strip() for w in wanted.split(",")):
+    for word in (w.strip() for w in wanted.split(",")) if isinstance(wanted, str) else wanted:
         if word in names:
             chosen.append(word)
         elif ":" in word and all(end in names for end in word.split(":", 1)):

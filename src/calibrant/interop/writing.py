@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from shutil import rmtree
 from threading import Lock
@@ -100,11 +100,15 @@ def require_closed_quotes(path: Path, separator: str) -> None:
     """
     with _cells_of(path.stat().st_size), path.open(newline="", encoding="utf-8-sig") as lines:
         reader, n_lines = csv.reader(lines, delimiter=separator, strict=True), 0
-        try:
-            for _ in reader:
-                n_lines = reader.line_num
-        except csv.Error as error:
-            raise ValueError(f"line {n_lines + 1} has a quote at the start of a cell that is never closed") from error
+        while True:
+            try:
+                if next(reader, ...) is ...:
+                    return
+            except csv.Error as error:  # a cell that goes on behind its quotes is one all the same: "a" b
+                if "end of data" in str(error) or reader.line_num > n_lines + 1:
+                    must = f"line {n_lines + 1} has a quote at the start of a cell that is never closed"
+                    raise ValueError(must) from error
+            n_lines = reader.line_num
 
 
 @contextmanager
@@ -185,13 +189,18 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
             os.chmod(beside, _mode(target))
             _move(beside, target, force=force)
         finally:
-            beside.unlink(missing_ok=True)
+            _remove(beside)
     except FileExistsError:
         raise
     except OSError as error:
         raise failed(target, error) from error
     finally:
-        beside.unlink(missing_ok=True)  # again: a signal may have come between
+        _remove(beside)  # again: a signal may have come between
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # also of a file system that is read only
+        path.unlink()
 
 
 def _read(inputs: Sequence[str]) -> Iterator[Path]:
@@ -331,7 +340,9 @@ def _put(beside: Path, target: Path, before: Path, *, force: bool) -> None:
 def _clean(beside: Path, target: Path, before: Path) -> None:
     """Remove what is not needed; what stood there before is put back unless the new folder is in its place."""
     if before.exists() and (beside.exists() or not target.exists()):
-        before.rename(target)
+        # Where another process has put something in its place, what stood there gets a name that is seen.
+        seen = target.with_name(f"{target.name}.{secrets.token_hex(4)}.old")
+        before.rename(seen if target.exists() else target)
     rmtree(beside, ignore_errors=True)
     rmtree(before, ignore_errors=True)
 

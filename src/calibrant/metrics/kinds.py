@@ -459,7 +459,7 @@ class MeanOfRows(Metric):
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Look the values of drawn labels up, each row's in each class."""
         simplex = as_simplex(problem)
-        columns = (np.full(simplex.size, j) for j in range(simplex.classes.size))
+        columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
         losses = np.column_stack([self.losses(replace(simplex, label=column)) for column in columns])
         each, drawn = np.arange(simplex.size), []
         for draw in labels_of(simplex, n_resamples, rng):
@@ -500,8 +500,7 @@ class MeanOfRows(Metric):
 
     def clipped(self, clip: float) -> Self:
         """Return a log loss with this clip."""
-        known = self.per_row
-        return replace(self, per_row=LogLoss(clip)) if isinstance(known, LogLoss) and known.clip != clip else self
+        return replace(self, per_row=LogLoss(clip)) if isinstance(self.per_row, LogLoss) else self
 
 
 # A metric that is the size of what a lens sees of the residuals, under a notion. Bins are a lens

@@ -421,7 +421,7 @@ def median_width(
         got, hint = f"{metric.name!r}: {NO_INTERVAL}", "Take 'ece' or another calibration error"
         require(found.upper is not None, "metric must have an interval", got=got, hint=hint)
         widths.append(np.subtract(*found.interval[::-1]))
-    return float(np.median(np.nan_to_num(widths, nan=np.inf)))
+    return float(np.median(np.where(np.isnan(widths), np.inf, widths)))
 
 
 # Answers by simulation: rows to detect an error, and rows for an interval

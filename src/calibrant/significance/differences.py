@@ -354,9 +354,11 @@ def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.r
         return _flipped((losses - others) / a.weights.total, a.weights, n_resamples, rng)
     drawn = np.empty(n_resamples)
     twice, second = np.tile(np.arange(a.size), 2), np.repeat([False, True], a.size)
-    of_both = _mixed(a.at(twice), b.at(twice), second), _mixed(b.at(twice), a.at(twice), second)
+    of_both: tuple[Problem, ...] = ()
+    if a.weights.repeat_rows:
+        of_both = _mixed(a.at(twice), b.at(twice), second), _mixed(b.at(twice), a.at(twice), second)
     for place in range(n_resamples):
-        if a.weights.repeat_rows:  # of some of the equal rows the forecasts are swapped
+        if of_both:  # of some of the equal rows the forecasts are swapped
             kept = np.rint(_kept(a.weight, (a.size,), rng))
             mixed, other = (one.weighted(np.concatenate([kept, a.weight - kept])) for one in of_both)
         else:

@@ -498,7 +498,9 @@ def resampling_test(
     above, below = ((correction + float(one.sum())) / (correction + drawn.size) for one in reached)
     pvalues = {"greater": above, "less": below, "two-sided": min(1.0, 2.0 * min(above, below))}
     name = f"resampling of {measured.name}"
-    return result_of(name, value, label_draws(drawn), hypothesis_of(problem), pvalue=pvalues[side], alternative=side)
+    return result_of(
+        name, value, label_draws(drawn), hypothesis_of(problem), pvalue=float(pvalues[side]), alternative=side
+    )
 
 
 # Distances of cumulative residuals: Kolmogorov-Smirnov and Kuiper, whose laws are those of a Brownian motion

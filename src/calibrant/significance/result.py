@@ -106,11 +106,15 @@ def below(value: FloatArray) -> FloatArray:
     return np.asarray(value - TIE * np.abs(np.where(finite, value, 0.0)), dtype=np.float64)
 
 
+def _nowhere(value: npt.ArrayLike) -> FloatArray:
+    return np.zeros(np.shape(value))
+
+
 def chi_squared(df: float) -> KnownLaw:
     """Chi-squared law; with no degree of freedom all of it is at zero."""
     description = f"chi-squared, {df:g} degree{'' if df == 1 else 's'} of freedom"
     if df <= 0:
-        return KnownLaw(description, partial(np.greater_equal, 0.0), partial(np.multiply, 0.0), df=df)
+        return KnownLaw(description, partial(np.greater_equal, 0.0), _nowhere, df=df)
     return KnownLaw(description, stats.chi2(df).sf, stats.chi2(df).pdf, df=df)
 
 

@@ -163,7 +163,7 @@ class UnreadBinary(OfBatches, BinaryProblem):  # type: ignore[override]
 class UnreadSimplex(OfBatches, SimplexProblem):  # type: ignore[override]
     """A problem of a forecast of K classes that is read in batches; those of a binary problem are taken as two columns."""
 
-    label = property(_refused)
+    label = top = of_true = property(_refused)
 
     def head(self) -> SimplexProblem:
         """Return the first rows, as a table."""

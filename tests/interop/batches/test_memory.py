@@ -1,12 +1,15 @@
 """Memory does not grow with the number of rows, and figures do not depend on threads."""
 
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+import pytest
 
-from calibrant import measure, predictions
+from calibrant import expected_calibration_error, measure, predictions
 from calibrant._core import threads
 from calibrant.interop import arrow_batches as streamed
 from calibrant.sums import scan
@@ -87,3 +90,26 @@ def test_an_error_ends_the_threads_that_read_ahead():
     ahead.close()
     assert len(made) <= 5
     assert list(threads.ahead(iter(range(5)), 2)) == list(threads.in_order(int, range(5), 2)) == [0, 1, 2, 3, 4]
+
+
+def test_single_precision_of_another_byte_order_adds_up_with_double():
+    rng = np.random.default_rng(0)
+    p, y = rng.random(9000).astype(np.float32).astype(float), rng.integers(0, 2, 9000)
+    batches = [(y[:4500], p[:4500]), (y[4500:], p[4500:].astype(">f4"))]
+    found = expected_calibration_error(predictions(lambda: iter(batches), batch_rows=4500))
+    assert found == pytest.approx(expected_calibration_error(y, p), abs=1e-12)
+
+
+def test_python_ends_though_a_source_waits():
+    code = """
+import threading, numpy as np
+from calibrant import predictions
+def source():
+    for _ in range(2):
+        yield np.zeros(5000, dtype=int) + np.arange(5000) % 2, np.full(5000, 0.5)
+    threading.Event().wait()
+predictions(source, batch_rows=3000).head()
+print("at the end")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "at the end\n"
