@@ -587,7 +587,9 @@ class Pairs(ABC):
         Which rows meet is drawn from a fixed seed after the rows were put in an order that depends on what they hold alone.
         """
         width = self.points.shape[1]
-        order = np.lexsort([self.weight, content_key(self.residual), content_key(self.points)])
+        order: IntArray = np.arange(self.weight.size)
+        for key in (self.weight, content_key(self.residual), content_key(self.points)):
+            order = order[np.argsort(key[order], kind="stable")]  # as numpy.lexsort, which no interrupt ends
         if self.are_copies:
             order = np.repeat(order, self.weight[order].astype(np.intp))
         n = order.size
