@@ -485,6 +485,9 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
         part_of(document, "classes", list)
         calibrator = restored(document)
         if (names := document.get("column_names")) is not None:
+            are_words = isinstance(names, list) and all(isinstance(name, str) for name in names)
+            must, kind = "column_names must be a list of words", type(names).__name__
+            require(are_words, must, got=kind, hint="Fit anew", error=TypeError)
             calibrator.feature_names_in_ = np.array(_fitting(names, calibrator), dtype=object)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         found = str(error).removesuffix(".").removesuffix("Fit anew").rstrip(". ")
