@@ -23,10 +23,17 @@ FEW = ["ece", "mce", "ks-error"]
 
 
 def forecast(temperature):
-    """Probabilities of three classes, those with which they occur, and weights: a third of the rows counts four times."""
+    """Probabilities of three classes, those with which they occur, and weights: a third of the rows counts four times.
+
+    They are fractions: whole ones would be numbers of rows.
+    """
     logit = np.random.default_rng(0).normal(0.0, 1.5, (300, 3))
     said, true = np.exp(logit), np.exp(logit / temperature)
-    return said / said.sum(axis=1, keepdims=True), true / true.sum(axis=1, keepdims=True), np.resize([4.0, 1, 1], 300)
+    return (
+        said / said.sum(axis=1, keepdims=True),
+        true / true.sum(axis=1, keepdims=True),
+        np.resize([3.0, 0.75, 0.75], 300),
+    )
 
 
 @cache
