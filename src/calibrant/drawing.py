@@ -431,9 +431,6 @@ def outline(text: Any, width: float = 2.0) -> None:
     text.set_path_effects([withStroke(linewidth=width, foreground="white")])
 
 
-# Checks that a plot is given what it can draw
-
-
 def as_named(results: Any, what: str, call: str, kind: type = object) -> Mapping[str, Any]:
     """Return what is to be drawn by name, a single one by the empty name; all must be of one kind, if that is stated."""
     named = results if isinstance(results, Mapping) else {"": results}

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-# What people hold as arrays: lists, tables of any library; and words that say where in them something is wrong
-
-
 NUMERIC = "biuf"
 """Kinds of dtypes that hold real numbers. Whatever is not of them is no number: a length of time, a date, a record, text."""
 

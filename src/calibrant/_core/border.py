@@ -323,9 +323,6 @@ def _given_classes(labels: Iterable[Any], n_classes: int | None = None) -> Label
     return classes
 
 
-# Outside data become problems here, and nowhere else. The only place that raises on data
-
-
 MOST_WEIGHT, LEAST_WEIGHT = 1e100, 1e-100
 """Sum of weights up to which, and weight down to which, squares neither overflow nor vanish."""
 
@@ -469,7 +466,7 @@ def _of_batches(predictions: InBatches, **given: Any) -> Problem:
 
 
 def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:
-    """Whether one look at the numbers shows that they are what they are declared as; False says nothing."""
+    """Whether a single pass shows that the numbers are as declared; False leaves it open."""
     if not (is_real(array) and isinstance(input, str) and isinstance(rows, str) and rows == "as-given"):
         return False
     if array.ndim == 2 and array.shape[1] < 2:

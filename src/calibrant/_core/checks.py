@@ -417,9 +417,6 @@ def tracked(items: Iterable[T], total: int, *, show: bool, desc: str, unit: str)
             advance(1)
 
 
-# Proper scores of the probability of one event: a forecaster minimises them on average by giving the believed probability
-
-
 EventScore = Callable[[FloatArray, FloatArray], FloatArray]
 
 

@@ -103,9 +103,6 @@ def _unknown(package: str, name: str, *, is_import: bool) -> Exception:
     return AttributeError(message, name=name, obj=sys.modules[package])
 
 
-# Where a name is that was asked of the wrong package: in another package of ours, or under another name
-
-
 ROOT = Path(__file__).parents[1]
 
 PACKAGES = [name for name, home in read_stub("calibrant", ROOT / "__init__.pyi")[0].items() if home[1] is None]

@@ -106,9 +106,6 @@ DataFrame
 """
 
 
-# What results share: read-only arrays, data frames, pictures and short representations, all from declared fields
-
-
 A = TypeVar("A", bound=np.generic)
 
 LEAST_SHOWN = 0.001

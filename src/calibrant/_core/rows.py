@@ -759,9 +759,6 @@ def _among(padded: npt.NDArray[Any], values: npt.NDArray[Any], halvings: int, si
     return found
 
 
-# Numbers as probabilities: their range, the sums of their rows, and what to do about those that are none
-
-
 Rows = Literal["as-given", "normalize", "percent"]
 WORDS = ("as-given", "normalize", "percent")
 

@@ -96,9 +96,6 @@ def join_path(
     return penalty[:joins], boundary[:joins], joined[:, :joins]
 
 
-# Isotonic regression with one event more, at each score in turn
-
-
 @kernel
 def fits_with_one_event(C: FloatArray, Z: FloatArray, more: float) -> FloatArray:  # pragma: no cover - compiled
     """Return the isotonic fit at each point if it had an event of weight ``more`` beside what it has.

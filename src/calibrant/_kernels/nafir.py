@@ -72,9 +72,6 @@ def anneal(
     return current, highest, since, block.size
 
 
-# A sparse table of counts, a row for each row of a forecast and a column for each block of scores, and sums over it
-
-
 CellArray = npt.NDArray[np.int32]
 
 FAR = 600.0

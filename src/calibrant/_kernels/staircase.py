@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from calibrant._kernels._compile import kernel
 
-# Isotonic regression of points that are ordered by a score and by a rank: upper sets are bounded by staircases
-
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

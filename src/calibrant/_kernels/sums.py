@@ -165,9 +165,6 @@ def events_at(
                 events[cell, r] += 1.0
 
 
-# Cells by outcome: how many rows, and sums of what is nearer to zero of p and 1 - p
-
-
 BoolArray = npt.NDArray[np.bool_]
 
 

@@ -192,9 +192,6 @@ def _with_unseen(
     return every, wider
 
 
-# One table of how good and how calibrated a forecast is, with the uncertainty of each figure
-
-
 BINARY_METRICS = ("accuracy", "nll", "brier", "ece", "mce")
 MULTICLASS_METRICS = ("accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece")
 
@@ -538,7 +535,7 @@ def _digits(figure: float, unit: str = "") -> str:
     return (f"{figure:,.0f}" if is_whole else f"{figure:#.4g}") + unit
 
 
-# The values of several metrics, from one look at the rows
+# The values of several metrics, in a single pass over the data
 
 
 def measure(
@@ -550,7 +547,7 @@ def measure(
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
 ) -> dict[str, float]:
-    """Compute several metrics of a forecast, without intervals, from one look at the rows.
+    """Compute several metrics of a forecast, without intervals, in a single pass over the data.
 
     Parameters
     ----------

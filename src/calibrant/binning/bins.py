@@ -1016,9 +1016,6 @@ class Residuals:
         return float(n @ np.where(others > ALONE, np.minimum(squared, 1.0), 1.0))
 
 
-# A bin for each score
-
-
 @declare("binning", "unique", symbol="U", source="Gupta and Ramdas 2022")
 @dataclass(frozen=True)
 class Unique(OrderedBinning):

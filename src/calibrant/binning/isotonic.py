@@ -206,9 +206,6 @@ def _require_size(name: str, size: object) -> None:
         number(name, size, least=0.0, most=1.0, hint="Pass a share such as 0.05, or a whole number of rows")
 
 
-# Bins whose event rates increase
-
-
 @declare("binning", "isotonic", symbol="PAVA", source="Ayer et al. 1955; Dimitriadis et al. 2021")
 @dataclass(frozen=True)
 class Isotonic(OrderedBinning):

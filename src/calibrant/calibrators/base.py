@@ -101,9 +101,6 @@ def say_how_to_fit(error: BaseException) -> None:
     error.args = tuple(said.replace(SAMPLED, SAMPLE_FITTED) if isinstance(said, str) else said for said in error.args)
 
 
-# What calibrators share: they take predicted probabilities and return calibrated ones
-
-
 MOST_COEFFICIENT = 1e200
 """Coefficients of log-odds and logits in a file are at most so large: times the largest logit they are still numbers."""
 

@@ -481,9 +481,6 @@ def _average(ordered: Ordered, models: list[_Model]) -> tuple[FloatArray, FloatA
     return edges, np.clip(total, EPSILON, 1.0 - EPSILON)
 
 
-# Scaling-binning: a parametric map, rounded to its mean over bins
-
-
 @declare("calibrator", "scaling-binning", symbol="SB", source="Kumar et al. 2019", guarantees={"finite log loss"})
 class ScalingBinning(BinaryCalibrator):
     """Fit a parametric map, then replace its values by their mean in bins of equal mass (scaling-binning).

@@ -71,9 +71,6 @@ def as_one_problem(problems: list[BinaryProblem]) -> BinaryProblem:
     )
 
 
-# The only place where a binary method becomes multiclass
-
-
 Unseen = Literal["pooled", "identity"]
 
 

@@ -422,9 +422,6 @@ def classes_to_train(truth: npt.NDArray[Any]) -> npt.NDArray[np.generic]:
     return classes
 
 
-# A classifier together with its calibrator: what is trained, cross-fitted and deployed as one estimator
-
-
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Train a classifier and calibrate it on rows that it was not trained on.
 

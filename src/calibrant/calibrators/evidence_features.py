@@ -514,9 +514,6 @@ def table_of(z: FloatArray, features: ClassFeatures) -> FeatureTable:
     return SameForAll(features.of_rows(z), own_features(z.shape[1]))
 
 
-# Fitted maps that are mixed with each other and with the prediction itself
-
-
 MOST_LOG_ODDS = 700.0
 
 

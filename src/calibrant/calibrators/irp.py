@@ -35,8 +35,6 @@ from calibrant.fit.isotonic import choose_stage, tried
 from calibrant.fit.isotonic_tree import Blocks, IsotonicFolds, IsotonicTree, isotonic_tree, pooled
 from calibrant.fit.simplex_tree import Candidates, Grown, JoinedRows, Rows, SimplexFolds, grow
 
-# Isotonic regression, region by region, stopped before it has learnt the noise
-
 
 @declare(
     "calibrator",

@@ -193,9 +193,6 @@ def fading(size: int, n_rows: float, rho: Any, tau: Any) -> float:
     return float(np.exp(min(grows * np.log(size) - fades * np.log(n_rows), np.log(STRONGEST))))
 
 
-# Calibrators that are a table of `multinomial`: what they keep of the fit, and the map that they apply
-
-
 class LinearScaling(MulticlassCalibrator):
     """Softmax of scores that are linear in log-probabilities; where ``coef_`` is a vector, each in that of its own class."""
 

@@ -455,9 +455,6 @@ class SplineCalibration(LogOddsCalibrator):
         return log_odds + natural_spline(self.knots_, self.deviation_, log_odds)
 
 
-# Calibration by a spline through the cumulative residuals, whose slope is by how much a forecast is off
-
-
 @declare(
     "calibrator",
     "cdf-spline",

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from calibrant.significance.differences import PairedDifference
 
 
-# `calibrant advise`, and what a report needs of it: which calibrator to fit, and how two forecasts of a file differ
-
-
 COLUMNS, FLAGS = ("label", "prob", "logit", "weight", "classes"), ("percent", "normalize")
 """Options that say where the columns of a file are, and what they hold; the next file will need them as well."""
 

@@ -161,9 +161,6 @@ def draws_labels(test: str) -> bool:
     return "n_resamples" in options and options["n_resamples"].default is not None
 
 
-# What each command does: read, call the library, print
-
-
 OK, GATE_FAILED, BAD_USE, BROKEN = 0, 1, 2, 70
 
 

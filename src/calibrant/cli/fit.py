@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from calibrant.interop.tables import ForecastTable
 
 
-# `calibrant fit`: from a calibration set to a calibrator in a file
-
-
 NOT_FOUND = ("gradient_", "middle_", "row_weight_")
 """Fitted numbers that say how well a fit went, what features measure from, or what a row weighs, and not what was found."""
 

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from calibrant.notions import Notion
 
 
-# From the words of a command to forecasts, weights, classes and assessments
-
-
 TRUTH = {"true": "1", "false": "0"}
 """Truth values as numbers."""
 

@@ -25,8 +25,6 @@ from calibrant.metrics.bin_losses import TestName, accepted, require_test, verdi
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.reading import require_rows
 
-# Test-based reliability: the predictions of each bin, its event rate, and which predictions its test rejects
-
 
 BOUNDED = BoundedIsotonic()
 

@@ -22,8 +22,6 @@ from calibrant.binning.bins import shown
 from calibrant.curves import reliability
 from calibrant.notions import Binary, Notion, as_notion
 
-# The calibrated probability of each score, over the reliability of the rows that are to be calibrated
-
 
 Map = Callable[[FloatArray], npt.ArrayLike]
 

@@ -94,9 +94,6 @@ MAKERS_OF_BANDS: Mapping[str, Callable[[Place], tuple[FloatArray, FloatArray]]] 
 }
 
 
-# CORP curves: the isotonic fit of a forecast, with a band. No bins to choose
-
-
 BandName = Literal["consistency", "confidence", "simultaneous"]
 
 MOST_PLACES = 2000

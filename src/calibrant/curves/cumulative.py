@@ -893,9 +893,6 @@ def _draw_roc(ax: Any, panel: CumulativeSumPanel, *, fitted: bool) -> None:
     ax.text(0.06, 0.06, f"area {_roc.area_words(area)}", transform=ax.transAxes, color=colour)
 
 
-# A band that holds the whole curve of event probabilities with proven confidence, however few the rows
-
-
 SHORTEST = 16
 """Rows in the shortest intervals, or all there are: fewer would bound hardly anything."""
 

@@ -216,9 +216,6 @@ def consistency_interval(mean_prob: FloatArray, n: FloatArray, level: float) -> 
     return ends[0], ends[1]
 
 
-# Reliability curves: mean probability against event rate, bin by bin, with intervals
-
-
 @dataclass(frozen=True, eq=False)
 class ReliabilityPanel(Record):
     """One problem of a notion: its bins and the interval of each event rate (NaN where a bin is empty, or without one)."""

@@ -22,8 +22,6 @@ from calibrant.metrics.roc import each_class, roc_points, warn_of_one_kind
 from calibrant.notions import Notion
 from calibrant.sums import Predictions
 
-# ROC curves: true positive rate against false positive rate, with the convex hull
-
 
 @dataclass(frozen=True, eq=False)
 class RocPanel(Record):

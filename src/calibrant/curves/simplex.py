@@ -261,9 +261,6 @@ def name_of(calibrator: Any) -> str:
     return str(getattr(calibrator, "__name__", " ".join(repr(calibrator).split())))
 
 
-# Colours of vectors of three or four probabilities: mixtures of the colours of the corners
-
-
 Colours = Literal["safe", "rgb"]
 
 CERTAIN: dict[Colours, tuple[str, ...]] = {"safe": _style.CERTAIN, "rgb": _style.RGB}

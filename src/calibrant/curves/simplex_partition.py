@@ -21,8 +21,6 @@ from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, SimplexP
 from calibrant.binning.cells import SimplexBinning, SplitTree, simplex_grid
 from calibrant.curves import simplex
 
-# How a calibrator cuts the simplex of three classes into cells, and the vector that each cell is given
-
 
 @dataclass(frozen=True, eq=False)
 class SimplexCells(Record):

@@ -22,8 +22,6 @@ from calibrant.lenses import Local, Smooth, fixed_point, mean_gap, nodes, reflec
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Predictions
 
-# Smooth reliability curves: mean probability against event rate under a sliding kernel, or by local regression
-
 
 SMOOTHERS: Mapping[str, Smooth | Local] = {"kernel": Smooth(), "local": Local()}
 

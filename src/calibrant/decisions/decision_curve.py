@@ -20,8 +20,6 @@ from calibrant.decisions.thresholds import as_places, events_of, panel_named
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
-# Decision curves: the net benefit of acting on a forecast, for every threshold at which people would act
-
 
 GRID = np.linspace(0.01, 0.99, 99)
 """Thresholds by default."""

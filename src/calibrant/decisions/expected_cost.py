@@ -25,8 +25,6 @@ from calibrant.notions import Notion
 from calibrant.sums.draws import Rng, as_rng
 from calibrant.sums.reading import require_rows
 
-# Cost curves: what decisions cost, for every ratio of the costs of errors
-
 
 CostAxis = Literal["probability cost", "cost proportion"]
 AXES = ("probability cost", "cost proportion")

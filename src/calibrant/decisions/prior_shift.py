@@ -222,9 +222,6 @@ def _log(share: FloatArray) -> FloatArray:
         return np.log(share)
 
 
-# Probabilities for other shares of the classes: known new shares, and what sampling or weights did in training
-
-
 Factor = npt.ArrayLike | Mapping[Any, float]
 
 

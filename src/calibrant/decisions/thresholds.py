@@ -336,9 +336,6 @@ def panel_named(panels: tuple[P, ...], name: str) -> P:
     return named[name]
 
 
-# The errors of deciding for an event from a threshold on: shares of rows, at many thresholds at once
-
-
 def errors_at(
     score: FloatArray, weight: FloatArray, events: FloatArray, threshold: FloatArray
 ) -> tuple[FloatArray, FloatArray]:

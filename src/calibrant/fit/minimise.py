@@ -298,9 +298,6 @@ def projected(
     return float(np.abs(np.where(x >= upper, np.maximum(slope, 0.0), slope)).max(initial=0.0))
 
 
-# The shares of a mixture under which rows are most likely: they maximise  mean log(density @ shares)  over the simplex
-
-
 RIDGE = 1e-10
 """Added to the diagonal of a Hessian, relative to it: columns may depend on each other."""
 

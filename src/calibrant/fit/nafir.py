@@ -471,9 +471,6 @@ def _all_of(folds: Sequence[Iterator[float]], advance: Advance) -> list[list[flo
     return found
 
 
-# Simulated annealing of a map that is constant on blocks: the random search of Arad and Rosset
-
-
 BETA = 200.0
 """Inverse temperature, of the sum of the log-likelihood over the rows: of their mean, nearly every change would be taken."""
 

@@ -223,9 +223,6 @@ def _of_some(point: FloatArray, kept: BoolArray, which: IntArray) -> FloatArray:
     return gamma
 
 
-# Growth of a tree of splits of the simplex, of which each leaves the map monotone (Berta, Bach, Jordan 2024, Algorithm 2)
-
-
 TIE = 1e-12
 """Qualities that differ by no more than this part of all weight are equal: the candidate that comes first is taken."""
 

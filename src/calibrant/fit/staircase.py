@@ -115,9 +115,6 @@ def places(n: int) -> Any:
     return np.arange(n, dtype=np.uint32 if n <= MOST_SHORT_PLACES else np.int64)
 
 
-# Isotonic regression in two directions: values that fall neither with the score nor with the rank
-
-
 PARALLEL_FROM = 1 << 19
 """From so many points on, parts of a problem are solved side by side."""
 

@@ -651,9 +651,6 @@ class Streamed(Predictions):
         self._was_read, self._n_rows = True, n
 
 
-# Batches of pairs: labels and probabilities, as arrays, lists or data frames
-
-
 Pair = tuple[Any, ...]
 """Labels, probabilities, and weights if there are any."""
 

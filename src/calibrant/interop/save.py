@@ -345,9 +345,6 @@ def _built(description: Any, input: Input) -> Calibrator:
     return made
 
 
-# Calibrators as versioned JSON that people can read. Loading executes nothing: it only looks up registered methods
-
-
 FORMAT = "calibrant-calibrator"
 VERSION = 1
 """What this library writes. It reads all versions up to it."""

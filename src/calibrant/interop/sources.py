@@ -411,9 +411,6 @@ def _start(file: File) -> str:
     return start.decode("utf-8-sig", errors="replace")
 
 
-# Where pieces come from: files, streams of Arrow, and what a program hands over batch by batch
-
-
 class Source(ABC):
     """Batches of Arrow with named columns, which can be asked for again: their ``names``, and what it is called in messages."""
 

@@ -421,9 +421,6 @@ class Calibrated:
         return self.calibrator.calibrate(given.to_native() if has_names else given.to_numpy()).reshape(shape)
 
 
-# Queries of an engine of one machine: run anew each time they are read, and read as a stream
-
-
 Run = Callable[[list[str], int], Iterable[Any]]
 """Returns the rows of these columns, in tables of so many rows."""
 

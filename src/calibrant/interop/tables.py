@@ -26,8 +26,6 @@ from calibrant.interop.columns import Array, Arrow, Column, FileTable, Text, Val
 from calibrant.interop.local_files import FORMATS
 from calibrant.interop.writing import read_csv, require_arrow, whole_file, write_rows
 
-# Tables in files: columns are copied as they stand, and parsed only where they are asked for
-
 
 ARRAYS = (".npy", ".pt", ".pth")
 """Endings of files of arrays without names: to rename them is of no use."""

@@ -130,9 +130,6 @@ def write_rows(target: TextIO, table: FileTable, *, names: bool) -> None:
     writer.writerows(zip(*table.each(lambda column: column.cells()).values(), strict=True))
 
 
-# How a file is written: whole or not at all
-
-
 LONGEST = 40
 """Characters of a file's name that stand in the name of what is written beside it: names have a limit."""
 

@@ -362,9 +362,6 @@ class BinTest:
 REJECTIONS = {"t-test" if name == "t" else f"{name} test": BinTest(name) for name in get_args(TestName)}
 
 
-# What is measured in each bin, and how the bins are put together
-
-
 TWO = 2.0 * (1.0 - 1e-9)
 """Rows of a bin of two: sums of fractional weights are rounded."""
 

@@ -37,8 +37,6 @@ from calibrant.sums.noise import Moments, Together
 from calibrant.sums.reading import is_unread
 from calibrant.sums.sums import shared_edges
 
-# How sure a figure is: interval, noise floor, p-value, the error without its bias, and what could have been detected
-
 
 POWER = 0.8
 """How often the test finds an error that is called detectable."""

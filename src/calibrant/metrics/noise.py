@@ -135,9 +135,6 @@ def _terms(n: FloatArray, rate: FloatArray) -> Iterator[tuple[slice, int, FloatA
         size = int(np.flatnonzero(more)[-1]) + 1 if more.any() else 0
 
 
-# The noise of calibration errors: what would be observed, of truths from calibration to beyond the observed error
-
-
 FEW_EVENTS = 0.5
 """Variance of the number of events of a cell, below which it is drawn as a number."""
 

@@ -712,9 +712,6 @@ def _pairs_in_order(rows: SurfaceRows) -> float:
     return float(rows.weight[occurred] @ (less + upto)) / (2.0 * float(below[-1]) * float(rows.weight[occurred].sum()))
 
 
-# The volume under the ROC surface of K classes: how well thresholds tell them apart, in one number; and its interval
-
-
 METHODS = ("hull", "monte-carlo", PROBABILITY)
 
 N_THRESHOLDS = 2000

@@ -11,8 +11,6 @@ from calibrant._core.border import DataOptions
 from calibrant.metrics.kinds import ThroughLens, YProb, YTrue
 from calibrant.notions import NotionLike
 
-# The smooth calibration error: residuals under a kernel that chooses its own width
-
 
 SMOOTH = ThroughLens(
     "smooth-ece",

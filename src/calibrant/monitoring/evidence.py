@@ -291,9 +291,6 @@ def _between(values: FloatArray, upper: SmallArray, part: FloatArray) -> FloatAr
     return np.asarray(part * _chosen(values, upper, -1) + (1.0 - part) * _chosen(values, upper, 0))
 
 
-# Evidence after each window, against calibration or against a reference, from the sums of the windows alone
-
-
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Bets on windows, in their order; leading axes are streams side by side.

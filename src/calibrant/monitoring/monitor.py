@@ -283,9 +283,6 @@ def _evidence(log: FloatArray) -> FloatArray:
     return np.exp(np.where(log == np.inf, log, np.minimum(log, most)))
 
 
-# A monitor: sums of predictions and outcomes by window, which add up, with figures and alarms
-
-
 class Monitor:
     """Watch the calibration of predictions over time, with alarms of two tests that may be looked at every day.
 

@@ -140,9 +140,6 @@ def to_guarantee(
     return RowsNeeded(plan.n_samples, sentence, 0.0, assumed, "bound", guarantee, tried, np.array(bounds))
 
 
-# How many rows do I need? One function for four questions
-
-
 OF_PREDICTIONS = ("y_prob", "sample_weight", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
 MEASURED = ("metric", "notion", "binning", "level")
 

@@ -424,9 +424,6 @@ def median_width(
     return float(np.median(np.where(np.isnan(widths), np.inf, widths)))
 
 
-# Answers by simulation: rows to detect an error, and rows for an interval
-
-
 POWER, LEVEL = 0.8, 0.05
 """What is assumed where nothing is said."""
 

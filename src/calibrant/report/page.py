@@ -290,9 +290,6 @@ def _plain(value: Any) -> float | int | str | None:
     return None if math.isnan(number) else str(number)
 
 
-# The report as one self-contained HTML page: no external reference, works offline and in print
-
-
 def write_report(
     assessments: Assessment | Mapping[str, Assessment],
     path: str | os.PathLike[str],

@@ -182,9 +182,6 @@ def _short(name: str) -> str:
     return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
 
 
-# The page of a monitor: a picture and a table for each group, in one file that needs nothing else
-
-
 STYLE = (
     "body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
     "svg{max-width:100%;height:auto}pre{overflow-x:auto}.alarm{color:#a33;font-weight:600}"

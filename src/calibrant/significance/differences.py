@@ -437,9 +437,6 @@ def _debiased(size: PairedDifference, weights: Weights, alternative: Alternative
     return {"statistic": z, "pvalue": tails[alternative], "null": law, "assumptions": assumptions}
 
 
-# Do rows look as if the classifier was trained on them? They are compared with held-out rows
-
-
 LEVEL = 0.001
 """Level of each of the three tests: two samples of one population are warned of in at most 3 of 1000 cases."""
 

@@ -21,8 +21,6 @@ from calibrant.notions import NotionLike, as_notion
 from calibrant.significance.result import TestResult
 from calibrant.sums.reading import require_rows
 
-# One test for each class or group, with p-values that take their number into account
-
 
 Test = Callable[..., TestResult]
 Method = Literal["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"]

@@ -123,9 +123,6 @@ def standard_normal() -> KnownLaw:
     return KnownLaw("standard normal", stats.norm.sf, stats.norm.pdf, support=(-np.inf, np.inf))
 
 
-# The result of a test
-
-
 Alternative = Literal["greater", "less", "two-sided"]
 
 INDEPENDENT = "Rows are independent of each other."

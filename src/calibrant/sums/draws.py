@@ -99,9 +99,6 @@ def is_upper(edges: FloatArray) -> BoolArray:
 Numbers = npt.NDArray[np.int64]
 
 
-# Randomness, explicit and in one place: bootstrap of rows, and labels drawn as if the forecast were calibrated
-
-
 MOST_GROUPS = 1000
 """Rows are resampled in at most this many random groups: up to it the ordinary bootstrap, beyond it as good, and the
 cost no longer grows with rows times resamples."""

@@ -482,9 +482,6 @@ def _moments(problem: Problem, plan: Plan) -> FloatArray:
     return sums
 
 
-# One of the binary problems that a notion makes of rows which are read in batches
-
-
 OfBatch = Callable[[Problem], BinaryProblem]
 """What makes the binary problem of a batch."""
 

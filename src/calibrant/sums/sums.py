@@ -83,9 +83,6 @@ def distinct(things: Iterable[T]) -> list[T]:
     return found
 
 
-# Sums over rows that have been read: bins of the problems of notions, and powers of values of the rows
-
-
 OF_BINS = ("weight", "score_sum", "outcome_sum")
 
 
