@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from calibrant._kernels._compile import kernel
 
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint64]

@@ -23,7 +23,6 @@ from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.fit.isotonic import Steps, isotonic_fit, isotonic_fit_of
 from calibrant.sums.sums import in_cells, outward
 
-
 Finite = Literal["smooth", "clip"] | float | None
 
 

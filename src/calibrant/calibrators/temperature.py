@@ -23,7 +23,6 @@ from calibrant.fit.minimise import Minimum, ScalarPoint, Stop, minimise, most_li
 from calibrant.fit.multinomial import sums_of_exponent
 from calibrant.sums.reading import is_unread
 
-
 COLDEST, HOTTEST = 1e-4, 1e4
 """Where the search for a temperature ends, when the likelihood grows towards zero or infinity for ever."""
 

@@ -23,7 +23,6 @@ from calibrant.metrics.estimate import Cells, cells, consistent_deviations, labe
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.draws import Rng, as_rng
 
-
 MOST_CELLS = 1 << 23
 """Draws times cells in memory at once."""
 

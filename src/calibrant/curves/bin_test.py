@@ -25,7 +25,6 @@ from calibrant.metrics.bin_losses import TestName, accepted, require_test, verdi
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.reading import require_rows
 
-
 BOUNDED = BoundedIsotonic()
 
 

@@ -22,7 +22,6 @@ from calibrant.binning.bins import shown
 from calibrant.curves import reliability
 from calibrant.notions import Binary, Notion, as_notion
 
-
 Map = Callable[[FloatArray], npt.ArrayLike]
 
 

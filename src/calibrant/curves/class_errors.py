@@ -25,7 +25,6 @@ from calibrant.metrics.noise import with_labels
 from calibrant.notions import Notion, WithinGroups, as_notion
 from calibrant.sums.draws import Rng, as_rng, labels_of
 
-
 MOST_CELLS = 1 << 23
 """Draws times cells in memory at once."""
 

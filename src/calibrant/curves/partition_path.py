@@ -20,7 +20,6 @@ from calibrant._core.result import DrawnResult, Picture, frame
 from calibrant._core.rows import BinaryProblem, IntArray, Problem, as_simplex
 from calibrant.sums.reading import require_rows
 
-
 FIT_FIRST = "Pass one that was fitted, such as MulticlassRecursivePartitioning().fit(y_prob, y_true)"
 
 

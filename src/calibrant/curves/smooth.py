@@ -22,7 +22,6 @@ from calibrant.lenses import Local, Smooth, fixed_point, mean_gap, nodes, reflec
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Predictions
 
-
 SMOOTHERS: Mapping[str, Smooth | Local] = {"kernel": Smooth(), "local": Local()}
 
 FINEST = 0.001

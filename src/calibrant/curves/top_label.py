@@ -21,7 +21,6 @@ from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
 from calibrant.binning.bins import shown
 from calibrant.notions import as_notion, rows_by_group, top_label
 
-
 ROUNDING = 1e-12
 """Gap up to which a bin lies on the diagonal: which side it is on is then an accident of rounding."""
 

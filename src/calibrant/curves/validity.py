@@ -22,7 +22,6 @@ from calibrant.exceptions import warn
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.reading import require_rows
 
-
 ROUNDING = 1e-12
 """A gap that exceeds an error by no more than this does not exceed it: gaps are differences of rounded means."""
 

@@ -20,7 +20,6 @@ from calibrant.decisions.thresholds import as_places, events_of, panel_named
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
-
 GRID = np.linspace(0.01, 0.99, 99)
 """Thresholds by default."""
 

@@ -25,7 +25,6 @@ from calibrant.notions import Notion
 from calibrant.sums.draws import Rng, as_rng
 from calibrant.sums.reading import require_rows
 
-
 CostAxis = Literal["probability cost", "cost proportion"]
 AXES = ("probability cost", "cost proportion")
 

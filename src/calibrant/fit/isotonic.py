@@ -24,7 +24,6 @@ from calibrant._core.rows import IntArray
 from calibrant.binning.bins import Ordered
 from calibrant.binning.isotonic import block_starts
 
-
 MOST_POINTS = 10**8
 """Points times draws to which isotonic regressions are repeated: some two seconds. Beyond it there are fewer draws."""
 

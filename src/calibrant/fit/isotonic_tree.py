@@ -32,7 +32,6 @@ from calibrant.binning.bins import Ordered
 from calibrant.fit.folds import folds_of
 from calibrant.fit.isotonic import FoldLosses, isotonic_fit, isotonic_fit_of
 
-
 ROUNDING = 1e-9
 """Sums of fractions are rounded: weight that is so near to what is needed, relative to it, is enough."""
 

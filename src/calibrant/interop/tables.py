@@ -26,7 +26,6 @@ from calibrant.interop.columns import Array, Arrow, Column, FileTable, Text, Val
 from calibrant.interop.local_files import FORMATS
 from calibrant.interop.writing import read_csv, require_arrow, whole_file, write_rows
 
-
 ARRAYS = (".npy", ".pt", ".pth")
 """Endings of files of arrays without names: to rename them is of no use."""
 

@@ -37,7 +37,6 @@ from calibrant.sums.noise import Moments, Together
 from calibrant.sums.reading import is_unread
 from calibrant.sums.sums import shared_edges
 
-
 POWER = 0.8
 """How often the test finds an error that is called detectable."""
 

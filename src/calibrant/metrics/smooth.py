@@ -11,7 +11,6 @@ from calibrant._core.border import DataOptions
 from calibrant.metrics.kinds import ThroughLens, YProb, YTrue
 from calibrant.notions import NotionLike
 
-
 SMOOTH = ThroughLens(
     "smooth-ece",
     "smECE",

@@ -21,7 +21,6 @@ from calibrant.notions import NotionLike, as_notion
 from calibrant.significance.result import TestResult
 from calibrant.sums.reading import require_rows
 
-
 Test = Callable[..., TestResult]
 Method = Literal["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"]
 
