@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache, reduce
 from typing import Any, ClassVar, Literal
@@ -95,12 +95,12 @@ class Ordered:
         """Weight of all rows."""
         return float(self.reached[-1])
 
-    @cached_property
+    @property
     def is_whole(self) -> bool:
         """Whether weights are whole, in all of the problem that this may be a part of, so that they count as rows."""
         return self.problem.weights.are_counts
 
-    @cached_property
+    @property
     def rows_per_weight(self) -> float:
         """Rows that a weight of one stands for."""
         return self.problem.weights.rows_per_weight
@@ -228,6 +228,30 @@ class Edges(Record, Partition):
     def index(self, prob: FloatArray) -> IntArray:
         """Search for each score."""
         return locate(self.edges, prob)
+
+    def is_same(self, other: Partition) -> bool:
+        """Whether the edges are equal, however a bin is found."""
+        return isinstance(other, Edges) and np.array_equal(self.edges, other.edges)
+
+
+UNITS = 4.0 * float(np.finfo(np.float32).eps)
+"""Within this, times the number of bins, a product and an edge, each rounded, may lie on the wrong side of each other."""
+
+
+class EvenEdges(Edges):
+    """Multiples of 1 / n_bins, rounded to double precision or to single: the bin of a score is had in a tenth of the time."""
+
+    def index(self, prob: FloatArray) -> IntArray:
+        """Find the bins by arithmetic; the edges have the last word on scores next to one."""
+        place = prob * np.float64(self.n_cells)
+        floor = np.floor(place)
+        place -= floor
+        at: IntArray = floor.astype(np.intp)
+        near = UNITS * self.n_cells
+        if not (np.minimum.reduce(place) > near and np.maximum.reduce(place) < 1.0 - near):
+            unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
+            at[unsure] = locate(self.edges, prob[unsure])
+        return np.clip(at, 0, self.n_cells - 1, out=at)
 
 
 def locate(edges: FloatArray, score: FloatArray) -> IntArray:
@@ -360,27 +384,21 @@ def shown(bins: Bins, *, are_counts: bool) -> Bins:
     return replace(bins, count=np.minimum(bins.weight, MOST_SHOWN).astype(np.intp)) if are_counts else bins
 
 
-Index = Callable[[FloatArray], IntArray]
-"""What finds the cell of each score, or of each forecast."""
-
 Cut = tuple[Any, ...]
 """Sums over cells: count, weight, scores and outcomes."""
 
 
-def sums_over(partition: Partition, problem: Problem, index: Index | None = None) -> Bins:
-    """Sum the scores and outcomes of a binary problem, or the forecasts and classes of one on the simplex, over cells.
-
-    ``index`` finds the same cells as the partition does, where there is a faster way.
-    """
-    find, n_cells = partition.index if index is None else index, partition.n_cells
+def sums_over(partition: Partition, problem: Problem) -> Bins:
+    """Sum the scores and outcomes of a binary problem, or the forecasts and classes of one on the simplex, over cells."""
+    n_cells = partition.n_cells
 
     def read(rows: slice) -> Cut:
         weights = problem.weights.part(rows)
         if isinstance(problem, BinaryProblem):
             score = problem.score[rows]
-            return _of_scores(find(score), score, problem.outcome[rows], weights, n_cells)
+            return _of_scores(partition.index(score), score, problem.outcome[rows], weights, n_cells)
         prob = problem.prob[rows]
-        at = find(prob)
+        at = partition.index(prob)
         scores = np.stack([_weighted(at, column, weights, n_cells) for column in prob.T], axis=1)
         outcomes = class_sums(at, problem.label[rows], weights.values, scores.shape)
         return np.bincount(at, minlength=n_cells), np.bincount(at, weights.values, n_cells), scores, outcomes
@@ -580,42 +598,6 @@ def shares_reached(ordered: Ordered, n_bins: int) -> FloatArray:
     return np.minimum(np.where(ordered.reached < larger, ordered.reached // (base + 1.0), beyond), float(n_bins - 1))
 
 
-# The bin of each score among bins of equal width, by arithmetic; the edges have the last word
-
-
-UNITS = 4.0
-"""Units in the last place within which a product and an edge, each rounded, may lie on the wrong side of each other."""
-
-
-def even_index(edges: FloatArray, score: FloatArray, unit: float) -> IntArray:
-    """Return the bin of each score, as `locate` does, in a tenth of the time.
-
-    Parameters
-    ----------
-    edges : ndarray of shape (n_bins + 1,)
-        Multiples of 1 / n_bins, each off by at most ``unit``.
-    score : ndarray of shape (n,)
-        Probabilities in [0, 1], at least one.
-    unit : float
-        What rounding may have added to an edge, or taken from it.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Bins b with edges[b] < score <= edges[b + 1]. Only scores next to an edge are compared with it.
-    """
-    n_bins = edges.size - 1
-    place = score * float(n_bins)
-    floor = np.floor(place)
-    place -= floor
-    at: IntArray = floor.astype(np.intp)
-    near = UNITS * n_bins * unit
-    if not (np.minimum.reduce(place) > near and np.maximum.reduce(place) < 1.0 - near):
-        unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
-        at[unsure] = locate(edges, score[unsure])
-    return at
-
-
 # Bins of equal width
 
 
@@ -659,11 +641,10 @@ class EqualWidth(Binning):
         found = even_edges(self.n_bins, problem.precision)
         if problem.weights.is_unit and self.n_bins <= MOST_BINS and pays(problem.size, SAVED):
             return _compiled(found, problem)
-        unit = float(np.finfo(problem.precision).eps)
-        return sums_over(found, problem, lambda score: even_index(found.edges, score, unit))
+        return sums_over(found, problem)
 
 
-def _compiled(found: Edges, problem: BinaryProblem) -> Bins:
+def _compiled(found: EvenEdges, problem: BinaryProblem) -> Bins:
     """Sum rows that weigh one each, chunk by chunk as `sums_over` does, so that both give the same to the last bit."""
     from calibrant._kernels.sums import add_column
 
@@ -689,9 +670,9 @@ def between_infinities(edges: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=8)
-def even_edges(n_bins: int, precision: np.dtype[np.floating[Any]]) -> Edges:
+def even_edges(n_bins: int, precision: np.dtype[np.floating[Any]]) -> EvenEdges:
     """Return the edges of bins of equal width, in double precision, after they were rounded to this one."""
-    return Edges((np.arange(n_bins + 1) / n_bins).astype(precision).astype(np.float64))
+    return EvenEdges((np.arange(n_bins + 1) / n_bins).astype(precision).astype(np.float64))
 
 
 # From a number or a word to a binning
@@ -791,7 +772,7 @@ class FineGrid(Binning):
 
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Cut by arithmetic and not by search."""
-        return sums_over(fine_edges(self.per_octave), problem, self.index)
+        return sums_over(fine_edges(self.per_octave), problem)
 
     def index(self, score: FloatArray) -> IntArray:
         """Find the cell of each score.
@@ -806,28 +787,35 @@ class FineGrid(Binning):
         ndarray of shape (n,)
             Numbers of cells; cell c is (edges[c], edges[c + 1]], the first is 0 alone.
         """
-        p = score.astype(np.float64, copy=False)
+        return fine_edges(self.per_octave).index(score)
+
+
+class FineEdges(Edges):
+    """Edges of a `FineGrid`: cell c is (edges[c], edges[c + 1]], the first is 0 alone."""
+
+    def index(self, prob: FloatArray) -> IntArray:
+        """Read the cell of each probability from its bits."""
+        p = prob.astype(np.float64, copy=False)
         upper = p > 0.5
         # Above 1/2 the difference is exact. There a cell holds its upper edge, which is the lower one of 1 - p.
         near = np.where(upper, 1.0 - p, p)
         bits = near.view(np.int64) - ~upper
-        shift = MANTISSA - (self.per_octave.bit_length() - 1)
+        per_octave = (self.n_cells // 2 - 1) // (OCTAVES - 1)
+        shift = MANTISSA - (per_octave.bit_length() - 1)
         rank = ((bits - FIRST) >> shift) + 2
         np.maximum(rank, 1, out=rank)
         rank[near == 0.0] = 0
-        last = fine_edges(self.per_octave).n_cells - 1
-        return np.where(upper, last - rank, rank).astype(np.intp, copy=False)
+        return np.where(upper, self.n_cells - 1 - rank, rank).astype(np.intp, copy=False)
 
 
 @lru_cache(maxsize=8)
-def fine_edges(per_octave: int) -> Edges:
+def fine_edges(per_octave: int) -> FineEdges:
     """Return the edges: 0 twice, those of the octaves from 2^-40 on, their mirror images, the last number before 1, and 1."""
     within: npt.NDArray[np.float64] = 1.0 + np.arange(per_octave) / per_octave
     below = np.append(np.outer(2.0 ** -np.arange(OCTAVES, 1, -1), within).ravel(), 0.5)
     above = 1.0 - below[-2::-1]
     edges = np.concatenate([[0.0, 0.0], below, above, [np.nextafter(1.0, 0.0), 1.0]])
-    edges.flags.writeable = False
-    return Edges(edges)
+    return FineEdges(edges)
 
 
 # Bins of equal weight with a given number of rows each
@@ -980,40 +968,20 @@ class CrossValidatedBins(TunedBinning):
 
     def chosen(self, ordered: Ordered) -> Binning:
         """Return the binning with the least squared error on rows left out."""
-        family = FAMILIES[self.of]
-        residuals = Residuals.of(ordered)
-        errors = [
-            residuals.left_out(ordered.last_of(family(n + 1).cut(ordered)), self.n_folds) for n in range(self.most_bins)
-        ]
-        return family(int(np.argmax(np.array(errors) <= min(errors) * (1.0 + self.tolerance))) + 1)
-
-
-@dataclass(frozen=True, eq=False)
-class Residuals:
-    """Rows, residuals and squared residuals up to each distinct score."""
-
-    rows: FloatArray
-    sums: FloatArray
-    squares: FloatArray
-
-    @classmethod
-    def of(cls, ordered: Ordered) -> Residuals:
-        """Add up outcome minus score."""
-        score, scale = ordered.score, ordered.rows_per_weight
+        family, score, scale = FAMILIES[self.of], ordered.score, ordered.rows_per_weight
         events, others = ordered.outcome_sum, ordered.weight - ordered.outcome_sum
-        sums = events * (1.0 - score) - others * score
-        squares = events * (1.0 - score) ** 2 + others * score**2
-        return cls(ordered.reached * scale, np.cumsum(sums) * scale, np.cumsum(squares) * scale)
-
-    def left_out(self, last: IntArray, n_folds: int) -> float:
-        """Return the sum of the squared errors of rows that their bin predicts without them."""
-        n, total = between(self.rows, last), between(self.sums, last)
-        others = n - 1.0
-        kept = np.minimum(n - n / n_folds, others)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            variance = np.maximum(between(self.squares, last) - total**2 / n, 0.0) / others
-            squared = variance * (1.0 + 1.0 / kept)
-        return float(n @ np.where(others > ALONE, np.minimum(squared, 1.0), 1.0))
+        sums = np.cumsum(events * (1.0 - score) - others * score) * scale
+        squares = np.cumsum(events * (1.0 - score) ** 2 + others * score**2) * scale
+        errors = []
+        for n_bins in range(1, self.most_bins + 1):
+            last = ordered.last_of(family(n_bins).cut(ordered))
+            n = between(ordered.reached * scale, last)
+            beside = n - 1.0
+            with np.errstate(divide="ignore", invalid="ignore"):
+                variance = np.maximum(between(squares, last) - between(sums, last) ** 2 / n, 0.0) / beside
+                squared = variance * (1.0 + 1.0 / np.minimum(n - n / self.n_folds, beside))
+            errors.append(float(n @ np.where(beside > ALONE, np.minimum(squared, 1.0), 1.0)))
+        return family(int(np.argmax(np.array(errors) <= min(errors) * (1.0 + self.tolerance))) + 1)
 
 
 @declare("binning", "unique", symbol="U", source="Gupta and Ramdas 2022")

@@ -23,9 +23,9 @@ from calibrant._core.arrays import FloatArray, grouped, is_whole
 from calibrant._core.checks import choice, numbers, refuse, require, whole
 from calibrant._core.registry import declare
 from calibrant._core.result import read_only
-from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
+from calibrant._core.rows import DOUBLE, BoolArray, IntArray, SimplexProblem
 from calibrant.binning import of_word
-from calibrant.binning.bins import Bins, Partition, even_edges, even_index, require_bins, sums_over
+from calibrant.binning.bins import Bins, Partition, even_edges, require_bins, sums_over
 
 # What a binning of the simplex is, and what it gives: sums over the rows of each cell
 
@@ -154,9 +154,8 @@ def _width(n_bins: int) -> int:
 
 def _append(code: IntArray, prob: FloatArray, n_bins: int) -> IntArray:
     """Append the bins of columns to a code, as digits of a number."""
-    edges, unit = even_edges(n_bins, np.dtype(np.float64)).edges, float(np.finfo(np.float64).eps)
     for column in prob.T:
-        code = code * n_bins + even_index(edges, column.astype(np.float64, copy=False), unit)
+        code = code * n_bins + even_edges(n_bins, DOUBLE).index(column.astype(np.float64, copy=False))
     return code
 
 

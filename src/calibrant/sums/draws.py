@@ -17,7 +17,6 @@ from calibrant._core.result import Record, read_only
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, Weights
 from calibrant._core.threads import are_loaded
 from calibrant.binning import Bins
-from calibrant.binning.bins import Index
 
 # What noise is drawn from: in each bin, for rows with and without the event, how many there are and how certain
 
@@ -47,14 +46,14 @@ class Strata(Record):
     sums: FloatArray
 
     @classmethod
-    def of(cls, problem: BinaryProblem, bins: Bins, index: Index | None = None) -> Strata:
-        """Sum over the rows of a problem, which was cut into these bins; ``index`` finds them where there is a faster way."""
+    def of(cls, problem: BinaryProblem, bins: Bins) -> Strata:
+        """Sum over the rows of a problem, which was cut into these bins."""
         n_bins, flipped = len(bins), is_upper(bins.edges)
         found = np.zeros((3, 2 * n_bins))
         for start in range(0, problem.size, CHUNK_OF_BINS):
             rows = slice(start, start + CHUNK_OF_BINS)
             score = problem.score[rows]
-            at = bins.index(score) if index is None else index(score)
+            at = bins.index(score)
             m = np.abs(flipped[at] - score.astype(np.float64, copy=False))  # 1 - p, or p
             at += n_bins * problem.outcome[rows]
             power = problem.weight[rows]

@@ -28,7 +28,7 @@ from calibrant._core.rows import (
 )
 from calibrant._core.threads import in_order, n_processors, pays
 from calibrant.binning import Binning, Bins, EqualWidth
-from calibrant.binning.bins import CHUNK, chunks, even_index
+from calibrant.binning.bins import CHUNK, chunks
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, Notion, OneVsRest, TopLabel
 from calibrant.sums.compiled import bins_of_classes, cut_column, cut_table, has_loop, has_loops
 from calibrant.sums.draws import MOST, SAMPLED, Numbers, RowSample, Strata
@@ -451,10 +451,7 @@ def _cut(binary: BinaryProblem, binning: Binning) -> tuple[Bins, Strata]:
     if has_loop(binary, binning):
         return cut_column(binary, binning)
     bins = binning(binary)
-    if type(binning) is not EqualWidth:
-        return bins, Strata.of(binary, bins)
-    unit = float(np.finfo(binary.precision).eps)
-    return bins, Strata.of(binary, bins, lambda score: even_index(bins.edges, score, unit))
+    return bins, Strata.of(binary, bins)
 
 
 def _named(problem: Problem, notion: Notion, cuts: Cuts, unit: Unit) -> tuple[BinnedProblem, ...]:
