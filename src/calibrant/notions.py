@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc
 
-from calibrant._core import rows as by_row
 from calibrant._core.arrays import MANY_COLUMNS, FloatArray, as_array, is_whole, quotients, score_of_logit, sum_of_rows
 from calibrant._core.border import DataOptions, Labels, as_labels, as_problem
 from calibrant._core.checks import folded, no_class, number, refuse, require, whole
@@ -26,12 +25,12 @@ from calibrant._core.result import read_only
 from calibrant._core.rows import (
     BinaryProblem,
     BoolArray,
-    Forecast,
     IntArray,
     Predicted,
     Problem,
     SimplexProblem,
     as_simplex,
+    entry,
     top_column,
 )
 
@@ -76,28 +75,15 @@ class Part:
 
     def scores(self, prob: FloatArray) -> FloatArray:
         """Return the scores of the part, shape (number of rows,)."""
-        if isinstance(self.rows, slice) and isinstance(self.column, int):
-            return prob[:, self.column]  # a view: a thousand classes cost no copies
-        if isinstance(self.rows, slice) and not isinstance(self.column, int) and self.rows == slice(None):
-            return by_row.entry(prob, self.column)
-        scores: FloatArray = prob[self._at]
+        if isinstance(self.rows, slice) and np.ndim(self.column):
+            return entry(prob[self.rows], np.asarray(self.column))
+        scores: FloatArray = prob[self.rows, self.column]  # of a slice a view: a thousand classes cost no copies
         return scores
-
-    def scores_of(self, forecast: Forecast) -> FloatArray:
-        """Return the same of a forecast, of which a class may be had without a table."""
-        if isinstance(self.column, int) and isinstance(self.rows, slice) and self.rows == slice(None):
-            return forecast.column(self.column)
-        return self.scores(forecast.as_given)
 
     def put(self, table: npt.NDArray[Any], values: npt.ArrayLike) -> None:
         """Write values where the scores of the part stand in a table of shape (n, K)."""
-        table[self._at] = values
-
-    @property
-    def _at(self) -> tuple[IntArray | slice, IntArray | int]:
-        if isinstance(self.rows, slice) and not isinstance(self.column, int):
-            return np.arange(self.column.size), self.column
-        return self.rows, self.column
+        of_slice = isinstance(self.rows, slice) and np.ndim(self.column)
+        table[np.arange(np.size(self.column)) if of_slice else self.rows, self.column] = values
 
 
 class Notion(ABC):
@@ -164,32 +150,36 @@ class Notion(ABC):
         ValueError
             After the last one, if the shares do not sum to one, as where `parts_a_row` is forgotten.
         """
-        if (known := problem.summed_parts(self)) is not None:
-            yield from known
-            return
-        total, n_parts = 0.0, 0
-        for binary in self._of_parts(as_simplex(problem)):
-            total, n_parts = total + binary.share, n_parts + 1
-            yield binary
-        must, hint = (
-            f"shares of the parts of notion {self.name!r} must sum to one",
-            ("Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many"),
-        )
-        require(abs(total - 1.0) <= EXACT_SHARES, must, got=f"{total:.6g} over {n_parts} parts", hint=hint)
+        known = problem.summed_parts(self)
+        return self._split(problem) if known is None else iter(known)
 
-    def _of_parts(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
+    def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield the binary problem of each part, with its share of the weight."""
-        notion, forecast = self.fitted_to(simplex), simplex.forecast
-        for part in notion._parts_of(simplex, tuple(str(c) for c in simplex.classes.tolist())):
-            weights = simplex.weights.part(part.rows)
+        simplex = as_simplex(problem)
+        notion, forecast, whole, total = self.fitted_to(simplex), simplex.forecast, simplex.weights.total, 0.0
+        n_parts_a_row = notion.parts_a_row(forecast.shape[1])
+        for part in notion._parts_of(simplex, tuple(map(str, simplex.classes.tolist()))):
+            weights, j = simplex.weights.part(part.rows), part.column
+            share = weights.total / whole / n_parts_a_row
+            score = part.scores(forecast.as_given) if np.ndim(j) else forecast.column(int(j))[part.rows]
+            total += share
             yield BinaryProblem(
-                score=part.scores_of(forecast).astype(np.float64, copy=False),
-                outcome=simplex.label[part.rows] == part.column,
+                score=score.astype(np.float64, copy=False),
+                outcome=simplex.label[part.rows] == j,
                 weights=weights,
-                share=weights.total / simplex.weights.total / notion.parts_a_row(forecast.shape[1]),
+                share=share,
                 name=part.name,
                 precision=simplex.precision,
             )
+        self._require_shares(total)
+
+    def _require_shares(self, total: float) -> None:
+        require(
+            abs(total - 1.0) <= EXACT_SHARES,
+            f"shares of the parts of notion {self.name!r} must sum to one",
+            got=f"{total:.6g}",
+            hint="Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many",
+        )
 
     def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
         """List the parts of a forecast, of which more may be known than its probabilities."""
@@ -338,27 +328,21 @@ class Binary(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: column 1."""
-        given, hint = (
-            f"the forecast has {prob.shape[1]}",
-            "Choose 'confidence', 'top-label', 'top-3-label' or 'class-wise'",
-        )
+        hint = "Choose 'confidence', 'top-label', 'top-3-label' or 'class-wise'"
+        given = f"the forecast has {prob.shape[1]}"
         require(prob.shape[1] == 2, "notion 'binary' speaks of two classes", given=given, hint=hint)
         yield Part(slice(None), 1, f"class {names[1] if names else 1}")
 
-    def split(self, problem: Problem) -> Iterator[BinaryProblem]:
+    def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield a binary problem with a name, or that of its event, or column 1 of a forecast of two classes."""
-        if (known := problem.summed_parts(self)) is not None:
-            yield from known
-            return
         if isinstance(problem, BinaryProblem):
             yield problem if problem.name else replace(problem, name=f"class {problem.classes[1]}")
             return
         # The difference of two logits is exact where the probability has long become 0 or 1.
         logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.forecast.shape[1] == 2 else None
-        for binary in super().split(problem):
-            score = (
-                binary.score if logit is None else score_of_logit(logit)
-            )  # as of one column of logits, to the last digit
+        for binary in super()._split(problem):
+            # The score is that of one column of logits, to the last digit.
+            score = binary.score if logit is None else score_of_logit(logit)
             yield replace(binary, score=score, classes=problem.classes, logit=logit)
 
 
@@ -373,20 +357,11 @@ class ClassWise(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: each column."""
-        return _columns(prob.shape[1], names)
-
-    def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
-        if type(self) is not ClassWise:  # a notion of one's own has other parts
-            return super()._parts_of(simplex, names)
-        return _columns(simplex.forecast.shape[1], names)
+        return (Part(slice(None), j, f"class {names[j] if names else j}") for j in range(prob.shape[1]))
 
     def parts_a_row(self, n_classes: int) -> int:
         """Every row stands in every part."""
         return n_classes
-
-
-def _columns(n_classes: int, names: tuple[str, ...] | None) -> Iterator[Part]:
-    return (Part(slice(None), j, f"class {names[j] if names else j}") for j in range(n_classes))
 
 
 # All classes pooled into one problem
@@ -452,7 +427,10 @@ class OneVsRest(Notion):
     one_score_a_row = True
 
     def __post_init__(self) -> None:
-        must, fits = "column must be a number of a column or a name of a class", isinstance(self.column, str)
+        fits, must = (
+            isinstance(self.column, str) or is_whole(self.column),
+            "column must be a number of a column or a name of a class",
+        )
         require(fits or is_whole(self.column), must, value=self.column, hint="Pass an int or a str", error=TypeError)
 
     def fitted_to(self, problem: Problem) -> Notion:
@@ -460,35 +438,24 @@ class OneVsRest(Notion):
         if not isinstance(self.column, str):
             return self
         names = [str(c) for c in problem.classes.tolist()]
-        must = (
-            f"column must be among the classes {', '.join(map(repr, names[:5]))}{(', ...' if len(names) > 5 else '')}"
-        )
+        known = f"{', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}"
         hint = "Pass one of them, or the number of the column"
-        require(self.column in names, must, value=self.column, hint=hint)
+        require(self.column in names, f"column must be among the classes {known}", value=self.column, hint=hint)
         return OneVsRest(names.index(self.column))
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: the column."""
-        n_classes = prob.shape[1]
-        must, numbers = "column must be a number where the names of the classes are not known", f"0 to {n_classes - 1}"
-        require(
-            not isinstance(self.column, str), must, value=self.column, hint=f"Pass the number of the column, {numbers}"
-        )
-        must, is_known = (
-            f"column must be among the {n_classes} columns of the forecast",
-            -n_classes <= self.column < n_classes,
-        )
-        require(is_known, must, value=self.column, hint=f"Pass {numbers}")
-        j = int(self.column) % n_classes
+        n_classes, given, numbers = prob.shape[1], self.column, f"0 to {prob.shape[1] - 1}"
+        if isinstance(given, str):
+            must = "column must be a number where the names of the classes are not known"
+            refuse(must, value=given, hint=f"Pass the number of the column, {numbers}")
+        must = f"column must be among the {n_classes} columns of the forecast"
+        require(-n_classes <= given < n_classes, must, value=given, hint=f"Pass {numbers}")
+        j = int(given) % n_classes
         yield Part(slice(None), j, f"class {names[j] if names else j}")
 
 
 # The class that a forecast predicts, and its probability
-
-
-def top_label(prob: FloatArray) -> IntArray:
-    """Column of the highest probability of each row; of equal ones the first."""
-    return top_column(prob)
 
 
 @declare("notion", "confidence", symbol="conf", source="Guo et al. 2017")
@@ -517,7 +484,7 @@ class TopLabel(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that predict class j, with the probability of j."""
-        return _by_top(top_label(prob), names or tuple(map(str, range(prob.shape[1]))))
+        return _by_top(top_column(prob), names or tuple(map(str, range(prob.shape[1]))))
 
     def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
         return _by_top(simplex.top, names)
@@ -713,17 +680,16 @@ class ThresholdedClassWise(Notion):
         for j in range(prob.shape[1]):
             yield Part(np.flatnonzero(prob[:, j] >= self._least(prob)), j, f"class {names[j] if names else j}")
 
-    def split(self, problem: Problem) -> Iterator[BinaryProblem]:
+    def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Give equal shares to the classes that have rows."""
-        if (known := problem.summed_parts(self)) is not None:
-            yield from known
-            return
-        simplex = as_simplex(problem)
-        prob = simplex.forecast.as_given
+        prob = as_simplex(problem).forecast.as_given
         speaks = prob.max(axis=0) >= self._least(prob)
         shares = self.shares(speaks.astype(np.float64), 1.0, speaks.size)
-        for binary, share in zip(self._of_parts(simplex), shares.tolist(), strict=True):
+        for binary, share in zip(super()._split(problem), shares.tolist(), strict=True):
             yield replace(binary, share=share)
+
+    def _require_shares(self, total: float) -> None:
+        """Shares are not those of the rows."""
 
     def shares(self, weight: FloatArray, total: float, n_classes: int) -> FloatArray:
         """Return equal shares of the parts that have rows; if none has, of all."""
@@ -738,34 +704,10 @@ class ThresholdedClassWise(Notion):
 # The classes that a forecast ranks highest, and their probabilities
 
 
-FEW = 8
-"""Ranks up to which the highest is looked for again and again; beyond it rows are sorted."""
-
-CHUNK = 1 << 12
-"""Rows ranked at a time."""
-
-
 def top_labels(prob: FloatArray, k: int) -> IntArray:
     """Columns of the k highest probabilities of each row, shape (n, k), highest first; of equal ones the first column."""
-    ranked: IntArray = np.empty((len(prob), k), dtype=np.intp)
-    for start in range(0, len(prob), CHUNK):
-        left, own = prob[start : start + CHUNK].copy(), ranked[start : start + CHUNK]
-        if k > FEW:
-            own[:] = _sorted(left)[:, :k]
-            continue
-        for rank in range(k):
-            own[:, rank] = left.argmax(axis=1)
-            left[np.arange(len(left)), own[:, rank]] = -1.0  # below every probability
+    ranked: IntArray = np.argsort(-prob, axis=1, kind="stable")[:, :k]
     return ranked
-
-
-def _sorted(prob: FloatArray) -> IntArray:
-    # The stable sort is several times slower than the other one: it is for rows that hold equal probabilities.
-    order: IntArray = np.argsort(-prob, axis=1)
-    ranked = np.take_along_axis(prob, order, axis=1)
-    tied = (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)
-    order[tied] = np.argsort(-prob[tied], axis=1, kind="stable")
-    return order
 
 
 @dataclass(frozen=True, repr=True)
@@ -907,18 +849,16 @@ class WithinGroups(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part a group: its rows, with the probability of column 1."""
-        given, hint = (
-            f"the forecast has {prob.shape[1]} classes",
-            "Pass one probability a row, and whether the event occurred",
-        )
-        require(prob.shape[1] == 2, "notion 'within-groups' speaks of one event", given=given, hint=hint)
+        n_classes, hint = prob.shape[1], "Pass one probability a row, and whether the event occurred"
+        given = f"the forecast has {n_classes} classes"
+        require(n_classes == 2, "notion 'within-groups' speaks of one event", given=given, hint=hint)
         must, got = "groups must have one value for each row that counts", f"{self.code.size} for {len(prob)} rows"
         hint = "Pass the group of each row; leave rows of weight zero out of all arrays"
         require(len(prob) == self.code.size, must, got=got, hint=hint)
         for group, rows in zip(self.known, rows_by_group(self.code, len(self.known)), strict=True):
             yield Part(rows, 1, f"{self.word} {group}")
 
-    def split(self, problem: Problem) -> Iterator[BinaryProblem]:
+    def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield the rows of each group, with their logits where the forecast was given as logits."""
         parts = list(self.parts(as_simplex(problem).prob))
         (whole,) = Binary().split(problem)
@@ -930,9 +870,8 @@ class WithinGroups(Notion):
         return f"WithinGroups({len(self.known)} groups of {self.code.size} rows)"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WithinGroups):
-            return False
-        return type(self) is type(other) and self.known == other.known and np.array_equal(self.code, other.code)
+        same: Any = other
+        return type(self) is type(other) and self.known == same.known and np.array_equal(self.code, same.code)
 
     def __hash__(self) -> int:
         return hash((self.known, self.code.tobytes()))
@@ -947,9 +886,9 @@ class PairConfidence(Binary):
     name = "confidence"
     of_predictions = True
 
-    def split(self, problem: Problem) -> Iterator[BinaryProblem]:
+    def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield the one problem."""
-        (whole,) = super().split(problem)
+        (whole,) = super()._split(problem)
         yield replace(whole, name=self.name, predicted=None)
 
 
@@ -1072,9 +1011,6 @@ def binary_problems(
 def single_problem(problem: Problem, notion: Notion, hint: str) -> BinaryProblem:
     """Return the one binary problem that a notion makes, or refuse a notion that makes several."""
     problems = list(notion.split(problem))
-    must, made = (
-        "notion must make one problem, as 'binary' and 'confidence' do",
-        f"{notion.name!r} makes {len(problems)}",
-    )
-    require(len(problems) == 1, must, given=made, hint=hint)
+    must = "notion must make one problem, as 'binary' and 'confidence' do"
+    require(len(problems) == 1, must, given=f"{notion.name!r} makes {len(problems)}", hint=hint)
     return problems[0]

@@ -11,7 +11,6 @@ from strategies import tables
 from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
 from calibrant.notions import (
-    Binary,
     Notion,
     OneVsRest,
     SharedClassWise,
@@ -41,7 +40,7 @@ each_multiclass_notion = pytest.mark.parametrize(
 )
 each_notion_with_shares_by_weight = pytest.mark.parametrize(
     "name",
-    [name for name, notion in NOTIONS.items() if type(notion).split in (Notion.split, Binary.split)],
+    [name for name, notion in NOTIONS.items() if type(notion).shares is Notion.shares],
 )
 
 

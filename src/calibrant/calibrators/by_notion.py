@@ -18,7 +18,7 @@ from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
 from calibrant._core.checks import choice, flag, require
-from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex, top_column
 from calibrant.calibrators.base import (
     BinaryCalibrator,
     Calibrator,
@@ -30,7 +30,7 @@ from calibrant.calibrators.base import (
     with_scores_of_logits,
 )
 from calibrant.calibrators.isotonic import VennAbers
-from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_label
+from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.sums.reading import UnreadPart, UnreadSimplex
 from calibrant.sums.sums import in_cells
 
@@ -300,7 +300,7 @@ class ByNotion(Calibrator):
     def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
         """Return the top class of each row and its calibrated score, without a table of the others."""
         prob, notion = forecast.prob, self.notion_
-        top = top_label(prob)
+        top = top_column(prob)
         score, waits = np.empty(len(prob)), np.ones(len(prob), dtype=bool)
         log_odds = log_odds_of(forecast)
         for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True):

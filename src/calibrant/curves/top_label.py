@@ -16,10 +16,10 @@ from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require, whole
 from calibrant._core.result import DrawnResult, Picture, frame, read_only
-from calibrant._core.rows import BinaryProblem, IntArray, as_simplex
+from calibrant._core.rows import BinaryProblem, IntArray, as_simplex, top_column
 from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
 from calibrant.binning.bins import shown
-from calibrant.notions import as_notion, rows_by_group, top_label
+from calibrant.notions import as_notion, rows_by_group
 
 ROUNDING = 1e-12
 """Gap up to which a bin lies on the diagonal: which side it is on is then an accident of rounding."""
@@ -203,7 +203,7 @@ def top_label_curve(
         predicted, classes = problem.predicted.code, problem.predicted.classes
     else:
         problem = as_simplex(problem)  # predicts the likelier of two classes
-        predicted, classes = top_label(problem.prob), problem.classes
+        predicted, classes = top_column(problem.prob), problem.classes
     (confidence,) = as_notion("confidence", problem).split(problem)
     cut = as_binning(binning)
     edges = Edges(cut.edges(confidence))
