@@ -1,8 +1,6 @@
 """Bad input is refused in four parts: what must hold, what was given, where, what to do. Good input of any kind is the same."""
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,363 +24,175 @@ def changed(table, at, value):
     return table
 
 
-@dataclass
-class Bad:
-    """A call, and the parts that its message must have."""
-
-    claim: str
-    must: str
-    got: str
-    where: str
-    do: str
-    y_true: Any = field(default_factory=lambda: Y)
-    y_prob: Any = field(default_factory=lambda: P)
-    options: dict[str, Any] = field(default_factory=dict)
-    error: type[Exception] = ValueError
-
+ABC, LOGIT, NORMALIZE = {"labels": ["a", "b", "c"]}, {"input": "logit"}, {"rows": "normalize"}
+HALVES, NO_YES, COLUMN, PAIR = [0.5, 0.5], ["no", "yes"], [0.1, 0.2], {"y_pred": [0, 0]}
 
 REFUSED = [
-    Bad(
-        "logits",
-        "y_prob must hold probabilities in [0, 1]",
-        "3.1",
-        "at index (1, 0), and 1 more",
-        "pass input='logit'",
-        y_prob=changed(changed(P, (1, 0), 3.1), (2, 1), -4.0),
+    (
+        Y,
+        changed(changed(P, (1, 0), 3.1), (2, 1), -4.0),
+        {},
+        "in [0, 1]; got 3.1 at index (1, 0), and 1 more. If these are logits",
     ),
-    Bad(
-        "logits of one column",
-        "y_prob must hold probabilities in [0, 1]",
-        "-2",
-        "at index 1",
-        "pass input='logit'",
+    (
         [0, 1],
         [0.5, -2.0],
+        {},
+        "y_prob must hold probabilities in [0, 1]; got -2 at index 1. If these are logits, pass input=",
     ),
-    Bad(
-        "rows that do not sum to one",
-        "rows of y_prob must sum to one within 0.001",
-        "1.2",
-        "in row 2",
-        "rows='normalize'",
-        y_prob=changed(P, (2, 0), 0.4),
+    ([0, 1], [0.2, 1.00001], {}, "got 1.00001 at index 1"),
+    (Y, changed(P, (0, 1), -0.1), {}, "got -0.1 at index (0, 1). If these are logits"),
+    (
+        Y,
+        changed(P, (2, 0), 0.4),
+        {},
+        "rows of y_prob must sum to one within 0.001; got 1.2 in row 2. Pass rows='normalize'",
     ),
-    Bad(
-        "a row of zeros to be normalised",
-        "must have a positive sum",
-        "0",
-        "in row 1",
-        "Drop this row",
-        y_prob=changed(P, 1, 0.0),
-        options={"rows": "normalize"},
+    (Y, changed(P, (0, 0), 0.501 + BEYOND + 1e-9), {}, "sum to one"),
+    (Y, changed(P, (0, 0), 0.499 - BEYOND - 1e-9), {}, "sum to one"),
+    (Y, changed(P, 1, 0.0), NORMALIZE, "must have a positive sum to be normalised; got 0 in row 1. Drop this row"),
+    (Y, changed(P, (0, 2), np.nan), {}, "y_prob must be finite; got nan at index (0, 2). Drop or correct"),
+    (Y, changed(P, (0, 2), np.inf), {}, "y_prob must be finite; got inf at index (0, 2)"),
+    (Y, changed(P, (0, 2), -np.inf), LOGIT, "y_prob must be finite; got -inf at index (0, 2)"),
+    ([0, 1], pl.DataFrame({"a": [0.5, None], "b": HALVES}), {}, "y_prob must be finite; got nan at index (1, 0)"),
+    (
+        [0, 1],
+        [[0, 1], [-1e200, 0]],
+        LOGIT,
+        "must be at most 1e+100 in size; got -1e+200 at index (1, 0). Divide them all",
     ),
-    Bad("NaN", "y_prob must be finite", "nan", "at index (0, 2)", "Drop or correct", y_prob=changed(P, (0, 2), np.nan)),
-    Bad(
-        "infinity",
-        "y_prob must be finite",
-        "inf",
-        "at index (0, 2)",
-        "Drop or correct",
-        y_prob=changed(P, (0, 2), np.inf),
+    (
+        [0, 7, 1],
+        P,
+        {},
+        "y_true must be among the columns 0..2; got 7 at index 1. If the classes are numbered otherwise, pass labels=",
     ),
-    Bad(
-        "an infinite logit",
-        "y_prob must be finite",
-        "-inf",
-        "at index (0, 2)",
-        "Drop or correct",
-        y_prob=changed(P, (0, 2), -np.inf),
-        options={"input": "logit"},
+    (
+        [1, 2, 3],
+        P,
+        {},
+        "among the columns 0..2; got 3 at index 2. If the classes are numbered otherwise, pass labels=range(1, 4)",
     ),
-    Bad(
-        "a negative probability",
-        "must hold probabilities in [0, 1]",
-        "-0.1",
-        "at index (0, 1)",
-        "If these are logits",
-        y_prob=changed(P, (0, 1), -0.1),
+    (["a", "d", "c"], P, ABC, "among the classes 'a', 'b', 'c'; got 'd' at index 1. Check labels="),
+    (Y, P, ABC, "among the classes 'a', 'b', 'c'; got 0 at index 0, and 2 more. Check labels="),
+    (
+        ["a", "b", "a"],
+        P,
+        {},
+        "as many distinct labels as y_prob has columns, or labels= must name them; got 2 ('a', 'b') for 3",
     ),
-    Bad(
-        "labels not among the columns",
-        "y_true must be among the columns 0..2",
-        "7",
-        "at index 1",
-        "pass labels=",
-        y_true=[0, 7, 1],
-    ),
-    Bad(
-        "labels counted from one",
-        "y_true must be among the columns 0..2",
-        "3",
-        "at index 2",
-        "pass labels=range(1, 4)",
-        y_true=[1, 2, 3],
-    ),
-    Bad(
-        "labels not among those named",
-        "y_true must be among the classes 'a', 'b', 'c'",
-        "'d'",
-        "at index 1",
-        "Check labels=",
-        y_true=["a", "d", "c"],
-        options={"labels": ["a", "b", "c"]},
-    ),
-    Bad(
-        "numbers where the classes have names",
-        "y_true must be among the classes 'a', 'b', 'c'",
-        "0",
-        "at index 0, and 2 more",
-        "Check labels=",
-        options={"labels": ["a", "b", "c"]},
-    ),
-    Bad(
-        "fewer names than columns",
-        "as many distinct labels as y_prob has columns",
-        "2 ('a', 'b')",
-        "for 3 columns",
-        "Pass labels= in column order",
-        y_true=["a", "b", "a"],
-    ),
-    Bad(
-        "labels= of another length",
-        "labels must name each of the 3 columns once",
-        "['a', 'b']",
-        "['a', 'b']",
-        "in column order",
-        options={"labels": ["a", "b"]},
-    ),
-    Bad(
-        "labels= with one twice",
-        "labels must name each of the 3 columns once",
-        "['a', 'b', 'b']",
-        "['a', 'b', 'b']",
-        "in column order",
-        options={"labels": ["a", "b", "b"]},
-    ),
-    Bad(
-        "labels with a fraction",
-        "y_true must hold class labels: integers, strings or booleans",
-        "0.5",
-        "at index 1",
-        "metric(y_true, y_prob)",
-        y_true=[0.0, 0.5, 2.0],
-    ),
-    Bad(
-        "missing labels that are NaN",
-        "y_true must hold class labels",
-        "nan",
-        "at index 2",
-        "metric(y_true, y_prob)",
-        y_true=[0.0, 1.0, np.nan],
-    ),
-    Bad(
-        "labels too large to be integers",
-        "y_true must hold class labels",
-        "1e+300",
-        "at index 0",
-        "metric(y_true, y_prob)",
-        [1e300, 1.0],
-        [0.1, 0.2],
-    ),
-    Bad(
-        "swapped arguments of one column",
-        "y_true must hold class labels",
-        "0.2",
-        "at index 0, and 1 more",
-        "the call is metric(y_true, y_prob)",
+    (Y, P, {"labels": ["a", "b"]}, "must name each of the 3 columns once; got ['a', 'b']. Pass them in column order"),
+    (Y, P, {"labels": ["a", "b", "b"]}, "must name each of the 3 columns once; got ['a', 'b', 'b']"),
+    (Y, P, {"labels": {7}}, "the class of each of the 3 columns; got {7}. A set has no order. Pass a list"),
+    ([0, 1], COLUMN, {"labels": 5}, "labels must be a sequence, the class of each of the 2 columns; got 5"),
+    ([0, 1], COLUMN, {"labels": "ab"}, "labels must be a sequence, the class of each of the 2 columns; got 'ab'"),
+    ([0.0, 0.5, 2.0], P, {}, "class labels: integers, strings or booleans; got 0.5 at index 1"),
+    ([0.0, 1.0, np.nan], P, {}, "class labels: integers, strings or booleans; got nan at index 2"),
+    ([1e300, 1.0], COLUMN, {}, "class labels: integers, strings or booleans; got 1e+300 at index 0"),
+    (
         [0.2, 0.7],
         [0, 1],
+        {},
+        "got 0.2 at index 0, and 1 more. Unknown label type: continuous or NaN. If this is the forecast, the",
     ),
-    Bad(
-        "swapped arguments with a table",
-        "y_true must have one dimension",
-        "shape (3, 3)",
-        "y_true",
-        "the call is metric(y_true, y_prob)",
-        P,
-        Y,
-    ),
-    Bad(
-        "one-hot labels",
-        "y_true must have one dimension",
-        "shape (3, 3)",
-        "y_true",
-        "pass y_true.argmax(axis=1)",
-        y_true=np.eye(3),
-    ),
-    Bad(
-        "lengths that differ",
-        "must have the same number of rows",
-        "2 and 3",
-        "y_true and y_prob",
-        "one label a row",
-        [0, 1],
-    ),
-    Bad("no labels", "y_true must hold at least one label", "none", "y_true", "how the table was read", [], []),
-    Bad(
-        "no rows",
-        "y_prob must hold at least one row",
-        "shape (0, 3)",
-        "y_prob",
-        "how the table was read",
-        y_prob=np.empty((0, 3)),
-    ),
-    Bad(
-        "one column as a table",
-        "y_prob must have at least 2 columns",
-        "1",
-        "y_prob",
-        "Pass the column itself",
+    ([1, -(10**400)], COLUMN, {}, "y_true must hold labels within the range of float64"),
+    (P, Y, {}, "y_true must have one dimension, a label a row; got shape (3, 3)"),
+    (np.eye(3), P, {}, "If it is one-hot encoded, pass y_true.argmax(axis=1)"),
+    ([0, 1], P, {}, "must have the same number of rows; got 2 and 3. Pass one label a row"),
+    ([], [], {}, "y_true must hold at least one label; got none. Check how the table was read"),
+    (Y, np.empty((0, 3)), {}, "y_prob must hold at least one row; got shape (0, 3). Check how the table was read"),
+    (
         [0, 1],
         [[0.2], [0.7]],
+        {},
+        "y_prob must have at least 2 columns when it is a table; got 1. Pass the column itself",
     ),
-    Bad(
-        "three dimensions",
-        "y_prob must have one or two dimensions",
-        "shape (1, 3, 3)",
-        "y_prob",
-        "Reshape",
-        y_prob=P[None],
+    (Y, P[None], {}, "y_prob must have one or two dimensions; got shape (1, 3, 3). Reshape"),
+    (Y, [[0.5, 0.5], [1.0]], {}, "rows must have equal lengths; got a ragged list"),
+    (Y, [0.1, 0.2, 0.3], {}, "at most two labels when y_prob is one column; got 3 (0, 1, 2). Pass y_prob of shape"),
+    (NO_YES, COLUMN, {}, "y_true must be 0 and 1 when y_prob is one column; got 'no', 'yes'. Say which label"),
+    (NO_YES, COLUMN, {"pos_label": "maybe"}, "must be a label in y_true; got 'maybe', seen 'no', 'yes'. Pass one seen"),
+    (Y, P, {"pos_label": 1}, "pos_label must be left out"),
+    (
+        [1, 0],
+        COLUMN,
+        {"pos_label": [0, 1]},
+        "pos_label must be one label: an integer, a string or a boolean; got [0, 1]",
     ),
-    Bad(
-        "ragged rows", "rows must have equal lengths", "a ragged list", "rows", "Pass shape", y_prob=[[0.5, 0.5], [1.0]]
-    ),
-    Bad(
-        "three labels for one column",
-        "at most two labels when y_prob is one column",
-        "3 (0, 1, 2)",
-        "y_true",
-        "of shape (n_samples, n_classes)",
-        y_prob=[0.1, 0.2, 0.3],
-    ),
-    Bad(
-        "names for one column",
-        "y_true must be 0 and 1 when y_prob is one column",
-        "'no', 'yes'",
-        "y_true",
-        "pos_label='yes'",
-        ["no", "yes"],
-        [0.1, 0.2],
-    ),
-    Bad(
-        "an unseen positive label",
-        "pos_label must be a label in y_true",
-        "'maybe', seen 'no', 'yes'",
-        "y_true",
-        "Pass one seen",
-        ["no", "yes"],
-        [0.1, 0.2],
-        {"pos_label": "maybe"},
-    ),
-    Bad(
-        "labels of two kinds",
-        "y_true must hold labels of one kind",
-        "number and text",
-        "y_true",
-        "make all of them strings",
-        np.array([0, "b", 2], dtype=object),
-        error=TypeError,
-    ),
-    Bad(
-        "missing labels",
-        "y_true must hold labels of one kind",
-        "NoneType and text",
-        "y_true",
-        "drop these rows",
+    ([1, 0], [HALVES] * 2, {"pos_label": {}}, "pos_label must be one label: an integer, a string or a boolean; got {}"),
+    (np.array([0, "b", 2], dtype=object), P, {}, "labels of one kind; got number and text, the odd one 'b' at index 1"),
+    (
         np.array(["a", None, "c"], dtype=object),
-        error=TypeError,
+        P,
+        {},
+        "got NoneType and text, the odd one None at index 1. Missing labels",
     ),
-    Bad(
-        "dates as labels",
-        "y_true must hold integers, strings or booleans",
-        "dtype datetime64",
-        "y_true",
-        "Convert the labels",
-        np.array(["2026-01-01"] * 3, dtype="datetime64[D]"),
-        error=TypeError,
+    (
+        np.array(["2026-01-01"] * 3, dtype="M8[D]"),
+        P,
+        {},
+        "integers, strings or booleans; got dtype datetime64[D]. Convert",
     ),
-    Bad(
-        "a table with text",
-        "y_prob must hold numbers",
-        "'a' (str)",
-        "at index (0, 0), and 8 more",
-        "Choose the numeric columns",
-        y_prob=[["a", "b", "c"]] * 3,
-        error=TypeError,
+    (
+        Y,
+        [["a", "b", "c"]] * 3,
+        {},
+        "y_prob must hold numbers; got 'a' (str) at index (0, 0), and 8 more. Choose the numeric",
     ),
-    Bad(
-        "a sparse table",
-        "y_prob must be dense",
-        "a sparse csr_array",
-        "y_prob",
-        "call .toarray()",
-        y_prob=csr_array(P),
-        error=TypeError,
+    (
+        Y,
+        csr_array(P),
+        {},
+        "y_prob must be dense; got a sparse csr_array. Sparse input is not supported: call .toarray()",
     ),
-    Bad(
-        "complex numbers",
-        "y_prob must hold real numbers",
-        "dtype complex128",
-        "y_prob",
-        "Complex data not supported",
-        y_prob=P + 0j,
+    (Y, P + 0j, {}, "y_prob must hold real numbers; got dtype complex128. Complex data not supported"),
+    (Y, P, {"input": "logits"}, "input must be 'probability' or 'logit'; got 'logits'. Say what y_prob holds"),
+    (
+        Y,
+        P,
+        {"n_bins": 10},
+        "sample_weight, labels, pos_label, input, rows, y_pred; got 'n_bins'. A number of bins is binning=10",
     ),
-    Bad(
-        "an unknown kind of input",
-        "input must be 'probability' or 'logit'",
-        "'logits'",
-        "input",
-        "Say what y_prob holds",
-        options={"input": "logits"},
+    (Y, P, {"sample_weight": [1, -1, 1]}, "sample_weight must not be negative; got -1 at index 1. Remove the rows"),
+    (Y, P, {"sample_weight": [1, 1]}, "sample_weight must have shape (3,); got (2,). Pass one weight a row"),
+    (
+        Y,
+        P,
+        {"sample_weight": [0, 0, 0]},
+        "sample_weight must have a positive sum; got only zeros. Give some row a weight",
     ),
-    Bad(
-        "a negative weight",
-        "sample_weight must not be negative",
-        "-1",
-        "at index 1",
-        "Remove the rows",
-        options={"sample_weight": [1, -1, 1]},
+    (Y, P, {"sample_weight": [1, 1, np.nan]}, "sample_weight must be finite; got nan at index 2"),
+    (Y, P, {"sample_weight": [1, 1, 1e-200]}, "sample_weight must be 0 or at least 1e-100; got 1e-200 at index 2"),
+    (Y, P, {"sample_weight": [1, 1, 1e101]}, "must have a sum of at most 1e+100; it is more. Divide the weights"),
+    ([0, 1], [HALVES] * 2, PAIR, "must be one column, of shape (n_samples,), where y_pred is given; got shape (2, 2)"),
+    ([0, 1], HALVES, PAIR | {"pos_label": 1}, "pos_label must be left out where y_pred is given; got 1. The event"),
+    ([0, 1], HALVES, {"y_pred": [0]}, "y_true and y_pred must have the same number of rows; got 2 and 1"),
+    ([0, 1], HALVES, {"y_pred": ["a", "b"]}, "must hold labels of one kind; got numbers and text. If y_pred"),
+    ([0, 1], HALVES, {"y_pred": [True, False]}, "labels of one kind; got numbers and booleans. If y_pred"),
+    (
+        [True, False],
+        HALVES,
+        PAIR,
+        "got booleans and numbers. Pass the predicted class of each row, not whether it was right",
     ),
-    Bad(
-        "weights of another length",
-        "sample_weight must have shape (3,)",
-        "(2,)",
-        "(3,)",
-        "one weight a row",
-        options={"sample_weight": [1, 1]},
-    ),
-    Bad(
-        "no weight at all",
-        "sample_weight must have a positive sum",
-        "only zeros",
-        "sample_weight",
-        "Give some row a weight",
-        options={"sample_weight": [0, 0, 0]},
-    ),
-    Bad(
-        "a weight that is NaN",
-        "sample_weight must be finite",
-        "nan",
-        "at index 2",
-        "Drop or correct",
-        options={"sample_weight": [1, 1, np.nan]},
-    ),
+    ([0, 1], HALVES, {"labels": [0, 1], "y_pred": [0, 2]}, "y_pred must be among the classes 0, 1; got 2 at index 1"),
+    ([0, 1], HALVES, PAIR | {"labels": [0, 2]}, "y_true must be among the classes 0, 2; got 1 at index 1"),
+    ([0, 1], HALVES, PAIR | {"labels": {7}}, "labels must be a sequence, each class; got {7}. A set has no order"),
+    ([0, 1], HALVES, PAIR | {"labels": 2}, "labels must be a sequence, each class; got 2. Pass a list"),
+    ([0, 1], HALVES, PAIR | {"labels": [0, 1, 1]}, "labels must name each class once; got [0, 1, 1]"),
+    ([0, 1], HALVES, PAIR | {"labels": []}, "labels must name each class once; got []"),
 ]
+OF_ANOTHER_TYPE = (
+    "of one kind|be one label|a sequence|must hold numbers|dense|keywords|integers, strings or booleans; got dtype"
+)
 
 
-@pytest.mark.parametrize("bad", REFUSED, ids=lambda bad: bad.claim)
-def test_is_refused_in_four_parts(bad):
-    with pytest.raises(bad.error) as caught:
-        expected_calibration_error(bad.y_true, bad.y_prob, **bad.options)
-    assert type(caught.value) is bad.error
-    message = str(caught.value)
-    what, _, rest = message.partition("; got ")
-    assert bad.must in what
-    assert rest.startswith(bad.got)
-    assert bad.where in message
-    advice = re.split(r"(?<=[^.]{2})\. |\. (?=[A-Z])", rest, maxsplit=1)[1]
-    assert bad.do in advice
-    assert message.endswith(".")
+@pytest.mark.parametrize(("y_true", "y_prob", "options", "words"), REFUSED, ids=[words[-40:] for *_, words in REFUSED])
+def test_is_refused_in_four_parts(y_true, y_prob, options, words):
+    with pytest.raises((ValueError, TypeError), match=re.escape(words)) as caught:
+        expected_calibration_error(y_true, y_prob, **options)
+    assert caught.type is (TypeError if re.search(OF_ANOTHER_TYPE, str(caught.value)) else ValueError)
+    assert re.fullmatch(r"(?s).+ must .+; (got|it is) .+[.)] .+\.", str(caught.value))
 
 
 @pytest.mark.parametrize("function", [calibration_error, reliability_curve, assess])
@@ -405,12 +215,6 @@ def test_rows_within_the_tolerance_are_taken_as_they_are(off):
     np.testing.assert_array_equal(as_problem(Y, table).prob, table)
 
 
-@pytest.mark.parametrize("off", [1e-3 + BEYOND + 1e-9, -1e-3 - BEYOND - 1e-9])
-def test_rows_beyond_the_tolerance_are_refused(off):
-    with pytest.raises(ValueError, match="sum to one"):
-        as_problem(Y, changed(P, (0, 0), 0.5 + off))
-
-
 def test_logits_are_probabilities_once_they_are_declared():
     logit = np.log(P)
     problem = as_problem(Y, logit, input="logit")
@@ -420,24 +224,6 @@ def test_logits_are_probabilities_once_they_are_declared():
 
 def test_one_column_of_logits_goes_through_the_logistic_function():
     np.testing.assert_allclose(as_problem([0, 1], [0.0, np.log(3.0)], input="logit").score, [0.5, 0.75])
-
-
-def test_logits_whose_squares_overflow_are_refused():
-    with pytest.raises(
-        ValueError, match=r"logits in y_prob must be at most 1e\+100 in size; got -1e\+200 at index \(1, 0\)"
-    ):
-        as_problem([0, 1], [[0.0, 1.0], [-1e200, 0.0]], input="logit")
-
-
-def test_weights_whose_squares_vanish_are_refused():
-    with pytest.raises(ValueError, match=r"sample_weight must be 0 or at least 1e-100; got 1e-200 at index 1"):
-        as_problem([0, 1], [0.2, 0.7], sample_weight=[1.0, 1e-200])
-
-
-@pytest.mark.parametrize("labels", [5, "ab"])
-def test_labels_that_are_no_sequence_are_refused(labels):
-    with pytest.raises(TypeError, match="labels must be a sequence, the class of each of the 2 columns; got"):
-        as_problem([0, 1], [0.2, 0.7], labels=labels)
 
 
 @pytest.mark.parametrize("y_true", [[0, 0], [1, 1], [False, False], [True, True], [-1, -1]])
@@ -461,10 +247,6 @@ def test_a_class_absent_from_the_labels_is_fine_and_counted():
 def test_a_single_row_is_fine():
     assert expected_calibration_error([1], [0.75]) == 0.25
     assert expected_calibration_error([1], [[0.25, 0.75]]) == 0.25
-
-
-def test_the_number_of_classes_comes_from_the_columns():
-    assert as_problem([0, 1, 0], P).classes.tolist() == [0, 1, 2]
 
 
 def test_given_labels_name_the_columns_in_their_order():
@@ -493,11 +275,6 @@ def test_names_are_sorted_when_there_are_as_many_as_columns():
 )
 def test_the_positive_label_of_one_column(y_true, options, outcome):
     assert as_problem(y_true, [0.1, 0.9], **options).outcome.tolist() == outcome
-
-
-def test_a_positive_label_of_a_table_is_refused():
-    with pytest.raises(ValueError, match="pos_label must be left out"):
-        as_problem(Y, P, pos_label=1)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.float32, np.float64, object])
@@ -605,26 +382,6 @@ def test_numbers_in_another_order_of_bytes_fall_into_the_same_bins():
             np.testing.assert_array_equal(*cut)
 
 
-def test_single_precision_is_taken_for_the_number_that_it_is():
-    single = P.astype(np.float32)
-    np.testing.assert_array_equal(as_problem(Y, single).prob, single.astype(np.float64))
-
-
-def test_a_missing_value_in_a_frame_is_refused():
-    with pytest.raises(ValueError, match=r"y_prob must be finite; got nan at index \(1, 0\)"):
-        as_problem([0, 1], pl.DataFrame({"a": [0.5, None], "b": [0.5, 0.5]}))
-
-
-def test_weights_whose_squares_would_overflow_are_refused():
-    with pytest.raises(ValueError, match=r"sum of at most 1e\+100; it is more\. Divide the weights"):
-        expected_calibration_error([0, 1], [0.2, 0.7], sample_weight=[1e101, 1.0])
-
-
-def test_a_probability_that_is_hardly_too_large_is_shown_with_its_digits():
-    with pytest.raises(ValueError, match=r"got 1\.00001 at index 1"):
-        expected_calibration_error([0, 1], [0.2, 1.00001])
-
-
 @pytest.mark.parametrize("prob", [[1.0000001, 0.2], [[-1e-8, 1.00000004], [0.5, 0.5]]])
 def test_what_single_precision_rounds_out_of_the_unit_interval_is_put_back(prob):
     problem = as_problem([1, 0], prob)
@@ -661,96 +418,6 @@ def test_numbers_of_classes_may_be_unsigned():
 def test_labels_of_a_pair_may_be_anything_that_is_listed_in_order():
     names = as_problem([0, 1], [0.5, 0.5], y_pred=[1, 1], labels=(k for k in (2, 1, 0))).predicted.classes
     assert names.tolist() == [2, 1, 0]
-
-
-@pytest.mark.parametrize(
-    ("y_prob", "options", "error", "message"),
-    [
-        (
-            [[0.5, 0.5]] * 2,
-            {},
-            ValueError,
-            r"y_prob must be one column, .*; got shape \(2, 2\)\. Pass the probability of",
-        ),
-        (
-            [0.5, 0.5],
-            {"pos_label": 1},
-            ValueError,
-            r"pos_label must be left out where y_pred is given; got 1\. The event",
-        ),
-        (
-            [0.5, 0.5],
-            {"y_pred": [0]},
-            ValueError,
-            r"y_true and y_pred must have the same number of rows; got 2 and 1\. P",
-        ),
-        (
-            [0.5, 0.5],
-            {"y_pred": ["a", "b"]},
-            TypeError,
-            r"must hold labels of one kind; got numbers and text\. If y_pred",
-        ),
-        ([0.5, 0.5], {"y_pred": [True, False]}, TypeError, r"labels of one kind; got numbers and booleans\. If y_pred"),
-        (
-            [0.5, 0.5],
-            {"y_true": [True, False]},
-            TypeError,
-            r"got booleans and numbers\. Pass the predicted class of each row, not whether it was right",
-        ),
-        (
-            [0.5, 0.5],
-            {"labels": [0, 1], "y_pred": [0, 2], "sample_weight": [0, 1]},
-            ValueError,
-            r"y_pred must be among the classes 0, 1; got 2 at index 1\.",
-        ),
-        ([0.5, 0.5], {"labels": [0, 2]}, ValueError, r"y_true must be among the classes 0, 2; got 1 at index 1\."),
-        (
-            [0.5, 0.5],
-            {"labels": {0, 1}},
-            TypeError,
-            r"labels must be a sequence, .*; got \{0, 1\}\. A set has no order\. Pass",
-        ),
-        ([0.5, 0.5], {"labels": 2}, TypeError, r"labels must be a sequence, each class; got 2\. Pass a list"),
-        (
-            [0.5, 0.5],
-            {"labels": [0, 1, 1]},
-            ValueError,
-            r"labels must name each class once; got \[0, 1, 1\]\. Pass them",
-        ),
-        ([0.5, 0.5], {"labels": []}, ValueError, r"labels must name each class once; got \[\]\. Pass them"),
-    ],
-)
-def test_what_is_no_pair_is_refused(y_prob, options, error, message):
-    with pytest.raises(error, match=message):
-        as_problem(**{"y_true": [0, 1], "y_prob": y_prob, "y_pred": [0, 0]} | options)
-
-
-@pytest.mark.parametrize("y_prob", [[0.2, 0.7], [[0.8, 0.2], [0.3, 0.7]]], ids=["column", "table"])
-@pytest.mark.parametrize("pos_label", [[0, 1], np.array([0, 1]), {}, object()], ids=["list", "array", "dict", "object"])
-def test_the_label_of_the_event_is_one_label(y_prob, pos_label):
-    with pytest.raises(TypeError, match=r"pos_label must be one label: .*; got .*\. Pass one of the labels\."):
-        as_problem([1, 0], y_prob, pos_label=pos_label)
-
-
-def test_a_label_beyond_all_floats_is_named():
-    with pytest.raises(
-        ValueError, match=r"y_true must hold labels within the range of float64.* at index 1\. Pass such"
-    ):
-        as_problem([1, -(10**400)], [0.2, 0.7])
-
-
-def test_a_set_says_nothing_of_the_order_of_columns():
-    with pytest.raises(
-        TypeError, match=r"the class of each of the 3 columns; got \{.*\}\. A set has no order\. Pass a list"
-    ):
-        as_problem(Y, P, labels={0, 1, 2})
-
-
-def test_an_unknown_keyword_is_named_with_those_that_exist():
-    with pytest.raises(
-        TypeError, match=r"sample_weight, labels, pos_label, input, rows, y_pred; got 'n_bins'.*binning=10"
-    ):
-        expected_calibration_error([0, 1], [0.2, 0.7], n_bins=10)
 
 
 class Unreadable:

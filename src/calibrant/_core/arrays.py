@@ -68,7 +68,7 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
     import narwhals as nw
 
     try:
-        native = nw.from_native(data, allow_series=True, pass_through=True)
+        native: Any = nw.from_native(data, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise ValueError(
             f"the columns of {name} must have different names; got a table with one twice ({' '.join(str(error).split())}). "
@@ -76,28 +76,31 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
         ) from None
     if isinstance(native, nw.LazyFrame):
         raise TypeError(f"{name} must be in memory; got a {type(data).__name__}. Call .collect() first.")
-    if isinstance(native, nw.DataFrame) and _is_of_arrow_numbers(native):
+    if not isinstance(native, (nw.DataFrame, nw.Series)):
+        try:
+            return np.asarray(data)
+        except (TypeError, RuntimeError) as error:
+            if not hasattr(data, "detach"):
+                raise
+            raise TypeError(  # torch converts no tensor on a GPU, in bfloat16 or with a gradient
+                f"{name} must be an array, or a tensor that NumPy can read; got a {type(data).__name__} ({error}). "
+                "Pass .detach().cpu().numpy() of it; of bfloat16 .detach().cpu().float().numpy()."
+            ) from None
+    kinds = getattr(native, "dtype", None) or list(native.schema.values())
+    if native.implementation.is_pyarrow():
+        data = _decoded(data)
+    elif native.implementation.is_pandas() and isinstance(kinds, list) and _is_of_arrow_numbers(native):
         return np.column_stack([column.to_numpy() for column in native.iter_columns()])
-    if isinstance(native, (nw.DataFrame, nw.Series)):
-        if native.implementation.is_pyarrow():
-            native = nw.from_native(_decoded(data), allow_series=True)
-        return _of_columns(name, native)
-    return _of_object(name, data)
-
-
-def _of_columns(name: str, native: nw.DataFrame[Any] | nw.Series[Any]) -> npt.NDArray[Any]:
-    import narwhals as nw
-
     try:
-        array = np.asarray(native.to_numpy())
+        array = np.asarray(nw.from_native(data, allow_series=True).to_numpy())
     except Exception as error:  # polars has one of its own for 128 bits
-        kinds = native.dtype if isinstance(native, nw.Series) else ", ".join(map(str, native.schema.values()))
+        shown = ", ".join(map(str, kinds)) if isinstance(kinds, list) else kinds
         raise TypeError(
-            f"{name} must have columns that NumPy can hold; got {kinds} ({error}). Cast them first, such as to Float64."
+            f"{name} must have columns that NumPy can hold; got {shown} ({error}). Cast them first, such as to Float64."
         ) from None
-    if array.ndim == 2 and isinstance(native, nw.Series) and native.dtype == nw.Struct:
+    if array.ndim == 2 and kinds == nw.Struct:
         raise TypeError(
-            f"{name} must have one value in a cell; got {native.dtype}. Make columns of its fields first: .struct.unnest()."
+            f"{name} must have one value in a cell; got {kinds}. Make columns of its fields first: .struct.unnest()."
         )
     return array
 
@@ -106,32 +109,18 @@ def _decoded(data: Any) -> Any:
     """Return a column or table of pyarrow without dictionaries, since NumPy is told of no nulls in those that are in chunks."""
     import pyarrow
 
-    if isinstance(data, pyarrow.Table):
+    if hasattr(data, "column_names"):
         return pyarrow.table([_decoded(column) for column in data.columns], names=data.column_names)
     return data.cast(data.type.value_type) if pyarrow.types.is_dictionary(data.type) else data
 
 
 def _is_of_arrow_numbers(table: nw.DataFrame[Any]) -> bool:
     """Whether pandas keeps numbers of pyarrow, none missing: of columns it makes arrays, of the table an object a cell."""
-    import narwhals as nw
-
     return (
-        any(hasattr(dtype, "pyarrow_dtype") for dtype in getattr(table.to_native(), "dtypes", ()))
-        and all(dtype.is_numeric() or dtype == nw.Boolean for dtype in table.schema.values())
+        any(hasattr(dtype, "pyarrow_dtype") for dtype in table.to_native().dtypes)
+        and all(dtype.is_numeric() or str(dtype) == "Boolean" for dtype in table.schema.values())
         and not any(column.null_count() for column in table.iter_columns())
     )
-
-
-def _of_object(name: str, data: Any) -> npt.NDArray[Any]:
-    try:
-        return np.asarray(data)
-    except (TypeError, RuntimeError) as error:
-        if not hasattr(data, "detach"):
-            raise
-        raise TypeError(  # torch converts no tensor on a GPU, in bfloat16 or with a gradient
-            f"{name} must be an array, or a tensor that NumPy can read; got a {type(data).__name__} ({error}). "
-            "Pass .detach().cpu().numpy() of it; of bfloat16 .detach().cpu().float().numpy()."
-        ) from None
 
 
 def _refuse_masked(name: str, masked: npt.NDArray[np.bool_]) -> None:
@@ -261,13 +250,13 @@ def clipped(prob: FloatArray) -> FloatArray:
 
 def log_prob_of_prob(prob: FloatArray) -> FloatArray:
     """Logarithms of probabilities, clipped at ``EPSILON``."""
-    raised = np.asarray(clipped(prob))
+    raised = clipped(prob)
     return np.log(raised, out=raised)
 
 
 def log_cost(prob: FloatArray, clip: float = CLIP) -> FloatArray:
     """Negative logarithms of probabilities, raised to ``clip`` from below; with ``clip`` 0 that of 0 is infinite."""
-    cost: FloatArray = np.asarray(np.maximum(prob, clip))
+    cost = np.asarray(np.maximum(prob, clip))
     with np.errstate(divide="ignore"):
         np.log(cost, out=cost)
     return np.negative(cost, out=cost)
@@ -419,8 +408,6 @@ def is_real(values: npt.NDArray[Any]) -> bool:
 
 def are_between(values: FloatArray, low: float, high: float) -> bool:
     """Whether all numbers lie from ``low`` to ``high``; NaN lies nowhere."""
-    if values.size <= BLOCK:
-        return _within(values, low, high)
     return _all_blocks(values, lambda block: _within(block, low, high))
 
 
@@ -455,6 +442,8 @@ def are_probabilities(values: FloatArray, tolerance: float) -> bool:
 
 def _all_blocks(values: FloatArray, is_well: Callable[[FloatArray], bool]) -> bool:
     """Whether all blocks are well; each of several threads looks at its share of many."""
+    if values.size <= BLOCK:
+        return is_well(values)
     rows = list(blocks(len(values), values[0].size))
     workers = n_processors() if values.size >= PARALLEL_FROM else 1
     shares = [rows[number::workers] for number in range(workers)]

@@ -104,14 +104,10 @@ class Weights:
         """Whether they are numbers of equal rows, and more than one of some row."""
         return not self.is_unit and self.are_counts and float(self.values.max(initial=0.0)) > 1.0
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Sum of the weights."""
-        return float(len(self)) if self.is_unit else self._sum
-
-    @cached_property
-    def _sum(self) -> float:
-        return float(self.values.sum())
+        return float(len(self)) if self.is_unit else float(self.values.sum())
 
     @property
     def rows_per_weight(self) -> float:
@@ -141,24 +137,19 @@ class Weights:
     @property
     def importance(self) -> FloatArray:
         """How much each of these equal rows counts, shape (n,): one if weights are counts, else the weight."""
-        return np.ones(len(self)) if self.are_counts else self.of_rows
+        return np.ones(len(self)) if self.are_counts else self.values
 
     # Evidence
 
     @property
     def of_variance(self) -> FloatArray:
         """Weight of the variance of each row's outcome in that of the weighted sum, shape (n,): the count, else the square."""
-        return self.values if self.are_counts else self.of_rows**2
-
-    @property
-    def of_rows(self) -> FloatArray:
-        """Weights of single rows, where they are no counts."""
-        return self.values
+        return self.values if self.are_counts else self.values**2
 
     @cached_property
     def effective_rows_per_weight(self) -> float:
         """Independent rows that a weight of one is worth: one of counts, else  sum(w) / sum(w^2)  (Kish)."""
-        return 1.0 if self.are_counts else self.total / float((self.of_rows**2).sum())
+        return 1.0 if self.are_counts else self.total / float((self.values**2).sum())
 
     @property
     def effective_rows(self) -> float:
@@ -220,10 +211,6 @@ def entry(values: FloatArray, column: IntArray) -> FloatArray:
 
 def sum_of_squares(values: FloatArray) -> FloatArray:
     """Return the sum of the squares of each row."""
-    if values.shape[1] == 2:
-        first, second = values.T.astype(np.float64, copy=False)
-        squares: FloatArray = first * first + second * second
-        return squares
     sums = np.empty(len(values))
     for rows in blocks(*values.shape):
         block = values[rows].astype(np.float64, copy=False)
