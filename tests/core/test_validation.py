@@ -183,7 +183,7 @@ REFUSED = [
     ([0, 1], HALVES, PAIR | {"labels": []}, "labels must name each class once; got []"),
 ]
 OF_ANOTHER_TYPE = (
-    "of one kind|be one label|a sequence|must hold numbers|dense|keywords|integers, strings or booleans; got dtype"
+    "of one kind|be one label|be a sequence|must hold numbers|dense|keywords|integers, strings or booleans; got dtype"
 )
 
 
