@@ -18,7 +18,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import calibrant as ca
 from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
-from calibrant.metrics.roc import area_under_roc
 
 ROW = 2
 """The row in which a cell is masked or missing."""
@@ -123,9 +122,6 @@ CALLS = {
         ca.top_label_calibration_error,
         OTHER | {"y_true": OF_THREE, "y_prob": P, "y_pred": OF_THREE},
     ),
-    "kernel_calibration_error": (ca.metrics.kernel_calibration_error, ROWS),
-    "area_under_roc": (area_under_roc, TABLE),
-    "corp_decomposition": (ca.metrics.corp_decomposition, ROWS),
     "epistemic_irreducible": (ca.metrics.epistemic_irreducible, {"y_true": Y, "y_prob": P, "posterior": P[::-1]}),
     "calibration_regret": (
         ca.decisions.calibration_regret,
@@ -137,8 +133,6 @@ CALLS = {
         lambda **data: ca.significance.paired_difference(metric="brier", **data),
         {"y_true": Y, "prob_a": P, "prob_b": P[::-1], "y_true_b": Y, "sample_weight": W},
     ),
-    "reliability_curve": (ca.reliability_curve, ROWS),
-    "roc_curve": (ca.curves.roc_curve, ROWS),
     "calibration_shift": (ca.curves.calibration_shift, {"y_prob": P, "calibrated": P**2, "y_true": Y}),
     "decision_curve": (ca.decision_curve, ROWS | {"threshold": np.array([0.125, 0.25, 0.5])}),
     "expected_cost_curve": (ca.decisions.expected_cost_curve, ROWS | {"at": np.array([0.125, 0.25, 0.5])}),
@@ -184,9 +178,6 @@ CALLS = {
     for name, calibrator, X, y in [
         ("temperature", ca.TemperatureScaling(), TWO, Y),
         ("isotonic", ca.IsotonicCalibration(), P, Y),
-        ("top-label isotonic", ca.ByNotion(ca.IsotonicCalibration(), "top-label"), THREE, OF_THREE),
-        ("Venn-Abers", ca.VennAbers(), P, Y),
-        ("canonical binning", ca.calibrators.CanonicalBinning(), THREE, OF_THREE),
     ]
 }
 NAMES = {"X": "y_prob", "y": "y_true", "new": "y_prob"}

@@ -12,29 +12,23 @@ from calibrant import (
     ByNotion,
     EqualMass,
     HistogramBinning,
-    IsotonicCalibration,
     assess,
     calibration_error,
     corp_curve,
-    expected_calibration_error,
     paired_test,
     reliability_curve,
     smooth_reliability_curve,
-    spiegelhalter_test,
     top_label_calibration_error,
 )
 from calibrant.binning import PointsPerBin, Unique
 from calibrant.curves import (
-    bin_sweep,
-    class_errors,
     cumulative_residual_curve,
-    score_distribution,
     top_label_curve,
     validity_curve,
 )
 from calibrant.metrics import estimate_calibration_error, top_label_maximum_calibration_error
 from calibrant.metrics.scores import accuracy
-from calibrant.notions import Binary, ClassWise, Confidence, Notion, Part, TopLabel, WithinGroups, binary_problems
+from calibrant.notions import ClassWise, WithinGroups, binary_problems
 from calibrant.significance import by_group, resampling_test
 
 NAMES = np.array(["pear", "apple", "quince", "plum"])
@@ -63,28 +57,11 @@ BIN = ("edges", "count", "weight", "score_sum", "outcome_sum")
 FEW = {"n_resamples": 20}
 SAID = {
     "calibration_error": lambda notion, **data: calibration_error(notion=notion, binning=EqualMass(7), **data),
-    "a debiased error": lambda notion, **data: calibration_error(
-        notion=notion, loss="debiased squared gap", norm="root", across="l2", **data
-    ),
-    "expected_calibration_error": lambda notion, **data: expected_calibration_error(notion=notion, **data),
     "estimate_calibration_error": lambda notion, **data: estimate_calibration_error(notion=notion, **FEW, **data).value,
     "an error computed anew": lambda notion, **data: (
         estimate_calibration_error(notion=notion, loss=lambda p, b: np.abs(b.gap) ** 3, **FEW, **data).value
     ),
     "reliability_curve": lambda notion, **data: bins_of(reliability_curve(notion=notion, **data)),
-    "score_distribution": lambda notion, **data: (
-        bins_of(found := score_distribution(notion=notion, **data)),
-        found.outcomes,
-        found.notion,
-    ),
-    "bin_sweep": lambda notion, **data: bin_sweep(notion=notion, n_bins=[1, 3, 9], **FEW, **data).value.tolist(),
-    "class_errors": lambda notion, **data: (
-        (found := class_errors(notion=notion, **FEW, **data)).names,
-        str(found.value.tolist()),
-        found.share.tolist(),
-        found.count.tolist(),
-        np.isfinite(found.noise_floor).tolist(),
-    ),
     "validity_curve": lambda notion, **data: validity_curve(
         notion=notion, binning=PointsPerBin(9), **data
     ).error.tolist(),
@@ -117,12 +94,6 @@ SAID = {
 def test_a_pair_says_the_same_as_the_table(what, notion, weighted):
     table, pair = both(weighted)
     assert SAID[what](notion, **pair) == SAID[what](notion, **table)
-
-
-@pytest.mark.parametrize("notion", [TopLabel(), Confidence()], ids=repr)
-def test_a_notion_may_be_an_object(notion):
-    table, pair = both()
-    assert calibration_error(notion=notion, **pair) == calibration_error(notion=notion, **table)
 
 
 def test_by_default_a_pair_is_about_confidence_as_a_table_is():
@@ -162,13 +133,6 @@ def test_tests_and_the_assessment_find_the_same_value(metric):
     assert one.class_curve.notion == "top-label"
 
 
-def test_spiegelhalter_tests_a_pair_under_top_label():
-    table, pair = both()
-    assert spiegelhalter_test(notion="top-label", **pair).statistic == pytest.approx(
-        spiegelhalter_test(notion="top-label", **table).statistic, rel=1e-12
-    )
-
-
 def test_two_forecasts_of_the_same_predictions_are_compared():
     _, pair = both()
     prob = pair.pop("y_prob")
@@ -203,17 +167,6 @@ def test_the_groups_of_another_notion_stand_beside_predictions():
     assert found == calibration_error(occurred, pair["y_prob"], notion=WithinGroups(groups))
 
 
-def test_a_notion_from_outside_sees_the_event_of_a_pair():
-    class Event(Notion):
-        name = "event"
-
-        def parts(self, prob, names=None):
-            yield Part(slice(None), 1, "event")
-
-    _, pair = both()
-    assert calibration_error(notion=Event(), **pair) == calibration_error(notion=Binary(), **pair)
-
-
 @pytest.mark.parametrize("notion", ["class-wise", "top-2-label", "top-k-confidence", "one-vs-rest", ClassWise()])
 def test_a_pair_says_nothing_of_other_classes(notion):
     _, pair = both()
@@ -221,28 +174,6 @@ def test_a_pair_says_nothing_of_other_classes(notion):
     message = f"notion must be 'top-label' or 'confidence' where y_pred is given; got '{name}', .* Pass one of the two"
     with pytest.raises(ValueError, match=message):
         calibration_error(notion=notion, **pair)
-
-
-def test_an_error_of_other_classes_is_refused_wherever_it_is_asked_for():
-    _, pair = both()
-    for call in (
-        lambda: assess(metrics=["classwise-ece"], **FEW, **pair),
-        lambda: resampling_test(metric="classwise-ece", **FEW, **pair),
-        lambda: reliability_curve(notion="class-wise", **pair),
-    ):
-        with pytest.raises(ValueError, match=r"notion must be 'top-label' or 'confidence' .*; got 'class-wise'"):
-            call()
-
-
-def test_a_misspelt_notion_of_a_pair_is_refused_with_the_nearest_name():
-    _, pair = both()
-    with pytest.raises(ValueError, match="Did you mean 'top-label'"):
-        calibration_error(notion="toplable", **pair)
-
-
-def test_a_calibrator_knows_no_pairs():
-    with pytest.raises(TypeError, match="y_pred"):
-        IsotonicCalibration().fit([0.5, 0.6], [0, 1], y_pred=[0, 1])
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,25 +1,19 @@
 """Shared class-wise: classes that occur about equally often are one problem, and stay so for new rows."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import shared_class_wise as twin
-from sklearn.naive_bayes import GaussianNB
 from strategies import tables
 
 from calibrant import (
     ByNotion,
-    CalibratedClassifier,
     HistogramBinning,
     IsotonicCalibration,
     SafeCalibrator,
     calibration_error,
-    cli,
     load_calibrator,
-    load_digits_forecast,
     reliability_curve,
     save_calibrator,
 )
@@ -71,19 +65,6 @@ def test_groups_are_those_of_the_exact_test(counts, ratio):
     assert found == twin.groups(counts, ratio)
 
 
-def test_classes_are_parted_from_the_most_frequent_down():
-    assert groups_of([30, 1000, 100, 900, 120]) == (2, 0, 1, 0, 1)
-
-
-def test_classes_of_equal_frequency_always_share():
-    assert groups_of([500, 7, 500, 7, 0, 500, 0], ratio=1.0) in {(0, 1, 0, 1, 1, 0, 1), (0, 1, 0, 1, 2, 0, 2)}
-
-
-def test_few_rows_part_nothing():
-    assert groups_of([8, 1, 1]) == (0, 0, 0)
-    assert groups_of([800, 100, 100]) == (0, 1, 1)
-
-
 @pytest.mark.parametrize(
     ("prior", "n", "ratio"),
     [
@@ -104,12 +85,6 @@ def test_weights_count_as_effective_rows():
     for weight, expected in ((1.0, 1), (10.0, 2), (0.1, 1)):  # whole weights are rows, tenths have no unit
         problem = as_problem(label, prob, sample_weight=np.full(9, weight))
         assert SharedClassWise().fitted_to(problem).n_parts(problem) == expected
-
-
-def test_a_column_of_probabilities_has_two_classes():
-    assert calibration_error([0, 1], [0.2, 0.7], notion="shared-class-wise") == calibration_error(
-        [0, 1], [[0.8, 0.2], [0.3, 0.7]], notion="flattened"
-    )
 
 
 # What it lies between
@@ -212,23 +187,6 @@ def test_held_out_candidates_find_groups_of_their_own_rows(rows):
     assert safe.pooled_loss_ < safe.identity_loss_
 
 
-def test_it_trains_with_a_classifier():
-    y, prob = load_digits_forecast()
-    model = CalibratedClassifier(GaussianNB(), ByNotion(HistogramBinning(5), "shared-class-wise"), cv=3)
-    np.testing.assert_allclose(model.fit(prob, y).predict_proba(prob).sum(axis=1), 1.0)
-
-
-def test_logits_are_shared_as_probabilities_are(rows):
-    prob, label = rows
-    by_logit, by_prob = (
-        ByNotion(IsotonicCalibration(finite=None), "shared-class-wise", input=kind)
-        .fit(values, label)
-        .predict_proba(values)
-        for kind, values in (("logit", np.log(prob + 1e-9)), ("probability", (prob + 1e-9) / (1 + 5e-9)))
-    )
-    np.testing.assert_allclose(by_logit, by_prob, atol=1e-9)
-
-
 # Where it is a word
 
 
@@ -255,23 +213,6 @@ def test_a_guarantee_of_independent_rows_is_refused(rows):
     fitted = ByNotion(HistogramBinning(PointsPerBin(50)), "shared-class-wise").fit(prob, label)
     with pytest.raises(ValueError, match=r"hold a row at most once in a problem, .*; got SharedClassWise\(.*\)\. Take"):
         fitted_guarantee(fitted)
-
-
-def test_of_predictions_alone_it_says_nothing():
-    with pytest.raises(ValueError, match="notion must be 'top-label' or 'confidence' where y_pred is given"):
-        calibration_error([0, 1], [0.6, 0.7], y_pred=[0, 0], notion="shared-class-wise")
-
-
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_the_command_line_fits_it(rows, tmp_path):
-    prob, label = rows
-    np.savez(tmp_path / "f.npz", y=label, prob=prob)
-    fit = ["fit", str(tmp_path / "f.npz"), "--label", "y", "--prob", "prob*", "-o", str(tmp_path / "c.json")]
-    assert cli.main([*fit, "--method", "isotonic", "--set", "finite=null", "--notion", "shared-class-wise"]) == 0
-    written = json.loads((tmp_path / "c.json").read_text())["calibrator"]
-    assert written["fitted"]["notion_"]["parameters"]["groups"] == [0, 0, 1, 1, 1]
-    expected = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label).predict_proba(prob)
-    np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").predict_proba(prob), expected)
 
 
 # What it is called, and what it refuses
