@@ -933,7 +933,7 @@ def as_notion(notion: NotionLike, problem: Problem | None = None, *, of_many: st
 
     Two classes have one event: the default is ``binary``, of one column and of two. ``of_many`` is the default of more classes.
     """
-    if isinstance(problem, BinaryProblem) and problem.predicted is not None:
+    if problem is not None and problem.predicted is not None:
         return of_pair(Confidence() if notion is None else as_notion(notion), problem.predicted)
     if notion is None:
         notion = Binary() if problem is not None and problem.classes.size == 2 else of_many

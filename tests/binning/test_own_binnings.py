@@ -35,7 +35,7 @@ def test_what_is_no_edges_is_refused(edges):
 
 
 def test_bins_without_rows_change_nothing():
-    notion, prob, label = as_notion("top-label", 3), np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), [0, 1]
+    notion, prob, label = as_notion("top-label"), np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), [0, 1]
     whole, first, second = (
         as_problem([label[i] for i in rows], prob[rows], labels=[0, 1, 2]) for rows in ([0, 1], [0], [1])
     )

@@ -86,11 +86,12 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
                 f"{name} must be an array, or a tensor that NumPy can read; got a {type(data).__name__} ({error}). "
                 "Pass .detach().cpu().numpy() of it; of bfloat16 .detach().cpu().float().numpy()."
             ) from None
-    kinds = getattr(native, "dtype", None) or list(native.schema.values())
-    if native.implementation.is_pyarrow():
+    table: Any = native
+    kinds = getattr(table, "dtype", None) or list(table.schema.values())
+    if table.implementation.is_pyarrow():
         data = _decoded(data)
-    elif native.implementation.is_pandas() and isinstance(kinds, list) and _is_of_arrow_numbers(native):
-        return np.column_stack([column.to_numpy() for column in native.iter_columns()])
+    elif isinstance(kinds, list) and _is_of_arrow_numbers(table):
+        return np.column_stack([column.to_numpy() for column in table.iter_columns()])
     try:
         array = np.asarray(nw.from_native(data, allow_series=True).to_numpy())
     except Exception as error:  # polars has one of its own for 128 bits
@@ -117,7 +118,7 @@ def _decoded(data: Any) -> Any:
 def _is_of_arrow_numbers(table: nw.DataFrame[Any]) -> bool:
     """Whether pandas keeps numbers of pyarrow, none missing: of columns it makes arrays, of the table an object a cell."""
     return (
-        any(hasattr(dtype, "pyarrow_dtype") for dtype in table.to_native().dtypes)
+        any(hasattr(dtype, "pyarrow_dtype") for dtype in getattr(table.to_native(), "dtypes", ()))
         and all(dtype.is_numeric() or str(dtype) == "Boolean" for dtype in table.schema.values())
         and not any(column.null_count() for column in table.iter_columns())
     )
@@ -251,12 +252,13 @@ def clipped(prob: FloatArray) -> FloatArray:
 def log_prob_of_prob(prob: FloatArray) -> FloatArray:
     """Logarithms of probabilities, clipped at ``EPSILON``."""
     raised = clipped(prob)
-    return np.log(raised, out=raised)
+    np.log(raised, out=raised)
+    return raised
 
 
 def log_cost(prob: FloatArray, clip: float = CLIP) -> FloatArray:
     """Negative logarithms of probabilities, raised to ``clip`` from below; with ``clip`` 0 that of 0 is infinite."""
-    cost = np.asarray(np.maximum(prob, clip))
+    cost: FloatArray = np.asarray(np.maximum(prob, clip))
     with np.errstate(divide="ignore"):
         np.log(cost, out=cost)
     return np.negative(cost, out=cost)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Iterable, KeysView, Sequence, Set
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ from calibrant._core.arrays import (
     some,
     text_of,
 )
-from calibrant._core.checks import as_numbers, finite_numbers
+from calibrant._core.checks import as_numbers, finite_numbers, refuse
 from calibrant._core.rows import (
     DOUBLE,
     BinaryProblem,
@@ -84,15 +84,14 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
         return words
     array = as_array(name, y_true)
     if array.dtype.kind == "c":
-        raise ValueError(f"{name} must hold class labels; got complex numbers. Complex data not supported.")
+        refuse(f"{name} must hold class labels", got="complex numbers", hint="Complex data not supported")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(
-            f"{name} must have one dimension, a label a row; got shape {array.shape}. {_way_out(name, array)}"
-        )
+        must, got = f"{name} must have one dimension, a label a row", f"shape {array.shape}"
+        refuse(must, got=got, hint=_way_out(name, array).removesuffix("."))
     if array.size == 0:
-        raise ValueError(f"{name} must hold at least one label; got none. Check how the table was read.")
+        refuse(f"{name} must hold at least one label", got="none", hint="Check how the table was read")
     if array.dtype.kind in "OT":
         array = _plain(name, array)
     if array.dtype.kind == "f":
@@ -152,43 +151,40 @@ def classes_of_score(
         if pos_label is None or pos_label == classes[1]:
             return classes
         if pos_label != classes[0]:
-            raise ValueError(
-                f"pos_label must be among the labels {classes.tolist()}; got {pos_label!r}. Pass one of them."
-            )
+            refuse(f"pos_label must be among the labels {classes.tolist()}", value=pos_label, hint="Pass one of them")
         return classes[::-1]
     present = np.unique(truth)
     if len(present) > 2:
-        raise ValueError(
-            f"{named.truth} must hold at most two labels when {named.forecast} is one column; got {len(present)} "
-            f"({some(present)}). Pass {named.forecast} of shape (n_samples, n_classes)."
+        must = f"{named.truth} must hold at most two labels when {named.forecast} is one column"
+        refuse(
+            must, got=f"{len(present)} ({some(present)})", hint=f"Pass {named.forecast} of shape (n_samples, n_classes)"
         )
     if pos_label is not None:
         negative = [v for v in present.tolist() if v != pos_label]
         if len(negative) == 2:
-            raise ValueError(
-                f"pos_label must be a label in {named.truth}; got {pos_label!r}, seen {some(present)}. Pass one seen."
-            )
+            must, got = f"pos_label must be a label in {named.truth}", f"{pos_label!r}, seen {some(present)}"
+            refuse(must, got=got, hint="Pass one seen")
         return np.array([negative[0] if negative else f"not {pos_label}", pos_label], dtype=object)
     seen = set(present.tolist())
     if truth.dtype.kind == "b":
         return np.array([False, True])
     if seen <= {0, 1}:
         return np.array([0, 1])
-    if seen <= {-1, 1}:
-        return np.array([-1, 1])
-    choices = " or ".join(f"pos_label={label!r}" for label in present.tolist())
-    raise ValueError(
-        f"{named.truth} must be 0 and 1 when {named.forecast} is one column; got {some(present)}. "
-        f"Say which label the probability speaks of: {choices}."
-    )
+    if not seen <= {-1, 1}:
+        choices = " or ".join(f"pos_label={label!r}" for label in present.tolist())
+        must, hint = (
+            f"{named.truth} must be 0 and 1 when {named.forecast} is one column",
+            "Say which label the probability",
+        )
+        refuse(must, got=some(present), hint=f"{hint} speaks of: {choices}")
+    return np.array([-1, 1])
 
 
 def require_label(name: str, value: object) -> None:
     """Refuse what is no single label; None stands for no label."""
     if value is not None and not (is_number(value) or isinstance(value, (str, bytes))):
-        raise TypeError(
-            f"{name} must be one label: an integer, a string or a boolean; got {reprlib.repr(value)}. Pass one of the labels."
-        )
+        must, hint = f"{name} must be one label: an integer, a string or a boolean", "Pass one of the labels"
+        refuse(must, got=reprlib.repr(value), hint=hint, error=TypeError)
 
 
 def codes_of_columns(
@@ -382,37 +378,31 @@ def as_problem(
     y_true: npt.ArrayLike | InBatches,
     y_prob: npt.ArrayLike | None = None,
     *,
-    sample_weight: npt.ArrayLike | None = None,
-    labels: Sequence[Any] | None = None,
-    pos_label: Any = None,
-    input: Input = "probability",
-    rows: Rows = "as-given",
-    y_pred: npt.ArrayLike | None = None,
     column_names: Sequence[Any] | None = None,
     named: Named = USUAL,
     remedies: Remedies = row_sums.USUAL,
-    **unknown: Any,
+    **data: Unpack[DataOptions],
 ) -> Problem:
     """Labels and a forecast as a problem: one column (1-D) makes it binary, a table makes it a simplex problem.
 
     Labels that are words, each the name of a column of a data frame, say which column is which class. One column with the
     predicted classes is a binary problem that knows them.
     """
-    if unknown:
+    if unknown := [word for word in data if word not in DataOptions.__annotations__]:
         hint = "".join(text for word, text in RENAMED.items() if word in unknown)
         raise TypeError(
             f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
             f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
         )
     if isinstance(y_true, InBatches):
-        return _of_batches(
-            y_true, y_prob=y_prob, sample_weight=sample_weight, labels=labels, pos_label=pos_label, y_pred=y_pred
-        )
+        return _of_batches(y_true, ["y_prob"] * (y_prob is not None), data)
     if y_prob is None:
         raise TypeError(
             f"{named.forecast} must be given beside {named.truth}; it is missing. Pass the predicted probabilities, or "
             "calibrant.predictions(...) alone, which has both."
         )
+    labels, pos_label, y_pred = data.get("labels"), data.get("pos_label"), data.get("y_pred")
+    input, rows = data.get("input", "probability"), data.get("rows", "as-given")
     truth, array = as_labels(y_true, named.truth), as_array(named.forecast, y_prob)
     all_is_well = _is_well(array, input, rows)
     values: FloatArray = array if all_is_well else finite_numbers(named.forecast, array, y_prob)
@@ -424,7 +414,7 @@ def as_problem(
         )
     if y_pred is not None:
         _require_pair(values, pos_label, named)
-    weights = as_weights(sample_weight, len(truth), named.weight)
+    weights = as_weights(data.get("sample_weight"), len(truth), named.weight)
     kept = slice(None) if weights.is_unit or weights.values.all() else weights.values > 0
     weights = weights if isinstance(kept, slice) else Weights(weights.values[kept])
     if not all_is_well:
@@ -449,9 +439,9 @@ def as_problem(
     return problem if pos_label is None else _with_event_last(problem, pos_label, named)
 
 
-def _of_batches(predictions: InBatches, **given: Any) -> Problem:
+def _of_batches(predictions: InBatches, said: list[str], data: DataOptions) -> Problem:
     """Return the problem of rows that are read in batches, which know all that there is to say of them."""
-    said = [name for name, value in given.items() if value is not None]
+    said += [name for name, value in data.items() if value is not None and name not in ("input", "rows")]
     if "y_prob" in said:
         raise TypeError(
             "y_prob must be left out beside predictions that are read in batches, which have probabilities; got both. "
@@ -486,7 +476,7 @@ def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> S
         )
     require_label("pos_label", pos_label)
     if pos_label not in classes:
-        raise ValueError(f"pos_label must be among the labels {classes}; got {pos_label!r}. Pass one of them.")
+        refuse(f"pos_label must be among the labels {classes}", value=pos_label, hint="Pass one of them")
     if pos_label == classes[1]:
         return problem
     of = problem.forecast
@@ -538,13 +528,11 @@ def declared(
     if not isinstance(input, str) or input not in ("probability", "logit"):
         raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
     if row_sums.one_of(rows) == "percent" and input == "logit":
-        raise ValueError(
-            "rows must not be 'percent' where input='logit'; got both. Logits are no percent: leave one out."
-        )
+        hint = "Logits are no percent: leave one out"
+        refuse("rows must not be 'percent' where input='logit'", got="both", hint=hint)
     if values.ndim == 2 and values.shape[1] < 2:
-        raise ValueError(
-            f"{name} must have at least 2 columns when it is a table; got 1. Pass the column itself, of shape (n_samples,)."
-        )
+        must, hint = f"{name} must have at least 2 columns when it is a table", "Pass the column itself, of shape"
+        refuse(must, got="1", hint=f"{hint} (n_samples,)")
     if input == "probability":
         return row_sums.as_probabilities(name, values, rows, remedies)
     if max(values.max(), -values.min()) > MOST_LOGIT:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from string import Formatter
 from textwrap import fill
 from types import FunctionType
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -264,13 +264,13 @@ def frame(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: 
     import narwhals as nw
 
     backends = ("pandas", "polars", "pyarrow") if backend is None else (backend,)
-    installed = next((name for name in backends if find_spec(name)), None)
+    installed: Any = next((name for name in backends if find_spec(name)), None)
     if installed is None:
         raise ImportError(
             f"to_frame needs one of {', '.join(backends)}; none is installed. Install one: pip install 'calibrant[table]'"
         )
     plain = {key: np.asarray(values).tolist() for key, values in columns.items()}
-    return nw.from_dict(plain, backend=cast("Any", installed)).to_native()
+    return nw.from_dict(plain, backend=installed).to_native()
 
 
 PLOT = """Draw {what} with matplotlib.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import isfinite
-from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -341,6 +341,21 @@ class BinaryProblem(WeightedRows):
             predicted=None if self.predicted is None else replace(self.predicted, code=self.predicted.code[rows]),
         )
 
+    @property
+    def is_logit(self) -> bool:
+        """Whether the forecast was given as logits."""
+        return self.logit is not None
+
+    @property
+    def values(self) -> FloatArray:
+        """The logits, or else the scores in the precision in which they were given."""
+        return self.as_given if self.logit is None else self.logit
+
+    @property
+    def code(self) -> IntArray:
+        """The number of the true class of each row, 0 or 1."""
+        return self.outcome.astype(np.intp)
+
     def in_two_columns(self) -> SimplexProblem:
         """Return the same rows as a forecast of two classes: of no event, and of the event.
 
@@ -355,7 +370,7 @@ class BinaryProblem(WeightedRows):
     def _two_columns(self) -> SimplexProblem:
         is_logit = self.logit is not None
         forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
-        label, of_predictions = self.outcome.astype(np.intp), self.predicted is not None
+        label, of_predictions = self.code, self.predicted is not None
         return SimplexProblem(forecast, label, self.weights, self.classes, of_predictions)
 
     def __repr__(self) -> str:
@@ -498,10 +513,33 @@ class SimplexProblem(WeightedRows):
     is_of_predictions: bool = False
     known: dict[str, npt.NDArray[Any]] = field(default_factory=dict, init=False, repr=False)
 
+    predicted: ClassVar[Predicted | None] = None
+    """A table names no predicted classes beside its probabilities."""
+
     @property
     def prob(self) -> FloatArray:
         """Probabilities in double precision, shape (n, K)."""
         return self.forecast.prob
+
+    @property
+    def as_given(self) -> FloatArray:
+        """Probabilities, shape (n, K), in single precision if they were given so."""
+        return self.forecast.as_given
+
+    @property
+    def is_logit(self) -> bool:
+        """Whether the forecast was given as logits."""
+        return self.forecast.is_logit
+
+    @property
+    def values(self) -> FloatArray:
+        """Logits or probabilities as they were given, shape (n, K)."""
+        return self.forecast.values
+
+    @property
+    def code(self) -> IntArray:
+        """The number of the true class of each row."""
+        return self.label
 
     @property
     def precision(self) -> np.dtype[np.floating[Any]]:
@@ -533,13 +571,17 @@ class SimplexProblem(WeightedRows):
         part.known.update({name: column[rows] for name, column in self.known.items()})
         return part
 
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the problem itself, whose rows are a table already."""
+        return self
+
 
 Problem = BinaryProblem | SimplexProblem
 
 
 def row_blocks(problem: Problem) -> Iterable[slice]:
     """Cut the rows into blocks of which a table stays in the processor's cache."""
-    return blocks(problem.size, 2 if isinstance(problem, BinaryProblem) else problem.forecast.shape[1])
+    return blocks(problem.size, problem.classes.size)
 
 
 def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
@@ -552,7 +594,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns()
+    return problem.in_two_columns()
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``
@@ -814,20 +856,16 @@ def as_probabilities(name: str, values: FloatArray, rows: Rows, remedies: Remedi
 
 
 def _in_range(name: str, values: FloatArray, scale: float, remedies: Remedies) -> FloatArray:
+    """Return values in [0, 1]; what rounding alone put outside [0, scale] is put back, and all else refused."""
     if values.min() < 0 or values.max() > scale:
-        _refuse_outside(name, values, scale, remedies)
+        outside = (values < -BEYOND * scale) | (values > (1 + BEYOND) * scale)
+        if outside.any():
+            must, hint_of = "probabilities in [0, 1]", _hint_of_column if values.ndim == 1 else _hint_of_table
+            if scale != 1:
+                must, hint_of = "percent in [0, 100]", _hint_of_percent
+            raise ValueError(f"{name} must hold {must}; {_shown(values, outside)}. {hint_of(name, values, remedies)}")
         values = np.clip(values, 0.0, scale)
     return values if scale == 1 else values / scale
-
-
-def _refuse_outside(name: str, values: FloatArray, scale: float, remedies: Remedies) -> None:
-    """Raise, unless it is only rounding that put values outside [0, scale]."""
-    outside = (values < -BEYOND * scale) | (values > (1 + BEYOND) * scale)
-    if not outside.any():
-        return
-    must = "probabilities in [0, 1]" if scale == 1 else "percent in [0, 100]"
-    hint = _hint_of_range(name, values, remedies) if scale == 1 else _hint_of_percent(name, values)
-    raise ValueError(f"{name} must hold {must}; {_shown(values, outside)}. {hint}")
 
 
 def _divided_by_sums(name: str, values: FloatArray, remedies: Remedies) -> FloatArray:
@@ -863,11 +901,6 @@ def _require_sums(name: str, prob: FloatArray, scale: float, remedies: Remedies)
 
 
 # Hints
-
-
-def _hint_of_range(name: str, values: FloatArray, remedies: Remedies) -> str:
-    """Say what to do about numbers outside [0, 1]."""
-    return (_hint_of_column if values.ndim == 1 else _hint_of_table)(name, values, remedies)
 
 
 def _hint_of_column(name: str, values: FloatArray, remedies: Remedies) -> str:
@@ -907,7 +940,7 @@ def _hint_of_table(name: str, values: FloatArray, remedies: Remedies) -> str:
     return f"{lead}If these are counts, {remedies.normalize}. {remedies.logit}"
 
 
-def _hint_of_percent(name: str, values: FloatArray) -> str:
+def _hint_of_percent(name: str, values: FloatArray, remedies: Remedies) -> str:
     """Say what to do about numbers outside [0, 100] that were declared as percent."""
     if values.min() >= -SLIGHT * PERCENT and values.max() <= (1 + SLIGHT) * PERCENT:
         return _clip(name, "100")

@@ -14,7 +14,7 @@ from calibrant._core.arrays import FloatArray, log_cost
 from calibrant._core.border import DataOptions, Input, Named, as_problem
 from calibrant._core.checks import require, together, whole
 from calibrant._core.result import Result, Table, under
-from calibrant._core.rows import BinaryProblem, IntArray, Problem, Weights, as_simplex
+from calibrant._core.rows import IntArray, Problem, Weights, as_simplex
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.classifier import Method, default_of
 from calibrant.calibrators.safe import folds, in_order
@@ -231,7 +231,7 @@ def advise(
     facts: dict[str, Any] = {
         "n_rows": problem.weights.n_rows,
         "n_used": int(counts.sum()),
-        "n_classes": 2 if isinstance(problem, BinaryProblem) else problem.classes.size,
+        "n_classes": problem.classes.size,
         "input": _input_of(problem),
     }
     if (reason := _why_none(used, facts["n_used"], n_folds)) is not None:
@@ -341,7 +341,7 @@ def _rows(n: int) -> str:
 
 def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     """Return the problem, or a random part of the rows of a large one; a whole weight is that many rows."""
-    n_classes = 2 if isinstance(problem, BinaryProblem) else problem.classes.size
+    n_classes = problem.classes.size
     most, ends = min(MOST_ROWS, max(FEWEST_DRAWN, MOST_NUMBERS // n_classes)), np.cumsum(problem.weights.times)
     if ends[-1] <= most:
         return problem
@@ -372,8 +372,8 @@ def _loss_of(method: str, kept: Problem, out: Problem) -> FloatArray:
         # What a part of the rows lacks is no news.
         warnings.simplefilter("ignore", CalibrationWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        calibrator.fit(_values_of(kept), as_simplex(kept).label, kept.weight)
-        prob = calibrator.predict_proba(_values_of(out))
+        calibrator.fit(kept.values, as_simplex(kept).label, kept.weight)
+        prob = calibrator.predict_proba(out.values)
     return log_cost(prob[np.arange(out.size), as_simplex(out).label])
 
 
@@ -387,12 +387,5 @@ def _made(method: str, input: Input, **options: Any) -> Calibrator:
     return made
 
 
-def _values_of(problem: Problem) -> FloatArray:
-    if isinstance(problem, BinaryProblem):
-        return problem.score if problem.logit is None else problem.logit
-    return problem.forecast.values
-
-
 def _input_of(problem: Problem) -> Input:
-    is_logit = problem.logit is not None if isinstance(problem, BinaryProblem) else problem.forecast.is_logit
-    return "logit" if is_logit else "probability"
+    return "logit" if problem.is_logit else "probability"

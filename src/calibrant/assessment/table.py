@@ -19,7 +19,7 @@ from calibrant._core.border import DataOptions, as_labels, as_problem
 from calibrant._core.checks import list_of_names, meant, nearest, require, resamples, tracked
 from calibrant._core.registry import named
 from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue, under
-from calibrant._core.rows import Approximate, BinaryProblem, as_simplex
+from calibrant._core.rows import Approximate, as_simplex
 from calibrant.assessment.verdict import CELLS, Verdict, verdict_of
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of_sums, require_level
@@ -424,7 +424,7 @@ def assess(
     chosen = chosen_metrics(metrics or default_metrics(problem.classes.size), LogLoss(clip).clip)
     metrics_of, cut = [metric for _, metric in chosen.values()], as_binning(binning)
     simplex = as_simplex(problem)
-    predicted = problem.predicted if isinstance(problem, BinaryProblem) else None
+    predicted = problem.predicted
     shown = [(as_notion(word, problem), cut) for word in (notion, "class-wise" if predicted is None else "top-label")]
     plan = plan_of(metrics_of, problem, cut, notion)
     asked = plan.cells

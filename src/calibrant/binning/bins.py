@@ -405,7 +405,7 @@ def sums_over(partition: Partition, problem: Problem) -> Bins:
 
     if problem.size:
         return Bins(partition, *added(map(read, chunks(problem.size))))
-    shape = (n_cells,) if isinstance(problem, BinaryProblem) else (n_cells, problem.classes.size)
+    shape = (n_cells, *problem.as_given.shape[1:])
     return Bins(partition, np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells), np.zeros(shape), np.zeros(shape))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations, count, cycle
 from math import comb
-from typing import Any, ClassVar, Literal, TypeVar, cast, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -165,7 +165,7 @@ def _append(code: IntArray, prob: FloatArray, n_bins: int) -> IntArray:
 def as_simplex_binning(binning: int | str | SimplexBinning) -> SimplexBinning:
     """Return the simplex binning; a number n means ``SimplexGrid(n)``, a word the registered one, "sierpinski-3" of depth 3."""
     if isinstance(binning, str):
-        return cast("SimplexBinning", of_word("simplex-binning", binning))
+        binning = of_word("simplex-binning", binning)
     if isinstance(binning, SimplexBinning):
         return binning
     must = "binning must be a whole number, a word, or cut the whole simplex"
@@ -505,9 +505,6 @@ def n_cells_of(depth: int) -> int:
 # Cells of a tree: a split around a point parts the simplex, then its sides are split in turn
 
 
-Sums = TypeVar("Sums", bound=np.ndarray[Any, Any])
-
-
 @dataclass(frozen=True, eq=False)
 class SplitTree(Partition):
     """Regions of the simplex: split s parts node v, where ``split[v]`` is s, around ``gamma[s]``.
@@ -654,7 +651,7 @@ class SplitTree(Partition):
         own = self.split[:n_nodes]
         return np.flatnonzero((own < 0) | (own >= most))
 
-    def up(self, of_leaf: Sums) -> Sums:
+    def up(self, of_leaf: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Add up what leaves have, one row each, to what all nodes have.
 
         Parameters
@@ -671,7 +668,7 @@ class SplitTree(Partition):
         total[self.leaves()] = of_leaf
         for parent, child in zip(self.parent[::-1], self.child[::-1], strict=True):  # children come after their parents
             total[parent] = total[child[child >= 0]].sum(axis=0)
-        return cast("Sums", total)
+        return total
 
 
 # Regions split at their centre again and again, whatever the labels: what a partition that adapts is compared with
@@ -836,4 +833,5 @@ class SimplexUnique(SimplexBinning):
 def _keys(prob: FloatArray) -> npt.NDArray[Any]:
     """Return each row as one string of bytes. Numbers that are not negative are in the order of their big-endian bytes."""
     table = np.ascontiguousarray(prob + 0.0, dtype=">f8")  # no zero keeps a sign
-    return cast("npt.NDArray[Any]", table.view(np.dtype((np.void, 8 * prob.shape[1]))).reshape(len(prob)))
+    keys: npt.NDArray[Any] = table.view(np.dtype((np.void, 8 * prob.shape[1]))).reshape(len(prob))
+    return keys

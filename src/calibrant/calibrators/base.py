@@ -77,10 +77,7 @@ def problem_of_batches(
     )
     problem = predictions.as_problem()
     some = problem.example
-    if isinstance(some, BinaryProblem):
-        is_logit, n_columns = some.logit is not None, 1
-    else:
-        is_logit, n_columns = some.forecast.is_logit, some.forecast.shape[1]
+    is_logit, n_columns = some.is_logit, some.classes.size if some.values.ndim == 2 else 1
     require(
         is_logit == (input == "logit"),
         "input must be that of the predictions",
@@ -205,10 +202,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     def _fit_checked(self, problem: Problem) -> None:
         """Fit, and say so if rows in memory are of one class."""
         self.classes_ = problem.classes
-        if not is_unread(problem):
-            occurred = problem.outcome if isinstance(problem, BinaryProblem) else problem.label
-            if occurred.min() == occurred.max():
-                warn_of_one_class(self.classes_[int(occurred[0])], problem.size)
+        if not is_unread(problem) and problem.code.min() == problem.code.max():
+            warn_of_one_class(self.classes_[problem.code[0]], problem.size)
         self._fit_problem(problem)
 
     def calibrate(self, y_prob: npt.ArrayLike) -> FloatArray:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from calibrant.interop.local_files import is_pattern
 
@@ -101,7 +101,7 @@ def calibrated_by(
         del bare.feature_names_in_
     fitted = values if values.ndim == 1 else values[:, order]
     if top:
-        return cast("Any", bare).predict_top(fitted)
+        return bare.predict_top(fitted)
     calibrated = bare.calibrate(fitted)
     return calibrated if values.ndim == 1 else calibrated[:, np.argsort(order)]
 

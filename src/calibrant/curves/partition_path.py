@@ -186,12 +186,10 @@ def _input_of(calibrator: Any, problem: Problem) -> FloatArray:
 
 def _measured(entries: list[Entry], problem: Problem, table: FloatArray) -> list[float]:
     """Return the metrics of a table, measured as the forecast is: one column as one."""
+    truth = problem.classes[problem.code]
+    own: dict[str, Any] = {"y_prob": table, "labels": problem.classes}
     if isinstance(problem, BinaryProblem):
-        truth = problem.classes[problem.outcome.astype(np.intp)]
-        own: dict[str, Any] = {"y_prob": table[:, 1], "pos_label": problem.classes[1]}
-    else:
-        truth = problem.classes[problem.label]
-        own = {"y_prob": table, "labels": problem.classes}
+        own = {"y_prob": table[:, 1], "pos_label": problem.classes[1]}
     return [float(entry.target(truth, **problem.weights.keyword, **own)) for entry in entries]
 
 

@@ -406,7 +406,7 @@ def simplex_points(
     seed, hint = source("rng", rng), "2000 is usual, None is all"
     most = np.inf if max_points is None else whole("max_points", max_points, least=1, hint=hint)
     problem = as_problem(y_true, y_prob, **data)
-    n_columns = problem.prob.shape[1] if isinstance(problem, SimplexProblem) else 2
+    n_columns = problem.classes.size
     must, hint = "points are shown of three or four classes", "Pass a table of 3 or 4 columns, or use reliability_curve"
     require(n_columns in CORNERS, must, given=f"y_prob has {n_columns}", hint=hint)
     assert isinstance(problem, SimplexProblem)

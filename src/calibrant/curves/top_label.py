@@ -16,7 +16,7 @@ from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require, whole
 from calibrant._core.result import DrawnResult, Picture, frame, read_only
-from calibrant._core.rows import BinaryProblem, IntArray, as_simplex, top_column
+from calibrant._core.rows import IntArray, as_simplex, top_column
 from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
 from calibrant.binning.bins import shown
 from calibrant.notions import as_notion, rows_by_group
@@ -199,7 +199,7 @@ def top_label_curve(
     (0.0, 0.4)
     """
     problem = as_problem(y_true, y_prob, **data)
-    if isinstance(problem, BinaryProblem) and problem.predicted is not None:
+    if problem.predicted is not None:
         predicted, classes = problem.predicted.code, problem.predicted.classes
     else:
         problem = as_simplex(problem)  # predicts the likelier of two classes

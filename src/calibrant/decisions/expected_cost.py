@@ -431,8 +431,7 @@ def _as_truth(
     """Return the true probabilities of the rows of a problem as a table."""
     values, rows = checks.as_numbers("truth", truth), of_probabilities(data.get("rows", "as-given"))
     as_forecast(values, input="probability", rows=rows, name="truth", remedies=OF_PROBABILITIES)
-    n_rows, n_classes = len(as_labels(y_true)), as_simplex(problem).prob.shape[1]
-    expected = (n_rows,) if isinstance(problem, BinaryProblem) else (n_rows, n_classes)
+    expected = (len(as_labels(y_true)), *problem.as_given.shape[1:])
     must = f"truth must have the shape of y_prob, {expected}"
     hint = "Pass the true probability of each class in each row"
     checks.require(values.shape == expected, must, value=values.shape, hint=hint)

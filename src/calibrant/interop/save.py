@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import UnionType
-from typing import Any, cast, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from calibrant._core.checks import choice, flag, refuse, require, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import Kind, entries, find, named
 from calibrant._core.rows import IntArray
-from calibrant.binning import Binning, Partition
+from calibrant.binning import Binning
 from calibrant.binning.cells import SimplexBinning
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
@@ -118,8 +118,8 @@ def encode(value: Any) -> Any:
     """Spell out a parameter or a fitted attribute."""
     if isinstance(value, Calibrator):
         return {"calibrator": described(value)}
-    if isinstance(value, Partition) and (name := _binning_of(value)):
-        return {CELLS: name, "parameters": {f.name: encode(getattr(value, f.name)) for f in fields(cast(Any, value))}}
+    if is_dataclass(value) and (name := _binning_of(value)):
+        return {CELLS: name, "parameters": {f.name: encode(getattr(value, f.name)) for f in fields(value)}}
     if isinstance(value, (Notion, Binning, SimplexBinning)) and (entry := named(type(value))):
         return {entry.kind: entry.name, "parameters": {name: encode(of) for name, of in vars(value).items()}}
     if isinstance(value, np.ndarray) and str(value.dtype) in DTYPES:
@@ -154,7 +154,8 @@ def decode(value: Any) -> Any:
         if kind in value:
             return find(kind, value[kind]).target(**decoded(value, "parameters"))
     if CELLS in value:
-        cells = cast(Any, find("simplex-binning", value[CELLS]).target).cells
+        target: Any = find("simplex-binning", value[CELLS]).target
+        cells = target.cells
         if cells is None:
             raise ValueError(f"{CELLS} must be a simplex binning whose cells can be saved; got {value[CELLS]!r}")
         return cells(**decoded(value, "parameters"))
@@ -208,10 +209,10 @@ def _number(value: dict[str, Any]) -> float:
     return NUMBERS[word]
 
 
-def _binning_of(partition: Partition) -> str | None:
+def _binning_of(cells: object) -> str | None:
     """Return the name of the registered simplex binning whose cells these are."""
     known = entries("simplex-binning").items()
-    return next((name for name, entry in known if getattr(entry.target, "cells", None) is type(partition)), None)
+    return next((name for name, entry in known if getattr(entry.target, "cells", None) is type(cells)), None)
 
 
 # The fitted attributes of a calibrator: which there are, of what types, and what a file must hold of them

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, log
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from calibrant._core.checks import number, refuse, require
 from calibrant._core.registry import Entry, Kind, entries, find, named, register
 from calibrant._core.rows import (
     Approximate,
-    BinaryProblem,
     IntArray,
     Problem,
     SimplexProblem,
@@ -381,18 +380,21 @@ class Own(Metric):
 
     def _called(self, problem: Problem, label: IntArray, **own: object) -> float:
         """Call the function with labels as column numbers."""
-        prob = problem.as_given if isinstance(problem, BinaryProblem) else problem.forecast.as_given
+        prob = problem.as_given
         return float(self.target(label, prob, **problem.weights.keyword, **own))
 
 
 def metrics() -> Iterator[Metric]:
     """Iterate over all metrics, in the order of their names."""
-    return (cast(Metric, entry) for entry in entries("metric").values())
+    found: Any = entries("metric").values()
+    return iter(found)
 
 
 def metric_named(name: str) -> Metric:
     """Return the metric of that name, or raise a ValueError that names the nearest ones."""
-    return cast(Metric, find("metric", name))
+    found: Any = find("metric", name)
+    metric: Metric = found
+    return metric
 
 
 def as_metric(metric: str | Function, binning: int | Binning | None) -> Metric:

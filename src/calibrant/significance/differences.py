@@ -148,7 +148,7 @@ def pair_of(
         prob_b, others = as_array("prob_b", prob_b)[:, [others.index(name) for name in names]], names
     truth, named = (y_true, Named(forecast="prob_b")) if y_true_b is None else (y_true_b, Named("y_true_b", "prob_b"))
     b = as_problem(truth, prob_b, column_names=others, named=named, **data)
-    shapes = [problem.score.shape if isinstance(problem, BinaryProblem) else problem.prob.shape for problem in (a, b)]
+    shapes = [problem.as_given.shape for problem in (a, b)]
     came, hint = f"{shapes[0]} and {shapes[1]}", "Compare forecasts of the same rows and classes"
     require(shapes[0] == shapes[1], "prob_a and prob_b must have one shape", got=came, hint=hint)
     classes, of_b = a.classes.tolist(), b.classes.tolist()
@@ -522,8 +522,5 @@ def n_shared(rows: Problem, other: Problem) -> int:
 
 def _keys(problem: Problem) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return a number for each row, the same for rows that agree in all columns and the label."""
-    values, label = as_simplex(problem).forecast.values, as_simplex(problem).label
-    if isinstance(problem, BinaryProblem):
-        values = (problem.score if problem.logit is None else problem.logit)[:, None]
-    together = np.ascontiguousarray(np.column_stack([values + 0.0, label]))  # -0 is 0
+    together = np.ascontiguousarray(np.column_stack([problem.values + 0.0, problem.code]))  # -0 is 0
     return np.array([hash(row.tobytes()) for row in together], dtype=np.int64)

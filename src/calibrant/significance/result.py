@@ -16,7 +16,7 @@ from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import refuse
 from calibrant._core.result import DrawnResult, Picture, Record, Table, shown_pvalue
-from calibrant._core.rows import Approximate, BinaryProblem, BoolArray, Problem
+from calibrant._core.rows import Approximate, BoolArray, Problem
 from calibrant.drawing import legend_above
 from calibrant.notions import Binary, Notion
 
@@ -135,7 +135,7 @@ def hypothesis_of(problem: Problem, notion: Notion | None = None, words: str = C
     """Return a hypothesis in words, with the event of two classes, or the notion, that it speaks of."""
     if notion is not None and notion.name != Binary.name:
         return f"{words} (notion: {notion.name})"
-    if problem.classes.size > 2 or (isinstance(problem, BinaryProblem) and problem.predicted is not None):
+    if problem.classes.size > 2 or problem.predicted is not None:
         return words
     return f"{words} (event: class {problem.classes[1]})"
 

@@ -466,13 +466,8 @@ class RowSample:
     def arguments(self) -> dict[str, Any]:
         """The rows as the arguments of a function that takes labels and probabilities."""
         problem = self.problem
-        if isinstance(problem, BinaryProblem):
-            code, is_logit = problem.outcome.astype(np.intp), problem.logit is not None
-            values = problem.as_given if problem.logit is None else problem.logit
-        else:
-            code, is_logit, values = problem.label, problem.forecast.is_logit, problem.forecast.values
-        said = {"y_true": problem.classes[code], "y_prob": values, "labels": problem.classes.tolist()}
-        return said | ({"input": "logit"} if is_logit else {}) | problem.weights.keyword
+        said = {"y_true": problem.classes[problem.code], "y_prob": problem.values, "labels": problem.classes.tolist()}
+        return said | ({"input": "logit"} if problem.is_logit else {}) | problem.weights.keyword
 
 
 def _joined(one: Problem, other: Problem) -> Problem:
