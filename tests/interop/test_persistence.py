@@ -99,15 +99,6 @@ def test_a_calibrator_saved_again_is_the_same_file(calibrator, tmp_path):
     assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
 
 
-def test_predict_top_survives(tmp_path):
-    calibrator = by_notion("top-label")
-    save_calibrator(calibrator, tmp_path / "c.json")
-    for found, expected in zip(
-        load_calibrator(tmp_path / "c.json").predict_top(NEW), calibrator.predict_top(NEW), strict=True
-    ):
-        np.testing.assert_array_equal(found, expected)
-
-
 @pytest.mark.parametrize(
     ("notion", "written"),
     [
@@ -134,34 +125,11 @@ def test_a_part_without_rows_that_nothing_serves_is_saved_as_null():
     assert to_document(by_notion("top-label", unseen="identity"))["calibrator"]["fitted"]["calibrators_"][3] is None
 
 
-@pytest.mark.parametrize("unseen", ["pooled", "identity"])
-def test_what_becomes_of_a_part_without_rows_is_saved(unseen):
-    loaded = from_document(to_document(by_notion("top-label", unseen=unseen)))
-    assert loaded.unseen == unseen
-
-
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0, 5e-324, 1 / 3])
 def test_any_float_comes_back_to_the_last_bit(value):
     array = np.array([value, 0.5])
     text = json.dumps(encode(array), allow_nan=False)
     assert decode(json.loads(text)).tobytes() == array.tobytes()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"temperature_": {"number": "nan"}},
-        {"temperature_": "a"},
-        {},
-    ],
-    ids=["nan", "text", "absent"],
-)
-def test_parameters_that_give_no_probabilities_are_refused_though_the_checksum_fits(change):
-    document = to_document(FITTED["temperature"]())
-    document["calibrator"]["fitted"] = change
-    document["checksum"] = checksum_of(document)
-    with pytest.raises(ValueError, match="must describe a calibrator fully"):
-        from_document(document)
 
 
 def test_a_file_nested_too_deeply_is_refused(tmp_path):
@@ -327,12 +295,6 @@ def test_a_truncated_file_is_refused(kept, document, tmp_path):
 def test_other_json_is_refused(content, tmp_path):
     (tmp_path / "c.json").write_text(content)
     with pytest.raises(ValueError, match=r"c\.json must be a calibrator file; it holds something else\. Make one"):
-        load_calibrator(tmp_path / "c.json")
-
-
-def test_a_binary_file_is_refused(tmp_path):
-    (tmp_path / "c.json").write_bytes(b"\x80\x04\x95pickle")
-    with pytest.raises(ValueError, match="must be a calibrator file"):
         load_calibrator(tmp_path / "c.json")
 
 
@@ -633,13 +595,6 @@ def test_whole_numbers_of_more_than_64_bits_are_refused(classes, document):
         from_document(resigned(document | {"classes": classes}))
 
 
-def test_a_notion_that_is_not_known_is_refused_when_loaded():
-    document = to_document(ByNotion(IsotonicCalibration(), "class-wise").fit(PROB, TRUTH))
-    document["calibrator"]["parameters"]["notion"] = "claswise"
-    with pytest.raises(ValueError, match=r"describe a calibrator fully; .*notion.*'claswise'"):
-        from_document(resigned(document))
-
-
 @pytest.mark.parametrize("key", ["classes", "column_names"])
 def test_words_that_utf8_cannot_encode_are_refused(key, document):
     with pytest.raises(ValueError, match=rf"{key} must be words that UTF-8 can encode; got '\\ud800'"):
@@ -658,12 +613,6 @@ def test_classes_of_bytes_are_not_saved_and_decoding_cures(tmp_path):
 def test_a_byte_order_mark_is_no_part_of_the_file(document, tmp_path):
     (tmp_path / "c.json").write_text(json.dumps(document), encoding="utf-8-sig")
     assert load_calibrator(tmp_path / "c.json").classes_.tolist() == [0, 1, 2, 3]
-
-
-def test_keys_of_a_dict_are_labels_in_its_order():
-    keys = {"d": 0, "c": 1, "b": 2, "a": 3}.keys()
-    fitted = TemperatureScaling(labels=keys).fit(PROB, np.array(list(keys))[TRUTH])
-    assert fitted.classes_.tolist() == ["d", "c", "b", "a"]
 
 
 def test_a_map_of_all_classes_is_none_of_each_problem():

@@ -243,15 +243,16 @@ class EvenEdges(Edges):
 
     def index(self, prob: FloatArray) -> IntArray:
         """Find the bins by arithmetic; the edges have the last word on scores next to one."""
-        place = prob * np.float64(self.n_cells)
+        n_bins = self.n_cells
+        place = prob * np.float64(n_bins)
         floor = np.floor(place)
         place -= floor
         at: IntArray = floor.astype(np.intp)
-        near = UNITS * self.n_cells
+        near = UNITS * n_bins
         if not (np.minimum.reduce(place) > near and np.maximum.reduce(place) < 1.0 - near):
             unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
             at[unsure] = locate(self.edges, prob[unsure])
-        return np.clip(at, 0, self.n_cells - 1, out=at)
+        return np.clip(at, 0, n_bins - 1, out=at)
 
 
 def locate(edges: FloatArray, score: FloatArray) -> IntArray:
