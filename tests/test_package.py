@@ -106,11 +106,6 @@ def test_every_name_of_the_front_door_is_the_one_of_its_package():
     assert [name for name in calibrant.__all__ if getattr(calibrant, name) is not load(name)] == []
 
 
-def test_the_packages_are_attributes_and_shown_by_dir():
-    assert {name: getattr(calibrant, name) for name in PACKAGES} == PUBLIC
-    assert set(PACKAGES) <= set(dir(calibrant))
-
-
 @pytest.mark.parametrize("name", sorted(name for name, home in homes().items() if f"{home}.{name}" in MODULES))
 def test_a_function_is_found_though_a_module_of_its_name_is_loaded(name):
     package = homes()[name]
@@ -145,11 +140,6 @@ def test_a_module_is_imported_though_its_name_is_nearly_one_of_a_function():
 def test_a_slip_of_the_pen_is_answered_with_what_was_meant():
     with pytest.raises(AttributeError, match="Did you mean hosmer_lemeshow_test"):
         _ = calibrant.hosmer_lemenshow_test
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no_such_thing"):
-        _ = calibrant.no_such_thing
 
 
 WORDS_ONLY = {"accuracy", "roc-auc"}

@@ -232,12 +232,6 @@ def test_one_class_only_is_fine_for_one_column(y_true):
     assert expected_calibration_error(y_true, [0.25, 0.25]) == abs(occurred - 0.25)
 
 
-@pytest.mark.parametrize("y_true", [[0, 0], [1, 1], [False, False], [True, True]])
-def test_one_class_only_is_fine_for_a_table(y_true):
-    found = as_problem(y_true, [[0.75, 0.25], [0.5, 0.5]])
-    assert found.label.tolist() == [int(y) for y in y_true]
-
-
 def test_a_class_absent_from_the_labels_is_fine_and_counted():
     assessment = assess([0, 0, 1], P, n_resamples=9)
     assert assessment.n_classes == 3
@@ -252,10 +246,6 @@ def test_a_single_row_is_fine():
 def test_given_labels_name_the_columns_in_their_order():
     problem = as_problem(["b", "c", "a"], P, labels=["c", "a", "b"])
     assert problem.label.tolist() == [2, 0, 1]
-
-
-def test_names_are_sorted_when_there_are_as_many_as_columns():
-    assert as_problem(["b", "c", "a"], P).classes.tolist() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -342,33 +332,6 @@ def test_a_table_in_any_container_is_the_same(wrap):
     np.testing.assert_array_equal(problem.prob, P)
     assert problem.label.tolist() == [0, 1, 2]
     assert problem.weight.tolist() == [1.0, 2.0, 0.5]
-
-
-@each_container
-def test_a_column_in_any_container_is_the_same(wrap):
-    problem = as_problem(wrap(np.array([0, 1, 1])), wrap(P[:, 0]))
-    assert isinstance(problem, BinaryProblem)
-    np.testing.assert_array_equal(problem.score, P[:, 0])
-    assert problem.outcome.tolist() == [False, True, True]
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["a", "b", "c"],
-        np.array(["a", "b", "c"], dtype=object),
-        np.array(["a", "b", "c"], dtype=np.dtypes.StringDType()),
-        pd.Series(["a", "b", "c"], index=INDEX),
-        pd.Series(["a", "b", "c"], dtype="category"),
-        pl.Series(["a", "b", "c"]),
-        pl.Series(["a", "b", "c"], dtype=pl.Categorical),
-        pa.chunked_array([["a", "b", "c"]]),
-    ],
-    ids=["list", "object", "StringDType", "pandas", "pandas category", "polars", "polars categorical", "pyarrow"],
-)
-def test_names_in_any_container_are_the_same(names):
-    problem = as_problem(names, P, labels=["a", "b", "c"])
-    assert problem.label.tolist() == [0, 1, 2]
 
 
 def test_numbers_in_another_order_of_bytes_fall_into_the_same_bins():

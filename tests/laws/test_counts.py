@@ -266,21 +266,6 @@ def with_nothing(data):
     )
 
 
-def require_same(a, b):
-    for name, value in vars(a).items():
-        other = vars(b)[name]
-        if isinstance(value, (float, int, np.ndarray)):
-            np.testing.assert_array_equal(other, value, err_msg=name)
-
-
-@each_width
-@each_test
-def test_rows_of_weight_zero_change_no_test(entry, n_classes):
-    options = {"bound": 0.05} if "bound" in inspect.signature(entry.target).parameters else {}
-    _, data = rows_and_counts(n_classes, SIZES["few"])
-    require_same(of(entry.target, data, **options), of(entry.target, with_nothing(data), **options))
-
-
 @each_width
 @pytest.mark.parametrize("name", CURVES)
 def test_rows_of_weight_zero_change_no_curve(name, n_classes):
