@@ -31,7 +31,7 @@ from calibrant._core.arrays import (
     some,
     text_of,
 )
-from calibrant._core.checks import as_numbers, finite_numbers, refuse
+from calibrant._core.checks import as_numbers, finite_numbers, refuse, require
 from calibrant._core.rows import (
     DOUBLE,
     BinaryProblem,
@@ -555,24 +555,17 @@ def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_
     if sample_weight is None:
         return Weights.one_each(n)
     weight = as_numbers(name, sample_weight)
-    if weight.shape != (n,):
-        raise ValueError(f"{name} must have shape ({n},); got {weight.shape}. Pass one weight a row.")
+    must = f"{name} must have shape ({n},)"
+    require(weight.shape == (n,), must, got=f"{weight.shape}", hint="Pass one weight a row")
     if weight.min() < 0:
-        row = int(np.argmin(weight))
-        raise ValueError(
-            f"{name} must not be negative; got {weight[row]:g} at index {row}{more(weight < 0)}. "
-            "Remove the rows you do not want to count."
-        )
+        got = f"{weight.min():g} at index {int(np.argmin(weight))}{more(weight < 0)}"
+        refuse(f"{name} must not be negative", got=got, hint="Remove the rows you do not want to count")
     if not float(weight.sum()) <= MOST_WEIGHT:
-        raise ValueError(
-            f"{name} must have a sum of at most {MOST_WEIGHT:g}; it is more. Divide the weights by their largest."
-        )
-    if not weight.any():
-        raise ValueError(f"{name} must have a positive sum; got only zeros. Give some row a weight.")
+        must, hint = f"{name} must have a sum of at most {MOST_WEIGHT:g}", "Divide the weights by their largest"
+        refuse(must, given="it is more", hint=hint)
+    require(weight.any(), f"{name} must have a positive sum", got="only zeros", hint="Give some row a weight")
     if (tiny := (weight > 0) & (weight < LEAST_WEIGHT)).any():
-        row = int(np.argmax(tiny))
-        raise ValueError(
-            f"{name} must be 0 or at least {LEAST_WEIGHT:g}; got {weight[row]:g} at index {row}{more(tiny)}. "
-            "Multiply the weights by one number."
-        )
+        got = f"{weight[tiny][0]:g} at index {int(np.argmax(tiny))}{more(tiny)}"
+        must, hint = f"{name} must be 0 or at least {LEAST_WEIGHT:g}", "Multiply the weights by one number"
+        refuse(must, got=got, hint=hint)
     return Weights(weight)

@@ -322,20 +322,17 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> F
                 "a data frame."
             )
         array = _of_objects(name, array)
+    shape = f"shape {array.shape}"
     if array.dtype.kind == "c":
-        raise ValueError(f"{name} must hold real numbers; got dtype {array.dtype}. Complex data not supported.")
+        refuse(f"{name} must hold real numbers", got=f"dtype {array.dtype}", hint="Complex data not supported")
     if array.ndim not in (1, 2):
-        raise ValueError(
-            f"{name} must have one or two dimensions; got shape {array.shape}. "
-            "Reshape your data to (n_samples,) or (n_samples, n_classes)."
-        )
-    if array.ndim == 2 and array.shape[1] == 0:
-        raise ValueError(
-            f"{name} must hold at least one column; got 0 feature(s) (shape={array.shape}) while a minimum of 1 is required. "
-            "Check how the table was read."
-        )
+        hint = "Reshape your data to (n_samples,) or (n_samples, n_classes)"
+        refuse(f"{name} must have one or two dimensions", got=shape, hint=hint)
+    if array.ndim == 2 and array.shape[1] == 0:  # in the words that scikit-learn's checks ask for
+        got = f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required"
+        refuse(f"{name} must hold at least one column", got=got, hint="Check how the table was read")
     if array.size == 0:
-        raise ValueError(f"{name} must hold at least one row; got shape {array.shape}. Check how the table was read.")
+        refuse(f"{name} must hold at least one row", got=shape, hint="Check how the table was read")
     numbers = array.astype(np.float64, copy=False)
     # One pass decides: a sum is finite only if nothing in it is NaN or infinite (overflow is looked at again).
     with np.errstate(over="ignore", invalid="ignore"):

@@ -7,7 +7,7 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -29,17 +29,13 @@ def read_stub(package: str, stub: Path) -> tuple[Homes, list[str]]:
     public: list[str] | None = None
     for node in ast.parse(stub.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom):
-            homes |= dict(_homes_of(node, package))
+            source = resolve_name("." * node.level + (node.module or ""), package)
+            for alias in node.names:
+                whole = node.module is None
+                homes[alias.asname or alias.name] = (f"{source}.{alias.name}", None) if whole else (source, alias.name)
         elif isinstance(node, ast.Assign):
             public = ast.literal_eval(node.value)
     return homes, [name for name, (_, member) in homes.items() if member] if public is None else public
-
-
-def _homes_of(node: ast.ImportFrom, package: str) -> Iterator[tuple[str, tuple[str, str | None]]]:
-    source = resolve_name("." * node.level + (node.module or ""), package)
-    for alias in node.names:
-        whole = node.module is None
-        yield alias.asname or alias.name, (f"{source}.{alias.name}", None) if whole else (source, alias.name)
 
 
 # Public names that load when they are first used (PEP 562): the stub beside an `__init__.py` lists them, once
@@ -140,7 +136,7 @@ def _names(package: str) -> list[str]:
 def where(name: str) -> str:
     """Return where to find a name, as a sentence that says what to write; empty if nothing is known of it."""
     if name in homes():
-        return f"{name} is in {_nearest(name)}: {_import_of(name)}"
+        return f"{name} is in {_import_of(name).split()[1]}: {_import_of(name)}"
     known = json.loads(FOREIGN.read_text(encoding="utf-8"))
     if name in known["foreign"]:
         return _of_other_package(name, *known["foreign"][name])
@@ -173,12 +169,8 @@ def _of_metric(name: str) -> str:
 
 
 def _import_of(name: str) -> str:
-    return f"from {_nearest(name)} import {name}"
-
-
-def _nearest(name: str) -> str:
-    """Return the front door for a name that stands there, else its package."""
-    return "calibrant" if name in _front_door() else homes()[name]
+    """Return the import of a name, from the front door where it stands there, else from its package."""
+    return f"from {'calibrant' if name in _front_door() else homes()[name]} import {name}"
 
 
 @cache

@@ -137,19 +137,24 @@ class Weights:
     @property
     def importance(self) -> FloatArray:
         """How much each of these equal rows counts, shape (n,): one if weights are counts, else the weight."""
-        return np.ones(len(self)) if self.are_counts else self.values
+        return np.ones(len(self)) if self.are_counts else self.of_rows
 
     # Evidence
 
     @property
     def of_variance(self) -> FloatArray:
         """Weight of the variance of each row's outcome in that of the weighted sum, shape (n,): the count, else the square."""
-        return self.values if self.are_counts else self.values**2
+        return self.values if self.are_counts else self.of_rows**2
+
+    @property
+    def of_rows(self) -> FloatArray:
+        """Weights of single rows, where they are no counts; cells of many rows do not know them."""
+        return self.values
 
     @cached_property
     def effective_rows_per_weight(self) -> float:
         """Independent rows that a weight of one is worth: one of counts, else  sum(w) / sum(w^2)  (Kish)."""
-        return 1.0 if self.are_counts else self.total / float((self.values**2).sum())
+        return 1.0 if self.are_counts else self.total / float((self.of_rows**2).sum())
 
     @property
     def effective_rows(self) -> float:
@@ -721,13 +726,13 @@ class Approximate(float):
 
 def mean_of(parts: Sequence[tuple[float, float]]) -> float:
     """Return the sum of shares times figures, from nothing on; with its limits where one of the figures has some."""
-    total = lower = upper = 0.0
+    total = 0.0
     for share, value in parts:
         total += share * value
-        lower += share * (value.lower if isinstance(value, Approximate) else value)
-        upper += share * (value.upper if isinstance(value, Approximate) else value)
-    is_approximate = any(isinstance(value, Approximate) for _, value in parts)
-    return Approximate(total, lower, upper) if is_approximate else total
+    if not any(isinstance(value, Approximate) for _, value in parts):
+        return total
+    lower, upper = (sum(share * getattr(value, end, value) for share, value in parts) for end in ("lower", "upper"))
+    return Approximate(total, lower, upper)
 
 
 # Where numbers stand among increasing ones
