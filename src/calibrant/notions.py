@@ -179,16 +179,17 @@ class Notion(ABC):
 
     def _of_parts(self, simplex: SimplexProblem) -> Iterator[BinaryProblem]:
         """Yield the binary problem of each part, with its share of the weight."""
-        notion, forecast = self.fitted_to(simplex), simplex.forecast
-        for part in notion._parts_of(simplex, tuple(str(c) for c in simplex.classes.tolist())):
+        notion, forecast, precision = self.fitted_to(simplex), simplex.forecast, simplex.precision
+        total = simplex.weights.total * notion.parts_a_row(forecast.shape[1])
+        for part in notion._parts_of(simplex, tuple(map(str, simplex.classes.tolist()))):
             weights = simplex.weights.part(part.rows)
             yield BinaryProblem(
                 score=part.scores_of(forecast).astype(np.float64, copy=False),
                 outcome=simplex.label[part.rows] == part.column,
                 weights=weights,
-                share=weights.total / simplex.weights.total / notion.parts_a_row(forecast.shape[1]),
+                share=weights.total / total,
                 name=part.name,
-                precision=simplex.precision,
+                precision=precision,
             )
 
     def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:

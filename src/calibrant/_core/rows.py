@@ -107,7 +107,7 @@ class Weights:
     @property
     def total(self) -> float:
         """Sum of the weights."""
-        return float(len(self)) if self.is_unit else self._sum
+        return float(self.values.size) if self.is_unit else self._sum
 
     @cached_property
     def _sum(self) -> float:

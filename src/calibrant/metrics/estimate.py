@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import ndtri
@@ -28,6 +28,7 @@ from calibrant._core.checks import refuse
 from calibrant._core.registry import named
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Binning
+from calibrant.binning.bins import MOST_SHOWN, residual_of_sums
 from calibrant.lenses import Lens, Size, View
 from calibrant.notions import ClassWise, Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan
@@ -35,7 +36,7 @@ from calibrant.sums.draws import MOST as MOST_KEPT
 from calibrant.sums.draws import MOST_DRAWN, Bootstrap, CellArray, ConsistentLabels, labels_of
 from calibrant.sums.noise import Moments
 from calibrant.sums.reading import is_unread
-from calibrant.sums.sums import shared_edges
+from calibrant.sums.sums import OF_BINS, shared_edges
 
 POWER = 0.8
 """How often the test finds an error that is called detectable."""
@@ -400,7 +401,7 @@ class Cells:
             lambda deviations: [
                 view.look(deviations[:, rows] / w) for view, rows, w in zip(views, parts, weights, strict=True)
             ],
-            lambda seen: size.of_seen(views, weights, seen),
+            partial(size.of_seen, views, weights),
             shrinks=size.shrinks,
         )
 
@@ -430,7 +431,7 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums 
     problems = known.of(*asked)
     held = {number: one for number, one in enumerate(problems) if one.bins.count.any()}
     return Cells(
-        lambda: _placed(problem.prob, notion, problems, (binary.score for binary in notion.split(problem))),
+        lambda: _placed(problem, notion, problems),
         *_columns(held),
         moments=Moments.of(list(held.values())) if by_sums else None,
         kept=_kept(problem, notion, problems, known) if by_sums and not notion.one_score_a_row else None,
@@ -443,30 +444,31 @@ def _columns(
     """Return count, weight, scale, expected, deviation and part of the cells of problems with rows, by their numbers."""
     if not held:  # a notion that found no row to speak of: one cell without weight
         return (*np.zeros((5, 1)), np.zeros(1, dtype=np.intp))
-    bins, size = [one.shown for one in held.values()], [len(one.bins) for one in held.values()]
-    count, weight, score, residual = (
-        np.concatenate([getattr(one, name) for one in bins])
-        for name in ("count", "weight", "score_sum", "residual_sum")
+    problems = list(held.values())
+    count, weight, score, events = (
+        np.concatenate([getattr(one.bins, name) for one in problems]) for name in ("count", *OF_BINS)
     )
-    scale = np.repeat([one.share / one.bins.weight.sum() for one in held.values()], size)
-    part = np.repeat(list(held), size)
-    return count.astype(np.float64), scale * weight, scale, score, scale * residual, part
+    count = np.minimum(weight, MOST_SHOWN) if problems[0].weights.are_counts else count.astype(np.float64)
+    size = [one.bins.count.size for one in problems]
+    scale = np.repeat([one.share / one.bins.weight.sum() for one in problems], size)
+    residual = residual_of_sums(events, score, count)
+    return count, scale * weight, scale, score, scale * residual, np.repeat(list(held), size)
 
 
-def _placed(
-    prob: FloatArray, notion: Notion, problems: Sequence[BinnedProblem], scores: Iterable[FloatArray]
-) -> CellArray:
+def _placed(problem: SimplexProblem, notion: Notion, problems: Sequence[BinnedProblem]) -> CellArray:
     """Return the cell of each row and class, or -1, shape (n, K); problems without rows have no cells."""
+    prob = problem.prob
     if type(notion) is ClassWise and (edges := shared_edges(problems)) is not None:
         at = edges.index(prob.ravel()).reshape(prob.shape)
         at += edges.n_cells * np.arange(prob.shape[1])
         return at.astype(np.int32)
     of: CellArray = np.full(prob.shape, -1, dtype=np.int32)
     start = 0
-    for part, score, one in zip(notion.parts(prob), scores, problems, strict=True):
+    for part, one in zip(notion.parts(prob), problems, strict=True):
         if one.bins.count.any():
+            score = part.scores_of(problem.forecast).astype(np.float64, copy=False)
             part.put(of, start + one.bins.index(score))
-            start += len(one.bins)
+            start += one.bins.count.size
     return of
 
 
@@ -481,8 +483,8 @@ def _kept(
         return None
     else:
         rows = sums.kept.problem
-    prob = as_simplex(rows).prob
-    return prob, _placed(prob, notion, problems, (part.scores(prob) for part in notion.parts(prob)))
+    simplex = as_simplex(rows)
+    return simplex.prob, _placed(simplex, notion, problems)
 
 
 # Draws of the deviations of cells: by labels that the forecast draws, from rows drawn again, or at smoothed rates
@@ -514,11 +516,13 @@ def _events_by_row(
     problem: SimplexProblem, of: Sequence[CellArray], n_cells: Sequence[int], n_resamples: int, rng: np.random.Generator
 ) -> list[FloatArray]:
     """Draw the labels of each row, and sum the weights in the cells of each table, shape (n_resamples, n_cells)."""
-    found = [np.empty((n_resamples, size)) for size in n_cells]
+    if not of:  # rows that are read in batches have no weights to ask for
+        return []
+    found, weight = [np.empty((n_resamples, size)) for size in n_cells], problem.weight
     labels, first = labels_of(problem, n_resamples, rng), 0
-    for block in labels.blocks() if found else ():
+    for block in labels.blocks():
         for events, cell in zip(found, of, strict=True):
-            events[first : first + len(block)] = labels.sums_at(cell, block, problem.weight, events.shape[1])
+            events[first : first + len(block)] = labels.sums_at(cell, block, weight, events.shape[1])
         first += len(block)
     return found
 

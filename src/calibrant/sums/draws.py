@@ -109,8 +109,8 @@ MOST_NUMBERS = 1 << 25
 MOST_DRAWN = 2.0**63
 """Number of equal rows of which NumPy draws no labels any more."""
 
-DRAWN_TOGETHER = 1 << 16
-"""Labels that are drawn at a time, or numbers of equal rows: they stay in the processor's cache."""
+DRAWN_TOGETHER = 1 << 18
+"""Labels that are drawn at a time, or numbers of equal rows."""
 
 DRAWN_AT_ONCE = 1 << 12
 """Rows up to which resamples are drawn before they are asked for."""
