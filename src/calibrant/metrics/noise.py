@@ -212,16 +212,10 @@ def noise_of(
     """
     weights = problem.weights
     equal = 1.0 if weights.are_counts else weights.effective_rows / len(weights)
-    return [
-        Noise(
-            table,
-            deviations,
-            equal * table.count,
-            int(rng.integers(1 << 62)),
-            None if bootstrap is None else resampled_deviations(problem, table, bootstrap),
-        )
-        for table, deviations in zip(tables, consistent_deviations(problem, tables, n_resamples, rng), strict=True)
-    ]
+    drawn, seed = consistent_deviations(problem, tables, n_resamples, rng), int(rng.integers(1 << 62))
+    groups = [None if bootstrap is None else resampled_deviations(problem, table, bootstrap) for table in tables]
+    found = zip(tables, drawn, groups, strict=True)
+    return [Noise(table, deviations, equal * table.count, seed, of_groups) for table, deviations, of_groups in found]
 
 
 # Metrics that are measured anew: on labels drawn from the forecast, or on rows that are drawn
