@@ -230,32 +230,6 @@ def unwatched(draws: Iterable[IntArray], total: int) -> Iterable[IntArray]:
     return draws
 
 
-@dataclass(frozen=True, eq=False)
-class Redrawn:
-    """An error as a function of labels or counts: ``of`` a problem and the notion of its rows."""
-
-    of: Callable[[Problem, Notion], float]
-    simplex: SimplexProblem
-    notion: Notion
-
-    def with_draw(self, draw: IntArray) -> float:
-        """Return the error if these were the labels, or if so many of the rows had each label."""
-        return self.of(*with_labels(self.simplex, self.notion, draw))
-
-    def at(self, rows: IntArray) -> Redrawn:
-        """Return it for some rows, in their order."""
-        return Redrawn(self.of, self.simplex.taken(rows), _of_rows(self.notion, rows))
-
-    @property
-    def order(self) -> IntArray:
-        """Rows by the scores of the first problem, if all stand in it: each draw sorts them, and sorts them fast."""
-        rows = np.arange(self.simplex.size)
-        if named(type(self.notion)) is None:  # it may know the rows by their places
-            return rows
-        first = next(self.notion.split(self.simplex))
-        return np.argsort(first.score, kind="stable") if first.size == rows.size else rows
-
-
 def with_labels(simplex: SimplexProblem, notion: Notion, draw: IntArray) -> tuple[SimplexProblem, Notion]:
     """Return the rows with the labels of a draw of `labels_of`, and the notion of these rows."""
     rows, label, weight = drawn_rows(simplex, draw)
@@ -264,12 +238,25 @@ def with_labels(simplex: SimplexProblem, notion: Notion, draw: IntArray) -> tupl
     return replace(simplex.at(rows, Weights(weight)), label=label), _of_rows(notion, rows)
 
 
-def redrawn(error: Redrawn, n_resamples: int, rng: np.random.Generator, progress: Progress) -> FloatArray:
-    """Return an error on labels that the forecast drew, shape (n_resamples,)."""
-    order = error.order
-    ordered = error.at(order)
-    draws = progress(labels_of(error.simplex, n_resamples, rng), n_resamples)
-    return np.array([ordered.with_draw(draw[order]) for draw in draws])
+def redrawn(
+    error: Callable[[Problem, Notion], float],
+    simplex: SimplexProblem,
+    notion: Notion,
+    n_resamples: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> FloatArray:
+    """Return an error, of a problem and the notion of its rows, on labels that the forecast drew, shape (n_resamples,).
+
+    Rows stand in the order of the scores of the first problem, if all stand in it: each draw sorts them, and sorts them fast.
+    """
+    order = np.arange(simplex.size)
+    if named(type(notion)) is not None:  # another may know the rows by their places
+        first = next(notion.split(simplex))
+        order = np.argsort(first.score, kind="stable") if first.size == order.size else order
+    rows, own = simplex.taken(order), _of_rows(notion, order)
+    draws = progress(labels_of(simplex, n_resamples, rng), n_resamples)
+    return np.array([error(*with_labels(rows, own, draw[order])) for draw in draws])
 
 
 def _of_rows(notion: Notion, rows: IntArray) -> Notion:
@@ -393,8 +380,7 @@ class Residuals:
         def of(problem: Problem, notion: Notion) -> float:
             return error_through(problem, notion, self.lens, self.size)
 
-        anew = Redrawn(of, as_simplex(self.problem), self.notion)
-        return redrawn(anew, n_resamples, rng, progress)
+        return redrawn(of, as_simplex(self.problem), self.notion, n_resamples, rng, progress)
 
 
 # Squared calibration errors without their bias, and by how much the absence of each row changes them

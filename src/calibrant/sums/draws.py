@@ -252,10 +252,10 @@ class ConsistentLabels:
         at = np.arange(1, m * (n_cells + 1), n_cells + 1)[:, None]
         if self.times is None:
             at = at + cell.ravel()[draws + np.arange(0, n * n_classes, n_classes)]
-            values = np.broadcast_to(weight, (m, n)).ravel()
+            sums = np.bincount(at.ravel(), np.broadcast_to(weight, (m, n)).ravel(), m * (n_cells + 1))
         else:
-            at, values = at + cell.ravel(), draws.ravel()
-        return np.bincount(at.ravel(), values, m * (n_cells + 1)).reshape(m, -1)[:, 1:].astype(np.float64, copy=False)
+            sums = np.bincount((at + cell.ravel()).ravel(), draws.ravel(), m * (n_cells + 1))
+        return sums.reshape(m, -1)[:, 1:].astype(np.float64, copy=False)
 
 
 def labels_of(problem: SimplexProblem, n_resamples: int, rng: np.random.Generator) -> ConsistentLabels:

@@ -67,7 +67,7 @@ class Moments:
         low = np.floor(size)
         n = low + (rng.random((mu.size, n_resamples)) < (low + 1.0) * (size - low) / size)
         against = rng.binomial(n.astype(np.int64), np.minimum(mu[:, None] / n, 1.0)).T
-        return np.where(self.is_upper, self.rows - against, against)
+        return np.asarray(np.where(self.is_upper, self.rows - against, against), dtype=np.float64)
 
     def resampled(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
         """Draw sums of residuals of rows drawn with replacement, shape (n_resamples, n_cells), of cells that share no rows.
