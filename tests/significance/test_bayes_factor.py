@@ -92,8 +92,3 @@ def test_logits_are_forecasts_too():
     assert found.statistic == pytest.approx(bayes_factor_test(label, prob, n_resamples=9).statistic, rel=1e-9)
     far = bayes_factor_test(label, 1e4 * logit, input="logit", n_resamples=9)
     assert np.isfinite(far.statistic)
-
-
-def test_draws_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="n_resamples must be"):
-        bayes_factor_test([0, 1], [0.2, 0.7], n_resamples=0)

@@ -148,13 +148,3 @@ def test_of_a_table_the_top_label_is_tested():
     top = prob.argmax(axis=1)
     alone = cox_test((label == top).astype(int), prob.max(axis=1))
     assert cox_test(label, prob).statistic == pytest.approx(alone.statistic, rel=1e-9)
-
-
-def test_a_notion_of_several_problems_is_refused_with_a_hint():
-    with pytest.raises(ValueError, match=r"'class-wise' makes 3\. Test each: by_class\(cox_test"):
-        cox_test([0, 1, 2], np.eye(3), notion="class-wise")
-
-
-def test_other_parameters_are_refused():
-    with pytest.raises(ValueError, match="parameters must be one of 'both', 'intercept', 'slope'; got 'a'"):
-        cox_test([0, 1], [0.2, 0.7], parameters="a")

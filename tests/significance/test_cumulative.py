@@ -113,22 +113,6 @@ def test_without_variance_a_warning_says_what_the_statistic_is(test, y, statisti
 
 
 @EACH
-def test_a_notion_of_several_problems_is_refused_with_the_way_to_go(test):
-    prob = np.full((4, 3), 1 / 3)
-    message = rf"'class-wise' makes 3\. Test each: by_class\({test.__name__}, y_true, y_prob, notion='class-wise'\)"
-    with pytest.raises(ValueError, match=message):
-        test([0, 1, 2, 0], prob, notion="class-wise")
-
-
-@EACH
-def test_a_number_of_draws_that_is_none_is_refused(test):
-    with pytest.raises(ValueError, match="n_resamples must be a whole number, at least 1; got 0"):
-        test([0, 1], [0.2, 0.7], n_resamples=0)
-    with pytest.raises(TypeError, match=r"n_resamples must be a whole number, at least 1; got 0\.5"):
-        test([0, 1], [0.2, 0.7], n_resamples=0.5)
-
-
-@EACH
 def test_of_rows_in_batches_statistic_and_pvalue_have_limits_that_hold_those_of_the_rows(test, monkeypatch):
     monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
     rng = np.random.default_rng(6)

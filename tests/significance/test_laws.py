@@ -11,7 +11,17 @@ from strategies import columns
 from calibrant import paired_test
 from calibrant._core.registry import entries
 from calibrant.exceptions import CalibrationWarning
-from calibrant.significance import TestResult
+from calibrant.significance import (
+    TestResult,
+    bayes_factor_test,
+    by_class,
+    by_group,
+    cox_test,
+    kolmogorov_smirnov_test,
+    kuiper_test,
+    paired_difference,
+    resampling_test,
+)
 
 OPTIONS = {name: {"n_resamples": 19} for name in ("bayes-factor", "resampling", "equivalence", "kernel")}
 OPTIONS |= {name: {"n_resamples": None} for name in ("hosmer-lemeshow", "pearson")}
@@ -132,3 +142,58 @@ def test_effect_statistic_and_sides_of_a_paired_test_have_one_sign(metric):
             assert sign * (found["less"].pvalue - found["greater"].pvalue) > 0.5
         signs.add(sign)
     assert signs in ({-1.0, 1.0}, {0.0})
+
+
+# What is refused: the call, the kind of error, and its words
+
+ONE, A, B, HALVES = [0, 1], [0.2, 0.7], [0.3, 0.8], np.full((2, 2), 0.5)
+LABELS = np.array([1, "a"], dtype=object)
+DRAWS = "n_resamples must be a whole number, at least 1; got"
+NORMS = (kolmogorov_smirnov_test, kuiper_test)
+REFUSALS = [
+    (lambda: paired_test(ONE, HALVES, np.full((2, 3), 1 / 3)), ValueError, r"one shape; got \(2, 2\) and \(2, 3\)"),
+    (lambda: paired_test(ONE, A, B, alternative="better"), ValueError, "one of 'greater', .*; got 'better'"),
+    (lambda: paired_test(ONE, A, B, metric=no_number), ValueError, "metric must be a number on both forecasts"),
+    (
+        lambda: paired_test(ONE, HALVES, HALVES, y_true_b=["no", "yes"]),
+        ValueError,
+        r"same classes; got \[0, 1\] and \['no'",
+    ),
+    (lambda: paired_test(ONE, A, B, level=5), ValueError, "level must be"),
+    (lambda: paired_difference(ONE, A, B, metric="ece", n_resamples=1), ValueError, "at least 2 for .*; got 1"),
+    (lambda: bayes_factor_test(ONE, A, n_resamples=0), ValueError, DRAWS),
+    (lambda: cox_test(ONE, A, parameters="a"), ValueError, "parameters must be one of 'both', .*; got 'a'"),
+    (lambda: by_class(cox_test, ONE, A, method="sidak"), ValueError, "method must be one of 'holm', .*; got 'sidak'"),
+    (
+        lambda: by_group(cox_test, ONE, A, [1, 1, 2]),
+        ValueError,
+        "groups must have one entry a row of y_prob; got 3 for 2",
+    ),
+    (lambda: by_group(cox_test, ONE, A, LABELS), TypeError, "groups must hold labels of one kind; got number and text"),
+    (lambda: by_group(cox_test, ONE, A, [[1, 2], [1, 2]]), ValueError, "groups must have one dimension"),
+    (lambda: resampling_test(ONE, A, metric="ecee"), ValueError, "Did you mean"),
+    (lambda: resampling_test(ONE, A, metric=3), TypeError, "metric must be a name or a function"),
+    (
+        lambda: resampling_test(ONE, A, metric=no_number),
+        ValueError,
+        "metric must be a number on the data; no_number is nan",
+    ),
+    (lambda: resampling_test(ONE, A, n_resamples=0), ValueError, DRAWS),
+    (lambda: resampling_test(ONE, A, n_resamples=True), TypeError, DRAWS),
+    *[(partial(test, ONE, A, n_resamples=0), ValueError, DRAWS) for test in NORMS],
+    *[(partial(test, ONE, A, n_resamples=0.5), TypeError, DRAWS) for test in NORMS],
+    *[
+        (partial(test, [0, 1, 2], np.eye(3), notion="class-wise"), ValueError, f"makes 3. .*by_class.{test.__name__},")
+        for test in (cox_test, *NORMS)
+    ],
+]
+
+
+def no_number(y, p):
+    return float("nan")
+
+
+@pytest.mark.parametrize(("call", "error", "words"), REFUSALS)
+def test_what_makes_no_sense_is_refused_in_words(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

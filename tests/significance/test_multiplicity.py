@@ -103,17 +103,6 @@ def test_of_calibrated_groups_any_is_rejected_as_seldom_as_the_level_says(method
     assert np.mean(alarms) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def test_what_makes_no_sense_is_refused():
-    with pytest.raises(ValueError, match=r"method must be one of 'holm', .*; got 'sidak'"):
-        by_class(spiegelhalter_test, [0, 1], [0.2, 0.7], method="sidak")
-    with pytest.raises(ValueError, match="groups must have one entry a row of y_prob; got 3 for 2"):
-        by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], [1, 1, 2])
-    with pytest.raises(TypeError, match="groups must hold labels of one kind; got number and text"):
-        by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], np.array([1, "a"], dtype=object))
-    with pytest.raises(ValueError, match="groups must have one dimension"):
-        by_group(spiegelhalter_test, [0, 1], [0.2, 0.7], [[1, 2], [1, 2]])
-
-
 @pytest.mark.parametrize("method", ["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"])
 def test_a_level_that_the_draws_cannot_reach_is_refused_with_the_number_that_can(method):
     p = np.random.default_rng(0).random(400)

@@ -111,7 +111,8 @@ def test_each_row_is_drawn_from_its_own_forecast():
 @pytest.mark.usefixtures("path")
 def test_a_draw_on_the_edge_goes_to_the_class_above_it():
     labels = ConsistentLabels(np.array([[0.0, 0.25, 0.75]] * 3), 1, np.random.default_rng(0))
-    assert labels._draw(np.array([0.0, 0.25, np.nextafter(0.25, 0)])).tolist() == [1, 2, 1]
+    u, cumulative = np.array([[0.0, 0.25, np.nextafter(0.25, 0)]]), labels.prob.cumsum(axis=1)
+    assert labels._labels(cumulative, u).tolist() == [[1, 2, 1]]
 
 
 @pytest.mark.usefixtures("path")
@@ -122,12 +123,22 @@ def test_rows_that_sum_nearly_to_one_are_drawn_within_the_columns():
         assert labels.max() <= 2
 
 
-@pytest.mark.usefixtures("path")
 def test_sums_at_are_the_weights_of_the_labels_in_each_cell():
     cell = np.array([[0, -1], [1, 0], [-1, 1], [2, 2]], dtype=np.int32)
-    labels = ConsistentLabels(np.full((4, 2), 0.5), 1, np.random.default_rng(9))
-    sums = labels.sums_at(cell, np.array([0, 1, 0, 1]), np.array([1.0, 2.0, 4.0, 8.0]), 4)
-    assert sums.tolist() == [3.0, 0.0, 8.0, 0.0]
+    weight, draws = np.array([1.0, 2.0, 4.0, 8.0]), np.array([[0, 1, 0, 1], [1, 0, 1, 0]])
+    labels = ConsistentLabels(np.full((4, 2), 0.5), 2, np.random.default_rng(9))
+    assert labels.sums_at(cell, draws, weight, 4).tolist() == [[3.0, 0.0, 8.0, 0.0], [0.0, 6.0, 8.0, 0.0]]
+    counted = ConsistentLabels(np.full((4, 2), 0.5), 2, np.random.default_rng(9), times=weight)
+    of_each = weight[None, :, None] * (draws[:, :, None] == np.arange(2))
+    assert counted.sums_at(cell, of_each, weight, 4).tolist() == [[3.0, 0.0, 8.0, 0.0], [0.0, 6.0, 8.0, 0.0]]
+
+
+def test_of_equal_rows_all_get_a_label_and_each_as_often_as_foretold():
+    prob, times = np.array([[0.2, 0.3, 0.5], [0.0, 1.0, 0.0]]), np.array([40.0, 7.0])
+    counts = np.array(list(ConsistentLabels(prob, 4000, np.random.default_rng(3), times)))
+    assert (counts.sum(axis=2) == times).all()
+    assert (counts[:, 1] == [0, 7, 0]).all()
+    assert (np.abs(counts[:, 0].mean(axis=0) - 40 * prob[0]) < 4 * np.sqrt(40 * prob[0] * (1 - prob[0]) / 4000)).all()
 
 
 def test_compiled_and_plain_draws_are_the_same(monkeypatch):
@@ -136,17 +147,6 @@ def test_compiled_and_plain_draws_are_the_same(monkeypatch):
     plain = np.array(list(ConsistentLabels(prob, 5, as_rng(1))))
     monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
     np.testing.assert_array_equal(np.array(list(ConsistentLabels(prob, 5, as_rng(1)))), plain)
-
-
-def test_events_of_all_draws_are_those_of_one_after_the_other(monkeypatch):
-    rng = np.random.default_rng(0)
-    prob, cell = rng.dirichlet(np.ones(5), 300), rng.integers(-1, 7, (300, 5)).astype(np.int32)
-    expected = [
-        np.bincount(cell[np.arange(300), label] + 1, minlength=8)[1:] for label in ConsistentLabels(prob, 6, as_rng(1))
-    ]
-    np.testing.assert_array_equal(ConsistentLabels(prob, 6, as_rng(1)).events(cell, 7), expected)
-    monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
-    np.testing.assert_array_equal(ConsistentLabels(prob, 6, as_rng(1)).events(cell, 7), expected)
 
 
 def test_a_seed_makes_the_same_draws():

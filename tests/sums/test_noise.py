@@ -2,18 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from calibrant import EqualMass, EqualWidth, assess
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.metrics import estimate as uncertainty
-from calibrant.metrics.estimate import cells, consistent_deviations
+from calibrant.metrics.estimate import _events_by_cell, cells, consistent_deviations
 from calibrant.metrics.kinds import metric_named
 from calibrant.notions import Binary, ClassWise, Flattened, Notion, Part, ThresholdedClassWise, TopKConfidence, TopLabel
 from calibrant.sums import Plan, scan
-from calibrant.sums.draws import ConsistentLabels
-from calibrant.sums.noise import Mixture, Moments, Together
+from calibrant.sums.noise import Moments
 
 DRAWS = 4000
 PLAN = Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True)
@@ -33,63 +31,22 @@ def drawn(problem, notion, binning, *, by_sums, seed=0, draws=DRAWS, monkeypatch
     """Table and deviations, by rows or from sums."""
     monkeypatch.setattr(uncertainty, "MOST_BY_ROW", 0 if by_sums else problem.size)
     table = cells(problem, notion, binning).held
-    labels = ConsistentLabels(problem.prob, draws, np.random.default_rng(seed))
     assert (table.moments is not None) == by_sums
-    return table, consistent_deviations(problem, [table], labels, labels)[0]
+    return table, consistent_deviations(problem, [table], draws, np.random.default_rng(seed))[0]
 
 
 # The law of one cell
 
 
-@pytest.mark.parametrize(
-    ("size", "mu"),
-    [(5, 1.0), (5, 4.5), (1, 0.3), (100_000, 3.0), (1000, 39.0), (100, 95.0), (3, 3.0), (50_000, 49_990.0)],
-)
-def test_quantiles_of_few_events_are_those_of_the_binomial_law(size, mu):
-    levels = (np.arange(999) + 0.5) / 999
-    found = Mixture(np.array([mu]), np.array([float(size)])).quantiles(levels[None])[0]
-    np.testing.assert_array_equal(found, binom.ppf(levels, size, mu / size))
-
-
-@pytest.mark.parametrize("rest", [1e-7, 1e-5, 1e-4])
-@pytest.mark.parametrize("extra", [(), (0.3,), (0.5, 0.5), (0.9,)])
-def test_cells_of_rows_near_0_and_near_1_vary_as_these_rows_do(rest, extra, monkeypatch):
-    score = np.concatenate([np.full(2600, rest), np.full(2400, 1.0 - rest), extra])
-    problem = problem_of(np.column_stack([1.0 - score, score]))
-    _, by_sums = drawn(problem, Binary(), EqualWidth(1), by_sums=True, monkeypatch=monkeypatch)
-    events = by_sums[:, 0] * score.size + score.sum()
-    np.testing.assert_allclose(events, np.rint(events), rtol=0, atol=1e-6)
-    variance = score @ (1.0 - score)
-    error = np.sqrt((variance + variance**2) / DRAWS)
-    assert abs(events.mean() - score.sum()) < 5 * np.sqrt(variance / DRAWS)
-    assert abs(np.mean((events - score.sum()) ** 2) - variance) < 5 * error
-    _, by_row = drawn(problem, Binary(), EqualWidth(1), by_sums=False, draws=400, monkeypatch=monkeypatch)
-    assert abs(np.abs(by_row).mean() - np.abs(by_sums).mean()) < 5 * np.sqrt(variance / 400) / score.size
-
-
-def test_no_other_cells_are_steady():
-    problem = problem_of(softmax(np.random.default_rng(0).normal(0.0, 3.0, (5000, 3))))
-    for notion, binning in ((ClassWise(), EqualWidth(15)), (TopLabel(), EqualMass(10)), (Flattened(), EqualWidth(1))):
-        moments = Moments.of(scan(problem, Plan.of_cells([(notion, binning)], noise=True)).cells[0])
-        assert moments.steady[0].size == 0
-
-
-@pytest.mark.parametrize(("size", "mu"), [(1000, 45.0), (300, 100.0), (1_000_000, 100_000.0)])
-def test_quantiles_of_many_events_are_nearer_to_those_of_the_binomial_law_than_one_event(size, mu):
-    levels = (np.arange(999) + 0.5) / 999
-    found = Mixture(np.array([mu]), np.array([float(size)])).quantiles(levels[None])[0]
-    assert np.abs(found - binom.ppf(levels, size, mu / size)).max() < 0.52  # the law is whole, and these are not
-
-
 @pytest.mark.parametrize(("size", "mu"), [(2.6, 1.4), (1.2, 0.4), (7.5, 2.0), (900.5, 400.0)])
 def test_a_number_of_rows_that_is_not_whole_has_its_mean_and_variance(size, mu):
-    law, variance = Mixture(np.array([mu]), np.array([size])), mu - mu**2 / size
-    events = law.drawn(200_000, np.random.default_rng(0))
-    assert abs(events.mean() - mu) < 4 * np.sqrt(variance / 200_000)
-    assert events.var() == pytest.approx(variance, rel=0.015)
-    even = law.quantiles((np.arange(100_000)[None] + 0.5) / 100_000)
-    assert even.mean() == pytest.approx(mu, rel=1e-3)
-    assert even.var() == pytest.approx(variance, rel=2e-3)
+    """A binomial law of ``size`` rows, of which the sum of squares mu² / size is known."""
+    variance = mu - mu**2 / size
+    row = np.array([[1000], [0]]), np.array([[mu], [0.0]]), np.array([[mu**2 / size], [0.0]])
+    for is_upper, mean in ((False, mu), (True, 1000 - mu)):
+        events = Moments(*row, np.array([is_upper])).events(200_000, np.random.default_rng(0))
+        assert abs(events.mean() - mean) < 4 * np.sqrt(variance / 200_000)
+        assert events.var() == pytest.approx(variance, rel=0.015)
 
 
 def test_cells_have_the_mean_and_the_variance_of_their_rows(monkeypatch):
@@ -104,17 +61,6 @@ def test_cells_have_the_mean_and_the_variance_of_their_rows(monkeypatch):
 
 
 # Cells that share rows
-
-
-def test_two_classes_are_mirror_images(monkeypatch):
-    p = RNG.beta(0.5, 20, 6000)
-    table, noise = drawn(
-        problem_of(np.column_stack([1 - p, p])), ClassWise(), EqualWidth(15), by_sums=True, monkeypatch=monkeypatch
-    )
-    low, high = (noise[:, table.part == part] for part in (0, 1))
-    apart = np.abs(low + high[:, ::-1]) * 2 * 6000  # in events
-    assert apart.max() < 1.01
-    assert np.mean(apart > 0.01) < 0.01
 
 
 @pytest.mark.parametrize(
@@ -153,7 +99,7 @@ def test_entries_without_a_cell_have_none_where_empty_cells_are_left_out(monkeyp
     table = cells(problem_of(prob), notion, EqualWidth(5))
     assert not table.count[0]
     assert table.count[-1]
-    for of, kept in ((table.held.of, prob), (table.held.together.of, table.together.prob)):
+    for of, kept in ((table.held.of, prob), table.held.kept[::-1]):
         np.testing.assert_array_equal(of >= 0, kept >= 0.5)
 
 
@@ -163,9 +109,9 @@ def test_a_draw_exceeds_all_of_nineteen_others_once_in_twenty():
     sums = scan(problem, PLAN)
     table = cells(problem, ClassWise(), EqualWidth(15), sums)
     moments, rng, exceeded = Moments.of(sums.cells[0]), np.random.default_rng(0), 0
-    together = Together(sums.kept.problem.prob, table.of, np.ones(400))
+    kept = sums.kept.problem.prob, table.of
     for _ in range(1000):
-        apart = np.concatenate([moments.events_together(together, n, rng) for n in (1, 19)]) - table.expected
+        apart = np.concatenate([_events_by_cell(moments, kept, n, rng) for n in (1, 19)]) - table.expected
         largest = np.abs(apart / np.maximum(table.count, 1)).max(axis=1)
         exceeded += largest[0] > largest[1:].max()
     assert abs(exceeded / 1000 - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 1000)
@@ -318,22 +264,8 @@ def test_merged_sums_have_the_noise_of_all_rows():
     found = []
     for sums in (scan(problem, PLAN), parts[0] + parts[1] + parts[2]):
         table = cells(problem, ClassWise(), EqualWidth(15), sums)
-        found.append(table.moments.events_together(table.together, 20, np.random.default_rng(0)))
+        found.append(_events_by_cell(table.moments, table.kept, 20, np.random.default_rng(0)))
     np.testing.assert_allclose(*found, rtol=1e-10)
-
-
-def test_cells_beyond_number_are_ordered_by_labels_alone(monkeypatch):
-    monkeypatch.setattr("calibrant.sums.noise.MOST_CELLS", 3)
-    monkeypatch.setattr(Together, "scores", None)
-    table, noise = drawn(
-        problem_of(RNG.dirichlet(np.ones(4), 5000)),
-        ClassWise(),
-        EqualWidth(3),
-        by_sums=True,
-        draws=50,
-        monkeypatch=monkeypatch,
-    )
-    assert noise.shape == (50, table.weight.size)
 
 
 def test_problems_without_strata_have_no_moments():

@@ -119,7 +119,8 @@ class Record:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray) and value.flags.writeable:
-                object.__setattr__(self, name, read_only(value))
+                object.__setattr__(self, name, view := value.view())
+                view.setflags(write=False)
 
 
 class Result(Record):

@@ -143,7 +143,7 @@ class Shift(NamedTuple):
         """Compare the sums of the bins; each weight is worth so many independent rows."""
         at = np.repeat(np.arange(len(parts)), [len(bins) for bins in parts])
         weight, scores, events, count = (
-            np.concatenate([[], *(getattr(bins, name) for bins in parts)])
+            np.concatenate([[], *[getattr(bins, name) for bins in parts]])
             for name in ("weight", "score_sum", "outcome_sum", "count")
         )
         add = partial(np.bincount, at, minlength=len(parts))

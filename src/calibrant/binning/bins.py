@@ -685,12 +685,15 @@ NUMBERED = re.compile(r"(.*[^-_ ])[-_ ]([0-9]+)")
 def as_binning(binning: int | str | Binning) -> Binning:
     """Return the binning; a number n means ``EqualWidth(n)``, a word the registered one, "equal-mass-20" that of 20 bins."""
     if type(binning) is int:
-        return EqualWidth(binning)
+        return _even(binning)
     no_class("binning", binning, wanted="a number, a word or a Binning")
     if isinstance(binning, str):
         found: Binning = of_word("binning", binning)
         return found
     return binning if isinstance(binning, Binning) else EqualWidth(binning)
+
+
+_even = lru_cache(EqualWidth)
 
 
 def of_word(kind: Kind, word: str) -> Any:

@@ -19,7 +19,7 @@ from calibrant._core.rows import BinaryProblem, IntArray, as_simplex
 from calibrant.binning import Binning, EqualWidth
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import Norm, NormOfBins, as_norm
-from calibrant.metrics.estimate import Cells, cells, consistent_deviations, labels_drawn
+from calibrant.metrics.estimate import Cells, cells, consistent_deviations
 from calibrant.notions import Notion, as_notion
 from calibrant.sums.draws import Rng, as_rng
 
@@ -152,8 +152,7 @@ def bin_sweep(
     value = np.array([error(table.deviation[None])[0] for error, table in zip(sizes, tables, strict=True)])
     noise, step = np.empty((n_resamples, len(cuts))), max(1, MOST_CELLS // fine.weight.size)
     for first in range(0, n_resamples, step):
-        labels = labels_drawn(simplex, [fine], min(step, n_resamples - first), generator)
-        (drawn,) = consistent_deviations(simplex, [fine], labels, labels)
+        (drawn,) = consistent_deviations(simplex, [fine], min(step, n_resamples - first), generator)
         for number, (error, start) in enumerate(zip(sizes, starts, strict=True)):
             noise[first : first + len(drawn), number] = error(np.add.reduceat(drawn, start, axis=1))
     lower, upper = np.quantile(noise, [level / 2.0, 1.0 - level / 2.0], axis=0)

@@ -20,7 +20,7 @@ from calibrant.binning import Binning, as_binning
 from calibrant.curves.bin_sweep import NAMES, name_of
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins, gap
-from calibrant.metrics.estimate import cells, consistent_deviations, labels_drawn
+from calibrant.metrics.estimate import cells, consistent_deviations
 from calibrant.metrics.noise import with_labels
 from calibrant.notions import Notion, WithinGroups, as_notion
 from calibrant.sums.draws import Rng, as_rng, labels_of
@@ -170,8 +170,7 @@ def _gaps_redrawn(
     total[[part for part, _ in parts]] = 0.0
     step = max(1, MOST_CELLS // table.weight.size)
     for first in range(0, n_resamples, step):
-        labels = labels_drawn(problem, [table], min(step, n_resamples - first), rng)
-        (deviations,) = consistent_deviations(problem, [table], labels, labels)
+        (deviations,) = consistent_deviations(problem, [table], min(step, n_resamples - first), rng)
         for part, held in parts:
             weight = table.weight[held]
             gaps = np.abs(deviations[:, held] / weight)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -26,7 +27,7 @@ from calibrant.binning import Bins
 from calibrant.binning.bins import Ordered
 from calibrant.lenses import BinView, Size, View
 from calibrant.sums import BinnedProblem
-from calibrant.sums.sums import CellProblem
+from calibrant.sums.sums import OF_BINS, CellProblem
 
 # The exact two-sided binomial test of many probabilities against the same counts
 
@@ -502,7 +503,7 @@ class NormOfBins(Size):
         """Whether it is an average; a largest gap is that of the emptiest bin."""
         return self._of_gaps is not maximum
 
-    @property
+    @cached_property
     def _of_gaps(self) -> Norm:
         """The norm as one of gaps, which may be squared first."""
         if self.loss is squared_gap or self.is_debiased:
@@ -521,9 +522,11 @@ class NormOfBins(Size):
 
     def _of_bins(self, problems: Sequence[BinnedProblem]) -> float:
         """Return the norm of a loss that needs no rows."""
-        loss = cast(LossOfSums, self.loss)
-        value = self._norm_of([(one.share, one.bins, loss(one, one.bins)) for one in problems])
-        if all(one.open is None for one in problems):
+        every = (np.concatenate([getattr(one.bins, name) for one in problems]) for name in ("count", *OF_BINS))
+        loss = cast(LossOfSums, self.loss)(problems[0], Bins(problems[0].bins.partition, *every))
+        own = np.split(loss, np.cumsum([one.bins.count.size for one in problems])[:-1])
+        value = self._norm_of([(one.share, one.bins, values) for one, values in zip(problems, own, strict=True)])
+        if {one.open for one in problems} == {None}:
             return value
         if self.loss is not gap or self.norm is not l1 or self.across not in (None, l1):
             return Approximate(value, -np.inf, np.inf)

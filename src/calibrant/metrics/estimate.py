@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import ndtri
@@ -28,14 +28,15 @@ from calibrant._core.checks import refuse
 from calibrant._core.registry import named
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Binning
+from calibrant.binning.bins import MOST_SHOWN, residual_of_sums
 from calibrant.lenses import Lens, Size, View
 from calibrant.notions import ClassWise, Notion
 from calibrant.sums import BinnedProblem, Plan, Sums, scan
 from calibrant.sums.draws import MOST as MOST_KEPT
-from calibrant.sums.draws import MOST_DRAWN, Bootstrap, CellArray, ConsistentLabels, Labels, labels_of
-from calibrant.sums.noise import Moments, Together
+from calibrant.sums.draws import MOST_DRAWN, Bootstrap, CellArray, ConsistentLabels, labels_of
+from calibrant.sums.noise import Moments
 from calibrant.sums.reading import is_unread
-from calibrant.sums.sums import shared_edges
+from calibrant.sums.sums import OF_BINS, shared_edges
 
 POWER = 0.8
 """How often the test finds an error that is called detectable."""
@@ -149,7 +150,7 @@ class Law:
 
     ``truth`` (L,) are the sizes of true deviations, from 0 upward; ``sizes`` (L, m) those that would be observed, noise
     included; ``value`` is the size observed. The detectable error is of the shape that was seen: where the truths are of
-    another shape ``seen`` yields the size of the observed deviations times each step, and what would be observed (m,). They
+    another shape ``seen`` yields sizes of the observed deviations times steps (r,), and what would be observed (r, m). They
     are drawn until the error is detected. Where it is known how noise ``shifts`` (m,) the size of far larger deviations of
     that direction, the upper end is at least the value less a low quantile of these. The upper end takes the value for
     larger by the ``grain`` of one row.
@@ -158,7 +159,7 @@ class Law:
     value: float
     truth: FloatArray
     sizes: FloatArray
-    seen: Callable[[], Iterable[tuple[float, FloatArray]]] | None = None
+    seen: Callable[[], Iterable[tuple[FloatArray, FloatArray]]] | None = None
     shifts: FloatArray | None = None
     grain: float = 0.0
 
@@ -187,12 +188,12 @@ class Law:
     def detectable(self, level: float) -> float:
         """Truth that the test at a level finds four times in five."""
         critical, truth, quantiles = self._critical(level), [], []
-        for true, sizes in zip(self.truth, self.sizes, strict=True) if self.seen is None else self.seen():
+        for true, sizes in [(self.truth, self.sizes)] if self.seen is None else self.seen():
             truth.append(true)
-            quantiles.append(np.quantile(sizes, 1.0 - POWER))
-            if quantiles[-1] >= critical * ALMOST:
+            quantiles.append(np.quantile(sizes, 1.0 - POWER, axis=1))
+            if quantiles[-1].max() >= critical * ALMOST:
                 break
-        return _truth_with(np.maximum.accumulate(truth), np.array(quantiles), critical)
+        return _truth_with(np.maximum.accumulate(np.concatenate(truth)), np.concatenate(quantiles), critical)
 
     @property
     def _luck(self) -> float:
@@ -337,7 +338,8 @@ class Cells:
     Each cell has a ``count`` of rows, or of the equal rows that whole weights are, a weight (they sum to one), the
     ``expected`` sum of its weighted scores, a ``scale`` that turns weighted residuals into its deviation, that deviation, and
     the ``part`` of the notion whose it is. ``placed`` finds the cells of the rows. Of many rows there are the ``moments``, and
-    where one row stands in several cells kept rows show how these vary ``together``.
+    where one row stands in several cells the forecasts of ``kept`` rows and their cells, as in `of`: they show how these vary
+    together.
     """
 
     placed: Callable[[], CellArray]
@@ -348,7 +350,7 @@ class Cells:
     deviation: FloatArray
     part: IntArray
     moments: Moments | None = None
-    together: Together | None = None
+    kept: tuple[FloatArray, CellArray] | None = None
 
     @cached_property
     def of(self) -> CellArray:
@@ -373,7 +375,7 @@ class Cells:
             deviation=self.deviation[some],
             part=self.part[some],
             moments=self.moments.at(some),
-            together=None if self.together is None else replace(self.together, of=number[self.together.of]),
+            kept=None if self.kept is None else (self.kept[0], number[self.kept[1]]),
         )
 
     @property
@@ -399,7 +401,7 @@ class Cells:
             lambda deviations: [
                 view.look(deviations[:, rows] / w) for view, rows, w in zip(views, parts, weights, strict=True)
             ],
-            lambda seen: size.of_seen(views, weights, seen),
+            partial(size.of_seen, views, weights),
             shrinks=size.shrinks,
         )
 
@@ -411,15 +413,11 @@ class Cells:
 
 
 def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
-    """Whether noise is drawn from sums: equal rows are many, and are not known to the notions by their places.
-
-    Of many different rows that are several equal ones each labels are drawn by row where a row stands in several cells.
-    """
+    """Whether noise is drawn from sums: equal rows are many, and are not known to the notions by their places."""
     weights, is_streamed = problem.weights, is_unread(problem)
     if is_streamed and not weights.is_unit:
         return False
-    by_row = weights.repeat_rows and problem.size > MOST_BY_ROW
-    known = all(n.one_score_a_row or (named(type(n)) is not None and not by_row) for n in notions)
+    known = all(n.one_score_a_row or named(type(n)) is not None for n in notions)
     return known and (is_streamed or (weights.are_counts and MOST_BY_ROW < weights.total < MOST_DRAWN))
 
 
@@ -433,10 +431,10 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums 
     problems = known.of(*asked)
     held = {number: one for number, one in enumerate(problems) if one.bins.count.any()}
     return Cells(
-        lambda: _placed(problem.prob, notion, problems, (binary.score for binary in notion.split(problem))),
+        lambda: _placed(problem, notion, problems),
         *_columns(held),
         moments=Moments.of(list(held.values())) if by_sums else None,
-        together=_together(problem, notion, problems, known) if by_sums and not notion.one_score_a_row else None,
+        kept=_kept(problem, notion, problems, known) if by_sums and not notion.one_score_a_row else None,
     )
 
 
@@ -446,96 +444,111 @@ def _columns(
     """Return count, weight, scale, expected, deviation and part of the cells of problems with rows, by their numbers."""
     if not held:  # a notion that found no row to speak of: one cell without weight
         return (*np.zeros((5, 1)), np.zeros(1, dtype=np.intp))
-    bins, size = [one.shown for one in held.values()], [len(one.bins) for one in held.values()]
-    count, weight, score, residual = (
-        np.concatenate([getattr(one, name) for one in bins])
-        for name in ("count", "weight", "score_sum", "residual_sum")
+    problems = list(held.values())
+    count, weight, score, events = (
+        np.concatenate([getattr(one.bins, name) for one in problems]) for name in ("count", *OF_BINS)
     )
-    scale = np.repeat([one.share / one.bins.weight.sum() for one in held.values()], size)
-    part = np.repeat(list(held), size)
-    return count.astype(np.float64), scale * weight, scale, score, scale * residual, part
+    count = np.minimum(weight, MOST_SHOWN) if problems[0].weights.are_counts else count.astype(np.float64)
+    size = [one.bins.count.size for one in problems]
+    scale = np.repeat([one.share / one.bins.weight.sum() for one in problems], size)
+    residual = residual_of_sums(events, score, count)
+    return count, scale * weight, scale, score, scale * residual, np.repeat(list(held), size)
 
 
-def _placed(
-    prob: FloatArray, notion: Notion, problems: Sequence[BinnedProblem], scores: Iterable[FloatArray]
-) -> CellArray:
+def _placed(problem: SimplexProblem, notion: Notion, problems: Sequence[BinnedProblem]) -> CellArray:
     """Return the cell of each row and class, or -1, shape (n, K); problems without rows have no cells."""
+    prob = problem.prob
     if type(notion) is ClassWise and (edges := shared_edges(problems)) is not None:
         at = edges.index(prob.ravel()).reshape(prob.shape)
         at += edges.n_cells * np.arange(prob.shape[1])
         return at.astype(np.int32)
     of: CellArray = np.full(prob.shape, -1, dtype=np.int32)
     start = 0
-    for part, score, one in zip(notion.parts(prob), scores, problems, strict=True):
+    for part, one in zip(notion.parts(prob), problems, strict=True):
         if one.bins.count.any():
+            score = part.scores_of(problem.forecast).astype(np.float64, copy=False)
             part.put(of, start + one.bins.index(score))
-            start += len(one.bins)
+            start += one.bins.count.size
     return of
 
 
-def _together(
+def _kept(
     problem: SimplexProblem, notion: Notion, problems: Sequence[BinnedProblem], sums: Sums
-) -> Together | None:
-    """Return kept rows with their cells; of rows that stand for several equal ones all of them."""
+) -> tuple[FloatArray, CellArray] | None:
+    """Return the forecasts of kept rows, of weights that are counts of every so many-th of the equal rows, and their cells."""
     if problem.weights.repeat_rows:
-        scores = (binary.score for binary in notion.split(problem))
-        return Together(problem.prob, _placed(problem.prob, notion, problems, scores), problem.weight)
-    if sums.kept is None:
+        place = (np.arange(MOST_KEPT) + 0.5) / MOST_KEPT * problem.weights.total
+        rows: Problem = problem.taken(np.searchsorted(np.cumsum(problem.weight), place))
+    elif sums.kept is None:
         return None
-    prob = as_simplex(sums.kept.problem).prob
-    scores = (part.scores(prob) for part in notion.parts(prob))
-    return Together(prob, _placed(prob, notion, problems, scores), np.ones(len(prob)))
+    else:
+        rows = sums.kept.problem
+    simplex = as_simplex(rows)
+    return simplex.prob, _placed(simplex, notion, problems)
 
 
 # Draws of the deviations of cells: by labels that the forecast draws, from rows drawn again, or at smoothed rates
 
 
-Draws = Iterable[IntArray]
-
 BLOCK = 1 << 20
 """Rows times classes looked at together."""
 
 
-def labels_drawn(
-    problem: SimplexProblem, tables: Sequence[Cells], n_resamples: int, rng: np.random.Generator
-) -> Labels:
-    """Return labels that the forecast draws, of no row where the noise of all tables is drawn from sums."""
-    if all(table.moments is not None for table in tables):
-        return ConsistentLabels(np.empty((0, problem.classes.size)), n_resamples, rng)
-    return labels_of(problem, n_resamples, rng)
-
-
 def consistent_deviations(
-    problem: SimplexProblem, tables: Sequence[Cells], labels: Labels, draws: Draws
+    problem: SimplexProblem, tables: Sequence[Cells], n_resamples: int, rng: np.random.Generator
 ) -> list[FloatArray]:
-    """Deviations of labels that the forecast drew, shape (n_resamples, n_cells) for each table.
+    """Deviations of labels that the forecast draws, shape (n_resamples, n_cells) for each table.
 
     Those of tables with moments are drawn from these; the other tables share the draws of labels.
     """
-    consistent = [
-        np.empty((len(labels), table.weight.size))
-        if table.moments is None
-        else table.scale * (_events(table.moments, table.together, len(labels), labels.rng) - table.expected)
+    by_row = [table for table in tables if table.moments is None]
+    events = iter(
+        _events_by_row(problem, [table.of for table in by_row], [t.weight.size for t in by_row], n_resamples, rng)
+    )
+    found = (
+        next(events) if table.moments is None else _events_by_cell(table.moments, table.kept, n_resamples, rng)
         for table in tables
-    ]
-    by_row = [pair for pair in zip(tables, consistent, strict=True) if pair[0].moments is None]
-    for number, label in enumerate(draws if by_row else ()):
-        for table, deviations in by_row:
-            events = labels.sums_at(table.of, label, problem.weight, table.weight.size)
-            deviations[number] = table.scale * (events - table.expected)
-    return consistent
+    )
+    return [table.scale * (own - table.expected) for table, own in zip(tables, found, strict=True)]
 
 
-def _events(moments: Moments, together: Together | None, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Draw numbers of events from moments, of cells that share rows as they vary together."""
-    if together is None:
-        return moments.events(n_resamples, rng)
-    return moments.events_together(together, n_resamples, rng)
+def _events_by_row(
+    problem: SimplexProblem, of: Sequence[CellArray], n_cells: Sequence[int], n_resamples: int, rng: np.random.Generator
+) -> list[FloatArray]:
+    """Draw the labels of each row, and sum the weights in the cells of each table, shape (n_resamples, n_cells)."""
+    if not of:  # rows that are read in batches have no weights to ask for
+        return []
+    found, weight = [np.empty((n_resamples, size)) for size in n_cells], problem.weight
+    labels, first = labels_of(problem, n_resamples, rng), 0
+    for block in labels.blocks():
+        for events, cell in zip(found, of, strict=True):
+            events[first : first + len(block)] = labels.sums_at(cell, block, weight, events.shape[1])
+        first += len(block)
+    return found
+
+
+def _events_by_cell(
+    moments: Moments, kept: tuple[FloatArray, CellArray] | None, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw the number of events of each cell by itself.
+
+    Where one row stands in several cells the draws of each cell are arranged in the order of the numbers of events of labels
+    of the kept rows, so that cells vary together as theirs do (Iman and Conover 1982).
+    """
+    events = moments.events(n_resamples, rng)
+    if kept is None:
+        return events
+    labels = ConsistentLabels(kept[0], n_resamples, rng)
+    one_each, n_cells = np.ones(len(kept[0])), events.shape[1]
+    seen = np.concatenate([labels.sums_at(kept[1], block, one_each, n_cells) for block in labels.blocks()])
+    found = np.empty_like(events)
+    np.put_along_axis(found, np.argsort(seen + rng.random(seen.shape), axis=0), np.sort(events, axis=0), axis=0)
+    return found
 
 
 def resampled_deviations(problem: SimplexProblem, cells: Cells, bootstrap: Bootstrap) -> FloatArray:
     """Bootstrapped deviations about the observed ones, from moments where cells share no rows."""
-    if cells.moments is None or cells.together is not None:
+    if cells.moments is None or cells.kept is not None:
         return bootstrap_deviations(problem, cells, bootstrap)
     return cells.scale * cells.moments.resampled(bootstrap.n_resamples, bootstrap.rng) - cells.deviation
 

@@ -78,8 +78,7 @@ def canonical_estimate(
             f"[0, {highest:g}]. With so many classes choose a notion of single scores, such as 'class-wise'."
         )
         return Estimate(float(sizes(table.deviation[None])[0]), 0.0, highest)
-    labels = labels_of(simplex, resampling.n_resamples, resampling.rng)
-    (noise,) = noise_of(simplex, [table], labels, labels)
+    (noise,) = noise_of(simplex, [table], resampling.n_resamples, resampling.rng)
     return noise.law(sizes).estimate(resampling.level)
 
 

@@ -13,19 +13,18 @@ from functools import cached_property
 from math import exp
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.registry import named
 from calibrant._core.result import read_only
-from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
+from calibrant._core.rows import IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.lenses import Lens, Size
 from calibrant.metrics.estimate import (
     BEYOND,
+    BLOCK,
     Cells,
-    Draws,
     Estimate,
     Law,
     Resampling,
@@ -34,7 +33,6 @@ from calibrant.metrics.estimate import (
     cells,
     consistent_deviations,
     draws_from_sums,
-    labels_drawn,
     least_pvalue_of,
     pvalue_of,
     resampled_deviations,
@@ -42,98 +40,7 @@ from calibrant.metrics.estimate import (
 )
 from calibrant.notions import Notion, WithinGroups
 from calibrant.sums import BinnedProblem, RowScore, Sums, cells_of
-from calibrant.sums.draws import Bootstrap, Labels, drawn_rows, labels_of
-from calibrant.sums.noise import Mixture
-
-# Numbers of events of cells in which few occur, at one event rate after the other
-
-
-LevelArray = npt.NDArray[np.float32]
-SmallArray = npt.NDArray[np.int8]
-
-MOST = 60.0
-"""Expected events, or rows without one, up to which the probabilities of 0, 1, 2 ... are summed."""
-
-LEFT = 1e-8
-"""Probability of more events that is left out."""
-
-
-@dataclass(frozen=True, eq=False)
-class RareEvents:
-    """Cells of ``n`` rows, shape (n_cells,), and the ``level`` of each draw of their events, shape (n_cells, n_draws).
-
-    At an event rate a draw is the quantile of its level: where the rate rises events are added, and none is moved. It is
-    fastest where the cells in which most events occur come first.
-    """
-
-    n: FloatArray
-    level: LevelArray
-
-    @classmethod
-    def of(cls, events: FloatArray, n: FloatArray, rate: FloatArray, rng: np.random.Generator) -> RareEvents:
-        """Find levels at which these numbers of events, shape (n_cells, n_draws), are the quantiles at these rates."""
-        often = rate > 0.5
-        count = np.where(often[:, None], n[:, None] - events, events)
-        seldom = np.where(often, 1.0 - rate, rate)
-        many = n * seldom > MOST
-        below, width = _table(n, np.where(many, 0.0, seldom))
-        at = np.minimum(count, len(below) - 1).astype(np.intp), np.arange(n.size)[:, None]
-        level = width[at]
-        level *= rng.random(events.shape)
-        level += below[at]
-        mean, spread = (n * seldom)[many, None], np.sqrt(n * seldom * (1.0 - seldom))[many, None]
-        level[many] = np.clip(ndtr((count[many] - mean) / spread), LEFT, 1.0 - LEFT)
-        return cls(n, np.where(often[:, None], 1.0 - level, level).astype(np.float32))
-
-    def at(self, rate: FloatArray) -> FloatArray | SmallArray:
-        """Return the numbers of events at rates (n_cells,), shape (n_cells, n_draws); small whole ones where all are small."""
-        often, many = rate > 0.5, self.n * np.minimum(rate, 1.0 - rate) > MOST
-        found = _quantiles(self.n, np.where(often | many, 0.0, rate), self.level)
-        if not (often.any() or many.any()):
-            return found
-        events, mostly = found.astype(np.float64), np.flatnonzero(often & ~many)
-        below = np.float32(1.0) - self.level[mostly]
-        events[mostly] = self.n[mostly, None] - _quantiles(self.n[mostly], 1.0 - rate[mostly], below)
-        if many.any():
-            n, level = self.n[many], np.clip(self.level[many].astype(np.float64), LEFT, 1.0 - LEFT)
-            events[many] = np.clip(np.rint(Mixture(n * rate[many], n).quantiles(level)), 0.0, n[:, None])
-        return events
-
-
-def _table(n: FloatArray, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return for k = 0, 1, ... the probabilities of fewer than k events, and of k, shape (n_numbers, n_cells).
-
-    In the last row, and of cells in which so many events hardly occur, they are one but for what is left out, and zero.
-    """
-    terms = list(_terms(n, rate))
-    below, width = np.full((len(terms) + 1, n.size), 1.0 - LEFT), np.zeros((len(terms) + 1, n.size))
-    for at, k, fewer, reached in terms:
-        below[k, at], width[k, at] = fewer, reached - fewer
-    return below, width
-
-
-def _quantiles(n: FloatArray, rate: FloatArray, level: LevelArray) -> SmallArray:
-    """Return the numbers of events at levels (n_cells, n_draws); where `MOST` are expected they are below 128."""
-    found = np.zeros(level.shape, dtype=np.int8)
-    for at, _, _, reached in _terms(n, rate):
-        found[at] += (level[at] > reached[:, None].astype(np.float32)).view(np.int8)
-    return found
-
-
-def _terms(n: FloatArray, rate: FloatArray) -> Iterator[tuple[slice, int, FloatArray, FloatArray]]:
-    """Yield for k = 0, 1, ... the probabilities of fewer than k events and of at most k, of the first cells.
-
-    The last of them is the last one in which more events may occur.
-    """
-    odds, term = rate / (1.0 - rate), np.exp(n * np.log1p(-rate))
-    below, reached, k, size = np.zeros(n.size), term.copy(), 0, n.size
-    while size:
-        yield slice(0, size), k, below[:size], reached[:size]
-        term = term[:size] * np.maximum(n[:size] - k, 0.0) / (k + 1.0) * odds[:size]
-        below, reached, k = reached[:size], reached[:size] + term, k + 1
-        more: BoolArray = (1.0 - below > LEFT) & (n[:size] >= k)
-        size = int(np.flatnonzero(more)[-1]) + 1 if more.any() else 0
-
+from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of
 
 FEW_EVENTS = 0.5
 """Variance of the number of events of a cell, below which it is drawn as a number."""
@@ -202,98 +109,53 @@ class Noise:
         observed, drawn, resampled = (sizes.look(kind) for kind in (shape[None], self.consistent, bootstrap))
         value, size = float(sizes(self.cells.deviation[None])[0]), float(sizes.size(observed)[0])
 
-        def at(step: float) -> tuple[float, FloatArray]:
+        def at(step: float) -> tuple[FloatArray, FloatArray]:
             part = min(step, 1.0)
             true = [step * one for one in observed]
             noise = (np.sqrt(1.0 - part) * d + np.sqrt(part) * b for d, b in zip(drawn, resampled, strict=True))
-            return float(sizes.size(true)[0]), sizes.size([t + own for t, own in zip(true, noise, strict=True)])
+            return sizes.size(true), sizes.size([t + own for t, own in zip(true, noise, strict=True)])[None]
 
         found = _law_of(value, map(at, steps_for(size, sizes.size(drawn)).tolist()))
         return replace(found, shifts=_shifts(sizes, value, observed, resampled), grain=self._grain(sizes))
 
     def _by_rates(self, gaps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield each vector of gaps, as far as event rates stay in [0, 1], with the noise of events at these rates.
+        """Yield deviations (r, n_cells) of some of the gaps, cut to event rates in [0, 1], and their noise, (r, m, n_cells).
 
-        Where events are many the consistent noise is scaled, so that cells depend on each other as they do. Where they are
-        few their number matters, and each is kept or left out: noise of a wrong shape would misstate an absolute value.
+        Where events are many the consistent noise is scaled, so that cells depend on each other as they do. Where few are
+        expected or occurred their number matters, and it is drawn, at each rate from the same random numbers: noise of a wrong
+        shape would misstate an absolute value.
         """
-        cells, p = self.cells, self.cells.prob
-        draw = self._moving if cells.moments is None else self._at_levels
-        for now, noise in draw(np.clip(p + gaps, 0.0, 1.0)):
-            yield cells.weight * (now - p), noise
-
-    @cached_property
-    def _few(self) -> IntArray:
-        """Cells in which few events are expected or occurred."""
-        p = self.cells.prob
-        seen = np.clip(p + self.cells.gap, 0.0, 1.0)
-        return np.flatnonzero(self.rows * np.minimum(p * (1.0 - p), seen * (1.0 - seen)) < FEW_EVENTS)
-
-    def _events(self, few: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the rows of some cells (d,), at least one each, and the numbers of their events (n_resamples, d)."""
-        cells, n = self.cells, np.maximum(np.rint(self.rows[few]), 1.0)
-        held = np.where(cells.weight[few] > 0.0, cells.weight[few], 1.0)
-        return n, np.clip(np.rint(n * (cells.prob[few] + self.consistent[:, few] / held)), 0.0, n)
-
-    def _moving(self, rate: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield each vector of rates with noise; of few events some are left out, or others added, from rate to rate."""
-        rng, few, p = np.random.default_rng(self.seed), self._few, self.cells.prob
-        before, spread = p[few], p * (1.0 - p)
+        cells, weight, p = self.cells, self.cells.weight, self.cells.prob
+        seen = np.clip(p + cells.gap, 0.0, 1.0)
+        few = np.flatnonzero(self.rows * np.minimum(p * (1.0 - p), seen * (1.0 - seen)) < FEW_EVENTS)
+        spread = p * (1.0 - p)
         spread[few] = 1.0  # it may be 0, or too small to be divided by
-        n, events = self._events(few)
-        for now in rate:
-            noise = self.consistent * np.sqrt(now * (1.0 - now) / spread)
-            if few.size:
-                events, before = moved(events, n, before, now[few], rng), now[few]
-                noise[:, few] = self.cells.weight[few] * (events / n - before)
-            yield now, noise
-
-    @cached_property
-    def _levels(self) -> Levels:
-        """Cells of few events, with the level of each draw, and the noise of the others."""
-        p, few = self.cells.prob, self._few
-        few = few[np.argsort(-(self.rows * np.minimum(p, 1.0 - p))[few])]
-        n, events = self._events(few)
-        rare = RareEvents.of(np.ascontiguousarray(events.T), n, p[few], np.random.default_rng(self.seed))
-        many = np.setdiff1d(np.arange(p.size), few)
-        return Levels(few, rare, many, self.consistent.T[many])
-
-    def _at_levels(self, rate: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield the same with the noise of each cell in one piece; numbers of few events are quantiles."""
-        weight, p, levels = self.cells.weight, self.cells.prob, self._levels
-        few, many = levels.few, levels.many
-        factor, spread = (weight[few] / levels.rare.n)[:, None], p[many] * (1.0 - p[many])
-        for now in rate:
-            noise = np.empty((p.size, len(self.consistent)))
-            noise[many] = levels.of_many * np.sqrt(now[many] * (1.0 - now[many]) / spread)[:, None]
-            if few.size:
-                of_few = levels.rare.at(now[few]) * factor
-                of_few -= (weight * now)[few, None]
-                noise[few] = of_few
-            yield now, noise.T
+        n, shape = np.maximum(np.rint(self.rows[few]), 1.0)[:, None], (few.size, len(self.consistent))
+        step = max(1, BLOCK // self.consistent.size)
+        for some in (slice(first, first + step) for first in range(0, len(gaps), step)):
+            rates = np.clip(p + gaps[some], 0.0, 1.0)
+            noise = self.consistent * np.sqrt(rates * (1.0 - rates) / spread)[:, None]
+            for gap, rate, own in zip(gaps[some], rates, noise, strict=True) if few.size else ():
+                expected = rate[few, None]
+                if gap.any():
+                    events = np.random.default_rng(self.seed).binomial(n.astype(np.int64), expected, shape)
+                    own[:, few] = (weight[few, None] * (events / n - expected)).T
+                else:
+                    own[:, few] = self.consistent[:, few]
+            yield weight * (rates - p), noise
 
 
-@dataclass(frozen=True, eq=False)
-class Levels:
-    """The ``few`` cells with their ``rare`` events, and the ``many`` others with their noise, shape (d, n_resamples)."""
-
-    few: IntArray
-    rare: RareEvents
-    many: IntArray
-    of_many: FloatArray
-
-
-def _observed(sizes: Sizes, steps: Iterable[tuple[FloatArray, FloatArray]]) -> Iterator[tuple[float, FloatArray]]:
-    """Yield the size of true deviations, and the sizes of them with noise; each noise is overwritten."""
+def _observed(sizes: Sizes, steps: Iterable[tuple[FloatArray, FloatArray]]) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield the sizes of true deviations, and the sizes of them with noise; each noise is overwritten."""
     for true, noise in steps:
-        noise += true
-        yield float(sizes(true[None])[0]), sizes(noise)
+        noise += true[:, None]
+        yield sizes(true), sizes(noise.reshape(-1, true.shape[1])).reshape(len(true), -1)
 
 
-def _law_of(value: float, observed: Iterable[tuple[float, FloatArray]]) -> Law:
+def _law_of(value: float, observed: Iterable[tuple[FloatArray, FloatArray]]) -> Law:
     """Return the law of all steps."""
     truth, found = zip(*observed, strict=True)
-    return Law(value, np.maximum.accumulate(truth), np.array(found))
+    return Law(value, np.maximum.accumulate(np.concatenate(truth)), np.concatenate(found))
 
 
 def _shifts(sizes: Sizes, value: float, observed: Seen, resampled: Seen) -> FloatArray | None:
@@ -337,39 +199,23 @@ def possible(cells: Cells, rows: FloatArray) -> FloatArray:
     return np.where(rate < p, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
 
 
-def moved(
-    events: FloatArray, n: FloatArray, before: FloatArray, now: FloatArray, rng: np.random.Generator
-) -> FloatArray:
-    """Turn numbers of events among n rows at one rate into numbers at another: few are left out, or few others made events."""
-    falls = now < before
-    part = np.where(falls, now, now - before) / np.maximum(np.where(falls, before, 1.0 - before), 1e-300)
-    changed = rng.binomial(np.where(falls, events, n - events).astype(np.int64), np.clip(part, 0.0, 1.0))
-    return np.where(falls, changed, events + changed)
-
-
 def noise_of(
     problem: SimplexProblem,
     tables: Sequence[Cells],
-    labels: Labels,
-    draws: Draws,
+    n_resamples: int,
+    rng: np.random.Generator,
     bootstrap: Bootstrap | None = None,
 ) -> list[Noise]:
-    """Draw the noise of several tables of cells; ``draws`` iterates over ``labels``, and one draw serves all tables.
+    """Draw the noise of several tables of cells; one draw of labels serves all of them.
 
     With a ``bootstrap`` the cells are no bins but groups of neighbouring scores.
     """
     weights = problem.weights
     equal = 1.0 if weights.are_counts else weights.effective_rows / len(weights)
-    return [
-        Noise(
-            table,
-            deviations,
-            equal * table.count,
-            int(labels.rng.integers(1 << 62)),
-            None if bootstrap is None else resampled_deviations(problem, table, bootstrap),
-        )
-        for table, deviations in zip(tables, consistent_deviations(problem, tables, labels, draws), strict=True)
-    ]
+    drawn, seed = consistent_deviations(problem, tables, n_resamples, rng), int(rng.integers(1 << 62))
+    groups = [None if bootstrap is None else resampled_deviations(problem, table, bootstrap) for table in tables]
+    found = zip(tables, drawn, groups, strict=True)
+    return [Noise(table, deviations, equal * table.count, seed, of_groups) for table, deviations, of_groups in found]
 
 
 # Metrics that are measured anew: on labels drawn from the forecast, or on rows that are drawn
@@ -384,32 +230,6 @@ def unwatched(draws: Iterable[IntArray], total: int) -> Iterable[IntArray]:
     return draws
 
 
-@dataclass(frozen=True, eq=False)
-class Redrawn:
-    """An error as a function of labels or counts: ``of`` a problem and the notion of its rows."""
-
-    of: Callable[[Problem, Notion], float]
-    simplex: SimplexProblem
-    notion: Notion
-
-    def with_draw(self, draw: IntArray) -> float:
-        """Return the error if these were the labels, or if so many of the rows had each label."""
-        return self.of(*with_labels(self.simplex, self.notion, draw))
-
-    def at(self, rows: IntArray) -> Redrawn:
-        """Return it for some rows, in their order."""
-        return Redrawn(self.of, self.simplex.taken(rows), _of_rows(self.notion, rows))
-
-    @property
-    def order(self) -> IntArray:
-        """Rows by the scores of the first problem, if all stand in it: each draw sorts them, and sorts them fast."""
-        rows = np.arange(self.simplex.size)
-        if named(type(self.notion)) is None:  # it may know the rows by their places
-            return rows
-        first = next(self.notion.split(self.simplex))
-        return np.argsort(first.score, kind="stable") if first.size == rows.size else rows
-
-
 def with_labels(simplex: SimplexProblem, notion: Notion, draw: IntArray) -> tuple[SimplexProblem, Notion]:
     """Return the rows with the labels of a draw of `labels_of`, and the notion of these rows."""
     rows, label, weight = drawn_rows(simplex, draw)
@@ -418,12 +238,25 @@ def with_labels(simplex: SimplexProblem, notion: Notion, draw: IntArray) -> tupl
     return replace(simplex.at(rows, Weights(weight)), label=label), _of_rows(notion, rows)
 
 
-def redrawn(error: Redrawn, n_resamples: int, rng: np.random.Generator, progress: Progress) -> FloatArray:
-    """Return an error on labels that the forecast drew, shape (n_resamples,)."""
-    order = error.order
-    ordered = error.at(order)
-    draws = progress(labels_of(error.simplex, n_resamples, rng), n_resamples)
-    return np.array([ordered.with_draw(draw[order]) for draw in draws])
+def redrawn(
+    error: Callable[[Problem, Notion], float],
+    simplex: SimplexProblem,
+    notion: Notion,
+    n_resamples: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> FloatArray:
+    """Return an error, of a problem and the notion of its rows, on labels that the forecast drew, shape (n_resamples,).
+
+    Rows stand in the order of the scores of the first problem, if all stand in it: each draw sorts them, and sorts them fast.
+    """
+    order = np.arange(simplex.size)
+    if named(type(notion)) is not None:  # another may know the rows by their places
+        first = next(notion.split(simplex))
+        order = np.argsort(first.score, kind="stable") if first.size == order.size else order
+    rows, own = simplex.taken(order), _of_rows(notion, order)
+    draws = progress(labels_of(simplex, n_resamples, rng), n_resamples)
+    return np.array([error(*with_labels(rows, own, draw[order])) for draw in draws])
 
 
 def _of_rows(notion: Notion, rows: IntArray) -> Notion:
@@ -509,9 +342,8 @@ class Residuals:
             return self.value, self._redrawn(n_resamples, rng)
         simplex = as_simplex(self.problem)
         table = self.cells()
-        labels = labels_drawn(simplex, [table], n_resamples, rng)
         sizes = self.sizes(table)
-        (deviations,) = consistent_deviations(simplex, [table], labels, labels)
+        (deviations,) = consistent_deviations(simplex, [table], n_resamples, rng)
         return float(sizes(table.deviation[None])[0]), sizes(deviations)
 
     def bootstrapped(self, bootstrap: Bootstrap) -> FloatArray:
@@ -548,8 +380,7 @@ class Residuals:
         def of(problem: Problem, notion: Notion) -> float:
             return error_through(problem, notion, self.lens, self.size)
 
-        anew = Redrawn(of, as_simplex(self.problem), self.notion)
-        return redrawn(anew, n_resamples, rng, progress)
+        return redrawn(of, as_simplex(self.problem), self.notion, n_resamples, rng, progress)
 
 
 # Squared calibration errors without their bias, and by how much the absence of each row changes them
@@ -696,7 +527,5 @@ class Setting:
             pairs = sorted({seen.table for seen in fixed}, key=repr)
             if pairs:
                 tables = [cells(simplex, *pair, known).held for pair in pairs]
-                labels = labels_drawn(simplex, tables, n, rng)
-                draws = self.progress(labels, len(labels))
-                found = noise_of(simplex, tables, labels, draws, None if has_bins else self.bootstrap)
+                found = noise_of(simplex, tables, n, rng, None if has_bins else self.bootstrap)
                 self.noise.update(zip(pairs, found, strict=True))

@@ -387,8 +387,7 @@ class Detection:
         null = residuals.null(max(NULL_DRAWS, int(np.ceil(4.0 / self.level)) - 1), rng)[1]
         # Labels of the truth in the cells of the predictions: only where the labels come from is another.
         table = replace(residuals.cells(), moments=None)
-        labels = ConsistentLabels(rates, size, rng)
-        (deviations,) = consistent_deviations(replace(problem, forecast=Forecast(rates)), [table], labels, labels)
+        (deviations,) = consistent_deviations(replace(problem, forecast=Forecast(rates)), [table], size, rng)
         return sum(pvalue_of(value, null) <= self.level for value in residuals.sizes(table)(deviations).tolist())
 
 

@@ -26,7 +26,6 @@ from calibrant.binning import Binning
 from calibrant.metrics.estimate import (
     Sizes,
     consistent_deviations,
-    labels_drawn,
     resampled_deviations,
     smoothed_deviations,
 )
@@ -177,9 +176,11 @@ def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Ge
         hint="Pass a number of bins or EqualMass(10)",
     )
     simplex, table = as_simplex(residuals.problem), residuals.cells()
-    labels = labels_drawn(simplex, [table], n_resamples, rng)
     bootstrap = Bootstrap(simplex.weights, n_resamples, rng)
-    kinds = [*consistent_deviations(simplex, [table], labels, labels), resampled_deviations(simplex, table, bootstrap)]
+    kinds = [
+        *consistent_deviations(simplex, [table], n_resamples, rng),
+        resampled_deviations(simplex, table, bootstrap),
+    ]
     if residuals.lens.has_bins:
         kinds.append(smoothed_deviations(table, n_resamples, rng))
     sizes, seen = residuals.sizes(table), table.deviation[None]

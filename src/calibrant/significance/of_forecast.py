@@ -19,6 +19,7 @@ from calibrant._core.registry import declare
 from calibrant._core.result import frame
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, row_blocks
 from calibrant.binning import Binning, locate
+from calibrant.binning.bins import class_sums
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Recalibration, recalibration_of
 from calibrant.metrics import kernel
@@ -337,12 +338,8 @@ def _of_groups(
     sums = [np.bincount(of, simplex.weight * column, n_groups) for column in simplex.prob.T]
     expected = np.asarray(scale * np.column_stack(sums), dtype=np.float64)
 
-    def observed(label: IntArray) -> FloatArray:
-        rows, label, weight = draws.drawn_rows(simplex, label)
-        counts = np.bincount(of[rows] * n_classes + label, weight, n_groups * n_classes)
-        return np.asarray(scale * counts.reshape(n_groups, n_classes))
-
-    found = observed(simplex.label)
+    cell = of[:, None] * n_classes + np.arange(n_classes)
+    found = scale * class_sums(of, simplex.label, simplex.weight, expected.shape)
     null: KnownLaw | Draws
     statistic = chi_squared_statistic(found, expected)
     assumptions = (seen, INDEPENDENT, *simplex.weights.assumptions)
@@ -352,7 +349,9 @@ def _of_groups(
         warn_if_sparse(expected, cure)
     else:
         labels = labels_of(simplex, n_resamples, as_rng(rng))
-        null = label_draws(np.array([chi_squared_statistic(observed(label), expected) for label in labels]))
+        counts = (labels.sums_at(cell, block, simplex.weight, cell.max() + 1) for block in labels.blocks())
+        observed = (scale * row.reshape(expected.shape) for block in counts for row in block)
+        null = label_draws(np.array([chi_squared_statistic(one, expected) for one in observed]))
     pvalue = 0.0 if statistic == np.inf else float(null.sf(statistic))
     if statistic < np.inf and null.df == 0:
         pvalue = 1.0

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import require, source, whole
-from calibrant._core.result import Record, read_only
+from calibrant._core.result import Record
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, Weights
 from calibrant._core.threads import are_loaded
 from calibrant.binning import Bins
@@ -108,8 +108,8 @@ MOST_NUMBERS = 1 << 25
 MOST_DRAWN = 2.0**63
 """Number of equal rows of which NumPy draws no labels any more."""
 
-FEW_COPIES = 8
-"""Equal rows of each row, on average, up to which their labels are drawn one by one."""
+DRAWN_TOGETHER = 1 << 18
+"""Labels that are drawn at a time, or numbers of equal rows."""
 
 DRAWN_AT_ONCE = 1 << 12
 """Rows up to which resamples are drawn before they are asked for."""
@@ -188,7 +188,8 @@ class Bootstrap:
 class ConsistentLabels:
     """Labels drawn from the forecast itself, so that it is calibrated by construction; iterate for the draws.
 
-    (Consistency resampling: Bröcker and Smith 2007; Vaicenavicius et al. 2019, Algorithm 1.)
+    A draw is a label for each row, shape (n,); of rows that are ``times`` equal ones it is how many of these get each label,
+    shape (n, K). (Consistency resampling: Bröcker and Smith 2007; Vaicenavicius et al. 2019, Algorithm 1.)
 
     Parameters
     ----------
@@ -198,102 +199,67 @@ class ConsistentLabels:
         Draws.
     rng : numpy.random.Generator
         Source of randomness.
+    times : ndarray of shape (n,), optional
+        Numbers of equal rows.
     """
 
-    def __init__(self, prob: FloatArray, n_resamples: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, prob: FloatArray, n_resamples: int, rng: np.random.Generator, times: FloatArray | None = None
+    ) -> None:
+        if times is not None:
+            require_drawable(float(times.max()))
         self.prob, self.n_resamples, self.rng = prob, n_resamples, rng
+        self.times = None if times is None else times.astype(np.int64)
         least = min(KERNEL_PAYS_FROM, PAYS_WHEN_LOADED) if are_loaded() else KERNEL_PAYS_FROM
         self.compiled = prob.size * n_resamples >= least
 
-    @cached_property
-    def cumulative(self) -> FloatArray:
-        """Cumulative probabilities, shape (n, K); the last ones are 1."""
-        sums = np.cumsum(self.prob, axis=1)
-        sums /= sums[:, -1:]
-        return sums
-
     def __len__(self) -> int:
         return self.n_resamples
 
     def __iter__(self) -> Iterator[IntArray]:
-        return (self._draw(self.rng.random(len(self.prob))) for _ in range(self.n_resamples))
+        return (draw for block in self.blocks() for draw in block)
 
-    def _draw(self, u: FloatArray) -> IntArray:
+    def blocks(self) -> Iterator[IntArray]:
+        """Yield the draws, many at a time: shape (m, n), or of equal rows (m, n, K)."""
+        n, numbers = len(self.prob), len(self.prob) if self.times is None else self.prob.size
+        step = max(1, DRAWN_TOGETHER // max(1, numbers))
+        share = self.prob / self.prob.sum(axis=1, keepdims=True)
+        cumulative = np.cumsum(self.prob, axis=1)
+        cumulative /= cumulative[:, -1:]
+        for first in range(0, self.n_resamples, step):
+            shape = min(step, self.n_resamples - first), n
+            if self.times is None:
+                yield self._labels(cumulative, self.rng.random(shape))
+            else:
+                yield self.rng.multinomial(self.times, share, size=shape)
+
+    def _labels(self, cumulative: FloatArray, u: FloatArray) -> IntArray:
+        """Return the first class of each row whose cumulative probability exceeds u, shape (m, n)."""
         if self.compiled:
             from calibrant._kernels.sums import categorical
 
-            return categorical(self.cumulative, u)
-        label: IntArray = (self.cumulative[:, :-1] <= u[:, None]).sum(axis=1)
+            return categorical(cumulative, u)
+        label = np.zeros(u.shape, dtype=np.intp)
+        for reached in cumulative.T[:-1]:
+            label += reached <= u
         return label
 
-    def sums_at(self, cell: CellArray, label: IntArray, weight: FloatArray, n_cells: int) -> FloatArray:
-        """Sum weights over the rows of each cell ``cell[i, label[i]]``; -1 is no cell."""
-        if self.compiled:
-            from calibrant._kernels.sums import sums_at
-
-            return sums_at(cell, label, weight, n_cells)
+    def sums_at(self, cell: CellArray, draws: IntArray, weight: FloatArray, n_cells: int) -> FloatArray:
+        """Sum weights, or numbers of equal rows, over the cells ``cell[i, j]`` of a block of draws; -1 is no cell."""
+        m, (n, n_classes) = len(draws), cell.shape
         # One bin more than there are cells, at the front, takes the rows without a cell.
-        sums = np.bincount(cell[np.arange(label.size), label] + 1, weight, n_cells + 1)
-        return sums[1:].astype(np.float64, copy=False)
-
-    def events(self, cell: CellArray, n_cells: int) -> FloatArray:
-        """Count the rows of each cell ``cell[i, label[i]]`` in every draw, shape (n_resamples, n_cells)."""
-        if not self.compiled:
-            one_each = np.ones(len(self.prob))
-            return np.array([self.sums_at(cell, label, one_each, n_cells) for label in self])
-        from calibrant._kernels.sums import events_at
-
-        u, events = self.rng.random((self.n_resamples, len(self.prob))), np.zeros((n_cells, self.n_resamples))
-        # Kept rows cannot be written to: numba would compile another loop for what can, or is strided.
-        events_at(read_only(np.ascontiguousarray(self.prob)), cell, u, events)
-        return events.T
+        at = np.arange(1, m * (n_cells + 1), n_cells + 1)[:, None]
+        if self.times is None:
+            at = at + cell.ravel()[draws + np.arange(0, n * n_classes, n_classes)]
+            sums = np.bincount(at.ravel(), np.broadcast_to(weight, (m, n)).ravel(), m * (n_cells + 1))
+        else:
+            sums = np.bincount((at + cell.ravel()).ravel(), draws.ravel(), m * (n_cells + 1))
+        return sums.reshape(m, -1)[:, 1:].astype(np.float64, copy=False)
 
 
-class ConsistentCounts:
-    """How many of the equal rows that a whole weight stands for get each label; iterate for the draws, shape (n, K).
-
-    Parameters
-    ----------
-    prob : ndarray of shape (n, K)
-        The forecast.
-    weight : ndarray of shape (n,)
-        Numbers of rows.
-    n_resamples : int
-        Draws.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
-
-    def __init__(self, prob: FloatArray, weight: FloatArray, n_resamples: int, rng: np.random.Generator) -> None:
-        require_drawable(float(weight.max()))
-        self.prob, self.weight = prob / prob.sum(axis=1, keepdims=True), weight.astype(np.int64)
-        self.n_resamples, self.rng = n_resamples, rng
-
-    def __len__(self) -> int:
-        return self.n_resamples
-
-    def __iter__(self) -> Iterator[IntArray]:
-        n, n_classes = self.prob.shape
-        if float(self.weight.sum(dtype=np.float64)) > FEW_COPIES * n:
-            return (self.rng.multinomial(self.weight, self.prob) for _ in range(self.n_resamples))
-        first = np.repeat(np.arange(n) * n_classes, self.weight)  # of few copies their labels are drawn sooner
-        labels = ConsistentLabels(np.repeat(self.prob, self.weight, axis=0), self.n_resamples, self.rng)
-        return (np.bincount(first + label, minlength=n * n_classes).reshape(n, n_classes) for label in labels)
-
-    def sums_at(self, cell: CellArray, counts: IntArray, weight: FloatArray, n_cells: int) -> FloatArray:
-        """Sum counts over the entries of each cell ``cell[i, j]``; -1 is no cell."""
-        sums = np.bincount(cell.ravel() + 1, counts.ravel(), n_cells + 1)
-        return sums[1:].astype(np.float64, copy=False)
-
-
-Labels = ConsistentLabels | ConsistentCounts
-
-
-def labels_of(problem: SimplexProblem, n_resamples: int, rng: np.random.Generator) -> Labels:
+def labels_of(problem: SimplexProblem, n_resamples: int, rng: np.random.Generator) -> ConsistentLabels:
     """Return labels that the forecast draws, one for each row, with its weight, or for each of the equal rows that it is."""
-    if problem.weights.repeat_rows:
-        return ConsistentCounts(problem.prob, problem.weight, n_resamples, rng)
-    return ConsistentLabels(problem.prob, n_resamples, rng)
+    return ConsistentLabels(problem.prob, n_resamples, rng, problem.weight if problem.weights.repeat_rows else None)
 
 
 def drawn_rows(problem: SimplexProblem, draw: IntArray) -> tuple[IntArray | slice, IntArray, FloatArray]:

@@ -15,7 +15,7 @@ from calibrant import predictions
 from calibrant._core.border import as_problem
 from calibrant.binning import EqualWidth
 from calibrant.interop.engines.partitioned import ROWS_OF_A_PARTITION
-from calibrant.metrics.estimate import cells
+from calibrant.metrics.estimate import _events_by_cell, cells
 from calibrant.notions import ClassWise
 from calibrant.sums import Plan, scan
 
@@ -90,7 +90,7 @@ def test_numbers_by_partition_have_the_noise_of_numbers_by_row_in_distribution()
     largest = []
     for seed, sums in enumerate((in_memory(frame), reduce(add, parts))):
         table = cells(problem, ClassWise(), EqualWidth(15), sums)
-        events = table.moments.events_together(table.together, 1500, np.random.default_rng(seed))
+        events = _events_by_cell(table.moments, table.kept, 1500, np.random.default_rng(seed))
         gap = np.abs(events - events.mean(axis=0)) / np.maximum(table.weight, 1.0)
         largest.append(gap.max(axis=1))
     one, two = largest

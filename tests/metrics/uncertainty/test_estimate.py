@@ -106,7 +106,7 @@ def test_what_was_seen_is_stretched_until_the_error_is_detected():
     def seen():
         for true, sizes in zip(whole.truth, whole.sizes, strict=True):
             drawn.append(true)
-            yield true, sizes
+            yield np.array([true]), sizes[None]
 
     found = replace(whole, seen=seen).estimate(level=0.05)
     assert found == whole.estimate(level=0.05)

@@ -15,7 +15,7 @@ from calibrant.binning import BoundedIsotonic, Isotonic
 from calibrant.lenses import InBins
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.bin_losses import REJECTIONS, BinTest, NormOfBins
-from calibrant.metrics.noise import Redrawn, error_through, redrawn, unwatched
+from calibrant.metrics.noise import error_through, redrawn, unwatched
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.significance import pearson_test, resampling_test
 from calibrant.sums.draws import ConsistentLabels, as_rng
@@ -65,7 +65,7 @@ def test_a_draw_is_the_error_of_the_labels_that_were_drawn(case, binning):
 
     labels = ConsistentLabels(simplex.prob, 10, as_rng(0))
     expected = [of(replace(simplex, label=label), notion) for label in labels]
-    found = redrawn(Redrawn(of, simplex, notion), 10, as_rng(0), unwatched)
+    found = redrawn(of, simplex, notion, 10, as_rng(0), unwatched)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert len(set(expected)) > 1
 
@@ -78,7 +78,7 @@ def test_rows_stand_in_the_order_of_their_scores():
         return float((np.diff(problem.prob[:, 1]) >= 0).all())
 
     simplex = as_simplex(as_problem(Y, P))
-    assert redrawn(Redrawn(of, simplex, as_notion("binary", simplex)), 2, as_rng(0), unwatched).all()
+    assert redrawn(of, simplex, as_notion("binary", simplex), 2, as_rng(0), unwatched).all()
 
 
 class OneColumnAfterTheOther(Notion):
@@ -98,7 +98,7 @@ def test_rows_of_a_notion_from_outside_stay_in_their_places():
         return 0.0
 
     simplex = as_simplex(as_problem(Y, P))
-    redrawn(Redrawn(of, simplex, OneColumnAfterTheOther()), 1, as_rng(0), unwatched)
+    redrawn(of, simplex, OneColumnAfterTheOther(), 1, as_rng(0), unwatched)
     np.testing.assert_array_equal(seen[0], simplex.prob)
 
 
@@ -127,8 +127,7 @@ def null(y, p, loss, seed, weight=None, y_pred=None, notion=None):
     def of(problem, notion):
         return error_through(problem, notion, InBins(EqualMass(4)), NormOfBins(loss))
 
-    error = Redrawn(of, as_simplex(problem), chosen)
-    return of(problem, chosen), redrawn(error, 300, as_rng(seed), unwatched)
+    return of(problem, chosen), redrawn(of, as_simplex(problem), chosen, 300, as_rng(seed), unwatched)
 
 
 @pytest.mark.first(2)
