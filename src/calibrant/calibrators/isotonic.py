@@ -329,13 +329,6 @@ class Fit(NamedTuple):
     value: FloatArray
 
 
-class Scored(NamedTuple):
-    """A fit's penalty and its BIC."""
-
-    penalty: float
-    bic: float
-
-
 @dataclass(frozen=True, eq=False)
 class NearIsotonicPath:
     """The nearly-isotonic fits of a problem at all penalties.
@@ -405,8 +398,8 @@ class NearIsotonicPath:
         best: FloatArray = self._bic(reached, blocks)[self._is_last]
         return best
 
-    def scored(self, margin: float) -> Iterator[Scored]:
-        """Yield the fits at knots with their BIC, the most promising first.
+    def scored(self, margin: float) -> Iterator[tuple[float, float]]:
+        """Yield the penalties at knots and the BIC of their fits, the most promising first.
 
         What is left out has a BIC that is higher than the least one by more than ``margin``.
         """
@@ -417,7 +410,7 @@ class NearIsotonicPath:
             penalty = float(self.knots[i])
             bic = self.bic(penalty)
             least = min(least, bic)
-            yield Scored(penalty, bic)
+            yield penalty, bic
 
     def bic(self, penalty: float) -> float:
         """Return -2 log likelihood + blocks * log(rows).
@@ -430,7 +423,7 @@ class NearIsotonicPath:
 
     def least_bic(self) -> float:
         """Return the penalty of least BIC; of equally good ones the highest."""
-        return min(self.scored(0.0), key=lambda scored: (scored.bic, -scored.penalty)).penalty
+        return min(self.scored(0.0), key=lambda fit: (fit[1], -fit[0]))[0]
 
     @cached_property
     def _is_last(self) -> Any:

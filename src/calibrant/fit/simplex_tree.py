@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isqrt
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,30 +100,21 @@ class Measured(NamedTuple):
     gain: FloatArray
 
 
-class Candidates(ABC):
-    """Where candidates come from. Those of a side are found when its region has been split."""
+class Candidates:
+    """Points that are the same whatever is split. One on a border is a candidate of all regions that it borders.
 
-    @abstractmethod
-    def of_simplex(self, rows: Rows, least: float) -> Measured:
-        """Return the candidates of the whole simplex; each side is to hold at least so much weight, or nothing."""
-
-    @abstractmethod
-    def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
-        """Return the candidates of a side of a region, given those of the region and the point it was split around."""
-
-
-class GivenCandidates(Candidates):
-    """Points that are the same whatever is split. One on a border is a candidate of all regions that it borders."""
+    Those of a side are found when its region has been split.
+    """
 
     def __init__(self, gamma: FloatArray) -> None:
         self.gamma = gamma
 
     def of_simplex(self, rows: Rows, least: float) -> Measured:
-        """Return all points."""
+        """Return the candidates of the whole simplex; each side is to hold at least so much weight, or nothing."""
         return measured(rows, self.gamma, least)
 
     def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
-        """Return those of the region that lie on the side or on its border."""
+        """Return the candidates on a side of a region, or on its border: those of the region, which was split around gamma."""
         over = before.gamma - gamma
         return measured(rows, before.gamma[over[:, side] >= over.max(axis=1) - BORDER], least)
 
@@ -165,7 +155,7 @@ class DataCandidates(Candidates):
         return np.arange(n) if n <= most else np.sort(self.rng.choice(n, most, replace=False))
 
 
-class BlockCandidates(GivenCandidates):
+class BlockCandidates(Candidates):
     """The borders of the blocks of isotonic regression, for two classes: the best cut is always one of them."""
 
     def __init__(self) -> None:
@@ -259,9 +249,6 @@ class Growth:
     smoothing: float
     is_joint: bool
     checks: FloatArray
-
-
-Table = TypeVar("Table", bound=np.ndarray[Any, Any])
 
 
 class Grown(NamedTuple):
@@ -442,10 +429,10 @@ class _Growing:
             note_sides(self.rows, self.regions, checks, start, nodes)
 
 
-def _doubled(table: Table, least: int) -> Table:
+def _doubled(table: Any, least: int) -> Any:
     """Return a table of twice as many rows, and at least so many, the new ones zero."""
     room = np.zeros((max(2 * len(table), least) - len(table), *table.shape[1:]), dtype=table.dtype)
-    return cast("Table", np.concatenate([table, room]))
+    return np.concatenate([table, room])
 
 
 # How many regions a tree of the simplex has, and how much it is smoothed, by cross-validation
@@ -458,35 +445,32 @@ ROWS_LEFT_OUT = 1 << 14
 """Folds are left out until so many rows have been: large problems leave out one."""
 
 
-class SimplexFolds:
-    """Rows of which each is left out once, what makes a tree of the others, and what makes the values of its nodes.
+def parts_of(problem: SimplexProblem, joined: JoinedRows) -> list[tuple[Rows, Rows]]:
+    """Return the rows that each fold keeps, and those that it leaves out, equal ones joined."""
+    folds = list(folds_of(problem))
+    folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.weights.rows)]
+    return [(joined.weighted(kept), joined.weighted(left_out)) for kept, left_out in folds]
 
-    ``joined`` are the rows of the problem, equal ones joined. ``grow`` takes rows, a smoothing and a softening; ``value`` takes
-    the sums of the classes in each node, and a smoothing.
+
+def fold_losses(
+    kept: Rows,
+    left_out: Rows,
+    most: int | None,
+    smoothings: Sequence[float],
+    softening: float,
+    *,
+    only_last: bool,
+    grow: Callable[..., Grown],
+    value: Callable[[FloatArray, float], FloatArray],
+) -> FoldLosses:
+    """Return the losses of the rows that a fold leaves out, at all stages.
+
+    ``grow`` makes a tree of rows, a smoothing and a softening; ``value`` takes the sums of the classes in each node, and a
+    smoothing.
     """
-
-    def __init__(
-        self,
-        problem: SimplexProblem,
-        joined: JoinedRows,
-        grow: Callable[[Rows, float, float], Grown],
-        value: Callable[[FloatArray, float], FloatArray],
-    ) -> None:
-        self.grow, self.value = grow, value
-        folds = list(folds_of(problem))
-        folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.weights.rows)]
-        self.parts = [tuple(joined.weighted(weight) for weight in fold) for fold in folds]
-
-    def __len__(self) -> int:
-        """Return the number of folds."""
-        return len(self.parts)
-
-    def losses(self, fold: int, smoothings: Sequence[float], softening: float, *, only_last: bool) -> FoldLosses:
-        """Return the losses of the rows that a fold leaves out, at all stages."""
-        kept, left_out = self.parts[fold]
-        grown = self.grow(kept, smoothings[0] if len(smoothings) == 1 else ROUGH_SMOOTHING, softening)
-        loss = staged_losses(grown, left_out, [self.value(grown.sums, a) for a in smoothings])
-        return FoldLosses(grown.tree.n_regions, loss, float(left_out.weight.sum()))
+    grown = grow(kept, smoothings[0] if len(smoothings) == 1 else ROUGH_SMOOTHING, softening, most=most)
+    loss = staged_losses(grown, left_out, [value(grown.sums, a) for a in smoothings])
+    return FoldLosses(grown.tree.n_regions, loss, float(left_out.weight.sum()))
 
 
 def staged_losses(grown: Grown, left_out: Rows, values: Sequence[FloatArray]) -> FloatArray:
