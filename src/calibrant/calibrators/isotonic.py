@@ -20,7 +20,8 @@ from calibrant._core.registry import declare
 from calibrant._core.rows import BinaryProblem, IntArray, places
 from calibrant.binning.bins import Ordered
 from calibrant.calibrators.base import BinaryCalibrator
-from calibrant.fit.isotonic import Steps, isotonic_fit, isotonic_fit_of
+from calibrant.fit.isotonic import isotonic_fit
+from calibrant.fit.isotonic_tree import pooled
 from calibrant.sums.sums import in_cells, outward
 
 Finite = Literal["smooth", "clip"] | float | None
@@ -162,19 +163,13 @@ def blocks_of(problem: BinaryProblem, finite: Finite) -> Blocks:
     starts, value = steps.starts, steps.rate
     row = 1.0 / ordered.rows_per_weight
     if finite == "smooth":
-        starts, value = _smoothed(steps, row)
+        begins, value = pooled(steps.weight, steps.rate * steps.weight, row)
+        starts = starts[begins]
     value = off_the_ends(value, finite, ordered.total / row)
     ends = np.append(starts[1:], ordered.score.size) - 1
     left, right = ordered.score[starts], ordered.score[ends]
     centre = np.add.reduceat(ordered.weight * ordered.score, starts) / np.add.reduceat(ordered.weight, starts)
     return Blocks(left, right, np.clip(centre, left, right), value)
-
-
-def _smoothed(steps: Steps, row: float) -> tuple[IntArray, FloatArray]:
-    """Give each block one more row of each class and fit again: where its blocks begin, and their rates."""
-    again = isotonic_fit_of(steps.rate * steps.weight + row, steps.weight + 2.0 * row)
-    # Rates of blocks that were found apart may be equal but for rounding.
-    return steps.starts[again.starts], np.maximum.accumulate(again.rate)
 
 
 def require_finite(finite: object) -> None:
@@ -214,17 +209,8 @@ def knots(first: FloatArray, last: FloatArray, value: FloatArray) -> tuple[Float
 
 
 def joined(score: FloatArray, knot: FloatArray, value: FloatArray) -> FloatArray:
-    """Join the points by lines, constant beyond the ends.
-
-    As `numpy.interp`, whose slopes overflow between knots that are closer than 1e-308; assumes increasing knots.
-    """
-    if knot.size == 1:
-        return np.full(score.shape, value[0])
-    at = places(knot[1:-1], score, side="right")
-    left, right, low, high = knot[at], knot[at + 1], value[at], value[at + 1]
-    part = (np.clip(score, left, right) - left) / (right - left)
-    # low + (high - low) may round to less than high, so that the last knot has its own value only if it is given it.
-    return np.where(part < 1.0, np.minimum(low + part * (high - low), high), high)
+    """Join the points by lines, constant beyond the ends; between knots closer than 1e-308 slopes overflow."""
+    return np.clip(np.interp(score, knot, value), value[0], value[-1])
 
 
 # Centered isotonic regression: blocks shrunk to points, and lines between them

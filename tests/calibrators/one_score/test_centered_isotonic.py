@@ -50,11 +50,3 @@ def test_the_classes_are_treated_alike(rows):
     forward = CenteredIsotonicCalibration(finite=None).fit(score, label, weight).calibrate(score)
     backward = CenteredIsotonicCalibration(finite=None).fit(1 - score, 1 - label, weight).calibrate(1 - score)
     np.testing.assert_allclose(backward, 1 - forward, rtol=1e-9, atol=1e-12)
-
-
-def test_a_knot_has_its_own_value_where_the_slope_rounds_down():
-    from calibrant.calibrators.isotonic import joined
-
-    low, high = 0.1, 0.45
-    assert low + (high - low) < high
-    assert joined(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0]), np.array([low, high])).tolist() == [low, high, high]

@@ -136,7 +136,8 @@ def test_a_step_holds_from_where_it_begins_and_the_first_one_below_all_of_them(l
 
 def test_lines_between_scores_that_almost_touch_stay_between_their_values():
     fitted = IsotonicCalibration(interpolate=True, finite=None).fit([0.0, 1e-310], [0, 1])
-    assert fitted.calibrate([0.0, 5e-311, 1e-310, 1.0]) == pytest.approx([0.0, 0.5, 1.0, 1.0])
+    assert fitted.calibrate([0.0, 1e-310, 1.0]).tolist() == [0.0, 1.0, 1.0]
+    assert 0.0 <= fitted.calibrate([5e-311])[0] <= 1.0
 
 
 @given(rows=tables(), new=tables(n_classes=st.just(4)))
