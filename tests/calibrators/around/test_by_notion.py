@@ -18,8 +18,6 @@ from calibrant.binning import Unique
 from calibrant.exceptions import CalibrationWarning
 from calibrant.notions import WithinGroups, as_notion
 
-MULTICLASS = ["confidence", "top-label", "class-wise"]
-
 
 @pytest.fixture
 def forecast():

@@ -24,10 +24,6 @@ def sample(n, curve, seed=0, spread=2.0):
     return (rng.random(n) < expit(curve(z))).astype(int), expit(z)
 
 
-def odds_of(score):
-    return np.log(score) - np.log1p(-score)
-
-
 def without_sign(label, *features):
     """The unconstrained fit of scikit-learn: coefficients and intercept."""
     table = np.column_stack(features)

@@ -26,10 +26,6 @@ def path_of(rows):
     return NearIsotonicPath.of(as_problem(label, score, sample_weight=weight))
 
 
-def objective(fit, rate, mass, penalty):
-    return 0.5 * mass @ (rate - fit) ** 2 + penalty * np.maximum(-np.diff(fit), 0).sum()
-
-
 def prices(fit, rate, mass):
     """What each step costs if every point is in balance: the multipliers of the optimality conditions."""
     return np.cumsum(mass * (rate - fit))

@@ -17,10 +17,6 @@ from calibrant.fit.splines import Curves, fits_of_all_penalties, knots_of, natur
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 
-def identity(x):
-    return x
-
-
 def bent(x):
     return np.where(x > 0, x / 3, 1.3 * x) - 0.3
 
