@@ -281,7 +281,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _checked(self, found: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         """Return what a map gave, if it has this shape and is probabilities; of many rows some are looked at."""
-        found = self._as_numbers(found)
+        array = np.asarray(found)
+        must = f"the map of {type(self).__name__} must give real numbers"
+        require(array.dtype.kind in "fiub", must, got=f"dtype {array.dtype}", hint=OWN, error=TypeError)
+        found = array.astype(np.float64, copy=False)
         seen = found[:: max(1, found.size // LOOKED_AT)] if found.shape == shape else found
         if found.shape != shape or (seen.size and not (seen.min() >= -ROUNDING and seen.max() <= 1.0 + ROUNDING)):
             of = f"the map of {type(self).__name__} must"
@@ -289,13 +292,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             wrong = seen[~((seen >= -ROUNDING) & (seen <= 1.0 + ROUNDING))][0]  # NaN is not in the range
             refuse(f"{of} give probabilities from 0 to 1", got=f"{wrong:g}", hint=OWN)
         return found
-
-    def _as_numbers(self, found: object) -> FloatArray:
-        """Return what a map gave in double precision, if it is real numbers."""
-        array = np.asarray(found)
-        must = f"the map of {type(self).__name__} must give real numbers"
-        require(array.dtype.kind in "fiub", must, got=f"dtype {array.dtype}", hint=OWN, error=TypeError)
-        return array.astype(np.float64, copy=False)
 
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""

@@ -407,10 +407,6 @@ class NearIsotonicPath:
         likelihood = xlogy(fit.events, fit.value) + xlogy(fit.weight - fit.events, 1.0 - fit.value)
         return float(self._bic(likelihood.sum(), fit.starts.size))
 
-    def least_bic(self) -> float:
-        """Return the penalty of least BIC; of equally good ones the highest."""
-        return min(self.scored(0.0), key=lambda fit: (fit[1], -fit[0]))[0]
-
     @cached_property
     def _is_last(self) -> Any:
         reached = np.append(0.0, self.join_penalty)
@@ -643,7 +639,9 @@ class NearIsotonicCalibration(BinaryCalibrator):
         given = _given(self.penalty)
         require_finite(self.finite)
         path = NearIsotonicPath.of(problem)
-        self.penalty_ = path.least_bic() if given is None else given
+        if given is None:  # of equally good ones the highest
+            given = min(path.scored(0.0), key=lambda fit: (fit[1], -fit[0]))[0]
+        self.penalty_ = given
         fit = path.fit(self.penalty_)
         self.left_, self.value_ = path.score[fit.starts], path.off_the_ends(fit, self.finite)
 

@@ -194,7 +194,11 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._require_parameters()
-        folds = self._folds(problem)
+        folds: list[Fold] = []
+        if self.epsilon == "cv":
+            folds = list(folds_of(problem))
+            per_fold = problem.weights.rows * (len(problem.classes) - 1) / max(1, len(folds))
+            folds = folds[: math.ceil(POINTS_LEFT_OUT / per_fold)]
         n_rows = problem.size + sum(int(np.count_nonzero(fold.kept)) for fold in folds)
         n_points = n_rows * (len(problem.classes) - 1)
         with progress_bar(n_points, show=self.progress, desc="SCIR", unit="point") as advance:
@@ -226,14 +230,6 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     def _fit_map(self, problem: SimplexProblem, advance: Advance) -> None:
         found = staircase_fit(cumulated(problem, share=self.ties == "share"), advance)
         self.score_, self.rank_, self.value_ = found
-
-    def _folds(self, problem: SimplexProblem) -> list[Fold]:
-        """Return the parts of the cross-validation."""
-        if not is_word(self.epsilon, "cv"):
-            return []
-        folds = list(folds_of(problem))
-        per_fold = problem.weights.rows * (len(problem.classes) - 1) / max(1, len(folds))
-        return folds[: math.ceil(POINTS_LEFT_OUT / per_fold)]
 
     def _chosen(self, problem: SimplexProblem, folds: list[Fold], advance: Advance) -> float:
         """Return the epsilon of the least log loss on rows left out, of equal ones the largest, but not too small a one."""

@@ -66,12 +66,6 @@ class Cells:
         """Return some of the rows, over the same cells."""
         return Cells(self.lower, self.at[rows], self.of_true[rows], self.weight[rows])
 
-    def event_starts(self) -> IntArray:
-        """Return the cells that hold some true class, and the lowest one."""
-        begins = self.events() > 0
-        begins[0] = True
-        return np.flatnonzero(begins)
-
     def joined(self, starts: IntArray) -> Cells:
         """Return the rows over fewer cells: those of ``starts``, each with all that follow up to the next."""
         of_cell = block_of_cell(starts, self.size)
@@ -344,7 +338,8 @@ class _Loss:
             centred = theta - self.mass @ theta
             value += 0.5 * self.ridge * float(self.mass @ centred**2)
             slope += self.ridge * self.mass * centred
-        return _Increments(self, u, value, np.where(self.free, _above(slope), 0.0), parts, expected)
+        above = np.cumsum(slope[:0:-1])[::-1]  # the sum of what lies above each boundary between blocks
+        return _Increments(self, u, value, np.where(self.free, above, 0.0), parts, expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,12 +389,6 @@ class _Increments(Point):
             hessian += self.loss.ridge * (np.diag(mass) - np.outer(mass, mass))
         # An increment raises all that lies above it.
         return np.cumsum(np.cumsum(hessian[::-1, ::-1], axis=0), axis=1)[-2::-1, -2::-1]
-
-
-def _above(values: FloatArray) -> FloatArray:
-    """Sum of what lies above each boundary between blocks."""
-    sums: FloatArray = np.cumsum(values[:0:-1])[::-1]
-    return sums
 
 
 def _theta(u: FloatArray) -> FloatArray:
@@ -453,7 +442,9 @@ def _losses(cells: Cells, fold: Fold, blocks_of: BlocksOf, ridge: float) -> Iter
     The map may step at the true classes of the kept rows alone, not at those of the held-out rows.
     """
     of_fold = [replace(cells, weight=weight).of_rows(weight > 0) for weight in fold]
-    kept, others = (part.joined(of_fold[0].event_starts()) for part in of_fold)
+    begins = of_fold[0].events() > 0
+    begins[0] = True
+    kept, others = (part.joined(np.flatnonzero(begins)) for part in of_fold)
     rows, starts, theta = blocks_of(kept, Penalty(SMOOTHINGS[0], ridge))
     left_out, weight = Comparisons.of(others, starts), others.weight
     for smoothing in SMOOTHINGS:

@@ -58,13 +58,10 @@ class JoinedRows(NamedTuple):
     @classmethod
     def of(cls, problem: SimplexProblem) -> JoinedRows:
         """Join the rows of a problem, so that a weight is the same as repetition to the last bit."""
-        order = np.lexsort([problem.label, *problem.prob.T[::-1]])
-        prob, label = problem.prob[order], problem.label[order]
-        is_new = np.append(True, (prob[1:] != prob[:-1]).any(axis=1) | (label[1:] != label[:-1]))
-        group = np.empty(problem.size, dtype=np.intp)
-        group[order] = np.cumsum(is_new) - 1
-        unit = problem.weights.rows_per_weight
-        rows = Rows(np.ascontiguousarray(prob[is_new]), label[is_new].astype(np.int64), np.empty(0))
+        table = np.column_stack([problem.prob, problem.label])
+        table, group = np.unique(table, axis=0, return_inverse=True)
+        unit, label = problem.weights.rows_per_weight, table[:, -1].astype(np.int64)
+        rows = Rows(np.ascontiguousarray(table[:, :-1]), label, np.empty(0))
         return cls(rows._replace(weight=_summed(group, problem.weight, unit)), group, unit)
 
     def weighted(self, weight: FloatArray) -> Rows:
@@ -271,10 +268,6 @@ class _Open(NamedTuple):
         """The greatest quality."""
         return float(self.candidates.gain[self.order[0]]) if self.order.size else 0.0
 
-    def without_hopeless(self) -> _Open:
-        """Leave out the candidates whose own sides are at odds."""
-        return self._replace(order=self.order[(self.witness[self.order] != NEVER).any(axis=1)])
-
 
 def grow(rows: Rows, candidates: Candidates, growth: Growth) -> Grown:
     """Split the region and at the point of the greatest quality, of those that leave the map monotone, until there is none."""
@@ -330,7 +323,8 @@ class _Growing:
             better = own.order[own.candidates.gain[own.order] > least]
             if better.size and (c := self._first_monotone(v, better, live)) >= 0:
                 found, found_gain = (v, c), float(own.candidates.gain[c])
-            self.open[v] = own.without_hopeless()
+            # Candidates whose own sides are at odds are out for ever.
+            self.open[v] = own._replace(order=own.order[(own.witness[own.order] != NEVER).any(axis=1)])
         return found
 
     def split(self, v: int, c: int) -> bool:
