@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from calibrant import (
@@ -31,7 +31,6 @@ from calibrant import (
     SafeCalibrator,
     TemperatureScaling,
     VennAbers,
-    log_loss,
 )
 from calibrant.calibrators import EvidenceScaling
 from calibrant.calibrators.classifier import as_groups, forecast_of, groups_of_copies
@@ -150,14 +149,6 @@ def test_the_estimator_and_the_calibrator_given_are_cloned(data):
     assert not hasattr(estimator, "classes_")
     assert not hasattr(calibrator, "temperature_")
     assert calibrator.labels is None
-
-
-def test_an_overconfident_classifier_is_repaired(data):
-    X, y = data
-    train, test = slice(0, 250), slice(250, None)
-    plain = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])
-    repaired = CalibratedClassifier(GaussianNB()).fit(X[train], y[train]).predict_proba(X[test])
-    assert log_loss(y[test], repaired) < log_loss(y[test], plain)
 
 
 @pytest.mark.parametrize("ensemble", [False, True])
@@ -306,12 +297,6 @@ def test_label_smoothing_mixes_the_final_forecast_with_the_uniform_one(data, sha
 # Groups
 
 
-def test_groups_must_be_one_a_row(numbered):
-    X, y = numbered
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        CalibratedClassifier(Spy(), BY_CLASS, cv=3).fit(X, y, groups=[1, 2, 3])
-
-
 WORDS = np.array(list("abcdefghijkl"))
 GROUPS = {
     "dates": lambda k: np.datetime64("2024-01-01") + k,
@@ -382,14 +367,6 @@ def test_a_frozen_estimator_is_never_trained_and_may_have_a_calibrator_a_fold(nu
 # Inside scikit-learn
 
 
-def test_a_pipeline_ends_in_it_and_begins_in_it(data):
-    X, y = data
-    last = make_pipeline(StandardScaler(), CalibratedClassifier(LogisticRegression(), cv=3)).fit(X, y)
-    inside = CalibratedClassifier(make_pipeline(StandardScaler(), LogisticRegression()), cv=3).fit(X, y)
-    assert last.predict_proba(X).shape == inside.predict_proba(X).shape == (400, 3)
-    assert inside.n_features_in_ == 20
-
-
 def table_of_sizes(frames):
     rng = np.random.default_rng(0)
     X = frames.DataFrame({"size": rng.normal(size=120), "colour": rng.choice(["red", "blue"], 120)})
@@ -405,12 +382,6 @@ def test_columns_of_a_data_frame_reach_a_column_transformer_by_name(ensemble):
     assert fitted.feature_names_in_.tolist() == ["size", "colour"]
     assert fitted.predict_proba(X[:5]).shape == (5, 2)
     assert set(fitted.predict(X).tolist()) <= {"no", "yes"}
-
-
-def test_a_data_frame_of_any_library_reaches_the_estimator_as_it_is():
-    X, y = table_of_sizes(pytest.importorskip("polars"))
-    model = make_pipeline(FunctionTransformer(lambda frame: frame.select("size").to_numpy()), LogisticRegression())
-    assert CalibratedClassifier(model, cv=3).fit(X, y).predict_proba(X[:5]).shape == (5, 2)
 
 
 @pytest.mark.first(1)

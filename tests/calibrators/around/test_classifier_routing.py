@@ -5,7 +5,6 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
-from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -119,13 +118,6 @@ def test_weights_go_to_the_calibrator_alone_where_the_estimator_declines(rows):
 
 
 @pytest.mark.usefixtures("routing")
-def test_an_estimator_that_says_neither_is_asked_to(rows):
-    X, y, weight, _ = rows
-    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-        CalibratedClassifier(Spy(), cv=3).fit(X, y, sample_weight=weight)
-
-
-@pytest.mark.usefixtures("routing")
 def test_the_calibrator_can_decline_and_can_have_weights_of_its_own(rows):
     X, y, weight, _ = rows
     estimator = Spy().set_fit_request(sample_weight=True)
@@ -145,25 +137,6 @@ def test_the_defaults_ask_for_weights(rows):
     X, y, weight, _ = rows
     ours = CalibratedClassifier(cv=3).fit(X, y, sample_weight=weight).pairs_[0][0]
     np.testing.assert_array_equal(ours.coef_, LogisticRegression().fit(X, y, sample_weight=weight).coef_)
-
-
-@pytest.mark.usefixtures("routing")
-def test_metadata_that_nobody_asks_for_are_refused(rows):
-    X, y, _, _ = rows
-    with pytest.raises(TypeError, match="unexpected argument"):
-        CalibratedClassifier(GaussianNB(), cv=3).fit(X, y, colour=np.arange(60))
-
-
-@pytest.mark.usefixtures("routing")
-def test_a_pipeline_inside_routes_to_its_steps(rows):
-    X, y, weight, _ = rows
-    model = make_pipeline(
-        StandardScaler().set_fit_request(sample_weight=False), LogisticRegression().set_fit_request(sample_weight=True)
-    )
-    weighed = CalibratedClassifier(model, cv=3).fit(X, y, sample_weight=weight)
-    by_hand = make_pipeline(StandardScaler(), LogisticRegression())
-    by_hand[-1].fit(by_hand[0].fit_transform(X), y, sample_weight=weight)
-    np.testing.assert_allclose(weighed.pairs_[0][0].predict_proba(X), by_hand.predict_proba(X), rtol=1e-12)
 
 
 # Groups, with routing and without

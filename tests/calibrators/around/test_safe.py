@@ -14,7 +14,6 @@ from calibrant import (
     IsotonicCalibration,
     SafeCalibrator,
     TemperatureScaling,
-    load_digits_forecast,
     log_loss,
 )
 from calibrant._core.border import as_problem
@@ -116,15 +115,6 @@ def test_the_pool_is_the_normalised_product_of_powers(rows, share):
     np.testing.assert_allclose(pool(Forecast(prob), candidate, share), expected, rtol=1e-9, atol=1e-15)
 
 
-@given(rows=tables(min_rows=8), caution=st.sampled_from([0.0, 0.3, 1.0, 3.0]))
-def test_the_gradient_certifies_the_optimum(rows, caution):
-    label, prob, weight = rows
-    safe = SafeCalibrator(Event(), caution=caution, labels=range(prob.shape[1])).fit(prob, label, weight)
-    assert abs(safe.gradient_) < 1e-8
-    assert 0.0 <= safe.weight_ <= 1.0
-    assert safe.pooled_loss_ <= safe.identity_loss_ + 1e-12
-
-
 # The map
 
 
@@ -150,20 +140,6 @@ def test_a_candidate_that_is_certain_and_wrong_is_kept_out_and_leaves_no_zero():
     assert SafeCalibrator(Zeros()).fit(prob[:, 1], label).weight_ == 0.0
     certain = pool(Forecast(prob), np.eye(2)[label], 0.5)
     assert certain.min() > 0
-
-
-def test_a_far_off_forecast_is_repaired_almost_as_by_the_candidate():
-    y, prob = load_digits_forecast()
-    fit, test = slice(0, 200), slice(200, None)
-    before, plain, safe = (
-        log_loss(y[test], forecast)
-        for forecast in (
-            prob[test],
-            TemperatureScaling().fit(prob[fit], y[fit]).predict_proba(prob[test]),
-            SafeCalibrator().fit(prob[fit], y[fit]).predict_proba(prob[test]),
-        )
-    )
-    assert safe < before - 0.95 * (before - plain)
 
 
 @pytest.mark.deep
@@ -201,17 +177,6 @@ def test_what_else_the_candidate_says_is_said_whether_or_not_it_comes_in():
     right = np.array([[0.55, 0.45], [0.45, 0.55]] * 3)
     with pytest.warns(UserWarning, match="^rows are few$"):
         assert SafeCalibrator(Talkative(), caution=50.0).fit(right, [0, 1] * 3).weight_ == 0.0
-
-
-def test_rows_that_happen_to_be_all_right_are_no_licence_for_certainty():
-    """The best temperature is zero here; the pool keeps to what a hundred rows can bear."""
-    rng = np.random.default_rng(0)
-    sure = rng.uniform(0.9, 1.0, 100)
-    prob = np.column_stack([sure, 1 - sure])
-    safe = SafeCalibrator().fit(prob, np.zeros(100, dtype=int))
-    assert safe.calibrator_.temperature_ == pytest.approx(1e-4)
-    wrong = safe.predict_proba([[0.95, 0.05]])[0, 1]
-    assert wrong > 0.05 / 10
 
 
 # Folds
@@ -260,26 +225,6 @@ def test_copies_that_rounding_alone_tells_apart_are_equal_rows():
     assert repeated.candidate_loss_ == pytest.approx(once.candidate_loss_, rel=1e-12)
 
 
-def test_candidates_never_score_rows_they_were_fitted_on():
-    """The rows all differ: those of each fit and those it scored make up the whole."""
-    label, prob = drawn(53)
-    scored = []
-
-    class Spying(Event):
-        def _apply(self, forecast):
-            scored.append(forecast.values[:, 0].copy())
-            return super()._apply(forecast)
-
-    Event.fits.clear()
-    SafeCalibrator(Spying()).fit(prob, label)
-    *parts, whole = [set(rows.tolist()) for rows, _ in Event.fits]
-    assert len(parts) == len(scored) == 5
-    for fitted, held in zip(parts, scored, strict=True):
-        assert not fitted & set(held.tolist())
-        assert fitted | set(held.tolist()) == whole
-    assert sorted(np.concatenate(scored)) == sorted(prob[:, 0])
-
-
 def test_whole_weights_are_rows_that_are_dealt_out_and_others_stay_together():
     event = np.linspace(0.1, 0.9, 10)
     prob, label = np.repeat(np.stack([1.0 - event, event], axis=1), 2, axis=0), np.tile([0, 1], 10)
@@ -309,17 +254,6 @@ def test_whole_weights_that_are_importance_do_no_harm(weight):
     ):
         assert safe.weight_ < 0.1
         assert log_loss(fresh, safe.calibrate(fresh_prob)) - log_loss(fresh, fresh_prob) < 0.005
-
-
-def test_a_forecast_of_few_values_can_be_repaired():
-    """Equal rows are different rows of the population: a tree with four leaves is no reason to hold back."""
-    rng = np.random.default_rng(0)
-    leaf = rng.integers(0, 4, 2000)
-    score, rate = np.array([0.05, 0.3, 0.7, 0.95])[leaf], np.array([0.2, 0.4, 0.5, 0.8])[leaf]
-    label = (rng.random(2000) < rate).astype(int)
-    safe = SafeCalibrator(IsotonicCalibration()).fit(score, label)
-    assert safe.weight_ > 0.9
-    np.testing.assert_allclose(safe.calibrate([0.05, 0.3, 0.7, 0.95]), [0.2, 0.4, 0.5, 0.8], atol=0.06)
 
 
 def test_another_random_state_makes_other_folds():

@@ -481,8 +481,7 @@ def test_a_third_of_the_bounds_would_not_be_kept():
     assert not promised(kept_shares("COINS", True, cut=1 / 6)[2])
 
 
-@pytest.mark.parametrize("j", [0, 1, 2])
-@pytest.mark.parametrize("name", ["MIXED", "TIED_MIXED", "ATOMS"])
+@pytest.mark.parametrize(("name", "j"), [("MIXED", 0), ("TIED_MIXED", 1), ("ATOMS", 2)])
 def test_the_truth_of_a_simulated_bin_is_that_of_its_rows(name, j):
     world, edges = getattr(twin, name), np.array([0.0, 0.6, 0.75, 0.9, 0.95, 1.0])
     error, mass = world.pairs(j, edges, 1e-9 * np.arange(5))
@@ -492,7 +491,7 @@ def test_the_truth_of_a_simulated_bin_is_that_of_its_rows(name, j):
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("interior", [True, False])
+@pytest.mark.parametrize("interior", [True, pytest.param(False, marks=pytest.mark.deep)])
 def test_the_bounds_and_intervals_of_fitted_bins_hold_together_as_often_as_promised(interior):
     world = twin.World((1.0,), (twin.WAVES,), (0.7,))
     rng, calibrator = np.random.default_rng(0), HistogramBinning(PointsPerBin(20), interior=interior, labels=[0, 1])

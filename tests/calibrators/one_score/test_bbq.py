@@ -52,31 +52,6 @@ def test_numbers_of_bins_lie_within_the_cube_root_of_the_rows_by_a_factor_of_ten
     assert BayesianBinning().fit(score, label).n_bins_.tolist() == list(range(lowest, highest + 1))
 
 
-@given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
-def test_the_unit_of_fractional_weights_is_irrelevant(rows, scale):
-    label, score, weight = rows
-    weight = weight + np.pi / 100  # not whole, in either unit
-    fits = [BayesianBinning().fit(score, label, w).calibrate(score) for w in (weight, weight * scale)]
-    np.testing.assert_allclose(fits[0], fits[1], rtol=1e-6)
-
-
-def test_rounded_sums_of_fractional_weights_do_not_reach_a_prior_that_is_almost_sure():
-    rng = np.random.default_rng(0)
-    score = np.repeat([0.0, 0.5, 1.0], 20_000)
-    label = (rng.random(score.size) < score).astype(int)
-    fitted = BayesianBinning().fit(score, label, rng.uniform(0.1, 1.0, score.size))
-    assert np.isfinite(fitted.model_weight_).all()
-    assert fitted.n_bins_[fitted.model_weight_.argmax()] == 3
-    assert fitted.calibrate([0.0, 0.5, 1.0]) == pytest.approx([0.0, 0.5, 1.0], abs=0.01)
-
-
-def test_many_rows_do_not_underflow():
-    score, label = forecasts(200_000)
-    fitted = BayesianBinning().fit(score, label)
-    assert np.isfinite(fitted.model_weight_).all()
-    assert fitted.model_weight_.sum() == pytest.approx(1.0)
-
-
 uneven = st.lists(st.sampled_from([1, 2, 7, 10**6, 10**9]), min_size=1, max_size=8).map(np.array)
 
 

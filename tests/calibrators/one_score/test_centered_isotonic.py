@@ -41,12 +41,3 @@ def test_finite_keeps_the_map_off_0_and_1(finite, rows, new):
     assert fitted.value_.tolist() == blocks.value_.tolist()
     prob = fitted.predict_proba(new)
     assert prob.min() > 0
-
-
-@given(rows=columns(weights=st.integers(1, 4)))
-def test_the_classes_are_treated_alike(rows):
-    label, score, weight = rows
-    score = np.round(score * 64) / 64  # one minus it is exact
-    forward = CenteredIsotonicCalibration(finite=None).fit(score, label, weight).calibrate(score)
-    backward = CenteredIsotonicCalibration(finite=None).fit(1 - score, 1 - label, weight).calibrate(1 - score)
-    np.testing.assert_allclose(backward, 1 - forward, rtol=1e-9, atol=1e-12)

@@ -10,8 +10,6 @@ from calibrant import (
     EqualWidth,
     HistogramBinning,
     expected_calibration_error,
-    load_calibrator,
-    save_calibrator,
 )
 from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, PointsPerBin, Unique
 
@@ -79,14 +77,6 @@ def test_what_a_bin_without_rows_gives(empty, expected):
     fitted = HistogramBinning([0, 0.4, 0.6, 1], empty=empty).fit([0.1, 0.2, 0.7, 0.7, 0.8, 0.9], [0, 1, 0, 1, 1, 1])
     assert fitted.value_[[0, 2]].tolist() == [0.5, 0.75]
     assert fitted.calibrate([0.45]) == pytest.approx([expected])
-
-
-@given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
-def test_smoothing_counts_rows_whatever_the_unit_of_the_weights(rows, scale):
-    label, score, weight = rows
-    weight = weight + np.pi / 100  # not whole, in either unit
-    fits = [HistogramBinning(4, smoothing=1.0).fit(score, label, w) for w in (weight, weight * scale)]
-    np.testing.assert_allclose(fits[0].value_, fits[1].value_, rtol=1e-9)
 
 
 @pytest.mark.parametrize(("smoothing", "weight"), [(1.0, 1e17), (1e-300, 1.0)])
@@ -165,15 +155,6 @@ def test_other_seeds_draw_other_values(states):
     score, label = np.arange(100) / 100, np.tile([0, 1], 50)
     one, other = (HistogramBinning(delta=0.1, random_state=state).fit(score, label) for state in states)
     assert (one.value_ != other.value_).all()
-
-
-@pytest.mark.parametrize("edges", [[0, 1], (0.0, 0.3, 1.0), np.array([0.0, 0.25, 0.5, 1.0])])
-@pytest.mark.parametrize("empty", RULES)
-def test_own_edges_the_rule_for_empty_bins_and_the_values_drawn_are_saved(edges, empty, tmp_path):
-    fitted = HistogramBinning(edges, empty=empty, interior=True, delta=0.1, random_state=7).fit([0.1, 0.2], [0, 1])
-    save_calibrator(fitted, tmp_path / "c.json")
-    new = np.linspace(0, 1, 51)
-    np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").calibrate(new), fitted.calibrate(new))
 
 
 @pytest.mark.parametrize(

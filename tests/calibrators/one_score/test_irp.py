@@ -67,13 +67,6 @@ def test_a_stop_and_the_least_size_of_a_side_are_what_the_definition_says_betwee
     assert ours.left_.tolist() == [region[0] for region in stages[-1]]
 
 
-@given(rows=few)
-def test_no_cut_that_is_first_among_the_best_falls_inside_a_block_of_isotonic_regression(rows):
-    """The proof is in isotonic_tree.py; here no block is known beforehand."""
-    blocks = IsotonicCalibration(finite=None).fit(rows[1], rows[0], rows[2])
-    assert set(twin.grow(*lists(rows))[1]) <= set(blocks.left_.tolist())
-
-
 def test_a_cut_as_good_inside_a_block_is_not_taken():
     """Rates 0, 1/2, 1/2, 1: on the two in the middle, one block, the diagram runs along the line that touches it."""
     score, label = np.repeat([0.1, 0.2, 0.3, 0.4], 2), np.array([0, 0, 0, 1, 0, 1, 1, 1])

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import isotonic as twin
 from sklearn.isotonic import IsotonicRegression
-from strategies import columns, scores, tables
+from strategies import columns, scores
 
-from calibrant import ByNotion, IsotonicCalibration
+from calibrant import IsotonicCalibration
 from calibrant.calibrators import CenteredIsotonicCalibration, EnsembleNearIsotonic, NearIsotonicCalibration
 from calibrant.calibrators.isotonic import on_steps
 
@@ -90,15 +90,6 @@ def test_clipping_moves_the_fit_to_one_row_in_all_rows_and_two(rows):
         np.testing.assert_array_equal(clipped.left_, exact.left_)
 
 
-@pytest.mark.parametrize("finite", ["smooth", "clip"])
-@given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
-def test_the_unit_of_fractional_weights_is_irrelevant(finite, rows, scale):
-    label, score, weight = rows
-    weight = weight + np.pi / 100  # not whole, in either unit
-    fits = [IsotonicCalibration(finite=finite).fit(score, label, w).calibrate(score) for w in (weight, weight * scale)]
-    np.testing.assert_allclose(fits[0], fits[1], rtol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("finite", "error"),
     [
@@ -138,17 +129,6 @@ def test_lines_between_scores_that_almost_touch_stay_between_their_values():
     fitted = IsotonicCalibration(interpolate=True, finite=None).fit([0.0, 1e-310], [0, 1])
     assert fitted.calibrate([0.0, 1e-310, 1.0]).tolist() == [0.0, 1.0, 1.0]
     assert 0.0 <= fitted.calibrate([5e-311])[0] <= 1.0
-
-
-@given(rows=tables(), new=tables(n_classes=st.just(4)))
-def test_class_wise_and_renormalised_is_what_its_definition_says(rows, new):
-    label, prob, weight = rows
-    k = prob.shape[1]
-    calibrator = ByNotion(IsotonicCalibration(finite=None), "class-wise", labels=range(k)).fit(prob, label, weight)
-    other = new[1][:, :k] + 1e-3
-    other = np.vstack([prob, other / other.sum(axis=1, keepdims=True)])
-    expected = twin.class_wise(prob.tolist(), label.tolist(), weight.tolist(), other.tolist())
-    np.testing.assert_allclose(calibrator.predict_proba(other), expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(

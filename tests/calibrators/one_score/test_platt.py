@@ -7,7 +7,6 @@ from reference import logistic as odds
 from reference import recalibration as twin
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from strategies import columns
 
 from calibrant import ByNotion
@@ -44,26 +43,6 @@ def test_a_general_optimiser_finds_nothing_better(rows):
     target = twin.platt_targets(label.tolist(), weight.tolist())
     ours = twin.mean_log_loss(twin.line, [fitted.intercept_, fitted.slope_], x, target, weight)
     assert ours <= twin.least_log_loss(twin.line, x, target, weight) + 1e-12
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_without_smoothing_it_is_an_unpenalised_logistic_regression(weighted):
-    label, z = sample(400)
-    weight = np.random.default_rng(1).random(400) if weighted else None
-    peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None], label, weight)
-    fitted = PlattScaling(smooth_targets=False, input="logit").fit(z, label, weight)
-    assert fitted.slope_ == pytest.approx(peer.coef_[0, 0], rel=1e-9)
-    assert fitted.intercept_ == pytest.approx(peer.intercept_[0], rel=1e-9)
-    np.testing.assert_allclose(fitted.predict_proba(z), peer.predict_proba(z[:, None]), rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("weight", "rows"), [([3.0, 5.0], [3, 5]), ([0.5, 2.5], [1 / 3, 5 / 3])], ids=["whole", "of mean one"]
-)
-def test_the_sums_of_weights_are_the_numbers_of_rows(weight, rows):
-    fitted = PlattScaling().fit([0.2, 0.7], [0, 1], weight)
-    targets = [1 / (rows[0] + 2), (rows[1] + 1) / (rows[1] + 2)]
-    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), targets, rtol=1e-10)
 
 
 def test_logits_are_exact_and_probabilities_clipped():

@@ -49,25 +49,6 @@ def test_all_three_rise_from_each_isotonic_block_to_the_next(rows):
     assert (np.diff(fitted.calibrate(distinct))[rises] > 0).all()
 
 
-eighths = st.integers(0, 64).map(lambda i: i / 64)
-
-
-@given(data=st.data(), new=st.lists(eighths, min_size=1, max_size=8).map(np.array))
-def test_exchanging_the_classes_turns_the_interval_round(data, new):
-    n = data.draw(st.integers(1, 20))
-    score = np.array(data.draw(st.lists(eighths, min_size=n, max_size=n)))
-    label = np.array(data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
-    there, back = VennAbers().fit(score, label), VennAbers().fit(1 - score, 1 - label)
-    np.testing.assert_allclose(back.predict_interval(1 - new), 1 - there.predict_interval(new)[:, ::-1], atol=1e-15)
-    np.testing.assert_allclose(back.calibrate(1 - new), 1 - there.calibrate(new), rtol=1e-12)
-
-
-def test_however_many_rows_there_are_new_scores_at_the_ends_are_not_certain():
-    fitted = VennAbers().fit([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], np.full(4, 1e17))
-    np.testing.assert_allclose(fitted.predict_proba([0.1, 0.9]), [[1.0, 1e-12], [1e-12, 1.0]], rtol=1e-3)
-    assert fitted.predict_proba([0.0, 1.0]).min() > 0
-
-
 def test_the_fit_of_the_label_that_comes_is_calibrated_on_any_distribution():
     """With exchangeable rows: the mean of that fit is the event rate, here of 200 new rows for each of 200 small samples."""
     rng = np.random.default_rng(0)

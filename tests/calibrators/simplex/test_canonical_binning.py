@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,12 +5,9 @@ from hypothesis import strategies as st
 from reference import projection as twin
 from strategies import tables
 
-from calibrant import load_calibrator, save_calibrator
-from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import entries
 from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
 from calibrant.calibrators import CanonicalBinning
-from calibrant.interop.save import from_document, to_document
 from calibrant.metrics import canonical_calibration_error
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -151,51 +146,3 @@ def test_a_parameter_that_makes_no_sense_is_refused(options, error, message):
 
 
 # Files
-
-
-@pytest.mark.parametrize(
-    "binning",
-    [*EACH, 4, "projection", Projection(5, "random", 3), Projection(9, np.array([[-1, 0.1, 0], [0, -1, 1 / 3]]))],
-    ids=str,
-)
-def test_what_is_saved_comes_back_to_the_last_bit(binning, tmp_path):
-    rows = random_rows(100)
-    original = fitted(binning, rows, smoothing=0.1)
-    save_calibrator(original, tmp_path / "1.json")
-    loaded = load_calibrator(tmp_path / "1.json")
-    new = np.vstack([rows[1], np.eye(3), random_rows(seed=1)[1]])
-    np.testing.assert_array_equal(loaded.calibrate(new), original.calibrate(new))
-    np.testing.assert_array_equal(loaded.cells(new), original.cells(new))
-    np.testing.assert_array_equal(loaded.count_, original.count_)
-    assert repr(loaded.binning) == repr(original.binning)
-    save_calibrator(loaded, tmp_path / "2.json")
-    assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
-    again = loaded.fit(rows[1], rows[0])
-    np.testing.assert_array_equal(again.value_, original.value_)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda cells: cells.update({"parameters": {}}),
-        lambda cells: cells.update({"parameters": {"command": "x"}}),
-        lambda cells: cells.pop("parameters"),
-    ],
-    ids=["absent", "other", "none"],
-)
-def test_cells_that_are_not_described_fully_are_refused_though_the_checksum_fits(change):
-    label, prob, _ = random_rows(50)
-    document = json.loads(json.dumps(to_document(CanonicalBinning().fit(prob, label))))
-    change(document["calibrator"]["fitted"]["partition_"])
-    document["checksum"] = checksum_of(document)
-    with pytest.raises(ValueError, match="must describe a calibrator fully"):
-        from_document(document)
-
-
-def test_cells_of_what_is_not_registered_are_refused():
-    label, prob, _ = random_rows(50)
-    document = json.loads(json.dumps(to_document(CanonicalBinning().fit(prob, label))))
-    document["calibrator"]["fitted"]["partition_"]["cells of"] = "os.system"
-    document["checksum"] = checksum_of(document)
-    with pytest.raises(ValueError, match=r"simplex-binning must be one of .*; got 'os\.system'"):
-        from_document(document)

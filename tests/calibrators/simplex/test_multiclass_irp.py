@@ -11,8 +11,7 @@ from strategies import columns, tables
 from calibrant import IsotonicCalibration
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
-from calibrant._kernels import irp
-from calibrant._kernels.irp import NOBODY, Trial, side_of
+from calibrant._kernels.irp import side_of
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.calibrators.linear import DataPoints, GridPoints, Mixture, Splits
 from calibrant.exceptions import CalibrationWarning
@@ -282,15 +281,6 @@ def test_one_row_is_one_region():
     np.testing.assert_allclose(calibrator.predict_proba([[1.0, 0.0, 0.0]]), [[16 / 49, 16 / 49, 17 / 49]])
 
 
-def test_extreme_forecasts_and_one_class_are_fitted():
-    corners = np.repeat(np.eye(3), 5, axis=0)
-    calibrator = fitted((np.repeat([0, 1, 2], 5), corners, np.ones(15)), smoothing=0.0)
-    np.testing.assert_array_equal(calibrator.predict_proba(np.eye(3)), np.eye(3))
-    with pytest.warns(CalibrationWarning, match="only the class"):
-        single = fitted((np.zeros(15, dtype=int), corners, np.ones(15)), smoothing=0.0)
-    assert single.n_regions_ == 1
-
-
 def test_the_choice_is_the_least_mean_loss_and_of_equal_ones_that_with_fewer_regions():
     first = FoldLosses(np.array([1, 3, 5]), np.array([[9.0, 9.0], [4.0, 5.0], [3.0, 4.0]]), 2.0)
     second = FoldLosses(np.array([1, 2, 4]), np.array([[9.0, 9.0], [5.0, 4.0], [7.0, 4.0]]), 2.0)
@@ -317,37 +307,6 @@ def test_few_rows_try_all_forecasts_all_mid_points_and_all_sets_of_classes():
     everywhere = np.random.default_rng(1).dirichlet(np.ones(3), 500)
     n_sides = [len({side_of(p, g) for p in everywhere}) for g in gamma[21:]]
     assert max(n_sides) == 2
-
-
-def test_the_search_for_a_split_comes_back_once_it_looked_at_more_rows_than_its_budget(monkeypatch):
-    """At a candidate that fails it looks at its own rows, then at the other regions, then at its rows for checkpoints."""
-    whole, seen = irp.first_monotone, []
-
-    def watched(rows, regions, live, checks, region, trial, rule):
-        def tried_with(budget):
-            copied = Trial(trial.gamma, trial.tried, trial.witness.copy())
-            return whole(rows, regions, live, checks, region, copied, rule._replace(budget=budget))
-
-        n_rows, untried = regions.ends[region] - regions.starts[region], (trial.witness[trial.tried] == NOBODY).all()
-        if untried and tried_with(0) == (-1, 1) and live.size > 2 and n_rows > 2 * live.size:
-            looks = [n_rows, *(n_rows * (1 + k) + live.size for k in range(len(checks.gamma) + 1))]
-            enough = [rows for rows in looks if tried_with(rows)[1] > 1 and tried_with(rows - 1)[1] == 1]
-            seen.append(len(enough))
-        assert tried_with(-1) == (-1, 0) or not untried
-        return whole(rows, regions, live, checks, region, trial, rule)
-
-    monkeypatch.setattr(irp, "first_monotone", watched)
-    fitted(random_rows(3, 60, 3), candidates=6, smoothing=0.0)
-    assert set(seen) == {1}
-    assert len(seen) > 3
-
-
-@pytest.mark.parametrize("budget", [1, 2, 50, 2000])
-def test_a_budget_is_kept_and_nearly_used(budget):
-    label, prob, _ = random_rows(0, 3000, 4)
-    found = DataCandidates(budget, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0)
-    assert len(found.gamma) == len(found.gain)
-    assert 0.9 * budget - 10 <= len(found.gamma) <= max(budget, 2)
 
 
 def test_mid_points_beyond_the_budget_are_those_of_the_best_forecasts():
@@ -481,19 +440,3 @@ def test_the_three_classes_of_the_paper(data_dir):
     assert calibrator.staged_regions_.tolist() == [1, 3, 5, 7, 9, 10, 11, 12, 13, 14, 15, 16]
     first = [[0.29, 0.37, 0.34], [0.20, 0.70, 0.10], [0.00, 0.08, 0.92], [0.73, 0.27, 0.00]]
     np.testing.assert_allclose(calibrator.tree_.gamma[:4], first, rtol=0.0, atol=1e-12)
-
-
-def test_candidates_of_the_data_can_miss_the_best_first_split():
-    """As the docstring says: here a point within the simplex parts the rows with a higher quality, and keeps them monotone."""
-    rng = np.random.default_rng(7)
-    truth = rng.dirichlet(np.ones(3), 12)
-    label = (rng.random((12, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-    prob = truth**0.7 / (truth**0.7).sum(axis=1, keepdims=True)
-    found = MulticlassRecursivePartitioning(max_regions=3, smoothing=0.0, labels=[0, 1, 2]).fit(prob, label)
-    side = (prob - [0.306, 0.414, 0.280]).argmax(axis=1)
-    means = np.array([np.eye(3)[label[side == k]].mean(axis=0) for k in range(3)])
-    apart = np.abs(means - np.eye(3)[label].mean(axis=0)).sum(axis=1)
-    quality = (np.bincount(side) * apart).sum() / 12
-    assert all(means[i, i] - means[i, j] >= means[j, i] - means[j, j] for i in range(3) for j in range(3))
-    assert found.gain_[0] == pytest.approx(1.0)
-    assert quality == pytest.approx(7 / 6)

@@ -1,7 +1,5 @@
-import io
 import json
 import os
-import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -396,15 +394,3 @@ def test_threads_are_as_many_as_processors_that_may_be_used(there, expected, mon
     assert n_processors() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
     assert n_processors() == expected
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize(("options", "said"), [({}, "smoothing"), ({"solver": "annealing"}, "annealing")])
-def test_a_bar_is_shown_where_it_is_asked_for(options, said, monkeypatch):
-    pytest.importorskip("tqdm")
-    shown = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", shown)
-    fitted(random_rows(), **options)
-    assert shown.getvalue() == ""
-    fitted(random_rows(), progress=True, **options)
-    assert said in shown.getvalue()

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from reference import folds as folds_twin
 
-from calibrant import log_loss
 from calibrant.calibrators import scir
 from calibrant.calibrators.scir import EPSILONS, SortedCumulativeIsotonic
 
@@ -64,31 +63,6 @@ def test_classes_that_came_with_nothing_share_a_rise_equally():
     label, prob = np.array([0, 2]), np.tile([1.0, 0.0, 0.0], (2, 1))
     found = fitted(label, prob, epsilon=0.0, rise="spread", ties="column").predict_proba(prob[:1])
     np.testing.assert_allclose(found, [[0.5, 0.25, 0.25]])
-
-
-@pytest.mark.parametrize("name", ["cifar100_densenet_bc", "cifar100_lenet5", "cifar10_resnet50"])
-def test_spread_rises_lose_less_on_forecasts_of_images(name, forecasts_of_images):
-    label, prob, new_label, new = forecasts_of_images(name)
-    last, spread = (
-        log_loss(new_label, fitted(label, prob, epsilon=1e-4, rise=rise).predict_proba(new))
-        for rise in ("last", "spread")
-    )
-    assert spread < last - 0.001
-
-
-@pytest.fixture
-def forecasts_of_images(data_dir):
-    def read(name):
-        with np.load(data_dir / f"{name}.npz") as data:
-            if "logits_cal" in data:
-                prob = [np.exp(data[key].astype(float)) for key in ("logits_cal", "logits_test")]
-                fit, new = (part / part.sum(axis=1, keepdims=True) for part in prob)
-                return data["y_cal"], fit, data["y_test"], new
-            prob = data["P"].astype(float)
-            prob /= prob.sum(axis=1, keepdims=True)
-            return data["y"][:5000], prob[:5000], data["y"][5000:], prob[5000:]
-
-    return read
 
 
 @pytest.mark.parametrize("rise", ["first", None])
