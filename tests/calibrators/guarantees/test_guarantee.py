@@ -403,6 +403,13 @@ def test_the_l1_bound_has_a_set_of_classes_for_each_event(n_classes):
     assert found.conditional_error == pytest.approx(sqrt(2 * exact / 10**5), rel=1e-12)
 
 
+def test_a_bound_on_the_simplex_is_at_most_two_and_reads_as_a_table():
+    found = canonical_binning_guarantee(1, 10**9, n_classes=5000)
+    assert found.marginal_error == found.conditional_error == found.expected_error == 2
+    assert str(found).splitlines()[0] == "1000000000 bins of 5000 classes, 1 rows each"
+    assert found.to_frame("pyarrow").to_pydict()["bound"] == [2, 2, 2]
+
+
 @pytest.mark.parametrize("wrong", [{"points_per_bin": 0}, {"n_bins": 0}, {"n_classes": 1}, {"alpha": 0}])
 def test_what_is_no_parameter_of_the_simplex_is_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):

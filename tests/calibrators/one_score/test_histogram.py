@@ -85,6 +85,14 @@ def test_smoothing_that_rounding_would_lose_keeps_new_scores_in_bins_with_rows_o
     assert fitted.predict_proba([0.0, 1.0]).min() == pytest.approx(1e-12, rel=1e-3, abs=0)
 
 
+@given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
+def test_smoothing_counts_rows_whatever_the_unit_of_the_weights(rows, scale):
+    label, score, weight = rows
+    weight = weight + np.pi / 100  # not whole, in either unit
+    fits = [HistogramBinning(4, smoothing=1.0).fit(score, label, w) for w in (weight, weight * scale)]
+    np.testing.assert_allclose(fits[0].value_, fits[1].value_, rtol=1e-9)
+
+
 # Interior rows
 
 

@@ -149,6 +149,12 @@ def test_bins_that_smoothing_puts_out_of_order_are_pooled():
     assert (ours.n_bins_, ours.threshold_.size) == (2, 2)
 
 
+@pytest.mark.parametrize("smoothing", [1e-3, 1.0])
+def test_smoothing_keeps_values_off_0_and_1_however_many_rows_there_are(smoothing):
+    rows = np.array([0, 0, 1, 1]), np.array([0.1, 0.2, 0.8, 0.9]), np.full(4, 1e17)
+    np.testing.assert_allclose(fitted(rows, smoothing=smoothing).calibrate([0.0, 1.0]), [1e-12, 1 - 1e-12], rtol=1e-3)
+
+
 @given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
 def test_the_unit_of_fractional_weights_is_irrelevant(rows, scale):
     label, score, weight = rows

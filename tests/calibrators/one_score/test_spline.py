@@ -17,6 +17,10 @@ from calibrant.fit.splines import Curves, fits_of_all_penalties, knots_of, natur
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 
+def identity(x):
+    return x
+
+
 def bent(x):
     return np.where(x > 0, x / 3, 1.3 * x) - 0.3
 
@@ -72,6 +76,17 @@ def test_the_left_out_loss_is_near_that_of_refitting_without_each_row(weight):
     centre = float(np.average(x, weights=weight))
     exact = twin.left_out_loss(x, label, weight, fitted.knots_.tolist(), fitted.penalty_, centre)
     assert fitted.loss_ == pytest.approx(exact, rel=0.01)
+
+
+def test_a_row_left_out_costs_about_a_degree_of_freedom_over_the_rows():
+    """So it is to first order where the curve is right (Takeuchi); a line has two degrees of freedom."""
+    n = 4000
+    x, label = drawn(identity, n=n)
+    rows = recalibration_of(BinaryProblem(expit(x), label == 1, Weights.one_each(n), logit=x))
+    line, *_, curve = (fit.point for fit in fits_of_all_penalties(Curves(rows, knots_of(rows, 5))))
+    for fit in (line, curve):
+        assert n * fit.left_out_loss() - fit.curve.loss == pytest.approx(fit.degrees_of_freedom, rel=0.25)
+    assert line.degrees_of_freedom == pytest.approx(2.0, rel=0.01)
 
 
 def test_of_all_penalties_the_one_with_the_least_left_out_loss_is_taken():

@@ -49,6 +49,12 @@ def test_all_three_rise_from_each_isotonic_block_to_the_next(rows):
     assert (np.diff(fitted.calibrate(distinct))[rises] > 0).all()
 
 
+def test_however_many_rows_there_are_new_scores_at_the_ends_are_not_certain():
+    fitted = VennAbers().fit([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], np.full(4, 1e17))
+    np.testing.assert_allclose(fitted.predict_proba([0.1, 0.9]), [[1.0, 1e-12], [1e-12, 1.0]], rtol=1e-3)
+    assert fitted.predict_proba([0.0, 1.0]).min() > 0
+
+
 def test_the_fit_of_the_label_that_comes_is_calibrated_on_any_distribution():
     """With exchangeable rows: the mean of that fit is the event rate, here of 200 new rows for each of 200 small samples."""
     rng = np.random.default_rng(0)
