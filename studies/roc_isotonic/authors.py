@@ -19,7 +19,7 @@ from calibrant.binning import SplitTree
 from calibrant.binning.cells import simplex_grid
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.calibrators.linear import Mixture
-from calibrant.fit.simplex_tree import Candidates, GivenCandidates, Measured, Rows
+from calibrant.fit.simplex_tree import Candidates, Measured, Rows
 from calibrant.metrics import volume_under_surface_score
 from studies.roc_isotonic.forecasts import Forecasts, of_paper
 
@@ -85,7 +85,7 @@ def volume(y: np.ndarray, prob: np.ndarray) -> float:
     return float(volume_under_surface_score(y, prob, thresholds=SURFACE_STEPS[prob.shape[1]]))
 
 
-class FirstAgainstUnsmoothed(GivenCandidates):
+class FirstAgainstUnsmoothed(Candidates):
     """The grid of the published code, which smooths the means of the sides but not that of the simplex at the first split.
 
     At later splits both are smoothed, and the quality is the printed one times a constant.

@@ -7,12 +7,8 @@ from sklearn.base import clone
 
 from calibrant import (
     DirichletCalibration,
-    PlattScaling,
-    SafeCalibrator,
     VectorScaling,
-    load_calibrator,
     log_loss,
-    save_calibrator,
 )
 from calibrant.calibrators import MatrixScaling
 
@@ -56,27 +52,6 @@ def test_no_other_map_of_these_logits_has_a_lower_objective(scaling, word):
     assert objective(fitted, z, label) <= lowest + 1e-9
     scores = z * fitted.coef_ if fitted.coef_.ndim == 1 else z @ fitted.coef_.T
     np.testing.assert_allclose(fitted.calibrate(logit), twin.softmax(scores + fitted.intercept_), rtol=1e-9)
-
-
-@each_scaling
-@each_word
-def test_the_certificate_is_the_gradient_at_the_map(scaling, word):
-    logit, label = drawn(seed=1)
-    fitted = scaling(logits=word, input="logit").fit(logit, label)
-    z, step, slopes = entering(logit, word), 1e-6, []
-    for name in ("coef_", "intercept_"):
-        kept = getattr(fitted, name).copy()
-        for at in np.ndindex(kept.shape):
-            values = []
-            for sign in (1.0, -1.0):
-                moved = kept.copy()
-                moved[at] += sign * step
-                setattr(fitted, name, moved)
-                values.append(objective(fitted, z, label))
-            setattr(fitted, name, kept)
-            slopes.append((values[0] - values[1]) / (2.0 * step))
-    assert fitted.gradient_ <= 1e-8 * max(1.0, np.abs(z).max(axis=1).mean())
-    np.testing.assert_allclose(slopes, 0.0, atol=1e-7)
 
 
 @each_scaling
@@ -135,68 +110,12 @@ def test_logits_that_are_all_but_zero_leave_the_shares_of_the_classes(scaling, u
     np.testing.assert_allclose(fitted.calibrate(unit * logit)[0], shares, atol=1e-2)
 
 
-@each_scaling
-@pytest.mark.parametrize("word", WORDS[1:])
-def test_a_number_added_to_a_row_changes_nothing_but_as_given(scaling, word):
-    logit, label = drawn()
-    shifted = logit + np.random.default_rng(2).normal(0.0, 3.0, (len(logit), 1))
-    fitted = scaling(logits=word, input="logit").fit(logit, label)
-    again = scaling(logits=word, input="logit").fit(shifted, label)
-    np.testing.assert_allclose(again.calibrate(shifted), fitted.calibrate(logit), rtol=1e-7, atol=1e-12)
-    as_given = scaling(input="logit").fit(logit, label)
-    assert np.abs(as_given.calibrate(shifted) - as_given.calibrate(logit)).max() > 0.01
-
-
-@each_scaling
-def test_against_the_last_class_another_order_of_classes_gives_another_map(scaling):
-    logit, label = drawn()
-    fitted = scaling(logits="reference", input="logit").fit(logit, label).calibrate(logit)
-    turned = scaling(logits="reference", input="logit").fit(logit[:, ::-1], 2 - label).calibrate(logit[:, ::-1])
-    assert np.abs(turned[:, ::-1] - fitted).max() > 1e-4  # of a matrix the penalties alone tell
-
-
-@each_scaling
-@each_word
-def test_labels_that_are_drawn_from_the_forecast_leave_it_as_it_is(scaling, word):
-    logit, _ = drawn(n=60)
-    prob = twin.softmax(logit)
-    rows = np.repeat(logit, 3, axis=0), np.tile(np.arange(3), 60), prob.ravel()
-    fitted = scaling(logits=word, input="logit").fit(*rows)
-    np.testing.assert_allclose(fitted.calibrate(logit), prob, rtol=1e-6, atol=1e-9)
-
-
-def test_of_one_column_of_logits_the_map_is_platt_scaling():
-    logit, label = drawn(n=1000, k=2)
-    one = logit[:, 1] - logit[:, 0]
-    fitted = VectorScaling(input="logit").fit(one, label)
-    platt = PlattScaling(input="logit").fit(one, label)
-    np.testing.assert_allclose(fitted.calibrate(one), platt.calibrate(one), atol=2e-3)  # Platt smooths the labels
-
-
 def test_matrix_scaling_of_raw_logits_is_no_dirichlet_calibration():
     logit, label = drawn()
     raw, logs = (MatrixScaling(logits=word, input="logit").fit(logit, label) for word in WORDS[:2])
     dirichlet = DirichletCalibration(input="logit").fit(logit, label)
     np.testing.assert_allclose(dirichlet.coef_, logs.coef_, rtol=1e-9)
     assert np.abs(dirichlet.calibrate(logit) - raw.calibrate(logit)).max() > 0.01
-
-
-@each_scaling
-def test_raw_logits_reach_a_method_inside_the_safeguard(scaling):
-    logit, label = drawn()
-    inside = SafeCalibrator(scaling(), input="logit").fit(logit, label).calibrator_
-    np.testing.assert_allclose(inside.coef_, scaling(input="logit").fit(logit, label).coef_, rtol=1e-5, atol=1e-7)
-
-
-@each_scaling
-@each_word
-def test_a_file_says_which_logits_enter(scaling, word, tmp_path):
-    logit, label = drawn()
-    fitted = scaling(logits=word, input="logit").fit(logit, label)
-    save_calibrator(fitted, tmp_path / "c.json")
-    loaded = load_calibrator(tmp_path / "c.json")
-    assert loaded.logits == word
-    np.testing.assert_array_equal(loaded.calibrate(logit), fitted.calibrate(logit))
 
 
 @each_scaling

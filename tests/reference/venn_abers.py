@@ -14,12 +14,3 @@ def interval(score, label, weight, new, more):
 
 def merged(p0, p1):
     return p1 / (1 - p0 + p1)
-
-
-def cross(intervals):
-    """Vovk, Petej and Fedorova: geometric means of p1 and of 1 - p0 over the folds, divided by their sum."""
-    event = other = 1.0
-    for p0, p1 in intervals:
-        event *= p1 ** (1 / len(intervals))
-        other *= (1 - p0) ** (1 / len(intervals))
-    return event / (other + event)

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import IsotonicCalibration
 from calibrant.binning.cells import simplex_grid
-from calibrant.fit.simplex_tree import GivenCandidates, Rows
+from calibrant.fit.simplex_tree import Candidates, Rows
 from studies.claims import Verdict
 from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
 from studies.roc_isotonic.claims import CLAIMS
@@ -162,7 +162,7 @@ def test_the_published_first_split_can_be_another_than_that_of_algorithm_2_as_pr
     grid = simplex_grid(4, 5)
     rows = [drawn_rows(seed=seed) for seed in range(20)]
     published = [FirstAgainstUnsmoothed(grid).of_simplex(of, 1.0).gain.argmax() for of in rows]
-    printed = [GivenCandidates(grid).of_simplex(of, 1.0).gain.argmax() for of in rows]
+    printed = [Candidates(grid).of_simplex(of, 1.0).gain.argmax() for of in rows]
     assert published != printed
 
 

@@ -239,16 +239,6 @@ def values_of_sides(
 
 
 @kernel
-def sides_met_by_sides(
-    p: FloatArray, own: IntArray, g: FloatArray, sides: Sides
-) -> None:  # pragma: no cover - compiled
-    """Write which sides of g the rows on each side of another point meet, a bit a side."""
-    sides.met[:] = 0
-    for i in range(own.size):
-        sides.met[sides.of[i]] |= 1 << side_of(p[own[i]], g)
-
-
-@kernel
 def bounds_of_others(
     regions: Regions, live: IntArray, region: int, checks: Checkpoints
 ) -> tuple[FloatArray, IntArray]:  # pragma: no cover - compiled
@@ -324,7 +314,9 @@ def first_monotone(
         while not bad and s < n_checks:
             met_by_region = checks.met[s, region]
             if met_by_region & (met_by_region - 1):  # more than one side
-                sides_met_by_sides(p, own, checks.gamma[s], sides)
+                sides.met[:] = 0
+                for i in range(own.size):
+                    sides.met[sides.of[i]] |= 1 << side_of(p[own[i]], checks.gamma[s])
                 looked += own.size
             else:
                 sides.met[:] = np.where(sides.bit > 0, np.int64(met_by_region), 0)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +32,6 @@ from calibrant.exceptions import warn
 from calibrant.notions import Binary
 from calibrant.sums.draws import SAMPLED
 from calibrant.sums.reading import UnreadBinary, UnreadPart, UnreadSimplex, is_unread
-
-if TYPE_CHECKING:
-    pass
-
 
 # The problems that calibrators are fitted to: of one score, and of predictions that are read in batches
 
@@ -91,11 +87,6 @@ def problem_of_batches(
         hint="Leave them out",
     )
     return problem, n_columns
-
-
-def say_how_to_fit(error: BaseException) -> None:
-    """Let an error that says how a function takes a sample say how a fit does."""
-    error.args = tuple(said.replace(SAMPLED, SAMPLE_FITTED) if isinstance(said, str) else said for said in error.args)
 
 
 MOST_COEFFICIENT = 1e200
@@ -169,9 +160,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 problem, self.n_features_in_ = problem_of_batches(
                     X, y, sample_weight, input=self.input, labels=self.labels
                 )
-                self._fit_checked(problem)
             else:
-                self._fit_data(X, y, sample_weight)
+                problem = self._problem_of(X, y, sample_weight)
+            self._fit_checked(problem)
         except BaseException as error:  # also when interrupted from the keyboard
             for name in vars(self).keys() - before:
                 delattr(self, name)
@@ -179,16 +170,18 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 setattr(self, name, value)
             if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
                 raise error.__cause__ from None  # numba was just handing back an array
-            if in_batches:
-                say_how_to_fit(error)
+            if in_batches:  # a function takes a sample in another way than a fit does
+                error.args = tuple(
+                    one.replace(SAMPLED, SAMPLE_FITTED) if isinstance(one, str) else one for one in error.args
+                )
             raise
         return self
 
-    def _fit_data(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> None:
+    def _problem_of(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> Problem:
         values = self._received(X, reset=True)
         words = text_of(y)
         truth = as_labels(column_or_1d(as_array("y_true", y), warn=True)) if words is None else words
-        problem = as_problem(
+        return as_problem(
             truth,
             values,
             sample_weight=sample_weight,
@@ -197,7 +190,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             column_names=getattr(self, "feature_names_in_", None),
             remedies=OF_CALIBRATOR,
         )
-        self._fit_checked(problem)
 
     def _fit_checked(self, problem: Problem) -> None:
         """Fit, and say so if rows in memory are of one class."""
@@ -284,7 +276,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _checked(self, found: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         """Return what a map gave, if it has this shape and is probabilities; of many rows some are looked at."""
-        found = self._as_numbers(found)
+        array = np.asarray(found)
+        must = f"the map of {type(self).__name__} must give real numbers"
+        require(array.dtype.kind in "fiub", must, got=f"dtype {array.dtype}", hint=OWN, error=TypeError)
+        found = array.astype(np.float64, copy=False)
         seen = found[:: max(1, found.size // LOOKED_AT)] if found.shape == shape else found
         if found.shape != shape or (seen.size and not (seen.min() >= -ROUNDING and seen.max() <= 1.0 + ROUNDING)):
             of = f"the map of {type(self).__name__} must"
@@ -292,19 +287,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             wrong = seen[~((seen >= -ROUNDING) & (seen <= 1.0 + ROUNDING))][0]  # NaN is not in the range
             refuse(f"{of} give probabilities from 0 to 1", got=f"{wrong:g}", hint=OWN)
         return found
-
-    def _as_numbers(self, found: object) -> FloatArray:
-        """Return what a map gave in double precision, if it is real numbers."""
-        if type(found) is np.ndarray and found.dtype == np.float64:
-            return found
-        array = (
-            np.ma.filled(found.astype(np.float64), np.nan)
-            if isinstance(found, np.ma.MaskedArray)
-            else np.asarray(found)
-        )
-        must = f"the map of {type(self).__name__} must give real numbers"
-        require(array.dtype.kind in "fiub", must, got=f"dtype {array.dtype}", hint=OWN, error=TypeError)
-        return array.astype(np.float64, copy=False)
 
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from math import ceil, floor, log
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from calibrant._core.arrays import EPSILON, FloatArray, is_whole
 from calibrant._core.border import Input
 from calibrant._core.checks import as_numbers, choice, flag, number, numbers, refuse, require, shares, source, whole
 from calibrant._core.registry import declare
-from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, two_columns
+from calibrant._core.rows import BinaryProblem, Forecast, IntArray, two_columns
 from calibrant.binning import Binning, Bins, EqualMass, as_binning, locate, sums_over
 from calibrant.binning.bins import Ordered, equal_shares
 from calibrant.calibrators.base import BinaryCalibrator, as_binary_calibrator
@@ -136,7 +135,7 @@ class HistogramBinning(BinaryCalibrator):
         self.random_state = random_state
 
     def _fit(self, problem: BinaryProblem) -> None:
-        rule = EMPTY_RULES[choice("empty", self.empty, EMPTY_RULES)]
+        choice("empty", self.empty, ("midpoint", "interpolate", "base-rate", "identity"))
         smoothing = number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
         delta = number(
             "delta", self.delta, least=0.0, most=1.0, hint="Pass a small number such as 1e-10, or 0 for none"
@@ -148,9 +147,10 @@ class HistogramBinning(BinaryCalibrator):
         if interior:
             bins = _inside(bins, problem)
         value = _rates(bins, smoothing, problem.weights.rows_per_weight)
-        has_rows = bins.count > 0
-        if not has_rows.all():
-            value[~has_rows] = rule(_Filled(bins.edges, value, has_rows, base_rate))
+        empty, middle = bins.count == 0, (bins.edges[:-1] + bins.edges[1:]) / 2.0
+        if self.empty == "interpolate":
+            middle = np.interp(middle, middle[~empty], value[~empty])
+        value[empty] = {"base-rate": base_rate, "identity": np.nan}.get(self.empty, middle[empty])
         if delta > 0:
             value = (value + delta * np.random.default_rng(seed).random(value.size)) / (1.0 + delta)
         self.edges_, self.value_, self.count_ = bins.edges, value, bins.count
@@ -225,43 +225,6 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
         hint="Pass such as [0, 0.2, 0.5, 1]",
     )
     return _OwnEdges(edges)
-
-
-@dataclass(frozen=True, eq=False)
-class _Filled:
-    """Bins, some of which have no rows, and the event rate of all."""
-
-    edges: FloatArray
-    rate: FloatArray
-    has_rows: BoolArray
-    base_rate: float
-
-    @property
-    def middle(self) -> FloatArray:
-        return (self.edges[:-1] + self.edges[1:]) / 2.0
-
-
-def _midpoint(bins: _Filled) -> FloatArray:
-    return bins.middle[~bins.has_rows]
-
-
-def _interpolate(bins: _Filled) -> FloatArray:
-    middle, has_rows = bins.middle, bins.has_rows
-    return np.interp(middle[~has_rows], middle[has_rows], bins.rate[has_rows])
-
-
-def _base_rate(bins: _Filled) -> FloatArray:
-    return np.full((~bins.has_rows).sum(), bins.base_rate)
-
-
-def _identity(bins: _Filled) -> FloatArray:
-    return np.full((~bins.has_rows).sum(), np.nan)
-
-
-EMPTY_RULES: Mapping[str, Callable[[_Filled], FloatArray]] = MappingProxyType(
-    {"midpoint": _midpoint, "interpolate": _interpolate, "base-rate": _base_rate, "identity": _identity}
-)
-"""What bins without rows give."""
 
 
 # Bayesian binning: many binnings of equal mass, averaged by how well each explains the outcomes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal
@@ -41,7 +41,7 @@ def problems_of(notion: Notion, simplex: SimplexProblem) -> Iterator[BinaryProbl
     """Yield the problems of a notion, of rows in memory or read in batches."""
     if isinstance(simplex, UnreadSimplex):
         for index in range(notion.n_parts(simplex)):
-            yield UnreadPart(simplex, notion, index, partial(_problem_of_batch, notion, index))
+            yield UnreadPart(simplex, notion, index, partial(_nth_problem, notion, index))
         return
     if (log_odds := log_odds_of(simplex.forecast)) is None:
         yield from notion.split(simplex)
@@ -50,7 +50,7 @@ def problems_of(notion: Notion, simplex: SimplexProblem) -> Iterator[BinaryProbl
         yield with_scores_of_logits(replace(binary, logit=part.scores(log_odds)))
 
 
-def _problem_of_batch(notion: Notion, index: int, batch: Problem) -> BinaryProblem:
+def _nth_problem(notion: Notion, index: int, batch: Problem) -> BinaryProblem:
     return next(islice(problems_of(notion, as_simplex(batch)), index, None))
 
 
@@ -262,7 +262,11 @@ class ByNotion(Calibrator):
             elif not in_cells(binary).outcome.any():
                 without_event.append(binary.name)
         if empty:
-            self._serve_unseen(empty, simplex)
+            served = "such scores are left as they are"
+            if self.unseen == "pooled":
+                self.pooled_ = _fitted(unfitted, as_one_problem(list(problems_of(self.notion_, simplex))))
+                served = "such scores are mapped by one map fitted to all other problems together"
+            tell_of_empty(empty, served)
         if without_event:
             tell_of_absent(simplex, without_event)
 
@@ -289,14 +293,6 @@ class ByNotion(Calibrator):
             if fitted is not None:
                 fitted._check_loaded()
 
-    def _serve_unseen(self, empty: list[str], simplex: SimplexProblem) -> None:
-        """Decide what becomes of the scores of problems without rows, and say it."""
-        served = "such scores are left as they are"
-        if self.unseen == "pooled":
-            self.pooled_ = _fitted(self._method(), as_one_problem(list(problems_of(self.notion_, simplex))))
-            served = "such scores are mapped by one map fitted to all other problems together"
-        tell_of_empty(empty, served)
-
     def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
         """Return the top class of each row and its calibrated score, without a table of the others."""
         prob, notion = forecast.prob, self.notion_
@@ -304,10 +300,12 @@ class ByNotion(Calibrator):
         score, waits = np.empty(len(prob)), np.ones(len(prob), dtype=bool)
         log_odds = log_odds_of(forecast)
         for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True):
-            on_top = _of_class(part, top)
-            if on_top.rows.size:
-                score[on_top.rows] = _mapped(fitted or self.pooled_, on_top, prob, log_odds)
-                waits[on_top.rows] = False
+            here = top[part.rows] == part.column
+            rows = np.flatnonzero(here) if isinstance(part.rows, slice) else part.rows[here]
+            if rows.size:
+                on_top = Part(rows, top[rows], part.name)
+                score[rows] = _mapped(fitted or self.pooled_, on_top, prob, log_odds)
+                waits[rows] = False
                 if not waits.any():
                     break  # of top-K notions the highest rank comes first
         if waits.any():  # no part speaks of the top class: it gets its share of what is left
@@ -329,24 +327,10 @@ class ByNotion(Calibrator):
         return notion.merge(prob, calibrated, normalize=normalize)
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows(Part):
-    """A part of listed rows."""
-
-    rows: IntArray
-
-
 def _fitted(unfitted: BinaryCalibrator, binary: BinaryProblem) -> BinaryCalibrator:
     fitted = deepcopy(unfitted)  # of a clone: to clone anew for each of a thousand classes would take as long as to fit
     fitted._fit_one(binary)
     return fitted
-
-
-def _of_class(part: Part, label: IntArray) -> _Rows:
-    """Return the rows of a part in which its class is the one of the row."""
-    here = label[part.rows] == part.column
-    rows = np.flatnonzero(here) if isinstance(part.rows, slice) else part.rows[here]
-    return _Rows(rows, label[rows], part.name)
 
 
 def _mapped(fitted: BinaryCalibrator | None, part: Part, prob: FloatArray, log_odds: FloatArray | None) -> FloatArray:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -107,7 +105,7 @@ def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
         got=f"shape {array.shape}",
         hint="Pass one column",
     )
-    missing = _missing(array)
+    missing = np.array([absent(cell) or cell != cell for cell in array], dtype=np.bool_)
     if missing.any():
         at = int(np.argmax(missing))
         refuse(
@@ -115,29 +113,13 @@ def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
             got=f"a missing one at index {at}{more(missing)}",
             hint="Drop these rows, or give each a group of its own",
         )
-    return array if array.dtype.kind not in "OT" else _of_objects(array)
-
-
-def _missing(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    if array.dtype.kind in "fc":
-        return np.asarray(np.isnan(array))
-    if array.dtype.kind in "mM":
-        return np.asarray(np.isnat(array))
-    if array.dtype.kind in "OT":
-        return np.array([absent(cell) for cell in array.tolist()], dtype=np.bool_)
-    return np.zeros(array.shape, dtype=np.bool_)
-
-
-def _of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if array.dtype.kind not in "OT":
+        return array
     cells = array.tolist()
     if all(isinstance(cell, str) for cell in cells):
         return np.array(cells)
-    try:
-        np.unique(array)
-    except TypeError:
-        codes: dict[Any, int] = {}
-        return np.array([codes.setdefault(cell, len(codes)) for cell in cells])
-    return array
+    codes: dict[Any, int] = {}
+    return np.array([codes.setdefault(cell, len(codes)) for cell in cells])
 
 
 # Forecasts that estimators make: of all classes, and of several models as one
@@ -169,13 +151,6 @@ def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatA
     return forecast
 
 
-def columns_known(estimator: Any, classes: npt.NDArray[np.generic]) -> Rows:
-    """Return the columns of the classes that the estimator was trained on: a fold may lack one."""
-    order = np.argsort(classes)  # those of an estimator that is trained already may stand in any order
-    columns: Rows = order[np.searchsorted(classes, estimator.classes_, sorter=order)]
-    return columns
-
-
 def _numbers_of(estimator: Any, method: str, X: Any) -> FloatArray:
     return as_numbers(f"{method} of {type(estimator).__name__}", getattr(estimator, method)(X))
 
@@ -189,55 +164,15 @@ def pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
     return links.prob_of_logit(np.mean([links.log_prob_of_prob(prob) for prob in forecasts], axis=0))
 
 
-def pooled_intervals(intervals: FloatArray, pooling: Pooling) -> FloatArray:
-    """Return the mean of pairs of probabilities, of shape (n_models, n_samples, 2), or geometric means of p1 and of 1 - p0."""
-    if pooling == "mean":
-        return np.asarray(intervals.mean(axis=0), dtype=np.float64)
-    lower, upper = 1.0 - gmean(1.0 - intervals[:, :, 0], axis=0), gmean(intervals[:, :, 1], axis=0)
-    return np.column_stack([lower, upper])
-
-
 # What goes where beside X and y: with scikit-learn's metadata routing as each asks, without it by what ``fit`` takes
 
 
-@dataclass(frozen=True)
-class Metadata:
+class Metadata(NamedTuple):
     """Keywords of the estimator's ``fit``, the calibrator's weights, the splitter's groups."""
 
-    estimator: dict[str, Any] = field(default_factory=dict)
-    weight: FloatArray | None = None
-    splitter: dict[str, Any] = field(default_factory=dict)
-
-
-def router_of(owner: Any, estimator: Any, calibrator: Any, splitter: Any) -> MetadataRouter:
-    """Return which parts of the metadata of ``fit`` go where."""
-    to_fit = MethodMapping().add(caller="fit", callee="fit")
-    to_split = MethodMapping().add(caller="fit", callee="split")
-    router = MetadataRouter(owner=owner).add_self_request(owner)
-    router.add(estimator=estimator, method_mapping=to_fit)
-    router.add(calibrator=calibrator, method_mapping=to_fit)
-    return router.add(splitter=splitter, method_mapping=to_split)
-
-
-def asked_for(router: Any, given: dict[str, Any]) -> Metadata:
-    """Give each what it asks for by scikit-learn's metadata routing."""
-    routed = process_routing(router, "fit", **{name: value for name, value in given.items() if value is not None})
-    return Metadata(routed.estimator.fit, routed.calibrator.fit.get("sample_weight"), routed.splitter.split)
-
-
-def handed_on(
-    estimator: Any, weight: FloatArray | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
-) -> Metadata:
-    """Give weights to the calibrator, and to the estimator if its ``fit`` takes them; None is one that is trained."""
-    if weight is not None and estimator is not None:
-        if has_fit_parameter(estimator, "sample_weight"):
-            fit_params = fit_params | {"sample_weight": weight}
-        else:
-            warn(
-                f"fit of {type(estimator).__name__} takes no sample_weight: only the calibrator uses the weights. "
-                "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight."
-            )
-    return Metadata(fit_params, weight, {} if groups is None else {"groups": groups})
+    estimator: dict[str, Any]
+    weight: FloatArray | None
+    splitter: dict[str, Any]
 
 
 def asking_for_weights(estimator: Any) -> MetadataRequest:
@@ -248,115 +183,10 @@ def asking_for_weights(estimator: Any) -> MetadataRequest:
     return request
 
 
-# Pairs of estimator and calibrator: the one is fitted to what the other makes of rows that it was not trained on
-
-
 Pair = tuple[Any, Calibrator]
-Folds = Sequence[tuple[Rows, Rows]]
-
-
-class HeldOut(NamedTuple):
-    """A model of a fold, and its forecast of rows that it was not trained on."""
-
-    estimator: Any
-    rows: Rows
-    forecast: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """Makes pairs.
-
-    Attributes
-    ----------
-    estimator : classifier
-        It is cloned, but by `behind_trained`.
-    calibrator : str or Calibrator or None
-        The method, by default that of so many classes and rows.
-    classes : ndarray of shape (n_classes,)
-        Labels in the order of the columns.
-    n_jobs : int or None
-        Folds that are trained at a time.
-    """
-
-    estimator: Any
-    calibrator: str | Calibrator | None
-    classes: npt.NDArray[np.generic]
-    n_jobs: int | None
-
-    def behind_trained(self, X: Any, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
-        """Return the estimator as it is, with a calibrator of all rows."""
-        n_classes = len(self.classes)
-        forecast = forecast_of(self.estimator, X, np.arange(n_classes), n_classes)
-        return self._pair(self.estimator, forecast, truth, weight)
-
-    def over_folds(
-        self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, folds: Folds, *, ensemble: bool
-    ) -> list[Pair]:
-        """Return a pair a fold; or a single one, of the out-of-fold forecasts of all rows and a model of all rows."""
-        require(folds, "cv must have at least one fold", got="none", hint="Pass cv=5")
-        held_out = self._held_out(X, truth, metadata, folds)
-        if ensemble:
-            return [
-                self._pair(one.estimator, one.forecast, truth[one.rows], _at(metadata.weight, one.rows))
-                for one in held_out
-            ]
-        found = [(one.rows, one.forecast) for one in held_out]  # without the models, which are large
-        rows, forecast = np.concatenate([rows for rows, _ in found]), np.concatenate([prob for _, prob in found])
-        estimator = self._trained(X, truth, metadata, np.arange(_num_samples(X)))
-        return [self._pair(estimator, forecast, truth[rows], _at(metadata.weight, rows))]
-
-    def _held_out(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, folds: Folds) -> Iterator[HeldOut]:
-        strange = 0
-        models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(self._trained)(X, truth, metadata, train) for train, _ in folds
-        )
-        for estimator, (_, test_rows) in zip(models, folds, strict=True):
-            # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
-            test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
-            strange += len(test_rows) - len(test)
-            require(
-                len(test) and (metadata.weight is None or metadata.weight[test].any()),
-                "each fold must hold a row with a weight, of a class in its model's training rows",
-                got=f"a fold of {len(test_rows)} rows without one",
-                hint="Use fewer folds, or a splitter that keeps the classes in proportion",
-            )
-            known = columns_known(estimator, self.classes)
-            yield HeldOut(estimator, test, forecast_of(estimator, _safe_indexing(X, test), known, len(self.classes)))
-        if strange:
-            warn(
-                f"{strange} rows are of a class that was absent when their fold's model was trained: they are not used to "
-                "calibrate. Use fewer folds, or collect more rows of rare classes."
-            )
-
-    def _trained(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, rows: Rows) -> Any:
-        keywords = _check_method_params(X, metadata.estimator, indices=rows)
-        return clone(self.estimator).fit(_safe_indexing(X, rows), truth[rows], **keywords)
-
-    def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
-        given: Any = {
-            "input": "probability" if hasattr(estimator, "predict_proba") else "logit",
-            "labels": self.classes,
-        }
-        method = self.calibrator
-        if method is None:
-            method = default_of(as_problem(truth, forecast, sample_weight=weight, **given)).calibrator()
-        calibrator = calibrator_for(method, len(self.classes)).set_params(**given)
-        return estimator, calibrator.fit(forecast, truth, weight)
-
-
-def _at(weight: FloatArray | None, rows: Rows) -> FloatArray | None:
-    return None if weight is None else weight[rows]
 
 
 # Folds of a classifier: a number, or a splitter of scikit-learn; of whole groups where there are groups or copies of rows
-
-
-def splitter_of(cv: Any, truth: npt.NDArray[Any], *, grouped: bool) -> Any:
-    """Return what splits rows into folds."""
-    if grouped and _is_number(cv):
-        return StratifiedGroupKFold(5 if cv is None else cv)
-    return check_cv(cv, truth, classifier=True)
 
 
 def groups_of_copies(cv: Any, X: Any, truth: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
@@ -378,11 +208,6 @@ def groups_of_copies(cv: Any, X: Any, truth: npt.NDArray[Any]) -> npt.NDArray[np
     words = np.ascontiguousarray(values.astype(np.float64)).view(np.uint64)
     groups = copies_of(words, np.unique(truth, return_inverse=True)[1])
     return groups if groups is not None and groups.max() + 1 >= (5 if cv is None else cv) else None
-
-
-def splitter_of_groups(cv: Any) -> Any:
-    """Return what metadata are routed to: a number of folds becomes a splitter of groups as soon as there are groups."""
-    return StratifiedGroupKFold() if _is_number(cv) else cv
 
 
 def _is_number(cv: Any) -> bool:
@@ -408,18 +233,6 @@ def as_training_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
     require(truth.dtype.kind != "S", must, value=truth[:1], hint="Pass y.astype(str)")
     check_classification_targets(truth)
     return truth
-
-
-def classes_to_train(truth: npt.NDArray[Any]) -> npt.NDArray[np.generic]:
-    """Return the classes of labels, in their order; one alone is refused."""
-    classes: npt.NDArray[np.generic] = LabelEncoder().fit(truth).classes_
-    require(
-        len(classes) >= 2,
-        "y must hold at least two classes to train a classifier",
-        got=f"{len(classes)} (one class or no row)",
-        hint="Check how the rows were chosen",
-    )
-    return classes
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -564,20 +377,23 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self._is_trained():
             check_is_fitted(self.estimator)
             self.classes_ = np.asarray(self.estimator.classes_)
-            self.pairs_ = [self._training.behind_trained(X, truth, metadata.weight)]
+            self.pairs_ = [self._pair(self.estimator, self._forecast(self.estimator, X), truth, metadata.weight)]
         else:
             if _is_number(self.cv) and metadata.weight is not None and not metadata.weight.all():
                 rows = np.flatnonzero(metadata.weight)  # others are in no fold
-                of_rows = (
-                    _check_method_params(X, one, indices=rows) for one in (metadata.estimator, metadata.splitter)
-                )
-                metadata = Metadata(next(of_rows), metadata.weight[rows], next(of_rows))
+                estimator, splitter = (_check_method_params(X, metadata[part], indices=rows) for part in (0, 2))
+                metadata = Metadata(estimator, metadata.weight[rows], splitter)
                 X, truth = _safe_indexing(X, rows), truth[rows]
             if groups is None and (groups := groups_of_copies(self.cv, X, truth)) is not None:
-                metadata = replace(metadata, splitter={"groups": groups})
-            self.classes_ = classes_to_train(truth)
-            folds = splitter_of(self.cv, truth, grouped=groups is not None).split(X, truth, **metadata.splitter)
-            self.pairs_ = self._training.over_folds(X, truth, metadata, list(folds), ensemble=self.ensemble)
+                metadata = metadata._replace(splitter={"groups": groups})
+            self.classes_ = LabelEncoder().fit(truth).classes_
+            require(
+                len(self.classes_) >= 2,
+                "y must hold at least two classes to train a classifier",
+                got=f"{len(self.classes_)} (one class or no row)",
+                hint="Check how the rows were chosen",
+            )
+            self.pairs_ = self._over_folds(X, truth, metadata, grouped=groups is not None)
         first = self.pairs_[0][0]
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(first, name):
@@ -675,7 +491,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         pairs: list[tuple[Any, Any]] = self.pairs_
         intervals = [calibrator.predict_interval(self._forecast(estimator, X)) for estimator, calibrator in pairs]
-        return pooled_intervals(np.array(intervals), self.pooling)
+        if self.pooling == "mean":
+            return np.asarray(np.mean(intervals, axis=0), dtype=np.float64)
+        lower, upper = np.moveaxis(np.array(intervals), 2, 0)
+        return np.column_stack([1.0 - gmean(1.0 - lower, axis=0), gmean(upper, axis=0)])
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which parts of the metadata of ``fit`` go where.
@@ -689,15 +508,83 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         calibrator = asking_for_weights(
             self.calibrator if isinstance(self.calibrator, Calibrator) else TemperatureScaling()
         )
-        return router_of(self, estimator, calibrator, splitter_of_groups(self.cv))
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(estimator=estimator, method_mapping=to_fit)
+        router.add(calibrator=calibrator, method_mapping=to_fit)
+        splitter = StratifiedGroupKFold() if _is_number(self.cv) else self.cv  # as soon as there are groups
+        return router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
     def _routed(
         self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
     ) -> Metadata:
         weight = None if sample_weight is None else as_weights(sample_weight, _num_samples(X)).values
         if _routing_enabled():
-            return asked_for(self, {"sample_weight": weight, "groups": groups, **fit_params})
-        return handed_on(None if self._is_trained() else self._base(), weight, groups, fit_params)
+            given = {"sample_weight": weight, "groups": groups, **fit_params}
+            routed = process_routing(self, "fit", **{name: one for name, one in given.items() if one is not None})
+            return Metadata(routed.estimator.fit, routed.calibrator.fit.get("sample_weight"), routed.splitter.split)
+        if weight is not None and not self._is_trained():
+            estimator = self._base()
+            if has_fit_parameter(estimator, "sample_weight"):
+                fit_params = fit_params | {"sample_weight": weight}
+            else:
+                warn(
+                    f"fit of {type(estimator).__name__} takes no sample_weight: only the calibrator uses the weights. "
+                    "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight."
+                )
+        return Metadata(fit_params, weight, {} if groups is None else {"groups": groups})
+
+    def _over_folds(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, *, grouped: bool) -> list[Pair]:
+        """Return a pair a fold; or a single one, of the out-of-fold forecasts of all rows and a model of all rows."""
+        if grouped and _is_number(self.cv):
+            splitter: Any = StratifiedGroupKFold(5 if self.cv is None else self.cv)
+        else:
+            splitter = check_cv(self.cv, truth, classifier=True)
+        folds, weight = list(splitter.split(X, truth, **metadata.splitter)), metadata.weight
+        require(folds, "cv must have at least one fold", got="none", hint="Pass cv=5")
+        models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(_trained)(self._base(), X, truth, metadata, train) for train, _ in folds
+        )
+        strange, pairs, forecasts = 0, list[Pair](), list[FloatArray]()
+        tests = list[Rows]()
+        for estimator, (_, test_rows) in zip(models, folds, strict=True):
+            # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
+            test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
+            strange += len(test_rows) - len(test)
+            require(
+                len(test) and (weight is None or weight[test].any()),
+                "each fold must hold a row with a weight, of a class in its model's training rows",
+                got=f"a fold of {len(test_rows)} rows without one",
+                hint="Use fewer folds, or a splitter that keeps the classes in proportion",
+            )
+            forecast = self._forecast(estimator, _safe_indexing(X, test))
+            if self.ensemble:
+                pairs.append(self._pair(estimator, forecast, truth[test], None if weight is None else weight[test]))
+            else:  # without the models, which are large
+                tests.append(test)
+                forecasts.append(forecast)
+        if strange:
+            warn(
+                f"{strange} rows are of a class that was absent when their fold's model was trained: they are not used to "
+                "calibrate. Use fewer folds, or collect more rows of rare classes."
+            )
+        if self.ensemble:
+            return pairs
+        rows = np.concatenate(tests)
+        estimator = _trained(self._base(), X, truth, metadata, np.arange(_num_samples(X)))
+        return [self._pair(estimator, np.concatenate(forecasts), truth[rows], None if weight is None else weight[rows])]
+
+    def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
+        """Fit a calibrator to what an estimator makes of rows that it was not trained on."""
+        given: Any = {
+            "input": "probability" if hasattr(estimator, "predict_proba") else "logit",
+            "labels": self.classes_,
+        }
+        method = self.calibrator
+        if method is None:
+            method = default_of(as_problem(truth, forecast, sample_weight=weight, **given)).calibrator()
+        calibrator = calibrator_for(method, len(self.classes_)).set_params(**given)
+        return estimator, calibrator.fit(forecast, truth, weight)
 
     def _check_parameters(self) -> None:
         require(
@@ -730,12 +617,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return a fitted calibrator, and before ``fit`` the parameter, which may be a word."""
         return self.pairs_[0][1] if hasattr(self, "pairs_") else self.calibrator
 
-    @property
-    def _training(self) -> Training:
-        return Training(self._base(), self.calibrator, self.classes_, self.n_jobs)
-
     def _forecast(self, estimator: Any, X: Any) -> FloatArray:
-        return forecast_of(estimator, X, columns_known(estimator, self.classes_), len(self.classes_))
+        """Return its forecast of all classes, of which a fold may have lacked one; they may stand in any order."""
+        order = np.argsort(self.classes_)
+        columns = order[np.searchsorted(self.classes_, estimator.classes_, sorter=order)]
+        return forecast_of(estimator, X, columns, len(self.classes_))
 
     def _smoothed(self, prob: FloatArray) -> FloatArray:
         """Mix probabilities with the uniform forecast."""
@@ -749,3 +635,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         return tags
+
+
+def _trained(estimator: Any, X: Any, truth: npt.NDArray[Any], metadata: Metadata, rows: Rows) -> Any:
+    keywords = _check_method_params(X, metadata.estimator, indices=rows)
+    return clone(estimator).fit(_safe_indexing(X, rows), truth[rows], **keywords)

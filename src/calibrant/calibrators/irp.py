@@ -31,9 +31,11 @@ from calibrant.calibrators.linear import (
     as_splits,
 )
 from calibrant.exceptions import warn
-from calibrant.fit.isotonic import choose_stage, tried
-from calibrant.fit.isotonic_tree import Blocks, IsotonicFolds, IsotonicTree, isotonic_tree, pooled
-from calibrant.fit.simplex_tree import Candidates, Grown, JoinedRows, Rows, SimplexFolds, grow
+from calibrant.fit import isotonic_tree as trees
+from calibrant.fit import simplex_tree as simplex_trees
+from calibrant.fit.isotonic import choose_stage
+from calibrant.fit.isotonic_tree import Blocks, isotonic_tree, pooled
+from calibrant.fit.simplex_tree import Candidates, Grown, JoinedRows, Rows, grow
 
 
 @declare(
@@ -201,10 +203,13 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         least = 0.0 if self.min_samples == 1 else self.min_samples / problem.weights.rows_per_weight
         grow = partial(isotonic_tree, min_gain=float(self.min_gain), min_weight=least)
         ordered = Ordered.of(problem)
-        max_regions, self.smoothing_, self.softening_ = self._chosen(ordered, grow)
+        losses = partial(trees.fold_losses, grow=grow, mixture=float(self.mixture))
+        max_regions, self.smoothing_, self.softening_ = choose_stage(
+            self.max_bins, self.smoothing, self.softening, partial(trees.parts_of, ordered), losses
+        )
         blocks = Blocks.of(ordered, self.softening_)
         tree = grow(blocks, max_regions=max_regions)
-        weight, events = tree.sums(tree.cut.size)
+        weight, events = tree.sums()
         self.left_, self.threshold_, self.gain_ = blocks.left[:1], tree.left, tree.gain
         self.weight_, self.event_weight_, self.row_weight_ = weight, events, 1.0 / problem.weights.rows_per_weight
         self.left_, self.value_ = self._stage(tree.cut.size)
@@ -238,27 +243,10 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         return on_steps(self.left_, self.value_, score)
 
     def _require_parameters(self) -> None:
-        if self.max_bins is not None and not is_word(self.max_bins, "cv"):
-            whole("max_bins", self.max_bins, least=1, hint="Or 'cv', or None for no limit")
+        require_stage("max_bins", self)
         number("min_gain", self.min_gain, least=0.0, most=1.0, hint="Pass a small one, such as 0.01, or 0 for none")
         whole("min_samples", self.min_samples, least=1, hint="Pass 1 for bins as small as they come")
-        if not is_word(self.smoothing, "cv"):
-            number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice. Or 'cv'")
-        if not is_word(self.softening, "cv"):
-            number("softening", self.softening, least=0.0, below=1.0, hint="Pass 0 for none, or 'cv'")
         number("mixture", self.mixture, least=0.0, below=1.0, hint="Pass a small one, such as 0.01, or 0 for none")
-
-    def _chosen(self, ordered: Ordered, grow: partial[IsotonicTree]) -> tuple[int | None, float, float]:
-        """Return where to stop, how much to smooth and how much to soften."""
-        stops = self.max_bins == "cv"
-        given = None if stops or self.max_bins is None else int(self.max_bins)
-        if "cv" not in (self.max_bins, self.smoothing, self.softening):
-            return given, float(self.smoothing), float(self.softening)
-        folds = IsotonicFolds(ordered, partial(grow, max_regions=given), float(self.mixture))
-        n_regions, smoothing, softening = choose_stage(
-            folds, *tried(self.smoothing, self.softening), only_last=not stops
-        )
-        return (n_regions if stops else given), smoothing, softening
 
     def _stage(self, n_cuts: int) -> tuple[FloatArray, FloatArray]:
         """Return the lowest score and the value of each bin after the first cuts."""
@@ -269,6 +257,16 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         event_rate = self.event_weight_.sum() / self.weight_.sum()
         value = value + self.mixture * (event_rate - value)
         return left[begins], np.clip(value, EPSILON, 1.0 - EPSILON) if self.smoothing_ > 0 else value
+
+
+def require_stage(most: str, of: Any) -> None:
+    """Refuse the parameters that say where a tree stops and how its values are smoothed, of a calibrator that has them."""
+    if getattr(of, most) is not None and not is_word(getattr(of, most), "cv"):
+        whole(most, getattr(of, most), least=1, hint="Or 'cv', or None for no limit")
+    if not is_word(of.smoothing, "cv"):
+        number("smoothing", of.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice. Or 'cv'")
+    if not is_word(of.softening, "cv"):
+        number("softening", of.softening, least=0.0, below=1.0, hint="Pass 0 for none, or 'cv'")
 
 
 # Multi-class isotonic recursive partitioning: regions of the simplex that keep the ROC surface
@@ -498,8 +496,12 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._require_parameters(problem)
-        joined, grown_of = JoinedRows.of(problem), partial(self._grown, candidates=self._candidates())
-        most, self.smoothing_, self.softening_ = self._chosen(problem, joined, grown_of)
+        joined, grown_of = JoinedRows.of(problem), partial(self._grown, candidates=as_points(self.candidates).settled())
+        parts = partial(simplex_trees.parts_of, problem, joined)
+        losses = partial(simplex_trees.fold_losses, grow=grown_of, value=self._values)
+        most, self.smoothing_, self.softening_ = choose_stage(
+            self.max_regions, self.smoothing, self.softening, parts, losses, progress=self.progress
+        )
         grown = grown_of(joined.rows, self.smoothing_, self.softening_, most=most)
         count = np.bincount(grown.tree.index(joined.rows.prob)[joined.group], minlength=grown.tree.n_cells)
         self.tree_, self.gain_, self.staged_regions_ = grown.tree, grown.gain, grown.tree.n_regions
@@ -528,9 +530,6 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         found: FloatArray = self.node_value_[self.tree_.nodes(forecast.prob)]
         return found
 
-    def _candidates(self) -> Callable[[int], Candidates]:
-        return as_points(self.candidates).settled()
-
     def _grown(
         self,
         rows: Rows,
@@ -549,33 +548,12 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         rate = (sums + smoothing) / (sums.sum(axis=1, keepdims=True) + sums.shape[1] * smoothing)
         return as_mixture(self.mixture).of(rate, sums[0])
 
-    def _chosen(
-        self, problem: SimplexProblem, joined: JoinedRows, grown_of: Callable[..., Grown]
-    ) -> tuple[int | None, float, float]:
-        """Return the number of regions, the smoothing and the softening: those given, or of the least loss on rows left out."""
-        stops = self.max_regions == "cv"
-        given = None if stops or self.max_regions is None else int(self.max_regions)
-        if "cv" not in (self.max_regions, self.smoothing, self.softening):
-            return given, float(self.smoothing), float(self.softening)
-        folds = SimplexFolds(problem, joined, partial(grown_of, most=given), self._values)
-        n_regions, smoothing, softening = choose_stage(
-            folds, *tried(self.smoothing, self.softening), only_last=not stops, progress=self.progress
-        )
-        return (n_regions if stops else given), smoothing, softening
-
     def _require_parameters(self, problem: SimplexProblem) -> None:
         for name, choice_of in self.choices.items():
             choice_of(getattr(self, name))
-        if self.max_regions is not None and not is_word(self.max_regions, "cv"):
-            whole("max_regions", self.max_regions, least=1, hint="Or 'cv', or None for as many as there are")
-        if not is_word(self.smoothing, "cv"):
-            number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice; or 'cv'")
-        if not is_word(self.softening, "cv"):
-            number("softening", self.softening, least=0.0, below=1.0, hint="Pass 0 for none, or 'cv'")
+        require_stage("max_regions", self)
         flag("progress", self.progress)
-        self._require_few_classes(problem.prob.shape[1])
-
-    def _require_few_classes(self, n_classes: int) -> None:
+        n_classes = problem.prob.shape[1]
         if n_classes <= RECOMMENDED_CLASSES:
             return
         instead = (

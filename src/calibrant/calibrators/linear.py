@@ -22,7 +22,7 @@ from calibrant.calibrators.temperature import TemperatureScaling, check_temperat
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Extent, over_rows
 from calibrant.fit.multinomial import TOLERANCE, Design, Diagonal, Full, LargeObjective, Objective, TableRows, blocks
-from calibrant.fit.simplex_tree import BlockCandidates, Candidates, DataCandidates, GivenCandidates, Growth
+from calibrant.fit.simplex_tree import BlockCandidates, Candidates, DataCandidates, Growth
 from calibrant.sums.reading import UnreadSimplex, is_unread
 
 # What vector, matrix, Dirichlet and structured scaling share: the fit of a table, its units, and what is said of it
@@ -574,7 +574,7 @@ class GridPoints:
         callable
             It takes the number of classes and returns the points.
         """
-        return lambda n_classes: GivenCandidates(simplex_grid(n_classes, self.steps, "candidates"))
+        return lambda n_classes: Candidates(simplex_grid(n_classes, self.steps, "candidates"))
 
 
 @dataclass(frozen=True)

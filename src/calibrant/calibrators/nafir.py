@@ -22,7 +22,6 @@ from calibrant.fit.nafir import (
     ROUGH,
     SMOOTHINGS,
     TOLERANCE,
-    BlocksOf,
     Cells,
     Comparisons,
     Penalty,
@@ -214,13 +213,22 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         seed = self._require_parameters()
         cells = Cells.of(problem)
         blocks_of = partial(self._blocks_of, least=self.min_block_size / problem.weights.rows_per_weight)
-        penalty = Penalty(self._chosen_smoothing(problem, cells, blocks_of), float(self.ridge))
+        smoothing, ridge = self.smoothing, float(self.ridge)
+        if is_word(smoothing, "cv"):
+            folds, least = list(folds_of(problem)), 1.0 / (1.0 + problem.weights.rows)
+            total = len(folds) * len(SMOOTHINGS)
+            with progress_bar(total, show=self.progress, desc="smoothing", unit="fit") as advance:
+                smoothing = choose_smoothing(cells, folds, blocks_of, ridge, least, advance)
+        penalty = Penalty(float(smoothing), ridge)
         rows, starts, start = blocks_of(cells, penalty)
         if self.solver == "newton":
             solution = solve(rows, penalty, start)
             _say_what_was_found(solution, problem.size)
         else:
-            solution = self._annealed(rows, penalty, start, problem.weights.rows, np.random.default_rng(seed))
+            n_rows, rng = problem.weights.rows, np.random.default_rng(seed)
+            with progress_bar(MOST_CHANGES, show=self.progress, desc="annealing", unit="change") as advance:
+                theta, tried = anneal(rows, penalty.smoothing, start, n_rows, self.granularity, rng, advance)
+            solution = Solution(theta, violation(rows, penalty, theta), tried, 0)
         self.n_blocks_, self.smoothing_, self.loss_ = starts.size, penalty.smoothing, rows.loss(solution.theta)
         self.gradient_, self.n_iter_ = solution.gradient, solution.n_iter
         steps = np.append(True, np.diff(solution.theta) > 0)
@@ -271,21 +279,6 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         # Fine blocks begin with the solution over coarse ones: few of them part. The paper begins with the rates.
         coarse = rates if self.solver == "annealing" else solve(pooled, penalty, goal=ROUGH).theta
         return Comparisons.of(cells, starts), starts, coarse[block_of_cell(found, cells.size)[starts]]
-
-    def _chosen_smoothing(self, problem: SimplexProblem, cells: Cells, blocks_of: BlocksOf) -> float:
-        if not is_word(self.smoothing, "cv"):
-            return float(self.smoothing)
-        folds = list(folds_of(problem))
-        total, least = len(folds) * len(SMOOTHINGS), 1.0 / (1.0 + problem.weights.rows)
-        with progress_bar(total, show=self.progress, desc="smoothing", unit="fit") as advance:
-            return choose_smoothing(cells, folds, blocks_of, float(self.ridge), least, advance)
-
-    def _annealed(
-        self, rows: Comparisons, penalty: Penalty, start: FloatArray, n_rows: float, rng: np.random.Generator
-    ) -> Solution:
-        with progress_bar(MOST_CHANGES, show=self.progress, desc="annealing", unit="change") as advance:
-            theta, tried = anneal(rows, penalty.smoothing, start, n_rows, self.granularity, rng, advance)
-        return Solution(theta, violation(rows, penalty, theta), tried, 0)
 
 
 def _say_what_was_found(solution: Solution, n: int) -> None:

@@ -173,20 +173,13 @@ class SafeCalibrator(Calibrator):
             as_calibrator(self.calibrator)
         whole("n_folds", self.n_folds, least=2, hint="Pass n_folds=5")
         number("caution", self.caution, least=0.0, hint="Pass standard errors: caution=1.0")
-        state = self.random_state
-        require(
-            is_whole(state) or isinstance(state, np.random.RandomState | None),
-            "random_state must be a whole number, a RandomState or None",
-            value=state,
-            hint="Pass random_state=0",
-            error=TypeError,
+        state, must = (
+            self.random_state,
+            "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None",
         )
-        require(
-            not is_whole(state) or 0 <= int(state) < 2**32,
-            "random_state must be a number from 0 to 2**32 - 1",
-            value=state,
-            hint="Pass random_state=0",
-        )
+        is_kind = is_whole(state) or isinstance(state, np.random.RandomState | None)
+        require(is_kind, must, value=state, hint="Pass random_state=0", error=TypeError)
+        require(not is_whole(state) or 0 <= int(state) < 2**32, must, value=state, hint="Pass random_state=0")
 
     def _fitted(self, problem: Problem) -> Calibrator:
         method = TemperatureScaling() if self.calibrator is None else self.calibrator
@@ -254,9 +247,10 @@ def in_order(problem: Problem) -> tuple[Problem, IntArray]:
     Where all weights are whole, equal rows become one, and so do rows that rounding alone tells apart: a classifier gives
     copies of a row forecasts that differ in the last digit, by where they stand in its table.
     """
-    if not (problem.weights.are_counts and problem.weights.total < MOST_COUNTS):
-        return sorted_rows(problem), np.ones(problem.size, dtype=np.intp)
     simplex = as_simplex(problem)
+    if not (problem.weights.are_counts and problem.weights.total < MOST_COUNTS):
+        order = np.lexsort([problem.weight, *simplex.forecast.values.T[::-1], simplex.label])
+        return problem.taken(order), np.ones(problem.size, dtype=np.intp)
     # Of rows that are equal but for rounding the exact values decide which comes first, and so stands for all of them.
     columns = [simplex.label, *map(_places, simplex.forecast.values.T)]
     order = np.lexsort([*simplex.forecast.values.T, *columns[::-1]])
@@ -276,13 +270,6 @@ def _places(column: FloatArray) -> IntArray:
     place: IntArray = np.empty(column.size, dtype=np.intp)
     place[order] = np.concatenate([[0], np.cumsum(apart)])
     return place
-
-
-def sorted_rows(problem: Problem) -> Problem:
-    """Return the problem sorted by what its rows hold, each row as it was given."""
-    simplex = as_simplex(problem)
-    order = np.lexsort([problem.weight, *simplex.forecast.values.T[::-1], simplex.label])
-    return problem.taken(order)
 
 
 def folds(counts: IntArray, n_folds: int, rng: np.random.Generator) -> Iterator[IntArray]:
@@ -306,16 +293,10 @@ class _HeldOut:
     """Mean log loss on held-out rows of the pool, as a function of the weight of the candidate."""
 
     def __init__(self, parts: Iterator[tuple[SimplexProblem, FloatArray]]) -> None:
-        start, way, label, weight = [], [], [], []
-        for problem, candidate in parts:
-            log_prob = problem.forecast.log_prob
-            start.append(log_prob)
-            way.append(links.log_prob_of_prob(candidate) - log_prob)
-            label.append(problem.label)
-            weight.append(problem.weight)
-        self.start, self.way, self.weight = map(np.concatenate, (start, way, weight))
-        self.share = self.weight / self.weight.sum()
-        self.of_true = np.arange(len(self.weight)), np.concatenate(label)
+        of_folds = [(p.forecast.log_prob, links.log_prob_of_prob(c), p.label, p.weight) for p, c in parts]
+        self.start, candidate, label, self.weight = map(np.concatenate, zip(*of_folds, strict=True))
+        self.way, self.share = candidate - self.start, self.weight / self.weight.sum()
+        self.of_true = np.arange(len(self.weight)), label
 
     def loss(self, weight: float) -> float:
         log_prob = links.log_prob_of_logit(self.start + weight * self.way)

@@ -10,12 +10,12 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray, grouped, sum_of_rows
 from calibrant._core.border import Input
-from calibrant._core.checks import Advance, choice, each, flag, is_word, number, progress_bar, require, whole
+from calibrant._core.checks import Advance, choice, flag, is_word, number, numbers, progress_bar, require, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
 from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.fit.folds import Fold, folds_of
-from calibrant.fit.staircase import Corners, cumulated, staircase_fit
+from calibrant.fit.staircase import cumulated, staircase_fit
 
 Ties = Literal["share", "column"]
 Rise = Literal["last", "spread"]
@@ -194,7 +194,11 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._require_parameters()
-        folds = self._folds(problem)
+        folds: list[Fold] = []
+        if self.epsilon == "cv":
+            folds = list(folds_of(problem))
+            per_fold = problem.weights.rows * (len(problem.classes) - 1) / max(1, len(folds))
+            folds = folds[: math.ceil(POINTS_LEFT_OUT / per_fold)]
         n_rows = problem.size + sum(int(np.count_nonzero(fold.kept)) for fold in folds)
         n_points = n_rows * (len(problem.classes) - 1)
         with progress_bar(n_points, show=self.progress, desc="SCIR", unit="point") as advance:
@@ -205,7 +209,11 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         number("epsilon_", self.epsilon_, least=0.0, most=1.0, hint="Fit anew")
         choice("rise", self.rise, ("last", "spread"))
         choice("ties", self.ties, ("share", "column"))
-        _sound(Corners(self.score_, self.rank_, self.value_), len(self.classes_) - 1)
+        shape = numbers("score_", self.score_, shape=(None,), least=0.0, order="not falling").shape
+        numbers("rank_", self.rank_, shape=shape, least=1, most=len(self.classes_) - 1)
+        numbers("value_", self.value_, shape=shape, least=0.0, most=1.0)
+        lowest_first = self.value_.size and self.value_[0] == self.value_.min()
+        require(lowest_first, "value_ must begin with the lowest", got="others", hint="Fit anew")
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         raised = self._rises(forecast) + self.epsilon_
@@ -222,14 +230,6 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     def _fit_map(self, problem: SimplexProblem, advance: Advance) -> None:
         found = staircase_fit(cumulated(problem, share=self.ties == "share"), advance)
         self.score_, self.rank_, self.value_ = found
-
-    def _folds(self, problem: SimplexProblem) -> list[Fold]:
-        """Return the parts of the cross-validation."""
-        if not is_word(self.epsilon, "cv"):
-            return []
-        folds = list(folds_of(problem))
-        per_fold = problem.weights.rows * (len(problem.classes) - 1) / max(1, len(folds))
-        return folds[: math.ceil(POINTS_LEFT_OUT / per_fold)]
 
     def _chosen(self, problem: SimplexProblem, folds: list[Fold], advance: Advance) -> float:
         """Return the epsilon of the least log loss on rows left out, of equal ones the largest, but not too small a one."""
@@ -271,24 +271,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         """Lay out the steps of all ranks, one rank after the other."""
         from calibrant._kernels.staircase import envelopes
 
-        n_ranks = len(self.classes_) - 1
         steps: tuple[IntArray, FloatArray, FloatArray] = envelopes(
-            *_sound(Corners(self.score_, self.rank_, self.value_), n_ranks)
+            self.score_, self.rank_, self.value_, len(self.classes_) - 1
         )
         return steps
-
-
-def _sound(corners: Corners, n_ranks: int) -> tuple[FloatArray, IntArray, FloatArray, int]:
-    """Return the corners as they go into compiled loops, which ask no questions: those of a file may be anything."""
-    score, rank, value = (np.asarray(part) for part in corners)
-    require(
-        score.ndim == 1 and score.size and score.shape == rank.shape == value.shape,
-        "corners must have a score, a rank and a value each",
-        got=f"{score.size}, {rank.size}, {value.size}",
-        hint="Fit anew",
-    )
-    each("ranks of corners", rank, (rank >= 1) & (rank <= n_ranks), f"be from 1 to {n_ranks}", hint="Fit anew")
-    each("scores of corners", score, np.diff(score, prepend=0.0) >= 0.0, "be at least 0, in order", hint="Fit anew")
-    between = (value >= max(value[0], 0.0)) & (value <= 1.0)
-    each("values of corners", value, between, "be from 0 to 1, the first the lowest", hint="Fit anew")
-    return score.astype(np.float64), rank.astype(np.int64), value.astype(np.float64), n_ranks

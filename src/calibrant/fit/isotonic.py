@@ -11,9 +11,9 @@ has terms that are never negative.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -184,59 +184,56 @@ class FoldLosses(NamedTuple):
     weight: float
 
 
-class Folds(Protocol):
-    """Rows to choose by, each left out once."""
-
-    def __len__(self) -> int:
-        """Return the number of folds."""
-
-    def losses(self, fold: int, smoothings: Sequence[float], softening: float, *, only_last: bool) -> FoldLosses:
-        """Return the losses of the rows that a fold leaves out, at the stages of the path that is fitted to the others."""
-
-
 def choose_stage(
-    folds: Folds,
-    smoothings: Sequence[float],
-    softenings: Sequence[float],
+    most: Any,
+    smoothing: Any,
+    softening: Any,
+    parts: Callable[[], Sequence[tuple[Any, Any]]],
+    losses: Callable[..., FoldLosses],
     *,
-    only_last: bool = False,
     progress: bool = False,
-) -> tuple[int, float, float]:
-    """Return the number of regions, the smoothing and the softening of the least log loss on held-out rows.
+) -> tuple[int | None, float, float]:
+    """Return the number of regions, the smoothing and the softening: those given, or of the least log loss on held-out rows.
 
     Parameters
     ----------
-    folds : Folds
-        Rows to choose by.
-    smoothings : sequence of float
+    most : int, "cv" or None
+        Regions at which to stop. If it is given, or None, whole paths are tried, and no earlier stage.
+    smoothing : float or "cv"
         Rows of each class that are added to a region. Of equally good ones the first is taken.
-    softenings : sequence of float
-        Parts of the forecast in each label; likewise.
-    only_last : bool, default=False
-        Try the whole path of each fold and no earlier stage: all that is chosen then is the smoothing.
+    softening : float or "cv"
+        Part of the forecast in each label; likewise.
+    parts : callable
+        Makes the rows that each fold keeps, and those that it leaves out.
+    losses : callable
+        Returns the losses of a part, given ``most``, the smoothings, a softening, and whether the last stage is enough.
     progress : bool, default=False
         Show a bar of the folds.
 
     Returns
     -------
-    n_regions : int
+    n_regions : int or None
         Regions at which to stop.
     smoothing : float
         One of the smoothings.
     softening : float
         One of the softenings.
     """
-    choices = []
+    stops = most == "cv"
+    given = None if stops or most is None else int(most)
+    if "cv" not in (most, smoothing, softening):
+        return given, float(smoothing), float(softening)
+    (smoothings, softenings), folds, choices = tried(smoothing, softening), parts(), []
     with progress_bar(len(folds) * len(softenings), show=progress, desc="cross-validation", unit="fold") as advance:
-        for softening in softenings:
-            losses = []
-            for fold in range(len(folds)):
-                losses.append(folds.losses(fold, smoothings, softening, only_last=only_last))
+        for part_of_forecast in softenings:
+            found = []
+            for part in folds:
+                found.append(losses(*part, given, smoothings, part_of_forecast, only_last=not stops))
                 advance(1)
-            choices.append(chosen(losses, stops=not only_last))
+            choices.append(chosen(found, stops=stops))
     loss = np.array([choice.loss for choice in choices])
     at = int(np.argmax(loss <= loss.min() * (1.0 + ROUNDING)))
-    return choices[at].n_regions, float(smoothings[choices[at].smoothing]), softenings[at]
+    return (choices[at].n_regions if stops else given), float(smoothings[choices[at].smoothing]), softenings[at]
 
 
 def chosen(folds: Sequence[FoldLosses], *, stops: bool = True) -> Choice:

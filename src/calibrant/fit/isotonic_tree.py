@@ -19,7 +19,7 @@ regression. The chord of a part lies below that of the whole: gains never grow f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -84,13 +84,9 @@ class IsotonicTree:
         """Lowest score above each cut, shape (n_splits,)."""
         return self.blocks.left[self.cut]
 
-    def starts(self, n_splits: int) -> IntArray:
-        """Return the block at which each region begins after the first splits, in the order of the scores."""
-        return np.append(0, np.sort(self.cut[:n_splits]))
-
-    def sums(self, n_splits: int) -> tuple[FloatArray, FloatArray]:
-        """Return the weight and the events of each region after the first splits, in the order of the scores."""
-        starts = self.starts(n_splits)
+    def sums(self) -> tuple[FloatArray, FloatArray]:
+        """Return the weight and the events of each region after all cuts, in the order of the scores."""
+        starts = np.append(0, np.sort(self.cut))
         return np.add.reduceat(self.blocks.weight, starts), np.add.reduceat(self.blocks.events, starts)
 
 
@@ -216,32 +212,28 @@ class Shrinkage(NamedTuple):
     prior: float
 
 
-class IsotonicFolds:
-    """Sorted rows of which each is left out once, and what makes a tree of the blocks of the others.
-
-    ``mixture`` is the part of the event rate of the rows fitted in each value.
-    """
-
-    def __init__(self, ordered: Ordered, grow: Callable[[Blocks], IsotonicTree], mixture: float) -> None:
-        self.grow, self.mixture, self.rows_per_weight = grow, mixture, ordered.rows_per_weight
-        self.parts = [(Ordered.of(kept), held) for kept, held in _folds(ordered)]
-
-    def __len__(self) -> int:
-        """Return the number of folds."""
-        return len(self.parts)
-
-    def losses(self, fold: int, smoothings: Sequence[float], softening: float, *, only_last: bool) -> FoldLosses:
-        """Return the losses of the rows that a fold leaves out."""
-        kept, held = self.parts[fold]
-        tree = self.grow(Blocks.of(kept, softening))
-        last = tree.cut.size + 1
-        rate = float(tree.blocks.events.sum() / tree.blocks.weight.sum())
-        of = [Shrinkage(a / self.rows_per_weight, self.mixture, rate) for a in smoothings]
-        return path_loss(tree, held, np.array([last]) if only_last else _stages(last), of)
+def fold_losses(
+    kept: BinaryProblem,
+    held: BinaryProblem,
+    most: int | None,
+    smoothings: Sequence[float],
+    softening: float,
+    *,
+    only_last: bool,
+    grow: Callable[..., IsotonicTree],
+    mixture: float,
+) -> FoldLosses:
+    """Return the losses of the rows that a fold leaves out; ``mixture`` is the part of the event rate in each value."""
+    ordered = Ordered.of(kept)
+    tree = grow(Blocks.of(ordered, softening), max_regions=most)
+    last = tree.cut.size + 1
+    rate = float(tree.blocks.events.sum() / tree.blocks.weight.sum())
+    of = [Shrinkage(a / ordered.rows_per_weight, mixture, rate) for a in smoothings]
+    return path_loss(tree, held, np.array([last]) if only_last else _stages(last), of)
 
 
-def _folds(ordered: Ordered) -> Iterator[tuple[BinaryProblem, BinaryProblem]]:
-    """Yield what is kept and what is left out of each fold, in the order of the scores: to sort it again is no work."""
+def parts_of(ordered: Ordered) -> list[tuple[BinaryProblem, BinaryProblem]]:
+    """Return what is kept and what is left out of each fold, in the order of the scores: to sort it again is no work."""
     problem = ordered.problem.at(ordered.order)
 
     def part(weight: FloatArray) -> BinaryProblem:
@@ -249,9 +241,9 @@ def _folds(ordered: Ordered) -> Iterator[tuple[BinaryProblem, BinaryProblem]]:
         return problem.at(some, problem.weights.like(weight[some]))
 
     # A part is dealt by its own numbers of rows.
-    for fold in folds_of(as_simplex(ordered.problem.weighted(ordered.problem.weight))):
-        left_out = fold.left_out[ordered.order]
-        yield part(problem.weight - left_out), part(left_out)
+    folds = folds_of(as_simplex(ordered.problem.weighted(ordered.problem.weight)))
+    left_out = (fold.left_out[ordered.order] for fold in folds)
+    return [(part(problem.weight - weight), part(weight)) for weight in left_out]
 
 
 def _stages(last: int) -> IntArray:

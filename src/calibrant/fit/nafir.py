@@ -66,12 +66,6 @@ class Cells:
         """Return some of the rows, over the same cells."""
         return Cells(self.lower, self.at[rows], self.of_true[rows], self.weight[rows])
 
-    def event_starts(self) -> IntArray:
-        """Return the cells that hold some true class, and the lowest one."""
-        begins = self.events() > 0
-        begins[0] = True
-        return np.flatnonzero(begins)
-
     def joined(self, starts: IntArray) -> Cells:
         """Return the rows over fewer cells: those of ``starts``, each with all that follow up to the next."""
         of_cell = block_of_cell(starts, self.size)
@@ -344,7 +338,8 @@ class _Loss:
             centred = theta - self.mass @ theta
             value += 0.5 * self.ridge * float(self.mass @ centred**2)
             slope += self.ridge * self.mass * centred
-        return _Increments(self, u, value, np.where(self.free, _above(slope), 0.0), parts, expected)
+        above = np.cumsum(slope[:0:-1])[::-1]  # the sum of what lies above each boundary between blocks
+        return _Increments(self, u, value, np.where(self.free, above, 0.0), parts, expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,12 +391,6 @@ class _Increments(Point):
         return np.cumsum(np.cumsum(hessian[::-1, ::-1], axis=0), axis=1)[-2::-1, -2::-1]
 
 
-def _above(values: FloatArray) -> FloatArray:
-    """Sum of what lies above each boundary between blocks."""
-    sums: FloatArray = np.cumsum(values[:0:-1])[::-1]
-    return sums
-
-
 def _theta(u: FloatArray) -> FloatArray:
     """Values of the blocks, the highest zero."""
     return np.append(-np.cumsum(u[::-1])[::-1], 0.0)
@@ -431,7 +420,18 @@ def choose_smoothing(
     if not folds:
         return least
     of_folds = [_losses(cells, fold, blocks_of, ridge) for fold in folds]
-    losses = np.array(_all_of(of_folds, advance)).sum(axis=0)
+    found: list[list[float]] = [[] for _ in folds]
+
+    def then(fold: int, loss: float | None) -> list[int]:
+        if loss is None:
+            return []
+        found[fold].append(loss)
+        advance(1)
+        return [fold]
+
+    # One loss at a time, so that an interruption does not wait for a whole fold.
+    side_by_side(lambda fold: next(of_folds[fold], None), range(len(folds))[::-1], then, n_processors())
+    losses = np.array(found).sum(axis=0)
     # Losses that agree to rounding are equal.
     return max(SMOOTHINGS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))], least)
 
@@ -442,33 +442,14 @@ def _losses(cells: Cells, fold: Fold, blocks_of: BlocksOf, ridge: float) -> Iter
     The map may step at the true classes of the kept rows alone, not at those of the held-out rows.
     """
     of_fold = [replace(cells, weight=weight).of_rows(weight > 0) for weight in fold]
-    kept, others = (part.joined(of_fold[0].event_starts()) for part in of_fold)
+    begins = of_fold[0].events() > 0
+    begins[0] = True
+    kept, others = (part.joined(np.flatnonzero(begins)) for part in of_fold)
     rows, starts, theta = blocks_of(kept, Penalty(SMOOTHINGS[0], ridge))
     left_out, weight = Comparisons.of(others, starts), others.weight
     for smoothing in SMOOTHINGS:
         theta = solve(rows, Penalty(smoothing, ridge), theta, goal=ROUGH).theta
         yield float(weight @ np.minimum(left_out.losses(theta), CAP))
-
-
-def _all_of(folds: Sequence[Iterator[float]], advance: Advance) -> list[list[float]]:
-    """Draw all values of each fold, of as many folds at a time as there are processors.
-
-    One value is drawn at a time, so that an interruption does not wait for a whole fold.
-    """
-    found: list[list[float]] = [[] for _ in folds]
-
-    def drawn(fold: int) -> float | None:
-        return next(folds[fold], None)
-
-    def then(fold: int, loss: float | None) -> tuple[int, ...]:
-        if loss is None:
-            return ()
-        found[fold].append(loss)
-        advance(1)
-        return (fold,)
-
-    side_by_side(drawn, range(len(folds))[::-1], then, n_processors())
-    return found
 
 
 BETA = 200.0
@@ -486,18 +467,12 @@ CHANGES_AT_A_TIME = 1000
 """Changes tried between two looks at the world; sums are made anew as often, so that rounding does not add up."""
 
 
-class Draws(NamedTuple):
-    """The block to change, by how much, and a number from 0 to 1 that decides whether a worse map is taken."""
-
-    block: IntArray
-    change: FloatArray
-    chance: FloatArray
-
-    @classmethod
-    def of(cls, n: int, n_blocks: int, granularity: float, rng: np.random.Generator) -> Draws:
-        """Draw ``n`` changes, each up or down by the same amount."""
-        change: FloatArray = np.where(rng.random(n) < 0.5, -granularity, granularity)
-        return cls(rng.integers(n_blocks, size=n), change, rng.random(n))
+def draws(
+    n: int, n_blocks: int, granularity: float, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Draw the block to change, by how much (up or down by the same amount), and a number that decides on a worse map."""
+    change: FloatArray = np.where(rng.random(n) < 0.5, -granularity, granularity)
+    return rng.integers(n_blocks, size=n), change, rng.random(n)
 
 
 def anneal(
@@ -518,13 +493,13 @@ def anneal(
     g = np.maximum(np.exp(theta), FLOOR)
     best, highest, since, tried = g.copy(), -np.inf, 0, 0
     while tried < MOST_CHANGES and since < PATIENCE:
-        draws = Draws.of(CHANGES_AT_A_TIME, rows.n_blocks, granularity, rng)
+        drawn = draws(CHANGES_AT_A_TIME, rows.n_blocks, granularity, rng)
         total = np.add.reduceat(rows.count * g[rows.block], rows.starts)
         current = float(table[3] @ np.log(g) - rows.weight @ np.log(total))
         highest = max(highest, current)
         # Weights sum to one, so that this beta is that of the sum over rows.
         limits = BETA * n_rows, FLOOR, PATIENCE
-        _, highest, since, done = annealing.anneal(*table, *draws, *limits, g, total, best, current, highest, since)
+        _, highest, since, done = annealing.anneal(*table, *drawn, *limits, g, total, best, current, highest, since)
         tried += done
         advance(done)
     return np.log(best / best[-1]), tried

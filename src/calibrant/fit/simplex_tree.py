@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isqrt
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,13 +58,10 @@ class JoinedRows(NamedTuple):
     @classmethod
     def of(cls, problem: SimplexProblem) -> JoinedRows:
         """Join the rows of a problem, so that a weight is the same as repetition to the last bit."""
-        order = np.lexsort([problem.label, *problem.prob.T[::-1]])
-        prob, label = problem.prob[order], problem.label[order]
-        is_new = np.append(True, (prob[1:] != prob[:-1]).any(axis=1) | (label[1:] != label[:-1]))
-        group = np.empty(problem.size, dtype=np.intp)
-        group[order] = np.cumsum(is_new) - 1
-        unit = problem.weights.rows_per_weight
-        rows = Rows(np.ascontiguousarray(prob[is_new]), label[is_new].astype(np.int64), np.empty(0))
+        table = np.column_stack([problem.prob, problem.label])
+        table, group = np.unique(table, axis=0, return_inverse=True)
+        unit, label = problem.weights.rows_per_weight, table[:, -1].astype(np.int64)
+        rows = Rows(np.ascontiguousarray(table[:, :-1]), label, np.empty(0))
         return cls(rows._replace(weight=_summed(group, problem.weight, unit)), group, unit)
 
     def weighted(self, weight: FloatArray) -> Rows:
@@ -101,30 +97,21 @@ class Measured(NamedTuple):
     gain: FloatArray
 
 
-class Candidates(ABC):
-    """Where candidates come from. Those of a side are found when its region has been split."""
+class Candidates:
+    """Points that are the same whatever is split. One on a border is a candidate of all regions that it borders.
 
-    @abstractmethod
-    def of_simplex(self, rows: Rows, least: float) -> Measured:
-        """Return the candidates of the whole simplex; each side is to hold at least so much weight, or nothing."""
-
-    @abstractmethod
-    def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
-        """Return the candidates of a side of a region, given those of the region and the point it was split around."""
-
-
-class GivenCandidates(Candidates):
-    """Points that are the same whatever is split. One on a border is a candidate of all regions that it borders."""
+    Those of a side are found when its region has been split.
+    """
 
     def __init__(self, gamma: FloatArray) -> None:
         self.gamma = gamma
 
     def of_simplex(self, rows: Rows, least: float) -> Measured:
-        """Return all points."""
+        """Return the candidates of the whole simplex; each side is to hold at least so much weight, or nothing."""
         return measured(rows, self.gamma, least)
 
     def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
-        """Return those of the region that lie on the side or on its border."""
+        """Return the candidates on a side of a region, or on its border: those of the region, which was split around gamma."""
         over = before.gamma - gamma
         return measured(rows, before.gamma[over[:, side] >= over.max(axis=1) - BORDER], least)
 
@@ -165,7 +152,7 @@ class DataCandidates(Candidates):
         return np.arange(n) if n <= most else np.sort(self.rng.choice(n, most, replace=False))
 
 
-class BlockCandidates(GivenCandidates):
+class BlockCandidates(Candidates):
     """The borders of the blocks of isotonic regression, for two classes: the best cut is always one of them."""
 
     def __init__(self) -> None:
@@ -261,9 +248,6 @@ class Growth:
     checks: FloatArray
 
 
-Table = TypeVar("Table", bound=np.ndarray[Any, Any])
-
-
 class Grown(NamedTuple):
     """A tree, the weight of each class in each node, shape (n_nodes, K), and the quality M of each split over all weight."""
 
@@ -283,10 +267,6 @@ class _Open(NamedTuple):
     def promise(self) -> float:
         """The greatest quality."""
         return float(self.candidates.gain[self.order[0]]) if self.order.size else 0.0
-
-    def without_hopeless(self) -> _Open:
-        """Leave out the candidates whose own sides are at odds."""
-        return self._replace(order=self.order[(self.witness[self.order] != NEVER).any(axis=1)])
 
 
 def grow(rows: Rows, candidates: Candidates, growth: Growth) -> Grown:
@@ -343,7 +323,8 @@ class _Growing:
             better = own.order[own.candidates.gain[own.order] > least]
             if better.size and (c := self._first_monotone(v, better, live)) >= 0:
                 found, found_gain = (v, c), float(own.candidates.gain[c])
-            self.open[v] = own.without_hopeless()
+            # Candidates whose own sides are at odds are out for ever.
+            self.open[v] = own._replace(order=own.order[(own.witness[own.order] != NEVER).any(axis=1)])
         return found
 
     def split(self, v: int, c: int) -> bool:
@@ -442,10 +423,10 @@ class _Growing:
             note_sides(self.rows, self.regions, checks, start, nodes)
 
 
-def _doubled(table: Table, least: int) -> Table:
+def _doubled(table: Any, least: int) -> Any:
     """Return a table of twice as many rows, and at least so many, the new ones zero."""
     room = np.zeros((max(2 * len(table), least) - len(table), *table.shape[1:]), dtype=table.dtype)
-    return cast("Table", np.concatenate([table, room]))
+    return np.concatenate([table, room])
 
 
 # How many regions a tree of the simplex has, and how much it is smoothed, by cross-validation
@@ -458,35 +439,32 @@ ROWS_LEFT_OUT = 1 << 14
 """Folds are left out until so many rows have been: large problems leave out one."""
 
 
-class SimplexFolds:
-    """Rows of which each is left out once, what makes a tree of the others, and what makes the values of its nodes.
+def parts_of(problem: SimplexProblem, joined: JoinedRows) -> list[tuple[Rows, Rows]]:
+    """Return the rows that each fold keeps, and those that it leaves out, equal ones joined."""
+    folds = list(folds_of(problem))
+    folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.weights.rows)]
+    return [(joined.weighted(kept), joined.weighted(left_out)) for kept, left_out in folds]
 
-    ``joined`` are the rows of the problem, equal ones joined. ``grow`` takes rows, a smoothing and a softening; ``value`` takes
-    the sums of the classes in each node, and a smoothing.
+
+def fold_losses(
+    kept: Rows,
+    left_out: Rows,
+    most: int | None,
+    smoothings: Sequence[float],
+    softening: float,
+    *,
+    only_last: bool,
+    grow: Callable[..., Grown],
+    value: Callable[[FloatArray, float], FloatArray],
+) -> FoldLosses:
+    """Return the losses of the rows that a fold leaves out, at all stages.
+
+    ``grow`` makes a tree of rows, a smoothing and a softening; ``value`` takes the sums of the classes in each node, and a
+    smoothing.
     """
-
-    def __init__(
-        self,
-        problem: SimplexProblem,
-        joined: JoinedRows,
-        grow: Callable[[Rows, float, float], Grown],
-        value: Callable[[FloatArray, float], FloatArray],
-    ) -> None:
-        self.grow, self.value = grow, value
-        folds = list(folds_of(problem))
-        folds = folds[: math.ceil(ROWS_LEFT_OUT * len(folds) / problem.weights.rows)]
-        self.parts = [tuple(joined.weighted(weight) for weight in fold) for fold in folds]
-
-    def __len__(self) -> int:
-        """Return the number of folds."""
-        return len(self.parts)
-
-    def losses(self, fold: int, smoothings: Sequence[float], softening: float, *, only_last: bool) -> FoldLosses:
-        """Return the losses of the rows that a fold leaves out, at all stages."""
-        kept, left_out = self.parts[fold]
-        grown = self.grow(kept, smoothings[0] if len(smoothings) == 1 else ROUGH_SMOOTHING, softening)
-        loss = staged_losses(grown, left_out, [self.value(grown.sums, a) for a in smoothings])
-        return FoldLosses(grown.tree.n_regions, loss, float(left_out.weight.sum()))
+    grown = grow(kept, smoothings[0] if len(smoothings) == 1 else ROUGH_SMOOTHING, softening, most=most)
+    loss = staged_losses(grown, left_out, [value(grown.sums, a) for a in smoothings])
+    return FoldLosses(grown.tree.n_regions, loss, float(left_out.weight.sum()))
 
 
 def staged_losses(grown: Grown, left_out: Rows, values: Sequence[FloatArray]) -> FloatArray:

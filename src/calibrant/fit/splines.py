@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dgtsv
 from scipy.special import expit
 
 from calibrant._core.arrays import FloatArray
@@ -55,31 +54,12 @@ def natural_spline(knots: FloatArray, values: FloatArray, x: FloatArray) -> Floa
     """Evaluate the natural cubic spline through values at knots; straight lines outside."""
     half = (knots[-1] - knots[0]) / 2.0  # in units of it no power of a distance overflows
     place = (knots - knots[0]) / half
-    spline = PPoly.construct_fast(_natural_pieces(place, values), place)
+    spline = CubicSpline(place, values, bc_type="natural")
     result: FloatArray = spline((np.clip(x, knots[0], knots[-1]) - knots[0]) / half)
     for end, at, outside in ((knots[0], 0.0, x < knots[0]), (knots[-1], 2.0, x > knots[-1])):
         if outside.any():
             result[outside] += np.multiply.outer((x[outside] - end) / half, spline(at, 1))
     return result
-
-
-def _natural_pieces(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return the cubics between knots, shape (4, knots - 1), the cubes first.
-
-    They are those of `scipy.interpolate.CubicSpline`, whose checks of its input take ten times as long. The slopes at the knots
-    solve a system with three diagonals: both neighbours have the same second derivative at a knot, and the ends have none.
-    """
-    gap, rise = np.diff(x), np.diff(y)
-    steep = rise / gap
-    diagonal, below, above, right = np.empty(x.size), np.empty(gap.size), np.empty(gap.size), np.empty(x.size)
-    diagonal[0], diagonal[1:-1], diagonal[-1] = 2.0 * gap[0], 2.0 * (gap[:-1] + gap[1:]), 2.0 * gap[-1]
-    below[:-1], below[-1] = gap[1:], gap[-1]
-    above[0], above[1:] = gap[0], gap[:-1]
-    right[0], right[-1] = 3.0 * rise[0], 3.0 * rise[-1]
-    right[1:-1] = 3.0 * (gap[1:] * steep[:-1] + gap[:-1] * steep[1:])
-    slope = dgtsv(below, diagonal, above, right)[3]
-    bend = (slope[:-1] + slope[1:] - 2.0 * steep) / gap
-    return np.stack([bend / gap, (steep - slope[:-1]) / gap - bend, slope[:-1], y[:-1]])
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.exceptions import NotFittedError
 from strategies import tables
 
 from calibrant import (
@@ -14,14 +13,10 @@ from calibrant import (
     TemperatureScaling,
     VennAbers,
     calibration_error,
-    load_calibrator,
-    save_calibrator,
 )
 from calibrant.binning import Unique
 from calibrant.exceptions import CalibrationWarning
-from calibrant.notions import TopLabel, WithinGroups, as_notion
-
-MULTICLASS = ["confidence", "top-label", "class-wise"]
+from calibrant.notions import WithinGroups, as_notion
 
 
 @pytest.fixture
@@ -43,39 +38,6 @@ def test_the_top_pair_is_calibrated_on_the_fitted_rows_under_its_notion(notion, 
         rows = groups == group
         hit = (predicted == label)[rows]
         assert calibration_error(hit, score[rows], binning=Unique()) == pytest.approx(0.0, abs=1e-12)
-
-
-@pytest.mark.parametrize("notion", MULTICLASS)
-def test_the_predicted_label_is_that_of_the_forecast_as_it_came(notion, forecast):
-    prob, label = forecast
-    names = np.array(["a", "b", "c"])
-    predicted, _ = ByNotion(IsotonicCalibration(finite=None), notion).fit(prob, names[label]).predict_top(prob)
-    np.testing.assert_array_equal(predicted, names[prob.argmax(axis=1)])
-
-
-def test_the_top_score_is_not_normalised(forecast):
-    prob, label = forecast
-    calibrator = ByNotion(IsotonicCalibration(finite=None), "class-wise").fit(prob, label)
-    predicted, score = calibrator.predict_top(prob)
-    for j in range(3):
-        rows = predicted == j
-        expected = IsotonicCalibration(finite=None).fit(prob[:, j], label == j).calibrate(prob[rows, j])
-        np.testing.assert_array_equal(score[rows], expected)
-
-
-def test_the_top_score_stands_in_the_merged_row(forecast):
-    prob, label = forecast
-    calibrator = ByNotion(IsotonicCalibration(finite=None), "confidence").fit(prob, label)
-    _, score = calibrator.predict_top(prob)
-    merged = calibrator.predict_proba(prob)
-    np.testing.assert_array_equal(merged[np.arange(len(prob)), prob.argmax(axis=1)], score)
-
-
-def test_without_normalisation_each_class_is_as_its_calibrator_left_it(forecast):
-    prob, label = forecast
-    raw = ByNotion(IsotonicCalibration(finite=None), "class-wise", normalize=False).fit(prob, label).predict_proba(prob)
-    for j in range(3):
-        assert calibration_error(label == j, raw[:, j], binning=Unique()) == pytest.approx(0.0, abs=1e-12)
 
 
 NEVER_C = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]]), ["a", "b", "c", "b"]
@@ -112,16 +74,6 @@ def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_toge
     assert score[0] == pytest.approx(expected[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("unseen", ["pooled", "identity"])
-def test_what_becomes_of_unseen_classes_is_saved(unseen, tmp_path):
-    with pytest.warns(CalibrationWarning, match="no calibration row for predicted c"):
-        calibrator = ByNotion(PlattScaling(), "top-label", unseen=unseen, labels=["a", "b", "c"]).fit(*NEVER_C)
-    save_calibrator(calibrator, tmp_path / "c.json")
-    loaded = load_calibrator(tmp_path / "c.json")
-    np.testing.assert_array_equal(loaded.predict_proba(ONLY_NOW_C), calibrator.predict_proba(ONLY_NOW_C))
-    np.testing.assert_array_equal(loaded.predict_top(ONLY_NOW_C)[1], calibrator.predict_top(ONLY_NOW_C)[1])
-
-
 @given(rows=tables(), notion=st.sampled_from(["top-label", "top-2-label", "thresholded-class-wise"]))
 @pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, notion):
@@ -144,26 +96,10 @@ def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, noti
         np.testing.assert_array_equal(calibrator.pooled_._apply(score), pooled.calibrate(score))
 
 
-def test_the_calibrator_given_is_cloned_and_not_fitted(forecast):
-    prob, label = forecast
-    given = IsotonicCalibration(finite=None)
-    fitted = ByNotion(given, "class-wise").fit(prob, label)
-    assert not hasattr(given, "value_")
-    assert len({id(one) for one in fitted.calibrators_}) == 3
-
-
 def test_a_multiclass_calibrator_is_refused_with_the_remedy(forecast):
     prob, label = forecast
     with pytest.raises(TypeError, match=r"must be a BinaryCalibrator.*needs no notion: use it directly\."):
         ByNotion(TemperatureScaling()).fit(prob, label)
-
-
-def test_a_notion_may_be_an_object(forecast):
-    prob, label = forecast
-    by_object, by_name = (
-        ByNotion(IsotonicCalibration(finite=None), notion).fit(prob, label) for notion in (TopLabel(), "top-label")
-    )
-    np.testing.assert_array_equal(by_object.predict_proba(prob), by_name.predict_proba(prob))
 
 
 def test_by_the_binary_notion_the_calibrator_is_as_by_itself():
@@ -186,20 +122,6 @@ def test_logits_too_large_for_a_probability_are_not_lost_on_the_way(notion):
     np.testing.assert_allclose(
         by_notion.predict_proba(np.column_stack([0 * z, z])), alone.predict_proba(z), rtol=1e-9, atol=1e-12
     )
-
-
-def test_a_method_of_probabilities_says_that_it_loses_large_logits():
-    z, label = np.array([100.0, 200.0, 300.0, 400.0]), [0, 0, 1, 1]
-    with pytest.warns(
-        CalibrationWarning, match=r"logits beyond 36\.7 are one probability, 1, to IsotonicCalibration; got 4"
-    ):
-        IsotonicCalibration(input="logit").fit(z, label)
-
-
-@pytest.mark.parametrize("method", ["predict_top", "predict_proba", "predict", "calibrate"])
-def test_unfitted_it_says_so(method, forecast):
-    with pytest.raises(NotFittedError):
-        getattr(ByNotion(IsotonicCalibration(finite=None)), method)(forecast[0])
 
 
 def test_a_forecast_of_other_columns_is_refused(forecast):
@@ -239,25 +161,6 @@ def test_of_a_score_left_as_it_is_the_interval_knows_nothing():
     with pytest.warns(CalibrationWarning, match="left as they are"):
         calibrator = ByNotion(VennAbers(), "top-label", unseen="identity", labels=["a", "b", "c"]).fit(*NEVER_C)
     assert calibrator.predict_interval(ONLY_NOW_C)[0, 2].tolist() == [0.0, 1.0]
-
-
-def test_fitted_rows_given_as_logits_have_the_interval_of_their_own_steps():
-    """Rounding must not move a fitted score to the next step: p1 / (1 - p0 + p1) is the calibrated score."""
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        logits, label = 3 * rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
-        calibrator = ByNotion(VennAbers(), "class-wise", normalize=False, input="logit").fit(logits, label)
-        lower, upper = np.moveaxis(calibrator.predict_interval(logits), 2, 0)
-        np.testing.assert_allclose(calibrator.predict_proba(logits), upper / (1 - lower + upper), rtol=1e-12)
-
-
-def test_of_classes_that_no_part_speaks_of_the_interval_knows_nothing():
-    rng = np.random.default_rng(0)
-    prob, label = rng.dirichlet(np.ones(3), 100), rng.integers(0, 3, 100)
-    interval = ByNotion(VennAbers(), "confidence").fit(prob, label).predict_interval(prob)
-    unknown = (interval == [0.0, 1.0]).all(axis=2)
-    assert (unknown.sum(axis=1) == 2).all()
-    assert not unknown[np.arange(100), prob.argmax(axis=1)].any()
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
-from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
+from sklearn.model_selection import GroupKFold, KFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -96,14 +95,6 @@ def test_without_routing_other_keywords_go_to_the_estimator_cut_to_its_rows(rows
         np.testing.assert_array_equal(fit["metadata"], fit["rows"] * 10)
 
 
-def test_without_routing_a_pipeline_is_weighed_by_a_keyword_of_its_step(rows):
-    X, y, weight, _ = rows
-    model = make_pipeline(StandardScaler(), LogisticRegression())
-    weighed = CalibratedClassifier(model, cv=3).fit(X, y, logisticregression__sample_weight=weight)
-    by_hand = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y, logisticregression__sample_weight=weight)
-    np.testing.assert_array_equal(weighed.pairs_[0][0].predict_proba(X), by_hand.predict_proba(X))
-
-
 # With routing
 
 
@@ -127,13 +118,6 @@ def test_weights_go_to_the_calibrator_alone_where_the_estimator_declines(rows):
 
 
 @pytest.mark.usefixtures("routing")
-def test_an_estimator_that_says_neither_is_asked_to(rows):
-    X, y, weight, _ = rows
-    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-        CalibratedClassifier(Spy(), cv=3).fit(X, y, sample_weight=weight)
-
-
-@pytest.mark.usefixtures("routing")
 def test_the_calibrator_can_decline_and_can_have_weights_of_its_own(rows):
     X, y, weight, _ = rows
     estimator = Spy().set_fit_request(sample_weight=True)
@@ -153,33 +137,6 @@ def test_the_defaults_ask_for_weights(rows):
     X, y, weight, _ = rows
     ours = CalibratedClassifier(cv=3).fit(X, y, sample_weight=weight).pairs_[0][0]
     np.testing.assert_array_equal(ours.coef_, LogisticRegression().fit(X, y, sample_weight=weight).coef_)
-
-
-@pytest.mark.usefixtures("routing")
-def test_metadata_that_the_estimator_asks_for_are_cut_to_its_rows(rows):
-    X, y, _, _ = rows
-    CalibratedClassifier(Spy().set_fit_request(metadata=True), cv=3).fit(X, y, metadata=np.arange(60) * 10)
-    for fit in FITS:
-        np.testing.assert_array_equal(fit["metadata"], fit["rows"] * 10)
-
-
-@pytest.mark.usefixtures("routing")
-def test_metadata_that_nobody_asks_for_are_refused(rows):
-    X, y, _, _ = rows
-    with pytest.raises(TypeError, match="unexpected argument"):
-        CalibratedClassifier(GaussianNB(), cv=3).fit(X, y, colour=np.arange(60))
-
-
-@pytest.mark.usefixtures("routing")
-def test_a_pipeline_inside_routes_to_its_steps(rows):
-    X, y, weight, _ = rows
-    model = make_pipeline(
-        StandardScaler().set_fit_request(sample_weight=False), LogisticRegression().set_fit_request(sample_weight=True)
-    )
-    weighed = CalibratedClassifier(model, cv=3).fit(X, y, sample_weight=weight)
-    by_hand = make_pipeline(StandardScaler(), LogisticRegression())
-    by_hand[-1].fit(by_hand[0].fit_transform(X), y, sample_weight=weight)
-    np.testing.assert_allclose(weighed.pairs_[0][0].predict_proba(X), by_hand.predict_proba(X), rtol=1e-12)
 
 
 # Groups, with routing and without
@@ -223,25 +180,6 @@ def test_weights_and_groups_pass_through_cross_validation_to_every_depth(rows):
 
 def count(estimator, X, y):
     return float(len(y))
-
-
-@pytest.mark.usefixtures("routing")
-def test_a_search_routes_weights_to_both_parts(rows):
-    X, y, weight, _ = rows
-    one = CalibratedClassifier(LogisticRegression().set_fit_request(sample_weight=True), cv=KFold(3))
-    search = GridSearchCV(one, {"estimator__C": [0.1, 1.0]}, cv=2, scoring=count, error_score="raise")
-    found = search.fit(X, y, sample_weight=weight).best_estimator_
-    by_hand = LogisticRegression(C=search.best_params_["estimator__C"]).fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(found.pairs_[0][0].coef_, by_hand.coef_)
-
-
-@pytest.mark.usefixtures("routing")
-def test_the_classifier_can_have_the_name_of_its_weights_changed(rows):
-    X, y, weight, _ = rows
-    one = CalibratedClassifier(Spy().set_fit_request(sample_weight=False), Weighed(), cv=3)
-    one.set_fit_request(sample_weight="importance")
-    GridSearchCV(one, {"ensemble": [False]}, cv=2, scoring=count, error_score="raise").fit(X, y, importance=weight)
-    assert sorted(weights_of_calibrators()[-1]) == sorted(weight)
 
 
 def test_routing_can_be_asked_for_and_leaves_the_parts_as_they_were():

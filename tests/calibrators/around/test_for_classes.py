@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
 from calibrant import (
@@ -16,9 +14,6 @@ from calibrant import (
     SafeCalibrator,
     TemperatureScaling,
     VennAbers,
-    cli,
-    load_calibrator,
-    save_calibrator,
 )
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, ScalingBinning
@@ -113,32 +108,6 @@ def test_a_word_fits_what_the_object_fits(case):
     assert np.array_equal(fitted.predict_proba(data), of_object.fit(data, labels).predict_proba(data))
 
 
-def test_the_command_line_fits_the_same(tmp_path):
-    rows = [f"{label},{','.join(map(repr, row))}" for label, row in zip(TRUTH, PROB.tolist(), strict=True)]
-    (tmp_path / "f.csv").write_text("\n".join(["label,p_a,p_b,p_c", *rows]))
-    for method in ("Isotonic", "SMS"):
-        words = ["fit", str(tmp_path / "f.csv"), "--method", method, "-o", str(tmp_path / "c.json"), "--force"]
-        assert cli.main(words) == cli.OK
-        saved = load_calibrator(tmp_path / "c.json")
-        del saved.feature_names_in_  # which the array below has not
-        ours = calibrator_for(method, 3).fit(PROB, TRUTH)
-        assert (type(saved), saved.calibrate(PROB).tolist()) == (type(ours), ours.calibrate(PROB).tolist())
-
-
-def test_a_search_goes_over_words_and_objects():
-    grid = {"calibrator": ["temperature", "isotonic", SafeCalibrator()], "estimator__var_smoothing": [1e-9, 1e-2]}
-    search = GridSearchCV(
-        CalibratedClassifier(GaussianNB(), cv=3), grid, scoring="neg_log_loss", cv=3, error_score="raise"
-    )
-    search.fit(X, SPECIES)
-    assert len(search.cv_results_["mean_test_score"]) == 6
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    inside = GridSearchCV(
-        CalibratedClassifier(GaussianNB(), SafeCalibrator()), {"calibrator__calibrator": ["sms", "ts"]}, cv=3
-    )
-    assert inside.fit(X, SPECIES).best_params_["calibrator__calibrator"] in ("sms", "ts")
-
-
 def test_a_word_is_set_and_resolved_late():
     model = CalibratedClassifier(GaussianNB(), "no such method").set_params(calibrator="isotonic")
     assert clone(model).get_params()["calibrator"] == "isotonic"
@@ -164,40 +133,3 @@ def test_methods_that_depend_on_the_calibrator_are_there_with_words():
     one = CalibratedClassifier(GaussianNB(), "venn-abers").fit(X, SPECIES == 1)
     assert one.predict_interval(X).shape == (150, 2)
     assert hasattr(CalibratedClassifier(GaussianNB(), VennAbers()), "predict_interval")
-
-
-def test_weights_are_asked_for_with_a_word_too():
-    weight = np.arange(1.0, 151.0)
-    with sklearn.config_context(enable_metadata_routing=True):
-        by_word, by_object = (
-            CalibratedClassifier(GaussianNB().set_fit_request(sample_weight=False), method).fit(X, SPECIES, weight)
-            for method in ("temperature", TemperatureScaling())
-        )
-    assert np.array_equal(by_word.predict_proba(X), by_object.predict_proba(X))
-    unweighted = CalibratedClassifier(GaussianNB(), "temperature").fit(X, SPECIES)
-    assert not np.allclose(by_word.predict_proba(X), unweighted.predict_proba(X))
-
-
-def test_a_file_keeps_the_word_for_a_method(tmp_path):
-    for fitted, data in (
-        (SafeCalibrator("SigmoId").fit(PROB, TRUTH), PROB),
-        (ScalingBinning("PlattScaling").fit(SCORE, EVENT), SCORE),
-        (ByNotion("Platt").fit(PROB, TRUTH), PROB),
-    ):
-        save_calibrator(fitted, tmp_path / "c.json", force=True)
-        loaded = load_calibrator(tmp_path / "c.json")
-        assert np.array_equal(loaded.calibrate(data), fitted.calibrate(data))
-        assert loaded.calibrator == fitted.calibrator
-        save_calibrator(loaded, tmp_path / "again.json", force=True)
-        assert (tmp_path / "again.json").read_text() == (tmp_path / "c.json").read_text()
-
-
-def test_a_file_with_an_unknown_word_is_refused(tmp_path):
-    from calibrant._core.checksum import checksum_of
-    from calibrant.interop.save import from_document, to_document
-
-    document = to_document(SafeCalibrator("platt").fit(PROB, TRUTH))
-    document["calibrator"]["parameters"]["calibrator"] = "plat"
-    document["checksum"] = checksum_of(document)
-    with pytest.raises(ValueError, match=r"calibrator must be one of .*; got 'plat'\. Did you mean 'platt'"):
-        from_document(document)

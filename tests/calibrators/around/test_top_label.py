@@ -87,17 +87,6 @@ def test_blocks_of_rows_do_not_show_in_the_top_pair(notion, input, monkeypatch):
         np.testing.assert_array_equal(part, all_at_once)
 
 
-def test_a_class_with_fewer_rows_than_a_bin_has_one_bin():
-    rng = np.random.default_rng(0)
-    prob = np.array([[0.8, 0.1, 0.1]] * 120 + [[0.1, 0.8, 0.1]] * 30 + [[0.1, 0.1, 0.8]] * 50)
-    prob += rng.uniform(0.0, 0.05, prob.shape)
-    prob /= prob.sum(axis=1, keepdims=True)
-    label = np.where(rng.random(200) < 0.7, prob.argmax(axis=1), 0)
-    calibrator = ByNotion(HistogramBinning(PointsPerBin(50)), "top-label").fit(prob, label)
-    assert [one.count_.tolist() for one in calibrator.calibrators_] == [[60, 60], [30], [50]]
-    assert set(calibrator.predict_top(prob)[1][120:150]) == {np.mean(label[120:150] == 1)}
-
-
 def test_accuracy_stays_as_it_was_though_merging_moves_the_argmax():
     """The predicted class is true in half of the rows: in the full row the other class, with all the rest, passes it."""
     prob, label = np.array([[0.55, 0.45]] * 4), [1, 1, 1, 0]

@@ -87,13 +87,6 @@ def test_distinct_values_of_top_label_histogram_binning(resnet):
     assert np.mean(label == y) == 0.9502
 
 
-def test_bins_of_class_0(resnet):
-    fitted = ByNotion(HistogramBinning(PointsPerBin(50)), "top-label").fit(*resnet[:2]).calibrators_[0]
-    edges = ["0.92788", "0.97947", "0.98821", "0.99241", "0.99418", "0.99521", "0.99600", "0.99676", "0.99755"]
-    assert [printed_as(edge, edges[0]) for edge in fitted.edges_[1:-1]] == edges
-    assert fitted.count_.tolist() == [50] * 10
-
-
 @pytest.mark.parametrize("name", N_HB)
 def test_figures_of_normalised_histogram_binning(resnet, name):
     cal, y_cal, test, y = resnet

@@ -1,15 +1,13 @@
 import tracemalloc
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import bbq as twin
-from scipy.integrate import quad
 from strategies import columns, scores
 
-from calibrant import EqualMass, HistogramBinning
+from calibrant import EqualMass
 from calibrant._core.border import as_problem
 from calibrant.binning.bins import Ordered
 from calibrant.calibrators import BayesianBinning
@@ -46,111 +44,12 @@ def test_the_map_is_the_average_of_all_binnings_that_its_definition_says(rows, n
     assert fitted.n_bins_.tolist() == [len(values) for _, values, _ in models]
 
 
-def test_weights_of_models_are_ratios_of_integrals_over_the_rates():
-    score, label = np.array([0.2, 0.6, 0.7]), np.array([0, 1, 1])
-    fitted = BayesianBinning().fit(score, label)
-
-    def evidence(cuts):
-        edges, total = [0.0, *cuts, 1.0], 1.0
-        for low, high in pairwise(edges):
-            here = label[(score > low) & (score <= high)]
-            a, b = (low + high) / (len(edges) - 1), (2 - low - high) / (len(edges) - 1)
-
-            def prior(rate, a=a, b=b):
-                return rate ** (a - 1) * (1 - rate) ** (b - 1)
-
-            def with_rows(rate, here=here, prior=prior):
-                return prior(rate) * rate ** here.sum() * (1 - rate) ** (1 - here).sum()
-
-            total *= quad(with_rows, 0, 1)[0] / quad(prior, 0, 1)[0]
-        return total
-
-    each = np.array([evidence(cuts) for cuts in ([], [0.6], [0.2, 0.6])])
-    np.testing.assert_allclose(fitted.model_weight_, each / each.sum(), rtol=1e-4)
-
-
 @pytest.mark.parametrize(
     ("n", "lowest", "highest"), [(1, 1, 1), (31, 1, 31), (1000, 1, 100), (8000, 2, 200), (9000, 3, 208)]
 )
 def test_numbers_of_bins_lie_within_the_cube_root_of_the_rows_by_a_factor_of_ten(n, lowest, highest):
     score, label = forecasts(n)
     assert BayesianBinning().fit(score, label).n_bins_.tolist() == list(range(lowest, highest + 1))
-
-
-def test_equal_binnings_count_once():
-    score = np.repeat([0.2, 0.5, 0.9], 40)
-    label = np.tile([0, 1, 1, 1], 30)
-    fitted = BayesianBinning().fit(score, label)
-    assert fitted.n_bins_.tolist() == [1, 2, 3]
-    assert fitted.model_weight_.sum() == pytest.approx(1.0)
-
-
-@given(rows=columns())
-def test_equal_scores_share_a_bin(rows):
-    label, score, weight = rows
-    fitted = BayesianBinning().fit(score, label, weight)
-    assert np.isin(fitted.edges_[1:-1], score).all()
-    assert (np.diff(fitted.edges_[1:]) > 0).all()
-
-
-def test_where_one_binning_explains_all_the_average_is_that_binning():
-    rng = np.random.default_rng(0)
-    score = np.concatenate([rng.uniform(0.0, 0.4, 500), rng.uniform(0.6, 1.0, 500)])
-    label = np.concatenate([rng.random(500) < 0.1, rng.random(500) < 0.9])
-    fitted = BayesianBinning().fit(score, label)
-    assert fitted.n_bins_[fitted.model_weight_.argmax()] == 2
-    assert fitted.model_weight_.max() > 0.9
-    two = HistogramBinning(EqualMass(2)).fit(score, label)
-    assert np.abs(fitted.calibrate(score) - two.calibrate(score)).max() < 0.02
-
-
-def test_the_truth_is_approached():
-    errors = []
-    for n in (500, 50_000):
-        score, label = forecasts(n)
-        inner = np.linspace(0.05, 0.95, 91)
-        odds = np.sqrt(inner / (1 - inner))
-        errors.append(np.abs(BayesianBinning().fit(score, label).calibrate(inner) - odds / (1 + odds)).mean())
-    assert errors[1] < 0.02 < errors[0] * 2
-    assert errors[1] < errors[0] / 2
-
-
-@pytest.mark.parametrize("label", [[0, 1, 0, 1], [1, 1, 0, 0]])
-def test_scores_of_zero_and_one_rule_nothing_out(label):
-    prob = BayesianBinning().fit([0.0, 0.0, 1.0, 1.0], label).predict_proba([0.0, 0.5, 1.0])
-    assert np.isfinite(prob).all()
-    assert prob.min() > 0
-
-
-def test_certain_scores_that_are_right_stay_extreme():
-    fitted = BayesianBinning().fit(np.repeat([0.0, 1.0], 500), np.repeat([0, 1], 500))
-    assert fitted.calibrate([0.0])[0] < 1e-2
-    assert fitted.calibrate([1.0])[0] > 0.99
-
-
-@given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
-def test_the_unit_of_fractional_weights_is_irrelevant(rows, scale):
-    label, score, weight = rows
-    weight = weight + np.pi / 100  # not whole, in either unit
-    fits = [BayesianBinning().fit(score, label, w).calibrate(score) for w in (weight, weight * scale)]
-    np.testing.assert_allclose(fits[0], fits[1], rtol=1e-6)
-
-
-def test_rounded_sums_of_fractional_weights_do_not_reach_a_prior_that_is_almost_sure():
-    rng = np.random.default_rng(0)
-    score = np.repeat([0.0, 0.5, 1.0], 20_000)
-    label = (rng.random(score.size) < score).astype(int)
-    fitted = BayesianBinning().fit(score, label, rng.uniform(0.1, 1.0, score.size))
-    assert np.isfinite(fitted.model_weight_).all()
-    assert fitted.n_bins_[fitted.model_weight_.argmax()] == 3
-    assert fitted.calibrate([0.0, 0.5, 1.0]) == pytest.approx([0.0, 0.5, 1.0], abs=0.01)
-
-
-def test_many_rows_do_not_underflow():
-    score, label = forecasts(200_000)
-    fitted = BayesianBinning().fit(score, label)
-    assert np.isfinite(fitted.model_weight_).all()
-    assert fitted.model_weight_.sum() == pytest.approx(1.0)
 
 
 uneven = st.lists(st.sampled_from([1, 2, 7, 10**6, 10**9]), min_size=1, max_size=8).map(np.array)
@@ -219,14 +118,7 @@ def test_the_ends_of_what_is_allowed_give_probabilities(prior_rows, spread):
     ("options", "message"),
     [
         ({"spread": 0.5}, "spread must be a number, at least 1; got 0.5"),
-        ({"spread": np.nan}, "spread must be a number, at least 1; got nan"),
-        ({"spread": "x"}, "spread must be a number, at least 1; got 'x'"),
-        ({"spread": None}, "spread must be a number, at least 1; got None"),
-        ({"spread": {}}, "spread must be a number, at least 1; got {}"),
-        ({"spread": True}, "spread must be a number, at least 1; got True"),
         ({"prior_rows": 0}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got 0"),
-        ({"prior_rows": np.inf}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got inf"),
-        ({"prior_rows": "x"}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got 'x'"),
     ],
 )
 def test_what_is_no_choice_is_refused(options, message):

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from reference import near_isotonic as twin
 from strategies import columns, scores
 
-from calibrant import IsotonicCalibration
 from calibrant._core.border import as_problem
 from calibrant.calibrators import isotonic as near_isotonic_path
 from calibrant.calibrators.isotonic import EnsembleNearIsotonic, NearIsotonicCalibration, NearIsotonicPath
@@ -41,15 +40,6 @@ def test_the_map_is_the_average_over_the_whole_path(rows):
     assert sorted(fitted.weight_)[::-1] == pytest.approx(sorted(weights)[::-1][: fitted.weight_.size], abs=1e-9)
 
 
-@given(rows=columns(max_rows=40, weights=any_weights))
-def test_weights_sum_to_one_and_what_is_left_out_to_next_to_nothing(rows):
-    label, score, weight = rows
-    fitted = EnsembleNearIsotonic(finite=None).fit(score, label, weight)
-    assert fitted.weight_.sum() == pytest.approx(1.0)
-    assert 0.0 <= fitted.left_out_ <= 1e-13
-    assert (np.diff(fitted.penalty_) > 0).all()
-
-
 @pytest.mark.parametrize("n", [300, 3000])
 def test_few_fits_are_looked_at_and_the_others_weigh_no_more_than_is_said(n):
     label, score = wavy(n)
@@ -80,45 +70,6 @@ def test_joins_at_one_penalty_are_one_fit():
     assert fitted.penalty_.tolist() == [0.0, 0.5]
     odds = np.exp(0.5 * (12 * np.log(12)) - 0.5 * (2 * 12 * np.log(2) + np.log(12)))
     assert fitted.weight_[1] / fitted.weight_[0] == pytest.approx(odds)
-
-
-@given(rows=columns(), times=st.sampled_from([0.013, 0.77, 31.7]))
-def test_only_proportions_of_weights_that_are_not_whole_count(rows, times):
-    label, score, weight = rows
-    once, scaled = (
-        EnsembleNearIsotonic(finite=None).fit(score, label, (weight + 0.5) * factor).calibrate(score)
-        for factor in (1.0, times)
-    )
-    np.testing.assert_allclose(scaled, once, atol=1e-9)
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_one_class_only_is_a_constant(label):
-    fitted = EnsembleNearIsotonic(finite=None).fit([0.2, 0.4, 0.7], [label] * 3)
-    assert fitted.calibrate([0.0, 0.5, 1.0]).tolist() == [label] * 3
-    assert fitted.weight_.tolist() == [1.0]
-
-
-def test_rates_in_order_are_kept_as_isotonic_regression_keeps_them():
-    score, label = np.repeat([0.2, 0.5, 0.8], 10), np.repeat([0, 1, 0, 1, 0, 1], [8, 2, 5, 5, 2, 8])
-    np.testing.assert_array_equal(
-        EnsembleNearIsotonic(finite=None).fit(score, label).calibrate(score),
-        IsotonicCalibration(finite=None).fit(score, label).calibrate(score),
-    )
-
-
-@pytest.mark.parametrize("finite", ["smooth", "clip", 0.01])
-@given(rows=columns(weights=any_weights))
-def test_finite_keeps_values_off_the_ends(finite, rows):
-    label, score, weight = rows
-    value = EnsembleNearIsotonic(finite=finite).fit(score, label, weight).calibrate(score)
-    assert value.min() > 0
-    assert value.max() < 1
-
-
-def test_a_way_to_be_finite_that_is_none_is_refused():
-    with pytest.raises(ValueError, match=r"finite must be .*got 0\.7"):
-        EnsembleNearIsotonic(finite=0.7).fit([0.2, 0.7], [0, 1])
 
 
 def test_a_long_path_takes_few_likelihoods(monkeypatch):

@@ -3,12 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import spline as twin
-from scipy.interpolate import CubicSpline
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 from strategies import columns
 
-from calibrant import ByNotion, SplineCalibration, load_digits_forecast
+from calibrant import SplineCalibration
 from calibrant._core.rows import BinaryProblem, Weights
 from calibrant.fit import minimise as newton
 from calibrant.fit.log_loss import Recalibration, recalibration_of
@@ -37,13 +36,6 @@ def drawn(truth, n=3000, seed=0):
     return x, (rng.random(n) < expit(truth(x))).astype(int)
 
 
-def cross_entropy(truth, fitted, x):
-    """How much the calibrated forecast loses against the truth, in nats a row."""
-    p = expit(truth(x))
-    q = fitted.calibrate(x)
-    return float(np.mean(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))))
-
-
 # The optimum
 
 
@@ -64,19 +56,6 @@ def test_no_other_spline_has_a_smaller_penalised_loss(rows):
     assert best <= objective(other) + 1e-7
     assert best <= objective(fitted.deviation_ + line @ [0.01, 0.0])
     assert best <= objective(fitted.deviation_ - line @ [0.0, 0.01])
-
-
-@pytest.mark.parametrize("truth", [bent, wave])
-def test_the_curve_is_the_one_that_a_generic_optimiser_finds(truth):
-    x, label = drawn(truth, n=80)
-    fitted = SplineCalibration(n_knots=6, input="logit").fit(x, label)
-    found = twin.fit(x, label, np.ones(80), fitted.knots_.tolist(), fitted.penalty_, x.mean())
-    np.testing.assert_allclose(fitted.deviation_, found, atol=2e-4)
-
-
-@pytest.mark.parametrize("truth", [identity, bent, wave])
-def test_the_gradient_certifies_the_optimum(truth):
-    assert SplineCalibration(input="logit").fit(*drawn(truth)).gradient_ < 1e-14
 
 
 def test_a_curve_that_is_not_optimal_is_told_of(monkeypatch):
@@ -118,29 +97,6 @@ def test_of_all_penalties_the_one_with_the_least_left_out_loss_is_taken():
     assert SplineCalibration(input="logit").fit(x, label).loss_ == pytest.approx(min(losses), abs=1e-9)
 
 
-def test_a_straight_truth_gets_a_nearly_straight_line_and_a_wave_does_not():
-    straight, curved = (SplineCalibration(input="logit").fit(*drawn(truth, n=20_000)) for truth in (identity, wave))
-    assert straight.degrees_of_freedom_ < 5
-    assert curved.degrees_of_freedom_ > 7
-    assert curved.penalty_ < straight.penalty_
-
-
-def test_weights_on_another_scale_choose_the_same_smoothness_of_many_rows():
-    x, label = drawn(wave, n=4000)
-    one, other = (SplineCalibration(input="logit").fit(x, label, np.full(4000, w)) for w in (1.0, 0.5))
-    np.testing.assert_allclose(one.deviation_[1:-1], other.deviation_[1:-1], atol=0.01)
-
-
-@pytest.mark.parametrize("truth", [identity, bent, wave])
-def test_the_truth_is_approached_as_rows_become_many(truth):
-    far, _ = drawn(truth, n=20_000, seed=9)
-    excess = [
-        cross_entropy(truth, SplineCalibration(input="logit").fit(*drawn(truth, n=n)), far) for n in (300, 30_000)
-    ]
-    assert excess[1] < excess[0] / 5
-    assert excess[1] < 1e-3
-
-
 # What it keeps
 
 
@@ -166,21 +122,6 @@ def test_between_the_knots_it_is_the_natural_spline_of_its_values():
     np.testing.assert_allclose(natural_spline(knots, values, x), expected, atol=1e-12)
 
 
-@settings(max_examples=50)
-@given(
-    gaps=st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=20),
-    seed=st.integers(0, 99),
-    scale=st.sampled_from([1e-9, 1.0, 1e9]),
-)
-def test_its_pieces_are_those_of_scipy(gaps, seed, scale):
-    knots = np.append(0.0, np.cumsum(gaps))
-    values = scale * np.random.default_rng(seed).normal(size=knots.size)
-    x = np.append(knots, np.linspace(0.0, knots[-1], 50))
-    half = knots[-1] / 2.0
-    expected = CubicSpline(knots / half, values, bc_type="natural")(x / half)
-    np.testing.assert_allclose(natural_spline(knots, values, x), expected, rtol=1e-12, atol=1e-12 * scale)
-
-
 def test_sums_over_the_rows_between_knots_are_those_of_each_row():
     x = np.array([-2.0, -1.5, 0.0, 0.0, 2.5, 3.0])
     rows = Recalibration(x, np.ones(6), np.ones(6))
@@ -194,27 +135,7 @@ def test_sums_over_the_rows_between_knots_are_those_of_each_row():
     np.testing.assert_allclose(curves.polynomials(powers), (powers[gap] * place[:, None] ** [0, 1, 2]).sum(axis=1))
 
 
-def test_exchanging_the_classes_exchanges_the_probabilities():
-    x, label = drawn(wave, n=700)
-    one, other = SplineCalibration(input="logit").fit(x, label), SplineCalibration(input="logit").fit(-x, 1 - label)
-    np.testing.assert_allclose(one.calibrate(x), 1 - other.calibrate(-x), rtol=1e-8)
-
-
-def test_logits_and_their_probabilities_give_the_same_map():
-    x, label = drawn(bent, n=400)
-    of_logit, of_prob = SplineCalibration(input="logit").fit(x, label), SplineCalibration().fit(expit(x), label)
-    np.testing.assert_allclose(of_prob.calibrate(expit(x)), of_logit.calibrate(x), rtol=1e-7)
-
-
 # Degenerate rows have a defined answer
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_one_class_only_is_called_likely_and_not_certain(label):
-    x, _ = drawn(identity, n=50)
-    off = abs(SplineCalibration(input="logit").fit(x, np.full(50, label)).calibrate(x) - label)
-    assert off.min() > 0.005
-    assert off.max() < 0.1
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -226,47 +147,12 @@ def test_one_row_moves_the_log_odds_by_its_residual(label):
     assert fitted.penalty_ == np.inf
 
 
-def test_separated_classes_get_a_finite_slope():
-    fitted = SplineCalibration().fit([0.1, 0.2, 0.8, 0.9] * 10, [0, 0, 1, 1] * 10)
-    slope = np.diff(fitted.knots_ + fitted.deviation_) / np.diff(fitted.knots_)
-    assert np.isfinite(slope).all()
-    assert slope.mean() > 1
-
-
-def test_two_scores_are_a_straight_line():
-    fitted = SplineCalibration().fit([0.2] * 50 + [0.7] * 50, [0] * 35 + [1] * 15 + [0] * 25 + [1] * 25)
-    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [0.3, 0.5], atol=0.03)
-    assert fitted.degrees_of_freedom_ <= 2.001
-
-
-def test_probabilities_of_zero_and_one_that_are_wrong_cost_no_infinity():
-    score = np.array([0.0, 0.0, 1.0, 1.0, 0.3, 0.6] * 20)
-    label = np.array([0, 1, 1, 0, 0, 1] * 20)
-    calibrated = SplineCalibration().fit(score, label).calibrate([0.0, 1.0])
-    np.testing.assert_allclose(calibrated, [0.5, 0.5], atol=0.05)
-
-
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e5])
 def test_logits_on_another_scale_are_fitted_all_the_same(scale):
     x, label = drawn(wave, n=300)
     fitted = SplineCalibration(input="logit").fit(scale * x, label)
     assert np.isfinite(fitted.deviation_).all()
     assert fitted.gradient_ < 1e-8
-
-
-def test_knots_are_apart_where_scores_are_tied():
-    score = np.concatenate([np.full(500, 0.3), [0.29, 0.1, 0.9]])
-    label = np.arange(503) % 3 == 0
-    knots = SplineCalibration().fit(score, label).knots_
-    assert np.diff(knots).min() > 1e-4
-    assert (knots[0], knots[-1]) == pytest.approx((logit(0.1), logit(0.9)))
-
-
-def test_it_repairs_each_class_of_a_forecast():
-    y, prob = load_digits_forecast()
-    fitted = ByNotion(SplineCalibration(), "class-wise").fit(prob, y)
-    rows = np.arange(len(y))
-    assert -np.log(fitted.predict_proba(prob)[rows, y]).mean() < -np.log(np.maximum(prob[rows, y], 1e-12)).mean()
 
 
 @pytest.mark.parametrize(

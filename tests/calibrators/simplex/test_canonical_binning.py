@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,12 +5,9 @@ from hypothesis import strategies as st
 from reference import projection as twin
 from strategies import tables
 
-from calibrant import load_calibrator, save_calibrator
-from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import entries
 from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
 from calibrant.calibrators import CanonicalBinning
-from calibrant.interop.save import from_document, to_document
 from calibrant.metrics import canonical_calibration_error
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -66,18 +61,6 @@ def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
     assert canonical_calibration_error(label, calibrated, **options) == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.first(2)
-@each_binning
-@given(rows=tables(n_classes=st.just(3)))
-def test_each_row_of_the_values_is_a_forecast_and_the_map_looks_it_up(binning, rows):
-    found = fitted(binning, rows)
-    assert found.value_.shape == (found.partition_.n_cells, 3)
-    assert found.count_.shape == (found.partition_.n_cells,)
-    np.testing.assert_allclose(found.value_.sum(axis=1), 1.0, rtol=1e-12)
-    np.testing.assert_array_equal(found.calibrate(rows[1]), found.value_[found.cells(rows[1])])
-    assert (found.value_[found.count_ == 0] == 1 / 3).all()
-
-
 def test_a_cell_without_rows_gives_each_class_the_same():
     found = CanonicalBinning(Sierpinski(1)).fit([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.7, 0.1]], [0, 1, 2])
     assert found.count_.tolist() == [1, 2, 0, 0]
@@ -121,23 +104,6 @@ def test_smoothing_adds_rows_of_each_class_whatever_the_unit_of_weights(weight):
     np.testing.assert_allclose(found.value_, (m * plain.value_ + 2.0) / (m + 6.0), rtol=1e-12)
 
 
-def test_smoothing_keeps_the_log_loss_finite():
-    label, prob, _ = random_rows(100)
-    assert CanonicalBinning().fit(prob, label).value_.min() == 0.0
-    assert CanonicalBinning(smoothing=0.01).fit(prob, label).value_.min() > 0.0
-
-
-def test_one_column_is_a_forecast_of_two_classes():
-    label, prob, _ = random_rows(200, 2)
-    table, column = CanonicalBinning().fit(prob, label), CanonicalBinning().fit(prob[:, 1], label)
-    assert len(column.count_) == 27
-    np.testing.assert_array_equal(
-        column.value_, CanonicalBinning().fit(np.column_stack([1 - prob[:, 1], prob[:, 1]]), label).value_
-    )
-    assert column.calibrate(prob[:, 1]).shape == (200,)
-    assert table.calibrate(prob).shape == (200, 2)
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_logits_are_binned_by_their_probabilities(n_classes):
     label, prob, _ = random_rows(300, n_classes)
@@ -146,19 +112,6 @@ def test_logits_are_binned_by_their_probabilities(n_classes):
     cells = found.cells(logit)
     np.testing.assert_array_equal([int(found.cells(row[None])[0]) for row in logit], cells)
     assert np.bincount(cells).tolist() == [11] * 26 + [14]
-
-
-def test_the_canonical_error_falls_on_new_rows():
-    """Of forecasts that are far too sure. The exact error of few values needs no bins."""
-    label, prob, _ = random_rows(20_000)
-    new_label, new, _ = random_rows(20_000, seed=1)
-    before = canonical_calibration_error(new_label, new, distance="debiased squared l2", norm="root")
-    for binning in (Projection(), Projection(27, "random"), SimplexGrid(), Sierpinski()):
-        calibrated = CanonicalBinning(binning).fit(prob, label).predict_proba(new)
-        exact = canonical_calibration_error(
-            new_label, calibrated, binning=SimplexUnique(), distance="debiased squared l2", norm="root"
-        )
-        assert exact < before / 4
 
 
 # Parameters
@@ -193,51 +146,3 @@ def test_a_parameter_that_makes_no_sense_is_refused(options, error, message):
 
 
 # Files
-
-
-@pytest.mark.parametrize(
-    "binning",
-    [*EACH, 4, "projection", Projection(5, "random", 3), Projection(9, np.array([[-1, 0.1, 0], [0, -1, 1 / 3]]))],
-    ids=str,
-)
-def test_what_is_saved_comes_back_to_the_last_bit(binning, tmp_path):
-    rows = random_rows(100)
-    original = fitted(binning, rows, smoothing=0.1)
-    save_calibrator(original, tmp_path / "1.json")
-    loaded = load_calibrator(tmp_path / "1.json")
-    new = np.vstack([rows[1], np.eye(3), random_rows(seed=1)[1]])
-    np.testing.assert_array_equal(loaded.calibrate(new), original.calibrate(new))
-    np.testing.assert_array_equal(loaded.cells(new), original.cells(new))
-    np.testing.assert_array_equal(loaded.count_, original.count_)
-    assert repr(loaded.binning) == repr(original.binning)
-    save_calibrator(loaded, tmp_path / "2.json")
-    assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
-    again = loaded.fit(rows[1], rows[0])
-    np.testing.assert_array_equal(again.value_, original.value_)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda cells: cells.update({"parameters": {}}),
-        lambda cells: cells.update({"parameters": {"command": "x"}}),
-        lambda cells: cells.pop("parameters"),
-    ],
-    ids=["absent", "other", "none"],
-)
-def test_cells_that_are_not_described_fully_are_refused_though_the_checksum_fits(change):
-    label, prob, _ = random_rows(50)
-    document = json.loads(json.dumps(to_document(CanonicalBinning().fit(prob, label))))
-    change(document["calibrator"]["fitted"]["partition_"])
-    document["checksum"] = checksum_of(document)
-    with pytest.raises(ValueError, match="must describe a calibrator fully"):
-        from_document(document)
-
-
-def test_cells_of_what_is_not_registered_are_refused():
-    label, prob, _ = random_rows(50)
-    document = json.loads(json.dumps(to_document(CanonicalBinning().fit(prob, label))))
-    document["calibrator"]["fitted"]["partition_"]["cells of"] = "os.system"
-    document["checksum"] = checksum_of(document)
-    with pytest.raises(ValueError, match=r"simplex-binning must be one of .*; got 'os\.system'"):
-        from_document(document)

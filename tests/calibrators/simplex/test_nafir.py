@@ -1,7 +1,5 @@
-import io
 import json
 import os
-import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -15,12 +13,11 @@ from reference import nafir as twin
 from sklearn.exceptions import ConvergenceWarning
 from strategies import tables
 
-from calibrant import ByNotion, IsotonicCalibration, log_loss
+from calibrant import log_loss
 from calibrant._core.border import as_problem
 from calibrant._core.threads import n_processors
 from calibrant.calibrators import MulticlassIsotonic
 from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
-from calibrant.fit import nafir as conditional_logit
 from calibrant.fit import nafir as nafir_smoothing
 from calibrant.fit.folds import Fold, folds_of
 from calibrant.fit.nafir import (
@@ -141,18 +138,6 @@ def test_rows_are_the_map_divided_by_its_sum(rows, smoothing):
     np.testing.assert_allclose(calibrator.predict_proba(rows[1]), expected, rtol=1e-11, atol=1e-200)
 
 
-def test_classes_on_one_step_keep_their_order():
-    label, prob, weight = random_rows()
-    calibrator = NormalizedFlattenedIsotonic(smoothing=0.3).fit(prob, label, weight)
-    mapped, order = calibrator.predict_proba(prob), np.argsort(prob, axis=1)
-    on_one_step = np.diff(np.searchsorted(calibrator.left_[1:], np.sort(prob, axis=1), side="right"), axis=1) == 0
-    gained = np.diff(np.take_along_axis(mapped, order, axis=1), axis=1)
-    apart = np.diff(np.sort(prob, axis=1), axis=1) > 1e-6
-    assert (gained[on_one_step & apart] > 0).all()
-    assert (on_one_step & apart).sum() > 100
-    assert (gained >= 0).all()
-
-
 def test_small_problems_have_the_loss_that_a_conic_solver_found():
     known = json.loads(CONIC_SOLVER.read_text())["nafir_small_reference"]
     prob, label = np.array(known["P"]), np.array(known["y"])
@@ -175,13 +160,6 @@ def test_finer_blocks_never_have_a_higher_loss_and_agree_where_they_are_as_good(
     starts = np.searchsorted(cells.lower, fine.left_)
     again = solve(Comparisons.of(cells, starts), Penalty(0.0))
     assert Comparisons.of(cells, starts).loss(again.theta) == pytest.approx(fine.loss_, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_it_has_a_lower_loss_than_flattened_isotonic_regression_on_the_rows_fitted(seed):
-    label, prob, weight = random_rows(seed=seed)
-    flattened = MulticlassIsotonic(epsilon=0.0).fit(prob, label).predict_proba(prob)
-    assert fitted((label, prob, weight), smoothing=0.0).loss_ < log_loss(label, flattened)
 
 
 # Real forecasts
@@ -207,13 +185,6 @@ def test_real_forecasts_have_the_known_optima(name, blocks, optimum, smoothed, c
     assert by_default < log_loss(label, exact.predict_proba(prob))
 
 
-@pytest.mark.filterwarnings("ignore:log loss")  # isotonic regression calls events impossible
-def test_isotonic_by_flattened_has_the_known_figure(data_dir):
-    rows, label, prob = half(data_dir, "cifar100_densenet_bc")
-    flattened = ByNotion(IsotonicCalibration(finite=None), "flattened").fit(rows[1], rows[0])
-    assert log_loss(label, flattened.predict_proba(prob), clip=1e-12) == pytest.approx(0.88739, abs=5.1e-6)
-
-
 # At infinity
 
 
@@ -233,23 +204,12 @@ def test_what_is_too_small_to_be_minded_does_not_move_the_cap(option):
     np.testing.assert_allclose(calibrator.log_value_, [np.log(1e-12), 0.0])
 
 
-def test_the_highest_ridge_makes_the_map_flat_and_keeps_the_certificate():
-    calibrator = fitted(random_rows(), smoothing=0.0, ridge=1e6)
-    assert calibrator.gradient_ <= 1e-8
-    assert -1e-4 < calibrator.log_value_[0] < 0.0
-
-
 def test_with_smoothing_nothing_is_infinite_and_nothing_is_said():
     rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         calibrator = fitted(rows, smoothing=0.3)
     np.testing.assert_allclose(calibrator.predict_proba(rows[1])[0], [0.1, 0.1, 0.8], rtol=1e-9)
-
-
-def test_with_a_smoothing_of_one_the_map_is_constant():
-    label, prob, weight = random_rows()
-    np.testing.assert_allclose(fitted((label, prob, weight), smoothing=1.0).predict_proba(prob), 0.2, rtol=1e-6)
 
 
 def test_with_a_ridge_nothing_is_infinite_and_the_more_ridge_the_flatter_the_map():
@@ -270,27 +230,6 @@ def test_where_no_row_decides_a_ridge_makes_the_map_flat_and_nothing_else_moves_
     found = solve(Comparisons.of(cells, np.arange(2)), Penalty(*penalty), np.array([-1.0, 0.0]))
     np.testing.assert_allclose(found.theta, [lowest, 0.0], atol=1e-6)
     assert found.n_capped == 0
-
-
-@pytest.mark.filterwarnings("ignore:log loss")  # a step of 27.6 rounds to 0
-def test_steps_end_where_the_fitted_loss_no_longer_tells_but_held_out_rows_do(data_dir):
-    """Other programs stop an infinite step elsewhere: their 0.8881, 3.8184, 1.3326 lie between those of ends 10 and 27.6."""
-    ends = {
-        "cifar100_densenet_bc": (0.8822, 0.8881, 0.8956),
-        "cifar100_lenet5": (3.8171, 3.8184, 3.8192),
-        "cifar10_lenet5": (1.3323, 1.3326, 1.3348),
-    }
-    for name, (at_10, theirs, at_cap) in ends.items():
-        rows, label, prob = half(data_dir, name)
-        calibrator = fitted(rows, smoothing=0.0)
-        loss = calibrator.loss_
-        held_out = [log_loss(label, calibrator.predict_proba(prob), clip=1e-12)]
-        increments = np.minimum(np.diff(calibrator.log_value_), 10.0)
-        calibrator.log_value_ = -np.append(np.cumsum(increments[::-1])[::-1], 0.0)
-        held_out.append(log_loss(label, calibrator.predict_proba(prob)))
-        assert held_out == pytest.approx([at_cap, at_10], abs=5.1e-5)
-        assert at_10 < theirs < at_cap
-        assert log_loss(rows[0], calibrator.predict_proba(rows[1])) == pytest.approx(loss, abs=2e-6)
 
 
 # The choice of the smoothing
@@ -327,12 +266,6 @@ def test_the_smoothing_is_that_of_the_least_log_loss_on_rows_left_out(rows, bloc
     assert fitted(rows, blocks=blocks).smoothing_ == max(chosen, 1 / (1 + weight.sum()))
 
 
-def test_few_rows_that_agree_are_not_taken_for_all():
-    calibrator = fitted((np.array([0, 0]), np.tile([0.7, 0.2, 0.1], (2, 1)), None))
-    assert calibrator.smoothing_ == 1 / 3
-    np.testing.assert_allclose(calibrator.predict_proba([[0.7, 0.2, 0.1]]), [[7 / 9, 1 / 9, 1 / 9]], rtol=1e-8)
-
-
 @pytest.mark.parametrize(
     ("losses", "best"),
     [
@@ -364,14 +297,6 @@ def test_a_row_left_out_costs_no_more_than_a_clipped_probability(monkeypatch):
     occurred = prob[np.arange(10), rows[0][:10]]
     assert occurred.min() < 1e-12
     assert loss == pytest.approx(-2.0 * np.log(np.maximum(occurred, 1e-12)).sum(), rel=1e-9)
-
-
-@given(rows=tables())
-def test_integer_weights_choose_what_repeated_rows_choose(rows):
-    label, prob, weight = rows
-    times = weight.astype(int)
-    repeated = np.repeat(label, times), np.repeat(prob, times, axis=0), None
-    assert fitted(rows).smoothing_ == fitted(repeated).smoothing_
 
 
 # Blocks
@@ -414,20 +339,6 @@ def test_pieces_keep_the_old_cuts_are_not_too_small_and_as_many_as_asked_for_if_
     assert all(size >= least for first, size in zip(finer, of_old, strict=True) if first not in starts)
 
 
-@given(n=st.integers(1, 60), pieces=st.integers(1, 60))
-def test_pieces_of_equal_cells_differ_by_one_at_most(n, pieces):
-    starts = split_blocks(np.array([0]), np.ones(n), pieces, 1.0)
-    assert starts.size == min(n, pieces)
-    assert np.ptp(np.diff(starts, append=n)) <= 1
-
-
-@pytest.mark.parametrize(("asked", "found"), [(100, 100), (200, 200), (400, 201)])
-def test_there_are_as_many_blocks_as_asked_for_up_to_one_a_cell(asked, found):
-    rows = random_rows(n=200, k=4)
-    assert Cells.of(as_problem(*rows[:2])).size == 201
-    assert fitted(rows, smoothing=0.01, min_blocks=asked).n_blocks_ == found
-
-
 @pytest.mark.parametrize("weight", [0.1, 0.3, 2.5])
 def test_the_least_size_of_pieces_counts_scores_whatever_a_row_weighs(weight):
     label, prob, ones = random_rows()
@@ -467,35 +378,6 @@ def test_options_that_make_no_sense_are_refused(option):
 # Stopping on the way
 
 
-@pytest.mark.parametrize("options", [{}, {"smoothing": 0.1}])
-def test_an_interrupted_fit_leaves_the_calibrator_as_it_was(options, monkeypatch):
-    calibrator = fitted(random_rows(seed=1), **options)
-    before = dict(vars(calibrator))
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(conditional_logit, "bounded_step", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        calibrator.fit(*random_rows(seed=2)[1::-1])
-    assert vars(calibrator) == before
-
-
-def test_an_interruption_waits_only_for_the_fits_that_run(monkeypatch):
-    """Not for those that other folds, and other smoothings, would need."""
-    begun = []
-
-    def interrupted(*_, **__):
-        begun.append(True)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(nafir_smoothing, "solve", interrupted)
-    monkeypatch.setattr(nafir_smoothing, "n_processors", lambda: 2)
-    with pytest.raises(KeyboardInterrupt):
-        fitted(random_rows())
-    assert 1 <= len(begun) <= 2
-
-
 @pytest.mark.parametrize("n", [1, 3])
 def test_the_choice_does_not_depend_on_the_number_of_processors(n, monkeypatch):
     expected = vars(fitted(random_rows()))
@@ -512,38 +394,3 @@ def test_threads_are_as_many_as_processors_that_may_be_used(there, expected, mon
     assert n_processors() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
     assert n_processors() == expected
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize(("options", "said"), [({}, "smoothing"), ({"solver": "annealing"}, "annealing")])
-def test_a_bar_is_shown_where_it_is_asked_for(options, said, monkeypatch):
-    pytest.importorskip("tqdm")
-    shown = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", shown)
-    fitted(random_rows(), **options)
-    assert shown.getvalue() == ""
-    fitted(random_rows(), progress=True, **options)
-    assert said in shown.getvalue()
-
-
-def test_folds_are_solved_roughly_and_their_losses_are_those_of_exact_solutions(monkeypatch):
-    label, prob, weight = random_rows(120)
-    problem = as_problem(label, prob, sample_weight=weight)
-    cells = Cells.of(problem)
-    blocks_of = partial(NormalizedFlattenedIsotonic()._blocks_of, least=1.0)
-    found = {}
-    for goal in (nafir_smoothing.ROUGH, conditional_logit.GOAL):
-        steps = []
-
-        def counted(*model, goal, steps=steps):
-            solution = solve(*model, goal=goal)
-            steps.append(solution.n_iter)
-            return solution
-
-        monkeypatch.setattr(nafir_smoothing, "ROUGH", goal)
-        monkeypatch.setattr(nafir_smoothing, "solve", counted)
-        losses = [list(nafir_smoothing._losses(cells, fold, blocks_of, 0.0)) for fold in folds_of(problem)]
-        found[goal] = np.array(losses), sum(steps)
-    (rough, few), (exact, many) = found.values()
-    np.testing.assert_allclose(rough, exact, rtol=0.01)
-    assert 0 < few < many

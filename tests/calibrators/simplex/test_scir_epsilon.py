@@ -2,11 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
 from reference import folds as folds_twin
-from strategies import tables
 
-from calibrant import log_loss
 from calibrant.calibrators import scir
 from calibrant.calibrators.scir import EPSILONS, SortedCumulativeIsotonic
 
@@ -43,57 +40,6 @@ def test_cross_validation_takes_the_epsilon_of_the_least_log_loss_on_rows_left_o
     np.testing.assert_array_equal(found.predict_proba(prob), same.predict_proba(prob))
 
 
-def test_rows_left_out_count_by_their_weight():
-    label, prob = random_rows(1, 200, 8)
-    weight = np.where(np.random.default_rng(1).random(200) < 0.1, 30.0, 1.0)
-    weighted, counted = np.zeros(len(EPSILONS)), np.zeros(len(EPSILONS))
-    for out in map(np.array, folds_twin.folds(prob.tolist(), label.tolist(), weight.tolist())):
-        parts = (fitted(label, prob, weight - out, epsilon=e).predict_proba(prob) for e in EPSILONS)
-        losses = np.array([-np.log(part[np.arange(200), label]) for part in parts])
-        weighted, counted = weighted + losses @ out, counted + losses @ (out > 0)
-    assert np.argmin(weighted) != np.argmin(counted)
-    assert fitted(label, prob, weight).epsilon_ == EPSILONS[int(np.argmin(weighted))]
-
-
-def test_the_choice_depends_on_the_data():
-    chosen = {fitted(*random_rows(seed, n, k)).epsilon_ for seed, n, k in [(0, 60, 30), (1, 2000, 20), (2, 2000, 3)]}
-    assert len(chosen) > 1
-
-
-def test_the_order_of_rows_and_columns_changes_no_choice():
-    label, prob = random_rows(0, 200, 8)
-    rows, columns = np.random.default_rng(1).permutation(200), np.random.default_rng(2).permutation(8)
-    other = fitted(np.argsort(columns)[label[rows]], prob[np.ix_(rows, columns)])
-    assert other.epsilon_ == fitted(label, prob).epsilon_
-
-
-def test_a_single_row_adds_one_row_of_all_classes():
-    found = fitted(np.array([0]), np.array([[0.5, 0.3, 0.2]]))
-    assert found.epsilon_ == 1 / (3 * 2)
-    np.testing.assert_allclose(found.predict_proba([[0.5, 0.3, 0.2]]), [[7 / 9, 1 / 9, 1 / 9]])
-
-
-def test_few_rows_that_agree_are_not_taken_for_all():
-    found = fitted(np.array([0, 0]), np.tile([0.7, 0.2, 0.1], (2, 1)))
-    assert found.epsilon_ == 1 / 9
-    np.testing.assert_allclose(found.predict_proba([[0.7, 0.2, 0.1]]), [[10 / 12, 1 / 12, 1 / 12]])
-
-
-def test_of_rows_that_are_all_alike_some_are_left_out():
-    prob = np.tile([0.5, 0.3, 0.2], (20, 1))
-    assert fitted(np.zeros(20, dtype=int), prob).epsilon_ == 1 / (3 * 21)
-    assert fitted(np.arange(20) % 3, prob).epsilon_ == EPSILONS[0]
-    assert fitted(np.append(np.zeros(19, dtype=int), 1), prob).epsilon_ in EPSILONS[1:-1]
-
-
-@given(rows=tables())
-def test_integer_weights_choose_what_repeated_rows_choose(rows):
-    label, prob, weight = rows
-    times = weight.astype(int)
-    repeated = fitted(np.repeat(label, times), np.repeat(prob, times, axis=0))
-    assert fitted(*rows).epsilon_ == repeated.epsilon_
-
-
 @pytest.mark.parametrize(("most", "expected"), [(1 << 20, 5), (2 * 40 * 7, 2), (1, 1)])
 def test_large_problems_leave_out_fewer_folds(most, expected, monkeypatch):
     monkeypatch.setattr(scir, "POINTS_LEFT_OUT", most)
@@ -103,25 +49,6 @@ def test_large_problems_leave_out_fewer_folds(most, expected, monkeypatch):
     fitted(label, prob)
     assert len(fits) == expected + 1
     assert len(fits[-1].weights) == 200
-
-
-def test_logits_are_cross_validated_as_their_probabilities():
-    label, prob = random_rows(0, 150, 6)
-    of_logits = SortedCumulativeIsotonic(input="logit", labels=range(6)).fit(np.log(prob), label)
-    assert of_logits.epsilon_ in EPSILONS
-    np.testing.assert_allclose(of_logits.predict_proba(np.log(prob)).sum(axis=1), 1.0)
-
-
-@given(rows=tables())
-def test_a_rise_that_is_spread_comes_earlier_and_is_complete_at_its_rank(rows):
-    label, prob, weight = rows
-    last = fitted(label, prob, weight, epsilon=0.0, ties="column").predict_proba(prob)
-    spread = fitted(label, prob, weight, epsilon=0.0, ties="column", rise="spread").predict_proba(prob)
-    order = np.argsort(-prob, axis=1, kind="stable")
-    rises = np.take_along_axis(last, order, axis=1)
-    sums, sums_of_spread = rises.cumsum(axis=1), np.take_along_axis(spread, order, axis=1).cumsum(axis=1)
-    assert (sums_of_spread >= sums - 1e-12).all()
-    np.testing.assert_allclose(sums_of_spread[rises > 0], sums[rises > 0], atol=1e-12)
 
 
 def test_a_rise_is_spread_in_proportion_to_the_forecast():
@@ -136,51 +63,6 @@ def test_classes_that_came_with_nothing_share_a_rise_equally():
     label, prob = np.array([0, 2]), np.tile([1.0, 0.0, 0.0], (2, 1))
     found = fitted(label, prob, epsilon=0.0, rise="spread", ties="column").predict_proba(prob[:1])
     np.testing.assert_allclose(found, [[0.5, 0.25, 0.25]])
-
-
-def test_spread_rises_leave_nothing_only_to_classes_at_which_the_map_is_one():
-    label, prob = random_rows(0, 300, 20)
-    _, new = random_rows(1, 300, 20)
-    last, spread = (fitted(label, prob, epsilon=0.0, rise=rise).predict_proba(new) for rise in ("last", "spread"))
-    order = np.argsort(-new, axis=1)
-    in_order = np.take_along_axis(spread, order, axis=1)
-    is_one = in_order.cumsum(axis=1) > 1 - 1e-12
-    assert is_one[in_order == 0].all()
-    assert (spread == 0).sum() < (last == 0).sum()
-
-
-def test_the_highest_class_keeps_its_value_when_rises_are_spread():
-    label, prob = random_rows(0, 300, 20)
-    last, spread = (fitted(label, prob, epsilon=0.0, rise=rise).predict_proba(prob) for rise in ("last", "spread"))
-    rows, top = np.arange(300), prob.argmax(axis=1)
-    kept = last[rows, top] > 0
-    assert kept.mean() > 0.9
-    np.testing.assert_allclose(spread[rows, top][kept], last[rows, top][kept], rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["cifar100_densenet_bc", "cifar100_lenet5", "cifar10_resnet50"])
-def test_spread_rises_lose_less_on_forecasts_of_images(name, forecasts_of_images):
-    label, prob, new_label, new = forecasts_of_images(name)
-    last, spread = (
-        log_loss(new_label, fitted(label, prob, epsilon=1e-4, rise=rise).predict_proba(new))
-        for rise in ("last", "spread")
-    )
-    assert spread < last - 0.001
-
-
-@pytest.fixture
-def forecasts_of_images(data_dir):
-    def read(name):
-        with np.load(data_dir / f"{name}.npz") as data:
-            if "logits_cal" in data:
-                prob = [np.exp(data[key].astype(float)) for key in ("logits_cal", "logits_test")]
-                fit, new = (part / part.sum(axis=1, keepdims=True) for part in prob)
-                return data["y_cal"], fit, data["y_test"], new
-            prob = data["P"].astype(float)
-            prob /= prob.sum(axis=1, keepdims=True)
-            return data["y"][:5000], prob[:5000], data["y"][5000:], prob[5000:]
-
-    return read
 
 
 @pytest.mark.parametrize("rise", ["first", None])
