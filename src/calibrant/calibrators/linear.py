@@ -15,7 +15,7 @@ from calibrant._core.arrays import FloatArray, prob_of_scores
 from calibrant._core.border import Input
 from calibrant._core.checks import choice, flag, number, numbers, require, source, whole
 from calibrant._core.registry import declare
-from calibrant._core.rows import BoolArray, Forecast, SimplexProblem
+from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
 from calibrant.binning.cells import simplex_grid
 from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
 from calibrant.calibrators.temperature import TemperatureScaling, check_temperature
@@ -122,9 +122,8 @@ def fit_table(
     return Fitted(table / unit, minimum.residual, minimum.n_iter)
 
 
-def _extent(rows: TableRows) -> Extent:
+def _extent(z: FloatArray, label: IntArray, weight: FloatArray) -> Extent:
     """Weighted sum of the largest size of a log-probability of each row, and weight of each class; the largest size of all."""
-    z, label, weight = rows
     size = np.maximum(z.max(axis=1), -z.min(axis=1))
     return Extent(
         np.append(weight @ size, np.bincount(label, weight, z.shape[1])), size.max(keepdims=True, initial=0.0)
@@ -146,9 +145,9 @@ def _held_by_ridge(
     if absent.size:
         return f"the class {absent[0]!s} does not occur"
 
-    def moved(rows: TableRows) -> FloatArray:
+    def moved(z: FloatArray, label: IntArray, _: FloatArray) -> FloatArray:
         """Return how many rows lose along each way, and how many gain: as a rule one of the first loses."""
-        (z, label, _), count = rows, np.zeros((2, 2))
+        count = np.zeros((2, 2))
         for way, table in enumerate((ahead, np.where(free, change, 0.0))):
             for part in blocks(len(z), z.shape[1]):
                 scores = design.scores(z[part], table)

@@ -168,6 +168,10 @@ class ScalarPoint(Point):
             step: FloatArray = np.clip(-self.gradient / max(self.curvature, 0.0), -self.length, self.length)
         return step
 
+    def reach(self, step: FloatArray) -> float:
+        """Part of the number, where it is not zero."""
+        return float(abs(step[0]) / (abs(self.x[0]) or 1.0))
+
 
 @dataclass(frozen=True)
 class Stop:

@@ -12,7 +12,7 @@ larger than the forecast itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,10 +47,10 @@ TableRows = tuple[FloatArray, IntArray, FloatArray]
 """Log-probabilities, shape (n, K), the true class and the weight of each row."""
 
 
-def blocks(n: int, numbers_a_row: int) -> Iterator[slice]:
+def blocks(n: int, numbers_a_row: int) -> list[slice]:
     """Rows to work on at a time."""
     step = max(LEAST_ROWS, BLOCK // numbers_a_row)
-    return (slice(start, start + step) for start in range(0, n, step))
+    return [slice(start, start + step) for start in range(0, n, step)]
 
 
 def sums_of_exponent(
@@ -69,9 +69,9 @@ def sums_of_exponent(
         mean = np.vecdot(p, part) / total
         p *= part
         spread = np.vecdot(p, part) / total - mean**2
-        # einsum, since the threads of BLAS take longer to wake than such short sums
         each = (np.log(total) - exponent * of_true, mean - of_true, spread)
-        sums += [np.einsum("i,i->", w, one) for one in each]
+        # einsum, since the threads of BLAS take longer to wake than such short sums
+        sums += np.einsum("i,ji->j", w, each)
     return sums
 
 
@@ -166,13 +166,13 @@ class Objective:
     def at(self, table: FloatArray) -> TablePoint:
         """Evaluate."""
         size, (f, k) = table.size, table.shape
-        sums = self.over(lambda rows: self._sums(table, *rows)) / self.total
+        sums = self.over(self._sums, table) / self.total
         value, gradient = self._penalised(table, float(sums[0]), sums[1 : 1 + size].reshape(f, k))
         hessian = self.design.hessian(sums[1 + size :], f, k).reshape(size, size)
         hessian[np.diag_indices(size)] += 2.0 * self.ridge.ravel()
         return TablePoint(self, table, value, gradient, hessian)
 
-    def _sums(self, table: FloatArray, z: FloatArray, label: IntArray, weight: FloatArray) -> FloatArray:
+    def _sums(self, z: FloatArray, label: IntArray, weight: FloatArray, table: FloatArray) -> FloatArray:
         """Return the log loss of all rows, its gradient, and what second derivatives are made of, one after the other."""
         value, gradient, second = 0.0, np.zeros_like(table), np.zeros(())
         for rows in blocks(len(z), table.size):
@@ -229,7 +229,7 @@ class LargeObjective(Objective):
         self, design: Design, over: Callable[[Any], Any], total: float, ridge: FloatArray, centre: FloatArray
     ) -> None:
         super().__init__(design, over, total, ridge, centre)
-        self.z, self.label, weight = over(lambda rows: rows)
+        self.z, self.label, weight = over(lambda *rows: rows)
         self.share, self.equal = weight / total, bool((weight == 1.0).all())
         single: Any = np.float32
         self.single, self.single_share, self.prob = (

@@ -7,9 +7,6 @@ from scipy.special import expit, logit, ndtri, softmax
 
 from calibrant.calibrators import EvidenceScaling
 from calibrant.calibrators import evidence as bands
-from calibrant.calibrators import evidence_features as class_features
-from calibrant.calibrators import evidence_features as model
-from calibrant.calibrators.evidence_features import Maps
 from calibrant.interop import load_calibrator, save_calibrator
 
 
@@ -49,19 +46,6 @@ def test_intervals_hold_the_probability_and_are_nested(k, options):
     np.testing.assert_allclose(logit(middle) - logit(lower), logit(upper) - logit(middle), rtol=1e-6)
     ratio = (logit(upper) - logit(lower)) / (logit(narrow[..., 1]) - logit(narrow[..., 0]))
     np.testing.assert_allclose(ratio, ndtri(0.975) / ndtri(0.75), rtol=1e-6)
-
-
-@pytest.mark.parametrize("most_interacting", [150, 3])
-def test_scores_change_with_each_weight_as_its_feature_says(most_interacting, monkeypatch):
-    for module in (class_features, model):
-        monkeypatch.setattr(module, "MOST_INTERACTING", most_interacting)
-    z = np.log(drawn(12, 4)[0])
-    features = class_features.ClassFeatures.measured(z, np.ones(12))
-    size = 11 + sum(map(len, class_features.table_groups(4)))
-    found = bands.changes(z, features, np.eye(size))
-    for weight, unit in enumerate(np.eye(size)):
-        one = Maps(unit[None, :11], unit[11:].reshape(1, 4, -1), np.array([1.0, 0.0]))
-        np.testing.assert_allclose(found[:, :, weight], one._scores(z, features)[0] - z, atol=1e-12)
 
 
 def test_draws_of_the_weights_spread_as_far():
