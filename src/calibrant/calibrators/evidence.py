@@ -1,10 +1,9 @@
-"""The parts of `EvidenceScaling`: standardisation, features, the prior on precisions, and the pool of maps."""
+"""Evidence scaling: the pool of maps, intervals, what keeps the order of classes, parts and picture, and a Bayes factor."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -73,15 +72,6 @@ class Posterior:
     maps: Maps
     features: Features
     roots: FloatArray
-
-    @classmethod
-    def of(cls, maps: Maps, features: Features, hessian: FloatArray, ridges: FloatArray) -> Posterior:
-        """Make one of the entries of H, as `packed` gives them, and the ridge of each weight in each map, shape (M, d)."""
-        size = ridges.shape[1]
-        matrix, eye = unpacked(hessian, size), np.eye(size)
-        factors = [factor_of(matrix, ridge) for ridge in ridges]
-        roots = [solve_triangular(factor, eye, lower=True, trans="T", check_finite=False) for factor in factors]
-        return cls(maps, features, np.stack(roots))
 
     def interval(self, z: FloatArray, prob: FloatArray, level: float) -> FloatArray:
         """Return both ends for each class, shape (n, K, 2), given standardised log-probabilities and the prediction."""
@@ -336,47 +326,39 @@ def check_fitted(fitted: EvidenceScaling, ordered: bool) -> None:
     n_classes, n_groups = len(fitted.classes_), len(groups_of(len(fitted.classes_), ordered=ordered))
     of_two = n_classes == 2 and not ordered
     own = 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0])
-    number("exponent_", fitted.exponent_, least=1e-100, most=1e100, hint="Fit anew")
-    number("floor_", fitted.floor_, least=0.0, most=1.0, hint="Fit anew")
-    number("uniform_", fitted.uniform_, least=1e-100, most=1.0, hint="Fit anew")
-    numbers("knots_", fitted.knots_, shape=(None,), least=-FARTHEST, most=FARTHEST, order="rising")
+    for name, least, most in (("exponent_", 1e-100, 1e100), ("floor_", 0.0, 1.0), ("uniform_", 1e-100, 1.0)):
+        number(name, getattr(fitted, name), least=least, most=most, hint="Fit anew")
+    places: Any = {"least": -FARTHEST, "most": FARTHEST}
+    numbers("knots_", fitted.knots_, shape=(None,), order="rising", **places)
     some("knots_", fitted.knots_, "knot", hint="Fit anew")
-    number("middle_", fitted.middle_, least=-FARTHEST, most=FARTHEST, hint="Fit anew")
+    number("middle_", fitted.middle_, hint="Fit anew", **places)
     numbers("unit_", fitted.unit_, shape=(2,), least=SMALLEST_LOADED)
-    size = 2 if of_two else 2 * n_classes + 2
-    numbers("centre_", fitted.centre_, shape=(size,), least=-FARTHEST, most=FARTHEST)
-    ranks = numbers("ranks_", fitted.ranks_, shape=(2, None), least=-FARTHEST, most=FARTHEST)
+    numbers("centre_", fitted.centre_, shape=(2 if of_two else 2 * n_classes + 2,), **places)
+    ranks = numbers("ranks_", fitted.ranks_, shape=(2, None), **places)
     numbers("ranks_", ranks[0], shape=(None,), order="rising")
     numbers("ranks_", ranks[1], shape=(None,), least=1e-100, most=1.0 - 1e-16)
     require(ranks.shape[1] > 0 or not of_two, "ranks_ must hold at least one rank", got="none", hint="Fit anew")
     numbers("log_precision_", fitted.log_precision_, shape=(n_groups,), least=-100.0, most=100.0)
     numbers("degrees_of_freedom_", fitted.degrees_of_freedom_, shape=(n_groups,))
-    limits: Any = {"least": -MOST_COEFFICIENT, "most": MOST_COEFFICIENT}
     shares("weights_", fitted.weights_)
     n_maps, n_shared = len(fitted.weights_) - 1, len(fitted._features().shared_groups)
-    numbers("shared_", fitted.shared_, shape=(n_maps, n_shared), **limits)
-    numbers("coef_", fitted.coef_, shape=(n_maps, n_classes, own), **limits)
-    if fitted.keep != "argmax" or ordered:
-        numbers("ordered_", fitted.ordered_, shape=(0,))
-        numbers("ordered_weights_", fitted.ordered_weights_, shape=(0,))
+    of_ordered: tuple[int, ...] = (0,)
+    if fitted.keep == "argmax" and not ordered:
+        of_ordered = (len(shares("ordered_weights_", fitted.ordered_weights_)) - 1, n_shared)
     else:
-        shares("ordered_weights_", fitted.ordered_weights_)
-        numbers("ordered_", fitted.ordered_, shape=(len(fitted.ordered_weights_) - 1, n_shared), **limits)
-    if not fitted.intervals:
-        numbers("hessian_", fitted.hessian_, shape=(0,))
-        numbers("path_", fitted.path_, shape=(0,))
-        return
-    numbers("path_", fitted.path_, shape=(n_maps, n_groups), least=-100.0, most=100.0)
-    n_weights = n_shared + n_classes * own
-    size = n_weights * (n_weights + 1) // 2
-    numbers("hessian_", fitted.hessian_, shape=(size,), least=-MOST_CURVATURE, most=MOST_CURVATURE)
-    least, *_, largest = np.linalg.eigvalsh(unpacked(fitted.hessian_, n_weights)).tolist()
-    require(
-        least >= -ROUNDING * max(largest, 1.0),
-        "hessian_ must have no negative eigenvalue",
-        got=f"{least:.3g}",
-        hint="Fit anew",
+        numbers("ordered_weights_", fitted.ordered_weights_, shape=(0,))
+    shapes = {"shared_": (n_maps, n_shared), "coef_": (n_maps, n_classes, own), "ordered_": of_ordered}
+    for name, shape in shapes.items():
+        numbers(name, getattr(fitted, name), shape=shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+    size = (n_shared + n_classes * own) * fitted.intervals
+    numbers("path_", fitted.path_, shape=(n_maps, n_groups) if size else (0,), least=-100.0, most=100.0)
+    entries = numbers(
+        "hessian_", fitted.hessian_, shape=(size * (size + 1) // 2,), least=-MOST_CURVATURE, most=MOST_CURVATURE
     )
+    if size:
+        least, *_, largest = np.linalg.eigvalsh(unpacked(entries, size)).tolist()
+        must = "hessian_ must have no negative eigenvalue"
+        require(least >= -ROUNDING * max(largest, 1.0), must, got=f"{least:.3g}", hint="Fit anew")
 
 
 # What the parts of a fitted evidence scaling do: how much of each group is used, curve, biases and interactions
@@ -732,7 +714,26 @@ class EvidenceScaling(MulticlassCalibrator):
         ordered = self._ordered
         features = measured(z, weight, ordered=ordered)
         self._require_few_weights(features)
-        fit = partial(self._pooled, problem, z, weight, features, standard.exponent)
+
+        def fit(*, ordered: bool) -> tuple[Evidence, Pool, float, FloatArray, FloatArray]:
+            """Fit maps: the evidence, its advantage over the prediction as it is, in nats, weights, and shares."""
+            model = model_of(z, problem.label, weight, features, standard.exponent, ordered=ordered)
+            evidence = most_evident(model.logit, model.group, model.prior)
+            of_true = np.maximum(problem.forecast.log_prob[np.arange(problem.size), problem.label], LEAST_LOG)
+            advantage = float(evidence.log_evidence - weight @ of_true) - 1.0  # the standardisation costs one
+            many_rows = z.shape[1] > 2 or problem.weights.effective_rows >= FEW_OF_TWO
+            is_cheap = z.size <= MANY_NUMBERS and many_rows
+            pools = folds_pool if self.pool == "folds" or (self.pool == "auto" and is_cheap) else fast_pool
+            pool, shares = pools(model, evidence, problem)
+            weights = pool.weights
+            if ordered and isinstance(features, ClassFeatures):
+                weights = np.stack([rising(one, features) for one in weights])
+            # The prediction itself gets what the evidence leaves it of the whole.
+            of_maps = float(expit(advantage + FOR_THE_MAP))
+            shares = of_maps * shares
+            shares[-1] += 1.0 - of_maps
+            return evidence, pool, advantage, weights, shares
+
         evidence, pool, self.evidence_, weights, self.weights_ = fit(ordered=ordered)
         self.exponent_, self.floor_, self.uniform_ = standard.exponent, standard.floor, standard.uniform
         self.knots_, self.middle_ = features.curve.knots, features.curve.middle
@@ -752,34 +753,6 @@ class EvidenceScaling(MulticlassCalibrator):
                 f"{self.n_iter_} steps on {problem.size} rows. The last weights are used. Fit on more rows.",
                 ConvergenceWarning,
             )
-
-    def _pooled(
-        self,
-        problem: SimplexProblem,
-        z: FloatArray,
-        weight: FloatArray,
-        features: Features,
-        exponent: float,
-        *,
-        ordered: bool,
-    ) -> tuple[Evidence, Pool, float, FloatArray, FloatArray]:
-        """Fit maps of the features: evidence, its advantage over the prediction as it is, in nats, weights, and shares."""
-        model = model_of(z, problem.label, weight, features, exponent, ordered=ordered)
-        evidence = most_evident(model.logit, model.group, model.prior)
-        of_true = np.maximum(problem.forecast.log_prob[np.arange(problem.size), problem.label], LEAST_LOG)
-        advantage = float(evidence.log_evidence - weight @ of_true) - 1.0  # the standardisation costs one
-        n_classes, rows = z.shape[1], problem.weights.effective_rows
-        is_cheap = problem.size * n_classes <= MANY_NUMBERS and (n_classes > 2 or rows >= FEW_OF_TWO)
-        pools = folds_pool if self.pool == "folds" or (self.pool == "auto" and is_cheap) else fast_pool
-        pool, shares = pools(model, evidence, problem)
-        weights = pool.weights
-        if ordered and isinstance(features, ClassFeatures):
-            weights = np.stack([rising(one, features) for one in weights])
-        # The prediction itself gets what the evidence leaves it of the whole.
-        of_maps = float(expit(advantage + FOR_THE_MAP))
-        shares = of_maps * shares
-        shares[-1] += 1.0 - of_maps
-        return evidence, pool, advantage, weights, shares
 
     @property
     def groups_(self) -> dict[str, Group]:
@@ -867,7 +840,10 @@ class EvidenceScaling(MulticlassCalibrator):
         )
         names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
         ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
-        return Posterior.of(self._maps(), self._features(), self.hessian_, ridges)
+        matrix, eye = unpacked(self.hessian_, ridges.shape[1]), np.eye(ridges.shape[1])
+        factors = [factor_of(matrix, ridge) for ridge in ridges]
+        roots = [solve_triangular(factor, eye, lower=True, trans="T", check_finite=False) for factor in factors]
+        return Posterior(self._maps(), self._features(), np.stack(roots))
 
     def _features(self) -> Features:
         kind = LogOddsFeatures if len(self.classes_) == 2 and not self._ordered else ClassFeatures

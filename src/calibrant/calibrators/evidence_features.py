@@ -1,4 +1,4 @@
-"""Fitted maps that are mixed with each other and with the prediction itself."""
+"""What evidence scaling fits: standardisation, features, the prior of precisions, and maps that are mixed."""
 
 from __future__ import annotations
 

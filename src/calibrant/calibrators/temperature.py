@@ -94,9 +94,6 @@ class TemperatureScaling(MulticlassCalibrator):
     gradient_: float
     n_iter_: int
 
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
-
     def _fit(self, problem: SimplexProblem) -> None:
         found, why = _minimum(problem)
         self.temperature_ = 1.0 / float(found.point.x[0])
@@ -257,9 +254,6 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
     weights_: FloatArray
     gradient_: float
     n_iter_: int
-
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
 
     def _fit(self, problem: SimplexProblem) -> None:
         scaling = TemperatureScaling()

@@ -223,11 +223,11 @@ def _extent(columns: FloatArray, total: FloatArray, events: FloatArray) -> Exten
 
 def independent(gram: FloatArray) -> list[int]:
     """Numbers of the columns that those before them do not explain, given the sums of products of each two."""
-    kept: list[int] = []
+    kept, left = [], gram.copy()
     for j in range(len(gram)):
-        explained = gram[j, kept] @ np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, j])
-        if gram[j, j] - explained > EXPLAINED * gram[j, j]:
+        if left[j, j] > EXPLAINED * gram[j, j]:
             kept.append(j)
+            left -= np.outer(left[j], left[j]) / left[j, j]
     return kept
 
 
@@ -319,25 +319,14 @@ class Recalibration:
         Where scores separate the classes the slope is infinite, and negative if the events have the lower scores; the
         intercept is then NaN. Both are NaN for one class alone and for a single score.
         """
-        match self.shape:
-            case "regular":
-                fit = fit_logistic((self.x[None], self.total, self.events))
-                if fit.converged:
-                    return fit.intercept, float(fit.coef[0])
-                # The classes overlap by less than rounding shows: as good as separated.
-                return float("nan"), self._tendency * float("inf")
-            case "events above":
-                return float("nan"), float("inf")
-            case "events below":
-                return float("nan"), float("-inf")
-            case _:
-                return float("nan"), float("nan")
-
-    @property
-    def _tendency(self) -> float:
-        """Sign of the slope."""
-        mean = self.total @ self.x / self.total.sum()
-        return float(np.sign(self.events @ (self.x - mean)))
+        slope = {"events above": np.inf, "events below": -np.inf}.get(self.shape, np.nan)
+        if self.shape == "regular":
+            fit = fit_logistic((self.x[None], self.total, self.events))
+            if fit.converged:
+                return fit.intercept, float(fit.coef[0])
+            # The classes overlap by less than rounding shows: as good as separated.
+            slope = np.inf * np.sign(self.events @ (self.x - self.total @ self.x / self.total.sum()))
+        return float("nan"), float(slope)
 
     @cached_property
     def in_the_large(self) -> float:
@@ -362,15 +351,11 @@ class Recalibration:
     @property
     def largest(self) -> float:
         """Largest log-likelihood, or its limit: only scores that both classes have at a border cost something."""
-        match self.shape:
-            case "regular":
-                return self.log_likelihood(*self.joint)
-            case "one class":
-                return 0.0
-            case _:
-                mixed = (self.events > 0) & (self.events < self.total)
-                occurred, all_ = self.events[mixed], self.total[mixed]
-                return float(np.sum(xlogy(occurred, occurred / all_) + xlogy(all_ - occurred, 1.0 - occurred / all_)))
+        if self.shape == "regular":
+            return self.log_likelihood(*self.joint)
+        mixed = (self.events > 0) & (self.events < self.total)
+        occurred, all_ = self.events[mixed], self.total[mixed]
+        return float(np.sum(xlogy(occurred, occurred / all_) + xlogy(all_ - occurred, 1.0 - occurred / all_)))
 
     @property
     def largest_with_slope_one(self) -> float:

@@ -69,9 +69,10 @@ def sums_of_exponent(
         mean = np.vecdot(p, part) / total
         p *= part
         spread = np.vecdot(p, part) / total - mean**2
-        each = (np.log(total) - exponent * of_true, mean - of_true, spread)
         # einsum, since the threads of BLAS take longer to wake than such short sums
-        sums += np.einsum("i,ji->j", w, each)
+        sums[0] += np.einsum("i,i->", w, np.log(total) - exponent * of_true)
+        sums[1] += np.einsum("i,i->", w, mean - of_true)
+        sums[2] += np.einsum("i,i->", w, spread)
     return sums
 
 
@@ -155,7 +156,7 @@ class Objective:
     """The objective of a design, given what adds up functions of the rows, and the sum of their weights."""
 
     def __init__(
-        self, design: Design, over: Callable[[Any], Any], total: float, ridge: FloatArray, centre: FloatArray
+        self, design: Design, over: Callable[..., Any], total: float, ridge: FloatArray, centre: FloatArray
     ) -> None:
         self.design, self.over, self.total, self.ridge, self.centre = design, over, total, ridge, centre
 
@@ -166,9 +167,9 @@ class Objective:
     def at(self, table: FloatArray) -> TablePoint:
         """Evaluate."""
         size, (f, k) = table.size, table.shape
-        sums = self.over(self._sums, table) / self.total
-        value, gradient = self._penalised(table, float(sums[0]), sums[1 : 1 + size].reshape(f, k))
-        hessian = self.design.hessian(sums[1 + size :], f, k).reshape(size, size)
+        loss, slope, second = np.split(self.over(self._sums, table) / self.total, [1, 1 + size])
+        value, gradient = self._penalised(table, float(loss[0]), slope.reshape(f, k))
+        hessian = self.design.hessian(second, f, k).reshape(size, size)
         hessian[np.diag_indices(size)] += 2.0 * self.ridge.ravel()
         return TablePoint(self, table, value, gradient, hessian)
 
@@ -226,7 +227,7 @@ class LargeObjective(Objective):
     """
 
     def __init__(
-        self, design: Design, over: Callable[[Any], Any], total: float, ridge: FloatArray, centre: FloatArray
+        self, design: Design, over: Callable[..., Any], total: float, ridge: FloatArray, centre: FloatArray
     ) -> None:
         super().__init__(design, over, total, ridge, centre)
         self.z, self.label, weight = over(lambda *rows: rows)

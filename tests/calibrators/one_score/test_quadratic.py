@@ -2,17 +2,15 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import logistic as odds
 from reference import recalibration as twin
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from strategies import GRID
 
 from calibrant.calibrators.parametric import PlattScaling, QuadraticScaling
-from calibrant.exceptions import CalibrationWarning
 
 rows_on_a_grid = st.lists(
     st.tuples(st.integers(0, 1), st.sampled_from(GRID), st.integers(1, 4)), min_size=3, max_size=20
@@ -43,58 +41,12 @@ def test_at_the_parabola_the_gradient_vanishes(rows):
     np.testing.assert_allclose(slope, 0.0, atol=1e-6)  # of a square that goes up to 763
 
 
-@settings(max_examples=20)
-@given(rows=rows_on_a_grid)
-def test_a_general_optimiser_finds_nothing_better(rows):
-    label, score, weight = zip(*rows, strict=True)
-    fitted, target = fitted_with_targets(label, score, weight)
-    x = list(map(odds.log_odds, score))
-    ours = twin.mean_log_loss(twin.parabola, [fitted.a_, fitted.b_, fitted.c_], x, target, weight)
-    assert ours <= twin.least_log_loss(twin.parabola, x, target, weight) + 1e-10
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_an_unpenalised_logistic_regression_on_log_odds_and_their_squares(weighted):
-    label, z = sample(500, lambda z: 0.3 + 0.7 * z + 0.1 * z**2)
-    weight = np.random.default_rng(1).random(500) if weighted else None
-    peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-13).fit(
-        np.column_stack([z, z**2]), label, weight
-    )
-    fitted = QuadraticScaling(input="logit").fit(z, label, weight)
-    np.testing.assert_allclose([fitted.a_, fitted.b_, fitted.c_], [*peer.intercept_, *peer.coef_[0]], rtol=1e-8)
-
-
-def test_it_recovers_the_parabola_that_labels_come_from():
-    label, z = sample(50_000, lambda z: 0.3 + 0.7 * z - 0.1 * z**2)
-    fitted = QuadraticScaling(input="logit").fit(z, label)
-    table = np.column_stack([np.ones(z.size), z, z**2])
-    prob = fitted.calibrate(z)
-    covariance = np.linalg.inv((table * (prob * (1.0 - prob))[:, None]).T @ table)  # inverse of the Fisher information
-    error = np.array([fitted.a_, fitted.b_, fitted.c_]) - [0.3, 0.7, -0.1]
-    assert (abs(error) < 4 * np.sqrt(np.diag(covariance))).all()
-
-
 @pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
 def test_the_certificate_does_not_hang_on_the_scale(scale):
     label, z = sample(1000, lambda z: 0.3 + 0.7 * z - 0.1 * z**2)
     one, other = QuadraticScaling(input="logit").fit(z, label), QuadraticScaling(input="logit").fit(scale * z, label)
     assert other.gradient_ < 1e-12
     assert other.c_ * scale**2 == pytest.approx(one.c_, rel=1e-9)
-
-
-def test_beyond_its_turn_a_higher_score_gets_a_lower_probability():
-    label, z = sample(5000, lambda z: 0.3 + 0.7 * z - 0.1 * z**2)
-    fitted = QuadraticScaling(input="logit").fit(z, label)
-    turn = -fitted.b_ / (2 * fitted.c_)
-    before, at, after = fitted.calibrate(turn + np.array([-2.0, 0.0, 2.0]))
-    assert at > before
-    assert after == pytest.approx(before)
-
-
-def test_exchanging_the_classes_turns_the_parabola_about_the_origin():
-    label, z = sample(300, lambda z: 0.3 + 0.7 * z - 0.1 * z**2)
-    one, other = QuadraticScaling(input="logit").fit(z, label), QuadraticScaling(input="logit").fit(-z, 1 - label)
-    np.testing.assert_allclose([other.a_, other.b_, other.c_], [-one.a_, one.b_, -one.c_], rtol=1e-8)
 
 
 # What has no minimum, or many
@@ -113,12 +65,6 @@ def test_where_a_parabola_separates_the_classes_targets_are_smoothed_and_this_is
         twin.parabola, [fitted.a_, fitted.b_, fitted.c_], logit(score), twin.platt_targets(label, [1] * 5), [1] * 5
     )
     np.testing.assert_allclose(slope, 0.0, atol=1e-9)
-
-
-def test_one_class_alone_gets_the_probability_that_platts_target_gives_it():
-    with pytest.warns(ConvergenceWarning), pytest.warns(CalibrationWarning, match="only the class 0"):
-        fitted = QuadraticScaling(labels=[0, 1]).fit([0.2, 0.5, 0.7, 0.9], [0, 0, 0, 0])
-    np.testing.assert_allclose(fitted.calibrate([0.01, 0.5, 0.99]), 1 / 6)
 
 
 def test_of_equal_scores_the_log_odds_are_shifted():

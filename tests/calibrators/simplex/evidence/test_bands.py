@@ -66,18 +66,6 @@ def test_draws_of_the_weights_spread_as_far():
     np.testing.assert_allclose(spread, expected, rtol=0.2)  # 200 draws tell a spread to 5 %, and softmax is curved
 
 
-@pytest.mark.parametrize("k", [2, 3])
-def test_more_rows_make_narrower_intervals_that_cover(k):
-    widths = []
-    for n in (150, 1500):
-        prob, label, truth = drawn(n, k, seed=n)
-        found = EvidenceScaling(intervals=True).fit(prob, label).predict_interval(prob)
-        wanted = truth[:, 1] if k == 2 else truth
-        assert ((found[..., 0] <= wanted) & (wanted <= found[..., 1])).mean() > 0.85
-        widths.append((found[..., 1] - found[..., 0]).mean())
-    assert widths[1] < 0.75 * widths[0]
-
-
 def test_counts_are_repeated_rows_and_classes_change_places():
     prob, label, _ = drawn(80, 3)
     count = np.random.default_rng(0).integers(1, 4, 80)
@@ -183,12 +171,3 @@ def test_the_band_of_two_classes_is_the_interval_of_one_map():
     found = logit(fitted.predict_interval(expit(logit(plain) / fitted.exponent_)))
     np.testing.assert_allclose(found[:, 0], parts.place[inside] + parts.lower[inside], atol=1e-3)
     np.testing.assert_allclose(found[:, 1], parts.place[inside] + parts.upper[inside], atol=1e-3)
-
-
-def test_the_picture_shows_the_band():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    prob, label, _ = drawn(60, 2)
-    (band,) = EvidenceScaling(pool="fast", intervals=True).fit(prob, label).plot().collections
-    assert band.get_paths()
-    assert not EvidenceScaling(pool="fast").fit(prob, label).plot().collections
-    pyplot.close("all")
