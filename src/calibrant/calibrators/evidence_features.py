@@ -20,7 +20,7 @@ from calibrant.fit.evidence import (
     SameForAll,
     TwoClasses,
 )
-from calibrant.fit.multinomial import sums_of_exponent
+from calibrant.fit.log_loss import sums_of_exponent
 
 # Hinges of a number at quantiles of calibration rows: a curve whose weights have one variance is an integrated random walk
 

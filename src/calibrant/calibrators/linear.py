@@ -20,8 +20,8 @@ from calibrant.binning.cells import simplex_grid
 from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
 from calibrant.calibrators.temperature import TemperatureScaling, check_temperature
 from calibrant.exceptions import warn
-from calibrant.fit.log_loss import Extent, over_rows
-from calibrant.fit.multinomial import TOLERANCE, Design, Diagonal, Full, LargeObjective, Objective, TableRows, blocks
+from calibrant.fit.log_loss import Extent, blocks, over_rows
+from calibrant.fit.multinomial import TOLERANCE, Design, Diagonal, Full, LargeObjective, Objective, TableRows
 from calibrant.fit.simplex_tree import BlockCandidates, Candidates, DataCandidates, GivenCandidates, Growth
 from calibrant.sums.reading import UnreadSimplex, is_unread
 

@@ -18,9 +18,8 @@ from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.calibrators.canonical import divided, steps_of
 from calibrant.calibrators.isotonic import check_steps, on_steps
 from calibrant.exceptions import warn
-from calibrant.fit.log_loss import over_rows
+from calibrant.fit.log_loss import over_rows, sums_of_exponent
 from calibrant.fit.minimise import Minimum, ScalarPoint, Stop, minimise, most_likely_shares
-from calibrant.fit.multinomial import sums_of_exponent
 from calibrant.sums.reading import is_unread
 
 COLDEST, HOTTEST = 1e-4, 1e4

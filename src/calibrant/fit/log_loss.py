@@ -49,6 +49,39 @@ class Extent:
         return Extent(self.sums + other.sums, np.maximum(self.largest, other.largest))
 
 
+BLOCK, LEAST_ROWS = 1 << 15, 256
+"""Numbers and rows worked on at a time: a block stays in the processor's cache through all steps of an evaluation."""
+
+
+def blocks(n: int, numbers_a_row: int) -> list[slice]:
+    """Rows to work on at a time."""
+    step = max(LEAST_ROWS, BLOCK // numbers_a_row)
+    return list(map(slice, range(0, n, step), range(step, n + step, step)))
+
+
+def sums_of_exponent(
+    z: FloatArray, top: FloatArray, label: IntArray, weight: FloatArray, exponent: float
+) -> FloatArray:
+    """Return the log loss of softmax(exponent * z), summed over the rows by weight, and both its derivatives.
+
+    ``top`` is the highest of each row of z. The derivatives of a row are E z - z_y and Var z.
+    """
+    sums = np.zeros(3)
+    for rows in blocks(len(z), z.shape[1]):
+        part, w = z[rows] - top[rows, None], weight[rows]
+        p = np.exp(exponent * part)
+        total = p.sum(axis=1)
+        of_true = part[np.arange(len(part)), label[rows]]
+        mean = np.vecdot(p, part) / total
+        p *= part
+        spread = np.vecdot(p, part) / total - mean**2
+        # einsum, since the threads of BLAS take longer to wake than such short sums
+        sums[0] += np.einsum("i,i->", w, np.log(total) - exponent * of_true)
+        sums[1] += np.einsum("i,i->", w, mean - of_true)
+        sums[2] += np.einsum("i,i->", w, spread)
+    return sums
+
+
 def softmax_in_place(scores: FloatArray, label: IntArray) -> FloatArray:
     """Turn scores, shape (n, K), into probabilities where they stand, and return the log loss of each row."""
     of_true = np.arange(len(scores)), label
@@ -104,9 +137,6 @@ ROUNDED = 1e-10
 
 EXPLAINED = 1e-12
 """Part of a column's variance that the columns before it must leave over for the column to have a coefficient."""
-
-BLOCK = 1 << 13
-"""Rows worked on at a time: a block stays in the processor's cache through all the steps of an evaluation."""
 
 MANY_ROWS, ONE_IN = 1 << 15, 16
 """From so many rows on, the fit of one row in so many is where the fit of all begins."""
@@ -234,8 +264,7 @@ def independent(gram: FloatArray) -> list[int]:
 def _sums(table: FloatArray, total: FloatArray, events: FloatArray, theta: FloatArray) -> FloatArray:
     """Return the log loss of all rows, its gradient and its second derivatives, one after the other."""
     loss, gradient, curvature = 0.0, np.zeros(theta.size), np.zeros((theta.size, theta.size))
-    for start in range(0, total.size, BLOCK):
-        rows = slice(start, start + BLOCK)
+    for rows in blocks(total.size, 1 + len(table)):
         z, w, occurred = table[:, rows], total[rows], events[rows]
         eta = theta @ z
         rare = np.exp(-np.abs(eta))

@@ -20,7 +20,7 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import IntArray
-from calibrant.fit.log_loss import between_classes, blocks_of_classes, softmax_in_place
+from calibrant.fit.log_loss import between_classes, blocks, blocks_of_classes, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise, newton_step
 
 TOLERANCE = 1e-8
@@ -39,41 +39,8 @@ LAST_GAIN = 1e-14
 BLOCK_ROWS = 5000
 """Rows that the preconditioner is made from, at least; it need not be exact."""
 
-BLOCK, LEAST_ROWS = 1 << 15, 256
-"""Numbers and rows worked on at a time: a block stays in the processor's cache through all steps of an evaluation."""
-
-
 TableRows = tuple[FloatArray, IntArray, FloatArray]
 """Log-probabilities, shape (n, K), the true class and the weight of each row."""
-
-
-def blocks(n: int, numbers_a_row: int) -> list[slice]:
-    """Rows to work on at a time."""
-    step = max(LEAST_ROWS, BLOCK // numbers_a_row)
-    return [slice(start, start + step) for start in range(0, n, step)]
-
-
-def sums_of_exponent(
-    z: FloatArray, top: FloatArray, label: IntArray, weight: FloatArray, exponent: float
-) -> FloatArray:
-    """Return the log loss of softmax(exponent * z), summed over the rows by weight, and both its derivatives.
-
-    ``top`` is the highest of each row of z. The derivatives of a row are E z - z_y and Var z.
-    """
-    sums = np.zeros(3)
-    for rows in blocks(len(z), z.shape[1]):
-        part, w = z[rows] - top[rows, None], weight[rows]
-        p = np.exp(exponent * part)
-        total = p.sum(axis=1)
-        of_true = part[np.arange(len(part)), label[rows]]
-        mean = np.vecdot(p, part) / total
-        p *= part
-        spread = np.vecdot(p, part) / total - mean**2
-        # einsum, since the threads of BLAS take longer to wake than such short sums
-        sums[0] += np.einsum("i,i->", w, np.log(total) - exponent * of_true)
-        sums[1] += np.einsum("i,i->", w, mean - of_true)
-        sums[2] += np.einsum("i,i->", w, spread)
-    return sums
 
 
 # Tables of parameters
