@@ -117,18 +117,17 @@ FOLDS_POOL = pooling.folds_pool
 """That of the library, which a variant takes the place of."""
 
 
-def loo_pool(model: model.Model, evidence: Evidence, problem: SimplexProblem, advantage: float) -> pooling.Pool:
+def loo_pool(model: model.Model, evidence: Evidence, problem: SimplexProblem) -> tuple[pooling.Pool, FloatArray]:
     """As `folds_pool`, with approximate leave-one-out in place of folds; of many weights as that."""
     if model.logit.size > MOST_WEIGHTS:
-        return FOLDS_POOL(model, evidence, problem, advantage)
-    maps = pooling._Maps(model, evidence, pooling.PATH_OF_TWO if model.is_of_two else pooling.PATH)
+        return FOLDS_POOL(model, evidence, problem)
+    pool = pooling.Pool(model, evidence, pooling.PATH_OF_TWO if model.is_of_two else pooling.PATH)
     of_prediction = problem.prob[np.arange(problem.size), problem.label]
-    each = [left_out(model.logit, one.point.x, ridge) for one, ridge in zip(maps.found, maps.ridges, strict=True)]
+    each = [left_out(model.logit, w, ridge) for w, ridge in zip(pool.weights, pool.ridges, strict=True)]
     n_parts = len(each) + 1
     density = np.vstack([np.eye(n_parts), np.column_stack([*each, of_prediction])])
     weight = np.concatenate([np.full(n_parts, 1.0 / n_parts), problem.weights.values])
-    found = most_likely_shares(density, weight, np.full(n_parts, 1.0 / n_parts))
-    return maps.pool(pooling._as_evident(found.point.x, advantage))
+    return pool, most_likely_shares(density, weight, np.full(n_parts, 1.0 / n_parts)).point.x
 
 
 # Curves of single classes

@@ -10,11 +10,11 @@ from reference import folds as twin
 from strategies import tables
 
 from calibrant._core.border import as_problem
-from calibrant.calibrators import nafir, scir
+from calibrant.calibrators import scir
 from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
 from calibrant.calibrators.scir import SortedCumulativeIsotonic
 from calibrant.exceptions import CalibrationWarning
-from calibrant.fit.folds import N_FOLDS, Fold, folds_of, observed
+from calibrant.fit.folds import folds_of, observed
 from calibrant.fit.nafir import SMOOTHINGS
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -22,10 +22,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:the row
 
 any_weights = st.one_of(st.integers(1, 13), st.sampled_from([0.1, 0.3, 1.5, 2.25, 7.5]))
 FIXED = {NormalizedFlattenedIsotonic: ("smoothing", SMOOTHINGS), SortedCumulativeIsotonic: ("epsilon", scir.EPSILONS)}
-both = pytest.mark.parametrize(
-    ("module", "calibrator", "chosen"),
-    [(nafir, NormalizedFlattenedIsotonic, "smoothing_"), (scir, SortedCumulativeIsotonic, "epsilon_")],
-)
 
 
 def found_folds(label, prob, weight=None):
@@ -78,36 +74,6 @@ def test_what_is_kept_and_what_is_left_out_is_the_whole_and_each_row_is_left_out
         np.testing.assert_allclose(left_out(*rows).sum(axis=0), weight, rtol=1e-9)
 
 
-@given(rows=tables(), random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_and_columns_does_not_matter(rows, random):
-    label, prob, weight = rows
-    k, n = prob.shape[1], len(label)
-    column, row = np.array(random.sample(range(k), k)), np.array(random.sample(range(n), n))
-    moved = left_out(np.argsort(column)[label][row], prob[row][:, column], weight[row])
-    np.testing.assert_allclose(moved, left_out(*rows)[:, row], rtol=1e-12)
-
-
-@given(rows=tables())
-def test_an_integer_weight_is_so_many_rows(rows):
-    label, prob, weight = rows
-    times = weight.astype(int)
-    repeated = left_out(np.repeat(label, times), np.repeat(prob, times, axis=0))
-    starts = np.cumsum(times) - times
-    np.testing.assert_allclose(np.add.reduceat(repeated, starts, axis=1), left_out(*rows), rtol=1e-9)
-
-
-@given(rows=tables())
-def test_folds_hold_about_as_many_of_equal_rows_each(rows):
-    out = left_out(*rows)
-    if len(out) < N_FOLDS:
-        return
-    out *= np.array(twin.observations(rows[1].tolist(), rows[0].tolist(), rows[2].tolist()), float) / rows[2]
-    alike = [(tuple(np.sort(p.astype(np.float32))), np.float32(p[y])) for y, p in zip(*rows[:2], strict=True)]
-    for one in set(alike):
-        held = out[:, [other == one for other in alike]].sum(axis=1)
-        assert held.max() - held.min() <= 1 + 1e-9
-
-
 @pytest.mark.parametrize("weight", [1.0, 0.1, 1 / 3, 1e-3, 123.456])
 def test_distinct_rows_of_one_weight_are_in_one_fold_as_they_are(weight):
     label, prob = random_rows()
@@ -115,44 +81,6 @@ def test_distinct_rows_of_one_weight_are_in_one_fold_as_they_are(weight):
         out = fold.left_out > 0
         assert (fold.kept[out] == 0).all()
         assert (fold.left_out[out] == weight).all()
-
-
-def test_whole_weights_of_distinct_rows_stay_whole():
-    label, prob = random_rows()
-    weight = np.random.default_rng(0).integers(1, 100, 300).astype(float)
-    out = left_out(label, prob, weight)
-    np.testing.assert_array_equal(out, np.floor(out))
-    np.testing.assert_array_equal(out.sum(axis=0), weight)
-
-
-def test_folds_are_of_about_equal_size():
-    count = left_out(*random_rows(n=5000)).sum(axis=1)
-    assert (abs(count - 1000) < 5 * np.sqrt(800)).all()
-
-
-def test_rows_that_differ_in_the_order_of_columns_are_dealt_out_together():
-    prob = np.array([[0.5, 0.3, 0.2], [0.3, 0.2, 0.5], [0.2, 0.5, 0.3], [0.5, 0.2, 0.3], [0.3, 0.5, 0.2]])
-    out = left_out(prob.argmax(axis=1), prob)
-    np.testing.assert_allclose(out, 0.2)
-
-
-def test_which_of_equally_probable_classes_came_makes_no_difference():
-    prob = np.tile([0.4, 0.4, 0.2], (3, 1))
-    np.testing.assert_allclose(left_out(np.array([0, 1, 0]), prob), 1 / 3)
-    assert (np.ptp(left_out(np.array([0, 2, 0]), prob), axis=1) > 0).all()
-
-
-@pytest.mark.parametrize(("weight", "expected"), [(None, 0), (1.0, 0), (0.3, 0), (3.0, 3), (7.0, 5)])
-def test_of_one_row_nothing_is_left_out_but_of_several_like_it(weight, expected):
-    weight = None if weight is None else np.array([weight])
-    assert len(found_folds(np.array([0]), np.array([[0.7, 0.3]]), weight)) == expected
-
-
-def test_weights_of_any_size_are_dealt_out():
-    label, prob = random_rows(n=20)
-    weight = np.geomspace(1e-99, 1e99, 20)
-    out = left_out(label, prob, weight)
-    np.testing.assert_allclose(out.sum(axis=0), weight, rtol=1e-9)
 
 
 # Copies of rows
@@ -223,27 +151,6 @@ def test_copies_are_warned_of_and_the_hint_ends_it():
 
 
 # What is chosen where many rows are equal
-
-
-def random_folds(seed):
-    def drawn(problem):
-        fold = np.random.default_rng(seed).integers(0, N_FOLDS, problem.size)
-        weights = (np.where(fold == number, problem.weight, 0.0) for number in range(N_FOLDS))
-        return (Fold(problem.weight - out, out) for out in weights)
-
-    return drawn
-
-
-@pytest.mark.first(1)
-@both
-def test_tied_forecasts_are_smoothed_about_as_much_as_by_random_folds(module, calibrator, chosen, monkeypatch):
-    """Were equal rows left out together, it would be more than ten times as much."""
-    mean = []
-    for folds in (folds_of, random_folds(0)):
-        monkeypatch.setattr(module, "folds_of", folds)
-        fits = [calibrator().fit(*tied_rows(seed)[::-1]) for seed in range(12)]
-        mean.append(np.log10([getattr(fit, chosen) for fit in fits]).mean())
-    assert abs(mean[0] - mean[1]) < 0.5
 
 
 @pytest.mark.parametrize("calibrator", FIXED)

@@ -24,30 +24,11 @@ def test_without_curvature_there_is_no_step():
     assert np.isnan(newton_step(np.full((2, 2), np.nan), np.ones(2))).all()
 
 
-def test_a_coordinate_without_a_bound_has_infinite_room():
-    hessian, slope = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([40.0, -0.2])
-    step = bounded_step(hessian, slope, np.array([np.inf, 0.1]))
-    np.testing.assert_allclose(step, [-20.0 - 0.25 * step[1], step[1]], rtol=1e-12)
-    assert step[1] >= -0.1
-
-
-def test_a_step_to_the_inside_is_that_of_newton():
-    hessian, slope = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([0.3, -0.2])
-    step = bounded_step(hessian, slope, np.array([1.0, 1.0]))
-    np.testing.assert_allclose(hessian @ step, -slope, rtol=1e-7)
-
-
-def test_what_a_step_would_make_negative_goes_to_zero_and_the_rest_minds_it():
-    hessian, slope, u = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([4.0, -0.2]), np.array([1.0, 1.0])
-    step = bounded_step(hessian, slope, u)
-    np.testing.assert_allclose(step, [-1.0, 0.2 + 0.5], rtol=1e-7)
-
-
 @given(
     size=st.integers(1, 6),
     numbers=st.lists(st.integers(-3, 3), min_size=36, max_size=36),
     slope=st.lists(st.integers(-4, 4), min_size=6, max_size=6),
-    u=st.lists(st.sampled_from([0.0, 0.0, 0.1, 1.0]), min_size=6, max_size=6),
+    u=st.lists(st.sampled_from([0.0, 0.0, 0.1, 1.0, np.inf]), min_size=6, max_size=6),
 )
 def test_a_step_ends_where_the_quadratic_model_is_least_within_the_bounds(size, numbers, slope, u):
     """There it has no slope at what is above zero, and rises with what is zero."""

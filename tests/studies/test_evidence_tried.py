@@ -23,9 +23,9 @@ def drawn(n, k):
 def test_leave_one_out_is_nearly_that_of_fits_without_each_row(k, monkeypatch):
     seen, folds_pool = [], evidence_scaling.folds_pool
 
-    def kept(model, evidence, problem, advantage):
+    def kept(model, evidence, problem):
         seen.append((model, evidence))
-        return folds_pool(model, evidence, problem, advantage)
+        return folds_pool(model, evidence, problem)
 
     monkeypatch.setattr(evidence_scaling, "folds_pool", kept)
     prob, y = drawn(250, k)

@@ -1,10 +1,9 @@
-"""The parts of `EvidenceScaling`: standardisation, features, the prior on precisions, and the pool of maps."""
+"""Evidence scaling: the pool of maps, intervals, what keeps the order of classes, parts and picture, and a Bayes factor."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -39,7 +38,6 @@ from calibrant.calibrators.evidence_features import (
     prior_of,
     standard_of,
     table_groups,
-    table_of,
 )
 from calibrant.exceptions import warn
 from calibrant.fit.evidence import (
@@ -75,15 +73,6 @@ class Posterior:
     features: Features
     roots: FloatArray
 
-    @classmethod
-    def of(cls, maps: Maps, features: Features, hessian: FloatArray, ridges: FloatArray) -> Posterior:
-        """Make one of the entries of H, as `packed` gives them, and the ridge of each weight in each map, shape (M, d)."""
-        size = ridges.shape[1]
-        matrix, eye = unpacked(hessian, size), np.eye(size)
-        factors = [factor_of(matrix, ridge) for ridge in ridges]
-        roots = [solve_triangular(factor, eye, lower=True, trans="T", check_finite=False) for factor in factors]
-        return cls(maps, features, np.stack(roots))
-
     def interval(self, z: FloatArray, prob: FloatArray, level: float) -> FloatArray:
         """Return both ends for each class, shape (n, K, 2), given standardised log-probabilities and the prediction."""
         mixed = self.maps.mixed(z, prob, self.features)
@@ -105,7 +94,9 @@ class Posterior:
         if isinstance(self.features, LogOddsFeatures):
             of_score = ((self.features.of(z) @ root) ** 2).sum(axis=1)
             return q, (of_score * q.prod(axis=1) ** 2)[:, None] * np.ones(2)
-        change = changes(z, self.features, root)
+        shared, own = np.split(root.T, [self.maps.shared.shape[1]], axis=1)
+        each = Maps(shared, own.reshape(len(root), z.shape[1], -1), self.maps.shares)
+        change = np.stack([scores - z for scores in each.scores(z, self.features)], axis=2)
         # Of a probability near one the digits are in the others: the mean change without its own.
         others = (1.0 - np.eye(q.shape[1])) @ (q[:, :, None] * change)
         change *= rest_of(q)[:, :, None]
@@ -122,23 +113,6 @@ class Posterior:
             variance += of_map * (own + (one - mean) ** 2)
         reach = -ndtri(level / 2.0) * np.sqrt(variance)
         return mean - reach, mean + reach
-
-
-def changes(z: FloatArray, features: ClassFeatures, root: FloatArray) -> FloatArray:
-    """Return how the scores change with the weights along each column of a matrix, shape (n, K, columns)."""
-    shared = features.shared(z)
-    change = np.tensordot(shared, root[: len(shared)], axes=(0, 0))
-    own = root[len(shared) :]
-    if not len(own):
-        return change
-    own, table = own.reshape(z.shape[1], -1, root.shape[1]), table_of(z, features)
-    if isinstance(table, SameForAll):
-        change += np.matmul(table.rows, own).transpose(1, 0, 2)
-    else:
-        assert isinstance(table, OwnOfClass)
-        change += np.einsum("fik,kfd->ikd", table.own, own)
-    result: FloatArray = change
-    return result
 
 
 def rest_of(prob: FloatArray) -> FloatArray:
@@ -308,9 +282,9 @@ def rising(weights: FloatArray, features: ClassFeatures) -> FloatArray:
     hinges = np.stack(curve.of(middles + width)) - np.stack(curve.of(middles - width))
     # Of temperature and curve between the knots and beyond, and the least that entropy and highest log-probability add.
     slopes = weights[0] + weights[1 : 1 + len(curve.knots)] @ (hinges / (2.0 * width))
-    most = float(np.log(len(features.log_prob_mean)))
-    entropy = weights[-2] * (np.array([0.0, most]) - features.entropy)
-    top = weights[-1] * (np.array([-most, 0.0]) - features.top)
+    most, (mean_entropy, mean_top) = float(np.log(features.n_classes)), features.centre[-2:]
+    entropy = weights[-2] * (np.array([0.0, most]) - mean_entropy)
+    top = weights[-1] * (np.array([-most, 0.0]) - mean_top)
     least = float(1.0 + slopes.min() + entropy.min() + top.min())
     if least >= LEAST_SLOPE:
         return weights
@@ -352,47 +326,39 @@ def check_fitted(fitted: EvidenceScaling, ordered: bool) -> None:
     n_classes, n_groups = len(fitted.classes_), len(groups_of(len(fitted.classes_), ordered=ordered))
     of_two = n_classes == 2 and not ordered
     own = 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0])
-    number("exponent_", fitted.exponent_, least=1e-100, most=1e100, hint="Fit anew")
-    number("floor_", fitted.floor_, least=0.0, most=1.0, hint="Fit anew")
-    number("uniform_", fitted.uniform_, least=1e-100, most=1.0, hint="Fit anew")
-    numbers("knots_", fitted.knots_, shape=(None,), least=-FARTHEST, most=FARTHEST, order="rising")
+    for name, least, most in (("exponent_", 1e-100, 1e100), ("floor_", 0.0, 1.0), ("uniform_", 1e-100, 1.0)):
+        number(name, getattr(fitted, name), least=least, most=most, hint="Fit anew")
+    places: Any = {"least": -FARTHEST, "most": FARTHEST}
+    numbers("knots_", fitted.knots_, shape=(None,), order="rising", **places)
     some("knots_", fitted.knots_, "knot", hint="Fit anew")
-    number("middle_", fitted.middle_, least=-FARTHEST, most=FARTHEST, hint="Fit anew")
+    number("middle_", fitted.middle_, hint="Fit anew", **places)
     numbers("unit_", fitted.unit_, shape=(2,), least=SMALLEST_LOADED)
-    size = 2 if of_two else 2 * n_classes + 2
-    numbers("centre_", fitted.centre_, shape=(size,), least=-FARTHEST, most=FARTHEST)
-    ranks = numbers("ranks_", fitted.ranks_, shape=(2, None), least=-FARTHEST, most=FARTHEST)
+    numbers("centre_", fitted.centre_, shape=(2 if of_two else 2 * n_classes + 2,), **places)
+    ranks = numbers("ranks_", fitted.ranks_, shape=(2, None), **places)
     numbers("ranks_", ranks[0], shape=(None,), order="rising")
     numbers("ranks_", ranks[1], shape=(None,), least=1e-100, most=1.0 - 1e-16)
     require(ranks.shape[1] > 0 or not of_two, "ranks_ must hold at least one rank", got="none", hint="Fit anew")
     numbers("log_precision_", fitted.log_precision_, shape=(n_groups,), least=-100.0, most=100.0)
     numbers("degrees_of_freedom_", fitted.degrees_of_freedom_, shape=(n_groups,))
-    limits: Any = {"least": -MOST_COEFFICIENT, "most": MOST_COEFFICIENT}
     shares("weights_", fitted.weights_)
     n_maps, n_shared = len(fitted.weights_) - 1, len(fitted._features().shared_groups)
-    numbers("shared_", fitted.shared_, shape=(n_maps, n_shared), **limits)
-    numbers("coef_", fitted.coef_, shape=(n_maps, n_classes, own), **limits)
-    if fitted.keep != "argmax" or ordered:
-        numbers("ordered_", fitted.ordered_, shape=(0,))
-        numbers("ordered_weights_", fitted.ordered_weights_, shape=(0,))
+    of_ordered: tuple[int, ...] = (0,)
+    if fitted.keep == "argmax" and not ordered:
+        of_ordered = (len(shares("ordered_weights_", fitted.ordered_weights_)) - 1, n_shared)
     else:
-        shares("ordered_weights_", fitted.ordered_weights_)
-        numbers("ordered_", fitted.ordered_, shape=(len(fitted.ordered_weights_) - 1, n_shared), **limits)
-    if not fitted.intervals:
-        numbers("hessian_", fitted.hessian_, shape=(0,))
-        numbers("path_", fitted.path_, shape=(0,))
-        return
-    numbers("path_", fitted.path_, shape=(n_maps, n_groups), least=-100.0, most=100.0)
-    n_weights = n_shared + n_classes * own
-    size = n_weights * (n_weights + 1) // 2
-    numbers("hessian_", fitted.hessian_, shape=(size,), least=-MOST_CURVATURE, most=MOST_CURVATURE)
-    least, *_, largest = np.linalg.eigvalsh(unpacked(fitted.hessian_, n_weights)).tolist()
-    require(
-        least >= -ROUNDING * max(largest, 1.0),
-        "hessian_ must have no negative eigenvalue",
-        got=f"{least:.3g}",
-        hint="Fit anew",
+        numbers("ordered_weights_", fitted.ordered_weights_, shape=(0,))
+    shapes = {"shared_": (n_maps, n_shared), "coef_": (n_maps, n_classes, own), "ordered_": of_ordered}
+    for name, shape in shapes.items():
+        numbers(name, getattr(fitted, name), shape=shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+    size = (n_shared + n_classes * own) * fitted.intervals
+    numbers("path_", fitted.path_, shape=(n_maps, n_groups) if size else (0,), least=-100.0, most=100.0)
+    entries = numbers(
+        "hessian_", fitted.hessian_, shape=(size * (size + 1) // 2,), least=-MOST_CURVATURE, most=MOST_CURVATURE
     )
+    if size:
+        least, *_, largest = np.linalg.eigvalsh(unpacked(entries, size)).tolist()
+        must = "hessian_ must have no negative eigenvalue"
+        require(least >= -ROUNDING * max(largest, 1.0), must, got=f"{least:.3g}", hint="Fit anew")
 
 
 # What the parts of a fitted evidence scaling do: how much of each group is used, curve, biases and interactions
@@ -492,7 +458,7 @@ def parts_of(
         if own.shape[1]:
             bias = own[:, 0] - own[:, 0].mean()
             every = own.shape[1] == 1 + 3 * n_classes
-            interaction = (own[:, 1 : 1 + n_classes] if every else np.diag(own[:, 1])) / features.unit
+            interaction = (own[:, 1 : 1 + n_classes] if every else np.diag(own[:, 1])) / features.unit[0]
     curve = columns @ (share @ maps.shared)[: columns.shape[1]]
     band = (np.empty(0), np.empty(0)) if posterior is None else posterior.curve(columns, level)
     variance, determined, count = (np.array(column) for column in zip(*groups.values(), strict=True))
@@ -519,103 +485,73 @@ FULL_GAIN, FOLD_GAIN = (1e-10, 1e-7), (1e-4, 1e-1)
 whose gradient is in single precision."""
 
 
-@dataclass(frozen=True, eq=False)
 class Pool:
-    """Maps and their shares.
+    """Fits with the precisions of most evidence less each of some numbers, on all rows.
 
     Attributes
     ----------
+    log_precisions, ridges : ndarray of shape (M, G) and (M, d)
+        Logarithms of the precisions of each group in each map, and the precision of each weight.
     weights : ndarray of shape (M, d)
         Weights of the features in each map.
-    shares : ndarray of shape (M + 1,)
-        Share of each map, and of the prediction itself.
     gradient : float
         Largest component of the gradient of a map's penalised log loss, a row.
     n_iter : int
         Steps taken by all fits.
-    log_precisions : ndarray of shape (M, G)
-        Of each group in each map.
     """
-
-    weights: FloatArray
-    shares: FloatArray
-    gradient: float
-    n_iter: int
-    log_precisions: FloatArray
-
-
-def fast_pool(model: Model, evidence: Evidence, advantage: float) -> Pool:
-    """Return one map, and the prediction itself with the share that the evidence leaves it.
-
-    With three classes or more the map's precisions are those of most evidence, divided by up to e with a thousand rows.
-    """
-    rows = float(model.logit.weight.sum())
-    maps = _Maps(model, evidence, (0.0 if model.is_of_two else float(np.clip(np.log10(rows / 100.0), 0.0, 1.0)),))
-    return maps.pool(_as_evident(np.array([1.0, 0.0]), advantage))
-
-
-def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem, advantage: float) -> Pool:
-    """Return a path of maps, and the prediction itself, with the shares that are most likely on held-out rows.
-
-    The precisions are those of all rows; the weights of each map are fitted to the rows outside of each fold. Then the
-    prediction gets a share of the whole by the evidence.
-    """
-    maps = _Maps(model, evidence, PATH_OF_TWO if model.is_of_two else PATH)
-    of_prediction = problem.prob[np.arange(problem.size), problem.label]
-    n_parts, unit = len(maps.ridges) + 1, problem.weights.effective_rows_per_weight
-    density, weight = [np.eye(n_parts)], [np.full(n_parts, 1.0 / n_parts)]
-    for kept, left_out in folds_of(problem, N_FOLDS):
-        rows = np.flatnonzero(left_out > 0.0)
-        density.append(np.column_stack([*maps.without(kept * unit, rows), of_prediction[rows]]))
-        weight.append(left_out[rows] * unit)
-    # A row of the identity is one that a part alone explains: together they are a Dirichlet prior of one row.
-    found = most_likely_shares(np.vstack(density), np.concatenate(weight), np.full(n_parts, 1.0 / n_parts))
-    return maps.pool(_as_evident(found.point.x, advantage))
-
-
-def _as_evident(shares: FloatArray, advantage: float) -> FloatArray:
-    """Return the shares, the last being that of the prediction, after it got what the evidence leaves it of the whole."""
-    of_maps = float(expit(advantage + FOR_THE_MAP))
-    mixed = of_maps * shares
-    mixed[-1] += 1.0 - of_maps
-    return mixed
-
-
-class _Maps:
-    """Fits with the precisions of most evidence less each of some numbers, on all rows."""
 
     def __init__(self, model: Model, evidence: Evidence, path: Sequence[float]) -> None:
+        self.logit = logit = model.logit
+        self.is_many = len(logit.weight) * logit.size >= MANY
         free = np.array([name != FIXED for name in model.names])
-        self.logit = model.logit
-        self.is_many = len(self.logit.weight) * self.logit.size >= MANY
         self.log_precisions = np.stack([evidence.rho - delta * free for delta in path])
-        self.ridges = [np.exp(rho)[model.group] for rho in self.log_precisions]
+        self.ridges = np.exp(self.log_precisions)[:, model.group]
         factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
         self.factors = [factored.for_many() for factored in factors] if len(factors) > 1 else factors
-        self.found = [
-            refitted(self.logit, evidence.w, ridge, factored, FULL_GAIN[self.is_many], renews=True)
+        found = [
+            refitted(logit, evidence.w, ridge, factored, FULL_GAIN[self.is_many], renews=True)
             for ridge, factored in zip(self.ridges, self.factors, strict=True)
         ]
+        self.weights = np.stack([one.point.x for one in found])
+        self.gradient = max(one.residual for one in found) / float(logit.weight.sum())
+        self.n_iter = sum(one.n_iter for one in found)
 
     def without(self, kept: FloatArray, rows: IntArray) -> list[FloatArray]:
         """Return the probabilities of the true classes of some rows in each map, fitted to those of other weights."""
         fitted, others = replace(self.logit, weight=kept).part(np.flatnonzero(kept)), self.logit.part(rows)
         again = (
-            refitted(fitted, found.point.x, ridge, factored, FOLD_GAIN[self.is_many])
-            for found, ridge, factored in zip(self.found, self.ridges, self.factors, strict=True)
+            refitted(fitted, w, ridge, factored, FOLD_GAIN[self.is_many])
+            for w, ridge, factored in zip(self.weights, self.ridges, self.factors, strict=True)
         )
         return [others.at(found.point.x).of_true for found in again]
 
-    def pool(self, shares: FloatArray) -> Pool:
-        """Return the maps with these shares."""
-        gradient = max(found.residual for found in self.found) / float(self.logit.weight.sum())
-        return Pool(
-            np.stack([found.point.x for found in self.found]),
-            shares,
-            gradient,
-            sum(found.n_iter for found in self.found),
-            self.log_precisions,
-        )
+
+def fast_pool(model: Model, evidence: Evidence, problem: SimplexProblem) -> tuple[Pool, FloatArray]:
+    """Return one map, with a share of one.
+
+    With three classes or more its precisions are those of most evidence, divided by up to e with a thousand rows.
+    """
+    rows = float(model.logit.weight.sum())
+    delta = 0.0 if model.is_of_two else float(np.clip(np.log10(rows / 100.0), 0.0, 1.0))
+    return Pool(model, evidence, (delta,)), np.array([1.0, 0.0])
+
+
+def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem) -> tuple[Pool, FloatArray]:
+    """Return a path of maps, and their shares and that of the prediction itself that are most likely on held-out rows.
+
+    The precisions are those of all rows; the weights of each map are fitted to the rows outside of each fold.
+    """
+    pool = Pool(model, evidence, PATH_OF_TWO if model.is_of_two else PATH)
+    of_prediction = problem.prob[np.arange(problem.size), problem.label]
+    n_parts, unit = len(pool.ridges) + 1, problem.weights.effective_rows_per_weight
+    # A row of the identity is one that a part alone explains: together they are a Dirichlet prior of one row.
+    density, weight = [np.eye(n_parts)], [np.full(n_parts, 1.0 / n_parts)]
+    for kept, left_out in folds_of(problem, N_FOLDS):
+        rows = np.flatnonzero(left_out > 0.0)
+        density.append(np.column_stack([*pool.without(kept * unit, rows), of_prediction[rows]]))
+        weight.append(left_out[rows] * unit)
+    found = most_likely_shares(np.vstack(density), np.concatenate(weight), np.full(n_parts, 1.0 / n_parts))
+    return pool, found.point.x
 
 
 # Evidence scaling: curves, features of rows and interactions of classes on top of a forecast, each as strong as rows say
@@ -778,22 +714,38 @@ class EvidenceScaling(MulticlassCalibrator):
         ordered = self._ordered
         features = measured(z, weight, ordered=ordered)
         self._require_few_weights(features)
-        fit = partial(self._pooled, problem, z, weight, features, standard.exponent)
-        evidence, pool = fit(ordered=ordered)
+
+        def fit(*, ordered: bool) -> tuple[Evidence, Pool, float, FloatArray, FloatArray]:
+            """Fit maps: the evidence, its advantage over the prediction as it is, in nats, weights, and shares."""
+            model = model_of(z, problem.label, weight, features, standard.exponent, ordered=ordered)
+            evidence = most_evident(model.logit, model.group, model.prior)
+            of_true = np.maximum(problem.forecast.log_prob[np.arange(problem.size), problem.label], LEAST_LOG)
+            advantage = float(evidence.log_evidence - weight @ of_true) - 1.0  # the standardisation costs one
+            many_rows = z.shape[1] > 2 or problem.weights.effective_rows >= FEW_OF_TWO
+            is_cheap = z.size <= MANY_NUMBERS and many_rows
+            pools = folds_pool if self.pool == "folds" or (self.pool == "auto" and is_cheap) else fast_pool
+            pool, shares = pools(model, evidence, problem)
+            weights = pool.weights
+            if ordered and isinstance(features, ClassFeatures):
+                weights = np.stack([rising(one, features) for one in weights])
+            # The prediction itself gets what the evidence leaves it of the whole.
+            of_maps = float(expit(advantage + FOR_THE_MAP))
+            shares = of_maps * shares
+            shares[-1] += 1.0 - of_maps
+            return evidence, pool, advantage, weights, shares
+
+        evidence, pool, self.evidence_, weights, self.weights_ = fit(ordered=ordered)
         self.exponent_, self.floor_, self.uniform_ = standard.exponent, standard.floor, standard.uniform
-        self._keep_features(features)
-        n_shared = len(features.shared_groups)
-        self.shared_, self.weights_ = pool.weights[:, :n_shared], pool.shares
-        self.coef_ = pool.weights[:, n_shared:].reshape(len(pool.weights), z.shape[1], -1)
-        self.ordered_, self.ordered_weights_ = np.empty(0), np.empty(0)
+        self.knots_, self.middle_ = features.curve.knots, features.curve.middle
+        self.centre_, self.unit_, self.ranks_ = features.centre, features.unit, features.ranked
+        self.shared_, own = np.split(weights, [len(features.shared_groups)], axis=1)
+        self.coef_ = own.reshape(len(weights), z.shape[1], -1)
+        self.ordered_ = self.ordered_weights_ = self.hessian_ = self.path_ = np.empty(0)
         if self.keep == "argmax" and not ordered:
-            _, aside = fit(ordered=True)
-            self.ordered_, self.ordered_weights_ = aside.weights, aside.shares
-        self.hessian_, self.path_ = np.empty(0), np.empty(0)
+            *_, self.ordered_, self.ordered_weights_ = fit(ordered=True)
         if self.intervals:
             self.hessian_, self.path_ = packed(evidence.look.curvature, evidence.w.size), pool.log_precisions
         self.log_precision_, self.degrees_of_freedom_ = evidence.rho, evidence.determined
-        self.evidence_ = _advantage(problem, weight, evidence)
         self.gradient_, self.n_iter_ = pool.gradient, evidence.n_iter + pool.n_iter
         if not self.gradient_ <= CERTAIN:
             warn(
@@ -801,30 +753,6 @@ class EvidenceScaling(MulticlassCalibrator):
                 f"{self.n_iter_} steps on {problem.size} rows. The last weights are used. Fit on more rows.",
                 ConvergenceWarning,
             )
-
-    def _pooled(
-        self,
-        problem: SimplexProblem,
-        z: FloatArray,
-        weight: FloatArray,
-        features: Features,
-        exponent: float,
-        *,
-        ordered: bool,
-    ) -> tuple[Evidence, Pool]:
-        """Fit maps of the features, and find their shares."""
-        model = model_of(z, problem.label, weight, features, exponent, ordered=ordered)
-        evidence = most_evident(model.logit, model.group, model.prior)
-        advantage = _advantage(problem, weight, evidence)
-        n_classes, rows = z.shape[1], problem.weights.effective_rows
-        is_cheap = problem.size * n_classes <= MANY_NUMBERS and (n_classes > 2 or rows >= FEW_OF_TWO)
-        if self.pool == "folds" or (self.pool == "auto" and is_cheap):
-            pool = folds_pool(model, evidence, problem, advantage)
-        else:
-            pool = fast_pool(model, evidence, advantage)
-        if ordered and isinstance(features, ClassFeatures):
-            pool = replace(pool, weights=np.stack([rising(weights, features) for weights in pool.weights]))
-        return evidence, pool
 
     @property
     def groups_(self) -> dict[str, Group]:
@@ -912,24 +840,14 @@ class EvidenceScaling(MulticlassCalibrator):
         )
         names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
         ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
-        return Posterior.of(self._maps(), self._features(), self.hessian_, ridges)
-
-    def _keep_features(self, features: Features) -> None:
-        self.knots_, self.middle_ = features.curve.knots, features.curve.middle
-        if isinstance(features, LogOddsFeatures):
-            self.centre_, self.unit_, self.ranks_ = features.centre, features.unit, features.ranked
-            return
-        of_rows = np.array([features.entropy, features.top])
-        self.centre_ = np.concatenate([features.log_prob_mean, features.prob_mean, of_rows])
-        self.unit_, self.ranks_ = np.array([features.unit, features.prob_unit]), np.empty((2, 0))
+        matrix, eye = unpacked(self.hessian_, ridges.shape[1]), np.eye(ridges.shape[1])
+        factors = [factor_of(matrix, ridge) for ridge in ridges]
+        roots = [solve_triangular(factor, eye, lower=True, trans="T", check_finite=False) for factor in factors]
+        return Posterior(self._maps(), self._features(), np.stack(roots))
 
     def _features(self) -> Features:
-        curve, k = Hinges(self.knots_, self.middle_), len(self.classes_)
-        if k == 2 and not self._ordered:
-            return LogOddsFeatures(self.centre_, self.unit_, curve, self.ranks_)
-        units = float(self.unit_[0]), float(self.unit_[1])
-        of_rows = float(self.centre_[-2]), float(self.centre_[-1])
-        return ClassFeatures(self.centre_[:k], self.centre_[k : 2 * k], *of_rows, *units, curve)
+        kind = LogOddsFeatures if len(self.classes_) == 2 and not self._ordered else ClassFeatures
+        return kind(self.centre_, self.unit_, Hinges(self.knots_, self.middle_), self.ranks_)
 
     def _standardised(self, forecast: Forecast) -> tuple[FloatArray, FloatArray]:
         """Return standardised log-probabilities, and the prediction itself."""
@@ -980,12 +898,6 @@ class EvidenceScaling(MulticlassCalibrator):
     def _check_loaded(self) -> None:
         self._check_parameters()
         check_fitted(self, self._ordered)
-
-
-def _advantage(problem: SimplexProblem, weight: FloatArray, evidence: Evidence) -> float:
-    """Evidence of the map against the prediction as it is, in nats; the standardisation costs one."""
-    of_true = problem.forecast.log_prob[np.arange(problem.size), problem.label]
-    return float(evidence.log_evidence - weight @ np.maximum(of_true, LEAST_LOG)) - 1.0
 
 
 # The parts of a fitted evidence scaling

@@ -1,4 +1,4 @@
-"""Fitted maps that are mixed with each other and with the prediction itself."""
+"""What evidence scaling fits: standardisation, features, the prior of precisions, and maps that are mixed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from calibrant.fit.evidence import (
     SameForAll,
     TwoClasses,
 )
-from calibrant.fit.multinomial import sums_of_exponent
+from calibrant.fit.log_loss import sums_of_exponent
 
 # Hinges of a number at quantiles of calibration rows: a curve whose weights have one variance is an integrated random walk
 
@@ -112,43 +112,40 @@ class ClassFeatures:
 
     Attributes
     ----------
-    log_prob_mean, prob_mean : ndarray of shape (K,)
-        Means of log-probabilities and of probabilities.
-    entropy, top : float
-        Means of the entropy of a row, and of its highest log-probability.
-    unit, prob_unit : float
+    centre : ndarray of shape (2 K + 2,)
+        Means of log-probabilities, of probabilities, of the entropy of a row, and of its highest log-probability.
+    unit : ndarray of shape (2,)
         Units of centred log-probabilities and probabilities.
     curve : Hinges
         Of log-probabilities.
+    ranked : ndarray of shape (2, 0)
+        None.
     """
 
-    log_prob_mean: FloatArray
-    prob_mean: FloatArray
-    entropy: float
-    top: float
-    unit: float
-    prob_unit: float
+    centre: FloatArray
+    unit: FloatArray
     curve: Hinges
+    ranked: FloatArray
 
     @classmethod
     def measured(cls, z: FloatArray, weight: FloatArray) -> ClassFeatures:
         """Measure on standardised log-probabilities, shape (n, K), of rows with these weights."""
         q, share = np.exp(z), weight / weight.sum()
-        log_prob_mean, prob_mean = share @ z, share @ q
-        unit = float(np.sqrt((share @ (z - log_prob_mean) ** 2).mean()))
-        prob_unit = float(np.sqrt((share @ (q - prob_mean) ** 2).mean()))
-        entropy, top = float(-share @ np.vecdot(q, z)), float(share @ z.max(axis=1))
+        means = share @ z, share @ q
+        spread = [float(np.sqrt((share @ (x - mean) ** 2).mean())) for x, mean in zip((z, q), means, strict=True)]
         doubt = (share[:, None] * q * (1.0 - q)).ravel()
         *knots, middle = weighted_quantiles(z.ravel(), doubt, np.append(KNOTS, 0.5))
         return cls(
-            log_prob_mean,
-            prob_mean,
-            entropy,
-            top,
-            min(unit, 1.0) + TINY,
-            min(OF_PROB * prob_unit, 1.0) + TINY,
+            np.concatenate([*means, [float(-share @ np.vecdot(q, z)), float(share @ z.max(axis=1))]]),
+            np.minimum([spread[0], OF_PROB * spread[1]], 1.0) + TINY,
             Hinges.at(np.array(knots), float(middle)),
+            np.empty((2, 0)),
         )
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.centre) // 2 - 1
 
     @property
     def shared_groups(self) -> list[str]:
@@ -158,20 +155,22 @@ class ClassFeatures:
     def shared(self, z: FloatArray) -> FloatArray:
         """Return features that all classes share, shape (S, n, K)."""
         q = np.exp(z)
-        of_row = (-np.vecdot(q, z) - self.entropy, z.max(axis=1) - self.top)
+        of_row = (-np.vecdot(q, z) - self.centre[-2], z.max(axis=1) - self.centre[-1])
         return np.stack([z, *self.curve.of(z), *(z * number[:, None] for number in of_row)])
+
+    def _own(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return z, q, and z squared, centred and in their units."""
+        k = self.n_classes
+        centred = (z - self.centre[:k]) / self.unit[0]
+        return centred, (np.exp(z) - self.centre[k : 2 * k]) / self.unit[1], OF_SQUARE * centred**2
 
     def of_rows(self, z: FloatArray) -> FloatArray:
         """Return features with a weight for each class, shape (n, 1 + 3 K): one, z of each class, q, and z squared."""
-        centred = (z - self.log_prob_mean) / self.unit
-        prob = (np.exp(z) - self.prob_mean) / self.prob_unit
-        return np.hstack([np.ones((len(z), 1)), centred, prob, OF_SQUARE * centred**2])
+        return np.hstack([np.ones((len(z), 1)), *self._own(z)])
 
     def of_classes(self, z: FloatArray) -> FloatArray:
         """Return features of each class itself, shape (4, n, K): one, z, q, and z squared; for more classes than interact."""
-        centred = (z - self.log_prob_mean) / self.unit
-        prob = (np.exp(z) - self.prob_mean) / self.prob_unit
-        return np.stack([np.ones_like(z), centred, prob, OF_SQUARE * centred**2])
+        return np.stack([np.ones_like(z), *self._own(z)])
 
 
 def own_features(n_classes: int) -> IntArray:
@@ -543,12 +542,12 @@ class Maps:
             scores = np.clip(scores, -MOST_LOG_ODDS, MOST_LOG_ODDS)
             mixed = mixed + np.stack([score_of_logit(sign * scores) @ self.shares[:-1] for sign in (-1.0, 1.0)], axis=1)
         else:
-            for scores, share in zip(self._scores(z, features), self.shares[:-1], strict=True):
+            for scores, share in zip(self.scores(z, features), self.shares[:-1], strict=True):
                 mixed = mixed + share * prob_of_scores(scores)
         result: FloatArray = mixed / mixed.sum(axis=1, keepdims=True)
         return result
 
-    def _scores(self, z: FloatArray, features: ClassFeatures) -> list[FloatArray]:
+    def scores(self, z: FloatArray, features: ClassFeatures) -> list[FloatArray]:
         """Return the scores of each map, shape (n, K)."""
         shared = features.shared(z)
         scores = [z + np.tensordot(weights, shared, axes=1) for weights in self.shared]

@@ -15,13 +15,13 @@ from calibrant._core.arrays import FloatArray, prob_of_scores
 from calibrant._core.border import Input
 from calibrant._core.checks import choice, flag, number, numbers, require, source, whole
 from calibrant._core.registry import declare
-from calibrant._core.rows import BoolArray, Forecast, SimplexProblem
+from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
 from calibrant.binning.cells import simplex_grid
 from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
 from calibrant.calibrators.temperature import TemperatureScaling, check_temperature
 from calibrant.exceptions import warn
-from calibrant.fit.log_loss import Extent, over_rows
-from calibrant.fit.multinomial import TOLERANCE, Design, Diagonal, Full, LargeObjective, Objective, TableRows, blocks
+from calibrant.fit.log_loss import Extent, blocks, over_rows
+from calibrant.fit.multinomial import TOLERANCE, Design, Diagonal, Full, LargeObjective, Objective, TableRows
 from calibrant.fit.simplex_tree import BlockCandidates, Candidates, DataCandidates, Growth
 from calibrant.sums.reading import UnreadSimplex, is_unread
 
@@ -66,13 +66,15 @@ def fit_table(
     problem: SimplexProblem,
     entering: Callable[[Forecast], FloatArray],
     ridge: FloatArray,
-    centre: FloatArray,
     start: FloatArray,
+    centre: FloatArray | None = None,
 ) -> Fitted:
     """Minimise the objective on the log-probabilities, or logits, of a forecast that enter a map.
 
-    It says so where its certificate is not met, or nothing but the smallest ridge holds the table.
+    Penalties draw to the centre, by default the start. It says so where its certificate is not met, or nothing but the smallest
+    ridge holds the table.
     """
+    centre = start if centre is None else centre
 
     def made(batch: SimplexProblem, size: float = 1.0) -> TableRows:
         z = entering(batch.forecast)
@@ -122,9 +124,8 @@ def fit_table(
     return Fitted(table / unit, minimum.residual, minimum.n_iter)
 
 
-def _extent(rows: TableRows) -> Extent:
+def _extent(z: FloatArray, label: IntArray, weight: FloatArray) -> Extent:
     """Weighted sum of the largest size of a log-probability of each row, and weight of each class; the largest size of all."""
-    z, label, weight = rows
     size = np.maximum(z.max(axis=1), -z.min(axis=1))
     return Extent(
         np.append(weight @ size, np.bincount(label, weight, z.shape[1])), size.max(keepdims=True, initial=0.0)
@@ -132,7 +133,7 @@ def _extent(rows: TableRows) -> Extent:
 
 
 def _held_by_ridge(
-    design: Design, over: Callable[[Any], Any], absent: npt.NDArray[np.generic], free: BoolArray, change: FloatArray
+    design: Design, over: Callable[..., Any], absent: npt.NDArray[np.generic], free: BoolArray, change: FloatArray
 ) -> str | None:
     """Why the log loss falls for ever along what is free, or None if no reason is seen.
 
@@ -146,9 +147,9 @@ def _held_by_ridge(
     if absent.size:
         return f"the class {absent[0]!s} does not occur"
 
-    def moved(rows: TableRows) -> FloatArray:
+    def moved(z: FloatArray, label: IntArray, _: FloatArray) -> FloatArray:
         """Return how many rows lose along each way, and how many gain: as a rule one of the first loses."""
-        (z, label, _), count = rows, np.zeros((2, 2))
+        count = np.zeros((2, 2))
         for way, table in enumerate((ahead, np.where(free, change, 0.0))):
             for part in blocks(len(z), z.shape[1]):
                 scores = design.scores(z[part], table)
@@ -201,21 +202,13 @@ class LinearScaling(MulticlassCalibrator):
     gradient_: float
     n_iter_: int
 
-    def _fit_table(
-        self,
-        design: Design,
-        problem: SimplexProblem,
-        ridge: FloatArray,
-        centre: FloatArray,
-        start: FloatArray,
-    ) -> None:
-        found = fit_table(design, problem, self._entering, ridge, centre, start)
-        table = found.table
+    def _fit_table(self, design: Design, problem: SimplexProblem, *penalties: FloatArray) -> None:
+        """Find the table, given its ridge, the start, and the centre where that is another."""
+        table, self.gradient_, self.n_iter_ = fit_table(design, problem, self._entering, *penalties)
         if isinstance(design, Full):
             self.coef_, self.intercept_ = table[:-1].T.copy(), table[-1]
         else:
             self.coef_, self.intercept_ = table[0], table[1] if len(table) > 1 else np.zeros(table.shape[1])
-        self.gradient_, self.n_iter_ = found.gradient, found.steps
 
     def _check_loaded(self) -> None:
         n_classes = len(self.classes_)
@@ -401,7 +394,7 @@ class DirichletCalibration(LinearScaling):
         same = identity(n_classes)
         # Weights without a penalty of their own are drawn to where they change nothing.
         centre = np.where(ridge > 0.0, 0.0, same)
-        self._fit_table(Full(), problem, ridge, centre, same)
+        self._fit_table(Full(), problem, ridge, same, centre)
 
 
 # Matrix scaling: each score is linear in the log-probabilities of all classes
@@ -507,7 +500,7 @@ class MatrixScaling(LogitScaling):
             n_classes, diagonal=0.0, off_diagonal=off_diagonal, intercept=penalty("intercept", self.intercept)
         )
         same = identity(n_classes)
-        self._fit_table(Full(), problem, ridge, same, same)
+        self._fit_table(Full(), problem, ridge, same)
 
 
 # How regions of the simplex are split: the points tried, the conditions on a split, what values are mixed with
@@ -771,7 +764,7 @@ class StructuredMatrixScaling(StructuredScaling):
         ridge = penalties(n_classes, diagonal=of_one, off_diagonal=of_pairs, intercept=of_one)
         same = identity(n_classes)
         self._fit_temperature(problem)
-        self._fit_table(Full(), problem, ridge, same, same)
+        self._fit_table(Full(), problem, ridge, same)
 
 
 # Structured vector scaling: temperature first, then a weight and an intercept a class, held back by a penalty
@@ -845,7 +838,7 @@ class StructuredVectorScaling(StructuredScaling):
         ridge = fading(n_classes, n, self.rho, self.tau)
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])
         self._fit_temperature(problem)
-        self._fit_table(Diagonal(intercept=True), problem, np.full_like(same, ridge), same, same)
+        self._fit_table(Diagonal(intercept=True), problem, np.full_like(same, ridge), same)
 
 
 # Vector scaling: one weight and one intercept a class
@@ -938,5 +931,4 @@ class VectorScaling(LogitScaling):
     def _fit(self, problem: SimplexProblem) -> None:
         bias, n_classes = flag("bias", self.bias), problem.classes.size
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])[: 1 + bias]
-        design = Diagonal(intercept=bias)
-        self._fit_table(design, problem, np.zeros_like(same), same, same)
+        self._fit_table(Diagonal(intercept=bias), problem, np.zeros_like(same), same)

@@ -1,4 +1,4 @@
-"""Calibration by a spline through the cumulative residuals, whose slope is by how much a forecast is off."""
+"""Calibrators of one score by a curve of its log-odds: beta, Platt, quadratic and spline calibration; and the CDF spline."""
 
 from __future__ import annotations
 
@@ -308,9 +308,6 @@ class QuadraticScaling(LogOddsCalibrator):
     c_: float
     gradient_: float
     n_iter_: int
-
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
 
     def _fit(self, problem: BinaryProblem) -> None:
         found = least_log_loss(problem, lambda rows: [rows.log_odds, rows.log_odds**2], "bent")

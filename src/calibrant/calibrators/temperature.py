@@ -18,9 +18,8 @@ from calibrant.calibrators.base import MulticlassCalibrator
 from calibrant.calibrators.canonical import divided, steps_of
 from calibrant.calibrators.isotonic import check_steps, on_steps
 from calibrant.exceptions import warn
-from calibrant.fit.log_loss import over_rows
+from calibrant.fit.log_loss import over_rows, sums_of_exponent
 from calibrant.fit.minimise import Minimum, ScalarPoint, Stop, minimise, most_likely_shares
-from calibrant.fit.multinomial import sums_of_exponent
 from calibrant.sums.reading import is_unread
 
 COLDEST, HOTTEST = 1e-4, 1e4
@@ -94,9 +93,6 @@ class TemperatureScaling(MulticlassCalibrator):
     gradient_: float
     n_iter_: int
 
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
-
     def _fit(self, problem: SimplexProblem) -> None:
         found, why = _minimum(problem)
         self.temperature_ = 1.0 / float(found.point.x[0])
@@ -121,35 +117,23 @@ def _scores(forecast: Forecast) -> FloatArray:
     return forecast.values if forecast.is_logit else forecast.log_prob
 
 
-class _Inverse(ScalarPoint):
-    """The mean log loss at some 1 / T."""
-
-    def reach(self, step: FloatArray) -> float:
-        """Part of 1 / T."""
-        return float(abs(step[0]) / self.x[0])
-
-
-Rows = tuple[FloatArray, FloatArray, IntArray, FloatArray]
-"""Scores of rows, the highest of each, the true class and the weight."""
-
-
-def _rows(problem: SimplexProblem) -> Rows:
+def _rows(problem: SimplexProblem) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
+    """Return scores of rows, the highest of each, the true class and the weight."""
     scores = _scores(problem.forecast)
     return scores, scores.max(axis=1), problem.label, problem.weight
 
 
-def _order(rows: Rows) -> FloatArray:
+def _order(scores: FloatArray, top: FloatArray, label: IntArray, weight: FloatArray) -> FloatArray:
     """Return the weight, how many rows have a higher score than the true class has, and how many have scores that differ.
 
     The fourth number is the slope of the log loss at T = infinity: the sum of the average score less that of the true class.
     """
-    scores, top, label, weight = rows
     of_true = scores[np.arange(len(scores)), label]
     below, uneven = (of_true != top).sum(), (scores.min(axis=1) != top).sum()
     return np.array([weight.sum(), below, uneven, weight @ (scores.mean(axis=1) - of_true)])
 
 
-def _minimum(problem: SimplexProblem) -> tuple[Minimum[_Inverse], str]:
+def _minimum(problem: SimplexProblem) -> tuple[Minimum[ScalarPoint], str]:
     """Return where the mean log loss is least, or where the search ended and why; of many rows begin with a part of them.
 
     The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the true
@@ -158,9 +142,9 @@ def _minimum(problem: SimplexProblem) -> tuple[Minimum[_Inverse], str]:
     over = over_rows(problem, _rows)
     total, below, uneven, gain = over(_order)
 
-    def at(x: FloatArray) -> _Inverse:
-        value, slope, curvature = (over(lambda rows: sums_of_exponent(*rows, float(x[0]))) / total).tolist()
-        return _Inverse(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
+    def at(x: FloatArray) -> ScalarPoint:
+        value, slope, curvature = (over(sums_of_exponent, float(x[0])) / total).tolist()
+        return ScalarPoint(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
 
     if not uneven:
         b, why = 1.0, "every temperature is as good: the forecast is uniform"
@@ -269,9 +253,6 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
     weights_: FloatArray
     gradient_: float
     n_iter_: int
-
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
 
     def _fit(self, problem: SimplexProblem) -> None:
         scaling = TemperatureScaling()

@@ -18,13 +18,13 @@ from calibrant._core.checks import as_numbers, choice, each, left_out, number, o
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import SUM_TOLERANCE, Forecast, Rows, SimplexProblem, Weights, as_simplex
 from calibrant.exceptions import warn
-from calibrant.fit.minimise import GAP, Mixture, most_likely_shares
+from calibrant.fit.minimise import GAP, Minimum, Shares, most_likely_shares
 
 # Standard errors of the shares of the classes under which the forecasts of unlabelled rows are most likely
 
 
 def standard_errors(
-    found: Mixture, n_rows: float, old: FloatArray, old_covariance: FloatArray | None
+    found: Minimum[Shares], n_rows: float, old: FloatArray, old_covariance: FloatArray | None
 ) -> tuple[FloatArray, float]:
     """Return the standard error of each share, and the condition number of the information.
 

@@ -85,6 +85,12 @@ def factor_of(matrix: FloatArray, ridge: FloatArray) -> FloatArray:
     return result
 
 
+def inverse_of(factor: FloatArray) -> FloatArray:
+    """Return the inverse of a matrix, given its Cholesky factor."""
+    inverse: FloatArray = dpotri(factor, lower=1)[0]
+    return inverse + np.tril(inverse, -1).T
+
+
 # Features with a weight for each class: what they add to scores, the transpose of that, and second derivatives
 
 
@@ -218,8 +224,7 @@ class WholeBlocks:
         for j, (block, own) in enumerate(zip(blocks, ridge, strict=True)):
             factor = factor_of(block, own)
             self.log_det += 2.0 * float(np.log(factor.diagonal()).sum())
-            inverse = dpotri(factor, lower=1, overwrite_c=1)[0]
-            self.inverses[j] = inverse + np.tril(inverse, -1).T
+            self.inverses[j] = inverse_of(factor)
         self.inverse_diagonal = np.einsum("kff->kf", self.inverses).astype(np.float64)
 
     def solved(self, right: FloatArray) -> FloatArray:
@@ -358,8 +363,7 @@ class Bordered:
             factor, failed = dpotrf(whole - 0.5 * self.part * (both + both.T), lower=1, clean=1)
             if not failed and (factor.diagonal() ** 2 >= LEAST_LEFT * whole.diagonal()).all():
                 break
-        inverse = dpotri(factor, lower=1)[0]
-        self.inverse, self.own = inverse + np.tril(inverse, -1).T, self.part * own
+        self.inverse, self.own = inverse_of(factor), self.part * own
 
     def solved(self, right: FloatArray) -> FloatArray:
         """Return about the solution for a right-hand side, shape (S + K F,)."""
@@ -518,8 +522,7 @@ class BlockSolvable:
         self.curvature, self.ridge = curvature, ridge
         n_shared, n_classes = len(curvature.shared), curvature.prob.shape[1]
         factor = factor_of(curvature.of_shared, ridge[:n_shared])
-        inverse = dpotri(factor, lower=1)[0]
-        self.of_shared = inverse + np.tril(inverse, -1).T
+        self.of_shared = inverse_of(factor)
         self.of_classes = curvature.of_classes(ridge[n_shared:].reshape(n_classes, -1))
         self.log_det = 2.0 * float(np.log(factor.diagonal()).sum()) + self.of_classes.log_det
         self.inverse_diagonal = np.append(self.of_shared.diagonal(), self.of_classes.inverse_diagonal)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import brentq
@@ -25,18 +25,17 @@ from calibrant.sums.sums import CellProblem
 
 # Sums over rows, in memory or streamed
 
-T = TypeVar("T")
 
-
-def over_rows(problem: Any, made: Callable[[Any], T]) -> Callable[[Callable[[T], Any]], Any]:
+def over_rows(problem: Any, made: Callable[[Any], tuple[Any, ...]]) -> Callable[..., Any]:
     """Return what adds up a function of the rows of a problem, or of each batch of streamed rows.
 
-    The function gets what ``made`` makes of a batch. Of rows in memory it is made once and kept, of streamed rows for each sum.
+    The function gets the arrays that ``made`` makes of a batch, and what else it is passed. Of rows in memory these are made
+    once and kept, of streamed rows for each sum.
     """
     if is_unread(problem):
-        return lambda read: problem.reduce(lambda batch, _: read(made(batch)))
+        return lambda read, *more: problem.reduce(lambda batch, _: read(*made(batch), *more))
     rows = made(problem)
-    return lambda read: read(rows)
+    return lambda read, *more: read(*rows, *more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +47,39 @@ class Extent:
 
     def __add__(self, other: Extent) -> Extent:
         return Extent(self.sums + other.sums, np.maximum(self.largest, other.largest))
+
+
+BLOCK, LEAST_ROWS = 1 << 15, 256
+"""Numbers and rows worked on at a time: a block stays in the processor's cache through all steps of an evaluation."""
+
+
+def blocks(n: int, numbers_a_row: int) -> list[slice]:
+    """Rows to work on at a time."""
+    step = max(LEAST_ROWS, BLOCK // numbers_a_row)
+    return list(map(slice, range(0, n, step), range(step, n + step, step)))
+
+
+def sums_of_exponent(
+    z: FloatArray, top: FloatArray, label: IntArray, weight: FloatArray, exponent: float
+) -> FloatArray:
+    """Return the log loss of softmax(exponent * z), summed over the rows by weight, and both its derivatives.
+
+    ``top`` is the highest of each row of z. The derivatives of a row are E z - z_y and Var z.
+    """
+    sums = np.zeros(3)
+    for rows in blocks(len(z), z.shape[1]):
+        part, w = z[rows] - top[rows, None], weight[rows]
+        p = np.exp(exponent * part)
+        total = p.sum(axis=1)
+        of_true = part[np.arange(len(part)), label[rows]]
+        mean = np.vecdot(p, part) / total
+        p *= part
+        spread = np.vecdot(p, part) / total - mean**2
+        # einsum, since the threads of BLAS take longer to wake than such short sums
+        sums[0] += np.einsum("i,i->", w, np.log(total) - exponent * of_true)
+        sums[1] += np.einsum("i,i->", w, mean - of_true)
+        sums[2] += np.einsum("i,i->", w, spread)
+    return sums
 
 
 def softmax_in_place(scores: FloatArray, label: IntArray) -> FloatArray:
@@ -106,9 +138,6 @@ ROUNDED = 1e-10
 EXPLAINED = 1e-12
 """Part of a column's variance that the columns before it must leave over for the column to have a coefficient."""
 
-BLOCK = 1 << 13
-"""Rows worked on at a time: a block stays in the processor's cache through all the steps of an evaluation."""
-
 MANY_ROWS, ONE_IN = 1 << 15, 16
 """From so many rows on, the fit of one row in so many is where the fit of all begins."""
 
@@ -164,93 +193,78 @@ def fit_logistic(
     """
     over = over_rows(rows, made)
     extent = over(_extent)
-    (weight, occurred), n_columns = extent.sums[:2], extent.sums.size - 2
+    weight, occurred, *sums = extent.sums
+    centre = np.array([0.0] * intercept + [total / weight * intercept for total in sums])
+    top, bottom = np.split(extent.largest, 2)
+    own = slice(int(intercept), None)
+    scale = np.append(np.ones(int(intercept)), np.maximum(top - centre[own], bottom + centre[own]))
+    constant = np.append([False] * intercept, scale[own] <= EXPLAINED * np.maximum(top, bottom)).astype(np.bool_)
+    scale[constant] = 1.0
+    lower = np.array([-np.inf] * intercept + [0.0 if nonnegative else -np.inf] * len(sums))
     targets = 0.0, 1.0
     if rows_per_weight is not None:
         n_other, n_events = rows_per_weight * (weight - occurred), rows_per_weight * occurred
         targets = 1.0 / (n_other + 2.0), (n_events + 1.0) / (n_events + 2.0)
-    lower = np.array([-np.inf] * intercept + [0.0 if nonnegative else -np.inf] * n_columns)
-    standard = _Standard.of(extent, targets, intercept)
-    if is_unread(rows):
-        loss = _MeanLoss(lambda theta: over(lambda some: logistic_sums(*standard.rows(*some), theta)), weight, lower)
-        n_events = targets[0] * (weight - occurred) + targets[1] * occurred
-        found = loss.minimum(_rate(weight, n_events, lower, intercept))
-    else:
-        table, total, events = over(lambda some: standard.rows(*some))
-        found = _minimum(table, total, events, lower, intercept)
-    if found is None:
-        return LogisticFit(0.0, np.zeros(n_columns), np.inf, 0, False, 0)
-    (minimum, kept), theta = found, np.zeros(lower.size)
-    theta[kept] = minimum.point.x / standard.scale[kept]
-    theta[:intercept] -= standard.centre @ theta
-    coef, gradient = theta[int(intercept) :], minimum.residual
-    if EPS * float(np.abs(theta) @ (np.abs(standard.centre) + standard.scale)) > ROUNDED:
 
-        def slope(some: LogisticRows) -> FloatArray:
-            (table, total, events), eta = standard.rows(*some), theta[:intercept].sum() + np.zeros(some[1].size)
-            for c, x in zip(coef, some[0], strict=True):
-                eta += c * x if c else 0.0
+    def standardised(columns: FloatArray, total: FloatArray, events: FloatArray) -> LogisticRows:
+        """Return rows with a column for the intercept, each column within [-1, 1], and the targets."""
+        table = np.vstack([*[np.ones_like(total)] * intercept, *columns])
+        table -= centre[:, None]
+        table[constant] = 0.0
+        table /= scale[:, None]
+        return table, total, events if targets == (0.0, 1.0) else targets[0] * (total - events) + targets[1] * events
+
+    n_events = targets[0] * (weight - occurred) + targets[1] * occurred
+    start = np.zeros(lower.size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        start[: int(intercept)] = np.log(n_events) - np.log(weight - n_events)  # the best constant
+    if not np.isfinite(start).all():
+        return LogisticFit(0.0, np.zeros(len(sums)), np.inf, 0, False, 0)
+    if is_unread(rows):
+        sums_at = partial(
+            over, lambda columns, total, events, theta: _sums(*standardised(columns, total, events), theta)
+        )
+        minimum, kept = _minimum(sums_at, weight, start, lower)
+    else:
+        table = over(standardised)
+        minimum, kept = _minimum(partial(_sums, *table), weight, start, lower, table)
+    theta = np.zeros(lower.size)
+    theta[kept] = minimum.point.x / scale[kept]
+    theta[: int(intercept)] -= centre @ theta
+    shift, coef, gradient = float(theta[: int(intercept)].sum()), theta[own], minimum.residual
+    if EPS * float(np.abs(theta) @ (np.abs(centre) + scale)) > ROUNDED:
+
+        def slope(columns: FloatArray, total: FloatArray, events: FloatArray) -> FloatArray:
+            eta = shift + coef[coef != 0.0] @ np.asarray(columns)[coef != 0.0]
+            table, total, events = standardised(columns, total, events)
             result: FloatArray = table[kept] @ ((total - events) * expit(eta) - events * expit(-eta))
             return result
 
         gradient = projected(theta[kept], over(slope) / weight, lower[kept])
-    return LogisticFit(float(theta[:intercept].sum()), coef, gradient, minimum.n_iter, minimum.converged, len(kept))
+    return LogisticFit(shift, coef, gradient, minimum.n_iter, minimum.converged, len(kept))
 
 
-def _extent(rows: LogisticRows) -> Extent:
+def _extent(columns: FloatArray, total: FloatArray, events: FloatArray) -> Extent:
     """Weight of the rows, that of the events, and the weighted sum of each column; the largest and minus the least value."""
-    table, total, events = np.asarray(rows[0], dtype=np.float64), *rows[1:]
-    sums = np.array([total.sum(), events.sum(), *table @ total])
+    table = np.asarray(columns, dtype=np.float64)
     largest = (table.max(axis=1, initial=-np.inf), -table.min(axis=1, initial=np.inf))
-    return Extent(sums, np.concatenate(largest))
-
-
-class _Standard(NamedTuple):
-    """Centre and scale of each column, the intercept first: what is left of it is within [-1, 1]; what counts as events."""
-
-    centre: FloatArray
-    scale: FloatArray
-    constant: BoolArray
-    targets: tuple[float, float]
-    intercept: bool
-
-    @classmethod
-    def of(cls, extent: Extent, targets: tuple[float, float], intercept: bool) -> _Standard:
-        top, bottom = np.split(extent.largest, 2)
-        centre = extent.sums[2:] / extent.sums[0] * intercept
-        scale = np.maximum(top - centre, bottom + centre)
-        constant = scale <= EXPLAINED * np.maximum(top, bottom)
-        ahead = [0.0] * intercept
-        scale = np.append(np.ones(len(ahead)), np.where(constant, 1.0, scale))
-        return cls(np.append(ahead, centre), scale, constant, targets, intercept)
-
-    def rows(self, columns: FloatArray, total: FloatArray, events: FloatArray) -> LogisticRows:
-        """Return rows with standardised columns."""
-        table = np.vstack([*[np.ones_like(total)] * self.intercept, *columns])
-        own = table[int(self.intercept) :]
-        own -= self.centre[int(self.intercept) :, None]
-        own[self.constant] = 0.0
-        own /= self.scale[int(self.intercept) :, None]
-        if self.targets != (0.0, 1.0):
-            events = self.targets[0] * (total - events) + self.targets[1] * events
-        return table, total, events
+    return Extent(np.array([total.sum(), events.sum(), *table @ total]), np.concatenate(largest))
 
 
 def independent(gram: FloatArray) -> list[int]:
     """Numbers of the columns that those before them do not explain, given the sums of products of each two."""
-    kept: list[int] = []
+    kept, left = [], gram.copy()
     for j in range(len(gram)):
-        explained = gram[j, kept] @ np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, j])
-        if gram[j, j] - explained > EXPLAINED * gram[j, j]:
+        if left[j, j] > EXPLAINED * gram[j, j]:
             kept.append(j)
+            left -= np.outer(left[j], left[j]) / left[j, j]
     return kept
 
 
-def logistic_sums(table: FloatArray, total: FloatArray, events: FloatArray, theta: FloatArray) -> FloatArray:
+def _sums(table: FloatArray, total: FloatArray, events: FloatArray, theta: FloatArray) -> FloatArray:
     """Return the log loss of all rows, its gradient and its second derivatives, one after the other."""
     loss, gradient, curvature = 0.0, np.zeros(theta.size), np.zeros((theta.size, theta.size))
-    for start in range(0, total.size, BLOCK):
-        rows = slice(start, start + BLOCK)
+    for rows in blocks(total.size, 1 + len(table)):
         z, w, occurred = table[:, rows], total[rows], events[rows]
         eta = theta @ z
         rare = np.exp(-np.abs(eta))
@@ -263,54 +277,37 @@ def logistic_sums(table: FloatArray, total: FloatArray, events: FloatArray, thet
     return np.concatenate([[loss], gradient, curvature.ravel()])
 
 
-class _MeanLoss(NamedTuple):
-    """The mean log loss as a function of the coefficients of standardised columns, given what sums it over the rows."""
-
-    sums: Callable[[FloatArray], FloatArray]
-    weight: float
-    lower: FloatArray
-
-    def at(self, theta: FloatArray, kept: list[int]) -> DensePoint:
-        """Evaluate where the coefficients of columns that are not kept are zero."""
-        whole, size = np.zeros(self.lower.size), self.lower.size
-        whole[kept] = theta
-        sums = self.sums(whole) / self.weight
-        hessian = sums[1 + size :].reshape(size, size)[kept][:, kept]
-        return DensePoint(theta, float(sums[0]), sums[1:][kept], hessian, self.lower[kept])
-
-    def minimum(self, start: FloatArray | None) -> tuple[Minimum[DensePoint], list[int]] | None:
-        """Return it, and the numbers of the columns that others do not explain; None without a place to begin."""
-        if start is None:
-            return None
-        first = self.at(start, kept := list(range(start.size)))
-        # With one probability for all rows the second derivatives are p (1 - p) times the products of the columns.
-        kept = independent(first.hessian)
-        hessian, lower = first.hessian[kept][:, kept], self.lower[kept]
-        first = DensePoint(start[kept], first.value, first.gradient[kept], hessian, lower)
-        return minimise(partial(self.at, kept=kept), first, Stop(reach=LAST_STEP), lower=lower), kept
-
-
-def _rate(total: float, events: float, lower: FloatArray, intercept: bool) -> FloatArray | None:
-    """Return the best constant, if it is finite, with coefficients of zero."""
-    start = np.zeros(lower.size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        start[:intercept] = np.log(events) - np.log(total - events)
-    return start if np.isfinite(start).all() else None
-
-
 def _minimum(
-    table: FloatArray, total: FloatArray, events: FloatArray, lower: FloatArray, intercept: bool
-) -> tuple[Minimum[DensePoint], list[int]] | None:
-    """Search from the best constant; of many rows from the solution of a part of them, if it has one."""
-    loss = _MeanLoss(partial(logistic_sums, table, total, events), float(total.sum()), lower)
-    if total.size > MANY_ROWS:
-        few = slice(None, None, ONE_IN)
-        part = _minimum(np.ascontiguousarray(table[:, few]), total[few], events[few], lower, intercept)
+    sums_at: Callable[[FloatArray], FloatArray],
+    weight: float,
+    start: FloatArray,
+    lower: FloatArray,
+    rows: LogisticRows | None = None,
+) -> tuple[Minimum[DensePoint], list[int]]:
+    """Return the minimum, and the columns that others do not explain; of many rows begin where a part of them ends."""
+    here: FloatArray | DensePoint = start
+    kept, is_known = list(range(lower.size)), False
+
+    def at(theta: FloatArray) -> DensePoint:
+        """Evaluate where the coefficients of columns that are not kept are zero."""
+        whole, size = np.zeros(lower.size), lower.size
+        whole[kept] = theta
+        sums = sums_at(whole) / weight
+        hessian = sums[1 + size :].reshape(size, size)[kept][:, kept]
+        return DensePoint(theta, float(sums[0]), sums[1 : 1 + size][kept], hessian, lower[kept])
+
+    if rows is not None and rows[1].size > MANY_ROWS:
+        few = rows[0][:, ::ONE_IN].copy(), rows[1][::ONE_IN], rows[2][::ONE_IN]
+        part, of_part = _minimum(partial(_sums, *few), float(few[1].sum()), start, lower, few)
         # Columns that explain each other in all rows do so in a part of them.
-        if part is not None and part[0].converged and len(part[1]) == lower.size:
-            at = partial(loss.at, kept=part[1])
-            return minimise(at, part[0].point.x, Stop(reach=LAST_STEP), lower=lower), part[1]
-    return loss.minimum(_rate(loss.weight, float(events.sum()), lower, intercept))
+        if is_known := part.converged and len(of_part) == lower.size:
+            here = part.point.x
+    if not is_known:
+        here = at(start)
+        # With one probability for all rows the second derivatives are p (1 - p) times the products of the columns.
+        kept = independent(here.hessian)
+        here = here if len(kept) == lower.size else start[kept]
+    return minimise(at, here, Stop(reach=LAST_STEP), lower=lower[kept]), kept
 
 
 # Recalibration by a logistic regression on the log-odds of the forecast (Cox 1958)
@@ -351,25 +348,14 @@ class Recalibration:
         Where scores separate the classes the slope is infinite, and negative if the events have the lower scores; the
         intercept is then NaN. Both are NaN for one class alone and for a single score.
         """
-        match self.shape:
-            case "regular":
-                fit = fit_logistic((self.x[None], self.total, self.events))
-                if fit.converged:
-                    return fit.intercept, float(fit.coef[0])
-                # The classes overlap by less than rounding shows: as good as separated.
-                return float("nan"), self._tendency * float("inf")
-            case "events above":
-                return float("nan"), float("inf")
-            case "events below":
-                return float("nan"), float("-inf")
-            case _:
-                return float("nan"), float("nan")
-
-    @property
-    def _tendency(self) -> float:
-        """Sign of the slope."""
-        mean = self.total @ self.x / self.total.sum()
-        return float(np.sign(self.events @ (self.x - mean)))
+        slope = {"events above": np.inf, "events below": -np.inf}.get(self.shape, np.nan)
+        if self.shape == "regular":
+            fit = fit_logistic((self.x[None], self.total, self.events))
+            if fit.converged:
+                return fit.intercept, float(fit.coef[0])
+            # The classes overlap by less than rounding shows: as good as separated.
+            slope = np.inf * np.sign(self.events @ (self.x - self.total @ self.x / self.total.sum()))
+        return float("nan"), float(slope)
 
     @cached_property
     def in_the_large(self) -> float:
@@ -394,15 +380,11 @@ class Recalibration:
     @property
     def largest(self) -> float:
         """Largest log-likelihood, or its limit: only scores that both classes have at a border cost something."""
-        match self.shape:
-            case "regular":
-                return self.log_likelihood(*self.joint)
-            case "one class":
-                return 0.0
-            case _:
-                mixed = (self.events > 0) & (self.events < self.total)
-                occurred, all_ = self.events[mixed], self.total[mixed]
-                return float(np.sum(xlogy(occurred, occurred / all_) + xlogy(all_ - occurred, 1.0 - occurred / all_)))
+        if self.shape == "regular":
+            return self.log_likelihood(*self.joint)
+        mixed = (self.events > 0) & (self.events < self.total)
+        occurred, all_ = self.events[mixed], self.total[mixed]
+        return float(np.sum(xlogy(occurred, occurred / all_) + xlogy(all_ - occurred, 1.0 - occurred / all_)))
 
     @property
     def largest_with_slope_one(self) -> float:
@@ -441,14 +423,18 @@ def is_separated(problem: BinaryProblem, family: Family) -> bool:
     def inside(low: float, high: float, of_events: bool | None = None) -> bool:
         """Whether the log-odds of any row, or of any with or without the event, lie inside an interval."""
 
-        def count(rows: tuple[FloatArray, BoolArray]) -> int:
-            x = rows[0] if of_events is None else rows[0][rows[1] == of_events]
-            return int(((x > low) & (x < high)).sum())
+        def count(x: FloatArray, outcome: BoolArray) -> int:
+            return int(((x > low) & (x < high) & (True if of_events is None else outcome == of_events)).sum())
 
         return bool(over(count))
 
-    # Least log-odds of rows with the event and of others, and the largest; infinite, the least above, where there are none.
-    largest = over(lambda rows: Extent(np.zeros(0), _ends(*rows))).largest
+    def ends(x: FloatArray, outcome: BoolArray) -> Extent:
+        """Minus the least log-odds of rows with the event and of others, and the largest; -infinite where there are none."""
+        parts = (x[outcome], x[~outcome])
+        each = [*(-part.min(initial=np.inf) for part in parts), *(part.max(initial=-np.inf) for part in parts)]
+        return Extent(np.zeros(0), np.array(each))
+
+    largest = over(ends).largest
     (event_low, other_low), (event_high, other_high) = -largest[:2], largest[2:]
     low, high = min(event_low, other_low), max(event_high, other_high)
     if family == "rising through zero":
@@ -464,12 +450,6 @@ def is_separated(problem: BinaryProblem, family: Family) -> bool:
         return above or bool(event_high <= other_low)
     # A parabola is positive inside an interval or outside it; its two zeros can lie on rows of both classes.
     return not inside(event_low, event_high, False) or not inside(other_low, other_high, True)
-
-
-def _ends(x: FloatArray, outcome: BoolArray) -> FloatArray:
-    """Return minus the least, and the largest, of the numbers of events and of others."""
-    parts = (x[outcome], x[~outcome])
-    return np.array([*(-part.min(initial=np.inf) for part in parts), *(part.max(initial=-np.inf) for part in parts)])
 
 
 def least_log_loss(

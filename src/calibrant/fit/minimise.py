@@ -1,12 +1,12 @@
-"""The shares of a mixture under which rows are most likely: they maximise  mean log(density @ shares)  over the simplex."""
+"""One damped Newton for smooth convex functions within bounds, and the most likely shares of a mixture by it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -168,6 +168,10 @@ class ScalarPoint(Point):
             step: FloatArray = np.clip(-self.gradient / max(self.curvature, 0.0), -self.length, self.length)
         return step
 
+    def reach(self, step: FloatArray) -> float:
+        """Part of the number, where it is not zero."""
+        return float(abs(step[0]) / (abs(self.x[0]) or 1.0))
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -318,25 +322,7 @@ BLOCK = 1 << 18
 """Numbers worked on at a time in the Hessian."""
 
 
-class Mixture(NamedTuple):
-    """The most likely shares.
-
-    Attributes
-    ----------
-    point : Shares
-        The shares ``x``, shape (K,), at least 0, their sum one; the gap; and the ``hessian`` of minus the mean log-likelihood.
-    residual : float
-        Largest violation of the conditions of Karush, Kuhn and Tucker.
-    n_iter : int
-        Steps of EM and of Newton.
-    """
-
-    point: Shares
-    residual: float
-    n_iter: int
-
-
-def most_likely_shares(density: FloatArray, weight: FloatArray, start: FloatArray) -> Mixture:
+def most_likely_shares(density: FloatArray, weight: FloatArray, start: FloatArray) -> Minimum[Shares]:
     """Maximise  mean log(density @ q)  over shares q that sum to one.
 
     The problem is concave. With g the gradient, q'g = 1, and for the best shares q* concavity gives
@@ -355,8 +341,9 @@ def most_likely_shares(density: FloatArray, weight: FloatArray, start: FloatArra
 
     Returns
     -------
-    Mixture
-        The shares and how good they are.
+    Minimum
+        The point has the shares ``x``, shape (K,), at least 0, their sum one; the gap; and the ``hessian`` of minus the mean
+        log-likelihood. Steps are those of EM and of Newton.
     """
     share = weight / weight.sum()
 
@@ -371,7 +358,7 @@ def most_likely_shares(density: FloatArray, weight: FloatArray, start: FloatArra
         before = point.gap
         point, em_steps = at(point.x * (1.0 - point.gradient)), em_steps + 1
     found = minimise(at, point, END, lower=0.0)
-    return Mixture(found.point, found.residual, em_steps + found.n_iter)
+    return replace(found, n_iter=em_steps + found.n_iter)
 
 
 @dataclass(frozen=True, eq=False)

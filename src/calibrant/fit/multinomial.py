@@ -12,7 +12,7 @@ larger than the forecast itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import IntArray
-from calibrant.fit.log_loss import between_classes, blocks_of_classes, softmax_in_place
+from calibrant.fit.log_loss import between_classes, blocks, blocks_of_classes, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise, newton_step
 
 TOLERANCE = 1e-8
@@ -39,40 +39,8 @@ LAST_GAIN = 1e-14
 BLOCK_ROWS = 5000
 """Rows that the preconditioner is made from, at least; it need not be exact."""
 
-BLOCK, LEAST_ROWS = 1 << 15, 256
-"""Numbers and rows worked on at a time: a block stays in the processor's cache through all steps of an evaluation."""
-
-
 TableRows = tuple[FloatArray, IntArray, FloatArray]
 """Log-probabilities, shape (n, K), the true class and the weight of each row."""
-
-
-def blocks(n: int, numbers_a_row: int) -> Iterator[slice]:
-    """Rows to work on at a time."""
-    step = max(LEAST_ROWS, BLOCK // numbers_a_row)
-    return (slice(start, start + step) for start in range(0, n, step))
-
-
-def sums_of_exponent(
-    z: FloatArray, top: FloatArray, label: IntArray, weight: FloatArray, exponent: float
-) -> FloatArray:
-    """Return the log loss of softmax(exponent * z), summed over the rows by weight, and both its derivatives.
-
-    ``top`` is the highest of each row of z. The derivatives of a row are E z - z_y and Var z.
-    """
-    sums = np.zeros(3)
-    for rows in blocks(len(z), z.shape[1]):
-        part, w = z[rows] - top[rows, None], weight[rows]
-        p = np.exp(exponent * part)
-        total = p.sum(axis=1)
-        of_true = part[np.arange(len(part)), label[rows]]
-        mean = np.vecdot(p, part) / total
-        p *= part
-        spread = np.vecdot(p, part) / total - mean**2
-        # einsum, since the threads of BLAS take longer to wake than such short sums
-        each = (np.log(total) - exponent * of_true, mean - of_true, spread)
-        sums += [np.einsum("i,i->", w, one) for one in each]
-    return sums
 
 
 # Tables of parameters
@@ -155,7 +123,7 @@ class Objective:
     """The objective of a design, given what adds up functions of the rows, and the sum of their weights."""
 
     def __init__(
-        self, design: Design, over: Callable[[Any], Any], total: float, ridge: FloatArray, centre: FloatArray
+        self, design: Design, over: Callable[..., Any], total: float, ridge: FloatArray, centre: FloatArray
     ) -> None:
         self.design, self.over, self.total, self.ridge, self.centre = design, over, total, ridge, centre
 
@@ -166,13 +134,13 @@ class Objective:
     def at(self, table: FloatArray) -> TablePoint:
         """Evaluate."""
         size, (f, k) = table.size, table.shape
-        sums = self.over(lambda rows: self._sums(table, *rows)) / self.total
-        value, gradient = self._penalised(table, float(sums[0]), sums[1 : 1 + size].reshape(f, k))
-        hessian = self.design.hessian(sums[1 + size :], f, k).reshape(size, size)
+        loss, slope, second = np.split(self.over(self._sums, table) / self.total, [1, 1 + size])
+        value, gradient = self._penalised(table, float(loss[0]), slope.reshape(f, k))
+        hessian = self.design.hessian(second, f, k).reshape(size, size)
         hessian[np.diag_indices(size)] += 2.0 * self.ridge.ravel()
         return TablePoint(self, table, value, gradient, hessian)
 
-    def _sums(self, table: FloatArray, z: FloatArray, label: IntArray, weight: FloatArray) -> FloatArray:
+    def _sums(self, z: FloatArray, label: IntArray, weight: FloatArray, table: FloatArray) -> FloatArray:
         """Return the log loss of all rows, its gradient, and what second derivatives are made of, one after the other."""
         value, gradient, second = 0.0, np.zeros_like(table), np.zeros(())
         for rows in blocks(len(z), table.size):
@@ -226,10 +194,10 @@ class LargeObjective(Objective):
     """
 
     def __init__(
-        self, design: Design, over: Callable[[Any], Any], total: float, ridge: FloatArray, centre: FloatArray
+        self, design: Design, over: Callable[..., Any], total: float, ridge: FloatArray, centre: FloatArray
     ) -> None:
         super().__init__(design, over, total, ridge, centre)
-        self.z, self.label, weight = over(lambda rows: rows)
+        self.z, self.label, weight = over(lambda *rows: rows)
         self.share, self.equal = weight / total, bool((weight == 1.0).all())
         single: Any = np.float32
         self.single, self.single_share, self.prob = (

@@ -45,6 +45,41 @@ def test_a_general_optimiser_finds_nothing_better(rows):
     assert ours <= twin.least_log_loss(twin.line, x, target, weight) + 1e-12
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_smoothing_it_is_an_unpenalised_logistic_regression(weighted):
+    label, z = sample(400)
+    weight = np.random.default_rng(1).random(400) if weighted else None
+    peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None], label, weight)
+    fitted = PlattScaling(smooth_targets=False, input="logit").fit(z, label, weight)
+    assert fitted.slope_ == pytest.approx(peer.coef_[0, 0], rel=1e-9)
+    assert fitted.intercept_ == pytest.approx(peer.intercept_[0], rel=1e-9)
+    np.testing.assert_allclose(fitted.predict_proba(z), peer.predict_proba(z[:, None]), rtol=1e-9)
+
+
+def test_the_targets_are_those_of_platt():
+    """Two scores, so that the line meets the mean target at each."""
+    fitted = PlattScaling().fit([0.2, 0.2, 0.7, 0.7, 0.7], [0, 1, 1, 1, 0])
+    high, low = 4 / 5, 1 / 4
+    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [(low + high) / 2, (2 * high + low) / 3], rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("weight", "rows"), [([3.0, 5.0], [3, 5]), ([0.5, 2.5], [1 / 3, 5 / 3])], ids=["whole", "of mean one"]
+)
+def test_the_sums_of_weights_are_the_numbers_of_rows(weight, rows):
+    fitted = PlattScaling().fit([0.2, 0.7], [0, 1], weight)
+    targets = [1 / (rows[0] + 2), (rows[1] + 1) / (rows[1] + 2)]
+    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), targets, rtol=1e-10)
+
+
+def test_a_calibrated_forecast_is_left_as_it_is_without_smoothing():
+    prob = np.linspace(0.05, 0.95, 19)
+    score, label, weight = np.tile(prob, 2), np.repeat([0, 1], 19), np.concatenate([1 - prob, prob])
+    fitted = PlattScaling(smooth_targets=False).fit(score, label, weight)
+    assert fitted.slope_ == pytest.approx(1.0, abs=1e-9)
+    assert fitted.intercept_ == pytest.approx(0.0, abs=1e-9)
+
+
 def test_logits_are_exact_and_probabilities_clipped():
     z, label = np.array([-60.0, -40.0, -35.0, 35.0, 40.0, 60.0]), [0, 1, 0, 1, 0, 1]
     exact = PlattScaling(input="logit").fit(z, label)

@@ -2,17 +2,15 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import logistic as odds
 from reference import recalibration as twin
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from strategies import GRID
 
 from calibrant.calibrators.parametric import QuadraticScaling
-from calibrant.exceptions import CalibrationWarning
 
 rows_on_a_grid = st.lists(
     st.tuples(st.integers(0, 1), st.sampled_from(GRID), st.integers(1, 4)), min_size=3, max_size=20
@@ -88,12 +86,6 @@ def test_where_a_parabola_separates_the_classes_targets_are_smoothed_and_this_is
         twin.parabola, [fitted.a_, fitted.b_, fitted.c_], logit(score), twin.platt_targets(label, [1] * 5), [1] * 5
     )
     np.testing.assert_allclose(slope, 0.0, atol=1e-9)
-
-
-def test_one_class_alone_gets_the_probability_that_platts_target_gives_it():
-    with pytest.warns(ConvergenceWarning), pytest.warns(CalibrationWarning, match="only the class 0"):
-        fitted = QuadraticScaling(labels=[0, 1]).fit([0.2, 0.5, 0.7, 0.9], [0, 0, 0, 0])
-    np.testing.assert_allclose(fitted.calibrate([0.01, 0.5, 0.99]), 1 / 6)
 
 
 def test_of_equal_scores_the_log_odds_are_shifted():

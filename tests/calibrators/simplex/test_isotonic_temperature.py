@@ -4,8 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import mix_n_match as twin
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.isotonic import IsotonicRegression
 from strategies import tables
 
 from calibrant import TemperatureScaling, log_loss
@@ -48,16 +46,6 @@ def test_the_temperature_and_its_certificate_are_those_of_temperature_scaling():
     )
 
 
-def test_fitted_rows_agree_with_scikit_learn_after_the_temperature():
-    prob, label = drawn()
-    scaled = TemperatureScaling().fit(prob, label).predict_proba(prob)
-    theirs = np.column_stack(
-        [IsotonicRegression().fit_transform(scaled[:, k], (label == k).astype(float)) for k in range(4)]
-    )
-    ours = IsotonicTemperatureScaling(epsilon=0.0).fit(prob, label).predict_proba(prob)
-    np.testing.assert_allclose(ours, theirs / theirs.sum(axis=1, keepdims=True), atol=1e-10)
-
-
 def test_scores_that_only_rounding_tells_apart_are_one_point():
     """The same three numbers in another order have another softmax in the last digit."""
     rows = np.array([[0.2, 0.3, 0.5], [0.2, 0.5, 0.3], [0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
@@ -72,12 +60,6 @@ def test_a_class_that_never_came_keeps_a_thousandth_of_its_score():
     calibrated = fitted.predict_proba(prob)[:, 2]
     assert (calibrated > 0).all()
     assert calibrated.max() < 0.01
-
-
-def test_rows_that_are_all_right_are_told_of_and_mapped():
-    with pytest.warns(ConvergenceWarning, match="in every row the true class has the highest probability"):
-        fitted = IsotonicTemperatureScaling().fit([[0.9, 0.1], [0.2, 0.8]], [0, 1])
-    np.testing.assert_allclose(fitted.predict_proba([[0.9, 0.1]]), [[1.0, 0.0]], atol=1e-9)
 
 
 def test_no_temperature_is_so_low_that_a_probability_becomes_zero():

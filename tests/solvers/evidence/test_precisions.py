@@ -69,37 +69,3 @@ def test_precisions_settle_where_rows_are_few_and_separated(seed):
     found = most_evident(logit, GROUP, Prior(np.array([-2.0, -2.0]), np.array([2.0, 2.0])))
     assert found.n_iter < precisions.MOST_OUTER
     assert np.isfinite(found.log_evidence)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_it_ends_as_soon_as_neither_precisions_nor_weights_gain(seed, monkeypatch):
-    """The evidence lacks what its second derivative in rho, determined / 2 and the prior's, says of the last change."""
-    changes, gains, wanted = [], [], []
-    update, move, ahead = precisions._updated, precisions._moved, precisions._Path.ahead
-
-    def updating(*given):
-        wanted.append(update(*given))
-        return wanted[-1]
-
-    def going(path, rho, new):
-        there = ahead(path, rho, new)
-        curvature = 0.5 * wanted[-1][2] + 1.0 / PRIOR.spread**2
-        changes.append(0.5 * float(curvature @ (there - rho) ** 2))
-        return there
-
-    def moving(*given):
-        found = move(*given)
-        gains.append(found[2])
-        return found
-
-    monkeypatch.setattr(precisions, "_updated", updating)
-    monkeypatch.setattr(precisions, "_moved", moving)
-    monkeypatch.setattr(precisions._Path, "ahead", going)
-    for least in (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003):
-        changes.clear()
-        gains.clear()
-        monkeypatch.setattr(precisions, "LAST_LOSS", least)
-        monkeypatch.setattr(precisions, "LAST_GAIN", 2.0)
-        most_evident(logit_of(400, 0.3, seed), GROUP, PRIOR)
-        is_last = [change < least and gain < 2.0 for change, gain in zip(changes, gains, strict=True)]
-        assert is_last == [False] * (len(changes) - 1) + [True]

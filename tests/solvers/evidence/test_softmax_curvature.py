@@ -108,13 +108,6 @@ def test_conjugate_gradients_solve(table, monkeypatch):
     np.testing.assert_allclose(solvable.solved(right, expected + 0.1), expected, rtol=1e-6, atol=1e-8)
 
 
-def test_the_product_with_a_solution_is_known(monkeypatch):
-    matrix, products, ridge = pair(TABLES["same"])
-    solution = products.with_ridge(ridge).solved(RNG.normal(size=len(ridge)))
-    monkeypatch.setattr(products, "product", None)
-    np.testing.assert_allclose(products.times(solution), matrix.matrix @ solution, atol=1e-9)
-
-
 @pytest.mark.parametrize("strong", [1.0, 0.01])
 def test_a_border_makes_solutions_elsewhere_cheaper(strong, monkeypatch):
     monkeypatch.setattr(softmax_curvature, "RESIDUAL", 1e-8)

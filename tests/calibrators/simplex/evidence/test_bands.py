@@ -7,9 +7,6 @@ from scipy.special import expit, logit, ndtri, softmax
 
 from calibrant.calibrators import EvidenceScaling
 from calibrant.calibrators import evidence as bands
-from calibrant.calibrators import evidence_features as class_features
-from calibrant.calibrators import evidence_features as model
-from calibrant.calibrators.evidence_features import Maps
 from calibrant.interop import load_calibrator, save_calibrator
 
 
@@ -51,19 +48,6 @@ def test_intervals_hold_the_probability_and_are_nested(k, options):
     np.testing.assert_allclose(ratio, ndtri(0.975) / ndtri(0.75), rtol=1e-6)
 
 
-@pytest.mark.parametrize("most_interacting", [150, 3])
-def test_scores_change_with_each_weight_as_its_feature_says(most_interacting, monkeypatch):
-    for module in (class_features, model):
-        monkeypatch.setattr(module, "MOST_INTERACTING", most_interacting)
-    z = np.log(drawn(12, 4)[0])
-    features = class_features.ClassFeatures.measured(z, np.ones(12))
-    size = 11 + sum(map(len, class_features.table_groups(4)))
-    found = bands.changes(z, features, np.eye(size))
-    for weight, unit in enumerate(np.eye(size)):
-        one = Maps(unit[None, :11], unit[11:].reshape(1, 4, -1), np.array([1.0, 0.0]))
-        np.testing.assert_allclose(found[:, :, weight], one._scores(z, features)[0] - z, atol=1e-12)
-
-
 def test_draws_of_the_weights_spread_as_far():
     prob, label, _ = drawn(2000, 3)
     fitted = EvidenceScaling(pool="fast", intervals=True).fit(prob, label)
@@ -80,18 +64,6 @@ def test_draws_of_the_weights_spread_as_far():
     found = logit(fitted.predict_interval(prob[:20]))
     expected = (found[..., 1] - found[..., 0]) / (2.0 * ndtri(0.975))
     np.testing.assert_allclose(spread, expected, rtol=0.2)  # 200 draws tell a spread to 5 %, and softmax is curved
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_more_rows_make_narrower_intervals_that_cover(k):
-    widths = []
-    for n in (150, 1500):
-        prob, label, truth = drawn(n, k, seed=n)
-        found = EvidenceScaling(intervals=True).fit(prob, label).predict_interval(prob)
-        wanted = truth[:, 1] if k == 2 else truth
-        assert ((found[..., 0] <= wanted) & (wanted <= found[..., 1])).mean() > 0.85
-        widths.append((found[..., 1] - found[..., 0]).mean())
-    assert widths[1] < 0.75 * widths[0]
 
 
 def test_counts_are_repeated_rows_and_classes_change_places():
@@ -199,12 +171,3 @@ def test_the_band_of_two_classes_is_the_interval_of_one_map():
     found = logit(fitted.predict_interval(expit(logit(plain) / fitted.exponent_)))
     np.testing.assert_allclose(found[:, 0], parts.place[inside] + parts.lower[inside], atol=1e-3)
     np.testing.assert_allclose(found[:, 1], parts.place[inside] + parts.upper[inside], atol=1e-3)
-
-
-def test_the_picture_shows_the_band():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    prob, label, _ = drawn(60, 2)
-    (band,) = EvidenceScaling(pool="fast", intervals=True).fit(prob, label).plot().collections
-    assert band.get_paths()
-    assert not EvidenceScaling(pool="fast").fit(prob, label).plot().collections
-    pyplot.close("all")

@@ -1,0 +1,198 @@
+"""Vector, matrix, Dirichlet and structured scaling against a generic search for the least of their objectives."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import multinomial as twin
+from scipy.stats import dirichlet
+from strategies import tables
+
+from calibrant import TemperatureScaling
+from calibrant.calibrators.linear import (
+    DirichletCalibration,
+    MatrixScaling,
+    StructuredMatrixScaling,
+    StructuredVectorScaling,
+    VectorScaling,
+)
+
+# Drawn rows may have no best temperature, be of one class, or be separated; that this is said is a test of its own.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:only the class"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+
+def drawn(n=300, k=3, seed=0, mixed=False):
+    """Forecasts of classes that are each too bold or too timid; ``mixed``, that are taken for each other."""
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(k), n)
+    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    other = np.exp(np.log(truth) @ (np.eye(k) + rng.normal(0, 0.3, (k, k))))
+    prob = other if mixed else truth ** np.linspace(0.5, 2.0, k)
+    return prob / prob.sum(axis=1, keepdims=True), label
+
+
+def mean_log_loss(fitted, prob, label):
+    return -np.log(fitted.predict_proba(prob)[np.arange(len(label)), label]).mean()
+
+
+# The optimum
+
+
+@pytest.mark.parametrize("method", [VectorScaling, StructuredVectorScaling])
+@given(rows=tables())
+def test_no_other_weights_and_intercepts_have_a_lower_objective(method, rows):
+    label, prob, weight = rows
+    fitted, z = method(labels=range(prob.shape[1])).fit(prob, label, weight), twin.log_of(prob)
+    ridge = 1e-8
+    if method is StructuredVectorScaling:
+        z, ridge = twin.tempered(z, fitted.temperature_, weight.sum()), prob.shape[1] / weight.sum()
+    found = twin.vector_objective(z, label, weight, fitted.coef_, fitted.intercept_, ridge, ridge)
+    assert found <= twin.lowest_vector(z, label, weight, ridge, ridge)[0] + 1e-9
+
+
+@settings(max_examples=15)
+@given(rows=tables(n_classes=st.integers(2, 3)), penalty=st.sampled_from([1e-3, 0.1]))
+def test_no_other_matrix_of_dirichlet_calibration_has_a_lower_objective(rows, penalty):
+    label, prob, weight = rows
+    z, penalties = twin.log_of(prob), (penalty, penalty, penalty, 0.0)
+    options = dict.fromkeys(("diagonal", "off_diagonal", "intercept"), penalty)
+    fitted = DirichletCalibration(**options, labels=range(prob.shape[1])).fit(prob, label, weight)
+    found = twin.matrix_objective(z, label, weight, fitted.coef_, fitted.intercept_, *penalties)
+    assert found <= twin.lowest_matrix(z, label, weight, *penalties)[0] + 1e-9
+
+
+@settings(max_examples=15)
+@given(rows=tables(n_classes=st.integers(2, 3)))
+def test_no_other_matrix_of_structured_scaling_has_a_lower_objective(rows):
+    label, prob, weight = rows
+    n, k = weight.sum(), prob.shape[1]
+    fitted = StructuredMatrixScaling(labels=range(k)).fit(prob, label, weight)
+    z, penalties = twin.tempered(twin.log_of(prob), fitted.temperature_, n), (k / n, k * (k - 1) / n, k / n)
+    found = twin.matrix_objective(z, label, weight, fitted.coef_, fitted.intercept_, *penalties)
+    lowest, matrix, b = twin.lowest_matrix(z, label, weight, *penalties)
+    assert found <= lowest + 1e-9
+    expected = twin.softmax(twin.scores_of_matrix(z, matrix, b))
+    np.testing.assert_allclose(fitted.predict_proba(prob), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_vector_scaling_is_the_map_that_a_generic_search_finds(bias):
+    prob, label = drawn()
+    fitted, z = VectorScaling(bias=bias).fit(prob, label), twin.log_of(prob)
+    found = twin.softmax(twin.scores_of_vector(z, fitted.coef_, fitted.intercept_))
+    np.testing.assert_allclose(fitted.predict_proba(prob), found, rtol=1e-10)
+    _, w, b = twin.lowest_vector(z, label, np.ones(300), 1e-8, 1e-8 if bias else 1e8)
+    np.testing.assert_allclose(found, twin.softmax(twin.scores_of_vector(z, w, b)), atol=1e-5)
+    assert bias or (fitted.intercept_ == 0).all()
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("penalty", [0.0, 1e-3, 1.0])
+def test_matrix_scaling_is_the_map_that_a_generic_search_finds(penalty):
+    prob, label = drawn(mixed=True)
+    fitted, ridge = MatrixScaling(off_diagonal=penalty, intercept=penalty).fit(prob, label), max(penalty, 1e-8)
+    _, matrix, b = twin.lowest_matrix(twin.log_of(prob), label, np.ones(300), 1e-8, ridge, ridge)
+    expected = twin.softmax(twin.scores_of_matrix(twin.log_of(prob), matrix, b))
+    np.testing.assert_allclose(fitted.predict_proba(prob), expected, atol=1e-5)
+    if penalty:  # a vector added to all rows of W changes nothing; columns off the diagonal then sum to zero
+        np.testing.assert_allclose(fitted.coef_.sum(axis=0) - np.diag(fitted.coef_), 0.0, atol=1e-4)
+
+
+def test_exponents_set_the_penalties():
+    prob, label = drawn(200, 4)
+    vector = StructuredVectorScaling(rho=2.0, tau=0.5).fit(prob, label)
+    z = twin.tempered(np.log(prob), vector.temperature_, 200)
+    _, w, b = twin.lowest_vector(z, label, np.ones(200), 16 / 200**0.5, 16 / 200**0.5)
+    np.testing.assert_allclose([vector.coef_, vector.intercept_], [w, b], atol=1e-5)
+    assert vector.temperature_ == pytest.approx(TemperatureScaling().fit(prob, label).temperature_, rel=1e-7)
+    fitted = StructuredMatrixScaling(rho=0.5, tau=0.5).fit(prob, label)
+    _, matrix, b = twin.lowest_matrix(z, label, np.ones(200), (4 / 200) ** 0.5, (12 / 200) ** 0.5, (4 / 200) ** 0.5)
+    np.testing.assert_allclose(np.vstack([fitted.coef_, fitted.intercept_]), np.vstack([matrix, b]), atol=1e-5)
+
+
+# What penalties do
+
+
+def test_heavy_penalties_leave_a_diagonal_or_the_uniform_forecast():
+    prob, label = drawn(mixed=True)
+    fitted = MatrixScaling(off_diagonal=1e6, intercept=1e6).fit(prob, label)
+    np.testing.assert_allclose(fitted.coef_ - np.diag(np.diag(fitted.coef_)), 0.0, atol=1e-5)
+    np.testing.assert_allclose(fitted.intercept_, 0.0, atol=1e-5)
+    heavy = DirichletCalibration(diagonal=1e6, off_diagonal=1e6, intercept=1e6).fit(prob, label)
+    np.testing.assert_allclose(heavy.predict_proba(prob), 1 / 3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "calibrator", [StructuredVectorScaling(rho=40.0), StructuredMatrixScaling(rho=40.0)], ids=["vector", "matrix"]
+)
+def test_a_penalty_without_end_leaves_temperature_scaling(calibrator):
+    prob, label = drawn(200, 4)
+    fitted = calibrator.fit(prob, label)
+    expected = np.exp(twin.tempered(np.log(prob), fitted.temperature_, 200))
+    np.testing.assert_allclose(fitted.predict_proba(prob), expected, rtol=1e-8)
+
+
+def test_dirichlet_calibration_without_a_penalty_on_the_diagonal_is_matrix_scaling():
+    prob, label = drawn(500)
+    fitted, matrix = DirichletCalibration().fit(prob, label), MatrixScaling().fit(prob, label)
+    np.testing.assert_allclose(fitted.coef_, matrix.coef_, rtol=1e-9)
+    np.testing.assert_allclose(fitted.intercept_, matrix.intercept_, rtol=1e-9, atol=1e-12)
+
+
+def test_forecasts_from_dirichlet_distributions_are_calibrated():
+    rng, alphas = np.random.default_rng(0), [[3.0, 1.5, 1.0], [1.0, 2.0, 1.2], [1.0, 1.0, 2.5]]
+    label = rng.integers(0, 3, 20_000)
+    prob = np.array([rng.dirichlet(alphas[y]) for y in label])
+    density = np.column_stack([dirichlet.pdf(prob.T, alpha) for alpha in alphas])
+    fitted = DirichletCalibration(diagonal=0.0, off_diagonal=0.0, intercept=0.0).fit(prob, label).predict_proba(prob)
+    off = np.abs(fitted - density / density.sum(axis=1, keepdims=True))
+    assert off.max() < 0.05
+    assert off.mean() < 0.01
+
+
+def test_on_calibrated_predictions_the_default_tends_to_the_identity():
+    def away(n, **options):
+        rng = np.random.default_rng(0)
+        prob = rng.dirichlet([0.6, 0.6, 0.6], n)
+        label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+        return np.abs(DirichletCalibration(**options).fit(prob, label).predict_proba(prob) - prob).mean()
+
+    assert away(100_000) < min(0.003, away(1_000))
+    # An L2 penalty draws to the uniform prediction, however many the rows.
+    assert away(100_000, diagonal=0.1, off_diagonal=0.1, intercept=0.1) > 0.05
+
+
+def test_expected_and_observed_class_frequencies_agree():
+    """What an intercept is for."""
+    prob, label = drawn(n=1000)
+    mean = VectorScaling().fit(prob, label).predict_proba(prob).mean(axis=0)
+    np.testing.assert_allclose(mean, np.bincount(label) / 1000, atol=1e-6)
+
+
+# The published figures of structured scaling come from an approximate optimum in single precision.
+FIGURES = [
+    (VectorScaling(), "cifar10_lenet5", 1.32034, 2e-5),
+    (VectorScaling(), "cifar100_densenet_bc", 0.86693, 2e-5),
+    (VectorScaling(bias=False), "cifar100_densenet_bc", 0.86238, 2e-5),
+    (VectorScaling(), "cifar100_lenet5", 3.73441, 2e-5),
+    (MatrixScaling(), "cifar10_lenet5", 1.31168, 2e-5),
+    (MatrixScaling(off_diagonal=0.0, intercept=0.0), "cifar10_lenet5", 1.31209, 2e-5),
+    (DirichletCalibration(), "cifar10_lenet5", 1.31168, 2e-5),
+    (StructuredVectorScaling(), "cifar10_lenet5", 1.31981, 2e-4),
+    (StructuredVectorScaling(), "cifar100_densenet_bc", 0.85912, 2e-4),
+    (StructuredVectorScaling(), "cifar100_lenet5", 3.74747, 2e-4),
+    (StructuredMatrixScaling(), "cifar10_lenet5", 1.31106, 2e-4),
+    (StructuredMatrixScaling(), "cifar100_densenet_bc", 0.85867, 2e-4),
+    (StructuredMatrixScaling(), "cifar100_lenet5", 3.73597, 2e-4),
+]
+
+
+@pytest.mark.parametrize(("calibrator", "name", "figure", "error"), FIGURES, ids=repr)
+def test_figures_of_halves(calibrator, name, figure, error, data_dir):
+    with np.load(data_dir / f"{name}.npz") as data:
+        prob, label = data["P"].astype(float), data["y"]
+    fitted = calibrator.fit(prob[:5000], label[:5000])
+    assert mean_log_loss(fitted, prob[5000:], label[5000:]) == pytest.approx(figure, abs=error)
