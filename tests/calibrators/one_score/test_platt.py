@@ -7,6 +7,7 @@ from reference import logistic as odds
 from reference import recalibration as twin
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from strategies import columns
 
 from calibrant import ByNotion

@@ -2,12 +2,13 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import logistic as odds
 from reference import recalibration as twin
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from strategies import GRID
 
 from calibrant.calibrators.parametric import QuadraticScaling
