@@ -232,7 +232,9 @@ def test_a_column_name_that_stands_twice_is_refused(ending, tmp_path):
 
     write = {"parquet": pa.parquet.write_table, "feather": pa.feather.write_feather}
     write[ending](pa.table([[1, 0], [0.5, 0.2], [0.1, 0.2]], names=["y", "p", "p"]), tmp_path / f"t.{ending}")
-    with pytest.raises(ValueError, match=f"readable {ending} file; it is not: it has a column name more than once"):
+    with pytest.raises(
+        ValueError, match=f"readable {ending} file; it is not: it has the column name 'p' more than once"
+    ):
         read_table(tmp_path / f"t.{ending}")
 
 

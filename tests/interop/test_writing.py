@@ -239,11 +239,11 @@ def test_a_command_that_is_terminated_removes_its_temporary_file(tmp_path):
 import sys, time
 from calibrant import cli
 from calibrant.interop import tables
-def slow(path, table, kind):
-    path.write_text("half")
+def slow(target, table, names):
+    target.write("half")
     print("writing", flush=True)
     time.sleep(60)
-tables._write_csv = slow
+tables.write_rows = slow
 sys.exit(cli.main(["decide", "in.csv", "--costs", "0,1;4,0", "-o", "out.csv"]))
 """
     (tmp_path / "in.csv").write_text("label,p\n1,0.5\n0,0.2\n")

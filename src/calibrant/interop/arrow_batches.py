@@ -19,7 +19,8 @@ from calibrant._core.checks import progress_bar
 from calibrant._core.rows import DOUBLE, Problem, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
-from calibrant.interop.columns import FileTable, Text, Values, is_figure
+from calibrant.interop.columns import FileTable, Text, Values, in_python, is_figure
+from calibrant.interop.readers import Damaged
 from calibrant.interop.tables import TRUTH_VALUES, ForecastTable, choose_columns, select_one
 from calibrant.sums.draws import Numbers
 from calibrant.sums.reading import FEW, M, Predictions, Read
@@ -102,14 +103,6 @@ def said_at(place: str, row: int, error: Exception) -> Exception:
     text = INDEX.sub(lambda at: f"{at[1]} {at[2]}{int(at[3]) + row}", str(error))
     kind = type(error) if type(error) in (ValueError, TypeError) else ValueError
     return kind(text if text.startswith(place) else f"{place}: {text}")
-
-
-@dataclass(frozen=True, eq=False)
-class Damaged:
-    """Rows that could not be read: so many, if that is known, and the error."""
-
-    error: Exception
-    n_rows: int = 0
 
 
 Found = Piece | Damaged
@@ -324,14 +317,6 @@ def labels_as_read(piece: Piece, *, is_parsed: bool) -> Array:
         return piece.truth
     words = Text(list(piece.words)).values() if is_parsed else np.array(piece.words)
     return words[piece.truth[piece.truth >= 0]]
-
-
-def in_python(message: str) -> str:
-    """Return a message to users of the command line in the words of the function."""
-    message = message.replace("--prob or --logit", "prob=")
-    for word in ("label", "prob", "logit", "weight"):
-        message = message.replace(f"--{word}", "prob=" if word == "logit" else f"{word}=")
-    return message.replace("--classes A,B,...", "labels=")
 
 
 def piece_of(batch: Any, columns: Columns, place: str, row: int) -> Piece:

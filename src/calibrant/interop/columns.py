@@ -39,9 +39,31 @@ def is_figure(cell: str) -> bool:
     return FIGURE.fullmatch(stripped) is not None and re.match(CODE, stripped) is None
 
 
+def no_number(cell: Any, column: str, *, where: str, row: int) -> TypeError:
+    """Return the error of a column of numbers with a cell that is none."""
+    cure = "Correct the column, or choose others with --prob or --logit."
+    if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", cell):
+        cure = "Write decimals with a point, or separate the columns by semicolons."
+    return TypeError(f"{where} must hold numbers in the column {column!r}; got {cell!r} in row {row}. {cure}")
+
+
+def in_python(message: str) -> str:
+    """Return a message to users of the command line in the words of the function."""
+    message = message.replace("--prob or --logit", "prob=")
+    for word in ("label", "prob", "logit", "weight"):
+        message = message.replace(f"--{word}", "prob=" if word == "logit" else f"{word}=")
+    return message.replace("--classes A,B,...", "labels=")
+
+
 def has_arrow() -> bool:
     """Whether pyarrow is installed."""
     return find_spec("pyarrow") is not None
+
+
+def require_arrow(doing: str) -> None:
+    """Refuse what only pyarrow can do where it is not installed."""
+    if not has_arrow():
+        raise ImportError(f"{doing} needs pyarrow; it is not installed. pip install 'calibrant[table]'")
 
 
 def first_line(error: BaseException) -> str:

@@ -18,18 +18,17 @@ from calibrant.interop.arrow_batches import (
     Block,
     Chosen,
     Columns,
-    Damaged,
     Decoding,
     Piece,
     Streamed,
-    in_python,
     numbers_of,
     piece_of,
     pieces_of,
     rows_at_a_time,
 )
-from calibrant.interop.columns import FileTable, Values, has_arrow
+from calibrant.interop.columns import FileTable, Values, in_python, require_arrow
 from calibrant.interop.engines import module_of
+from calibrant.interop.readers import Damaged
 from calibrant.interop.sources import Files, Source, Stream, Tables, as_arrow, is_addresses, opened
 from calibrant.interop.tables import choose_columns
 from calibrant.sums.draws import Numbers
@@ -244,7 +243,7 @@ def predictions(
         return source
     chosen = Chosen(label, prob, weight, labels, pos_label, input, rows, row_key, on_error, int(batch_rows), progress)
     if (engine := module_of(source)) is not None:
-        require_arrow("tables of engines")
+        require_arrow("reading tables of engines in batches")
         found: Predictions = engine.predictions_of(source, chosen)
         return found
     if row_key is not None:
@@ -253,10 +252,10 @@ def predictions(
         )
     tables: Source
     if is_addresses(source):
-        require_arrow("files")
+        require_arrow("reading files in batches")
         tables = Files(source, on_error=on_error)
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "scanner"):
-        require_arrow("tables of Arrow")
+        require_arrow("reading tables of Arrow in batches")
         tables = Stream(source)
     elif not callable(source) and not hasattr(source, "__iter__"):
         raise TypeError(
@@ -267,7 +266,7 @@ def predictions(
         first, batches, reads_once = opened(source)
         if first is None or isinstance(first, tuple):
             return Batches(batches, chosen, reads_once=reads_once)
-        require_arrow("tables")
+        require_arrow("reading tables in batches")
         tables = Tables(batches, first, reads_once=reads_once)
     return OfColumns(tables, chosen.columns(tables.names, tables.where), chosen)
 
@@ -293,14 +292,6 @@ class OfColumns(Streamed):
             f", ... ({len(of.numbers)} columns)" if len(of.numbers) > 3 else ""
         )
         return f"Predictions({self.source.where}, label={of.label!r}, {of.input} {shown})"
-
-
-def require_arrow(what: str) -> None:
-    """Refuse to read what only pyarrow can, where it is not there."""
-    if not has_arrow():
-        raise ImportError(
-            f"reading {what} in batches needs pyarrow; it is not installed. pip install 'calibrant[table]'"
-        )
 
 
 # A forecast in files that are read in batches: which of their columns are the labels and the probabilities
