@@ -31,7 +31,7 @@ from calibrant.calibrators import (
     VectorScaling,
 )
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.streams import Batches
+from calibrant.interop.arrow_batches import Batches
 from calibrant.metrics import discrimination_score
 from calibrant.sums.reading import unread
 

@@ -11,7 +11,7 @@ from strategies import columns
 from calibrant import assess, measure, smooth_calibration_error
 from calibrant._core.rows import Approximate
 from calibrant.binning import bins as fine_grid
-from calibrant.interop.streams import Batches
+from calibrant.interop.arrow_batches import Batches
 from calibrant.metrics import (
     adaptive_calibration_error,
     area_under_roc_hull_score,

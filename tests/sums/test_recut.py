@@ -9,7 +9,7 @@ from strategies import columns
 from calibrant._core.border import as_problem
 from calibrant.binning import BoundedIsotonic, EqualMass, EqualWidth, FineGrid, Isotonic, PointsPerBin, Unique
 from calibrant.binning import bins as fine_grid
-from calibrant.interop.streams import Batches
+from calibrant.interop.arrow_batches import Batches
 from calibrant.notions import Binary, as_notion
 from calibrant.sums import Plan, scan
 from calibrant.sums.reading import unread

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
     from calibrant.calibrators.classifier import Method
     from calibrant.interop.readers import BatchRows, Reader
-    from calibrant.interop.sources import Files
-    from calibrant.interop.streams import ForecastStream
+    from calibrant.interop.sources import Files, ForecastStream
     from calibrant.interop.tables import ForecastTable
     from calibrant.notions import Notion
 
@@ -396,8 +395,7 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
     """Open files for reading in batches, and say what was guessed."""
     from calibrant.interop.arrow_batches import Chosen, Columns
     from calibrant.interop.columns import FileTable, require_arrow
-    from calibrant.interop.sources import Files
-    from calibrant.interop.streams import ForecastStream, OfColumns
+    from calibrant.interop.sources import Files, ForecastStream, OfColumns
     from calibrant.interop.tables import choose_columns, select_one
 
     if arguments.rows is not None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 
-from calibrant.interop.arrow_batches import Columns, Found, Piece, piece_of
+from calibrant._core.border import Input
+from calibrant.interop.arrow_batches import Chosen, Columns, Found, Piece, Streamed, piece_of, rows_at_a_time
 from calibrant.interop.columns import Text
 from calibrant.interop.readers import Address, Damaged, File, Reader, files_of, reader_of
 
@@ -190,3 +191,48 @@ def opened(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], bool]:
         return first, lambda: source, False
     rest: Iterable[Any] = chain([] if first is None else [first], batches)
     return first, lambda: rest, True
+
+
+class OfColumns(Streamed):
+    """Predictions in columns with names."""
+
+    def __init__(self, source: Source, columns: Columns, chosen: Chosen) -> None:
+        self.source, self.columns = source, columns
+        rows = rows_at_a_time(chosen.batch_rows, len(columns.numbers))
+        super().__init__(
+            lambda: source.pieces(columns, rows),
+            chosen,
+            columns,
+            is_parsed=source.is_parsed,
+            reads_once=source.reads_once,
+            n_rows=source.n_rows if chosen.progress else None,
+        )
+
+    def __repr__(self) -> str:
+        of = self.columns
+        shown = ", ".join(map(repr, of.numbers[:3])) + (
+            f", ... ({len(of.numbers)} columns)" if len(of.numbers) > 3 else ""
+        )
+        return f"Predictions({self.source.where}, label={of.label!r}, {of.input} {shown})"
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastStream:
+    """A forecast in files that are read in batches, and the names of its columns."""
+
+    predictions: OfColumns
+    label_column: str
+    forecast_columns: tuple[str, ...]
+    input: Input
+    file: str
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows that are as they must be, once they were read."""
+        n_rows = self.predictions.n_rows
+        return None if n_rows is None else n_rows - self.predictions.left_out[1]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.predictions.classes.size)
