@@ -8,7 +8,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from importlib import import_module
 from itertools import accumulate, chain
@@ -20,23 +20,21 @@ from uuid import uuid4
 
 import numpy as np
 
-from calibrant._core.arrays import FloatArray, as_array
+from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import Problem
 from calibrant.calibrators.base import Calibrator
 from calibrant.exceptions import warn
 from calibrant.interop.arrow_batches import (
-    Block,
     Chosen,
     Columns,
     Decoding,
     Piece,
-    numbers_of,
-    piece_of,
+    blocks_of,
     pieces_of,
 )
 from calibrant.interop.columns import FileTable, Values, first_line, in_python
 from calibrant.interop.readers import Damaged
-from calibrant.interop.sources import OfColumns, Tables, as_arrow
+from calibrant.interop.sources import OfColumns, Tables, as_arrow, pieces_of_tables
 from calibrant.interop.tables import choose_columns
 from calibrant.sums.draws import Numbers, RowSample
 from calibrant.sums.reading import FEW, M, Predictions, Read
@@ -204,65 +202,32 @@ def predictions_of_lazy_frame(source: Any, chosen: Chosen) -> Predictions:
 # From the tables of a partition to batches that are checked: what is sent to the workers of an engine
 
 
-@dataclass(frozen=True)
-class RowReader:
-    """What is known of the rows before any is read. Tables are data frames or Arrow, or tuples of arrays side by side.
+def pieces_in(tables: Iterable[Any], columns: Columns | None, place: str) -> Iterator[Piece]:
+    """Yield the rows of tables, data frames or Arrow, or of arrays side by side, for which there are no columns."""
+    found = pieces_of(tables, place) if columns is None else pieces_of_tables(map(as_arrow, tables), columns, place)
+    for one in found:
+        if isinstance(one, Damaged):
+            raise one.error
+        yield one
 
-    Attributes
-    ----------
-    columns : Columns or None
-        The columns that are read; None of arrays, which have no names.
-    chosen : Chosen
-        What the user says of them.
+
+def problems_in(
+    pieces: Iterable[Piece], decoding: Decoding, batch_rows: int, first: int = 0
+) -> Iterator[tuple[Problem, int | Numbers]]:
+    """Yield batches as problems, with the number of the first row or, of rows with a key, the numbers of all.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If rows are refused; the message names the place, and the row there.
     """
-
-    columns: Columns | None
-    chosen: Chosen
-
-    @property
-    def names(self) -> list[str]:
-        """The names of all columns that are read, each once."""
-        assert self.columns is not None
-        key = self.chosen.row_key
-        return list(dict.fromkeys([*self.columns.names, *([] if key is None else [key])]))
-
-    def decoding(self, table: Any) -> Decoding:
-        """Return what all batches share, from the first rows that there are."""
-        piece = next(piece for piece, _ in self.pieces([table], "the first rows", 0))
-        return self.chosen.decoding(piece, self.columns)
-
-    def problems(
-        self, tables: Iterable[Any], decoding: Decoding, place: str, first: int
-    ) -> Iterator[tuple[Problem, int | Numbers]]:
-        """Yield batches as problems, with the number of the first row or, of rows with a key, the numbers of all.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If rows are refused; the message names the place, and the row there.
-        """
-        for piece, number in self.pieces(tables, place, first):
-            try:
-                problem = decoding.problem(Block(0, (piece,)))
-            except (ValueError, TypeError) as error:
-                raise piece.said_of(error) from error
-            if problem is not None:
-                yield problem, numbers_of(number, problem, (piece,))
-
-    def pieces(self, tables: Iterable[Any], place: str, first: int) -> Iterator[tuple[Piece, int | Numbers]]:
-        """Yield the rows, so many at a time, and the number of the first or those of all."""
-        row, rows, key = 0, self.chosen.batch_rows, self.chosen.row_key
-        for table in tables:
-            for start in range(0, length(table), rows):
-                some = part(table, slice(start, start + rows))
-                piece = (
-                    _of_arrays(some)
-                    if self.columns is None
-                    else piece_of(_batch(some, self.names), self.columns, "", 0)
-                )
-                number = first + row if key is None else _whole_numbers(some[key])
-                yield replace(piece, place=place, row=row), number
-                row += len(piece)
+    for block in blocks_of(pieces, batch_rows, first):
+        try:
+            problem = decoding.problem(block)
+        except (ValueError, TypeError) as error:
+            raise block.pieces[0].said_of(error) from error
+        if problem is not None:
+            yield problem, block.numbers_of(problem)
 
 
 def length(table: Any) -> int:
@@ -275,35 +240,6 @@ def part(table: Any, rows: slice) -> Any:
     if isinstance(table, tuple):
         return tuple(array[rows] for array in table)
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
-
-
-def _of_arrays(arrays: tuple[Any, ...]) -> Piece:
-    (found,) = pieces_of([arrays])
-    if isinstance(found, Damaged):
-        raise found.error
-    return found
-
-
-def _batch(table: Any, names: Sequence[str]) -> Any:
-    """Return these columns as one record batch of Arrow."""
-    whole = as_arrow(table)
-    if lacking := [name for name in names if name not in whole.schema.names]:
-        known = ", ".join(map(repr, whole.schema.names[:12]))
-        raise ValueError(
-            f"rows must have the column {lacking[0]!r}; got {known}. Write all rows with the same columns."
-        )
-    (batch,) = whole.select(names).combine_chunks().to_batches()
-    return batch
-
-
-def _whole_numbers(key: Any) -> Numbers:
-    """Return the numbers of rows, as the column of their keys has them."""
-    number = as_array("row_key", key)
-    if number.dtype.kind not in "iu":
-        raise TypeError(
-            f"row_key must name a column of whole numbers; got {number.dtype}. Number the rows: 0, 1, and so on."
-        )
-    return number.astype(np.int64)
 
 
 # Partitions of an engine: each is read where it lies, and only sums are sent
@@ -345,7 +281,8 @@ class Part(Generic[M]):
 class PartitionReader(Generic[M]):
     """Reads one partition, on whatever machine has it: ``read`` is called with each of its batches."""
 
-    rows: RowReader
+    columns: Columns | None
+    batch_rows: int
     decoding: Decoding
     read: Read[M]
 
@@ -365,7 +302,8 @@ class PartitionReader(Generic[M]):
                 yield table
 
         try:
-            for problem, numbers in self.rows.problems(counted(), self.decoding, f"partition {number}", at):
+            pieces = pieces_in(counted(), self.columns, f"partition {number}")
+            for problem, numbers in problems_in(pieces, self.decoding, self.batch_rows, at):
                 one = self.read(problem, numbers)
                 found = one if found is None else found + one
         except REFUSED as error:
@@ -385,8 +323,8 @@ class Partitioned(Predictions):
     where: str
     """What holds the partitions, in the words of the engine."""
 
-    def __init__(self, rows: RowReader) -> None:
-        self._rows = rows
+    def __init__(self, columns: Columns | None, chosen: Chosen) -> None:
+        self._columns, self._chosen = columns, chosen
         self.faults: tuple[Fault, ...] = ()
 
     @abstractmethod
@@ -417,7 +355,7 @@ class Partitioned(Predictions):
         )
         for table in chain(self._first_tables, slices):
             try:
-                return self._rows.decoding(table)
+                return self._chosen.decoding(next(pieces_in([table], self._columns, "the first rows")), self._columns)
             except REFUSED as refused:  # of one wrong label: others are in other rows
                 error = refused
         raise error
@@ -426,7 +364,8 @@ class Partitioned(Predictions):
     def _head(self) -> Problem:
         for table in self._first_tables:
             with suppress(*REFUSED):
-                return next(problem for problem, _ in self._rows.problems([table], self._decoding, "", 0))
+                pieces = pieces_in([table], self._columns, "")
+                return next(problem for problem, _ in problems_in(pieces, self._decoding, self._chosen.batch_rows))
         return self.reduce(lambda batch, first: RowSample.of(batch, first, 1)).problem
 
     def head(self) -> Problem:
@@ -456,7 +395,7 @@ class Partitioned(Predictions):
         CalibrationWarning
             If partitions were left out, with ``on_error="skip"``.
         """
-        total = self._added(PartitionReader(self._rows, self._decoding, read))
+        total = self._added(PartitionReader(self._columns, self._chosen.batch_rows, self._decoding, read))
         self.faults = tuple(sorted(total.faults))
         if self.faults:
             self._report(self.faults)
@@ -467,7 +406,7 @@ class Partitioned(Predictions):
     def _report(self, faults: tuple[Fault, ...]) -> None:
         first = faults[0].message.removesuffix(".")
         others = "" if len(faults) == 1 else f" ({len(faults)} partitions are refused)"
-        if self._rows.chosen.on_error == "skip":
+        if self._chosen.on_error == "skip":
             warn(
                 f"partitions of {self.where} were left out: {len(faults)}, of {self.left_out[1]} rows; the first: {first}."
             )
@@ -499,13 +438,13 @@ def predictions_of_dask(source: Any, chosen: Chosen) -> DaskPredictions:
                 "Make each of them a Dask array: dask.array.from_array(...)."
             )
         chosen.require_no_columns("arrays")
-        return DaskPredictions(source, RowReader(None, chosen))
+        return DaskPredictions(source, None, chosen)
     if not hasattr(source, "npartitions") or not hasattr(source, "columns"):
         raise TypeError(
             f"predictions of Dask must be a data frame, or a tuple of arrays (y_true, y_prob); got {type(source).__name__}. "
             "Convert it: bag.to_dataframe(), dask.dataframe.from_delayed(...)."
         )
-    return DaskPredictions(source, RowReader(chosen.columns(list(source.columns), DATA_FRAME), chosen))
+    return DaskPredictions(source, chosen.columns(list(source.columns), DATA_FRAME), chosen)
 
 
 def calibrated_by_dask(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
@@ -524,10 +463,10 @@ class DaskPredictions(Partitioned):
     waits until those before it have been counted, which Dask does as soon as it has them: no partition is made twice.
     """
 
-    def __init__(self, source: Any, rows: RowReader) -> None:
-        super().__init__(rows)
-        self._source = _of_equal_chunks(source) if isinstance(source, tuple) else source[rows.names]
-        self.where = "the Dask arrays" if isinstance(source, tuple) else DATA_FRAME
+    def __init__(self, source: Any, columns: Columns | None, chosen: Chosen) -> None:
+        super().__init__(columns, chosen)
+        self._source = _of_equal_chunks(source) if columns is None else source[columns.names]
+        self.where = "the Dask arrays" if columns is None else DATA_FRAME
 
     def _blocks(self) -> list[tuple[Any, ...]]:
         """Return each partition as what Dask computes of it: one table, or the blocks of the arrays."""
@@ -669,7 +608,7 @@ def predictions_of_spark(source: Any, chosen: Chosen) -> SparkPredictions:
         raise TypeError(
             f"predictions of Spark must be a data frame; got {type(source).__name__}. Convert it: spark.createDataFrame(...)."
         )
-    return SparkPredictions(source, RowReader(chosen.columns(list(source.columns), SparkPredictions.where), chosen))
+    return SparkPredictions(source, chosen.columns(list(source.columns), SparkPredictions.where), chosen)
 
 
 def calibrated_by_spark(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
@@ -698,22 +637,21 @@ class SparkPredictions(Partitioned):
 
     where = "the Spark data frame"
 
-    def __init__(self, source: Any, rows: RowReader) -> None:
-        super().__init__(rows)
-        self._source = source.select(*(f"`{name}`" for name in rows.names))
+    def __init__(self, source: Any, columns: Columns, chosen: Chosen) -> None:
+        super().__init__(columns, chosen)
+        self._source = source.select(*(f"`{name}`" for name in columns.names))
 
     def _beginning(self) -> Iterator[Any]:
         yield self._computed(self._source.limit(FEW + 1).toArrow)
 
     def _added(self, task: PartitionReader[M]) -> Part[M]:
         """Let each partition give one row with its sums; of many partitions Spark adds groups of them up first."""
-        batch_rows = self._rows.chosen.batch_rows
 
         def read(batches: Iterator[Any]) -> Iterator[Any]:
             from pyspark import TaskContext
 
             number = TaskContext.get().partitionId()
-            yield _row(number, task(number, _gathered(batches, batch_rows)))
+            yield _row(number, task(number, batches))
 
         parts = self._source.mapInArrow(read, SCHEMA)
         if self._n_partitions() > FAN_IN_OF_SPARK:
@@ -737,20 +675,6 @@ class SparkPredictions(Partitioned):
             return int(self._source.rdd.getNumPartitions())
         except Exception:  # Spark Connect has no RDD
             return FAN_IN_OF_SPARK + 1
-
-
-def _gathered(batches: Iterator[Any], n_rows: int) -> Iterator[Any]:
-    """Yield tables of at least so many rows: Spark sends 10,000 at a time."""
-    import pyarrow
-
-    some: list[Any] = []
-    for batch in batches:
-        some.append(batch)
-        if sum(map(len, some)) >= n_rows:
-            yield pyarrow.Table.from_batches(some)
-            some = []
-    if some:
-        yield pyarrow.Table.from_batches(some)
 
 
 def _total_of_rows(parts: Any) -> Any:

@@ -104,7 +104,7 @@ class Stream(Source):
         reader, self._reader = self._reader, None
         if hasattr(self.source, "scanner"):
             reader = self.source.scanner(columns=columns.names, batch_size=rows).to_reader()
-        yield from _pieces(reader or pyarrow.RecordBatchReader.from_stream(self.source), columns)
+        yield from pieces_of_tables(reader or pyarrow.RecordBatchReader.from_stream(self.source), columns)
 
 
 class Tables(Source):
@@ -118,13 +118,14 @@ class Tables(Source):
 
     def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
         """Turn each table into batches of Arrow."""
-        yield from _pieces(map(as_arrow, self.tables()), columns)
+        yield from pieces_of_tables(map(as_arrow, self.tables()), columns)
 
 
-def _pieces(tables: Iterable[Any], columns: Columns) -> Iterator[Found]:
-    """Number the tables; a table may hold its columns in several chunks."""
+def pieces_of_tables(tables: Iterable[Any], columns: Columns, where: str | None = None) -> Iterator[Found]:
+    """Yield the batches of tables, which are numbered, or are all of one place."""
+    row = 0
     for number, table in enumerate(tables):
-        place, row = f"batch {number}", 0
+        place, row = where or f"batch {number}", row if where else 0
         try:
             require_columns(columns, place, table.schema.names)
         except ValueError as error:

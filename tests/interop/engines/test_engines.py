@@ -119,7 +119,7 @@ def test_keys_must_be_whole_numbers_and_differ(frame):
     source = of_dask(frame.assign(row=frame["row"] // 2))
     with pytest.raises(ValueError, match=r"numbers of their own; got the same number twice.*row_key="):
         scan(predictions(source, row_key="row"), PLAN)
-    with pytest.raises(TypeError, match=r"row_key must name a column of whole numbers; got float64"):
+    with pytest.raises(TypeError, match=r"row_key must name a column of whole numbers; got double"):
         scan(predictions(of_dask(frame.assign(row=frame["p_0"].astype(float))), row_key="row"), PLAN)
     with pytest.raises(ValueError, match=r"must have the column 'id'"):
         predictions(source, row_key="id")
