@@ -96,28 +96,6 @@ class Calibrated:
         return self.calibrator.calibrate(given.to_native() if has_names else given.to_numpy()).reshape(shape)
 
 
-# Queries of an engine of one machine: run anew each time they are read, and read as a stream
-
-
-Run = Callable[[list[str], int], Iterable[Any]]
-"""Returns the rows of these columns, in tables of so many rows."""
-
-
-def predictions_of_query(names: Sequence[str], where: str, run: Run, chosen: Chosen) -> OfColumns:
-    """Return predictions of a query whose rows have an order: they are numbered as they are read."""
-    import pyarrow
-
-    if chosen.row_key is not None:
-        raise TypeError(
-            f"row_key must be left out of {where}, whose rows are numbered as they are read; got {chosen.row_key!r}. "
-            "Sort the query by it."
-        )
-    columns = chosen.columns(names, where)
-    none = pyarrow.table({name: [] for name in columns.names})
-    tables = Tables(lambda: run(columns.names, chosen.batch_rows), none, reads_once=False)
-    return OfColumns(tables, columns, chosen)
-
-
 # DuckDB: relations, which give their rows as a stream of Arrow
 
 
@@ -157,7 +135,7 @@ def predictions_of_relation(source: Any, chosen: Chosen) -> Predictions:
         some = source.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
         yield from _opened(some, rows)
 
-    return predictions_of_query(source.columns, RELATION, run, chosen)
+    return OfColumns(Tables(source.columns, RELATION, run), chosen.columns(source.columns, RELATION), chosen)
 
 
 def _opened(relation: Any, rows: int) -> Any:
@@ -196,7 +174,8 @@ def predictions_of_lazy_frame(source: Any, chosen: Chosen) -> Predictions:
         else:  # before polars 1.34 the columns that are read are in memory
             yield from frame.collect().iter_slices(rows)
 
-    return predictions_of_query(source.collect_schema().names(), QUERY, run, chosen)
+    names = source.collect_schema().names()
+    return OfColumns(Tables(names, QUERY, run), chosen.columns(names, QUERY), chosen)
 
 
 # From the tables of a partition to batches that are checked: what is sent to the workers of an engine

@@ -86,39 +86,34 @@ def _first_readable(files: Sequence[File]) -> Reader:
     return reader_of(files[-1])
 
 
-class Stream(Source):
-    """An object with ``__arrow_c_stream__``, or a data set of pyarrow, of which only the columns chosen are read."""
-
-    def __init__(self, source: Any) -> None:
-        import pyarrow
-
-        self.source, self.reads_once = source, isinstance(source, pyarrow.RecordBatchReader)
-        self._reader = None if hasattr(source, "scanner") else pyarrow.RecordBatchReader.from_stream(source)
-        self.names = list((self._reader or source).schema.names)
-        self.where = f"the {type(source).__name__}"
-
-    def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
-        """Open the stream, and read it to its end."""
-        import pyarrow
-
-        reader, self._reader = self._reader, None
-        if hasattr(self.source, "scanner"):
-            reader = self.source.scanner(columns=columns.names, batch_size=rows).to_reader()
-        yield from pieces_of_tables(reader or pyarrow.RecordBatchReader.from_stream(self.source), columns)
+Run = Callable[[list[str], int], Iterable[Any]]
+"""Returns the rows of these columns, in tables of so many rows."""
 
 
 class Tables(Source):
-    """Tables that a program hands over one by one: of Arrow, or data frames; the first one tells the names of the columns."""
+    """Tables of Arrow or data frames, which ``read`` gives each time: a function of the columns and of the rows of a table."""
 
-    where = "the first batch"
-
-    def __init__(self, tables: Callable[[], Iterable[Any]], first: Any, *, reads_once: bool) -> None:
-        self.tables, self.reads_once = tables, reads_once
-        self.names = list(as_arrow(first).schema.names)
+    def __init__(self, names: Iterable[str], where: str, read: Run, *, reads_once: bool = False) -> None:
+        self.names, self.where, self.read, self.reads_once = list(names), where, read, reads_once
 
     def pieces(self, columns: Columns, rows: int) -> Iterator[Found]:
         """Turn each table into batches of Arrow."""
-        yield from pieces_of_tables(map(as_arrow, self.tables()), columns)
+        yield from pieces_of_tables(map(as_arrow, self.read(columns.names, rows)), columns)
+
+
+def stream_of(source: Any) -> Tables:
+    """Return the tables of an object with ``__arrow_c_stream__``, or the columns that are read of a data set of pyarrow."""
+    import pyarrow
+
+    where, opened = f"the {type(source).__name__}", pyarrow.RecordBatchReader.from_stream
+    if hasattr(source, "scanner"):
+        return Tables(
+            source.schema.names, where, lambda names, rows: source.scanner(names, batch_size=rows).to_reader()
+        )
+    begun = [opened(source)]
+    is_reader = isinstance(source, pyarrow.RecordBatchReader)
+    names = begun[0].schema.names
+    return Tables(names, where, lambda *_: begun.pop() if begun else opened(source), reads_once=is_reader)
 
 
 def pieces_of_tables(tables: Iterable[Any], columns: Columns, where: str | None = None) -> Iterator[Found]:
@@ -198,6 +193,11 @@ class OfColumns(Streamed):
     """Predictions in columns with names."""
 
     def __init__(self, source: Source, columns: Columns, chosen: Chosen) -> None:
+        if chosen.row_key is not None:
+            raise TypeError(
+                f"row_key must be left out of {source.where}, whose rows are numbered as they are read; "
+                f"got {chosen.row_key!r}. Sort them by it."
+            )
         self.source, self.columns = source, columns
         rows = rows_at_a_time(chosen.batch_rows, len(columns.numbers))
         super().__init__(

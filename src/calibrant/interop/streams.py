@@ -12,7 +12,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.interop.arrow_batches import Batches, Chosen
 from calibrant.interop.columns import require_arrow
 from calibrant.interop.engines import engine_of
-from calibrant.interop.sources import Files, OfColumns, Source, Stream, Tables, is_addresses, opened
+from calibrant.interop.sources import Files, OfColumns, Source, Tables, as_arrow, is_addresses, opened, stream_of
 from calibrant.sums.reading import Predictions
 
 
@@ -113,17 +113,13 @@ def predictions(
     if (engine := engine_of(source)) is not None:
         require_arrow("reading tables of engines in batches")
         return engine.predictions(source, chosen)
-    if row_key is not None:
-        raise TypeError(
-            f"row_key must be left out of rows that have an order; got {row_key!r}. They are numbered as they are read."
-        )
     tables: Source
     if is_addresses(source):
         require_arrow("reading files in batches")
         tables = Files(source, on_error=on_error)
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "scanner"):
         require_arrow("reading tables of Arrow in batches")
-        tables = Stream(source)
+        tables = stream_of(source)
     elif not callable(source) and not hasattr(source, "__iter__"):
         raise TypeError(
             f"predictions must be files, a stream of Arrow, or batches; got {type(source).__name__}. "
@@ -134,7 +130,8 @@ def predictions(
         if first is None or isinstance(first, tuple):
             return Batches(batches, chosen, reads_once=reads_once)
         require_arrow("reading tables in batches")
-        tables = Tables(batches, first, reads_once=reads_once)
+        names = as_arrow(first).schema.names
+        tables = Tables(names, "the first batch", lambda *_: batches(), reads_once=reads_once)
     return OfColumns(tables, chosen.columns(tables.names, tables.where), chosen)
 
 

@@ -264,7 +264,7 @@ def test_what_has_no_rows_is_refused(frame):
         (of_dask_arrays, {"row_key": "row"}, r"row_key must be left out of arrays"),
         (of_duckdb, {"row_key": "row"}, r"row_key must be left out of the DuckDB relation"),
         (of_polars, {"row_key": "row"}, r"row_key must be left out of the polars query"),
-        (lambda f: [(f["y"], f[COLUMNS])], {"row_key": "row"}, r"row_key must be left out of rows that have an order"),
+        (lambda f: [(f["y"], f[COLUMNS])], {"row_key": "row"}, r"row_key must be left out of pairs"),
     ],
 )
 def test_what_an_engine_does_not_hold_is_refused(source, options, message, frame):
