@@ -16,7 +16,6 @@ from calibrant import (
     EqualMass,
     HistogramBinning,
     IsotonicCalibration,
-    NormalizedFlattenedIsotonic,
     SafeCalibrator,
     SortedCumulativeIsotonic,
     StructuredMatrixScaling,
@@ -93,34 +92,6 @@ def test_a_loaded_calibrator_calibrates_to_the_last_bit(calibrator, tmp_path):
     assert loaded.classes_.dtype.kind == calibrator.classes_.dtype.kind
 
 
-def test_a_calibrator_saved_again_is_the_same_file(calibrator, tmp_path):
-    save_calibrator(calibrator, tmp_path / "1.json")
-    save_calibrator(load_calibrator(tmp_path / "1.json"), tmp_path / "2.json")
-    assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
-
-
-def test_predict_top_survives(tmp_path):
-    calibrator = by_notion("top-label")
-    save_calibrator(calibrator, tmp_path / "c.json")
-    for found, expected in zip(
-        load_calibrator(tmp_path / "c.json").predict_top(NEW), calibrator.predict_top(NEW), strict=True
-    ):
-        np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize(
-    ("notion", "written"),
-    [
-        (TopKLabel(2), {"notion": "top-k-label", "parameters": {"k": 2}}),
-        (TopKConfidence(), {"notion": "top-k-confidence", "parameters": {"k": None}}),
-        ("top-3-label", {"notion": "top-k-label", "parameters": {"k": 3}}),
-        ("confidence", {"notion": "confidence", "parameters": {}}),
-    ],
-)
-def test_a_notion_is_written_by_the_word_that_declares_it(notion, written):
-    assert to_document(by_notion(notion))["calibrator"]["fitted"]["notion_"] == written
-
-
 def test_a_notion_that_is_not_registered_is_not_saved(tmp_path):
     class Last(type(as_notion("confidence"))):
         """A notion that nobody declared."""
@@ -130,44 +101,11 @@ def test_a_notion_that_is_not_registered_is_not_saved(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_part_without_rows_that_nothing_serves_is_saved_as_null():
-    assert to_document(by_notion("top-label", unseen="identity"))["calibrator"]["fitted"]["calibrators_"][3] is None
-
-
-@pytest.mark.parametrize("unseen", ["pooled", "identity"])
-def test_what_becomes_of_a_part_without_rows_is_saved(unseen):
-    loaded = from_document(to_document(by_notion("top-label", unseen=unseen)))
-    assert loaded.unseen == unseen
-
-
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, -0.0, 5e-324, 1 / 3])
 def test_any_float_comes_back_to_the_last_bit(value):
     array = np.array([value, 0.5])
     text = json.dumps(encode(array), allow_nan=False)
     assert decode(json.loads(text)).tobytes() == array.tobytes()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"temperature_": {"number": "nan"}},
-        {"temperature_": "a"},
-        {},
-    ],
-    ids=["nan", "text", "absent"],
-)
-def test_parameters_that_give_no_probabilities_are_refused_though_the_checksum_fits(change):
-    document = to_document(FITTED["temperature"]())
-    document["calibrator"]["fitted"] = change
-    document["checksum"] = checksum_of(document)
-    with pytest.raises(ValueError, match="must describe a calibrator fully"):
-        from_document(document)
-
-
-def test_a_file_nested_too_deeply_is_refused(tmp_path):
-    (tmp_path / "c.json").write_text("[" * 100_000)
-    with pytest.raises(ValueError, match="must be a calibrator file"):
-        load_calibrator(tmp_path / "c.json")
 
 
 def test_column_names_are_kept_and_other_orders_refused(tmp_path):
@@ -279,9 +217,7 @@ def saved(document, folder):
             rf"up to {VERSION}; got {VERSION + 1}: it was made by a newer calibrant \(calibrant 9.*Update: pip",
         ),
         (0, r"from 1 to \d; got 0 \(written by calibrant 9\.9\)\. Fit anew"),
-        ("1", r"from 1 to \d; got '1'"),
         (True, r"from 1 to \d; got True"),
-        (None, r"from 1 to \d; got None"),
     ],
 )
 def test_an_unknown_version_is_refused_with_the_library_that_wrote_it(version, message, document, tmp_path):
@@ -292,11 +228,8 @@ def test_an_unknown_version_is_refused_with_the_library_that_wrote_it(version, m
 
 CHANGES = {
     "a figure": lambda d: d["calibrator"]["fitted"].update(temperature_=2.0),
-    "NaN": lambda d: d["calibrator"]["fitted"].update(temperature_=float("nan")),
-    "a class": lambda d: d.update(classes=[3, 2, 1, 0]),
     "the method": lambda d: d["calibrator"].update(method="isotonic"),
     "something added": lambda d: d.update(more=1),
-    "the checksum": lambda d: d.update(checksum="sha256:0"),
     "no checksum": lambda d: d.pop("checksum"),
 }
 
@@ -314,25 +247,22 @@ def test_white_space_and_the_order_of_keys_are_free(document, tmp_path):
     assert load_calibrator(path).temperature_ == document["calibrator"]["fitted"]["temperature_"]
 
 
-@pytest.mark.parametrize("kept", [0.0, 0.3, 0.98])
-def test_a_truncated_file_is_refused(kept, document, tmp_path):
+@pytest.mark.parametrize(
+    "change",
+    [lambda text: text[: len(text) // 3], lambda _: "[" * 100_000, lambda _: "9" * 5000, lambda _: "\udc80"],
+    ids=["truncated", "nested too deeply", "of thousands of digits", "bytes"],
+)
+def test_what_is_no_json_is_refused(change, document, tmp_path):
     path = tmp_path / "c.json"
-    text = json.dumps(document)
-    path.write_text(text[: int(kept * len(text))])
+    path.write_bytes(change(json.dumps(document)).encode(errors="surrogateescape"))
     with pytest.raises(ValueError, match=r"c\.json must be a calibrator file \(JSON\); it is not: .*Was it cut"):
         load_calibrator(path)
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", "1", "null", '"calibrant-calibrator"', '{"format": "other"}'])
+@pytest.mark.parametrize("content", ["[]", "{}", '{"format": "other"}'])
 def test_other_json_is_refused(content, tmp_path):
     (tmp_path / "c.json").write_text(content)
     with pytest.raises(ValueError, match=r"c\.json must be a calibrator file; it holds something else\. Make one"):
-        load_calibrator(tmp_path / "c.json")
-
-
-def test_a_binary_file_is_refused(tmp_path):
-    (tmp_path / "c.json").write_bytes(b"\x80\x04\x95pickle")
-    with pytest.raises(ValueError, match="must be a calibrator file"):
         load_calibrator(tmp_path / "c.json")
 
 
@@ -342,7 +272,7 @@ def test_a_path_that_cannot_be_read_is_refused(name, kind, tmp_path):
         load_calibrator(tmp_path / name)
 
 
-@pytest.mark.parametrize("method", ["os.system", "builtins.eval", "calibrant.cli.main", "ByNotion", ""])
+@pytest.mark.parametrize("method", ["os.system", "ByNotion"])
 def test_only_registered_methods_are_looked_up(method, document):
     document["calibrator"]["method"] = method
     with pytest.raises(ValueError, match=r"calibrator must be one of .*'temperature'"):
@@ -357,13 +287,9 @@ def with_calibrator(document, **changes):
     "changes",
     [
         {"fitted": {"calibrate": "x"}},
-        {"fitted": {"__class__": "x"}},
         {"fitted": None},
-        {"fitted": []},
         {"parameters": {"no_such": 1}},
-        {"parameters": None},
         {"method": "by-notion", "parameters": {"notion": "class-wise"}, "fitted": {}},
-        {"method": "by-notion"},
     ],
     ids=str,
 )
@@ -375,16 +301,8 @@ def test_a_document_that_describes_no_calibrator_is_refused_even_if_its_checksum
 BODIES = {
     "by notion": lambda: by_notion("top-label"),
     "canonical": lambda: CanonicalBinning(Projection(5)).fit(PROB, TRUTH),
-    "histogram": lambda: HistogramBinning(EqualMass(5)).fit(PROB[:, 0], TRUTH == 0),
-    "NA-FIR": lambda: NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, TRUTH),
     "SCIR": lambda: SortedCumulativeIsotonic(epsilon=1e-3).fit(PROB, TRUTH),
-    "in a safe one": lambda: SafeCalibrator(CanonicalBinning(Projection(5))).fit(PROB, TRUTH),
 }
-
-
-def test_what_is_damaged_below_is_whole_before():
-    for make in BODIES.values():
-        from_document(resigned(to_document(make())))
 
 
 def array_of(fitted, name):
@@ -396,106 +314,30 @@ def pooled(calibrator):
 
 
 DAMAGES = {
-    "a column too few": (
-        "canonical",
-        lambda c: c["fitted"]["value_"].update(array=[row[:3] for row in array_of(c["fitted"], "value_")]),
-        r"value_ must be numbers, .* of shape \(5, 4\); got shape \(5, 3\)",
-    ),
-    "a cell too few": (
-        "canonical",
-        lambda c: array_of(c["fitted"], "value_").pop(),
-        r"of shape \(5, 4\); got shape \(4, 4\)",
-    ),
-    "a count too few": (
-        "canonical",
-        lambda c: array_of(c["fitted"], "count_").pop(),
-        r"count_ .* of shape \(5,\); got shape \(4,\)",
-    ),
     "rates above one": (
         "canonical",
         lambda c: array_of(c["fitted"], "value_").__setitem__(2, [0.5, 0.5, 0.5, 0.5]),
         "rows of value_ must sum to one; got 2 in row 2",
-    ),
-    "a column too few in the calibrator that another one holds": (
-        "in a safe one",
-        lambda c: next(
-            held["calibrator"]["calibrator"]["fitted"]["value_"].update(array=[[0.5, 0.5]] * 5)
-            for held in c["fitted"].values()
-            if isinstance(held, dict) and "calibrator" in held
-        ),
-        "value_ must be numbers, .* got shape",
     ),
     "a problem too few": (
         "by notion",
         lambda c: c["fitted"]["calibrators_"].pop(),
         "as many as TopLabel.. makes of 4 classes; got 3",
     ),
-    "a problem too many": (
-        "by notion",
-        lambda c: c["fitted"]["calibrators_"].append(None),
-        "problems must be .*; got 5",
-    ),
-    "an unknown word": (
-        "by notion",
-        lambda c: c["parameters"].update(unseen="bogus"),
-        "unseen must be one of 'pooled', 'identity'",
-    ),
-    "no flag": ("by notion", lambda c: c["parameters"].update(normalize="no"), "normalize must be True or False"),
     "no pooled map": (
         "by notion",
         lambda c: c["fitted"].update(pooled_=None),
         "pooled must be a map where a problem has none",
-    ),
-    "a pooled map without numbers": (
-        "by notion",
-        lambda c: pooled(c).update(fitted={}),
-        "left_ must be there; got none",
     ),
     "a pooled map to no probability": (
         "by notion",
         lambda c: array_of(pooled(c)["fitted"], "value_").__setitem__(0, -1.0),
         "value_ must be numbers, at least 0 and at most 1, not falling; got -1.0 at index 0",
     ),
-    "a map of a problem to no probability": (
-        "by notion",
-        lambda c: array_of(c["fitted"]["calibrators_"][1]["calibrator"]["fitted"], "value_").__setitem__(-1, 2.0),
-        "value_ must be numbers, .*; got 2.0 at index",
-    ),
-    "a bin too few": ("histogram", lambda c: array_of(c["fitted"], "value_").pop(), "edges_ must be numbers"),
-    "steps out of order": (
-        "NA-FIR",
-        lambda c: array_of(c["fitted"], "left_").reverse(),
-        "left_ must be numbers, .*rising; got",
-    ),
-    "a map that falls": (
-        "NA-FIR",
-        lambda c: array_of(c["fitted"], "log_value_").reverse(),
-        "log_value_ must be numbers, rising; got",
-    ),
-    "a step without value": (
-        "NA-FIR",
-        lambda c: array_of(c["fitted"], "log_value_").pop(),
-        r"log_value_ must be numbers, rising, of shape \(\d+,\); got shape",
-    ),
     "corners out of order": (
         "SCIR",
         lambda c: array_of(c["fitted"], "score_").reverse(),
         "scores of corners must be at least 0, in order; got .* at index 1",
-    ),
-    "a corner above one": (
-        "SCIR",
-        lambda c: array_of(c["fitted"], "value_").__setitem__(-1, 1.5),
-        r"values of corners must be from 0 to 1, the first the lowest; got 1\.5 at index \d+",
-    ),
-    "less than nothing added": (
-        "SCIR",
-        lambda c: c["fitted"].update(epsilon_=-1.0),
-        "epsilon_ must be a number, at least 0 and at most 1",
-    ),
-    "a ragged table": (
-        "canonical",
-        lambda c: array_of(c["fitted"], "value_")[0].pop(),
-        "value_: array must have rows",
     ),
 }
 
@@ -505,13 +347,6 @@ def test_a_damaged_body_is_refused_though_its_checksum_fits(body, damage, messag
     document = to_document(BODIES[body]())
     damage(document["calibrator"])
     with pytest.raises(ValueError, match=f"the document must describe a calibrator fully; got .*{message}.*Fit anew"):
-        from_document(resigned(document))
-
-
-@pytest.mark.parametrize("missing", ["calibrator", "classes", "input", "columns"])
-def test_a_document_that_lacks_something_is_refused(missing, document):
-    del document[missing]
-    with pytest.raises(ValueError, match=rf"must describe a calibrator fully; got .*{missing}"):
         from_document(resigned(document))
 
 
@@ -571,40 +406,25 @@ WRONG = {
         lambda d: with_fitted(d, temperature_=-1),
         "temperature_ must be a number, at least 1e-100; got -1",
     ),
-    "no classes": (lambda d: d | {"classes": []}, r"classes must be two or more .*; got \[\]"),
     "one class": (lambda d: d | {"classes": [0], "columns": 1}, r"classes must be two or more .*; got \[0\]"),
     "a class twice": (lambda d: d | {"classes": [0, 0, 1, 2]}, r"classes must be there once each; .*\[0, 0, 1, 2\]"),
     "classes out of order": (
         lambda d: d | {"classes": [1, 0, 2, 3]},
         r"classes must be sorted, .*; got \[1, 0, 2, 3\]",
     ),
-    "classes of two kinds": (
-        lambda d: d | {"classes": [0, "1", 2, 3]},
-        "classes must be two or more numbers, booleans or w",
-    ),
-    "a class beyond 64 bits": (
-        lambda d: d | {"classes": [0, 1, 2, 10**30]},
-        "classes must be finite numbers of 64 bits",
-    ),
     "one very long name": (
         lambda d: d | {"classes": ["a" * 10**5, *map(str, range(999))], "columns": 1000},
         "classes must be words of like lengths; got 1000, one with 100000 characters",
     ),
     "a column too many": (lambda d: d | {"columns": 5}, "columns must be as many as classes, 4; got 5"),
-    "a name too few": (lambda d: d | {"column_names": ["a", "b", "c"]}, "columns must name each of the 4 columns"),
     "three classes for one score": (
         lambda d: d | {"calibrator": to_document(FITTED["isotonic"]())["calibrator"]},
         "classes must be two for IsotonicCalibration; got 4",
-    ),
-    "a dtype of two gigabytes": (
-        lambda d: with_fitted(d, temperature_={"array": [1.0], "dtype": "S2000000000"}),
-        "temperature_: dtype must be one of float64, .*; got 'S2000000000'",
     ),
     "cells of a depth that nobody can count": (
         lambda d: with_calibrator(d, **SIERPINSKI),
         "depth must be at most 12; got 1000000000",
     ),
-    "an attribute of another method": (lambda d: with_fitted(d, left_=1.0), "'left_' is no fitted attribute of Temp"),
     "an unfitted calibrator inside": (
         lambda d: (
             d
@@ -638,12 +458,6 @@ def test_calibrators_inside_calibrators_have_an_end(depth, document):
         held = {"method": "safe", "parameters": {"calibrator": {"calibrator": held}}}
     with pytest.raises(ValueError, match="the document must have at most 64 levels; it has more"):
         from_document(document | {"calibrator": held})
-
-
-def test_a_number_of_thousands_of_digits_is_refused(document, tmp_path):
-    (tmp_path / "c.json").write_text(json.dumps(document).replace("probability", "x").replace('"x"', "9" * 5000))
-    with pytest.raises(ValueError, match=r"c\.json must be a calibrator file \(JSON\); it is not: .*digits"):
-        load_calibrator(tmp_path / "c.json")
 
 
 CERTIFICATE = {"gradient_": 0.0, "n_iter_": 3}
@@ -702,13 +516,6 @@ def test_small_and_very_large_whole_numbers_stay_classes(tmp_path):
 def test_whole_numbers_of_more_than_64_bits_are_refused(classes, document):
     with pytest.raises(ValueError, match="classes must be finite numbers of 64 bits, signed or unsigned; got"):
         from_document(resigned(document | {"classes": classes}))
-
-
-def test_a_notion_that_is_not_known_is_refused_when_loaded():
-    document = to_document(ByNotion(IsotonicCalibration(), "class-wise").fit(PROB, TRUTH))
-    document["calibrator"]["parameters"]["notion"] = "claswise"
-    with pytest.raises(ValueError, match=r"describe a calibrator fully; .*notion.*'claswise'"):
-        from_document(resigned(document))
 
 
 @pytest.mark.parametrize("key", ["classes", "column_names"])

@@ -71,14 +71,6 @@ def test_nothing_is_to_be_seen_at_the_path_before_the_end(tmp_path):
     assert content(tmp_path) == {"out.txt": "half"}
 
 
-def test_a_file_that_exists_is_refused_before_anything_is_written(tmp_path):
-    target = tmp_path / "out.txt"
-    target.write_text("old")
-    with pytest.raises(FileExistsError, match=r"out\.txt already exists\. Pass --force"), whole_file(target):
-        raise AssertionError("the block was entered")
-    assert content(tmp_path) == {"out.txt": "old"}
-
-
 def test_a_directory_is_refused_even_by_force(tmp_path):
     with pytest.raises(IsADirectoryError, match="must be a file"), whole_file(tmp_path, force=True):
         raise AssertionError("the block was entered")

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
-from calibrant._core.border import Input, as_forecast, as_labels, as_problem, declared
+from calibrant._core.border import SAMPLED, Input, as_forecast, as_labels, as_problem, declared
 from calibrant._core.checks import as_numbers, refuse, require
 from calibrant._core.registry import find
 from calibrant._core.rows import (
@@ -30,7 +30,6 @@ from calibrant._core.rows import (
 )
 from calibrant.exceptions import warn
 from calibrant.notions import Binary
-from calibrant.sums.draws import SAMPLED
 from calibrant.sums.reading import UnreadBinary, UnreadPart, UnreadSimplex, is_unread
 
 if TYPE_CHECKING:

@@ -220,7 +220,7 @@ class Decoding:
         for piece in block.pieces:
             self._require_same(piece)
         weight = _joined([np.asarray(piece.weight) for piece in block.pieces]) if self.schema.has_weight else None
-        is_coded = self.schema.has_words and self.labels is not None
+        is_coded = self.schema.has_words
         weighs = weight is None or weight.dtype.kind not in "biuf" or bool((weight != 0).any())
         event = self.pos_label
         problem = as_problem(
@@ -248,8 +248,6 @@ class Decoding:
         """Return labels, of words the numbers of their classes."""
         if piece.words is None:
             return piece.truth
-        if self.labels is None:
-            return np.array(piece.words)[piece.truth]
         place = np.array([*(self._places.get(self._key(word), -1) for word in piece.words), -1], dtype=np.intp)
         code = place[piece.truth]
         if (code < 0).any():

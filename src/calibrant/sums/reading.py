@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from operator import add
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import refuse
+from calibrant._core.border import refuse_rows
 from calibrant._core.rows import (
     BinaryProblem,
     Forecast,
@@ -31,7 +31,7 @@ from calibrant.binning import Binning, Bins, EqualWidth
 from calibrant.binning.bins import CHUNK, chunks, even_index
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, Notion, OneVsRest, TopLabel
 from calibrant.sums.compiled import bins_of_classes, cut_column, cut_table, has_loop, has_loops
-from calibrant.sums.draws import MOST, SAMPLED, Numbers, RowSample, Strata
+from calibrant.sums.draws import MOST, Numbers, RowSample, Strata
 from calibrant.sums.sums import (
     BinnedProblem,
     Plan,
@@ -233,22 +233,6 @@ def added(problem: Problem, read: Callable[[Problem], M], what: str) -> M:
     if not problem.weights.is_unit:
         refuse_rows(f"{what} of weighted rows")
     return problem.reduce(lambda batch, first: read(batch))
-
-
-def require_rows(problem: Problem, what: str) -> Problem:
-    """Return a problem whose rows are in memory, or refuse one that is read in batches."""
-    if is_unread(problem):
-        refuse_rows(what)
-    return problem
-
-
-def refuse_rows(what: str = "this") -> NoReturn:
-    """Refuse to have all rows in memory."""
-    refuse(
-        f"{what} needs all rows in memory",
-        got="predictions that are read in batches, of which there are only sums",
-        hint=f"Take a sample, {SAMPLED}, or leave it out",
-    )
 
 
 # Predictions that are read in batches: files, streams and tables of other engines, larger than memory
