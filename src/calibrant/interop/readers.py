@@ -6,7 +6,7 @@ import codecs
 import csv
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -223,7 +223,35 @@ class Reader(ABC):
         )
 
 
-class ParquetReader(Reader):
+class ArrowReader(Reader):
+    """A file of parts, each of which can be read, or be damaged, by itself."""
+
+    @abstractmethod
+    def _open(self, columns: Sequence[str] | None = None, label: str | None = None) -> Any: ...
+
+    @abstractmethod
+    def _parts(self, file: Any, columns: Sequence[str], rows: int) -> Iterator[tuple[str, int, Iterable[Any]]]:
+        """Yield the place of each part, how many rows it has, if that is known, and its batches."""
+
+    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
+        """Read one part after the other; one that is damaged is passed over."""
+        try:
+            file = self._open(columns, label)
+        except Exception as error:
+            yield self.damaged(error)
+            return
+        with file:
+            for place, n_rows, batches in self._parts(file, columns, rows):
+                row = 0
+                try:
+                    for batch in batches:
+                        yield BatchRows(batch, f"{self.file.name}, {place}", row)
+                        row += len(batch)
+                except Exception as error:
+                    yield self.damaged(error, place, max(0, n_rows - row))
+
+
+class ParquetReader(ArrowReader):
     """A Parquet file: row group by row group, of each the columns that are asked for."""
 
     def __init__(self, file: File) -> None:
@@ -233,7 +261,7 @@ class ParquetReader(Reader):
             self.metadata = opened.metadata
         self.schema, self.n_rows = self.metadata.schema.to_arrow_schema(), int(self.metadata.num_rows)
 
-    def _open(self, label: str | None = None) -> Any:
+    def _open(self, columns: Sequence[str] | None = None, label: str | None = None) -> Any:
         from pyarrow import parquet
 
         return parquet.ParquetFile(
@@ -244,30 +272,18 @@ class ParquetReader(Reader):
             read_dictionary=None if label is None else [label],
         )
 
+    def _parts(self, file: Any, columns: Sequence[str], rows: int) -> Iterator[tuple[str, int, Iterable[Any]]]:
+        for group in range(file.num_row_groups):
+            batches = file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns))
+            yield f"row group {group}", file.metadata.row_group(group).num_rows, batches
+
     def table(self) -> Any:
         """Read all row groups."""
         with self._open() as file:
             return file.read()
 
-    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
-        """Read one row group after the other; one that is damaged is passed over."""
-        try:
-            file = self._open(label)
-        except Exception as error:
-            yield self.damaged(error)
-            return
-        with file:
-            for group in range(file.num_row_groups):
-                place, row = f"row group {group}", 0
-                try:
-                    for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns)):
-                        yield BatchRows(batch, f"{self.file.name}, {place}", row)
-                        row += len(batch)
-                except Exception as error:
-                    yield self.damaged(error, place, file.metadata.row_group(group).num_rows - row)
 
-
-class FeatherReader(Reader):
+class FeatherReader(ArrowReader):
     """A Feather file, which holds record batches."""
 
     def __init__(self, file: File) -> None:
@@ -275,32 +291,21 @@ class FeatherReader(Reader):
         with self._open() as opened:
             self.schema = opened.schema
 
-    def _open(self, columns: Sequence[str] | None = None) -> Any:
+    def _open(self, columns: Sequence[str] | None = None, label: str | None = None) -> Any:
         from pyarrow import ipc
 
         at = None if columns is None else [self.schema.get_field_index(name) for name in columns]
         source = self.file.system.open_input_file(self.file.path)
         return ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=at))
 
+    def _parts(self, file: Any, columns: Sequence[str], rows: int) -> Iterator[tuple[str, int, Iterable[Any]]]:
+        for number in range(file.num_record_batches):
+            yield f"record batch {number}", 0, map(file.get_batch, [number])
+
     def table(self) -> Any:
         """Read all record batches."""
         with self._open() as file:
             return file.read_all()
-
-    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
-        """Read one record batch after the other."""
-        try:
-            file = self._open(columns)
-        except Exception as error:
-            yield self.damaged(error)
-            return
-        with file:
-            for number in range(file.num_record_batches):
-                place = f"record batch {number}"
-                try:
-                    yield BatchRows(file.get_batch(number), f"{self.file.name}, {place}", 0)
-                except Exception as error:
-                    yield self.damaged(error, place)
 
 
 class CsvReader(Reader):
