@@ -30,7 +30,7 @@ from calibrant._core.rows import (
 )
 from calibrant.exceptions import warn
 from calibrant.notions import Binary
-from calibrant.sums.reading import UnreadBinary, UnreadPart, UnreadSimplex, is_unread
+from calibrant.sums.reading import UnreadPart, UnreadSimplex, is_unread
 
 if TYPE_CHECKING:
     pass
@@ -75,7 +75,7 @@ def problem_of_batches(
         error=TypeError,
     )
     problem = predictions.as_problem()
-    some = problem.example
+    some = predictions.head()
     if isinstance(some, BinaryProblem):
         is_logit, n_columns = some.logit is not None, 1
     else:
@@ -385,12 +385,11 @@ class BinaryCalibrator(Calibrator):
 
     def _fit_one(self, problem: BinaryProblem) -> None:
         """Fit a binary problem, and say so if its logits are lost on the method."""
-        if isinstance(problem, UnreadBinary):
-            self._fit(problem)
-            if (rate := problem.reading.event_rate) in (0.0, 1.0) and not isinstance(problem, UnreadPart):
-                warn_of_one_class(problem.classes[int(rate)], problem.size)
-            return
-        if problem.logit is not None and type(self)._apply_logit is BinaryCalibrator._apply_logit:
+        if (
+            not is_unread(problem)
+            and problem.logit is not None
+            and type(self)._apply_logit is BinaryCalibrator._apply_logit
+        ):
             lost = problem.logit[(problem.logit > HIGHEST_LOGIT) | (problem.logit < LOWEST_LOGIT)]
             if np.unique(lost).size > 1:
                 warn(
@@ -408,7 +407,10 @@ class BinaryCalibrator(Calibrator):
             hint=f"Say how: ByNotion({type(self).__name__}(), 'class-wise')",
         )
         if isinstance(problem, UnreadSimplex):
-            self._fit_one(UnreadPart(problem, Binary(), 0, one_score))
+            self._fit(UnreadPart(problem, Binary(), 0, one_score))
+            for bins in (cells[0].bins for _, cells in problem.fixed[:1]):
+                if (rate := bins.outcome_sum.sum() / bins.weight.sum()) in (0.0, 1.0):
+                    warn_of_one_class(problem.classes[int(rate)], problem.size)
         else:
             self._fit_one(one_score(problem))
 
