@@ -336,14 +336,13 @@ def piece_of(batch: Any, columns: Columns, place: str, row: int) -> Piece:
 
 
 def _whole_numbers(key: Any) -> Numbers:
-    from pyarrow import types
-
-    if not types.is_integer(key.type):
+    found = key.to_numpy(zero_copy_only=False)  # of a column with gaps they are floats
+    if found.dtype.kind not in "iu":
         raise TypeError(
-            f"row_key must name a column of whole numbers; got {key.type}. Number the rows: 0, 1, and so on."
+            f"row_key must name a column of whole numbers; got {found.dtype}. Number the rows: 0, 1, and so on."
         )
-    found: Numbers = key.to_numpy(zero_copy_only=False).astype(np.int64)
-    return found
+    whole: Numbers = found.astype(np.int64)
+    return whole
 
 
 def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
