@@ -122,10 +122,7 @@ LOG_ODDS = [
 
 
 def separations(warned):
-    said = [
-        str(one.message).replace(" for 'class 1'", "") for one in warned
-    ]  # a column that is read in batches has a name
-    return [words for words in said if "overlap" in words]
+    return [str(one.message) for one in warned if "overlap" in str(one.message)]
 
 
 def close(ours, rows, score):

@@ -109,7 +109,7 @@ class UnreadSimplex(OfBatches, SimplexProblem):  # type: ignore[override]
     @cached_property
     def totals(self) -> Sums:  # type: ignore[override]
         """Sums of all rows."""
-        return self.reduce(lambda batch, first: scan(batch, Plan()))
+        return self.predictions.reduce(lambda batch, first: scan(batch, Plan()))
 
     def reduce(self, read: Read[M]) -> M:
         """Read each batch as a table."""
@@ -151,7 +151,7 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
 
     @cached_property
     def _head(self) -> BinaryProblem:
-        return self.of_batch(self.whole.head())
+        return self.of_batch(self.whole.predictions.head())
 
     def head(self) -> BinaryProblem:
         """Return the first rows."""
@@ -168,7 +168,7 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
 
     @cached_property
     def totals(self) -> Sums:  # type: ignore[override]
-        """Number and weight of the rows, from the cells of the part if others have other rows."""
+        """Number and weight of the rows: of all of them, or those in the cells of one part of several."""
         if self.notion.n_parts(self.whole) == 1:
             return self.whole.totals
         one = self.whole.cells(self.notion)[self.index]
@@ -191,7 +191,7 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
 
     def reduce(self, read: Read[M]) -> M:
         """Read the batches; some may have no rows of this problem."""
-        return self.whole.reduce(lambda batch, first: read(self.of_batch(batch), first))
+        return self.whole.predictions.reduce(lambda batch, first: read(self.of_batch(batch), first))
 
 
 class UnreadForecast(Forecast):
@@ -405,7 +405,7 @@ def scans(problem: Problem, *plans: Plan) -> tuple[Sums, ...]:
     on_cells = [on_fixed_cells(plan, problem) for plan in fitted]
     found = [sums for plan in on_cells if (sums := problem.read_before(plan)) is not None]
     if len(found) < len(plans):
-        read = problem.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in on_cells))
+        read = problem.predictions.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in on_cells))
         found = [replace(sums, plan=plan) for sums, plan in zip(read, on_cells, strict=True)]  # workers have copies
         for sums in found:
             problem.keep(sums)
