@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from calibrant import smooth_calibration_error
-from calibrant.interop.streams import Batches
+from calibrant.interop.arrow_batches import Batches
 from calibrant.metrics import (
     adaptive_calibration_error,
     area_under_roc_hull_score,

@@ -31,9 +31,9 @@ from calibrant.calibrators import (
     VectorScaling,
 )
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.streams import Batches
+from calibrant.interop.arrow_batches import Batches
 from calibrant.metrics import discrimination_score
-from calibrant.sums.reading import unread
+from calibrant.sums.reading import UnreadSimplex
 
 pytestmark = pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 
@@ -50,7 +50,7 @@ def as_read(*rows, order=None, n_batches=2, **data):
     """Return rows as they are read in batches, however few they are."""
     order = np.arange(len(rows[0])) if order is None else order
     step = -(-len(order) // n_batches)
-    return unread(Batches([tuple(array[order] for array in rows)], batch_rows=step, **data))
+    return UnreadSimplex(Batches([tuple(array[order] for array in rows)], batch_rows=step, **data))
 
 
 @settings(max_examples=15)
@@ -184,8 +184,7 @@ def test_maps_of_tables_are_those_of_the_rows_in_memory(method, data, n_batches,
 
 
 @pytest.mark.first(3)
-@pytest.mark.parametrize("method", SIMPLEX, ids=repr)
-@pytest.mark.parametrize("is_logit", [False, True])
+@pytest.mark.parametrize(("method", "is_logit"), [*((one, False) for one in SIMPLEX), (SIMPLEX[0], True)], ids=str)
 def test_of_many_rows_of_a_table_the_parameters_are_the_same(method, is_logit):
     rng = np.random.default_rng(0)
     logits = 2.0 * rng.standard_normal((5000, 3))
@@ -232,7 +231,7 @@ def test_a_sample_is_fitted_as_the_error_says():
     said = r"rows = predictions.sample\(100_000\), and pass labels=rows\['labels'\] to the calibrator"
     for method in (SplineCalibration(), HistogramBinning(Unique())):
         with pytest.raises(ValueError, match=said):
-            method.fit(unread(batches))
+            method.fit(UnreadSimplex(batches))
     rows = batches.sample(100_000)
     fitted = SplineCalibration(labels=rows["labels"]).fit(rows["y_prob"], rows["y_true"], rows.get("sample_weight"))
     assert fitted.classes_.tolist() == ["yes", "no"]

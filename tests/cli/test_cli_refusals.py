@@ -382,8 +382,11 @@ def break_writing(monkeypatch, accident):
             target.write(b"half of it")
         raise accident
 
-    for name in ("_write_csv", "_write_npz", "_write_arrow"):
-        monkeypatch.setattr(tables, name, half)
+    def half_of_rows(target, *_, **__):
+        target.write("half of it")
+        raise accident
+
+    monkeypatch.setattr(tables, "write_rows", half_of_rows)
     monkeypatch.setattr(Path, "write_text", half)
 
 

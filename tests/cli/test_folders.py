@@ -50,16 +50,11 @@ def bytes_of(folder):
 
 LOSING = {
     "fit to a file of a folder": ["fit", "parts", "-o", "parts/0.csv"],
-    "fit to a file of a pattern": ["fit", "parts/*.csv", "-o", "parts/0.csv"],
-    "report on a folder": ["report", "parts", "-o", "parts/1.csv"],
     "report on a pattern": ["report", "whole.csv", "par*/2.csv", "-o", "parts/2.csv", "--names", "a,b"],
     "fit over other rows": ["fit", "whole.csv", "--other", "parts/0.csv", "-o", "parts/0.csv"],
     "apply in place": ["apply", "c.json", "whole.csv", "-o", "whole.csv"],
     "apply to a folder in place": ["apply", "c.json", "parts", "-o", "parts"],
-    "apply within the folder": ["apply", "c.json", "parts", "-o", "parts/new"],
-    "apply over all": ["apply", "c.json", "parts", "-o", "."],
     "apply over the calibrator": ["apply", "c.json", "whole.csv", "-o", "c.json"],
-    "apply of a pattern in place": ["apply", "c.json", "parts/*.csv", "-o", "parts"],
     "decide in place": ["decide", "whole.csv", "-o", "whole.csv"],
 }
 
@@ -83,27 +78,10 @@ def test_apply_replaces_the_tables_of_an_earlier_apply_and_nothing_else(run, cal
     assert (tmp_path / "out" / "notes.md").read_text() == "mine"
 
 
-@pytest.mark.parametrize("files", [["parts", "parts/1.csv"], ["parts/*.csv", "./parts/0.csv"], ["parts", "parts"]])
+@pytest.mark.parametrize("files", [["parts", "parts/1.csv"], ["parts/*.csv", "./parts/0.csv"]])
 def test_files_named_twice_are_read_once(files, run):
     code, out, _ = run("assess", *files, "--resamples", 1, "--metrics", "accuracy")
     assert (code, out.startswith("60 rows")) == (0, True)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
-def test_a_folder_that_holds_a_link_to_itself_is_read_once(run, calibrator, tmp_path):
-    (tmp_path / "parts" / "round").symlink_to(tmp_path / "parts", target_is_directory=True)
-    (tmp_path / "parts" / "last.csv").symlink_to("2.csv")
-    assert run("assess", "parts", "--resamples", 1, "--metrics", "accuracy")[1].startswith("60 rows")
-    assert "3 files, 60 rows" in run("apply", calibrator, "parts", "-o", "out")[1]
-
-
-def test_a_folder_with_brackets_in_its_name_is_no_pattern(run, calibrator, tmp_path):
-    (tmp_path / "parts").rename("runs[1]")
-    for files in ("runs[1]", "runs[1]/*.csv"):
-        assert run("assess", files, "--resamples", 1, "--metrics", "accuracy")[1].startswith("60 rows")
-    code, _, err = run("assess", "runs[1]/9.csv", "--metrics", "accuracy")
-    assert (code, "the file must exist; got runs[1]/9.csv" in err) == (2, True)
-    assert "3 files" in run("apply", calibrator, "runs[1]", "-o", "out")[1]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -199,56 +177,6 @@ def test_apply_leaves_out_what_is_wrong_names_it_and_counts_it(run, calibrator, 
     assert err.count("warning: left out: ") == 2
     with open("out/1.csv") as file:
         assert file.read() == "label,p_0,p_1\n"
-
-
-def test_a_single_file_is_read_in_batches_where_what_is_wrong_is_left_out(run, wrong):
-    code, _, err = run("assess", "parts/1.csv", "--resamples", 1, "--on-error", "skip")
-    assert (code, "must be finite; got nan" in err) == (2, True)  # nothing else is left
-
-
-POINTS = ";".join(["label", "p"]), [f"{t};{p:.3f}" for t, p in zip(TRUE, PROB, strict=True)]
-
-
-@pytest.mark.parametrize("comma", [slice(0, 0), slice(0, 60), slice(30, 60)], ids=["points", "commas", "both"])
-def test_semicolons_and_decimals_have_the_rules_of_a_single_file_in_a_folder(comma, run, tmp_path):
-    head, lines = POINTS
-    lines = [line.replace(".", ",") if k in range(60)[comma] else line for k, line in enumerate(lines)]
-    (tmp_path / "semi").mkdir()
-    (tmp_path / "semi" / "a.csv").write_text("\n".join([head, *lines]) + "\n")
-    words = ["--resamples", 1, "--metrics", "nll"]
-    whole, found = (run("assess", name, *words) for name in ("semi/a.csv", "semi"))
-    assert (whole[0], found[:2]) == (0, whole[:2])
-    (tmp_path / "semi" / "a.csv").write_text("\n".join([head, *lines, "1;x"]) + "\n")
-    code, _, err = run("assess", "semi", *words)
-    assert (code, "a.csv must hold numbers in the column 'p'; got 'x' in row 60." in err) == (2, True)
-
-
-def test_files_of_double_and_single_precision_are_read_together(run, tmp_path):
-    os.mkdir("mixed")
-    write_table("mixed/a.parquet", rows(0))
-    write_table("mixed/b.parquet", {**rows(1), **{n: rows(1)[n].astype(np.float32) for n in ("p_0", "p_1")}})
-    words = ["--resamples", 1, "--metrics", "nll"]
-    code, out, _ = run("assess", "mixed", *words)
-    assert (code, out.startswith("40 rows")) == (0, True)
-    os.rename("mixed/a.parquet", "mixed/c.parquet")
-    code, _, err = run("assess", "mixed", *words)
-    assert (code, "c.parquet" in err, "Name one of double precision before the others" in err) == (2, True, True)
-    assert run("assess", "mixed/c.parquet", "mixed", *words)[:2] == (0, out)
-
-
-def test_a_missing_label_is_named_in_the_first_rows_too(run):
-    os.mkdir("gaps")
-    words = np.array(["no", "yes"])[TRUE[:20]].astype(object)
-    for name, missing in (("a", slice(3, 4)), ("b", slice(0, 20))):
-        some = words.copy()
-        some[missing] = None
-        pyarrow.parquet.write_table(pyarrow.table({"label": some, "p": PROB[:20]}), f"gaps/{name}.parquet")
-        code, _, err = run("assess", f"gaps/{name}.parquet", "gaps", "--classes", "no,yes", "--metrics", "nll")
-        assert (code, f"a label in each row; got a missing one at index {missing.start}" in err) == (2, True)
-        assert "leave out what is wrong with on_error='skip'. Here: --on-error skip." in err
-    pyarrow.parquet.write_table(pyarrow.table({"label": words, "p": PROB[:20]}), "gaps/c.parquet")
-    asked = ["--classes", "no,yes", "--metrics", "nll", "--resamples", 1, "--on-error", "skip"]
-    assert run("assess", "gaps", *asked)[1].startswith("20 rows")
 
 
 HINTS = {

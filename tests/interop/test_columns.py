@@ -87,28 +87,6 @@ def test_numbers_that_no_column_is_named_after_are_refused(folder, capsys):
     assert cli.main(["assess", "f.csv", "--classes", "0,1,2", "--resamples", "9"]) == 0
 
 
-def test_a_range_of_columns_runs_forward(folder, capsys):
-    save("f.csv", PROB, ["p_0", "p_1", "p_2"], label=CODE)
-    assert cli.main(["assess", "f.csv", "--prob", "p_2:p_0"]) == 2
-    assert "must run in the file's order" in capsys.readouterr().err
-
-
-def test_metrics_and_binnings_are_those_of_the_registry(folder, capsys):
-    save("f.csv", PROB.round(1) / PROB.round(1).sum(axis=1, keepdims=True), ["p_0", "p_1", "p_2"], label=CODE)
-    options = ["--metrics", "ace,top-label-mce", "--binning", "unique", "--resamples", "9"]
-    assert cli.main(["assess", "f.csv", "--normalize", *options]) == 0
-    out = capsys.readouterr().out
-    assert "ACE" in out
-    assert "TL-MCE" in out
-    assert "NLL" not in out
-
-
-def test_missing_numbers_in_a_csv_are_refused_with_their_row(folder, capsys):
-    (folder / "f.csv").write_text("label,p_0,p_1\n0,0.5,0.5\n1,nan,0.5\n\n")
-    assert cli.main(["assess", "f.csv"]) == 2
-    assert "y_prob must be finite; got nan at index (1, 0). " in capsys.readouterr().err
-
-
 def test_a_defect_is_not_taken_for_a_failed_gate(folder, monkeypatch, capsys):
     def broken(*_):
         raise ZeroDivisionError

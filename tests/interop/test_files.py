@@ -86,24 +86,16 @@ def test_nothing_is_guessed_where_all_is_said(tmp_path):
     [
         (["p_dog", "p_cat"], ["cat", "dog"], ["dog", "cat"]),
         (["prob.dog", "prob.cat"], ["cat", "cat"], ["dog", "cat"]),
-        (["cat", "dog"], ["dog", "cat"], ["cat", "dog"]),
         (["p_new york", "p_a_b"], ["a_b", "new york"], ["new york", "a_b"]),
         (["p_1", "p_2", "p_3"], [1, 3], [1, 2, 3]),
-        (["p_1", "p_2", "p_3"], [1.0, 3.0], [1, 2, 3]),
         (["p_2", "p_0", "p_1"], [1, 2], [2, 0, 1]),
         (["p_a", "p_b"], [0, 1], None),
-        (["p_0", "p_1"], [True, False], [False, True]),
         (["p_1", "p_0"], [True, False], [True, False]),
-        (["p_1.0", "p_0.0"], [True, False], [True, False]),
         (["p_yes", "p_no"], [True, False], [True, False]),
-        (["p_true", "p_false"], [True, False], [True, False]),
         (["p_a", "p_b"], [True, False], None),
         (["p_True", "p_False"], [1, 0], [1, 0]),
-        (["p_True", "p_False"], [1.0, 0.0], [1, 0]),
         (["p_True", "p_False"], [1, -1], [1, -1]),
-        (["p_False", "p_True"], [0, 0], [0, 1]),
         (["p_1.0", "p_0.0"], [1, 0], [1, 0]),
-        (["p_2.0", "p_0.0", "p_1.0"], [1, 0], [2, 0, 1]),
         (["p_yes", "p_no"], [1, 0], [1, 0]),
         (["p_True", "p_False"], [1, 2], None),
         (["p"], ["cat", "dog"], None),
@@ -126,12 +118,6 @@ def test_words_that_no_column_is_named_after_are_refused(tmp_path):
     write_table(tmp_path / "t.csv", {"y": np.array(["Cat", "dog"]), "p_dog": np.ones(2), "p_cat": np.zeros(2)})
     with pytest.raises(ValueError, match=r"names of columns; got 'Cat' and columns named 'dog', 'cat'.*--classes"):
         read_forecast(tmp_path / "t.csv").labels()
-
-
-def test_a_forecast_of_words_is_refused_with_its_place(tmp_path):
-    write_table(tmp_path / "t.csv", {"y": np.array([0, 1]), "p_0": np.array(["0.5", "half"]), "p_1": np.ones(2) / 2})
-    with pytest.raises(TypeError, match=r"t\.csv must hold numbers in the column 'p_0'; got 'half' in row 1"):
-        read_forecast(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

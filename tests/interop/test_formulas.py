@@ -98,29 +98,3 @@ def test_what_is_no_csv_file_has_no_formulas(words, files, capsys):
         in told
     )
     assert not Path("out.parquet").exists()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["fit", "rows.csv", "-o"],
-        ["apply", "calibrator.json", "rows.csv", "-o"],
-        ["decide", "rows.csv", "-o"],
-        ["report", "rows.csv", "--resamples", 9, "-o"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_force_follows_a_symbolic_link_and_leaves_it(words, files, capsys):
-    ending = {"fit": "json", "report": "html"}.get(words[0], "csv")
-    target, link = Path(f"real.{ending}"), Path(f"link.{ending}")
-    target.write_text("old")
-    link.symlink_to(target)
-    assert run(*words, link) == 2
-    assert target.read_text() == "old"
-    assert run(*words, link, "--force") == 0
-    assert link.is_symlink()
-    assert target.stat().st_size > 3
-    with pytest.raises(SystemExit):
-        run(words[0], "--help")
-    told = " ".join(capsys.readouterr().out.split())
-    assert "of a symbolic link the file that it points to is replaced" in told

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from calibrant.interop.columns import FileTable, Text, is_figure
-from calibrant.interop.tables import read_forecast, read_table, write_table
+from calibrant.interop.tables import read_table, write_table
 
 WHOLES = ["0", "7", "-2", " 30 ", "9223372036854775807"]
 NUMBERS = [*WHOLES, "0.5", "-.5", "+0", "0e5", "1e-300", "inf", "-Infinity", "1.", "+1.25", "0.1\t"]
@@ -81,13 +81,6 @@ def test_a_column_is_what_all_its_cells_are(given_, times, decimal):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("last", ["x", "0.25", "007", ""])
-def test_a_cell_behind_many_equal_ones_counts_as_well(last):
-    many = ["1"] * (2000) + [last]
-    for data in held(many):
-        np.testing.assert_array_equal(Text(data).values(), by_the_law(many, "."))
-
-
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_a_quote_anywhere_lets_cells_have_lines(newline, tmp_path):
     """Without one the file is read faster: both give the same cells, over more than a block."""
@@ -98,13 +91,6 @@ def test_a_quote_anywhere_lets_cells_have_lines(newline, tmp_path):
     assert plain["k"].tolist() == list(range(150_000))
     assert quoted["k"].tolist() == [*plain["k"].tolist(), -1]
     assert quoted["w"].tolist() == [*plain["w"].tolist(), "two\nlines"]
-
-
-def test_classes_of_a_file_are_named_by_its_columns(tmp_path):
-    (tmp_path / "t.csv").write_text("label,p_b,p_a\n" + "a,0.25,0.75\nb,0.5,0.5\n" * 30)
-    forecast = read_forecast(tmp_path / "t.csv")
-    assert forecast.labels() == ["b", "a"]
-    assert forecast.y_true.tolist() == ["a", "b"] * 30
 
 
 @settings(max_examples=60)

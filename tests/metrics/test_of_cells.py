@@ -11,7 +11,7 @@ from strategies import columns
 from calibrant import assess, measure, smooth_calibration_error
 from calibrant._core.rows import Approximate
 from calibrant.binning import bins as fine_grid
-from calibrant.interop.streams import Batches
+from calibrant.interop.arrow_batches import Batches
 from calibrant.metrics import (
     adaptive_calibration_error,
     area_under_roc_hull_score,
@@ -22,7 +22,7 @@ from calibrant.metrics import (
 )
 from calibrant.metrics.roc import area_under_roc
 from calibrant.notions import Binary
-from calibrant.sums.reading import unread
+from calibrant.sums.reading import UnreadSimplex
 
 ROUNDING = 1e-12
 
@@ -51,7 +51,7 @@ def coarse():
 
 def as_read(*rows, n_batches=2, **data):
     """Return rows as they are read in batches, however few they are."""
-    return unread(Batches([rows], batch_rows=-(-len(rows[0]) // n_batches), **data))
+    return UnreadSimplex(Batches([rows], batch_rows=-(-len(rows[0]) // n_batches), **data))
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
@@ -120,7 +120,7 @@ def test_measure_takes_all_of_them_from_batches():
 def test_weights_that_do_not_count_rows_have_no_intervals():
     rng = np.random.default_rng(4)
     score, label, weight = rng.random(500), rng.integers(0, 2, 500), rng.random(500)
-    (cells,) = unread(Batches([(label, score, weight)])).summed_parts(Binary())
+    (cells,) = UnreadSimplex(Batches([(label, score, weight)])).summed_parts(Binary())
     for name in ("of_variance", "effective_rows", "importance"):
         with pytest.raises(ValueError, match=r"weights must be whole.*sample\(100_000\)"):
             getattr(cells.weights, name)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from calibrant import assess, calibration_error, classwise_calibration_error
 from calibrant._core.border import as_problem
 from calibrant.binning import EqualWidth
-from calibrant.interop.streams import Batches
+from calibrant.interop.arrow_batches import Batches
 from calibrant.metrics import kernel_calibration_error
 from calibrant.metrics.scores import hits, squared_losses
 from calibrant.notions import as_notion

@@ -8,7 +8,7 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Iterable, KeysView, Sequence, Set
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, NoReturn, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -381,12 +381,14 @@ def as_problem(
     column_names: Sequence[Any] | None = None,
     named: Named = USUAL,
     remedies: Remedies = row_sums.USUAL,
+    all_rows: str = "",
     **data: Unpack[DataOptions],
 ) -> Problem:
     """Labels and a forecast as a problem: one column (1-D) makes it binary, a table makes it a simplex problem.
 
     Labels that are words, each the name of a column of a data frame, say which column is which class. One column with the
-    predicted classes is a binary problem that knows them.
+    predicted classes is a binary problem that knows them. ``all_rows`` names what needs all rows in memory: it is refused for
+    predictions that are read in batches, of which there are more than fit.
     """
     if unknown := [word for word in data if word not in DataOptions.__annotations__]:
         hint = "".join(text for word, text in RENAMED.items() if word in unknown)
@@ -395,7 +397,10 @@ def as_problem(
             f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
         )
     if isinstance(y_true, InBatches):
-        return _of_batches(y_true, ["y_prob"] * (y_prob is not None), data)
+        problem: Problem = _of_batches(y_true, ["y_prob"] * (y_prob is not None), data)
+        if all_rows and isinstance(problem, InBatches):
+            refuse_rows(all_rows)
+        return problem
     if y_prob is None:
         raise TypeError(
             f"{named.forecast} must be given beside {named.truth}; it is missing. Pass the predicted probabilities, or "
@@ -453,6 +458,18 @@ def _of_batches(predictions: InBatches, said: list[str], data: DataOptions) -> P
             "Say it where they are made: calibrant.predictions(...)."
         )
     return predictions.as_problem()
+
+
+SAMPLED = "function(**predictions.sample(100_000))"
+"""How a function takes a sample, in words of an error."""
+
+
+def refuse_rows(what: str = "this") -> NoReturn:
+    """Refuse to have all rows in memory."""
+    raise ValueError(
+        f"{what} needs all rows in memory; got predictions that are read in batches, of which there are only sums. "
+        f"Take a sample, {SAMPLED}, or leave it out."
+    )
 
 
 def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sklearn.metrics._scorer import _Scorer
 
 from calibrant._core.arrays import CLIP, FloatArray
-from calibrant._core.border import DataOptions, as_labels, as_problem
+from calibrant._core.border import DataOptions, as_labels, as_problem, refuse_rows
 from calibrant._core.checks import list_of_names, meant, nearest, require, resamples, tracked
 from calibrant._core.registry import named
 from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue, under
@@ -28,7 +28,7 @@ from calibrant.metrics.kinds import Function, Impossible, LogLoss, Metric, estim
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Predictions, scan, scans
 from calibrant.sums.draws import Rng, as_rng
-from calibrant.sums.reading import is_unread, refuse_rows
+from calibrant.sums.reading import is_unread
 from calibrant.sums.sums import distinct
 
 # Metrics as scorers of scikit-learn, for cross-validation and searches

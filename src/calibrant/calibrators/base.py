@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
-from calibrant._core.border import Input, as_forecast, as_labels, as_problem, declared
+from calibrant._core.border import SAMPLED, Input, as_forecast, as_labels, as_problem, declared
 from calibrant._core.checks import as_numbers, refuse, require
 from calibrant._core.registry import find
 from calibrant._core.rows import (
@@ -30,8 +30,7 @@ from calibrant._core.rows import (
 )
 from calibrant.exceptions import warn
 from calibrant.notions import Binary
-from calibrant.sums.draws import SAMPLED
-from calibrant.sums.reading import UnreadBinary, UnreadPart, UnreadSimplex, is_unread
+from calibrant.sums.reading import UnreadPart, UnreadSimplex, is_unread
 
 # The problems that calibrators are fitted to: of one score, and of predictions that are read in batches
 
@@ -72,7 +71,7 @@ def problem_of_batches(
         error=TypeError,
     )
     problem = predictions.as_problem()
-    some = problem.example
+    some = predictions.head()
     is_logit, n_columns = some.is_logit, some.classes.size if some.values.ndim == 2 else 1
     require(
         is_logit == (input == "logit"),
@@ -363,12 +362,11 @@ class BinaryCalibrator(Calibrator):
 
     def _fit_one(self, problem: BinaryProblem) -> None:
         """Fit a binary problem, and say so if its logits are lost on the method."""
-        if isinstance(problem, UnreadBinary):
-            self._fit(problem)
-            if (rate := problem.reading.event_rate) in (0.0, 1.0) and not isinstance(problem, UnreadPart):
-                warn_of_one_class(problem.classes[int(rate)], problem.size)
-            return
-        if problem.logit is not None and type(self)._apply_logit is BinaryCalibrator._apply_logit:
+        if (
+            not is_unread(problem)
+            and problem.logit is not None
+            and type(self)._apply_logit is BinaryCalibrator._apply_logit
+        ):
             lost = problem.logit[(problem.logit > HIGHEST_LOGIT) | (problem.logit < LOWEST_LOGIT)]
             if np.unique(lost).size > 1:
                 warn(
@@ -386,7 +384,10 @@ class BinaryCalibrator(Calibrator):
             hint=f"Say how: ByNotion({type(self).__name__}(), 'class-wise')",
         )
         if isinstance(problem, UnreadSimplex):
-            self._fit_one(UnreadPart(problem, Binary(), 0, one_score))
+            self._fit(UnreadPart(problem, Binary(), 0, one_score))
+            for bins in (cells[0].bins for _, cells in problem.fixed[:1]):
+                if (rate := bins.outcome_sum.sum() / bins.weight.sum()) in (0.0, 1.0):
+                    warn_of_one_class(problem.classes[int(rate)], problem.size)
         else:
             self._fit_one(one_score(problem))
 

@@ -191,7 +191,8 @@ def run_decide(arguments: argparse.Namespace) -> int:
     from calibrant.decisions.confusion import confusion_table
     from calibrant.decisions.thresholds import decide
     from calibrant.interop.columns import Values
-    from calibrant.interop.tables import format_of, require_csv, write_table
+    from calibrant.interop.local_files import format_of
+    from calibrant.interop.tables import require_csv, write_table
     from calibrant.interop.writing import require_free
 
     if arguments.output:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
     from calibrant.curves.simplex_partition import SimplexPoints
-    from calibrant.interop.streams import ForecastStream
+    from calibrant.interop.sources import ForecastStream
     from calibrant.interop.tables import ForecastTable
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from calibrant._core.checks import Advance
     from calibrant.calibrators.base import Calibrator
     from calibrant.interop.columns import FileTable
-    from calibrant.interop.sources import BatchRows, File, Reader
+    from calibrant.interop.readers import BatchRows, File, Reader
     from calibrant.interop.tables import ForecastTable
 
 
@@ -122,8 +122,9 @@ Change = Callable[["ForecastTable"], tuple["FileTable", list[str]]]
 
 def run_apply(arguments: argparse.Namespace) -> int:
     """Calibrate the forecasts in a file."""
+    from calibrant.interop.local_files import format_of
     from calibrant.interop.save import load_calibrator
-    from calibrant.interop.tables import format_of, require_csv, write_table
+    from calibrant.interop.tables import require_csv, write_table
     from calibrant.interop.writing import require_free
 
     if is_streamed(arguments):
@@ -182,15 +183,16 @@ def is_streamed(arguments: argparse.Namespace) -> bool:
 def apply_in_batches(arguments: argparse.Namespace, change: Change) -> int:
     """Calibrate a file, or each file of a folder, batch by batch; what is written is there as a whole or not at all."""
     from calibrant._core.checks import progress_bar
-    from calibrant.interop.sources import files_of, reader_of, write_tables
-    from calibrant.interop.streams import require_arrow
+    from calibrant.interop.columns import require_arrow
+    from calibrant.interop.readers import files_of, reader_of
+    from calibrant.interop.tables import write_table
     from calibrant.interop.writing import require_free, whole_folder
 
     if arguments.rows is not None:
         raise ValueError(
             f"--rows must be left out with files that are read in batches; got {arguments.rows!r}. Leave it out."
         )
-    require_arrow("files")
+    require_arrow("reading files in batches")
     files, output = files_of(arguments.file), Path(arguments.output)
     job = _Job(arguments, change)
     options = {"escape_formulas": arguments.escape_formulas}
@@ -202,10 +204,10 @@ def apply_in_batches(arguments: argparse.Namespace, change: Change) -> int:
                     if (reader := job.reader(file)) is None:
                         continue
                     (beside / name).parent.mkdir(parents=True, exist_ok=True)
-                    write_tables(beside / name, job.tables(reader, advance), **options)
+                    write_table(beside / name, job.tables(reader, advance), **options)
         else:
             require_free(output, force=arguments.force, inputs=[arguments.calibrator, arguments.file])
-            write_tables(output, job.tables(reader_of(files[0]), advance), force=arguments.force, **options)
+            write_table(output, job.tables(reader_of(files[0]), advance), force=arguments.force, **options)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
     files_done = "1 file" if job.n_files == 1 else f"{job.n_files} files"
     of = f"{files_done}, " if is_several([arguments.file]) else ""
@@ -231,7 +233,7 @@ class _Job:
 
     def reader(self, file: File) -> Reader | None:
         """Return what reads a file, or None of one that is left out."""
-        from calibrant.interop.sources import reader_of
+        from calibrant.interop.readers import reader_of
 
         try:
             return reader_of(file)
@@ -242,9 +244,10 @@ class _Job:
     def tables(self, reader: Reader, advance: Advance) -> Iterator[FileTable]:
         """Yield the calibrated tables of a file, of one without rows a table without rows."""
         from calibrant._core.threads import ahead
-        from calibrant.interop.arrow_batches import Damaged, said_at
+        from calibrant.interop.arrow_batches import said_at
+        from calibrant.interop.readers import Damaged
 
-        is_begun, is_text = False, reader.file.kind == "csv"
+        is_begun = False
         self.n_files += 1
         for found in ahead(reader.whole(AT_A_TIME), 1):
             if isinstance(found, Damaged):
@@ -253,7 +256,7 @@ class _Job:
             if not len(found.batch):
                 continue
             try:
-                table = self._changed(found, reader.separator, is_text=is_text)
+                table = self._changed(found, reader)
             except (ValueError, TypeError) as error:
                 self._leave_out(said_at(found.place, found.row, error), len(found.batch))
                 continue
@@ -263,7 +266,7 @@ class _Job:
             yield table
         if not is_begun:
             row = one_row(reader, self.arguments)
-            yield self._changed(row, reader.separator, is_text=is_text).sliced(slice(0, 0), 1)
+            yield self._changed(row, reader).sliced(slice(0, 0), 1)
 
     def _leave_out(self, error: Exception, n_rows: int) -> None:
         """Raise the error, or say it and count the rows, as the command asks."""
@@ -272,22 +275,14 @@ class _Job:
         self.left_out = self.left_out[0] + 1, self.left_out[1] + n_rows
         print(f"calibrant: warning: left out: {error}", file=sys.stderr)
 
-    def _changed(self, found: BatchRows, separator: str, *, is_text: bool) -> FileTable:
-        table, self.new = self.change(self._forecast(found, separator, is_text=is_text))
-        return table
-
-    def _forecast(self, found: BatchRows, separator: str, *, is_text: bool) -> ForecastTable:
-        from calibrant.interop.columns import Arrow, FileTable, Text
+    def _changed(self, found: BatchRows, reader: Reader) -> FileTable:
         from calibrant.interop.tables import forecast_in
 
-        schema, decimal = found.batch.schema, "," if separator == ";" else "."
-        pairs = zip(schema, found.batch.columns, strict=True)
-        columns = {f.name: Text(data, decimal=decimal) if is_text else Arrow(data, f) for f, data in pairs}
-        table = FileTable(columns, separator=separator, metadata=schema.metadata or {})
-        of = self.arguments
+        table, of = reader.as_file_table(found.batch), self.arguments
         forecast = forecast_in(
             table, label=of.label, prob=of.prob, logit=of.logit, label_optional=True, where=found.place
         )
         if forecast.guessed and not self.n_rows:
             print(f"{of.file}: reading {', '.join(forecast.guessed)}", file=sys.stderr)
-        return forecast
+        changed, self.new = self.change(forecast)
+        return changed

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from calibrant.assessment.table import Assessment
     from calibrant.calibrators.base import Calibrator
     from calibrant.calibrators.classifier import Method
-    from calibrant.interop.sources import BatchRows, Files, Reader
-    from calibrant.interop.streams import ForecastStream
+    from calibrant.interop.readers import BatchRows, Reader
+    from calibrant.interop.sources import Files, ForecastStream
     from calibrant.interop.tables import ForecastTable
     from calibrant.notions import Notion
 
@@ -337,7 +337,7 @@ def one_row(reader: Reader, arguments: argparse.Namespace) -> BatchRows:
     import pyarrow
 
     from calibrant.interop.columns import FileTable
-    from calibrant.interop.sources import BatchRows as Rows
+    from calibrant.interop.readers import BatchRows as Rows
     from calibrant.interop.tables import choose_columns
 
     schema, of = reader.schema, arguments
@@ -394,9 +394,8 @@ def is_large(file: str) -> bool:
 def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
     from calibrant.interop.arrow_batches import Chosen, Columns
-    from calibrant.interop.columns import FileTable
-    from calibrant.interop.sources import Files
-    from calibrant.interop.streams import ForecastStream, OfColumns, require_arrow
+    from calibrant.interop.columns import FileTable, require_arrow
+    from calibrant.interop.sources import Files, ForecastStream, OfColumns
     from calibrant.interop.tables import choose_columns, select_one
 
     if arguments.rows is not None:
@@ -404,7 +403,7 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
             f"--rows must be left out with files that are read in batches; got {arguments.rows!r}. "
             "Pass --sample N for some of the rows."
         )
-    require_arrow("files")
+    require_arrow("reading files in batches")
     source = Files(list(files), on_error=arguments.on_error)
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     rest = [name for name in source.names if name != arguments.weight]
@@ -433,8 +432,9 @@ def open_stream(arguments: argparse.Namespace, files: Sequence[str]) -> Forecast
 
 def _head(source: Files, columns: Any, where: str) -> ForecastTable:
     """Return the first rows as a table, whose labels tell of what kind they are."""
-    from calibrant.interop.arrow_batches import Damaged, labels_as_read
+    from calibrant.interop.arrow_batches import labels_as_read
     from calibrant.interop.columns import FileTable, Values
+    from calibrant.interop.readers import Damaged
     from calibrant.interop.tables import ForecastTable
 
     wrong: Exception = ValueError(f"{where} must hold at least one row; it has none. Check how it was written.")

@@ -595,7 +595,7 @@ def _csv(tables: dict[str, MonitorTable]) -> str:
     import numpy as np
 
     from calibrant.interop.columns import FileTable, Values
-    from calibrant.interop.writing import write_rows
+    from calibrant.interop.tables import write_rows
 
     columns = [table.columns for table in tables.values()]
     joined = {key: np.concatenate([one[key] for one in columns]) for key in columns[0]}

@@ -23,7 +23,6 @@ from calibrant.binning.isotonic import BoundedIsotonic
 from calibrant.curves import reliability
 from calibrant.metrics.bin_losses import TestName, accepted, require_test, verdicts
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.reading import require_rows
 
 BOUNDED = BoundedIsotonic()
 
@@ -173,7 +172,7 @@ def bin_test_curve(
     BinTestCurve(binary, EqualWidth(n_bins=1), test='binomial', level=0.05, panels=1, bins=1, error=60)
     """
     require_test(test, level)
-    problem = require_rows(as_problem(y_true, y_prob, **data), "a curve of tests of bins")
+    problem = as_problem(y_true, y_prob, all_rows="a curve of tests of bins", **data)
     chosen, cut, level = as_notion(notion, problem), as_binning(binning), float(level)
     problems = list(chosen.split(problem))
     log_odds = reliability.log_odds_of(problems)

@@ -16,7 +16,6 @@ from calibrant.binning import Binning, Bins, as_binning
 from calibrant.binning.bins import shown
 from calibrant.metrics.bin_losses import l1
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.reading import require_rows
 
 ROUNDING = 1e-12
 """What the rates of two bins may differ by and be equal: sums of fractional weights are rounded."""
@@ -167,7 +166,7 @@ def binning_quality(
     >>> binning_quality([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=EqualMass(4))
     BinningQuality(binary, EqualMass(n_bins=4), bins=4, of 1 to 1, criterion=0, within bins=0, violations=1 up to 1)
     """
-    problem = require_rows(as_problem(y_true, y_prob, **data), "the quality of bins")
+    problem = as_problem(y_true, y_prob, all_rows="the quality of bins", **data)
     by, cut = as_notion(notion, problem), as_binning(binning)
     panels = tuple(
         BinningPanel(binary.name or by.name, binary.share, shown(cut(binary), are_counts=problem.weights.are_counts))

@@ -31,7 +31,7 @@ from scipy.special import betaincinv, expit
 from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, grouped
-from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.border import DataOptions, as_problem, refuse_rows
 from calibrant._core.checks import choice, flag, list_of_names, require, together, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Table, frame, under
 from calibrant._core.rows import BinaryProblem, InBatches, IntArray, SimplexProblem, as_simplex
@@ -44,7 +44,6 @@ from calibrant.lenses import Cumulative, end_deviation, largest, residual_of, sp
 from calibrant.notions import Binary, Notion, as_notion, top_labels
 from calibrant.sums import Predictions
 from calibrant.sums.draws import distance_survival
-from calibrant.sums.reading import refuse_rows
 
 # The map of a cumulative calibrator, rank by rank, over the event rates of the sums that it maps
 

@@ -18,7 +18,6 @@ from calibrant._core.checks import left_out, list_of_names, require, some
 from calibrant._core.registry import Entry, find
 from calibrant._core.result import DrawnResult, Picture, frame
 from calibrant._core.rows import BinaryProblem, IntArray, Problem, as_simplex
-from calibrant.sums.reading import require_rows
 
 FIT_FIRST = "Pass one that was fitted, such as MulticlassRecursivePartitioning().fit(y_prob, y_true)"
 
@@ -142,7 +141,7 @@ def partition_path(
     some("metrics", metrics, "metric", hint="Pass ['nll']")
     entries = list({entry.name: entry for entry in (find("metric", word) for word in metrics)}.values())
     left_out("y_pred", data.get("y_pred"), "where whole forecasts are calibrated", hint="Pass y_true and y_prob")
-    problem = require_rows(as_problem(y_true, y_prob, **data), "the path of a partition")
+    problem = as_problem(y_true, y_prob, all_rows="the path of a partition", **data)
     several = isinstance(calibrator, Sequence)
     stages = list(_of_each(calibrator, problem) if several else _staged(calibrator, problem))
     return PartitionPath(

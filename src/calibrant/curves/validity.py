@@ -20,7 +20,6 @@ from calibrant._core.rows import Problem
 from calibrant.binning import Binning, Unique, as_binning
 from calibrant.exceptions import warn
 from calibrant.notions import Notion, as_notion
-from calibrant.sums.reading import require_rows
 
 ROUNDING = 1e-12
 """A gap that exceeds an error by no more than this does not exceed it: gaps are differences of rounded means."""
@@ -168,7 +167,7 @@ def validity_curve(
     """
     if points_per_bin is not None:
         points_per_bin = whole("points_per_bin", points_per_bin, least=2, hint="50 is usual")
-    problem = require_rows(as_problem(y_true, y_prob, **data), "the validity of cells")
+    problem = as_problem(y_true, y_prob, all_rows="the validity of cells", **data)
     chosen, cut = as_notion(notion, problem), as_binning(binning)
     gap, weight = _gaps(problem, chosen, cut)
     order = np.argsort(gap, kind="stable")

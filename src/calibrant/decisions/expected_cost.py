@@ -23,7 +23,6 @@ from calibrant.exceptions import warn
 from calibrant.fit.isotonic import base_rate, drawn_events, event_rates, isotonic_fit, isotonic_fit_of
 from calibrant.notions import Notion
 from calibrant.sums.draws import Rng, as_rng
-from calibrant.sums.reading import require_rows
 
 CostAxis = Literal["probability cost", "cost proportion"]
 AXES = ("probability cost", "cost proportion")
@@ -364,7 +363,7 @@ def calibration_regret(
     n_resamples = checks.resamples(n_resamples, hint="200 is usual")
     generator = as_rng(rng)
     names = shared_names(y_prob=y_prob) if truth is None else shared_names(y_prob=y_prob, truth=truth)
-    problem = require_rows(as_problem(y_true, y_prob, column_names=names, **data), "the regret of decisions")
+    problem = as_problem(y_true, y_prob, column_names=names, all_rows="the regret of decisions", **data)
     costs = "all proportions" if cost_matrix is None else "the matrix"
     if truth is None:
         event = thresholds.event_of(problem, notion)

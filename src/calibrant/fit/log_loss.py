@@ -17,10 +17,11 @@ from scipy.special import expit, xlogy
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray
+from calibrant._core.border import refuse_rows
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray
 from calibrant.exceptions import warn
 from calibrant.fit.minimise import EPS, DensePoint, Minimum, Stop, minimise, projected
-from calibrant.sums.reading import is_unread, refuse_rows
+from calibrant.sums.reading import is_unread
 from calibrant.sums.sums import CellProblem
 
 # Sums over rows, in memory or streamed

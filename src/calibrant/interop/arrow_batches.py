@@ -19,7 +19,8 @@ from calibrant._core.checks import progress_bar
 from calibrant._core.rows import DOUBLE, Problem, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
-from calibrant.interop.columns import FileTable, Text, Values, is_figure
+from calibrant.interop.columns import FileTable, Text, Values, in_python, is_figure
+from calibrant.interop.readers import Damaged
 from calibrant.interop.tables import TRUTH_VALUES, ForecastTable, choose_columns, select_one
 from calibrant.sums.draws import Numbers
 from calibrant.sums.reading import FEW, M, Predictions, Read
@@ -56,6 +57,8 @@ class Piece:
         Labels of text, each once.
     names : tuple of str or None
         Names of the columns.
+    key : ndarray of shape (n,) or None
+        Numbers of the rows among all, where a column has them.
     """
 
     truth: Array
@@ -65,6 +68,7 @@ class Piece:
     row: int
     words: tuple[Any, ...] | None = None
     names: tuple[Any, ...] | None = None
+    key: Numbers | None = None
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -75,6 +79,7 @@ class Piece:
             truth=self.truth[rows],
             columns=tuple(column[rows] for column in self.columns),
             weight=None if self.weight is None else self.weight[rows],
+            key=None if self.key is None else self.key[rows],
             row=self.row + (rows.start or 0),
         )
 
@@ -104,14 +109,6 @@ def said_at(place: str, row: int, error: Exception) -> Exception:
     return kind(text if text.startswith(place) else f"{place}: {text}")
 
 
-@dataclass(frozen=True, eq=False)
-class Damaged:
-    """Rows that could not be read: so many, if that is known, and the error."""
-
-    error: Exception
-    n_rows: int = 0
-
-
 Found = Piece | Damaged
 
 
@@ -136,6 +133,15 @@ class Block:
             yield Block(first, (piece,))
             first += len(piece)
 
+    def numbers_of(self, problem: Problem) -> int | Numbers:
+        """Return the number of the first row of the problem made of it; or of each, with keys or without rows of no weight."""
+        keys = [piece.key for piece in self.pieces if piece.key is not None]
+        first: int | Numbers = _joined(keys) if keys else self.first
+        if problem.size == self.n_rows:
+            return first
+        kept = np.flatnonzero(_joined([np.asarray(piece.weight) for piece in self.pieces]))
+        return first[kept] if isinstance(first, np.ndarray) else first + kept
+
 
 def rows_at_a_time(most: int, n_columns: int | None) -> int:
     """Return how many rows are read together: so many at most, half as many again and again where columns are many."""
@@ -145,10 +151,10 @@ def rows_at_a_time(most: int, n_columns: int | None) -> int:
     return rows
 
 
-def blocks_of(found: Iterable[Found], most: int) -> Iterator[Block]:
-    """Cut pieces into blocks at multiples of a number of rows, counted from the first: however they were cut before."""
+def blocks_of(found: Iterable[Found], most: int, first: int = 0) -> Iterator[Block]:
+    """Cut pieces into blocks at multiples of a number of rows, counted from ``first``: however they were cut before."""
     held: list[Piece] = []
-    first, n, rows = 0, 0, 0
+    n, rows = 0, 0
     for one in found:
         if isinstance(one, Piece):
             rows = rows or rows_at_a_time(most, one.n_columns)
@@ -214,7 +220,7 @@ class Decoding:
         for piece in block.pieces:
             self._require_same(piece)
         weight = _joined([np.asarray(piece.weight) for piece in block.pieces]) if self.schema.has_weight else None
-        is_coded = self.schema.has_words and self.labels is not None
+        is_coded = self.schema.has_words
         weighs = weight is None or weight.dtype.kind not in "biuf" or bool((weight != 0).any())
         event = self.pos_label
         problem = as_problem(
@@ -242,8 +248,6 @@ class Decoding:
         """Return labels, of words the numbers of their classes."""
         if piece.words is None:
             return piece.truth
-        if self.labels is None:
-            return np.array(piece.words)[piece.truth]
         place = np.array([*(self._places.get(self._key(word), -1) for word in piece.words), -1], dtype=np.intp)
         code = place[piece.truth]
         if (code < 0).any():
@@ -286,15 +290,6 @@ class Decoding:
         return table
 
 
-def numbers_of(first: int | Numbers, problem: Problem, pieces: Sequence[Piece]) -> int | Numbers:
-    """Return the number of the first row of a problem; or of each row, where those of weight zero are left out of it."""
-    if problem.size == sum(map(len, pieces)):
-        return first
-    kept = np.flatnonzero(_joined([np.asarray(piece.weight) for piece in pieces]) != 0)
-    found: Numbers = first[kept] if isinstance(first, np.ndarray) else first + kept
-    return found
-
-
 def _joined(parts: Sequence[Array]) -> Array:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -311,11 +306,13 @@ class Columns:
     weight: str | None
     input: Input
     guessed: tuple[str, ...] = ()
+    key: str | None = None
 
     @property
     def names(self) -> list[str]:
-        """All of them."""
-        return [self.label, *self.numbers, *([] if self.weight is None else [self.weight])]
+        """All of them, each once."""
+        others = [name for name in (self.weight, self.key) if name is not None]
+        return list(dict.fromkeys([self.label, *self.numbers, *others]))
 
 
 def labels_as_read(piece: Piece, *, is_parsed: bool) -> Array:
@@ -326,14 +323,6 @@ def labels_as_read(piece: Piece, *, is_parsed: bool) -> Array:
     return words[piece.truth[piece.truth >= 0]]
 
 
-def in_python(message: str) -> str:
-    """Return a message to users of the command line in the words of the function."""
-    message = message.replace("--prob or --logit", "prob=")
-    for word in ("label", "prob", "logit", "weight"):
-        message = message.replace(f"--{word}", "prob=" if word == "logit" else f"{word}=")
-    return message.replace("--classes A,B,...", "labels=")
-
-
 def piece_of(batch: Any, columns: Columns, place: str, row: int) -> Piece:
     """Return the rows of a record batch that holds the columns chosen; numbers without gaps are not copied."""
     truth, words = _labels(batch.column(columns.label))
@@ -342,7 +331,18 @@ def piece_of(batch: Any, columns: Columns, place: str, row: int) -> Piece:
     if len(numbers) == 1 and numbers[0].ndim == 2:
         names = tuple(f"{names[0]}_{k}" for k in range(numbers[0].shape[1]))
     weight = None if columns.weight is None else _numbers(batch.column(columns.weight), columns.weight)
-    return Piece(truth, numbers, weight, place, row, words, names)
+    key = None if columns.key is None else _whole_numbers(batch.column(columns.key))
+    return Piece(truth, numbers, weight, place, row, words, names, key)
+
+
+def _whole_numbers(key: Any) -> Numbers:
+    found = key.to_numpy(zero_copy_only=False)  # of a column with gaps they are floats
+    if found.dtype.kind not in "iu":
+        raise TypeError(
+            f"row_key must name a column of whole numbers; got {found.dtype}. Number the rows: 0, 1, and so on."
+        )
+    whole: Numbers = found.astype(np.int64)
+    return whole
 
 
 def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
@@ -434,7 +434,7 @@ class Chosen:
                 "Name the columns with prob=."
             )
         assert found.label_column is not None
-        return Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed)
+        return Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed, self.row_key)
 
     def require_no_columns(self, what: str) -> None:
         """Refuse names of columns, of what has none."""
@@ -613,7 +613,7 @@ class Streamed(Predictions):
             if self._chosen.on_error == "raise":
                 raise
             return list(chain.from_iterable(found)), sum(pieces), sum(rows)
-        return [] if problem is None else [(problem, numbers_of(block.first, problem, block.pieces))], 0, 0
+        return [] if problem is None else [(problem, block.numbers_of(problem))], 0, 0
 
     def _blocks(self) -> Iterator[Block]:
         return ahead(blocks_of(self._pieces(), self._chosen.batch_rows), AHEAD)
@@ -680,10 +680,10 @@ class Batches(Streamed):
         )
 
 
-def pieces_of(pairs: Iterable[Pair]) -> Iterator[Found]:
+def pieces_of(pairs: Iterable[Pair], where: str | None = None) -> Iterator[Found]:
     """Turn pairs into pieces; a batch without rows is none."""
     for number, pair in enumerate(pairs):
-        place = f"batch {number}"
+        place = where or f"batch {number}"
         if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
             got = (
                 f"{type(pair).__name__} of length {len(pair)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -39,9 +38,31 @@ def is_figure(cell: str) -> bool:
     return FIGURE.fullmatch(stripped) is not None and re.match(CODE, stripped) is None
 
 
+def no_number(cell: Any, column: str, *, where: str, row: int) -> TypeError:
+    """Return the error of a column of numbers with a cell that is none."""
+    cure = "Correct the column, or choose others with --prob or --logit."
+    if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", cell):
+        cure = "Write decimals with a point, or separate the columns by semicolons."
+    return TypeError(f"{where} must hold numbers in the column {column!r}; got {cell!r} in row {row}. {cure}")
+
+
+def in_python(message: str) -> str:
+    """Return a message to users of the command line in the words of the function."""
+    message = message.replace("--prob or --logit", "prob=")
+    for word in ("label", "prob", "logit", "weight"):
+        message = message.replace(f"--{word}", "prob=" if word == "logit" else f"{word}=")
+    return message.replace("--classes A,B,...", "labels=")
+
+
 def has_arrow() -> bool:
     """Whether pyarrow is installed."""
     return find_spec("pyarrow") is not None
+
+
+def require_arrow(doing: str) -> None:
+    """Refuse what only pyarrow can do where it is not installed."""
+    if not has_arrow():
+        raise ImportError(f"{doing} needs pyarrow; it is not installed. pip install 'calibrant[table]'")
 
 
 def first_line(error: BaseException) -> str:
@@ -258,12 +279,8 @@ Column = Values | Arrow
 # The arrays of an NPZ file: looked at when the file is opened, decompressed only where their numbers are asked for
 
 
-MOST_DEFLATED = 1032
-"""Bytes that a byte of a deflated file stands for at most."""
-
-
 def read_npz(path: Path) -> FileTable:
-    """Return the arrays in a file, by name: their heads are read and compared with their sizes.
+    """Return the arrays in a file, by name, of which the heads are read.
 
     What is no array (it does not end in .npy) is left alone, and what holds Python objects is not read.
     """
@@ -281,19 +298,11 @@ def read_npz(path: Path) -> FileTable:
 
 
 def _head(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool]:
-    """Return what the head of an array declares: its shape, which the size must bear out, and whether it holds objects."""
+    """Return what the head of an array declares: its shape, and whether it holds objects."""
     with archive.open(info) as stream:
         version = np.lib.format.read_magic(stream)
         read_head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read_head(stream)
-        size, count = info.file_size - stream.tell(), math.prod(shape)
-    packed = info.compress_size * (MOST_DEFLATED if info.compress_type == zipfile.ZIP_DEFLATED else 1)
-    known = info.compress_type in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
-    fits = count <= size if dtype.hasobject else count * dtype.itemsize == size  # a pickled object has a byte at least
-    if not dtype.itemsize or not fits or (known and packed < info.file_size):
-        raise ValueError(
-            f"the array {info.filename!r} declares a shape, {shape} of {dtype}, that its size does not bear out"
-        )
     return tuple(shape), dtype.hasobject
 
 

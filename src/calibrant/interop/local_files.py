@@ -23,6 +23,21 @@ FORMATS = {
 }
 """Formats of tables, by the endings of their files."""
 
+ARRAYS = (".npy", ".pt", ".pth")
+"""Endings of files of arrays without names: to rename them is of no use."""
+
+OF_ONE_ARRAY = "Read it in Python and write np.savez('forecast.npz', label=y, logits=z), or P=... of probabilities."
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format that a file's ending stands for."""
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        hint = OF_ONE_ARRAY if ending in ARRAYS else "Rename or convert it."
+        raise ValueError(f"a table must end in {', '.join(FORMATS)}; got {Path(path).name!r}. {hint}")
+    return FORMATS[ending]
+
+
 PATTERN = re.compile(r"[*?\[]")
 """A letter that makes an address a pattern, unless what it names is there as it is written."""
 

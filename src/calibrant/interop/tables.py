@@ -5,16 +5,18 @@ NPZ needs NumPy alone, and so does writing CSV; the rest needs pyarrow, of the e
 
 from __future__ import annotations
 
+import csv
 import fnmatch
 import io
 import os
 import re
 import warnings
 import zipfile
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -22,24 +24,21 @@ import numpy.typing as npt
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels
 from calibrant.exceptions import CalibrationWarning
-from calibrant.interop.columns import Array, Arrow, Column, FileTable, Text, Values, first_line, is_figure, read_npz
-from calibrant.interop.local_files import FORMATS
-from calibrant.interop.writing import read_csv, require_arrow, whole_file, write_rows
-
-ARRAYS = (".npy", ".pt", ".pth")
-"""Endings of files of arrays without names: to rename them is of no use."""
-
-OF_ONE_ARRAY = "Read it in Python and write np.savez('forecast.npz', label=y, logits=z), or P=... of probabilities."
-
-
-def format_of(path: str | os.PathLike[str]) -> str:
-    """Return the format that a file's ending stands for."""
-    ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
-        hint = OF_ONE_ARRAY if ending in ARRAYS else "Rename or convert it."
-        raise ValueError(f"a table must end in {', '.join(FORMATS)}; got {Path(path).name!r}. {hint}")
-    return FORMATS[ending]
-
+from calibrant.interop.columns import (
+    Array,
+    Column,
+    FileTable,
+    Text,
+    Values,
+    first_line,
+    is_figure,
+    no_number,
+    read_npz,
+    require_arrow,
+)
+from calibrant.interop.local_files import format_of
+from calibrant.interop.readers import read_whole, readable
+from calibrant.interop.writing import whole_file
 
 # Reading
 
@@ -54,33 +53,14 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> F
     kind = format_of(source)
     if source.stat().st_size == 0:
         raise ValueError(f"{source} must hold a table; it is empty. Check how it was written.")
-    try:
-        table = {"csv": read_csv, "npz": read_npz, "parquet": _read_arrow, "feather": _read_arrow}[kind](source)
-    except ImportError:
-        raise
-    except Exception as error:
-        raise ValueError(
-            f"{source} must be a readable {kind} file; it is not: {first_line(error)}. Was it cut or damaged?"
-        ) from error
+    if kind == "npz":
+        with readable(str(source), kind):
+            table = read_npz(source)
+    else:
+        table = read_whole(source)
     if not may_be_empty and not any(map(len, table.columns.values())):
         raise ValueError(f"{source} must hold at least one row; it has none. Check how it was written.")
     return table
-
-
-def _read_arrow(path: Path) -> FileTable:
-    require_arrow("reading", path)
-    import pyarrow.feather
-    import pyarrow.parquet
-
-    if format_of(path) == "parquet":
-        with pyarrow.parquet.ParquetFile(path) as file:
-            found = file.read()
-    else:
-        found = pyarrow.feather.read_table(path)
-    if len(set(found.column_names)) < len(found.column_names):
-        raise ValueError("it has a column name more than once")
-    columns = {field.name: Arrow(column, field) for field, column in zip(found.schema, found.columns, strict=True)}
-    return FileTable(columns, metadata=found.schema.metadata or {})
 
 
 # Writing
@@ -96,30 +76,61 @@ def require_csv(path: str | os.PathLike[str]) -> None:
 
 def write_table(
     path: str | os.PathLike[str],
-    table: FileTable | Mapping[str, Array],
+    table: Mapping[str, Array] | Iterator[FileTable],
     *,
     force: bool = False,
     escape_formulas: bool = False,
 ) -> None:
-    """Write columns to a file, whole or not at all; of a CSV file no cell is a formula, if that is asked for."""
-    kind = format_of(path)
-    whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
+    """Write columns, or tables one after the other, to a file that is there as a whole or not at all.
+
+    Tables have the types of the first. Of a CSV file no cell is a formula, if that is asked for.
+    """
+    kind, is_whole = format_of(path), isinstance(table, Mapping)
     if escape_formulas:
         require_csv(path)
-    whole = whole.without(_left_out(whole, kind, Path(path).name))
-    write = {"csv": _write_csv, "npz": _write_npz, "parquet": _write_arrow, "feather": _write_arrow}[kind]
-    with whole_file(path, force=force) as beside:
-        try:
-            write(beside, whole.escaped() if escape_formulas else whole, kind)
-        except (OSError, ImportError):
-            raise
-        except Exception as error:  # pyarrow has errors of its own, also for a full disk
-            if (end := _ending_behind(error)) is not None:
-                raise end from None
-            raise ValueError(
-                f"the table must be writable as {kind}; {path} could not be: {first_line(error)}. "
-                "Make room, drop the column, or choose another format."
-            ) from error
+    if isinstance(table, Mapping):
+        whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
+        tables = iter([whole.without(_left_out(whole, kind, Path(path).name))])
+    elif kind == "npz":
+        raise ValueError(
+            f"the output must be Parquet, Feather or CSV where rows are read in batches; got {path}. Rename it."
+        )
+    else:
+        tables = table
+    with whole_file(path, force=force) as beside, ExitStack() as opened:
+        writer: Any = None
+        schema: Any = None
+        for one in tables:
+            try:
+                some = one.escaped() if escape_formulas else one
+                if kind == "npz":
+                    _write_npz(beside, some)
+                elif kind == "csv":
+                    names = writer is None
+                    writer = writer or opened.enter_context(beside.open("w", newline="", encoding="utf-8"))
+                    write_rows(writer, some, names=names)
+                else:
+                    arrow = arrow_of(some, path, keep_codes=is_whole)
+                    schema = schema or arrow.schema
+                    writer = writer or opened.enter_context(_arrow_writer(beside, kind, schema))
+                    writer.write_table(arrow.cast(schema))
+            except (OSError, ImportError):
+                raise
+            except Exception as error:  # pyarrow has errors of its own, also for a full disk
+                if (end := _ending_behind(error)) is not None:
+                    raise end from None
+                raise ValueError(
+                    f"the table must be writable as {kind}; {path} could not be: {first_line(error)}. "
+                    "Make room, drop the column, or choose another format."
+                ) from error
+
+
+def _arrow_writer(path: Path, kind: str, schema: Any) -> Any:
+    from pyarrow import ipc, parquet
+
+    if kind == "parquet":
+        return parquet.ParquetWriter(path, schema)
+    return ipc.new_file(str(path), schema, options=ipc.IpcWriteOptions(compression="lz4"))
 
 
 def _left_out(table: FileTable, kind: str, file: str) -> Set[str]:
@@ -149,7 +160,7 @@ def _ending_behind(error: BaseException) -> BaseException | None:
     return None if isinstance(error, Exception) else error
 
 
-def _write_npz(path: Path, table: FileTable, kind: str) -> None:
+def _write_npz(path: Path, table: FileTable) -> None:
     arrays: dict[str, Any] = {name: np.asarray(table[name]) for name in table}
     if mixed := [name for name, array in arrays.items() if array.dtype == object]:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
@@ -162,30 +173,33 @@ def _write_npz(path: Path, table: FileTable, kind: str) -> None:
     path.write_bytes(packed.getbuffer())
 
 
-def _write_csv(path: Path, table: FileTable, kind: str) -> None:
-    with path.open("w", newline="", encoding="utf-8") as target:
-        write_rows(target, table, names=True)
+def write_rows(target: TextIO, table: FileTable, *, names: bool) -> None:
+    """Write the rows of a table as lines of CSV, with the names before them or without."""
+    writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
+    if names:
+        writer.writerow(table)
+    writer.writerows(zip(*table.each(lambda column: column.cells()).values(), strict=True))
 
 
-def _write_arrow(path: Path, table: FileTable, kind: str) -> None:
-    require_arrow("writing", path)
-    import pyarrow.feather
-    import pyarrow.parquet
+def arrow_of(table: FileTable, path: str | os.PathLike[str], *, keep_codes: bool) -> Any:
+    """Return columns as a table of pyarrow, with what is said of them in their file.
 
-    arrow = arrow_of(table)
-    _ = pyarrow.parquet.write_table(arrow, path) if kind == "parquet" else pyarrow.feather.write_feather(arrow, path)
-
-
-def arrow_of(table: FileTable) -> Any:
-    """Return columns as a table of pyarrow, with what is said of them in their file."""
+    Without ``keep_codes`` words stand in place of their codes: in a file of batches each has its own.
+    """
+    require_arrow(f"writing {Path(path).suffix.lstrip('.')}")
     import pyarrow
+    from pyarrow import types
 
     arrays = table.each(lambda column: column.arrow())
     fields = [
         pyarrow.field(name, array.type) if column.field is None else column.field
         for (name, column), array in zip(table.columns.items(), arrays.values(), strict=True)
     ]
-    return pyarrow.table(list(arrays.values()), schema=pyarrow.schema(fields, metadata=dict(table.metadata) or None))
+    found = pyarrow.table(list(arrays.values()), schema=pyarrow.schema(fields, metadata=dict(table.metadata) or None))
+    if keep_codes:
+        return found
+    plain = [one.with_type(one.type.value_type) if types.is_dictionary(one.type) else one for one in found.schema]
+    return found.cast(pyarrow.schema(plain, metadata=found.schema.metadata))
 
 
 # A forecast in a file: which of its columns are the labels and the probabilities
@@ -339,14 +353,6 @@ def choose_columns(
         chosen, input = _guess_forecast([name for name in rest if whole.axes(name) in (1, 2)], where=where)
         guessed.append(f"{input} {_span(chosen)}")
     return ForecastTable(whole, label_column, chosen, input, tuple(guessed), where)
-
-
-def no_number(cell: Any, column: str, *, where: str, row: int) -> TypeError:
-    """Return the error of a column of numbers with a cell that is none."""
-    cure = "Correct the column, or choose others with --prob or --logit."
-    if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", cell):
-        cure = "Write decimals with a point, or separate the columns by semicolons."
-    return TypeError(f"{where} must hold numbers in the column {column!r}; got {cell!r} in row {row}. {cure}")
 
 
 def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:

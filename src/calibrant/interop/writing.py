@@ -2,133 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from shutil import rmtree
-from threading import Lock
-from typing import TextIO
 
-from calibrant.interop.columns import FileTable, Text, has_arrow
 from calibrant.interop.local_files import STREAMED, fits, local_files, local_path, split
-
-# CSV files, read by pyarrow and written by Python
-
-
-SEPARATORS = (",", ";", "\t")
-"""Of a CSV file: the one that parts its first line into most names, of those that part the next one into as many cells."""
-
-MOST_IN_BLOCK = 1 << 26
-"""Bytes that are parsed at once: no row may have more."""
-
-CSV_LIMIT = Lock()
-"""Held while the limit of Python's csv, which is one for all threads, is another."""
-
-
-def read_csv(path: Path) -> FileTable:
-    """Read a file as columns of text by the names in its first line; numbers are parsed where they are asked for."""
-    require_arrow("reading", path)
-    import pyarrow
-    from pyarrow import csv as arrow_csv
-
-    size = path.stat().st_size
-    try:
-        separator, names, n_lines = head_of(lambda: path.open(newline="", encoding="utf-8-sig"), size)
-    except UnicodeDecodeError as error:
-        raise ValueError("its text is not UTF-8; save it as UTF-8") from error
-    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise ValueError(f"its first line has the name {twice[0]!r} more than once")
-    with path.open("rb") as file:
-        quotes = sum(block.count(b'"') for block in iter(lambda: file.read(1 << 20), b""))
-    if quotes % 2:
-        require_closed_quotes(path, separator)
-    try:
-        table = arrow_csv.read_csv(
-            path,
-            read_options=arrow_csv.ReadOptions(
-                column_names=names, skip_rows=n_lines, block_size=min(size + 1, MOST_IN_BLOCK)
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=separator,
-                newlines_in_values=quotes > 0,  # without, it is twice as fast
-                ignore_empty_lines=len(names) != 1,  # of one column an empty line is a missing cell
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pyarrow.string()), strings_can_be_null=False
-            ),
-        )
-    except pyarrow.ArrowInvalid as error:
-        if "Empty CSV file" not in str(error):
-            raise
-        return FileTable.of_names(names)
-    if names and len(table) and "\n" in table[names[-1]][-1].as_py():
-        require_closed_quotes(path, separator)  # also where another quote, inside a cell, makes their number even
-    decimal = "," if separator == ";" else "."
-    return FileTable({name: Text(table[name], decimal=decimal) for name in names}, separator=separator)
-
-
-def require_arrow(job: str, path: Path) -> None:
-    """Refuse a file that only pyarrow reads or writes where it is not installed."""
-    if not has_arrow():
-        raise ImportError(
-            f"{job} {path.suffix.lstrip('.')} needs pyarrow; it is not installed. pip install 'calibrant[table]'"
-        )
-
-
-def head_of(opened: Callable[[], TextIO], size: int) -> tuple[str, list[str], int]:
-    """Return the separator of a CSV file of so many bytes, the names of its columns, and the lines up to them."""
-    found: dict[tuple[bool, int], tuple[str, list[str], int]] = {}
-    for separator in SEPARATORS:
-        with _cells_of(size), opened() as lines:
-            reader = csv.reader(lines, delimiter=separator)
-            names = next(filter(None, reader), [])
-            n_lines, cells = reader.line_num, next(filter(None, reader), [])
-        found.setdefault(
-            (1 < len(names) == len(cells), len(names)), (separator, names, n_lines)
-        )  # of equal ones the first
-    return found[max(found)]
-
-
-def require_closed_quotes(path: Path, separator: str) -> None:
-    """Refuse a cell that begins with a quote and has no end: it holds all the rest of the file.
-
-    Quotes inside a cell that begins otherwise are characters as any: 5" pipe.
-    """
-    with _cells_of(path.stat().st_size), path.open(newline="", encoding="utf-8-sig") as lines:
-        reader, n_lines = csv.reader(lines, delimiter=separator, strict=True), 0
-        while True:
-            try:
-                if next(reader, ...) is ...:
-                    return
-            except csv.Error as error:  # a cell that goes on behind its quotes is one all the same: "a" b
-                if "end of data" in str(error) or reader.line_num > n_lines + 1:
-                    must = f"line {n_lines + 1} has a quote at the start of a cell that is never closed"
-                    raise ValueError(must) from error
-            n_lines = reader.line_num
-
-
-@contextmanager
-def _cells_of(size: int) -> Iterator[None]:
-    """Let Python's csv read cells of so many characters."""
-    with CSV_LIMIT:
-        before = csv.field_size_limit(max(csv.field_size_limit(), min(size, 2**31 - 1)))
-        try:
-            yield
-        finally:
-            csv.field_size_limit(before)
-
-
-def write_rows(target: TextIO, table: FileTable, *, names: bool) -> None:
-    """Write the rows of a table as lines of CSV, with the names before them or without."""
-    writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
-    if names:
-        writer.writerow(table)
-    writer.writerows(zip(*table.each(lambda column: column.cells()).values(), strict=True))
-
 
 LONGEST = 40
 """Characters of a file's name that stand in the name of what is written beside it: names have a limit."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.special import betaincinv, ndtri
 
 from calibrant._core.arrays import CLIP, FloatArray
-from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights
+from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights, refuse_rows
 from calibrant._core.checks import (
     EventScore,
     as_event_score,
@@ -48,7 +48,6 @@ from calibrant.metrics.kinds import Impossible, LogLoss, Own, YProb, YTrue, warn
 from calibrant.metrics.scores import squared_losses
 from calibrant.notions import NotionLike, as_notion, single_problem
 from calibrant.sums import RowScore
-from calibrant.sums.reading import refuse_rows, require_rows
 from calibrant.sums.sums import CellProblem
 
 # CORP of cells in place of scores: the terms, and between which limits those of the rows lie
@@ -745,7 +744,7 @@ def murphy_decomposition(
     (0.05125, 0.25, 0.01625)
     """
     chosen = as_binning(binning)
-    problem = require_rows(as_problem(y_true, y_prob, **data), "Murphy's decomposition")
+    problem = as_problem(y_true, y_prob, all_rows="Murphy's decomposition", **data)
 
     def terms_of(part: BinaryProblem) -> tuple[float, ...]:
         return _murphy_terms(part, chosen)

@@ -466,7 +466,7 @@ def _placed(problem: SimplexProblem, notion: Notion, problems: Sequence[BinnedPr
     start = 0
     for part, one in zip(notion.parts(prob), problems, strict=True):
         if one.bins.count.any():
-            score = part.scores_of(problem.forecast).astype(np.float64, copy=False)
+            score = part.scores(problem.forecast.as_given).astype(np.float64, copy=False)
             part.put(of, start + one.bins.index(score))
             start += one.bins.count.size
     return of

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import CLIP, FloatArray, log_cost
-from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.border import DataOptions, as_problem, refuse_rows
 from calibrant._core.checks import number, refuse, require
 from calibrant._core.registry import Entry, Kind, entries, find, named, register
 from calibrant._core.rows import (
@@ -45,7 +45,7 @@ from calibrant.metrics.noise import (
 from calibrant.notions import Notion, NotionLike, as_notion
 from calibrant.sums import Plan, Predictions, RowScore, Sums, scan
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of, require_drawable
-from calibrant.sums.reading import Unread, is_unread, refuse_rows
+from calibrant.sums.reading import Unread, is_unread
 from calibrant.sums.sums import distinct, fine_pair
 
 # Log loss, and the events that a forecast called impossible and that occurred all the same

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.border import DataOptions, as_problem, refuse_rows
 from calibrant._core.checks import require
 from calibrant._core.result import Record, Result, Table
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, mean_of
@@ -23,7 +23,6 @@ from calibrant.fit.isotonic import isotonic_fit_of
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Own, YProb, YTrue
 from calibrant.notions import Binary, Notion, NotionLike, as_notion
-from calibrant.sums.reading import refuse_rows, require_rows
 from calibrant.sums.sums import CellProblem
 
 # Events and non-events in the order of their scores: what the points of a ROC curve and the areas are made of
@@ -234,7 +233,7 @@ def roc_convex_hull(
     >>> hull.tpr.tolist()
     [0.0, 0.5, 1.0, 1.0]
     """
-    problem = require_rows(as_problem(y_true, y_prob, **data), "the hull of a ROC curve")
+    problem = as_problem(y_true, y_prob, all_rows="the hull of a ROC curve", **data)
     words = _of_one_problem(notion, problem)
     (binary,) = words.split(problem)
     warn_of_one_kind([binary], "the hull of a ROC curve")
@@ -673,7 +672,7 @@ def hand_till_score(y_true: npt.ArrayLike, y_prob: YProb = None, **data: Unpack[
     >>> round(hand_till_score([0, 1, 2, 1], P), 3)
     0.75
     """
-    return between_classes(require_rows(as_problem(y_true, y_prob, **data), "the mean over pairs of classes")).value
+    return between_classes(as_problem(y_true, y_prob, all_rows="the mean over pairs of classes", **data)).value
 
 
 def _value(

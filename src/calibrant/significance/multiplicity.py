@@ -19,7 +19,6 @@ from calibrant._core.rows import BinaryProblem, BoolArray, Problem
 from calibrant.metrics.kinds import YProb
 from calibrant.notions import NotionLike, as_notion
 from calibrant.significance.result import TestResult
-from calibrant.sums.reading import require_rows
 
 Test = Callable[..., TestResult]
 Method = Literal["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"]
@@ -153,7 +152,7 @@ def by_class(
     10
     """
     _require(test, method)
-    problem = require_rows(as_problem(y_true, y_prob, **data), "a test of each class")
+    problem = as_problem(y_true, y_prob, all_rows="a test of each class", **data)
     parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
     results = [_of_event(_result(test, part.outcome, part.score, **part.weights.keyword), part.name) for part in parts]
     return _adjusted([part.name for part in parts], results, method)
@@ -231,7 +230,7 @@ def by_group(
     """
     _require(test, method)
     group = as_labels(groups, "groups")
-    problem = require_rows(as_problem(y_true, y_prob, **data), "a test of each group")
+    problem = as_problem(y_true, y_prob, all_rows="a test of each group", **data)
     weight = data.get("sample_weight")
     if weight is not None and len(group) == len(np.asarray(weight)):
         group = group[np.asarray(weight) > 0]

