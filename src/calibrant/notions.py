@@ -151,7 +151,7 @@ class Notion(ABC):
             After the last one, if the shares do not sum to one, as where `parts_a_row` is forgotten.
         """
         known = problem.summed_parts(self)
-        return self._split(problem) if known is None else iter(known)
+        yield from self._split(problem) if known is None else known
 
     def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield the binary problem of each part, with its share of the weight."""
