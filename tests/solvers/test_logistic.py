@@ -93,7 +93,7 @@ def test_columns_that_say_nothing_new_have_coefficient_zero():
 
 
 def test_without_any_column_left_the_intercept_is_the_log_odds_of_the_rate():
-    fit = fit_logistic((np.full((1, 4), 0.3), np.ones(4), np.array([1.0, 0.0, 0.0, 0.0])))
+    fit = fit_logistic((np.array([[0.3, np.nextafter(0.3, 1), 0.3, 0.3]]), np.ones(4), np.array([1.0, 0.0, 0.0, 0.0])))
     assert (fit.rank, fit.coef.tolist()) == (1, [0.0])
     assert fit.intercept == pytest.approx(-np.log(3))
 
