@@ -462,7 +462,7 @@ def test_streamed_rows_get_the_default_of_a_sample(run, monkeypatch):
     assert Path("few.json").read_text() == Path("whole.json").read_text()
     assert "fitted temperature on 1200 rows: " in run("fit", "folder", "--method", "temperature", "-o", "t.json")[1]
     monkeypatch.setattr("calibrant.cli.fit.FEWEST_SAMPLED", 500)
-    monkeypatch.setattr("calibrant.calibrators.evidence.MANY_NUMBERS", 500)
+    monkeypatch.setattr("calibrant.cli.fit.MANY_NUMBERS", 500)
     said = run("fit", "folder", "-o", "sample.json")[1]
     assert said.startswith(
         "fitted evidence-scaling --safe (the default; --method NAME takes another) on 500 of 1200 rows, drawn at random: "

@@ -229,12 +229,10 @@ def test_a_name_that_the_output_cannot_show_is_no_error(folder, monkeypatch):
 
 
 def test_too_little_memory_is_told_with_what_to_do(refused, monkeypatch):
-    from calibrant.assessment import table as assessment
-
     def full(*_, **__):
         raise MemoryError("Unable to allocate 3.73 GiB")
 
-    monkeypatch.setattr(assessment, "assess", full)
+    monkeypatch.setattr("calibrant.cli.inputs.assess", full)
     told = refused("assess", "good.csv")
     assert "that of good.csv does not: Unable to allocate 3.73 GiB. Pass a smaller --bins or --resamples" in told
 

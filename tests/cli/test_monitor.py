@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -48,6 +49,10 @@ def save(path, day, rows=slice(None)):
     country = np.array(["A", "B"] * n)[:n]
     columns = {"y": Y[day, rows], "p": P[day, rows], "day": np.full(n, str(AT[day])), "country": country}
     write_table(path, columns, force=True)
+
+
+def watch(path="state.json"):
+    return Watch(SimpleNamespace(state=path))
 
 
 def test_files_of_a_folder_are_windows_in_the_order_of_their_numbers(run):
@@ -270,7 +275,7 @@ def test_of_two_writers_of_a_state_one_is_refused(run, monkeypatch):
         assert code == 2
         assert "another run wrote state.json. Nothing was written; run again" in error
         assert sorted(map(str, Path().glob(".*"))) == []
-        held = Watch("state.json")
+        held = watch()
         assert [Path(place).name for place, _ in held.known.values()] == [
             Path(file).name for file in (*first, files[1])
         ]
@@ -404,7 +409,7 @@ def test_a_state_with_one_digit_changed_anywhere_is_refused(run):
         with pytest.raises(
             ValueError, match=r"--state must be a file that `calibrant monitor` wrote; state\.json is not"
         ):
-            Watch("state.json")
+            watch()
     assert len(numbers) > 1000
     Path("state.json").write_text(text)
     assert run("days", "--state", "state.json")[0] == 0
@@ -447,7 +452,7 @@ def test_the_documented_command_runs_every_night_and_fails_on_that_of_an_alarm(r
 
 
 def held(path="state.json"):
-    return Watch(path).monitors[""]
+    return watch(path).monitors[""]
 
 
 def test_an_alarm_that_a_run_without_the_gate_found_is_new_to_the_gate(run):
