@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import pairwise
 from operator import add
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -170,111 +170,30 @@ class MonitorTable(DrawnResult):
 
     def __str__(self) -> str:
         """Return the table as text, with the alarms below it."""
-        head = (
-            "window",
-            "rows",
-            "gap",
-            "ECE",
-            f"{1 - self.level:.0%} interval",
-            "noise",
-            "log loss",
-            "evidence",
-            "of drift",
-        )
-        body = [self._line(number) for number in range(len(self.window))]
-        widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in (head, *body)
-        ]
-        lines.insert(1, "  ".join("-" * w for w in widths))
+        head = f"window rows gap ECE {1 - self.level:.0%}_interval noise log_loss evidence of_drift".split()
+        lines = [[word.replace("_", " ") for word in head]]
+        for k, name in enumerate(self.window):
+            gap = "" if np.isnan(self.gap[k]) else f"{self.gap[k]:+.4f}"
+            drift = "" if np.isnan(self.drift_evidence[k]) else f"{self.drift_evidence[k]:.3g}"
+            interval = f"[{self.ece_lower[k]:.4f}, {self.ece_upper[k]:.4f}]"
+            figures = [f"{self.noise_floor[k]:.4f}", f"{self.log_loss[k]:.4f}", f"{self.evidence[k]:.3g}", drift]
+            shown = f"{name} (reference)" if self.is_reference[k] else name
+            lines.append([shown, f"{self.rows[k]}", gap, f"{self.ece[k]:.4f}", interval, *figures])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        lines.insert(1, ["-" * width for width in widths])
+        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         said = [f"alarm: {alarm}" for alarm in self.alarms] or [f"no alarm; it takes evidence of {1 / self.alpha:.3g}"]
-        return "\n".join([*lines, *said])
-
-    def _line(self, k: int) -> tuple[str, ...]:
-        return (
-            f"{self.window[k]} (reference)" if self.is_reference[k] else self.window[k],
-            f"{self.rows[k]}",
-            "" if np.isnan(self.gap[k]) else f"{self.gap[k]:+.4f}",
-            f"{self.ece[k]:.4f}",
-            f"[{self.ece_lower[k]:.4f}, {self.ece_upper[k]:.4f}]",
-            f"{self.noise_floor[k]:.4f}",
-            f"{self.log_loss[k]:.4f}",
-            f"{self.evidence[k]:.3g}",
-            "" if np.isnan(self.drift_evidence[k]) else f"{self.drift_evidence[k]:.3g}",
-        )
+        return "\n".join([*text, *said])
 
 
-# A look at windows in their order: figures, evidence and alarms
-
-
-@dataclass(frozen=True, eq=False)
-class Look:
-    """A look at windows.
-
-    Attributes
-    ----------
-    names : tuple of str
-        What the windows are called.
-    windows : tuple of Sums
-        Their sums, in their order.
-    first : int
-        How many of the first windows are the reference.
-    given : Sums or None
-        A reference that is not among the windows.
-    alpha : float
-        False-alarm rate of each test.
-    """
+class Look(NamedTuple):
+    """Windows in their order: names, sums, how many are the reference, and the tests of them, None where there is none."""
 
     names: tuple[str, ...]
     windows: tuple[Sums, ...]
     first: int
-    given: Sums | None
-    alpha: float
-
-    @cached_property
-    def calibration(self) -> Sequential | None:
-        """The test of calibration; None without windows."""
-        return Sequential.of(self.windows) if self.windows else None
-
-    @cached_property
-    def drift(self) -> Sequential | None:
-        """The test of drift; None without a reference, or without windows beside it."""
-        reference = reduce(add, self.windows[: self.first]) if self.first else self.given
-        later = self.windows[self.first :]
-        return Sequential.of(later, reference) if later and reference is not None else None
-
-    @cached_property
-    def alarms(self) -> tuple[Alarm, ...]:
-        """The first alarm of each test, in the order of their windows."""
-        found = []
-        for test, seen, skipped in ((CALIBRATION, self.calibration, 0), (DRIFT, self.drift, self.first)):
-            at = None if seen is None else seen.first(self.alpha)
-            if seen is not None and at is not None:
-                evidence = float(_evidence(seen.path[at : at + 1])[0])
-                alarm = Alarm(test, self.names[at + skipped], evidence, self.alpha, seen.where(at))
-                found.append((at + skipped, alarm))
-        return tuple(alarm for _, alarm in sorted(found, key=lambda pair: pair[0]))
-
-    def table(self, alarms: tuple[Alarm, ...], level: float, n_resamples: int) -> MonitorTable:
-        """Return figures of each window, and the evidence after it."""
-        n = len(self.windows)
-        figures = [figures_of(sums, level, n_resamples) for sums in self.windows]
-        columns = {name: np.array([one[name] for one in figures]) for name in figures[0]}
-        by_test = []
-        for seen in (self.calibration, self.drift):
-            path = np.empty(0) if seen is None else _evidence(seen.path)
-            by_test.append(np.concatenate([np.full(n - path.size, np.nan), path]))
-        return MonitorTable(
-            window=self.names,
-            is_reference=np.arange(n) < self.first,
-            evidence=by_test[0],
-            drift_evidence=by_test[1],
-            alarms=alarms,
-            notion=self.windows[0].plan.cells[0][0].name,
-            alpha=self.alpha,
-            level=level,
-            **columns,
-        )
+    calibration: Sequential | None
+    drift: Sequential | None
 
 
 def _evidence(log: FloatArray) -> FloatArray:
@@ -581,11 +500,15 @@ class Monitor:
         tuple of Alarm
             None, one or two. An alarm that a look found stands, whatever rows arrive later: the state keeps it, and sums do.
         """
-        look, raised = self._look, {alarm.test for alarm in self._raised}
-        found = [*self._raised, *(alarm for alarm in look.alarms if alarm.test not in raised)]
-        found.sort(key=lambda alarm: look.names.index(alarm.window))
-        tests = [alarm.test for alarm in found]
-        self._raised = tuple(alarm for k, alarm in enumerate(found) if alarm.test not in tests[:k])
+        look, found, first = self._look, list(self._raised), dict[str, Alarm]()
+        for test, seen, skipped in ((CALIBRATION, look.calibration, 0), (DRIFT, look.drift, look.first)):
+            at = None if seen is None else seen.first(self.alpha)
+            if seen is not None and at is not None and test not in [alarm.test for alarm in self._raised]:
+                evidence = float(_evidence(seen.path[at]))
+                found.append(Alarm(test, look.names[at + skipped], evidence, self.alpha, seen.where(at)))
+        for alarm in sorted(found, key=lambda alarm: look.names.index(alarm.window)):
+            first.setdefault(alarm.test, alarm)
+        self._raised = tuple(first.values())
         return self._raised
 
     def table(self, *, level: float = 0.05, n_resamples: int = 200) -> MonitorTable:
@@ -606,7 +529,21 @@ class Monitor:
         fraction("level", level, hint="0.05 gives intervals of 95%")
         resamples(n_resamples, hint="200 is usual")
         require(self.n_windows, "a monitor must have rows for a table", got="none", hint="Add some with update")
-        return self._look.table(self.alarms, level, n_resamples)
+        look, n = self._look, self.n_windows
+        figures = [figures_of(sums, level, n_resamples) for sums in look.windows]
+        paths = [np.empty(0) if test is None else _evidence(test.path) for test in (look.calibration, look.drift)]
+        evidence = [np.concatenate([np.full(n - path.size, np.nan), path]) for path in paths]
+        return MonitorTable(
+            window=look.names,
+            is_reference=np.arange(n) < look.first,
+            evidence=evidence[0],
+            drift_evidence=evidence[1],
+            alarms=self.alarms,
+            notion=look.windows[0].plan.cells[0][0].name,
+            alpha=self.alpha,
+            level=level,
+            **{name: np.array([one[name] for one in figures]) for name in figures[0]},
+        )
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the table as a data frame.
@@ -654,7 +591,11 @@ class Monitor:
             found = self._sums.keys
             first = 0 if self._given is not None else min(self.reference, len(found))
             names, windows = tuple(map(self._windows.name, found)), tuple(self._sums.sums[key] for key in found)
-            self._seen = look = Look(names, windows, first, self._given, self.alpha)
+            reference = reduce(add, windows[:first]) if first else self._given
+            rest = windows[first:]
+            calibration = Sequential.of(windows) if windows else None
+            drift = Sequential.of(rest, reference) if rest and reference is not None else None
+            self._seen = look = Look(names, windows, first, calibration, drift)
             known, self._known = self._known, look.names
             before, now = known[: look.first], look.names[: look.first]
             if len(known) > len(before) and set(before) - set(now):
