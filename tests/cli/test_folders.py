@@ -8,7 +8,6 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from calibrant import cli
 from calibrant.interop.tables import read_table, write_table
 from calibrant.sums import draws as kept_rows
 
@@ -23,19 +22,14 @@ def rows(k, n=20, columns=TWO):
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(shell, tmp_path):
     """Run the command line beside a folder of three files: its exit code, what it printed, and what it said on stderr."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "parts").mkdir()
     for k in range(3):
         write_table(f"parts/{k}.csv", rows(k))
     write_table("whole.csv", TWO)
 
-    def run(*words):
-        code = cli.main([str(word) for word in words])
-        return code, *capsys.readouterr()
-
-    return run
+    return shell
 
 
 @pytest.fixture
@@ -73,37 +67,10 @@ def test_no_command_writes_over_what_it_reads(words, run, calibrator, tmp_path):
     assert bytes_of(tmp_path) == before
 
 
-def test_apply_replaces_the_tables_of_an_earlier_apply_and_nothing_else(run, calibrator, tmp_path):
-    for _ in range(2):
-        assert run("apply", calibrator, "parts", "-o", "out", "--force")[0] == 0
-    assert sorted(os.listdir("out")) == ["0.csv", "1.csv", "2.csv"]
-    (tmp_path / "out" / "notes.md").write_text("mine")
-    code, _, err = run("apply", calibrator, "parts", "-o", "out", "--force")
-    assert (code, "must hold tables alone" in err, "out holds notes.md" in err) == (2, True, True)
-    assert (tmp_path / "out" / "notes.md").read_text() == "mine"
-
-
 @pytest.mark.parametrize("files", [["parts", "parts/1.csv"], ["parts/*.csv", "./parts/0.csv"], ["parts", "parts"]])
 def test_files_named_twice_are_read_once(files, run):
     code, out, _ = run("assess", *files, "--resamples", 1, "--metrics", "accuracy")
     assert (code, out.startswith("60 rows")) == (0, True)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
-def test_a_folder_that_holds_a_link_to_itself_is_read_once(run, calibrator, tmp_path):
-    (tmp_path / "parts" / "round").symlink_to(tmp_path / "parts", target_is_directory=True)
-    (tmp_path / "parts" / "last.csv").symlink_to("2.csv")
-    assert run("assess", "parts", "--resamples", 1, "--metrics", "accuracy")[1].startswith("60 rows")
-    assert "3 files, 60 rows" in run("apply", calibrator, "parts", "-o", "out")[1]
-
-
-def test_a_folder_with_brackets_in_its_name_is_no_pattern(run, calibrator, tmp_path):
-    (tmp_path / "parts").rename("runs[1]")
-    for files in ("runs[1]", "runs[1]/*.csv"):
-        assert run("assess", files, "--resamples", 1, "--metrics", "accuracy")[1].startswith("60 rows")
-    code, _, err = run("assess", "runs[1]/9.csv", "--metrics", "accuracy")
-    assert (code, "the file must exist; got runs[1]/9.csv" in err) == (2, True)
-    assert "3 files" in run("apply", calibrator, "runs[1]", "-o", "out")[1]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -201,41 +168,6 @@ def test_apply_leaves_out_what_is_wrong_names_it_and_counts_it(run, calibrator, 
         assert file.read() == "label,p_0,p_1\n"
 
 
-def test_a_single_file_is_read_in_batches_where_what_is_wrong_is_left_out(run, wrong):
-    code, _, err = run("assess", "parts/1.csv", "--resamples", 1, "--on-error", "skip")
-    assert (code, "must be finite; got nan" in err) == (2, True)  # nothing else is left
-
-
-POINTS = ";".join(["label", "p"]), [f"{t};{p:.3f}" for t, p in zip(TRUE, PROB, strict=True)]
-
-
-@pytest.mark.parametrize("comma", [slice(0, 0), slice(0, 60), slice(30, 60)], ids=["points", "commas", "both"])
-def test_semicolons_and_decimals_have_the_rules_of_a_single_file_in_a_folder(comma, run, tmp_path):
-    head, lines = POINTS
-    lines = [line.replace(".", ",") if k in range(60)[comma] else line for k, line in enumerate(lines)]
-    (tmp_path / "semi").mkdir()
-    (tmp_path / "semi" / "a.csv").write_text("\n".join([head, *lines]) + "\n")
-    words = ["--resamples", 1, "--metrics", "nll"]
-    whole, found = (run("assess", name, *words) for name in ("semi/a.csv", "semi"))
-    assert (whole[0], found[:2]) == (0, whole[:2])
-    (tmp_path / "semi" / "a.csv").write_text("\n".join([head, *lines, "1;x"]) + "\n")
-    code, _, err = run("assess", "semi", *words)
-    assert (code, "a.csv must hold numbers in the column 'p'; got 'x' in row 60." in err) == (2, True)
-
-
-def test_files_of_double_and_single_precision_are_read_together(run, tmp_path):
-    os.mkdir("mixed")
-    write_table("mixed/a.parquet", rows(0))
-    write_table("mixed/b.parquet", {**rows(1), **{n: rows(1)[n].astype(np.float32) for n in ("p_0", "p_1")}})
-    words = ["--resamples", 1, "--metrics", "nll"]
-    code, out, _ = run("assess", "mixed", *words)
-    assert (code, out.startswith("40 rows")) == (0, True)
-    os.rename("mixed/a.parquet", "mixed/c.parquet")
-    code, _, err = run("assess", "mixed", *words)
-    assert (code, "c.parquet" in err, "Name one of double precision before the others" in err) == (2, True, True)
-    assert run("assess", "mixed/c.parquet", "mixed", *words)[:2] == (0, out)
-
-
 def test_a_missing_label_is_named_in_the_first_rows_too(run):
     os.mkdir("gaps")
     words = np.array(["no", "yes"])[TRUE[:20]].astype(object)
@@ -297,18 +229,6 @@ def test_tables_of_a_folder_that_are_not_read_are_said(run, tmp_path):
     assert "holds" not in run("assess", "parts/*.csv", "--resamples", 1, "--metrics", "accuracy")[2]
 
 
-def test_an_empty_path_is_no_folder(run):
-    code, _, err = run("assess", "", "--metrics", "accuracy")
-    assert (code, "must name a file or a folder; got an empty text" in err) == (2, True)
-
-
-@pytest.mark.parametrize("address", ["nosuch://rows/a.csv", "nosuch://rows/*.csv"])
-def test_an_unknown_address_is_refused_in_words(address, run):
-    pytest.importorskip("fsspec")
-    code, _, err = run("assess", address)
-    assert (code, f"must be one that pyarrow or fsspec knows; got {address}" in err) == (2, True)
-
-
 def test_decimals_and_gaps_are_read_in_batches_as_at_once(run, calibrator):
     os.mkdir("types")
     cents = pyarrow.array([Decimal(f"{p:.3f}") for p in PROB[:20]])
@@ -322,15 +242,6 @@ def test_decimals_and_gaps_are_read_in_batches_as_at_once(run, calibrator):
     pyarrow.parquet.write_table(gaps, "types/a.parquet")
     code, _, err = run("apply", calibrator, "types", "-o", "gaps")
     assert (code, "a.parquet, row group 0: y_prob must be finite; got nan" in err) == (2, True)
-
-
-def test_a_calibrator_is_fitted_to_a_column_of_lists(run):
-    os.mkdir("lists")
-    pairs = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(np.column_stack([1 - PROB, PROB]).ravel()), 2)
-    pyarrow.parquet.write_table(pyarrow.table({"label": TRUE, "prob": pairs}), "lists/a.parquet")
-    assert run("fit", "lists", "--method", "temperature", "-o", "c.json")[0] == 0
-    code, _, err = run("apply", "c.json", "lists", "-o", "out")
-    assert (code, "must hold numbers in the column 'prob'" in err) == (2, True)
 
 
 def test_a_column_of_lists_of_three_classes_is_no_single_event(run):
@@ -350,24 +261,3 @@ def test_the_hints_of_a_report_are_possible(run, calibrator):
     code, _, err = run("report", "parts", "parts/", "-o", "r.html")
     assert (code, "Pass --names a,b." in err) == (2, True)
     assert run("report", "parts", "after", "--names", "a,b", "-o", "r.html", "--resamples", 1)[0] == 0
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
-def test_the_hints_of_an_output_are_possible(run, calibrator, tmp_path):
-    os.mkdir("out")
-    os.symlink("out", "link")
-    code, _, err = run("apply", calibrator, "parts", "-o", "link", "--force")
-    assert (code, "Name the folder that it points to." in err) == (2, True)
-    code, _, err = run("apply", calibrator, "parts", "-o", "out")
-    assert (code, "out already exists. Pass --force" in err) == (2, True)
-    assert run("apply", calibrator, "parts", "-o", "out", "--force")[0] == 0
-    code, _, err = run("apply", calibrator, "parts", "-o", "x/y")
-    assert (code, "Create it first." in err) == (2, True)
-    os.mkdir("x")
-    assert run("apply", calibrator, "parts", "-o", "x/y")[0] == 0
-    code, _, err = run("apply", calibrator, "parts/0.csv", "-o", "rows.npz", "--on-error", "skip")
-    assert (
-        code,
-        "must be Parquet, Feather or CSV where rows are read in batches; got rows.npz. Rename it." in err,
-    ) == (2, True)
-    assert run("apply", calibrator, "parts/0.csv", "-o", "rows.csv", "--on-error", "skip")[0] == 0

@@ -17,25 +17,8 @@ from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.threads import ahead
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.evidence import MANY_NUMBERS
-from calibrant.cli.inputs import (
-    Forecast,
-    calibrator_of,
-    chosen_columns,
-    columns_named,
-    found_notion,
-    is_in_batches,
-    is_large,
-    is_several,
-    method_of,
-    missing,
-    missing_of,
-    n_rows_of,
-    opened,
-    read,
-    sampled,
-    say_guess,
-    warn_beside_other_rows,
-)
+from calibrant.cli import inputs
+from calibrant.cli.inputs import Forecast
 from calibrant.interop.arrow_batches import Damaged, said_at
 from calibrant.interop.columns import Arrow, Column, FileTable, Text, Values
 from calibrant.interop.save import load_calibrator, save_calibrator
@@ -56,19 +39,19 @@ FEWEST_SAMPLED = 10_000
 
 def run_fit(asked: Namespace) -> int:
     """Fit a calibrator and save it."""
-    inputs = [asked.file, *([] if asked.other is None else [asked.other])]
-    require_free(Path(asked.output), force=asked.force, inputs=inputs, endings=(".json",))
+    read = [asked.file, *([] if asked.other is None else [asked.other])]
+    require_free(Path(asked.output), force=asked.force, inputs=read, endings=(".json",))
     by_default = not asked.method and not asked.notion
-    forecast, of_all, problem, labels = opened(asked, [asked.file]), "", None, None
+    forecast, of_all, problem, labels = inputs.opened(asked, [asked.file]), "", None, None
     if not isinstance(forecast, Forecast) and by_default:  # the default is fitted to rows in memory
         stream = forecast
-        forecast = sampled(asked, stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
+        forecast = inputs.sampled(asked, stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
         if stream.n_rows != forecast.n_rows:
             of_all = f" of {stream.n_rows} rows, drawn at random"
     rows: tuple[Any, ...]
     n_columns = len(forecast.forecast_columns)
     if isinstance(forecast, Forecast):
-        warn_beside_other_rows(forecast)
+        inputs.warn_beside_other_rows(forecast)
         rows, labels = (forecast.values, forecast.y_true, forecast.weight), forecast.classes
         if by_default:
             problem = as_problem(**forecast.rows(), remedies=OF_CALIBRATOR)
@@ -78,10 +61,10 @@ def run_fit(asked: Namespace) -> int:
         rows = (forecast.predictions,)
         if forecast.n_classes > 2:
             n_columns = forecast.n_classes  # perhaps in one column of lists
-    chosen = method_of(asked, problem)
-    calibrator = calibrator_of(asked, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
+    chosen = inputs.method_of(asked, problem)
+    calibrator = inputs.calibrator_of(asked, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
-    names = columns_named(forecast.forecast_columns, calibrator.n_features_in_)
+    names = inputs.columns_named(forecast.forecast_columns, calibrator.n_features_in_)
     save_calibrator(calibrator, asked.output, columns=names, force=asked.force)
     details = ", ".join(
         f"{name.rstrip('_')} {value:.6g}"
@@ -90,11 +73,11 @@ def run_fit(asked: Namespace) -> int:
         or (name in COUNTS and isinstance(value, int))
     )
     said = "" if asked.method else " (the default; --method NAME takes another)"
-    on = f"{n_rows_of(forecast)}{of_all or ' rows'}{missing_of(forecast)}"
+    on = f"{inputs.n_rows_of(forecast)}{of_all or ' rows'}{inputs.missing_of(forecast)}"
     print(f"fitted {chosen}{said} on {on}{': ' if details else ''}{details}")
     if len(calibrator.classes_) == 2:
         print(f"event: class {calibrator.classes_[1]}")
-    if (groups := found_notion(calibrator)) is not None:
+    if (groups := inputs.found_notion(calibrator)) is not None:
         print(f"found {groups!r}")
     print(f"wrote {asked.output}")
     return 0
@@ -109,8 +92,8 @@ AT_A_TIME = 1 << 17
 
 def run_apply(asked: Namespace) -> int:
     """Calibrate a file, or each file of a folder; what is written is there as a whole or not at all."""
-    output, several = Path(asked.output), is_several([asked.file])
-    in_batches = is_in_batches(asked, [asked.file])
+    output, several = Path(asked.output), inputs.is_several([asked.file])
+    in_batches = inputs.is_in_batches(asked, [asked.file])
     if in_batches and asked.rows is not None:
         raise ValueError(
             f"--rows must be left out with files that are read in batches; got {asked.rows!r}. Leave it out."
@@ -122,23 +105,24 @@ def run_apply(asked: Namespace) -> int:
             require_csv(output)
     job = _Job(asked, load_calibrator(asked.calibrator))
     how = {"force": asked.force, "escape_formulas": asked.escape_formulas}
-    with progress_bar(None, show=sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
+    streamed = in_batches or (output.suffix.lower() != ".npz" and inputs.is_large(asked, asked.file))
+    if streamed:
+        require_arrow("files")
+    with progress_bar(None, show=streamed and sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
         if several:
-            require_arrow("files")
             files = files_of(asked.file)
             with whole_folder(output, force=asked.force, inputs=[asked.file, asked.calibrator]) as beside:
                 for file, name in zip(files, _names(files), strict=True):
                     if (reader := job.reader(file)) is not None:
                         (beside / name).parent.mkdir(parents=True, exist_ok=True)
                         write_tables(beside / name, job.tables(reader, advance), **how)
-        elif in_batches or (output.suffix.lower() != ".npz" and is_large(asked, asked.file)):
-            require_arrow("files")
+        elif streamed:
             write_tables(output, job.tables(reader_of(files_of(asked.file)[0]), advance), **how)
         else:
-            write_table(output, job.table(read(asked, asked.file, label_optional=True)), **how)
+            write_table(output, job.table(inputs.read(asked, asked.file, label_optional=True)), **how)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
     of = f"{job.n_files} file{'s' if job.n_files != 1 else ''}, " if several else ""
-    print(f"wrote {output}: {of}{job.n_rows} rows{missing(*job.left_out)}, calibrated {shown}")
+    print(f"wrote {output}: {of}{job.n_rows} rows{inputs.missing(*job.left_out)}, calibrated {shown}")
     return 0
 
 
@@ -160,7 +144,8 @@ class _Job:
 
     def table(self, forecast: Forecast) -> FileTable:
         """Return the table with calibrated columns in the places of the forecast's; whatever else it holds stays."""
-        n_rows, table, columns, rows = len(forecast.y_prob), forecast.table, forecast.forecast_columns, forecast
+        rows, table, columns = forecast, forecast.table, forecast.forecast_columns
+        n_rows = len(table.columns[columns[0]])
         if not n_rows:  # what a calibrator makes of a certain row tells the columns of an empty table
             kind = np.result_type(forecast.y_prob.dtype, np.float32)
             certain = np.eye(1, len(columns), dtype=kind)[0] * (100 if self.asked.percent else 1)
@@ -221,9 +206,9 @@ class _Job:
             for field, data in zip(batch.schema, batch.columns, strict=True)
         }
         table = FileTable(columns, separator=reader.separator, metadata=batch.schema.metadata or {})
-        found = forecast_in(table, label_optional=True, where=place, **chosen_columns(self.asked))
+        found = forecast_in(table, label_optional=True, where=place, **inputs.chosen_columns(self.asked))
         if not self.n_rows:
-            say_guess(self.asked.file, found.guessed)
+            inputs.say_guess(self.asked.file, found.guessed)
         return self.table(Forecast.of(replace(found, guessed=()), self.asked))
 
     def _leave_out(self, error: Exception, n_rows: int) -> None:

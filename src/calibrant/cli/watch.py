@@ -117,25 +117,21 @@ class Watch:
 
     def __init__(self, asked: Namespace) -> None:
         self.asked, self.path = asked, asked.state
-        self.before = None if self.path is None else self._bytes(self.path)
+        self.before: bytes | None = None
         self.kept: dict[str, Any] = {}
         self.columns: list[str] = []
         self.known: dict[str, list[str | None]] = {}
         self.monitors: dict[str, Monitor] = {}
         self.pages: dict[str, list[str]] = {}
         self.reported: dict[str, dict[str, int]] = {}
-        if self.before is not None:
+        if self.path is not None and os.path.lexists(self.path):
+            if not Path(self.path).is_file():  # a device has no end
+                must = f"--state must be a file that `calibrant monitor` wrote; {self.path} is none"
+                raise ValueError(f"{must}. Name another, or begin a new one.")
+            self.before = Path(self.path).read_bytes()
             self._read(self.before)
 
-    def _bytes(self, path: str) -> bytes | None:
-        if os.path.lexists(path) and not Path(path).is_file():  # a device has no end
-            raise ValueError(
-                f"--state must be a file that `calibrant monitor` wrote; {path} is none. Name another, or begin a new one."
-            )
-        return Path(path).read_bytes() if os.path.lexists(path) else None
-
     def _read(self, data: bytes) -> None:
-
         try:
             plain = json.loads(data.decode("utf-8"))
             if plain["version"] != VERSION:
@@ -329,22 +325,12 @@ def settled(forecast: Forecast) -> dict[str, Any]:
             f"--time must be left out where --window is a number of rows; got {of.time!r} and {window}. Leave one out, or "
             "pass a length of time such as --window 1d."
         )
-    monitor = Monitor(
-        window=window,
-        reference=number,
-        alpha=0.05 if of.alpha is None else of.alpha,
-        notion=of.notion,
-        binning=15 if of.bins is None else of.bins,
-        labels=labels,
-        pos_label=event,
-        input="logit" if forecast.input == "logit" else "probability",
-    )
-    named = {name: getattr(of, name) for name in ("by", "time", "weight")}
+    said: dict[str, Any] = {"window": window, "alpha": of.alpha, "notion": of.notion, "binning": of.bins}
+    said = {name: value for name, value in said.items() if value is not None}
+    monitor = Monitor(reference=number, labels=labels, pos_label=event, input=forecast.input, **said)
+    columns, words = list(forecast.table), {name: getattr(of, name) for name in ("by", "time", "weight")}
     return {
-        **{
-            name: word and select_one(list(forecast.table), word, f"--{name}", where=forecast.file)
-            for name, word in named.items()
-        },
+        **{name: word and select_one(columns, word, f"--{name}", where=forecast.file) for name, word in words.items()},
         "label": str(forecast.label_column),
         "rows": of.rows,
         "scale": rows_asked(of),

@@ -16,31 +16,16 @@ import numpy.typing as npt
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input, as_problem
-from calibrant._core.checks import fraction, require, resamples, whole
+from calibrant._core.checks import fraction, refuse, require, resamples, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, IntArray, Problem, Rows, SimplexProblem
-from calibrant.binning import EqualWidth
+from calibrant.binning import EqualWidth, as_binning
 from calibrant.drawing import require_kind
 from calibrant.exceptions import warn
+from calibrant.monitoring import state as states
 from calibrant.monitoring.evidence import Sequential, figures_of, plan_of
-from calibrant.monitoring.state import (
-    LAST,
-    VERSION,
-    ByWindow,
-    OfTime,
-    added,
-    as_windows,
-    differing,
-    event_last,
-    known_notion,
-    of_a_state,
-    of_equal_width,
-    options_of,
-    plain_label,
-    require_written,
-    summed,
-)
+from calibrant.monitoring.state import ByWindow, OfTime, options_of, plain_label
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Sums
 from calibrant.sums.reading import Predictions
@@ -279,14 +264,17 @@ class Monitor:
         input: Input = "probability",
         rows: Rows = "as-given",
     ) -> None:
-        self._windows = as_windows(window)
+        self._windows = states.as_windows(window)
         self.window = window if window is None or isinstance(window, str) else int(window)
         self.reference = whole(
             "reference", reference, least=0, hint="Pass how many of the first windows are the reference"
         )
         self.alpha = fraction("alpha", alpha, hint="0.05 is usual, 0.01 raises fewer alarms")
-        self.notion = None if notion is None else known_notion(as_notion(notion))
-        self.binning = of_equal_width(binning)
+        self.notion = None if notion is None else states.known_notion(as_notion(notion))
+        self.binning = as_binning(binning)
+        if not isinstance(self.binning, EqualWidth):
+            must = "binning of a monitor must have the same edges in each window"
+            refuse(must, value=self.binning, hint="Pass EqualWidth(n), or a number of bins")
         self.labels, self.pos_label, self.input, self.rows = labels, plain_label(pos_label), input, rows
         self._plan: Plan | None = None
         self._sums = ByWindow({})
@@ -334,7 +322,7 @@ class Monitor:
             If rows are not valid, weights are no whole numbers, or there would be too many windows.
         """
         hint = "Pass a number of rows"
-        start = self._sums.end if first is None else whole("first", first, least=0, most=LAST, hint=hint)
+        start = self._sums.end if first is None else whole("first", first, least=0, most=states.LAST, hint=hint)
         problem, plan, labels = self._read(y_true, y_prob, sample_weight)
         windows = self._windows
         if isinstance(y_true, Predictions):
@@ -379,10 +367,10 @@ class Monitor:
         """
         problem, plan, labels = self._read(y_true, y_prob, sample_weight)
         if isinstance(y_true, Predictions):
-            found = y_true.reduce(lambda batch, _: summed(batch, plan))
+            found = y_true.reduce(lambda batch, _: states.summed(batch, plan))
         else:
-            found = summed(problem, plan)
-        self._given, self._seen = found if self._given is None else added(self._given, found), None
+            found = states.summed(problem, plan)
+        self._given, self._seen = found if self._given is None else states.added(self._given, found), None
         self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
         return self
 
@@ -412,7 +400,9 @@ class Monitor:
         may_be_first = self.labels is None and self.pos_label is not None and isinstance(problem, SimplexProblem)
         if may_be_first and not isinstance(y_true, Predictions):  # the event of two columns
             labels = as_problem(y_true, y_prob, **of).classes.tolist()
-        known = classes if self.labels is None else event_last(self.labels, self.pos_label)
+        known = classes if self.labels is None else [plain_label(label) for label in self.labels]
+        if self.labels is not None and len(known) == 2 and self.pos_label is not None and known[0] == self.pos_label:
+            known = known[::-1]
         is_event = self.pos_label is None or len(classes) > 2 or classes[-1] == self.pos_label
         require(
             classes == known and is_event,
@@ -420,7 +410,7 @@ class Monitor:
             got=f"{classes[:5]}, and {known[:5] if is_event else f'the event {self.pos_label!r}'} before",
             hint="Pass Monitor(labels=...) with all classes in the order of the columns",
         )
-        plan = self._plan or plan_of(known_notion(as_notion(self.notion, problem)), self.binning)
+        plan = self._plan or plan_of(states.known_notion(as_notion(self.notion, problem)), self.binning)
         return problem, plan, labels
 
     # Sums that add up
@@ -433,7 +423,7 @@ class Monitor:
             hint="Add rows with update",
             error=TypeError,
         )
-        different = differing(options_of(self), options_of(other), decided=None not in (self._plan, other._plan))
+        different = states.differing(options_of(self), options_of(other), decided=None not in (self._plan, other._plan))
         require(
             not different,
             "monitors add up only if their options are the same",
@@ -445,7 +435,7 @@ class Monitor:
             joined.notion, joined.labels = self.notion or other.notion, self.labels or other.labels
         given = [one._given for one in (self, other) if one._given is not None]
         joined._sums, joined._seen = self._sums + other._sums, None
-        joined._given = added(*given) if len(given) == 2 else next(iter(given), None)
+        joined._given = states.added(*given) if len(given) == 2 else next(iter(given), None)
         joined._raised, joined._known = self._raised + other._raised, ()
         return joined
 
@@ -629,7 +619,7 @@ class Monitor:
             {**asdict(one), "evidence": "inf" if one.evidence == np.inf else one.evidence} for one in self._raised
         ]
         state = {
-            "calibrant_monitor": VERSION,
+            "calibrant_monitor": states.VERSION,
             "options": options_of(self),
             "n_rows": self._sums.rows,
             "next_row": self._sums.end,
@@ -658,8 +648,8 @@ class Monitor:
         ValueError
             If this is no state of a monitor, one of another version, or one that was changed since it was written.
         """
-        with of_a_state():
-            require_written(plain)
+        with states.of_a_state():
+            states.require_written(plain)
             monitor = cls(**plain["options"])
             if monitor.notion is not None:
                 plan = plan_of(monitor.notion, monitor.binning)
