@@ -298,19 +298,10 @@ def run_report(asked: Namespace) -> int:
     assessments: dict[str, Assessment] = {}
     simplex: dict[str, SimplexPoints] = {}
     shown: list[Shown] = []  # without files in batches, of which no single rows are shown
-    if in_batches:
-        for name, file in zip(names, asked.files, strict=True):
-            assessments[name] = assessed(asked, inputs.open_stream(asked, [file]), extra=NEEDED)
-        tables: list[Forecast] = []
-    else:
-        found = (
-            inputs.sampled(asked, inputs.open_stream(asked, [file]), asked.sample)
-            if asked.sample
-            else inputs.read(asked, file)
-            for file in asked.files
-        )
-        tables = inputs.aligned(list(found))
-    for name, forecast in zip(names, tables, strict=False):
+    for name, file in zip(names, asked.files if in_batches else [], strict=False):
+        assessments[name] = assessed(asked, inputs.open_stream(asked, [file]), extra=NEEDED)
+    tables = [] if in_batches else [inputs.in_memory(asked, file) for file in asked.files]
+    for name, forecast in zip(names, inputs.aligned(tables), strict=False):
         calibrated, splits = None, None
         assessments[name] = assessed(asked, forecast, extra=NEEDED)
         shown.append((name, forecast, None))
@@ -324,7 +315,7 @@ def run_report(asked: Namespace) -> int:
             assessments[shown[-1][0]] = assessed(asked, forecast, prob=calibrated, extra=NEEDED)
         if asked.points and len(forecast.forecast_columns) in (3, 4):
             options = {"max_points": asked.points, "rng": asked.seed}
-            points = simplex_points(**inputs.rows_of(forecast), calibrator=calibrated, **options)
+            points = simplex_points(**forecast.rows(), calibrator=calibrated, **options)
             simplex[name] = replace(points, splits=splits)
     # A forecast that stands alone may be one of a calibration set; those that are compared are of rows to test on.
     advice = advised(shown[0][1]) if len(shown) == 1 else None

@@ -414,15 +414,18 @@ def columns_named(names: tuple[str, ...], n: int) -> tuple[str, ...]:
 
 def opened(asked: Namespace, files: Sequence[str], metrics: Sequence[str] = ()) -> Forecast | ForecastStream:
     """Return the forecast of files: in memory, but of several files, and of a large one whose figures are sums."""
-    if asked.sample is not None:
-        return sampled(asked, open_stream(asked, files), asked.sample)
-    if is_in_batches(asked, files):
+    if asked.sample is None and is_in_batches(asked, files):
         return open_stream(asked, files)
-    if metrics and asked.weight is None and is_large(asked, files[0]):
+    if metrics and asked.sample is None and asked.weight is None and is_large(asked, files[0]):
         stream = open_stream(asked, files)
         if _are_sums(asked, stream, metrics):
             return stream
-    return read(asked, files[0])
+    return in_memory(asked, *files)
+
+
+def in_memory(asked: Namespace, *files: str) -> Forecast:
+    """Return the forecast of a file, or some rows of files."""
+    return read(asked, *files) if asked.sample is None else sampled(asked, open_stream(asked, files), asked.sample)
 
 
 def _are_sums(asked: Namespace, stream: ForecastStream, metrics: Sequence[str]) -> bool:
