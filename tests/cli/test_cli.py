@@ -21,7 +21,6 @@ from calibrant import (
     VectorScaling,
     advise,
     assess,
-    cli,
     decide,
     hosmer_lemeshow_test,
     load_calibrator,
@@ -29,7 +28,7 @@ from calibrant import (
     spiegelhalter_test,
 )
 from calibrant._core.registry import HOMES, entries
-from calibrant.binning import PointsPerBin, RecursiveSplit, Sierpinski
+from calibrant.binning import PointsPerBin, Sierpinski
 from calibrant.calibrators import (
     CanonicalBinning,
     EvidenceScaling,
@@ -41,7 +40,6 @@ from calibrant.cli.commands import USUAL_TESTS
 from calibrant.datasets import make_survey_forecast
 from calibrant.decisions import confusion_table, shift_prior
 from calibrant.interop.tables import read_table, write_table
-from calibrant.metrics import calibration_in_the_large
 from calibrant.significance import paired_difference
 
 ENDINGS = ["csv", "parquet", "feather", "npz"]
@@ -53,18 +51,8 @@ WEIGHT = RNG.integers(1, 4, 80).astype(float)
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    """Run the command line in an empty folder: its exit code, what it printed, and what it said on stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        try:
-            code = cli.main([str(word) for word in words])
-        except SystemExit as end:  # argparse ends the program itself
-            code = end.code
-        return code, *capsys.readouterr()
-
-    return run
+def run(shell):
+    return shell
 
 
 def columns(prefix, table, names="012"):
@@ -120,70 +108,10 @@ def test_assess_prints_json_without_nan_that_equals_the_library(run, forecast):
         assert document["metrics"][row.metric] == vars(row.estimate)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_every_format_gives_the_same_numbers(ending, run):
-    assert figures(run, save(f"f.{ending}", label=TRUTH, **columns("p_", PROB))) == expected()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--prob", "p_0,p_1,p_2"],
-        ["--prob", "p_0:p_2"],
-        ["--prob", "p_?"],
-        ["--label", "label", "--prob", "p_*"],
-        ["--label", "lab*"],
-    ],
-    ids=" ".join,
-)
-def test_columns_are_named_by_names_globs_or_ranges(words, run, forecast):
-    assert figures(run, forecast, *words) == expected()
-
-
 def test_what_is_guessed_is_said_on_stderr(run, forecast):
     _, out, err = run("assess", forecast, "--resamples", 1)
     assert err == "forecast.csv: reading label 'label', probability 'p_0' to 'p_2' (3 columns)\n"
     assert "reading" not in out
-
-
-def test_nothing_is_said_where_all_is_named(run, forecast):
-    assert run("assess", forecast, "--label", "label", "--prob", "p_*", "--resamples", 1)[2] == ""
-
-
-@pytest.mark.parametrize("order", [["cat", "dog", "eel"], ["eel", "cat", "dog"]], ids="-".join)
-def test_words_are_matched_with_the_names_of_columns(order, run):
-    at = [["cat", "dog", "eel"].index(name) for name in order]
-    truth = np.array(["cat", "dog", "eel"])[TRUTH]
-    path = save("f.csv", label=truth, **columns("p_", PROB[:, at], order))
-    assert figures(run, path) == pytest.approx(expected())
-
-
-def test_labels_from_one_to_k_are_matched_with_the_names_of_columns(run):
-    assert figures(run, save("f.csv", label=TRUTH + 1, **columns("p_", PROB, "123"))) == expected()
-
-
-@pytest.mark.parametrize(
-    ("truth", "classes"), [(TRUTH + 1, "1,2,3"), (np.array(["b", "a", "c"])[TRUTH], "b, a, c")], ids=["1..K", "words"]
-)
-def test_classes_name_the_columns_where_their_names_do_not(truth, classes, run):
-    path = save("f.csv", label=truth, **columns("score", PROB))
-    assert figures(run, path, "--prob", "score*", "--classes", classes) == expected()
-
-
-@pytest.mark.parametrize(
-    ("truth", "words"),
-    [
-        (TRUTH == 0, []),
-        ((TRUTH == 0).astype(int), []),
-        (np.where(TRUTH == 0, 1, -1), []),
-        (np.where(TRUTH == 0, "yes", "no"), ["--classes", "no,yes"]),
-    ],
-    ids=["booleans", "0 and 1", "-1 and 1", "words"],
-)
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_one_column_is_the_probability_of_the_positive_class(truth, words, ending, run):
-    path = save(f"f.{ending}", label=truth, score=PROB[:, 0])
-    assert figures(run, path, *words) == expected(TRUTH == 0, PROB[:, 0])
 
 
 def test_logits_are_declared_by_the_option_or_by_their_names(run):
@@ -199,6 +127,11 @@ def test_weights_are_a_column(run):
     assert figures(run, path, "--weight", "weight") == expected(sample_weight=WEIGHT)
 
 
+@pytest.mark.parametrize(("rows", "cut"), [(":30", slice(30)), ("30:", slice(30, None)), ("10:20", slice(10, 20))])
+def test_rows_are_cut_out(rows, cut, run, forecast):
+    assert figures(run, forecast, "--rows", rows) == expected(TRUTH[cut], PROB[cut])
+
+
 def test_commands_say_how_many_rows_the_weights_are(run):
     """Counts one by one, and none of weight zero; of fractions the rows that have a weight."""
     n = len(TRUTH)
@@ -211,19 +144,6 @@ def test_commands_say_how_many_rows_the_weights_are(run):
             assert f"{rows} rows" in said, said
 
 
-@pytest.mark.parametrize(("rows", "cut"), [(":30", slice(30)), ("30:", slice(30, None)), ("10:20", slice(10, 20))])
-def test_rows_are_cut_out(rows, cut, run, forecast):
-    assert figures(run, forecast, "--rows", rows) == expected(TRUTH[cut], PROB[cut])
-
-
-def test_rows_that_do_not_sum_to_one_are_divided_where_asked(run):
-    path = save("f.csv", label=TRUTH, **columns("p_", PROB / 2))
-    code, _, err = run("assess", path)
-    assert code == 2
-    assert "--normalize" in err
-    assert figures(run, path, "--normalize") == pytest.approx(expected())
-
-
 def test_bins_are_as_asked(run, forecast):
     assert figures(run, forecast, "--bins", 4) == expected(binning=4)
     assert figures(run, forecast, "--bins", 4, "--binning", "equal-mass") == expected(binning=EqualMass(4))
@@ -234,7 +154,6 @@ def test_bins_are_as_asked(run, forecast):
     [
         (["--metrics", "tce", "--binning", "equal-mass", "--bins", 10], "no metric here takes --binning or --bins; bins of"),
         (["--metrics", "ace,tece", "--bins", 15], "no metric here takes --bins; bins of ace, tece are always their own"),
-        (["--metrics", "accuracy,tce", "--bins", 9], "no metric here takes --bins; bins of tce are always their own"),
         (["--metrics", "accuracy,ks-error", "--bins", 9], "no metric here takes --bins"),
     ],
 )  # fmt: skip
@@ -245,11 +164,7 @@ def test_bins_that_no_metric_takes_are_noted_once(words, note, run, forecast):
     assert err.startswith(f"calibrant: note: {note}")
     assert len(err.splitlines()) == 1
     assert out == run("assess", forecast, *named, *words[:2])[1]
-
-
-@pytest.mark.parametrize("words", [["--bins", 9], ["--metrics", "tce"], ["--metrics", "tce,ece", "--bins", 9]], ids=str)
-def test_nothing_is_noted_where_a_metric_takes_the_bins_or_none_are_asked_for(words, run, forecast):
-    assert run("assess", forecast, "--label", "label", "--prob", "p_*", "--resamples", 1, *words)[2] == ""
+    assert run("assess", forecast, *named, "--metrics", "tce,ece", "--bins", 9)[2] == ""
 
 
 @pytest.mark.parametrize("command", ["assess", "report"])
@@ -269,37 +184,16 @@ def test_a_figure_is_found_by_any_word_for_it(run, forecast):
     assert len(out.split("Over-confident by")[0].splitlines()) == 4
 
 
-def test_what_a_forecast_tells_apart_is_measured_by_its_words(run, forecast):
-    words = ["nll", "roc-auc", "hull-auc", "hand-till", "vus"]
-    assert figures(run, forecast, "--metrics", ",".join(words)) == expected(metrics=words)
-
-
-def test_the_level_widens_the_intervals(run, forecast):
-    def width(level):
-        ece = json.loads(run("assess", forecast, "--json", "--level", level)[1])["metrics"]["nll"]
-        return ece["upper"] - ece["lower"]
-
-    assert width(0.01) > width(0.2)
-
-
 # Gates
 
 
 @pytest.mark.parametrize(
     ("condition", "code"),
     [
-        ("accuracy < 0.999", 1),
         ("accuracy<.1", 0),
-        ("accuracy > 1e-1", 1),
-        ("ece.lower > .9", 0),
         ("ece.lower <= .9", 1),
-        ("ece.upper <= .9999", 1),
         ("ece.pvalue <= +.99", 1),
-        ("ece.pvalue > .999", 0),
         ("ece.noise_floor < 1e-9", 0),
-        ("nll.value > 0", 1),
-        ("rmsce > 0", 1),
-        ("top-label-mce < 1", 1),
         ("calibration-slope.pvalue < 1e-300", 0),
     ],
 )
@@ -330,49 +224,19 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
         (["--method", "temperature"], TemperatureScaling()),
         (["--method", "isotonic"], ByNotion(IsotonicCalibration(), "class-wise")),
         (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibration(), "top-label")),
-        (["--method", "isotonic", "--notion", "confidence"], ByNotion(IsotonicCalibration(), "confidence")),
         (["--method", "beta", "--set", "parameters=ab"], ByNotion(BetaCalibration(parameters="ab"), "class-wise")),
-        (["--method", "isotonic", "--set", "interpolate=true"], ByNotion(IsotonicCalibration(interpolate=True))),
         (
             ["--method", "histogram-binning", "--set", "binning=points-per-bin-10", "--notion", "top-label"],
             ByNotion(HistogramBinning(PointsPerBin(10)), "top-label"),
         ),
         (["--method", "canonical-binning", "--set", "binning=sierpinski-1"], CanonicalBinning(Sierpinski(1))),
-        (["--method", "irp"], ByNotion(IsotonicRecursivePartitioning())),
         (
             ["--method", "irp", "--set", "max_bins=3", "--set", "smoothing=1", "--notion", "top-label"],
             ByNotion(IsotonicRecursivePartitioning(max_bins=3, smoothing=1), "top-label"),
         ),
-        (["--method", "multiclass-irp"], MulticlassRecursivePartitioning()),
         (
-            [
-                "--method",
-                "multiclass-irp",
-                "--set",
-                "max_regions=null",
-                "--set",
-                "candidates=20",
-                "--set",
-                "smoothing=0.5",
-            ],
-            MulticlassRecursivePartitioning(max_regions=None, candidates=20, smoothing=0.5),
-        ),
-        (
-            [
-                "--method",
-                "multiclass-irp",
-                "--set",
-                "candidates.most=50",
-                "--set",
-                "splits.min_samples=5",
-                "--set",
-                "splits.monotone=exact",
-            ],
-            MulticlassRecursivePartitioning(candidates=DataPoints(50), splits=Splits("exact", min_samples=5)),
-        ),
-        (
-            ["--method", "canonical-binning", "--set", "binning=recursive-split-2"],
-            CanonicalBinning(RecursiveSplit(2)),
+            ["--method", "multiclass-irp", "--set", "candidates.most=50", "--set", "splits.min_samples=5"],
+            MulticlassRecursivePartitioning(candidates=DataPoints(50), splits=Splits(min_samples=5)),
         ),
         (["--method", "vector", "--set", "bias=false", "--safe"], SafeCalibrator(VectorScaling(bias=False))),
         (["--method", "platt", "--safe"], SafeCalibrator(ByNotion(PlattScaling()))),
@@ -383,11 +247,10 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_fit_and_apply_equal_the_library_to_the_last_bit(words, same, ending, run, forecast):
+def test_fit_and_apply_equal_the_library_to_the_last_bit(words, same, run, forecast):
     assert run("fit", forecast, *words, "-o", "c.json")[0] == 0
-    assert run("apply", "c.json", forecast, "-o", f"out.{ending}")[0] == 0
-    table = read_table(f"out.{ending}")
+    assert run("apply", "c.json", forecast, "-o", "out.csv")[0] == 0
+    table = read_table("out.csv")
     assert list(table) == ["label", "p_0", "p_1", "p_2"]
     np.testing.assert_array_equal(
         np.column_stack([table[f"p_{k}"] for k in range(3)]), same.fit(PROB, TRUTH).predict_proba(PROB)
@@ -408,20 +271,6 @@ def too_low(n):
     rng = np.random.default_rng(0)
     z = rng.normal(0, 1.0, n)
     return rng.random(n) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(1.0 - z))
-
-
-def test_few_rows_of_one_event_get_an_intercept_and_the_choice_is_printed(run):
-    y, prob = too_low(99)
-    path = save("one.csv", y=y, p=prob)
-    code, out, _ = run("fit", path, "-o", "c.json")
-    assert code == 0
-    assert out.startswith("fitted evidence-scaling --safe (the default; --method NAME takes another) on 99 rows: ")
-    before, after = (
-        calibration_in_the_large(y, values) for values in (prob, load_calibrator("c.json").calibrate(prob))
-    )
-    assert abs(after) < 0.5 * before
-    assert calibration_in_the_large(y, TemperatureScaling().fit(prob, y).calibrate(prob)) > 0.2
-    assert "(the default" not in run("fit", path, "--method", "beta", "-o", "c.json", "--force")[1]
 
 
 def test_the_default_is_evidence_scaling_safe_below_a_thousand_rows_of_weight(run):
@@ -462,7 +311,7 @@ def test_streamed_rows_get_the_default_of_a_sample(run, monkeypatch):
     assert Path("few.json").read_text() == Path("whole.json").read_text()
     assert "fitted temperature on 1200 rows: " in run("fit", "folder", "--method", "temperature", "-o", "t.json")[1]
     monkeypatch.setattr("calibrant.cli.fit.FEWEST_SAMPLED", 500)
-    monkeypatch.setattr("calibrant.calibrators.evidence.MANY_NUMBERS", 500)
+    monkeypatch.setattr("calibrant.cli.fit.MANY_NUMBERS", 500)
     said = run("fit", "folder", "-o", "sample.json")[1]
     assert said.startswith(
         "fitted evidence-scaling --safe (the default; --method NAME takes another) on 500 of 1200 rows, drawn at random: "
@@ -500,34 +349,6 @@ def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(r
     assert load_calibrator("calibrator.json").input == "logit"
 
 
-def test_a_report_names_the_classes_where_the_event_was_named(run):
-    """`calibrant fit` has no word for the event of one column but the classes."""
-    rng = np.random.default_rng(0)
-    z = rng.normal(0, 1.5, 1000)
-    ill = np.where(rng.random(1000) < 1 / (1 + np.exp(-z)), "ill", "well")
-    path = save("f.csv", label=ill, p=1 / (1 + np.exp(-3 * z - 2)))
-    code, out, _ = run("report", path, "--pos-label", "ill", "-o", "r.html", "--resamples", 99)
-    assert code == 0
-    command = re.search(r"calibrant fit CALIBRATION_FILE .*?-o calibrator\.json", out)[0]
-    assert " --classes well,ill --method platt " in command
-    assert run(*shlex.split(command.replace("CALIBRATION_FILE", path))[1:])[0] == 0
-    assert load_calibrator("calibrator.json").classes_.tolist() == ["well", "ill"]
-
-
-def test_advise_prints_no_command_where_the_forecast_should_stay(run, forecast):
-    code, out, _ = run("advise", forecast)
-    assert code == 0
-    assert out.splitlines()[-1] == "80 rows are too few to judge a calibrator: 100 or more are needed."
-
-
-def test_fit_prints_how_many_regions_were_found(run, forecast):
-    fitted = MulticlassRecursivePartitioning().fit(PROB, TRUTH)
-    out = run("fit", forecast, "--method", "multiclass-irp", "-o", "c.json")[1]
-    assert out.splitlines()[0] == (
-        f"fitted multiclass-irp on 80 rows: n_regions {fitted.n_regions_}, smoothing {fitted.smoothing_:.6g}, softening 0"
-    )
-
-
 def test_fit_prints_how_many_bins_were_found(run):
     path = save("one.csv", y=TRUTH == 1, p=PROB[:, 1])
     fitted = IsotonicRecursivePartitioning().fit(PROB[:, 1], TRUTH == 1)
@@ -536,25 +357,13 @@ def test_fit_prints_how_many_bins_were_found(run):
     assert f"irp on 80 rows: n_bins {fitted.n_bins_}, {found}\n" in out
 
 
-@pytest.mark.parametrize("safe", [[], ["--safe"]], ids=["alone", "safe"])
-def test_fit_prints_the_groups_of_classes_that_it_found(safe, run, forecast):
-    code, out, _ = run("fit", forecast, "--method", "isotonic", "--notion", "shared-class-wise", *safe, "-o", "c.json")
+def test_fit_prints_the_groups_of_classes_that_it_found(run, forecast):
+    words = ["fit", forecast, "--method", "isotonic", "-o", "c.json", "--force", "--notion"]
+    assert "found" not in run(*words, "class-wise")[1]
+    code, out, _ = run(*words, "shared-class-wise", "--safe")
     assert code == 0
     found = ByNotion(IsotonicCalibration(), "shared-class-wise").fit(PROB, TRUTH).notion_
     assert out.splitlines()[-2:] == [f"found {found!r}", "wrote c.json"]
-
-
-@pytest.mark.parametrize("notion", ["class-wise", "flattened", "top-label"])
-def test_fit_prints_no_notion_that_is_known_before(notion, run, forecast):
-    assert "found" not in run("fit", forecast, "--method", "isotonic", "--notion", notion, "-o", "c.json")[1]
-
-
-def test_fit_uses_weights_and_rows(run):
-    path = save("f.csv", label=TRUTH, weight=WEIGHT, **columns("p_", PROB))
-    words = ("--weight", "weight", "--rows", ":50", "--method", "temperature")
-    assert run("fit", path, *words, "-o", "c.json")[0] == 0
-    fitted = TemperatureScaling().fit(PROB[:50], TRUTH[:50], sample_weight=WEIGHT[:50])
-    assert load_calibrator("c.json").temperature_ == fitted.temperature_
 
 
 def test_a_binary_score_is_calibrated_as_one_column(run):
@@ -575,19 +384,7 @@ def test_calibrated_logits_are_probabilities_and_are_named_so(run):
     np.testing.assert_array_equal(np.column_stack(list(table.values())[1:]).astype(float), fitted.predict_proba(LOGIT))
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_other_columns_are_carried_over_in_their_places(ending, run, calibrator):
-    names = np.array([f"row {i}, or so" for i in range(80)])
-    extra = {"when": np.arange(80), **columns("p_", PROB), "name": names}
-    assert run("apply", calibrator, save(f"new.{ending}", **extra), "-o", f"out.{ending}")[0] == 0
-    table = read_table(f"out.{ending}")
-    assert list(table) == list(extra)
-    np.testing.assert_array_equal(table["when"], extra["when"])
-    np.testing.assert_array_equal(table["name"], names)
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("names", [[0, 1, 2], ["cat", "dog", "eel"]], ids=["numbers", "words"])
+@pytest.mark.parametrize(("names", "ending"), [([0, 1, 2], "npz"), (["cat", "dog", "eel"], "csv")])
 def test_the_top_pair_is_written_in_place_of_the_table(ending, names, run):
     label = np.array(names)[TRUTH]
     path = save("f.csv", id=np.arange(80), **columns("p_", PROB, names), y=label, note=np.arange(80) / 8)
@@ -611,32 +408,10 @@ def test_the_top_pair_does_not_hang_on_the_order_of_the_columns(run, forecast):
         np.testing.assert_array_equal(there[name], here[name])
 
 
-def test_the_top_pair_of_logits_and_of_one_column_is_that_of_the_library(run):
-    path = save("z.csv", label=TRUTH, **columns("z_", LOGIT))
-    assert run("fit", path, "--method", "platt", "--notion", "confidence", "-o", "z.json")[0] == 0
-    assert run("apply", "z.json", path, "--top", "-o", "z_out.csv")[0] == 0
-    fitted = ByNotion(PlattScaling(), "confidence", input="logit").fit(LOGIT, TRUTH)
-    np.testing.assert_array_equal(read_table("z_out.csv")["probability"], fitted.predict_top(LOGIT)[1])
-    path = save("p.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
-    assert run("fit", path, "--method", "isotonic", "--notion", "top-label", "-o", "p.json")[0] == 0
-    assert run("apply", "p.json", path, "--top", "-o", "p_out.csv")[0] == 0
-    label, score = ByNotion(IsotonicCalibration(), "top-label").fit(PROB[:, 0], TRUTH == 0).predict_top(PROB[:, 0])
-    table = read_table("p_out.csv")
-    np.testing.assert_array_equal(table["predicted"], label.astype(int))
-    np.testing.assert_array_equal(table["probability"], score)
-
-
 def test_apply_needs_no_label(run, calibrator):
     code, out, _ = run("apply", calibrator, save("new.csv", **columns("p_", PROB[:5])), "-o", "out.csv")
     assert code == 0
     assert out == "wrote out.csv: 5 rows, calibrated p_0, p_1, p_2\n"
-
-
-def test_a_class_that_never_came_is_fine(run):
-    truth = np.where(TRUTH == 2, 0, TRUTH)
-    path = save("f.csv", label=truth, **columns("p_", PROB))
-    assert run("fit", path, "-o", "c.json")[0] == 0
-    assert json.loads(run("assess", path, "--json", "--resamples", 1)[1])["classes"]["2"] == 0.0
 
 
 # The forecast calls the true class of row 0 impossible.
@@ -652,7 +427,7 @@ def strictly(text):
     return json.loads(text, parse_constant=refuse)
 
 
-@pytest.mark.parametrize("words", [(), ("--json",), ("--clip", 0), ("--clip", 0, "--json")])
+@pytest.mark.parametrize("words", [(), ("--clip", 0, "--json")])
 def test_an_impossible_event_is_said_in_a_line_and_the_exit_code_stays(run, words):
     path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
     code, _, err = run("assess", path, "--resamples", 5, *words)
@@ -691,23 +466,15 @@ def test_json_holds_an_infinite_loss_as_a_word_that_becomes_a_number(run):
 
 @pytest.mark.parametrize(
     ("condition", "code"),
-    [("nll > 3", 1), ("nll >= 3", 1), ("nll.upper > 1e300", 1), ("nll < 3", 0), ("nll.value <= 1e300", 0)],
+    [("nll > 3", 1), ("nll.upper > 1e300", 1), ("nll.value <= 1e300", 0)],
 )
-@pytest.mark.parametrize("as_json", [(), ("--json",)])
-def test_a_gate_compares_an_infinite_loss(run, condition, code, as_json):
+def test_a_gate_compares_an_infinite_loss(run, condition, code):
     path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
-    words = ("assess", path, "--resamples", 5, "--clip", 0, *as_json, "--fail-if", condition)
+    words = ("assess", path, "--resamples", 5, "--clip", 0, "--json", "--fail-if", condition)
     found, out, err = run(*words)
     assert found == code
     assert ("gate failed" in err) == bool(code)
-    if as_json:
-        assert strictly(out)["gates"] == [{"condition": condition, "failed": bool(code)}]
-
-
-def test_list_states_the_range_of_the_log_loss(run):
-    (line,) = [line for line in run("list", "metrics")[1].splitlines() if line.split()[0] == "nll"]
-    assert "in [0, inf]" in line
-    assert "36.04" in line
+    assert strictly(out)["gates"] == [{"condition": condition, "failed": bool(code)}]
 
 
 @pytest.mark.filterwarnings("default")
@@ -737,6 +504,13 @@ def test_the_threshold_of_two_classes_is_said(run):
     assert run("decide", path, "--costs", "0,4;1,0")[1].startswith("class 1 from a probability of 0.8 on\n")
 
 
+def test_new_priors_are_those_of_the_library(run):
+    path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
+    out = run("decide", path, "--old-prior", "0.5", "--new-prior", "0.1")[1]
+    shifted = shift_prior(PROB[:, 0], old_prior=0.5, new_prior=0.1)
+    assert str(confusion_table((TRUTH == 0).astype(int), shifted, cost_matrix=[[0, 1], [1, 0]])) in out
+
+
 def test_decisions_are_written_beside_the_other_columns(run):
     path = save("f.csv", **columns("p_", PROB))
     code, out, _ = run("decide", path, "--costs", "0,4,1,0.3;1,0,1,0.3;2,2,0,0.3", "--extra", "ask", "-o", "out.csv")
@@ -747,13 +521,6 @@ def test_decisions_are_written_beside_the_other_columns(run):
     assert table["decision"].tolist() == found.named.astype(str).tolist()
     np.testing.assert_array_equal(table["expected_cost"], found.expected_cost)
     assert "wrote out.csv: 80 rows" in out
-
-
-def test_new_priors_are_those_of_the_library(run):
-    path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
-    out = run("decide", path, "--old-prior", "0.5", "--new-prior", "0.1")[1]
-    shifted = shift_prior(PROB[:, 0], old_prior=0.5, new_prior=0.1)
-    assert str(confusion_table((TRUTH == 0).astype(int), shifted, cost_matrix=[[0, 1], [1, 0]])) in out
 
 
 def test_report_compares_files_and_prints_their_tables(run, forecast, calibrator):
@@ -822,25 +589,6 @@ def test_files_of_different_rows_are_said_to_be_so_and_compared_as_samples(secon
     assert f"on {len(second)} and 80 rows, taken for independent samples of different rows" in out
 
 
-def test_forecasts_before_and_after_are_compared_row_by_row(run):
-    assert "From “before” to “after”, on the same 749 rows: log loss goes from " in run("demo")[1]
-
-
-def test_logits_and_probabilities_of_the_same_rows_are_compared_as_probabilities(run):
-    save("p.csv", label=TRUTH, **columns("p_", PROB))
-    save("z.csv", label=TRUTH, **columns("z_", np.log(PROB)))
-    out = run("report", "p.csv", "z.csv", "-o", "r.html", "--resamples", 9)[1]
-    assert "log loss stays at " in out
-    assert "(difference +0.0000, 95 % interval [+0.0000, +0.0000])" in out.replace("-0.0000", "+0.0000")
-
-
-def test_a_report_has_weights(run):
-    path = save("f.csv", label=TRUTH, **columns("p_", PROB), w=WEIGHT)
-    code, out, _ = run("report", path, "-o", "r.html", "--weight", "w", "--resamples", 9)
-    assert code == 0
-    assert f"f: {assess(TRUTH, PROB, sample_weight=WEIGHT, n_resamples=9)}" in out
-
-
 FIGURE = r"(?:goes from (-?[\d.]+) to (-?[\d.]+)|stays at (-?[\d.]+)) \(difference ([+-][\d.]+)"
 
 
@@ -853,8 +601,7 @@ def compared(run, *words):
     return [(f[0], f[-2], f[-1]) for f in found], sentence, err
 
 
-@pytest.mark.parametrize("clip", [[], ["--clip", 0.1], ["--clip", 0]], ids=["usual", "0.1", "0"])
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("classes", "clip"), [(2, []), (3, []), (2, ["--clip", 0.1])])
 @pytest.mark.parametrize("prefix", ["p_", "z_"])
 def test_a_difference_is_that_of_the_two_figures_beside_it(prefix, classes, clip, run):
     """Logits so far apart that their probabilities become 0: their log loss is exact."""
@@ -873,15 +620,6 @@ def test_a_difference_is_that_of_the_two_figures_beside_it(prefix, classes, clip
     for before, after, difference in figures:
         assert difference == pytest.approx(after - before, abs=1.1e-4)
     assert f"on the same {len(truth)} rows" in sentence
-
-
-def test_one_column_of_logits_has_its_exact_loss_in_the_difference(run):
-    save("a.npz", label=[0, 1, 1, 0] * 20, z=[50.0, -90.0, 3.0, 60.0] * 20)
-    save("b.npz", label=[0, 1, 1, 0] * 20, z=[5.0, -9.0, 3.0, 6.0] * 20)
-    for clip in ([], ["--clip", 0]):
-        (before, after, difference), *_ = compared(run, "a.npz", "b.npz", *clip)[0]
-        assert before > 50
-        assert difference == pytest.approx(after - before, abs=1.1e-4)
 
 
 def test_an_infinite_loss_is_said_to_have_no_difference(run):
@@ -910,11 +648,8 @@ def two_spellings(run, first, second, truth=None):
     ("first", "second", "truth", "words"),
     [
         ({"p": True}, {"p_no": False, "p_yes": True}, ("yes", "no"), ["--pos-label", "yes"]),
-        ({"p": True}, {"p_yes": True, "p_no": False}, ("yes", "no"), ["--pos-label", "yes"]),
         ({"p": True}, {"p_no": False, "p_yes": True}, ("yes", "no"), ["--classes", "no,yes"]),
-        ({"p": True}, {"p_1": True, "p_0": False}, (1, 0), []),
         ({"p_1": True, "p_0": False}, {"p": True}, (1, 0), []),
-        ({"p_0": False, "p_1": True}, {"p_1": True, "p_0": False}, (1, 0), []),
         ({"p_1": True, "p_0": False}, {"p_0": False, "p_1": True}, (1, 0), []),
         ({"p_False": False, "p_True": True}, {"p_True": True, "p_False": False}, None, []),
     ],
@@ -925,14 +660,6 @@ def test_one_event_in_other_columns_is_compared_row_by_row(first, second, truth,
     assert "on the same 80 rows" in sentence
     assert "different rows" not in err
     assert all(difference == 0.0 and before == after for before, after, difference in figures)
-
-
-def test_three_classes_in_another_order_are_compared_row_by_row(run):
-    save("a.csv", label=TRUTH, **columns("p_", PROB))
-    save("b.csv", label=TRUTH, **columns("p_", PROB[:, ::-1], "210"))
-    figures, _, err = compared(run, "a.csv", "b.csv")
-    assert all(difference == 0.0 and before == after for before, after, difference in figures)
-    assert "different rows" not in err
 
 
 @pytest.mark.parametrize("names", [["p_no", "p_yes"], ["z.no", "z.yes"]])
@@ -985,15 +712,6 @@ def test_a_calibrator_of_the_other_event_is_refused_with_words_that_work(words, 
         assert run(*words[:-2], "--pos-label", "yes", "--force")[0] == 0
 
 
-def test_a_calibrator_of_the_other_number_is_refused_where_none_is_named(run):
-    one_event(run, (1, 0), "1,0")
-    code, _, err = run("report", "f.csv", "--calibrator", "k.json", "-o", "r.html")
-    assert code == 2
-    assert "must be the probability of 0, for which k.json was fitted; got the probability of 1." in err
-    assert run("report", "f.csv", "--calibrator", "k.json", "-o", "r.html", "--classes", "1,0")[0] == 0
-    assert run("apply", "k.json", "f.csv", "-o", "o.csv")[0] == 0  # its columns are said to be of no other event
-
-
 def test_columns_that_are_said_to_be_of_another_order_than_fitted_are_refused(run):
     rng = np.random.default_rng(0)
     p = rng.random(80)
@@ -1042,16 +760,6 @@ def test_list_prints_everything_that_is_registered(run):
             assert re.search(rf"^  {re.escape(shown)} +{re.escape(entry.summary)}$", out, flags=re.M)
 
 
-def test_list_prints_other_words_for_a_metric(run):
-    assert re.search(r"^  tace \(also tece\) +Mean gap", run("list", "metrics")[1], flags=re.M)
-
-
-def test_list_prints_one_kind(run):
-    _, out, _ = run("list", "notions")
-    assert out.splitlines()[0] == "notions"
-    assert len(out.splitlines()) == 1 + len(entries("notion"))
-
-
 # Tests of calibration
 
 
@@ -1082,24 +790,11 @@ def test_chosen_tests_come_as_json_that_the_library_confirms(run, tmp_path):
     assert document["tests"]["hosmer-lemeshow"]["pvalue"] == held_out.pvalue
 
 
-@pytest.mark.parametrize("words", [["--tests", "equivalence"], ["--fail-below", "5"]])
-def test_a_gate_that_would_fail_the_wrong_forecasts_is_refused(words, run, forecast):
-    code, _, err = run("test", forecast, *words)
-    assert code == 2
-    assert words[0] in err
-
-
 def test_a_calibrated_forecast_passes_the_gate_of_tests(run, tmp_path):
     truth = make_survey_forecast(500, model="bayes-optimal", rng=3)
     file = tmp_path / "truth.csv"
     np.savetxt(file, np.column_stack([truth.y, truth.prob]), delimiter=",", header="label,p", comments="", fmt="%.17g")
     assert run("test", file, "--fail-below", 0.01)[0] == 0
-
-
-def test_an_unknown_test_is_refused_with_the_nearest(run, forecast):
-    code, _, err = run("test", forecast, "--tests", "spiegelhalder")
-    assert code == 2
-    assert "Did you mean 'spiegelhalter'?" in err
 
 
 def test_words_are_spelled_in_any_way_and_told_as_they_are_declared(run, forecast):
@@ -1129,43 +824,26 @@ def test_progress_is_shown_only_on_a_terminal(terminal, run, forecast, monkeypat
     assert "resampling" not in out
 
 
-@pytest.mark.parametrize("command", ["", "assess", "test", "fit", "apply", "decide", "report", "demo", "list"])
-def test_help_tells_each_command(command, run):
-    code, out, _ = run(*command.split(), "--help")
-    assert code == 0
-    assert f"usage: calibrant {command}".strip() in out
-
-
 # Real figures
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_the_published_figures_come_out_of_exported_files(ending, run, data_dir):
+def test_the_published_figures_come_out_of_exported_files(run, data_dir):
     """ResNet-50 on CIFAR-10: figures of independent code."""
     with np.load(data_dir / "cifar10_resnet50.npz") as data:
         for part in ("cal", "test"):
-            save(f"{part}.{ending}", label=data[f"y_{part}"], **columns("z_", data[f"logits_{part}"], range(10)))
-    before = figures(run, f"test.{ending}")
+            save(f"{part}.csv", label=data[f"y_{part}"], **columns("z_", data[f"logits_{part}"], range(10)))
+    before = figures(run, "test.csv")
     assert round(before["accuracy"], 4) == 0.9502
     assert round(before["nll"], 6) == 0.175509
     assert round(before["ece"], 7) == 0.0155164
     assert round(before["top-label-ece"], 7) == 0.0222267
     assert round(before["classwise-ece"], 8) == 0.00421983
-    assert round(figures(run, f"test.{ending}", "--binning", "equal-mass")["ece"], 7) == 0.0156190
-    code, out, _ = run("fit", f"cal.{ending}", "--method", "temperature", "-o", "c.json")
+    assert round(figures(run, "test.csv", "--binning", "equal-mass")["ece"], 7) == 0.0156190
+    code, out, _ = run("fit", "cal.csv", "--method", "temperature", "-o", "c.json")
     assert code == 0
     assert "fitted temperature on 5000 rows: temperature 1.06258\n" in out
-    assert run("apply", "c.json", f"test.{ending}", "-o", f"out.{ending}")[0] == 0
-    after = figures(run, f"out.{ending}")
+    assert run("apply", "c.json", "test.csv", "-o", "out.csv")[0] == 0
+    after = figures(run, "out.csv")
     assert round(after["nll"], 6) == 0.173842
     assert round(after["ece"], 8) == 0.00972077
     assert after["accuracy"] == before["accuracy"]
-
-
-def test_an_npz_of_several_tables_is_read_in_place(run, data_dir):
-    path = data_dir / "cifar10_resnet50.npz"
-    found = figures(run, path, "--label", "y_test", "--logit", "logits_test")
-    assert round(found["nll"], 6) == 0.175509
-    read = ("--label", "y_cal", "--logit", "logits_cal", "--method", "temperature")
-    assert run("fit", path, *read, "-o", "c.json")[0] == 0
-    assert round(load_calibrator("c.json").temperature_, 5) == 1.06258

@@ -9,20 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from calibrant import cli
 from calibrant.cli.options import parser
 from calibrant.interop import tables
-from calibrant.interop.tables import write_table
 
 GOOD = "label,p_0,p_1\n0,0.7,0.3\n1,0.4,0.6\n1,0.2,0.8\n0,0.1,0.9\n"
-BINARY = {
-    "cut.parquet": lambda path: write_table(path, {"label": np.arange(9), "p": np.ones(9)}),
-    "cut.feather": lambda path: write_table(path, {"label": np.arange(9), "p": np.ones(9)}),
-    "cut.npz": lambda path: write_table(path, {"label": np.arange(9), "p": np.ones(9)}),
-}
 
 
 def test_the_exit_codes_are_those_of_the_page():
@@ -108,35 +101,12 @@ FILES = {
 
 
 @pytest.mark.parametrize(("name", "text", "message"), FILES.values(), ids=FILES)
-@pytest.mark.parametrize("command", ["assess", "fit", "report"])
-def test_a_bad_file_is_refused(command, name, text, message, refused):
+def test_a_bad_file_is_refused(name, text, message, refused):
     if text is not None:
         Path(name).write_text(text)
-    told = refused(
-        command, name, *([] if command == "assess" else ["-o", "out.json" if command == "fit" else "out.html"])
-    )
+    told = refused("assess", name)
     assert re.search(message, told)
     assert re.fullmatch(PARTS, told)
-
-
-@pytest.mark.parametrize("command", ["assess", "fit", "report"])
-def test_a_folder_without_tables_is_refused(command, refused):
-    Path("empty").mkdir()
-    told = refused(
-        command, "empty", *([] if command == "assess" else ["-o", "out.json" if command == "fit" else "out.html"])
-    )
-    assert told.startswith("empty must hold files that end in .csv, ")
-    assert re.fullmatch(PARTS, told)
-
-
-@pytest.mark.parametrize("name", BINARY)
-def test_a_truncated_file_is_refused(name, refused):
-    BINARY[name](name)
-    whole = Path(name).read_bytes()
-    Path(name).write_bytes(whole[: len(whole) // 2])
-    assert re.fullmatch(
-        rf"{name} must be a readable \w+ file; it is not: .*\. Was it cut or damaged\?", refused("assess", name)
-    )
 
 
 # Words
@@ -205,6 +175,31 @@ WORDS = {
         ["apply", "c.json", "good.csv", "--top", "-o", "o.csv"],
         r"--top must have a calibrator of single scores, .*; got c\.json, a SafeCalibrator\. Fit one with --notion",
     ),
+    "a gate": (["assess", "nothing.csv", "--fail-if", "top-label-ec > 0.1"], r"'top-label-ec'\. Did you mean 'top-label-ece'"),
+    "a gate without figure": (["assess", "good.csv", "--fail-if", "nll.pvalue < 0.05"], r"nll has no pvalue\. Use its"),
+    "a gate on tce": (
+        ["assess", "good.csv", "--metrics", "tce", "--fail-if", "tce.lower > 5"],
+        r"tce has no lower\. Use its value, noise_floor, pvalue\.",
+    ),
+    "a gate on an attribute": (["assess", "good.csv", "--fail-if", "ece.rows > 0"], r"must be one of 'value', .*'rows'"),
+    "a figure": (["assess", "good.csv", "--fail-if", "ece.lowr > 0"], r"got 'lowr'\. Did you mean 'lower'\?"),
+    "a binning": (["assess", "good.csv", "--binning", "quantile"], r"got 'quantile'\. Did you mean 'equal-mass'\?"),
+    "a test": (["test", "good.csv", "--tests", "spiegelhalder"], r"Did you mean 'spiegelhalter'\?"),
+    "another question": (["test", "good.csv", "--tests", "equivalence"], r"--tests must ask whether"),
+    "a level": (["test", "good.csv", "--fail-below", "5"], r"--fail-below must be a fraction in \(0, 1\); got 5"),
+    "no level": (["test", "good.csv", "--fail-below", "nan"], r"--fail-below must be a fraction in \(0, 1\); got nan"),
+    "a small level": (
+        ["test", "nothing.csv", "--fail-below", "0.001"],
+        r"6/1001 = 0\.006 \(hosmer-lemeshow, resampling\)\. Pass --resamples 6000 or more",
+    ),
+    "format of batches": (
+        ["apply", "c.json", "good.csv", "-o", "rows.npz", "--on-error", "skip"],
+        r"must be Parquet, Feather or CSV where rows are read in batches; got rows\.npz\. Rename it",
+    ),
+    "format": (["apply", "c.json", "good.csv", "-o", "out.txt"], r"must end in \.csv"),
+    "name of a calibrator": (["fit", "good.csv", "-o", "cal.csv"], r"the output must end in \.json; got 'cal\.csv'"),
+    "name of a page": (["report", "good.csv", "-o", "x.txt"], r"the output must end in \.html or \.htm; got 'x\.txt'"),
+    "name of a demo": (["demo", "-o", "new/x.pdf"], r"the output must end in \.html or \.htm; got 'x\.pdf'"),
     "other columns": (
         ["apply", "c.json", "good.csv", "--prob", "p_0", "-o", "o.csv"],
         r"fitted on 2 probability columns; good\.csv gives 1 probability columns\. .*--prob",
@@ -229,28 +224,15 @@ def test_a_name_that_the_output_cannot_show_is_no_error(folder, monkeypatch):
 
 
 def test_too_little_memory_is_told_with_what_to_do(refused, monkeypatch):
-    from calibrant.assessment import table as assessment
-
     def full(*_, **__):
         raise MemoryError("Unable to allocate 3.73 GiB")
 
-    monkeypatch.setattr(assessment, "assess", full)
+    monkeypatch.setattr("calibrant.cli.inputs.assess", full)
     told = refused("assess", "good.csv")
     assert "that of good.csv does not: Unable to allocate 3.73 GiB. Pass a smaller --bins or --resamples" in told
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "",
-        "asess good.csv",
-        "assess",
-        "fit good.csv",
-        "apply c.json -o o.csv",
-        "assess good.csv --bins x",
-        "list colours",
-    ],
-)
+@pytest.mark.parametrize("words", ["", "assess", "fit good.csv", "apply c.json -o o.csv", "assess good.csv --bins x"])
 def test_bad_grammar_ends_with_code_two_and_the_usage(words, folder, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(words.split())
@@ -264,22 +246,19 @@ def test_bad_grammar_ends_with_code_two_and_the_usage(words, folder, capsys):
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "ece",
-        "ece > ",
-        "ece = 0.05",
-        "ece == 0.05",
-        "ece > 0..5",
-        "ece > nan",
-        "ece > inf",
-        "nll > 1e999",
-        "ece > nll",
-        "ece > 0.05 or 1",
-        "0.05 < ece",
-        "not ece > 0",
+        *(
+            "",
+            "ece",
+            "ece == 0.05",
+            "ece > 0..5",
+            "ece > \u0665.5",
+            "ece > nan",
+            "ece > inf",
+            "ece > nll",
+            "ece > 0.05 or 1",
+        ),
         "__import__('pathlib').Path('pwned').touch() > 0",
         "ece > __import__('pathlib').Path('pwned').touch()",
-        "ece > (lambda: 1)()",
     ],
 )
 def test_a_gate_of_another_form_is_refused_and_never_evaluated(text, refused):
@@ -287,25 +266,6 @@ def test_a_gate_of_another_form_is_refused_and_never_evaluated(text, refused):
         f"--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number; got {text!r}. For example 'ece > 0.05'."
     )
     assert not Path("pwned").exists()
-
-
-def test_a_gate_on_an_unknown_metric_is_refused_with_the_nearest_one(refused):
-    told = refused("assess", "good.csv", "--fail-if", "top-label-ec > 0.1")
-    assert told.endswith("got 'top-label-ec'. Did you mean 'top-label-ece'?")
-
-
-def test_a_gate_on_a_figure_that_a_metric_lacks_is_refused(refused):
-    told = refused("assess", "good.csv", "--fail-if", "nll.pvalue < 0.05")
-    assert told == "--fail-if needs a figure; nll has no pvalue. Use its value, lower, upper."
-
-
-def test_a_gate_on_the_interval_of_a_share_of_rejections_is_refused(refused):
-    told = refused("assess", "good.csv", "--metrics", "tce", "--fail-if", "tce.lower > 5")
-    assert told == "--fail-if needs a figure; tce has no lower. Use its value, noise_floor, pvalue."
-
-
-def test_a_gate_is_looked_at_before_the_file_is_read(refused):
-    assert "--fail-if" in refused("assess", "nothing.csv", "--fail-if", "nonsense")
 
 
 # Outputs
@@ -350,25 +310,11 @@ def test_a_directory_as_output_is_refused(words, refused):
     assert told == "the output must be a file; got the directory folder.csv. Name a file in it."
 
 
-def test_an_output_of_an_unknown_format_is_refused(refused):
-    assert "must end in .csv" in refused("apply", "c.json", "good.csv", "-o", "out.txt")
-
-
 def test_calibrated_columns_never_replace_others(refused):
     Path("f.csv").write_text("label,p_0,z_0,z_1\n0,7,0.7,0.3\n1,8,0.4,0.6\n1,9,0.9,0.8\n")
     assert cli.main(["fit", "f.csv", "--method", "temperature", "--logit", "z_*", "-o", "z.json"]) == 0
     told = refused("apply", "z.json", "f.csv", "--logit", "z_*", "-o", "out.csv")
     assert told.startswith("calibrated columns need names of their own; f.csv already has p_0.")
-
-
-def test_the_top_pair_never_replaces_other_columns(refused):
-    Path("f.csv").write_text("predicted,label,p_0,p_1\n7,0,0.7,0.3\n8,1,0.4,0.6\n9,1,0.2,0.8\n")
-    assert (
-        cli.main(["fit", "f.csv", "--method", "isotonic", "--notion", "confidence", "--label", "label", "-o", "t.json"])
-        == 0
-    )
-    told = refused("apply", "t.json", "f.csv", "--label", "label", "--top", "-o", "out.csv")
-    assert told.startswith("calibrated columns need names of their own; f.csv already has predicted.")
 
 
 # Accidents while writing
@@ -452,30 +398,6 @@ def test_an_unknown_word_names_the_nearest_one(words, meant, folder, capsys):
     assert capsys.readouterr().err.strip().endswith(f"Did you mean {meant}?")
 
 
-def test_a_word_that_is_near_none_is_refused_without_advice(folder, capsys):
-    for words in (["xyzzy"], ["assess", "good.csv", "--xyzzy"], ["assess", "good.csv", "good2.csv", "-x"]):
-        with pytest.raises(SystemExit, match="2"):
-            cli.main(words)
-        assert "Did you mean" not in capsys.readouterr().err
-
-
-def test_words_of_gates_and_binnings_name_the_nearest_ones(refused):
-    for word in ("__class__", "rows"):
-        told = refused("assess", "good.csv", "--fail-if", f"ece.{word} > 0")
-        assert told.startswith("the figure of ece in --fail-if must be one of 'value', 'lower', ")
-        assert told.endswith(f"got {word!r}. Pass one of them.")
-    assert refused("assess", "good.csv", "--fail-if", "ece.lowr > 0").endswith("got 'lowr'. Did you mean 'lower'?")
-    assert refused("assess", "good.csv", "--binning", "quantile").endswith("got 'quantile'. Did you mean 'equal-mass'?")
-
-
-@pytest.mark.parametrize(
-    ("words", "output"), [(["report", "good.csv"], "x.txt"), (["report", "good.csv"], "x"), (["demo"], "new/x.pdf")]
-)
-def test_a_page_has_the_ending_of_one(words, output, refused):
-    assert refused(*words, "-o", output).startswith(f"the output must end in .html or .htm; got '{Path(output).name}'.")
-    assert not Path("new").exists()
-
-
 # Standard output
 
 
@@ -543,16 +465,3 @@ def test_the_exit_code_is_that_of_the_command_where_notes_are_lost(words, code, 
     assert run.returncode == code
     assert code == 2 or json.loads(run.stdout)["rows"] > 0
     assert code != 2 or run.stdout == ""
-
-
-def test_a_label_that_ends_in_a_nul_is_refused_as_what_it_is(folder, capsys):
-    Path("nul.csv").write_text("label,p\n1,0.9\n1\0,0.8\n0,0.1\n")
-    assert cli.main(["assess", "nul.csv"]) == 2
-    assert r"words must not end in a NUL character, which NumPy drops; got '1\x00'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["cal.csv", "cal.parquet", "cal.txt", "cal"])
-def test_a_calibrator_is_written_to_a_name_that_says_so(name, folder, capsys):
-    assert cli.main(["fit", "good.csv", "-o", name]) == 2
-    assert f"the output must end in .json; got '{name}'. The ending says what is written" in capsys.readouterr().err
-    assert not Path(name).exists()

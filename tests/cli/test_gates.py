@@ -1,16 +1,14 @@
 """Gates can fail: NaN fails each of them, and one that no figure or no number of draws can decide is refused."""
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from calibrant import cli, equivalence_test
+from calibrant import equivalence_test
 from calibrant._core.result import shown_pvalue
 from calibrant.cli.commands import draws_for
-from calibrant.cli.options import parser
 from calibrant.interop.tables import write_table
 from calibrant.metrics.kernel import SimplexPairs
 from calibrant.significance import by_class, kernel_test, kuiper_test, resampling_test
@@ -23,26 +21,19 @@ WRONG = 1 - P
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def run(shell):
     write_table("good.csv", {"label": TRUTH, "p_0": 1 - P, "p_1": P})
     write_table("wrong.csv", {"label": TRUTH, "p_0": 1 - WRONG, "p_1": WRONG})
     write_table("ones.csv", {"label": np.ones(30, dtype=int), "p_0": 1 - P[:30], "p_1": P[:30]})
 
-    def run(*words):
-        code = cli.main([str(word) for word in words])
-        return code, *capsys.readouterr()
-
-    return run
+    return shell
 
 
 # NaN
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-@pytest.mark.parametrize(
-    "condition", ["roc-auc < 0.6", "roc-auc >= 0.6", "roc-auc.lower < 0.5", "roc-auc.upper <= 0.9"]
-)
+@pytest.mark.parametrize("condition", ["roc-auc < 0.6", "roc-auc.upper >= 0.9"])
 def test_a_figure_that_is_nan_fails_every_gate(condition, run):
     code, out, err = run(
         "assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", condition, "--json"
@@ -52,27 +43,16 @@ def test_a_figure_that_is_nan_fails_every_gate(condition, run):
     assert json.loads(out)["gates"] == [{"condition": condition, "failed": True}]
 
 
-@pytest.mark.parametrize(
-    "words", [["assess", "good.csv", "--fail-if", "ece > nan"], ["test", "good.csv", "--fail-below", "nan"]]
-)
-def test_a_threshold_that_is_nan_is_refused(words, run):
-    code, out, err = run(*words)
-    assert (code, out) == (2, "")
-    assert re.search(r"got ('ece > nan'|nan)\.", err)
-
-
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-@pytest.mark.parametrize("as_json", [(), ("--json",)])
-def test_a_test_that_is_nan_fails_the_gate_of_tests(as_json, run, monkeypatch):
+def test_a_test_that_is_nan_fails_the_gate_of_tests(run, monkeypatch):
     """The kernel test by blocks of so few rows that there is one block: its statistic is NaN, its p-value 1."""
     monkeypatch.setattr(SimplexPairs, "too_many", True)
     write_table("few.csv", {"label": np.arange(3), "p_0": P[:3] / 2, "p_1": P[:3] / 2, "p_2": 1 - P[:3]})
-    code, out, err = run("test", "few.csv", "--tests", "kernel", "--fail-below", 0.001, *as_json)
+    code, out, err = run("test", "few.csv", "--tests", "kernel", "--fail-below", 0.001, "--json")
     assert code == 1
     assert "gate failed: kernel is NaN on these rows, and NaN fails every gate" in err
-    if as_json:
-        assert json.loads(out)["failed"] is True
-        assert json.loads(out)["tests"]["kernel"]["least_pvalue"] is None
+    assert json.loads(out)["failed"] is True
+    assert json.loads(out)["tests"]["kernel"]["least_pvalue"] is None
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
@@ -88,25 +68,12 @@ def test_a_p_value_that_cannot_be_computed_fails_its_gate(label, prob, metric, r
     assert json.loads(out)["gates"] == [{"condition": condition, "failed": True}]
 
 
-@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-def test_a_p_value_that_a_metric_never_has_is_refused(run):
-    code, _, err = run(
-        "assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", "roc-auc.pvalue < 0.5"
-    )
-    assert code == 2
-    assert "roc-auc has no pvalue" in err
-
-
-def test_digits_of_other_scripts_are_no_number(run):
-    assert run("assess", "good.csv", "--fail-if", "ece > \u0665.5")[0] == 2
-
-
 # Draws
 
 
 @pytest.mark.parametrize(
     ("comparison", "level", "needed"),
-    [("<", 0.001, 1000), ("<=", 0.001, 999), (">", 0.001, 999), (">=", 0.001, 1000), ("<", 0.0019, 526)],
+    [("<", 0.001, 1000), ("<=", 0.001, 999), (">=", 0.0019, 526)],
 )
 def test_a_level_that_draws_cannot_reach_is_refused_with_the_number_of_draws(comparison, level, needed, run):
     """And that number is the smallest one with which the command does its work."""
@@ -120,11 +87,8 @@ def test_a_level_that_draws_cannot_reach_is_refused_with_the_number_of_draws(com
     assert run("assess", "wrong.csv", "--fail-if", condition, "--resamples", needed)[0] == ("<" in comparison)
 
 
-@pytest.mark.parametrize("metric", ["mcb", "skce", "canonical-ece"])
-def test_metrics_that_draw_by_themselves_have_the_same_floor(metric, run):
-    code, out, err = run(
-        "assess", "good.csv", "--metrics", metric, "--fail-if", f"{metric}.pvalue < 0.01", "--resamples", 99
-    )
+def test_metrics_that_draw_by_themselves_have_the_same_floor(run):
+    code, out, err = run("assess", "good.csv", "--metrics", "mcb", "--fail-if", "mcb.pvalue < 0.01", "--resamples", 99)
     assert (code, out) == (2, "")
     assert "the smallest p-value that 99 draws can show is 1/100. Pass --resamples 100 or more." in err
 
@@ -139,19 +103,12 @@ def test_a_p_value_of_a_law_in_formulas_has_no_floor(run):
     ("condition", "told"),
     [
         ("ece.pvalue < 0", "can never hold: the p-value of ece is in [0.001996, 1]"),
-        ("ece.pvalue > 1", "can never hold"),
         ("ece.pvalue <= 1", "always holds"),
         ("calibration-slope.pvalue < 0", "can never hold: the p-value of calibration-slope is in [0, 1]"),
-        ("calibration-slope.pvalue >= 0", "always holds"),
         ("accuracy < 80", "always holds: accuracy is in [0, 1]. Compare it with a number inside."),
-        ("ece > 5", "can never hold: ece is in [0, 1]"),
         ("tce > 100", "can never hold: tce is in [0, 100]"),
         ("nll < 0", "can never hold"),
         ("ece.lower > 5", "can never hold: lower of ece is in [0, 1]. Compare it with a number inside."),
-        ("ece.lower >= 0", "always holds: lower of ece is in [0, 1]"),
-        ("ece.upper <= 1", "always holds"),
-        ("ece.noise_floor < 0", "can never hold"),
-        ("ece.debiased >= 0", "always holds"),
         ("tce.detectable > 100", "can never hold: detectable of tce is in [0, 100]"),
     ],
 )
@@ -186,12 +143,6 @@ def test_the_gate_of_tests_knows_what_their_draws_can_show(run):
     assert run(*words, 1)[0] == 1
 
 
-def test_draws_that_cannot_reach_the_level_are_told_before_the_file_is_opened(run):
-    code, _, err = run("test", "nothing.csv", "--fail-below", 0.001)
-    assert code == 2
-    assert "6/1001 = 0.006 (hosmer-lemeshow, resampling). Pass --resamples 6000 or more" in err
-
-
 def test_the_kernel_test_draws_unless_rows_are_many(run, monkeypatch):
     write_table("three.csv", {"label": 2 * TRUTH, "p_0": P / 2, "p_1": P / 2, "p_2": 1 - P})
     words = ("test", "three.csv", "--tests", "kernel", "--resamples", 9, "--fail-below", 0.01)
@@ -218,14 +169,10 @@ def test_the_seed_and_the_number_of_draws_of_tests_are_as_asked(run):
         (1 / 501, 1 / 501, "<= 0.002"),
         (1 / 1001, 1 / 1001, "<= 0.001"),
         (1 / 300, 1 / 300, "<= 0.0034"),  # rounded up: a bound that is too low would be wrong
-        (0.01, 0.01, "<= 0.01"),
         (2 / 501, 1 / 501, "0.0040"),
         (1 / 501, None, "0.0020"),
         (0.001, None, "<= 0.001"),
-        (1e-9, None, "<= 0.001"),
-        (0.0, None, "<= 0.001"),
         (0.0, 1 / 501, "<= 0.001"),
-        (1 / 10_001, 1 / 10_001, "<= 0.001"),
         (2 / 10_001, 1 / 10_001, "<= 0.001"),
         (float("nan"), 1 / 501, "nan"),
     ],
@@ -266,9 +213,3 @@ def test_results_of_tests_print_the_bound():
     assert repr(three).endswith("smallest adjusted p-value <= 0.03)")
     (legend,) = [t.get_text() for t in found.plot().get_legend().get_texts() if "beyond" in t.get_text()]
     assert legend == "beyond it: p <= 0.01"
-
-
-def test_help_names_the_option_that_sets_the_draws(capsys):
-    with pytest.raises(SystemExit):
-        parser().parse_args(["test", "--help"])
-    assert "--resamples" in capsys.readouterr().out

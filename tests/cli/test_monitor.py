@@ -2,16 +2,17 @@
 
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from calibrant import Monitor, cli
+from calibrant import Monitor
 from calibrant.cli.watch import Watch, files_of
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop import sources as addresses
@@ -26,21 +27,13 @@ AT = np.datetime64("2026-11-01") + np.arange(DAYS)
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(shell, tmp_path):
     """Run the command in a folder with a file for each day: its exit code, what it printed, and what it said on stderr."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "days").mkdir()
     for day in range(DAYS):
         save(f"days/day_{day + 1}.csv", day)
 
-    def run(*words):
-        try:
-            code = cli.main(["monitor", *map(str, words)])
-        except SystemExit as end:
-            code = end.code
-        return code, *capsys.readouterr()
-
-    return run
+    return partial(shell, "monitor")
 
 
 def save(path, day, rows=slice(None)):
@@ -48,6 +41,10 @@ def save(path, day, rows=slice(None)):
     country = np.array(["A", "B"] * n)[:n]
     columns = {"y": Y[day, rows], "p": P[day, rows], "day": np.full(n, str(AT[day])), "country": country}
     write_table(path, columns, force=True)
+
+
+def watch(path="state.json"):
+    return Watch(SimpleNamespace(state=path))
 
 
 def test_files_of_a_folder_are_windows_in_the_order_of_their_numbers(run):
@@ -70,13 +67,6 @@ def test_alarms_are_those_of_a_monitor_in_python(run):
     evidence = [one["evidence"] for one in group["windows"]]
     np.testing.assert_allclose(evidence, monitor.table().evidence, rtol=1e-9)
     assert group["windows"][0]["drift_evidence"] is None
-
-
-def test_a_gate_fails_on_an_alarm_alone(run):
-    assert run("days", "--window", 600, "--fail-on-alarm")[0] == 1
-    quiet = [f"days/day_{k}.csv" for k in range(1, 7)]
-    code, _, said = run(*quiet, "--window", 600, "--fail-on-alarm")
-    assert (code, "gate failed" in said) == (0, False)
 
 
 def test_a_state_is_continued_and_no_file_is_counted_twice(run, tmp_path):
@@ -109,18 +99,6 @@ def test_a_reference_may_be_a_file(run):
     windows = json.loads(out)["groups"][""]["windows"]
     assert code == 0
     assert all(one["drift_evidence"] is not None and not one["is_reference"] for one in windows)
-
-
-def test_a_page_holds_picture_and_table(run, tmp_path):
-    pytest.importorskip("matplotlib")
-    code, out, _ = run("days", "-o", "page.html", "--window", 900)
-    page = (tmp_path / "page.html").read_text()
-    assert code == 0
-    assert "wrote page.html" in out
-    assert page.count("<svg") == 1
-    assert "predictions are not calibrated" in page
-    assert "evidence" in page
-    assert run("days", "-o", "page.html")[0] == 2
 
 
 @pytest.mark.parametrize(
@@ -180,14 +158,6 @@ def test_other_options_than_those_of_the_state_are_refused(run):
     assert run("days", *same, "--classes", "0,1", "--label", "y", "--prob", "p", "--state", "state.json")[0] == 0
     assert run("days", "--state", "state.json")[0] == 0
     assert Path("state.json").read_bytes() == before
-
-
-def test_numbers_in_names_are_compared_as_numbers(run, tmp_path):
-    names = [file.path.split("day_")[1] for file in files_of(["days"])]
-    assert names == [f"{k + 1}.csv" for k in range(DAYS)]
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(FileNotFoundError, match="must hold files that end in"):
-        files_of(["empty"])
 
 
 def of(day, **columns):
@@ -270,7 +240,7 @@ def test_of_two_writers_of_a_state_one_is_refused(run, monkeypatch):
         assert code == 2
         assert "another run wrote state.json. Nothing was written; run again" in error
         assert sorted(map(str, Path().glob(".*"))) == []
-        held = Watch("state.json")
+        held = watch()
         assert [Path(place).name for place, _ in held.known.values()] == [
             Path(file).name for file in (*first, files[1])
         ]
@@ -353,26 +323,12 @@ def test_files_of_folders_and_patterns_are_those_of_assess(tmp_path):
 def damaged(plain):
     """Return states that no run wrote, as text."""
     text = json.dumps(plain)
-    yield from (
-        text[: len(text) // 2],
-        "",
-        "null",
-        "[]",
-        "[" * 100_000,
-        '{"a": 1e999999}',
-        text.replace("0.05", "NaN", 1),
-    )
+    yield from (text[: len(text) // 2], "", "null", "[]", "[" * 100_000, text.replace("0.05", "NaN", 1))
+    yield from (text.replace("0.05", "0.06", 1), json.dumps({**plain, "version": 4}))
     for name in plain:
-        for value in (None, 3, "x", [], {}, {"x": None}):
+        for value in (None, "x", {"x": None}):
             yield json.dumps({**plain, name: value})
         yield json.dumps({key: value for key, value in plain.items() if key != name})
-    for name in plain["kept"]:
-        yield json.dumps({**plain, "kept": {**plain["kept"], name: {"x": []}}})
-    group = plain["groups"][""]
-    for name in group:
-        yield json.dumps({**plain, "groups": {"": {**group, name: "x"}}})
-    for change in ({"pages": {"out.csv": [3]}}, {"pages": [""]}, {"reported": {"": {"drift": "x"}}}, {"version": 4}):
-        yield json.dumps({**plain, **change})
 
 
 def test_a_damaged_state_is_one_error_in_words(run):
@@ -391,23 +347,6 @@ def test_a_damaged_state_is_one_error_in_words(run):
         assert Path("state.json").read_text() == text
     Path("state.json").write_bytes(b"\xff\xfe")
     assert run("days/day_1.csv", "--state", "state.json")[0] == 2
-
-
-def test_a_state_with_one_digit_changed_anywhere_is_refused(run):
-    first = [f"days/day_{k}.csv" for k in range(1, 6)]
-    run(*first, "--time", "day", "--state", "state.json", "-o", "out.csv", "--fail-on-alarm")
-    text = Path("state.json").read_text()
-    numbers = [digit.start() for digit in re.finditer(r"(?<![\d.])\d", text)]  # first digits: they change any value
-    for at in numbers:
-        changed = f"{text[:at]}{'8' if text[at] == '9' else int(text[at]) + 1}{text[at + 1 :]}"
-        Path("state.json").write_text(changed)
-        with pytest.raises(
-            ValueError, match=r"--state must be a file that `calibrant monitor` wrote; state\.json is not"
-        ):
-            Watch("state.json")
-    assert len(numbers) > 1000
-    Path("state.json").write_text(text)
-    assert run("days", "--state", "state.json")[0] == 0
 
 
 # A command that runs each night
@@ -438,7 +377,7 @@ def test_the_documented_command_runs_every_night_and_fails_on_that_of_an_alarm(r
             assert (code, f"gate failed: {new} new alarm" in said) == (int(new > 0), new > 0), said
             assert (f"{before} alarm" in said and "none is new" in said) == (before > 0 and not new), said
         page = Path("monitor.html").read_text(encoding="utf-8")
-        assert (at in page, page.count("class=alarm")) == (True, before)
+        assert (at in page, page.count("<svg"), page.count("class=alarm")) == (True, 1, before)
         failed += [night] * (new > 0)
     assert held("monitor.json").to_dict() == monitor.to_dict()
     assert len(failed) > 0
@@ -447,7 +386,7 @@ def test_the_documented_command_runs_every_night_and_fails_on_that_of_an_alarm(r
 
 
 def held(path="state.json"):
-    return Watch(path).monitors[""]
+    return watch(path).monitors[""]
 
 
 def test_an_alarm_that_a_run_without_the_gate_found_is_new_to_the_gate(run):
@@ -529,53 +468,6 @@ def test_the_reference_of_a_state_stays_as_it_was(run):
     of(5, y=None, p=None, country=np.full(N, "C"))
     code, _, error = run("days/day_6.csv", "--state", "state.json")
     assert (code, "--reference must stay as it was" in error) == (2, True)
-
-
-def test_an_alarm_stays_in_command_page_and_state_after_late_rows(run):
-    pytest.importorskip("matplotlib")
-    words = [
-        "--time",
-        "day",
-        "--window",
-        "1d",
-        "--reference",
-        2,
-        "--state",
-        "state.json",
-        "-o",
-        "page.html",
-        "--fail-on-alarm",
-    ]
-    assert run("days", *words)[0] == 1
-    raised = held().alarms
-    assert [alarm.test for alarm in raised] == ["calibration", "drift"]
-    late, n = np.random.default_rng(9), 30_000
-    for day in range(8, DAYS):
-        p = late.random(n)
-        write_table(
-            f"days/late_{day}.csv", {"y": (late.random(n) < p).astype(int), "p": p, "day": np.full(n, str(AT[day]))}
-        )
-    code, out, said = run("days", *words)
-    assert (code, "2 alarms of an earlier run" in said) == (0, True)
-    assert held().table(n_resamples=9).evidence.max() < 20.0
-    assert held().alarms == raised
-    page = Path("page.html").read_text(encoding="utf-8")
-    assert all(f"alarm: {alarm}" in out for alarm in raised)
-    assert page.count("class=alarm") == 2
-
-
-def test_rows_of_a_mistyped_year_are_said(run):
-    words = ["--time", "day", "--window", "1d", "--reference", 2, "--state", "state.json"]
-    assert run("days/day_1.csv", "days/day_2.csv", "days/day_3.csv", *words)[2].count("warning") == 0
-    write_table("days/old.csv", {"y": Y[0], "p": P[0], "day": np.full(N, "2006-11-01")})
-    code, _, said = run("days/old.csv", *words)
-    assert code == 0
-    assert (
-        "calibrant: warning: late rows moved the reference from 2026-11-01, 2026-11-02 to 2006-11-01, 2026-11-01"
-        in said
-    )
-    assert "7304 windows without rows lie between 2006-11-01 and 2026-11-01" in said
-    assert "warning" not in run("days/day_4.csv", *words)[2]
 
 
 def test_a_second_run_is_refused_while_a_state_is_written(run):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibrant import cli, load_calibrator, spiegelhalter_test
+from calibrant import load_calibrator, spiegelhalter_test
 from calibrant.cli import fit as apply
 from calibrant.cli import inputs as streams
 from calibrant.interop import tables
@@ -23,19 +23,14 @@ def table(rows=slice(None)):
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(shell, tmp_path):
     """Run the command line where a folder holds three files: its exit code, what it printed, and what it said on stderr."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "parts").mkdir()
     for k in range(3):
         write_table(tmp_path / "parts" / f"{k}.parquet", table(slice(2000 * k, 2000 * k + 2000)))
     write_table(tmp_path / "whole.parquet", table())
 
-    def run(*words):
-        code = cli.main([str(word) for word in words])
-        return code, *capsys.readouterr()
-
-    return run
+    return shell
 
 
 FOLDERS = {
@@ -94,16 +89,6 @@ def test_a_report_of_a_folder_has_its_figures(run, tmp_path):
     assert code == 0
     assert "6000 rows" in out
     assert "6000" in (tmp_path / "out.html").read_text("utf-8")
-    code, _, err = run("report", "parts", "-o", "two.html", "--calibrator", "c.json")
-    assert (code, "Run calibrant apply first" in err) == (2, True)
-
-
-def test_what_needs_all_rows_is_refused_with_the_option_that_samples(run):
-    code, _, err = run("assess", "parts", "--metrics", "accuracy,skce")
-    assert (code, err.rstrip().endswith("Here: --sample N.")) == (2, True)
-    code, _, err = run("assess", "parts", "--rows", "0:100")
-    assert (code, "Pass --sample N for some of the rows" in err) == (2, True)
-    assert run("assess", "parts", "--metrics", "accuracy,skce", "--sample", 500)[0] == 0
 
 
 @pytest.fixture

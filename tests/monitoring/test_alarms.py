@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import Monitor, PlattScaling
+from calibrant import Monitor
 from calibrant.monitoring.evidence import BetCells, Evidence, Reference
-from tools.alarms_of_monitor import CUTS, NULLS, World, alarmed, delays, false_alarms, paths, spread, sums_of, too_low
+from tools.alarms_of_monitor import CUTS, NULLS, World, alarmed, delays, false_alarms, paths, sums_of, too_low
 
 FEW = World(windows=30, change=30)
 
@@ -45,26 +45,6 @@ def test_what_is_simulated_is_a_monitor_to_the_last_bit(of_drift):
     look = monitor._look.drift if of_drift else monitor._look.calibration
     np.testing.assert_array_equal(look.path, fast)
     assert np.ptp(fast) > 0.05
-
-
-def test_weights_that_are_no_numbers_of_events_raise_false_alarms():
-    windows, _ = World(windows=20, rows=100).drawn(np.random.default_rng(6), 60)
-    shares = []
-    for weight in (1.0, 5.0):  # five copies of each row are no five events
-        weighted = BetCells(windows.rows * weight, windows.expected * weight, windows.events * weight)
-        shares.append((alarmed(Evidence(weighted, CUTS).path, 0.05) < 20).mean())
-    assert shares[0] <= 0.05
-    assert shares[1] > 0.2
-
-
-def test_after_an_alarm_a_monitor_of_calibrated_predictions_is_quiet():
-    rng = np.random.default_rng(7)
-    score = spread(rng, (6000,), 0.0)
-    y = (rng.random(6000) < too_low(0.6)(score)).astype(int)
-    first = Monitor(window=500, reference=0).update(y[:2000], score[:2000])
-    assert first.alarms
-    again = PlattScaling().fit(score[:3000, None], y[:3000]).predict_proba(score[3000:, None])[:, 1]
-    assert Monitor(window=500, reference=0).update(y[3000:], again).alarms == ()
 
 
 @pytest.mark.deep

@@ -44,22 +44,6 @@ def test_rows_in_empty_bins_change_no_bit_of_earlier_evidence(notion, is_next, g
     assert not np.array_equal(later[0][: earlier[0].size + is_next], earlier[0])
 
 
-def state(y, p, at):
-    return Monitor(reference=0).update(y, p, at=at)
-
-
-@pytest.mark.parametrize("window", [2, 3])
-@pytest.mark.parametrize("score", [0.9, 0.99, 0.5, 0.34, 0.2, 1e-3])
-def test_no_next_row_raises_the_mean_of_the_evidence(score, window):
-    """Rows of three bins, of which two are far off, and a row of any bin in the same window or in a new one."""
-    n = 60
-    y, p, at = np.tile([1, 0, 0], n), np.tile([0.55, 0.2, 0.35], n), np.arange(3 * n) * 3 // (3 * n)
-    before = np.exp(paths(state(y, p, at))[0][-1])
-    assert before > 20.0
-    after = [np.exp(paths(state(y, p, at).update([k], [score], at=window))[0][-1]) for k in (0, 1)]
-    assert (1.0 - score) * after[0] + score * after[1] <= before * (1.0 + 1e-12)
-
-
 @pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
 @pytest.mark.parametrize("row", [(0.9, 0.06, 0.04), (0.1, 0.2, 0.7), (0.34, 0.33, 0.33), (0.0, 0.5, 0.5)])
 def test_no_next_row_of_several_classes_raises_the_mean_of_the_evidence(notion, row):

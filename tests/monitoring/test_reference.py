@@ -47,7 +47,7 @@ def test_what_is_computed_is_at_most_the_wealth_of_bets_that_know_the_gaps(seed)
     known = Reference.of(reference, cuts)
     gain, slope = known.terms(window)
     for number, cut in enumerate(cuts):
-        found = known.log_wealth(gain[None], slope[None], number)[0]
+        found = known.bets[number].log_wealth(gain[None], slope[None])[0]
         assert np.isfinite(found).any()
         for unit in range(cut.n_units):
             others = [
@@ -67,7 +67,7 @@ def test_of_one_cell_little_is_lost_to_the_gap_that_is_not_known():
         known = Reference.of(reference, CUTS_OF_FOUR)
         gain, slope = known.terms(window)
         for number, cut in enumerate(CUTS_OF_FOUR):
-            found = known.log_wealth(gain[None], slope[None], number)[0]
+            found = known.bets[number].log_wealth(gain[None], slope[None])[0]
             for unit in range(cut.n_units) if cut.is_of_cells else ():
                 gaps = np.where(cut.unit == unit, np.linspace(-0.14, 0.14, 200)[:, None], 0.0)
                 each = [with_known_gaps(window, reference, gap, cut.unit == unit) for gap in gaps]
@@ -126,7 +126,7 @@ def test_no_wealth_is_won_where_later_rows_fall_into_other_cells_than_those_of_t
         known = Reference.of(reference, CUTS_OF_FOUR)
         gain, slope = known.terms(window)
         for number, cut in enumerate(CUTS_OF_FOUR):
-            found = known.log_wealth(gain[None], slope[None], number)[0]
+            found = known.bets[number].log_wealth(gain[None], slope[None])[0]
             lost += int(np.isinf(found).sum())
             for unit in range(cut.n_units):
                 for gap in 0.14 * np.array([*np.eye(4), *-np.eye(4)]):

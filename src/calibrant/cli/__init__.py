@@ -16,11 +16,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from calibrant.cli.commands import BAD_USE, BROKEN, GATE_FAILED, OK
 from calibrant.cli.options import parser
 from calibrant.exceptions import CalibrationWarning
 
-__all__ = ["BAD_USE", "BROKEN", "GATE_FAILED", "OK", "main"]
+__all__ = ["main"]
+
+OK, GATE_FAILED, BAD_USE, BROKEN = 0, 1, 2, 70
+"""Exit codes."""
 
 PIPE = 13
 """SIGPIPE, which Windows does not name."""

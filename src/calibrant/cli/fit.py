@@ -1,40 +1,31 @@
-"""`calibrant fit`: from a calibration set to a calibrator in a file."""
+"""`calibrant fit`, from a calibration set to a calibrator in a file, and `calibrant apply`, to calibrated predictions."""
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable, Iterator
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from calibrant.cli.inputs import (
-    calibrated_by,
-    calibrated_names,
-    found_notion,
-    is_in_batches,
-    is_large,
-    is_several,
-    labels_of,
-    missing,
-    missing_of,
-    n_rows_of,
-    one_row,
-    opened,
-    read,
-    sampled,
-    values_of,
-    warn_beside_other_rows,
-    weight_of,
-)
+import numpy as np
 
-if TYPE_CHECKING:
-    from calibrant._core.checks import Advance
-    from calibrant.calibrators.base import Calibrator
-    from calibrant.interop.columns import FileTable
-    from calibrant.interop.readers import BatchRows, File, Reader
-    from calibrant.interop.tables import ForecastTable
-
+from calibrant._core.border import as_problem
+from calibrant._core.checks import Advance, left_out, progress_bar
+from calibrant._core.rows import OF_CALIBRATOR
+from calibrant._core.threads import ahead
+from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.evidence import MANY_NUMBERS
+from calibrant.cli import inputs
+from calibrant.cli.inputs import Forecast
+from calibrant.interop.arrow_batches import said_at
+from calibrant.interop.columns import FileTable, Values, require_arrow
+from calibrant.interop.local_files import format_of
+from calibrant.interop.readers import Damaged, File, Reader, files_of, reader_of
+from calibrant.interop.save import load_calibrator, save_calibrator
+from calibrant.interop.tables import forecast_in, require_csv, write_table
+from calibrant.interop.writing import require_free, whole_folder
 
 NOT_FOUND = ("gradient_", "middle_", "row_weight_")
 """Fitted numbers that say how well a fit went, what features measure from, or what a row weighs, and not what was found."""
@@ -42,176 +33,96 @@ NOT_FOUND = ("gradient_", "middle_", "row_weight_")
 COUNTS = ("n_bins_", "n_regions_")
 """Whole numbers that were found, and not given by the data."""
 
-
 FEWEST_SAMPLED = 10_000
 """Rows of streamed rows to which the default is fitted at least, however many classes they have."""
 
 
-def run_fit(arguments: argparse.Namespace) -> int:
+def run_fit(asked: Namespace) -> int:
     """Fit a calibrator and save it."""
-    from calibrant._core.border import as_problem
-    from calibrant._core.checks import left_out
-    from calibrant._core.rows import OF_CALIBRATOR
-    from calibrant.calibrators.evidence import MANY_NUMBERS
-    from calibrant.cli.inputs import calibrator_of, method_of
-    from calibrant.interop.save import save_calibrator
-    from calibrant.interop.tables import ForecastTable
-    from calibrant.interop.writing import require_free
-
-    read_too = [] if arguments.other is None else [arguments.other]
-    inputs = [arguments.file, *read_too]
-    require_free(Path(arguments.output), force=arguments.force, inputs=inputs, endings=(".json",))
-    rows: tuple[Any, ...]
-    forecast, of_all, problem = opened(arguments, [arguments.file]), "", None
-    if not isinstance(forecast, ForecastTable) and not arguments.method and not arguments.notion:
-        stream = forecast  # the default is fitted to rows in memory
-        forecast = sampled(stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
+    read = [asked.file, *([] if asked.other is None else [asked.other])]
+    require_free(Path(asked.output), force=asked.force, inputs=read, endings=(".json",))
+    by_default = not asked.method and not asked.notion
+    forecast, of_all, problem, labels = inputs.opened(asked, [asked.file]), "", None, None
+    if not isinstance(forecast, Forecast) and by_default:  # the default is fitted to rows in memory
+        stream = forecast
+        forecast = inputs.sampled(asked, stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
         if stream.n_rows != forecast.n_rows:
             of_all = f" of {stream.n_rows} rows, drawn at random"
-    if isinstance(forecast, ForecastTable):
-        warn_beside_other_rows(arguments, forecast)
-        prob, weight = values_of(arguments, forecast), weight_of(arguments, forecast)
-        rows, labels = (prob, forecast.y_true, weight), labels_of(arguments, forecast)
-        n_columns = prob.shape[1] if prob.ndim > 1 else 1
-        if not arguments.method and not arguments.notion:
-            data: dict[str, Any] = {"sample_weight": weight, "labels": labels, "input": forecast.input}
-            problem = as_problem(forecast.y_true, prob, remedies=OF_CALIBRATOR, **data)
+    rows: tuple[Any, ...]
+    n_columns = len(forecast.forecast_columns)
+    if isinstance(forecast, Forecast):
+        inputs.warn_beside_other_rows(forecast)
+        rows, labels = (forecast.values, forecast.y_true, forecast.weight), forecast.classes
+        if by_default:
+            problem = as_problem(**forecast.rows(), remedies=OF_CALIBRATOR)
     else:
         hint = "Pass --sample N, to fit to some of the rows and to compare these"
-        left_out("--other", arguments.other, "with files that are read in batches", hint=hint)
-        rows, labels = (forecast.predictions,), None
-        n_columns = len(forecast.forecast_columns)
+        left_out("--other", asked.other, "with files that are read in batches", hint=hint)
+        rows = (forecast.predictions,)
         if forecast.n_classes > 2:
             n_columns = forecast.n_classes  # perhaps in one column of lists
-    chosen = method_of(arguments, problem)
-    calibrator = calibrator_of(arguments, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
+    chosen = inputs.method_of(asked, problem)
+    calibrator = inputs.calibrator_of(asked, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
-    names = forecast.forecast_columns
-    if len(names) < calibrator.n_features_in_:  # a column of lists
-        names = tuple(f"{names[0]}_{k}" for k in range(calibrator.n_features_in_))
-    save_calibrator(calibrator, arguments.output, columns=names, force=arguments.force)
+    names = inputs.columns_named(forecast.forecast_columns, calibrator.n_features_in_)
+    save_calibrator(calibrator, asked.output, columns=names, force=asked.force)
     details = ", ".join(
         f"{name.rstrip('_')} {value:.6g}"
         for name, value in sorted(vars(calibrator).items())
         if (name.endswith("_") and isinstance(value, float) and name not in NOT_FOUND)
         or (name in COUNTS and isinstance(value, int))
     )
-    by_default = "" if arguments.method else " (the default; --method NAME takes another)"
-    on = f"{n_rows_of(arguments, forecast)}{of_all or ' rows'}{missing_of(forecast)}"
-    print(f"fitted {chosen}{by_default} on {on}{': ' if details else ''}{details}")
+    said = "" if asked.method else " (the default; --method NAME takes another)"
+    on = f"{inputs.n_rows_of(forecast)}{of_all or ' rows'}{inputs.missing_of(forecast)}"
+    print(f"fitted {chosen}{said} on {on}{': ' if details else ''}{details}")
     if len(calibrator.classes_) == 2:
         print(f"event: class {calibrator.classes_[1]}")
-    if (groups := found_notion(arguments, calibrator)) is not None:
+    if (groups := inputs.found_notion(calibrator)) is not None:
         print(f"found {groups!r}")
-    print(f"wrote {arguments.output}")
+    print(f"wrote {asked.output}")
     return 0
 
 
-# `calibrant apply`: calibrated predictions of a file, or of files that are read and written in batches
+# `calibrant apply`: calibrated predictions of a file, at once or in batches, or of the files of a folder
 
-
-Places = dict[str, dict[str, Any]]
-"""The columns that stand in the place of each column of a forecast."""
 
 AT_A_TIME = 1 << 17
 """Rows that are read, calibrated and written together."""
 
-Change = Callable[["ForecastTable"], tuple["FileTable", list[str]]]
-"""What makes of a forecast its calibrated one, and the names of the columns that are new."""
 
-
-def run_apply(arguments: argparse.Namespace) -> int:
-    """Calibrate the forecasts in a file."""
-    from calibrant.interop.local_files import format_of
-    from calibrant.interop.save import load_calibrator
-    from calibrant.interop.tables import require_csv, write_table
-    from calibrant.interop.writing import require_free
-
-    if is_streamed(arguments):
-        calibrator = load_calibrator(arguments.calibrator)
-        return apply_in_batches(arguments, lambda forecast: _calibrated_table(arguments, calibrator, forecast))
-    require_free(Path(arguments.output), force=arguments.force, inputs=[arguments.calibrator, arguments.file])
-    format_of(arguments.output)
-    if arguments.escape_formulas:
-        require_csv(arguments.output)
-    calibrator = load_calibrator(arguments.calibrator)
-    forecast = read(arguments, arguments.file, label_optional=True)
-    table, new = _calibrated_table(arguments, calibrator, forecast)
-    write_table(arguments.output, table, force=arguments.force, escape_formulas=arguments.escape_formulas)
-    shown = ", ".join(new[:3]) + (", ..." if len(new) > 3 else "")
-    print(f"wrote {arguments.output}: {len(table.columns[new[0]])} rows, calibrated {shown}")
-    return 0
-
-
-def _calibrated_table(
-    arguments: argparse.Namespace, calibrator: Calibrator, forecast: ForecastTable
-) -> tuple[FileTable, list[str]]:
-    """Return the table with calibrated columns in the places of the forecast's, and their names."""
-    from calibrant.interop.columns import Values
-
-    places: Places
-    calibrated = calibrated_by(arguments, calibrator, forecast, top=arguments.top)
-    if arguments.top:  # in the place of the whole forecast
-        first = next(name for name in forecast.table if name in forecast.forecast_columns)
-        pair = dict(zip(("predicted", "probability"), calibrated, strict=True))
-        places = {name: {} for name in forecast.forecast_columns} | {first: pair}
-    else:
-        columns = calibrated[:, None] if calibrated.ndim == 1 else calibrated
-        in_turn = zip(forecast.forecast_columns, calibrated_names(forecast), columns.T, strict=True)
-        places = {old: {name: column} for old, name, column in in_turn}
-    new = [name for columns in places.values() for name in columns]
-    if taken := [name for name in new if name in forecast.table and name not in places]:
+def run_apply(asked: Namespace) -> int:
+    """Calibrate a file, or each file of a folder; what is written is there as a whole or not at all."""
+    output, several = Path(asked.output), inputs.is_several([asked.file])
+    in_batches = inputs.is_in_batches(asked, [asked.file])
+    if in_batches and asked.rows is not None:
         raise ValueError(
-            f"calibrated columns need names of their own; {arguments.file} already has {', '.join(taken[:3])}. "
-            "Rename or remove these columns."
+            f"--rows must be left out with files that are read in batches; got {asked.rows!r}. Leave it out."
         )
-    # Whatever else the file holds is carried over.
-    held = {old: {name: Values(column) for name, column in of.items()} for old, of in places.items()}
-    return forecast.table.replaced(held), new
-
-
-def is_streamed(arguments: argparse.Namespace) -> bool:
-    """Whether the file is a folder or a pattern, or so large that it is better read in batches."""
-    from calibrant.interop.columns import has_arrow
-
-    if is_in_batches(arguments, [arguments.file]):
-        return True
-    to_table = Path(arguments.output).suffix.lower() != ".npz"
-    return to_table and arguments.rows is None and has_arrow() and is_large(arguments.file)
-
-
-def apply_in_batches(arguments: argparse.Namespace, change: Change) -> int:
-    """Calibrate a file, or each file of a folder, batch by batch; what is written is there as a whole or not at all."""
-    from calibrant._core.checks import progress_bar
-    from calibrant.interop.columns import require_arrow
-    from calibrant.interop.readers import files_of, reader_of
-    from calibrant.interop.tables import write_table
-    from calibrant.interop.writing import require_free, whole_folder
-
-    if arguments.rows is not None:
-        raise ValueError(
-            f"--rows must be left out with files that are read in batches; got {arguments.rows!r}. Leave it out."
-        )
-    require_arrow("reading files in batches")
-    files, output = files_of(arguments.file), Path(arguments.output)
-    job = _Job(arguments, change)
-    options = {"escape_formulas": arguments.escape_formulas}
-    with progress_bar(None, show=sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
-        if is_several([arguments.file]):
-            read = [arguments.file, arguments.calibrator]
-            with whole_folder(output, force=arguments.force, inputs=read) as beside:
+    if not several:
+        require_free(output, force=asked.force, inputs=[asked.calibrator, asked.file])
+        format_of(output)
+        if asked.escape_formulas:
+            require_csv(output)
+    job = _Job(asked, load_calibrator(asked.calibrator))
+    how = {"force": asked.force, "escape_formulas": asked.escape_formulas}
+    streamed = in_batches or (output.suffix.lower() != ".npz" and inputs.is_large(asked, asked.file))
+    if streamed:
+        require_arrow("reading files in batches")
+    with progress_bar(None, show=streamed and sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
+        if several:
+            files = files_of(asked.file)
+            with whole_folder(output, force=asked.force, inputs=[asked.file, asked.calibrator]) as beside:
                 for file, name in zip(files, _names(files), strict=True):
-                    if (reader := job.reader(file)) is None:
-                        continue
-                    (beside / name).parent.mkdir(parents=True, exist_ok=True)
-                    write_table(beside / name, job.tables(reader, advance), **options)
+                    if (reader := job.reader(file)) is not None:
+                        (beside / name).parent.mkdir(parents=True, exist_ok=True)
+                        write_table(beside / name, job.tables(reader, advance), **how)
+        elif streamed:
+            write_table(output, job.tables(reader_of(files_of(asked.file)[0]), advance), **how)
         else:
-            require_free(output, force=arguments.force, inputs=[arguments.calibrator, arguments.file])
-            write_table(output, job.tables(reader_of(files[0]), advance), force=arguments.force, **options)
+            write_table(output, job.table(inputs.read(asked, asked.file, label_optional=True)), **how)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
-    files_done = "1 file" if job.n_files == 1 else f"{job.n_files} files"
-    of = f"{files_done}, " if is_several([arguments.file]) else ""
-    print(f"wrote {arguments.output}: {of}{job.n_rows} rows{missing(*job.left_out)}, calibrated {shown}")
+    of = f"{job.n_files} file{'s' if job.n_files != 1 else ''}, " if several else ""
+    print(f"wrote {output}: {of}{job.n_rows} rows{inputs.missing(*job.left_out)}, calibrated {shown}")
     return 0
 
 
@@ -227,14 +138,42 @@ def _names(files: list[File]) -> list[PurePosixPath]:
 class _Job:
     """What is calibrated, and how many rows it was so far."""
 
-    def __init__(self, arguments: argparse.Namespace, change: Change) -> None:
-        self.arguments, self.change = arguments, change
+    def __init__(self, asked: Namespace, calibrator: Calibrator) -> None:
+        self.asked, self.calibrator = asked, calibrator
         self.n_files, self.n_rows, self.left_out, self.new = 0, 0, (0, 0), list[str]()
+
+    def table(self, forecast: Forecast) -> FileTable:
+        """Return the table with calibrated columns in the places of the forecast's; whatever else it holds stays."""
+        rows, table, columns = forecast, forecast.table, forecast.forecast_columns
+        n_rows = len(table.columns[columns[0]])
+        if not n_rows:  # what a calibrator makes of a certain row tells the columns of an empty table
+            kind = np.result_type(forecast.y_prob.dtype, np.float32)
+            certain = np.eye(1, len(columns), dtype=kind)[0] * (100 if self.asked.percent else 1)
+            held = {name: Values(certain[k : k + 1]) for k, name in enumerate(columns)}
+            rows = replace(forecast, table=FileTable(held))
+        calibrated = rows.calibrated(self.calibrator, top=self.asked.top)
+        if self.asked.top:  # in the place of the whole forecast
+            new = dict(zip(("predicted", "probability"), calibrated, strict=True))
+            places = {name: dict[str, Any]() for name in columns} | {
+                next(name for name in table if name in columns): new
+            }
+        else:
+            turned = np.reshape(calibrated, (-1, len(columns))).T
+            names = _calibrated_names(forecast)
+            places = {old: {name: one} for old, name, one in zip(columns, names, turned, strict=True)}
+        self.new = [name for of in places.values() for name in of]
+        if taken := [name for name in self.new if name in table and name not in places]:
+            raise ValueError(
+                f"calibrated columns need names of their own; {self.asked.file} already has {', '.join(taken[:3])}. "
+                "Rename or remove these columns."
+            )
+        self.n_rows += n_rows
+        return table.replaced(
+            {old: {name: Values(one[:n_rows]) for name, one in of.items()} for old, of in places.items()}
+        )
 
     def reader(self, file: File) -> Reader | None:
         """Return what reads a file, or None of one that is left out."""
-        from calibrant.interop.readers import reader_of
-
         try:
             return reader_of(file)
         except ValueError as error:
@@ -243,46 +182,40 @@ class _Job:
 
     def tables(self, reader: Reader, advance: Advance) -> Iterator[FileTable]:
         """Yield the calibrated tables of a file, of one without rows a table without rows."""
-        from calibrant._core.threads import ahead
-        from calibrant.interop.arrow_batches import said_at
-        from calibrant.interop.readers import Damaged
-
         is_begun = False
         self.n_files += 1
         for found in ahead(reader.whole(AT_A_TIME), 1):
             if isinstance(found, Damaged):
                 self._leave_out(found.error, found.n_rows)
-                continue
-            if not len(found.batch):
-                continue
-            try:
-                table = self._changed(found, reader)
-            except (ValueError, TypeError) as error:
-                self._leave_out(said_at(found.place, found.row, error), len(found.batch))
-                continue
-            self.n_rows += len(found.batch)
-            advance(len(found.batch))
-            is_begun = True
-            yield table
+            elif n := len(found.batch):
+                try:
+                    table = self._table(reader, found.batch, found.place)
+                except (ValueError, TypeError) as error:
+                    self._leave_out(said_at(found.place, found.row, error), n)
+                    continue
+                advance(n)
+                is_begun = True
+                yield table
         if not is_begun:
-            row = one_row(reader, self.arguments)
-            yield self._changed(row, reader).sliced(slice(0, 0), 1)
+            yield self._table(reader, reader.schema.empty_table(), reader.file.name)
+
+    def _table(self, reader: Reader, batch: Any, place: str) -> FileTable:
+        table = reader.as_file_table(batch)
+        found = forecast_in(table, label_optional=True, where=place, **inputs.chosen_columns(self.asked))
+        if not self.n_rows:
+            inputs.say_guess(self.asked.file, found.guessed)
+        return self.table(Forecast.of(replace(found, guessed=()), self.asked))
 
     def _leave_out(self, error: Exception, n_rows: int) -> None:
         """Raise the error, or say it and count the rows, as the command asks."""
-        if self.arguments.on_error == "raise":
+        if self.asked.on_error == "raise":
             raise error
         self.left_out = self.left_out[0] + 1, self.left_out[1] + n_rows
         print(f"calibrant: warning: left out: {error}", file=sys.stderr)
 
-    def _changed(self, found: BatchRows, reader: Reader) -> FileTable:
-        from calibrant.interop.tables import forecast_in
 
-        table, of = reader.as_file_table(found.batch), self.arguments
-        forecast = forecast_in(
-            table, label=of.label, prob=of.prob, logit=of.logit, label_optional=True, where=found.place
-        )
-        if forecast.guessed and not self.n_rows:
-            print(f"{of.file}: reading {', '.join(forecast.guessed)}", file=sys.stderr)
-        changed, self.new = self.change(forecast)
-        return changed
+def _calibrated_names(forecast: Forecast) -> list[str]:
+    """Probability columns keep their names; logits become probabilities and say so."""
+    if forecast.input == "probability":
+        return list(forecast.forecast_columns)
+    return [f"p_{name}" for name in forecast.class_names or range(len(forecast.forecast_columns))]

@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import Any, NoReturn
-
-from calibrant.cli import advise, commands, fit, watch
-from calibrant.cli.inputs import natural, positive
 
 # Options about the files of a command: which are read, which of their rows and columns, and how one is written
 
@@ -189,26 +189,34 @@ LIST = """\
 kind (?, metrics|tests|notions|binnings|simplex-binnings|calibrators): only these
 """
 
-COMMANDS: dict[str, tuple[Any, str, str]] = {
-    "assess": (commands, "measure how accurate and how well calibrated predictions are", ASSESS),
-    "test": (commands, "test whether predictions are calibrated", TEST),
-    "advise": (advise, "recommend a calibrator, if any, by cross-validation", ADVISE),
-    "fit": (fit, "fit a calibrator and save it as JSON", FIT),
-    "apply": (fit, "calibrate the predictions in a file", APPLY),
-    "decide": (advise, "choose the decision of least expected cost in each row", DECIDE),
-    "report": (commands, "write one HTML page that shows or compares predictions", REPORT),
-    "monitor": (watch, "watch calibration over time, with alarms", MONITOR),
-    "plan": (advise, "compute how many rows are needed to detect an error, to estimate it or to calibrate", PLAN),
-    "demo": (commands, "measure, calibrate and report a data set that comes with calibrant", DEMO),
-    "list": (commands, "list metrics, tests, notions, binnings and calibrators", LIST),
+COMMANDS = {
+    "assess": ("commands", "measure how accurate and how well calibrated predictions are", ASSESS),
+    "test": ("commands", "test whether predictions are calibrated", TEST),
+    "advise": ("advise", "recommend a calibrator, if any, by cross-validation", ADVISE),
+    "fit": ("fit", "fit a calibrator and save it as JSON", FIT),
+    "apply": ("fit", "calibrate the predictions in a file", APPLY),
+    "decide": ("advise", "choose the decision of least expected cost in each row", DECIDE),
+    "report": ("commands", "write one HTML page that shows or compares predictions", REPORT),
+    "monitor": ("watch", "watch calibration over time, with alarms", MONITOR),
+    "plan": ("advise", "compute how many rows are needed to detect an error, to estimate it or to calibrate", PLAN),
+    "demo": ("commands", "measure, calibrate and report a data set that comes with calibrant", DEMO),
+    "list": ("commands", "list metrics, tests, notions, binnings and calibrators", LIST),
 }
 """The module with ``run_NAME``, what the command does, and its options."""
 
 OPTION = re.compile(r"(?P<flags>(?:-\w )?[\w-]+)(?: (?P<metavar>[^ (]+))?(?: \((?P<more>.+?)\))?: (?P<help>.+)")
 
+
+def natural(text: str, least: int = 0) -> int:
+    """Return a whole number of at least 0, or another one."""
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more; got {text!r}")
+    return int(text)
+
+
 MORE: dict[str, dict[str, Any]] = {
     "natural": {"type": natural},
-    "positive": {"type": positive},
+    "positive": {"type": partial(natural, least=1)},
     "float": {"type": float},
     "append": {"action": "append", "default": []},
     "required": {"required": True},
@@ -231,9 +239,15 @@ def parser() -> argparse.ArgumentParser:
     subparsers = top.add_subparsers(required=True, metavar="COMMAND")
     for name, (module, what, options) in COMMANDS.items():
         command = subparsers.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
-        command.set_defaults(run=getattr(module, f"run_{name}"))
+        command.set_defaults(run=partial(_run, module, name))
         _add(command, options)
     return top
+
+
+def _run(module: str, name: str, arguments: argparse.Namespace) -> int:
+    """Run a command; only now is loaded what it needs."""
+    run: Callable[[argparse.Namespace], int] = getattr(import_module(f"calibrant.cli.{module}"), f"run_{name}")
+    return run(arguments)
 
 
 def _add(parser: argparse.ArgumentParser, options: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import io
 import json
@@ -10,19 +9,26 @@ import os
 import re
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from calibrant._core.border import as_problem
 from calibrant._core.checksum import checksum_of
-from calibrant.cli.inputs import asked_of_rows, json_of, labels_of, pos_label_of, rows_named, values_of, weight_of
-
-if TYPE_CHECKING:
-    from calibrant.interop.tables import ForecastTable
-    from calibrant.monitoring import Monitor, MonitorTable
-
+from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_asked, rows_named
+from calibrant.interop.columns import MISSING, FileTable, Values
+from calibrant.interop.local_files import STREAMED, local_files, split, warn_of_unread
+from calibrant.interop.tables import choose_columns, forecast_in, read_table, select, select_one, write_rows
+from calibrant.interop.writing import require_free, whole_file
+from calibrant.monitoring import Monitor, MonitorTable
+from calibrant.monitoring.state import in_order, options_of
+from calibrant.notions import as_notion
+from calibrant.report.pictures import monitor_page
 
 # The files that are watched
 
@@ -45,8 +51,6 @@ def files_of(named: list[str]) -> list[WatchedFile]:
 
 
 def _files(name: str) -> Iterator[WatchedFile]:
-    from calibrant.interop.local_files import STREAMED, local_files, split, warn_of_unread
-    from calibrant.monitoring.state import in_order
 
     if "://" in name:
         raise ValueError(f"files to watch must lie on this machine; got {name}. Copy them, or use Monitor in Python.")
@@ -111,27 +115,23 @@ class Watch:
         Alarms by group and test, with the number of files that were known when the gate failed.
     """
 
-    def __init__(self, path: str | None) -> None:
-        self.path, self.before = path, None if path is None else self._bytes(path)
+    def __init__(self, asked: Namespace) -> None:
+        self.asked, self.path = asked, asked.state
+        self.before: bytes | None = None
         self.kept: dict[str, Any] = {}
         self.columns: list[str] = []
         self.known: dict[str, list[str | None]] = {}
         self.monitors: dict[str, Monitor] = {}
         self.pages: dict[str, list[str]] = {}
         self.reported: dict[str, dict[str, int]] = {}
-        if self.before is not None:
+        if self.path is not None and os.path.lexists(self.path):
+            if not Path(self.path).is_file():  # a device has no end
+                must = f"--state must be a file that `calibrant monitor` wrote; {self.path} is none"
+                raise ValueError(f"{must}. Name another, or begin a new one.")
+            self.before = Path(self.path).read_bytes()
             self._read(self.before)
 
-    def _bytes(self, path: str) -> bytes | None:
-        if os.path.lexists(path) and not Path(path).is_file():  # a device has no end
-            raise ValueError(
-                f"--state must be a file that `calibrant monitor` wrote; {path} is none. Name another, or begin a new one."
-            )
-        return Path(path).read_bytes() if os.path.lexists(path) else None
-
     def _read(self, data: bytes) -> None:
-        from calibrant.monitoring import Monitor
-
         try:
             plain = json.loads(data.decode("utf-8"))
             if plain["version"] != VERSION:
@@ -150,8 +150,6 @@ class Watch:
 
     def write(self) -> None:
         """Write the state, whole or not at all, and only if no other run has written it since it was read."""
-        from calibrant.interop.writing import whole_file
-
         if self.path is None:
             return
         state: dict[str, Any] = {
@@ -186,18 +184,9 @@ class Watch:
 
     # Files are added
 
-    def go_on(self, of: argparse.Namespace) -> None:
-        """Take from the state what the command leaves out, and refuse other options than those of the state."""
-        if self.kept:
-            require_same(of, self.kept)
-            of.rows, of.weight, scale = self.kept["rows"], self.kept["weight"], self.kept["scale"]
-            of.percent, of.normalize = scale == "percent", scale == "normalize"
-
-    def add(self, file: WatchedFile, of: argparse.Namespace) -> None:
+    def add(self, file: WatchedFile) -> None:
         """Add the rows of a file, unless the state has them."""
-        from calibrant.monitoring.state import options_of
-
-        time, window = of.time, window_of(of.window)
+        time, window = self.asked.time, window_of(self.asked.window)
         if self.kept:
             time, window = self.kept["time"], self.kept["monitor"]["window"]
         is_window = time is None and window is None
@@ -206,23 +195,23 @@ class Watch:
             of_another = "" if where == file.place else f", from {where}"
             print(f"{file.path}: its rows were read already{of_another}", file=sys.stderr)
             return
-        forecast = self._forecast(file.path, of)
+        forecast = self._forecast(file.path)
         if forecast is None:
             print(f"{file.path}: it has no rows, and is read again next time", file=sys.stderr)
             return
         if not self.kept:
-            self.kept = settled(of, forecast) | {"columns": self.columns}
-            of.weight = self.kept["weight"]
+            self.kept = settled(forecast) | {"columns": self.columns}
+            self.asked.weight = self.kept["weight"]
         if digest == self.kept["reference_sha256"]:
             raise ValueError(
                 f"no file must be read twice; {file.path} is the reference. Keep it apart from the files that are watched."
             )
-        columns = {**rows_of(forecast, of), "at": file.window if is_window else None}
+        columns = {**rows_of(forecast), "at": file.window if is_window else None}
         if time is not None:
             _require_column(forecast, self.kept["time"], "time")
             columns["at"] = forecast.table[self.kept["time"]]
         for name, rows in _groups(forecast, self.kept["by"]):
-            monitor = self._monitor(name, file, of)
+            monitor = self._monitor(name, file)
             with _named(forecast, name):
                 monitor.update(**_some(columns, rows))
             self.kept["monitor"] = options_of(monitor)  # with the notion that the first rows decide
@@ -254,21 +243,15 @@ class Watch:
                 )
         return None
 
-    def _forecast(self, path: str, of: argparse.Namespace) -> ForecastTable | None:
+    def _forecast(self, path: str) -> Forecast | None:
         """Return the forecast of a file, in the columns of the first file; None without rows."""
-        from calibrant.interop.tables import choose_columns, forecast_in, read_table
-
         table, kept = read_table(path, may_be_empty=True), self.kept
-        rows = rows_named(of.rows)
-        if not any(len(column) for column in table.columns.values()):
+        if not any(map(len, table.columns.values())):
             return None
+        rows, named = rows_named(self.asked.rows), chosen_columns(self.asked)
         if not kept:
-            self.columns = list(
-                choose_columns(table, label=of.label, prob=of.prob, logit=of.logit, where=path).forecast_columns
-            )
-            found = forecast_in(table, label=of.label, prob=of.prob, logit=of.logit, rows=rows, where=path)
-            if found.guessed:
-                print(f"{path}: reading {', '.join(found.guessed)}", file=sys.stderr)
+            self.columns = list(choose_columns(table, where=path, **named).forecast_columns)
+            found = forecast_in(table, rows=rows, where=path, **named)
         else:
             kind, columns = kept["monitor"]["input"], kept["columns"]
             prob, logit = (columns if kind == one else None for one in ("probability", "logit"))
@@ -279,12 +262,10 @@ class Watch:
                     f"{path} must be read as the files before it, label {kept['label']!r} and {kind} "
                     f"{', '.join(map(repr, columns[:5]))}: {error}"
                 ) from error
-        return found if found.n_rows else None
+        return Forecast.of(found, self.asked) if found.n_rows else None
 
-    def _monitor(self, name: str, file: WatchedFile, of: argparse.Namespace) -> Monitor:
+    def _monitor(self, name: str, file: WatchedFile) -> Monitor:
         """Return the monitor of a group, a new one with the rows of its group in the file of reference."""
-        from calibrant.monitoring import Monitor
-
         if name in self.monitors:
             return self.monitors[name]
         if len(self.monitors) == MOST_GROUPS:
@@ -296,13 +277,13 @@ class Watch:
             return monitor
         if digest_of(path) != self.kept["reference_sha256"]:
             raise ValueError(f"--reference must stay as it was; {path} has changed. Put it back, or begin a new state.")
-        forecast, by = self._forecast(path, of), self.kept["by"]
+        forecast, by = self._forecast(path), self.kept["by"]
         rows = None if forecast is None else dict(_groups(forecast, by)).get(name)
         if forecast is None or rows is None:
             of_each = f" of each group; {path} has none of {name!r}" if by is not None else f"; {path} has none"
             raise ValueError(f"--reference must hold rows{of_each}. Add some.")
         with _named(forecast, name):
-            monitor.update_reference(**_some(rows_of(forecast, of), rows))
+            monitor.update_reference(**_some(rows_of(forecast), rows))
         return monitor
 
 
@@ -327,20 +308,16 @@ def _alone(path: str) -> Iterator[None]:
             lock.unlink()
 
 
-def settled(of: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
+def settled(forecast: Forecast) -> dict[str, Any]:
     """Take from the command and the first file how all are read."""
-    from calibrant._core.border import as_problem
-    from calibrant.interop.tables import select_one
-    from calibrant.monitoring import Monitor
-    from calibrant.monitoring.state import options_of
-
+    of = forecast.asked
     number, file = reference_of(of.reference)
     window = window_of(of.window)
     with _named(forecast):
-        values, event, labels = values_of(of, forecast), pos_label_of(of, forecast), labels_of(of, forecast)
+        event, labels = forecast.event, forecast.classes
         if labels is None:
-            own = event if values.ndim == 1 else None
-            labels = as_problem(forecast.y_true, values, pos_label=own, input=forecast.input).classes.tolist()
+            own = event if forecast.values.ndim == 1 else None
+            labels = as_problem(forecast.y_true, forecast.values, pos_label=own, input=forecast.input).classes.tolist()
     if isinstance(window, str) and of.time is None:
         raise ValueError(f"--window {window} must have the time of each row; got none. Name its column by --time.")
     if isinstance(window, int) and of.time is not None:
@@ -348,40 +325,30 @@ def settled(of: argparse.Namespace, forecast: ForecastTable) -> dict[str, Any]:
             f"--time must be left out where --window is a number of rows; got {of.time!r} and {window}. Leave one out, or "
             "pass a length of time such as --window 1d."
         )
-    monitor = Monitor(
-        window=window,
-        reference=number,
-        alpha=0.05 if of.alpha is None else of.alpha,
-        notion=of.notion,
-        binning=15 if of.bins is None else of.bins,
-        labels=labels,
-        pos_label=event,
-        input="logit" if forecast.input == "logit" else "probability",
-    )
-    named = {name: getattr(of, name) for name in ("by", "time", "weight")}
+    said: dict[str, Any] = {"window": window, "alpha": of.alpha, "notion": of.notion, "binning": of.bins}
+    said = {name: value for name, value in said.items() if value is not None}
+    monitor = Monitor(reference=number, labels=labels, pos_label=event, input=forecast.input, **said)
+    columns, words = list(forecast.table), {name: getattr(of, name) for name in ("by", "time", "weight")}
     return {
-        **{
-            name: word and select_one(list(forecast.table), word, f"--{name}", where=forecast.file)
-            for name, word in named.items()
-        },
+        **{name: word and select_one(columns, word, f"--{name}", where=forecast.file) for name, word in words.items()},
         "label": str(forecast.label_column),
         "rows": of.rows,
-        "scale": asked_of_rows(of),
+        "scale": rows_asked(of),
         "reference": None if file is None else os.path.abspath(file),
         "reference_sha256": None if file is None else digest_of(file, "--reference"),
         "monitor": options_of(monitor),
     }
 
 
-def rows_of(forecast: ForecastTable, of: argparse.Namespace) -> dict[str, Any]:
+def rows_of(forecast: Forecast) -> dict[str, Any]:
     """Return all rows as arguments of `Monitor.update`; in double precision, so that all windows have the same edges."""
     with _named(forecast):
-        values = values_of(of, forecast).astype(float, copy=False)
-        return {"y_true": forecast.y_true, "y_prob": values, "sample_weight": weight_of(of, forecast)}
+        values = forecast.values.astype(float, copy=False)
+        return {"y_true": forecast.y_true, "y_prob": values, "sample_weight": forecast.weight}
 
 
 @contextmanager
-def _named(forecast: ForecastTable, group: str = ALL) -> Iterator[None]:
+def _named(forecast: Forecast, group: str = ALL) -> Iterator[None]:
     """Name the file in what is said of its rows."""
     try:
         yield
@@ -395,12 +362,8 @@ def _some(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
     return {name: one if one is None or isinstance(one, str) else one[rows] for name, one in columns.items()}
 
 
-def _groups(forecast: ForecastTable, by: str | None) -> Iterator[tuple[str, Any]]:
+def _groups(forecast: Forecast, by: str | None) -> Iterator[tuple[str, Any]]:
     """Yield the name of each group, and its rows. A group has one name, whatever type the file gives its column."""
-    import numpy as np
-
-    from calibrant.interop.columns import MISSING
-
     if by is None:
         yield ALL, slice(None)
         return
@@ -422,7 +385,7 @@ def _group(cell: str) -> str:
     return cell.lower() if cell.lower() in ("true", "false") else cell
 
 
-def _require_column(forecast: ForecastTable, name: str, option: str) -> None:
+def _require_column(forecast: Forecast, name: str, option: str) -> None:
     if name not in forecast.table:
         known = ", ".join(map(repr, list(forecast.table)[:12]))
         raise ValueError(
@@ -445,11 +408,9 @@ def reference_of(given: str | None) -> tuple[int, str | None]:
     return 1, given
 
 
-def require_same(of: argparse.Namespace, kept: dict[str, Any]) -> None:
+def require_same(of: Namespace, kept: dict[str, Any]) -> None:
     """Refuse what the command says otherwise than the state that it continues."""
-    from calibrant.notions import as_notion
-
-    own, scale = kept["monitor"], asked_of_rows(of)
+    own, scale = kept["monitor"], rows_asked(of)
     labels = ",".join(str(label) for label in own["labels"])
     event = None if len(own["labels"]) != 2 else own["labels"][1] if own["pos_label"] is None else own["pos_label"]
     columns = f"{own['input']} {','.join(kept['columns'])}"
@@ -483,8 +444,6 @@ def require_same(of: argparse.Namespace, kept: dict[str, Any]) -> None:
 
 def _names(given: str | None, columns: list[str]) -> bool:
     """Whether words name exactly these columns, of these."""
-    from calibrant.interop.tables import select
-
     try:
         return given is not None and sorted(select(columns, given, where="")) == sorted(columns)
     except (ValueError, TypeError):
@@ -501,16 +460,19 @@ def _folded(words: str | None) -> list[str]:
 OUTPUTS = (".html", ".csv", ".json")
 
 
-def run_monitor(arguments: argparse.Namespace) -> int:
+def run_monitor(arguments: Namespace) -> int:
     """Add the rows of files to a monitor for each group, print the figures, and write and keep them."""
     files, output = files_of(arguments.files), None if arguments.output is None else Path(arguments.output)
-    watch = Watch(arguments.state)
+    watch = Watch(arguments)
     _require_places(
         arguments, [file.path for file in files], output, is_own=output is not None and watch.own(output) != []
     )
-    watch.go_on(arguments)
+    if kept := watch.kept:  # what the command leaves out is that of the state, and nothing else may be asked
+        require_same(arguments, kept)
+        arguments.rows, arguments.weight, scale = kept["rows"], kept["weight"], kept["scale"]
+        arguments.percent, arguments.normalize = scale == "percent", scale == "normalize"
     for file in files:
-        watch.add(file, arguments)
+        watch.add(file)
     if not watch.monitors:
         raise ValueError(f"{arguments.files[0]} must hold rows to watch; no row was read. Name another folder.")
     tables = {name: monitor.table(n_resamples=arguments.resamples) for name, monitor in sorted(watch.monitors.items())}
@@ -536,10 +498,8 @@ def run_monitor(arguments: argparse.Namespace) -> int:
     return int(new > 0)
 
 
-def _require_places(arguments: argparse.Namespace, files: list[str], output: Path | None, *, is_own: bool) -> None:
+def _require_places(arguments: Namespace, files: list[str], output: Path | None, *, is_own: bool) -> None:
     """Refuse places to write to that are taken, or are read; an output that the state wrote is its own."""
-    from calibrant.interop.writing import require_free
-
     _, reference = reference_of(arguments.reference)
     inputs = [*files, *([] if reference is None else [reference])]
     if arguments.state is not None:
@@ -574,9 +534,6 @@ def document_of(tables: dict[str, MonitorTable]) -> dict[str, Any]:
 
 def _write(watch: Watch, output: Path, tables: dict[str, MonitorTable], *, force: bool) -> None:
     """Write the state and then the output, which the state knows as its own before it is written: a run may end between."""
-    from calibrant.interop.writing import whole_file
-    from calibrant.report.pictures import monitor_page
-
     kind = output.suffix.lower()
     if kind == ".html":
         text = monitor_page(tables)
@@ -592,10 +549,6 @@ def _write(watch: Watch, output: Path, tables: dict[str, MonitorTable], *, force
 
 
 def _csv(tables: dict[str, MonitorTable]) -> str:
-    import numpy as np
-
-    from calibrant.interop.columns import FileTable, Values
-    from calibrant.interop.tables import write_rows
 
     columns = [table.columns for table in tables.values()]
     joined = {key: np.concatenate([one[key] for one in columns]) for key in columns[0]}

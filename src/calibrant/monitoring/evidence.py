@@ -14,7 +14,7 @@ from scipy.special import entr, ndtri
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import refuse
 from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
-from calibrant.binning import Binning, Bins, EqualWidth
+from calibrant.binning import Binning, EqualWidth
 from calibrant.binning.bins import even_edges
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import NormOfBins
@@ -192,7 +192,18 @@ class OnReference:
         return cls(cut, (base[0], base[1]), (slope[0], slope[1]), cut.sums((slope[0] + slope[1]) / 2.0))
 
     def log_wealth(self, gain: FloatArray, slope: FloatArray) -> FloatArray:
-        """Return the least wealth for all gaps; see `Reference.log_wealth`."""
+        """Return the least wealth for all gaps, of what bets on later rows gained.
+
+        Parameters
+        ----------
+        gain, slope : ndarray of shape (..., n_starts, n_cells, n_bets)
+            Sums of `Reference.terms`.
+
+        Returns
+        -------
+        ndarray of shape (..., n_starts, n_units, n_bets)
+            Its logarithm.
+        """
         wanted = -self.cut.sums(slope)
         upper: SmallArray = np.zeros(wanted.shape, dtype=np.int8)
         for k in range(DEVIATIONS.size):
@@ -255,23 +266,6 @@ class Reference:
         gain = BETS * events - rows * np.log1p(x * FACTOR)
         return gain - slope * (mean[..., None] - x), slope
 
-    def log_wealth(self, gain: FloatArray, slope: FloatArray, number: int) -> FloatArray:
-        """Return the least wealth for all gaps, of what bets on later rows gained, by units of the cut of that number.
-
-        Parameters
-        ----------
-        gain, slope : ndarray of shape (..., n_starts, n_cells, n_bets)
-            Sums of `terms`.
-        number : int
-            Which cut.
-
-        Returns
-        -------
-        ndarray of shape (..., n_starts, n_units, n_bets)
-            Its logarithm.
-        """
-        return self.bets[number].log_wealth(gain, slope)
-
 
 def _each(values: FloatArray, bet: int) -> FloatArray:
     """Return the values (..., n, 6) of a bet, beside starts and bets of windows: (..., 1, n, 1)."""
@@ -326,7 +320,7 @@ class Evidence:
         log = (
             cut.sums(gain)
             if self.reference is None or slope is None
-            else self.reference.log_wealth(gain, slope, number)
+            else self.reference.bets[number].log_wealth(gain, slope)
         )
         return np.asarray(log + log_parts(begun.size)[:, None, None] - np.log(BETS.size))
 
@@ -391,8 +385,11 @@ class Place:
         n = self.part.size // len(parts)
 
         def of(name: str) -> FloatArray:
-            rows = ([_padded(sums.cells[0][k].bins, name, n) for k in parts] for sums in every)
-            return np.array([np.concatenate(row) for row in rows], dtype=np.float64)
+            rows = ([np.asarray(getattr(sums.cells[0][k].bins, name)) for k in parts] for sums in every)
+            padded = (
+                [values if values.size == n else np.zeros(n) for values in row] for row in rows
+            )  # it may be one bin
+            return np.array([np.concatenate(row) for row in padded], dtype=np.float64)
 
         return BetCells(of("weight"), of("score_sum"), of("outcome_sum"))
 
@@ -404,12 +401,6 @@ class Place:
         said = [] if len(parts) > 1 or len(set(self.names)) == 1 else [parts.pop()]
         span = f"probabilities from {self.left[cells].min():.3g} to {self.right[cells].max():.3g}"
         return ", ".join([*said, *([] if cells.sum() > 1 and said else [span])])
-
-
-def _padded(bins: Bins, name: str, n: int) -> FloatArray:
-    """Return sums of n bins; a part without rows may have one bin."""
-    values = np.asarray(getattr(bins, name))
-    return values if values.size == n else np.zeros(n)
 
 
 def cuts_of(upper: BoolArray, part: IntArray) -> tuple[Cut, ...]:
@@ -462,7 +453,11 @@ def figures_of(sums: Sums, level: float, n_resamples: int) -> dict[str, Any]:
     notion, binning = sums.plan.cells[0]
     cells, size = _cells(held), NormOfBins.of()
     assert size.of_bins is not None
-    noise = Noise(cells, _drawn(cells, n_resamples), cells.count, 0)
+    assert cells.moments is not None
+    events = cells.moments.events(
+        n_resamples, np.random.default_rng(0)
+    )  # of labels that the predictions themselves draw
+    noise = Noise(cells, cells.scale * (events - cells.expected), cells.count, 0)
     law = replace(noise.law(cells.sizes(InBins(binning), size)), seen=None)  # draws for what no figure shows
     lower, upper = law.estimate(level).interval
     names = ("event_rate", "mean_prob", "gap", "gap_lower", "gap_upper")  # of class-wise calibration they cancel
@@ -496,12 +491,6 @@ SUMS = ("weight", "score_sum", "outcome_sum")
 
 def _nowhere() -> CellArray:
     refuse("rows of a window must not be asked for", got="their cells", hint="Only their sums were kept")
-
-
-def _drawn(cells: Cells, n_resamples: int) -> FloatArray:
-    """Draw deviations of labels that the predictions themselves draw, shape (n_resamples, n_cells)."""
-    assert cells.moments is not None
-    return cells.scale * (cells.moments.events(n_resamples, np.random.default_rng(0)) - cells.expected)
 
 
 def _in_the_large(held: Sequence[BinnedProblem], level: float) -> tuple[float, float, float, float, float]:
@@ -558,9 +547,7 @@ class Sequential:
         groups, places = [], []
         for parts in [range(len(names))] if notion.one_score_a_row else [[k] for k in range(len(names))]:
             place = Place.of(binning.n_bins, [names[k] for k in parts])
-            known = None
-            if reference is not None:
-                known = Reference.of(place.cells([reference], parts).at(0), place.cuts)
+            known = None if reference is None else Reference.of(place.cells([reference], parts).at(0), place.cuts)
             groups.append(Evidence(place.cells(windows, parts), place.cuts, known))
             places.append(place)
         impossible = (

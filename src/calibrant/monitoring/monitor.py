@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import pairwise
 from operator import add
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,31 +16,16 @@ import numpy.typing as npt
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input, as_problem
-from calibrant._core.checks import fraction, require, resamples, whole
+from calibrant._core.checks import fraction, refuse, require, resamples, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, IntArray, Problem, Rows, SimplexProblem
-from calibrant.binning import EqualWidth
+from calibrant.binning import EqualWidth, as_binning
 from calibrant.drawing import require_kind
 from calibrant.exceptions import warn
+from calibrant.monitoring import state as states
 from calibrant.monitoring.evidence import Sequential, figures_of, plan_of
-from calibrant.monitoring.state import (
-    LAST,
-    VERSION,
-    ByWindow,
-    OfTime,
-    added,
-    as_windows,
-    differing,
-    event_last,
-    known_notion,
-    of_a_state,
-    of_equal_width,
-    options_of,
-    plain_label,
-    require_written,
-    summed,
-)
+from calibrant.monitoring.state import ByWindow, OfTime, options_of, plain_label
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Sums
 from calibrant.sums.reading import Predictions
@@ -170,111 +155,30 @@ class MonitorTable(DrawnResult):
 
     def __str__(self) -> str:
         """Return the table as text, with the alarms below it."""
-        head = (
-            "window",
-            "rows",
-            "gap",
-            "ECE",
-            f"{1 - self.level:.0%} interval",
-            "noise",
-            "log loss",
-            "evidence",
-            "of drift",
-        )
-        body = [self._line(number) for number in range(len(self.window))]
-        widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in (head, *body)
-        ]
-        lines.insert(1, "  ".join("-" * w for w in widths))
+        head = f"window rows gap ECE {1 - self.level:.0%}_interval noise log_loss evidence of_drift".split()
+        lines = [[word.replace("_", " ") for word in head]]
+        for k, name in enumerate(self.window):
+            gap = "" if np.isnan(self.gap[k]) else f"{self.gap[k]:+.4f}"
+            drift = "" if np.isnan(self.drift_evidence[k]) else f"{self.drift_evidence[k]:.3g}"
+            interval = f"[{self.ece_lower[k]:.4f}, {self.ece_upper[k]:.4f}]"
+            figures = [f"{self.noise_floor[k]:.4f}", f"{self.log_loss[k]:.4f}", f"{self.evidence[k]:.3g}", drift]
+            shown = f"{name} (reference)" if self.is_reference[k] else name
+            lines.append([shown, f"{self.rows[k]}", gap, f"{self.ece[k]:.4f}", interval, *figures])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        lines.insert(1, ["-" * width for width in widths])
+        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         said = [f"alarm: {alarm}" for alarm in self.alarms] or [f"no alarm; it takes evidence of {1 / self.alpha:.3g}"]
-        return "\n".join([*lines, *said])
-
-    def _line(self, k: int) -> tuple[str, ...]:
-        return (
-            f"{self.window[k]} (reference)" if self.is_reference[k] else self.window[k],
-            f"{self.rows[k]}",
-            "" if np.isnan(self.gap[k]) else f"{self.gap[k]:+.4f}",
-            f"{self.ece[k]:.4f}",
-            f"[{self.ece_lower[k]:.4f}, {self.ece_upper[k]:.4f}]",
-            f"{self.noise_floor[k]:.4f}",
-            f"{self.log_loss[k]:.4f}",
-            f"{self.evidence[k]:.3g}",
-            "" if np.isnan(self.drift_evidence[k]) else f"{self.drift_evidence[k]:.3g}",
-        )
+        return "\n".join([*text, *said])
 
 
-# A look at windows in their order: figures, evidence and alarms
-
-
-@dataclass(frozen=True, eq=False)
-class Look:
-    """A look at windows.
-
-    Attributes
-    ----------
-    names : tuple of str
-        What the windows are called.
-    windows : tuple of Sums
-        Their sums, in their order.
-    first : int
-        How many of the first windows are the reference.
-    given : Sums or None
-        A reference that is not among the windows.
-    alpha : float
-        False-alarm rate of each test.
-    """
+class Look(NamedTuple):
+    """Windows in their order: names, sums, how many are the reference, and the tests of them, None where there is none."""
 
     names: tuple[str, ...]
     windows: tuple[Sums, ...]
     first: int
-    given: Sums | None
-    alpha: float
-
-    @cached_property
-    def calibration(self) -> Sequential | None:
-        """The test of calibration; None without windows."""
-        return Sequential.of(self.windows) if self.windows else None
-
-    @cached_property
-    def drift(self) -> Sequential | None:
-        """The test of drift; None without a reference, or without windows beside it."""
-        reference = reduce(add, self.windows[: self.first]) if self.first else self.given
-        later = self.windows[self.first :]
-        return Sequential.of(later, reference) if later and reference is not None else None
-
-    @cached_property
-    def alarms(self) -> tuple[Alarm, ...]:
-        """The first alarm of each test, in the order of their windows."""
-        found = []
-        for test, seen, skipped in ((CALIBRATION, self.calibration, 0), (DRIFT, self.drift, self.first)):
-            at = None if seen is None else seen.first(self.alpha)
-            if seen is not None and at is not None:
-                evidence = float(_evidence(seen.path[at : at + 1])[0])
-                alarm = Alarm(test, self.names[at + skipped], evidence, self.alpha, seen.where(at))
-                found.append((at + skipped, alarm))
-        return tuple(alarm for _, alarm in sorted(found, key=lambda pair: pair[0]))
-
-    def table(self, alarms: tuple[Alarm, ...], level: float, n_resamples: int) -> MonitorTable:
-        """Return figures of each window, and the evidence after it."""
-        n = len(self.windows)
-        figures = [figures_of(sums, level, n_resamples) for sums in self.windows]
-        columns = {name: np.array([one[name] for one in figures]) for name in figures[0]}
-        by_test = []
-        for seen in (self.calibration, self.drift):
-            path = np.empty(0) if seen is None else _evidence(seen.path)
-            by_test.append(np.concatenate([np.full(n - path.size, np.nan), path]))
-        return MonitorTable(
-            window=self.names,
-            is_reference=np.arange(n) < self.first,
-            evidence=by_test[0],
-            drift_evidence=by_test[1],
-            alarms=alarms,
-            notion=self.windows[0].plan.cells[0][0].name,
-            alpha=self.alpha,
-            level=level,
-            **columns,
-        )
+    calibration: Sequential | None
+    drift: Sequential | None
 
 
 def _evidence(log: FloatArray) -> FloatArray:
@@ -360,14 +264,17 @@ class Monitor:
         input: Input = "probability",
         rows: Rows = "as-given",
     ) -> None:
-        self._windows = as_windows(window)
+        self._windows = states.as_windows(window)
         self.window = window if window is None or isinstance(window, str) else int(window)
         self.reference = whole(
             "reference", reference, least=0, hint="Pass how many of the first windows are the reference"
         )
         self.alpha = fraction("alpha", alpha, hint="0.05 is usual, 0.01 raises fewer alarms")
-        self.notion = None if notion is None else known_notion(as_notion(notion))
-        self.binning = of_equal_width(binning)
+        self.notion = None if notion is None else states.known_notion(as_notion(notion))
+        self.binning = as_binning(binning)
+        if not isinstance(self.binning, EqualWidth):
+            must = "binning of a monitor must have the same edges in each window"
+            refuse(must, value=self.binning, hint="Pass EqualWidth(n), or a number of bins")
         self.labels, self.pos_label, self.input, self.rows = labels, plain_label(pos_label), input, rows
         self._plan: Plan | None = None
         self._sums = ByWindow({})
@@ -415,7 +322,7 @@ class Monitor:
             If rows are not valid, weights are no whole numbers, or there would be too many windows.
         """
         hint = "Pass a number of rows"
-        start = self._sums.end if first is None else whole("first", first, least=0, most=LAST, hint=hint)
+        start = self._sums.end if first is None else whole("first", first, least=0, most=states.LAST, hint=hint)
         problem, plan, labels = self._read(y_true, y_prob, sample_weight)
         windows = self._windows
         if isinstance(y_true, Predictions):
@@ -460,10 +367,10 @@ class Monitor:
         """
         problem, plan, labels = self._read(y_true, y_prob, sample_weight)
         if isinstance(y_true, Predictions):
-            found = y_true.reduce(lambda batch, _: summed(batch, plan))
+            found = y_true.reduce(lambda batch, _: states.summed(batch, plan))
         else:
-            found = summed(problem, plan)
-        self._given, self._seen = found if self._given is None else added(self._given, found), None
+            found = states.summed(problem, plan)
+        self._given, self._seen = found if self._given is None else states.added(self._given, found), None
         self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
         return self
 
@@ -493,7 +400,9 @@ class Monitor:
         may_be_first = self.labels is None and self.pos_label is not None and isinstance(problem, SimplexProblem)
         if may_be_first and not isinstance(y_true, Predictions):  # the event of two columns
             labels = as_problem(y_true, y_prob, **of).classes.tolist()
-        known = classes if self.labels is None else event_last(self.labels, self.pos_label)
+        known = classes if self.labels is None else [plain_label(label) for label in self.labels]
+        if self.labels is not None and len(known) == 2 and self.pos_label is not None and known[0] == self.pos_label:
+            known = known[::-1]
         is_event = self.pos_label is None or len(classes) > 2 or classes[-1] == self.pos_label
         require(
             classes == known and is_event,
@@ -501,7 +410,7 @@ class Monitor:
             got=f"{classes[:5]}, and {known[:5] if is_event else f'the event {self.pos_label!r}'} before",
             hint="Pass Monitor(labels=...) with all classes in the order of the columns",
         )
-        plan = self._plan or plan_of(known_notion(as_notion(self.notion, problem)), self.binning)
+        plan = self._plan or plan_of(states.known_notion(as_notion(self.notion, problem)), self.binning)
         return problem, plan, labels
 
     # Sums that add up
@@ -514,7 +423,7 @@ class Monitor:
             hint="Add rows with update",
             error=TypeError,
         )
-        different = differing(options_of(self), options_of(other), decided=None not in (self._plan, other._plan))
+        different = states.differing(options_of(self), options_of(other), decided=None not in (self._plan, other._plan))
         require(
             not different,
             "monitors add up only if their options are the same",
@@ -526,7 +435,7 @@ class Monitor:
             joined.notion, joined.labels = self.notion or other.notion, self.labels or other.labels
         given = [one._given for one in (self, other) if one._given is not None]
         joined._sums, joined._seen = self._sums + other._sums, None
-        joined._given = added(*given) if len(given) == 2 else next(iter(given), None)
+        joined._given = states.added(*given) if len(given) == 2 else next(iter(given), None)
         joined._raised, joined._known = self._raised + other._raised, ()
         return joined
 
@@ -581,11 +490,15 @@ class Monitor:
         tuple of Alarm
             None, one or two. An alarm that a look found stands, whatever rows arrive later: the state keeps it, and sums do.
         """
-        look, raised = self._look, {alarm.test for alarm in self._raised}
-        found = [*self._raised, *(alarm for alarm in look.alarms if alarm.test not in raised)]
-        found.sort(key=lambda alarm: look.names.index(alarm.window))
-        tests = [alarm.test for alarm in found]
-        self._raised = tuple(alarm for k, alarm in enumerate(found) if alarm.test not in tests[:k])
+        look, found, first = self._look, list(self._raised), dict[str, Alarm]()
+        for test, seen, skipped in ((CALIBRATION, look.calibration, 0), (DRIFT, look.drift, look.first)):
+            at = None if seen is None else seen.first(self.alpha)
+            if seen is not None and at is not None and test not in [alarm.test for alarm in self._raised]:
+                evidence = float(_evidence(seen.path[at]))
+                found.append(Alarm(test, look.names[at + skipped], evidence, self.alpha, seen.where(at)))
+        for alarm in sorted(found, key=lambda alarm: look.names.index(alarm.window)):
+            first.setdefault(alarm.test, alarm)
+        self._raised = tuple(first.values())
         return self._raised
 
     def table(self, *, level: float = 0.05, n_resamples: int = 200) -> MonitorTable:
@@ -606,7 +519,21 @@ class Monitor:
         fraction("level", level, hint="0.05 gives intervals of 95%")
         resamples(n_resamples, hint="200 is usual")
         require(self.n_windows, "a monitor must have rows for a table", got="none", hint="Add some with update")
-        return self._look.table(self.alarms, level, n_resamples)
+        look, n = self._look, self.n_windows
+        figures = [figures_of(sums, level, n_resamples) for sums in look.windows]
+        paths = [np.empty(0) if test is None else _evidence(test.path) for test in (look.calibration, look.drift)]
+        evidence = [np.concatenate([np.full(n - path.size, np.nan), path]) for path in paths]
+        return MonitorTable(
+            window=look.names,
+            is_reference=np.arange(n) < look.first,
+            evidence=evidence[0],
+            drift_evidence=evidence[1],
+            alarms=self.alarms,
+            notion=look.windows[0].plan.cells[0][0].name,
+            alpha=self.alpha,
+            level=level,
+            **{name: np.array([one[name] for one in figures]) for name in figures[0]},
+        )
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the table as a data frame.
@@ -654,7 +581,11 @@ class Monitor:
             found = self._sums.keys
             first = 0 if self._given is not None else min(self.reference, len(found))
             names, windows = tuple(map(self._windows.name, found)), tuple(self._sums.sums[key] for key in found)
-            self._seen = look = Look(names, windows, first, self._given, self.alpha)
+            reference = reduce(add, windows[:first]) if first else self._given
+            rest = windows[first:]
+            calibration = Sequential.of(windows) if windows else None
+            drift = Sequential.of(rest, reference) if rest and reference is not None else None
+            self._seen = look = Look(names, windows, first, calibration, drift)
             known, self._known = self._known, look.names
             before, now = known[: look.first], look.names[: look.first]
             if len(known) > len(before) and set(before) - set(now):
@@ -688,7 +619,7 @@ class Monitor:
             {**asdict(one), "evidence": "inf" if one.evidence == np.inf else one.evidence} for one in self._raised
         ]
         state = {
-            "calibrant_monitor": VERSION,
+            "calibrant_monitor": states.VERSION,
             "options": options_of(self),
             "n_rows": self._sums.rows,
             "next_row": self._sums.end,
@@ -717,8 +648,8 @@ class Monitor:
         ValueError
             If this is no state of a monitor, one of another version, or one that was changed since it was written.
         """
-        with of_a_state():
-            require_written(plain)
+        with states.of_a_state():
+            states.require_written(plain)
             monitor = cls(**plain["options"])
             if monitor.notion is not None:
                 plan = plan_of(monitor.notion, monitor.binning)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -16,7 +16,6 @@ import numpy.typing as npt
 from calibrant._core.checks import refuse, require, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.rows import Problem
-from calibrant.binning import Binning, EqualWidth, as_binning
 from calibrant.notions import ClassWise, Notion
 from calibrant.sums import Plan, Sums, scan
 
@@ -38,12 +37,6 @@ def options_of(monitor: Any) -> dict[str, Any]:
 def plain_label(label: Any) -> Any:
     """Return a label as Python and JSON have it, and not as NumPy."""
     return label.item() if isinstance(label, np.generic) else label
-
-
-def event_last(labels: Sequence[Any], pos_label: Any) -> list[Any]:
-    """Return labels of columns with that of the event last, where it is one of two."""
-    plain = [plain_label(label) for label in labels]
-    return plain[::-1] if len(plain) == 2 and pos_label is not None and plain[0] == pos_label else plain
 
 
 def differing(ours: Mapping[str, Any], theirs: Mapping[str, Any], *, decided: bool) -> list[str]:
@@ -316,15 +309,6 @@ def known_notion(notion: Notion) -> Notion:
         hint="Choose one of them",
     )
     return notion
-
-
-def of_equal_width(binning: int | Binning) -> EqualWidth:
-    """Return bins of equal width, and refuse others: theirs differ from window to window."""
-    cut = as_binning(binning)
-    if not isinstance(cut, EqualWidth):
-        must = "binning of a monitor must have the same edges in each window"
-        refuse(must, value=cut, hint="Pass EqualWidth(n), or a number of bins")
-    return cut
 
 
 # The document of a monitor
