@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 
 from calibrant import (
     ByNotion,
@@ -11,7 +12,7 @@ from calibrant import (
     load_digits_forecast,
     reliability_curve,
 )
-from calibrant.curves import calibration_map
+from calibrant.curves import calibration_map, plot_calibration_map
 from calibrant.notions import OneVsRest
 
 Y, PROB = load_digits_forecast()
@@ -76,15 +77,6 @@ def test_two_columns_are_the_binary_problem_of_a_binary_calibrator():
     assert calibration_map(fitted, Y == 3, table).curve.notion == "binary"
 
 
-def test_a_map_cannot_be_changed_and_becomes_a_frame():
-    result = calibration_map(np.sqrt, resolution=5)
-    with pytest.raises(ValueError, match="read-only"):
-        result.panels[0].score[0] = 1.0
-    frame = result.to_frame("polars")
-    assert frame.columns == ["panel", "score", "calibrated"]
-    assert len(frame) == 5
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -115,3 +107,48 @@ def test_na_fir_of_two_classes_is_shown_as_it_maps_and_of_more_is_no_map_of_one_
     assert panel.calibrated[0] + panel.calibrated[-1] == pytest.approx(1.0)
     with pytest.raises(TypeError, match=r"one score at a time.*calibration_shift"):
         calibration_map(NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, Y))
+
+
+# Pictures
+
+
+EIGHT = (Y == 8, PROB[:, 8])
+
+
+def maps_in(ax):
+    return [line for line in ax.lines if len(line.get_xdata()) == 1001]
+
+
+def test_the_artists_carry_exactly_the_arrays_of_the_result():
+    result = calibration_map(IsotonicCalibration().fit(EIGHT[1], EIGHT[0]), *EIGHT, binning=8)
+    ax = result.plot()
+    (line,) = maps_in(ax)
+    np.testing.assert_array_equal(line.get_xdata(), result.panels[0].score)
+    np.testing.assert_array_equal(line.get_ydata(), result.panels[0].calibrated)
+    (points,) = (c for c in ax.collections if isinstance(c, PathCollection))
+    bins = result.curve.panels[0].bins
+    held = bins.count > 0
+    np.testing.assert_array_equal(points.get_offsets(), np.column_stack([bins.mean_prob, bins.event_rate])[held])
+
+
+def test_a_map_without_rows_stands_alone():
+    ax = calibration_map(np.sqrt).plot()
+    assert len(maps_in(ax)) == 1
+    assert not ax.collections
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["calibrated", "map"]
+
+
+def test_maps_are_drawn_over_each_other_with_one_set_of_points():
+    fitted = {"isotonic": IsotonicCalibration(), "temperature": TemperatureScaling()}
+    maps = {name: calibration_map(c.fit(EIGHT[1], EIGHT[0]), *EIGHT) for name, c in fitted.items()}
+    ax = plot_calibration_map(maps)
+    assert len({line.get_color() for line in maps_in(ax)}) == 2
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["calibrated", "event rate", "95% interval", "isotonic", "temperature"]
+
+
+def test_every_class_has_a_panel_with_its_name():
+    result = calibration_map(ByNotion(IsotonicCalibration()).fit(PROB, Y), Y, PROB)
+    axes = result.plot(panels=["class 2", "class 7"])
+    assert [ax.get_title() for ax in axes] == ["class 2", "class 7"]
+    np.testing.assert_array_equal(maps_in(axes[1])[0].get_ydata(), result.panels[7].calibrated)

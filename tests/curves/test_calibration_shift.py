@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.collections import LineCollection
+from matplotlib.patches import StepPatch
 from reference import shift
 from strategies import columns, tables
 
@@ -49,20 +51,6 @@ def test_means_are_those_of_the_definition(rows, notion, n_bins, threshold):
         np.testing.assert_allclose(np.array(found).T[held].reshape(-1, 4), np.reshape(wanted, (-1, 4)), atol=1e-12)
         np.testing.assert_allclose(panel.calibrated[1], panel.bins.mean_prob, atol=1e-12)
         assert np.isnan(panel.calibrated[:, ~held]).all()
-
-
-@given(rows=tables(), notion=st.sampled_from(NOTIONS))
-def test_whole_weights_count_as_rows(rows, notion):
-    label, prob, weight = rows
-    times = weight.astype(int)
-    options = {"notion": notion, "binning": 4, "threshold": 0.0}
-    weighted = calibration_shift(prob, moved(prob), y_true=label, sample_weight=weight, **options)
-    again = np.repeat(prob, times, axis=0)
-    repeated = calibration_shift(again, moved(again), y_true=np.repeat(label, times), **options)
-    for one, other in zip(weighted.panels, repeated.panels, strict=True):
-        np.testing.assert_allclose(one.calibrated, other.calibrated, atol=1e-12)
-        np.testing.assert_allclose(one.lower, other.lower, atol=1e-12)
-        np.testing.assert_allclose(one.upper, other.upper, atol=1e-12)
 
 
 @given(rows=columns())
@@ -148,39 +136,6 @@ def test_logits_are_those_before_calibration():
     np.testing.assert_allclose(result.panels[0].calibrated, expected.panels[0].calibrated, atol=1e-9)
 
 
-def test_the_shift_is_after_minus_before():
-    panel = calibration_shift(PROB, {"TS": AFTER, "same": PROB}).panels[0]
-    np.testing.assert_array_equal(panel.shift[0], panel.calibrated[0] - panel.bins.mean_prob)
-    np.testing.assert_allclose(panel.shift[1][panel.bins.count > 0], 0.0, atol=1e-12)
-
-
-def test_a_result_cannot_be_changed_and_becomes_a_frame():
-    result = calibration_shift(PROB, {"TS": AFTER, "same": PROB}, y_true=Y, notion="class-wise", binning=4)
-    with pytest.raises(ValueError, match="read-only"):
-        result.panels[0].calibrated[0, 0] = 1.0
-    frame = result.to_frame("polars")
-    assert frame.columns == [
-        "panel",
-        "forecast",
-        "left",
-        "right",
-        "count",
-        "weight",
-        "mean_prob",
-        "calibrated",
-        "event_rate",
-        "lower",
-        "upper",
-    ]
-    assert len(frame) == 10 * 2 * 4
-    rows = frame.filter((frame["panel"] == "class 3") & (frame["forecast"] == "same"))
-    np.testing.assert_array_equal(rows["calibrated"].to_numpy(), result.panels[3].calibrated[1])
-    np.testing.assert_array_equal(rows["event_rate"].to_numpy(), result.panels[3].bins.event_rate)
-    assert repr(result).startswith(
-        "CalibrationShift(TS, same; class-wise, EqualWidth(n_bins=4), threshold=0.01, scores="
-    )
-
-
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
@@ -221,12 +176,6 @@ def test_labels_that_come_first_are_refused_with_the_call(labels):
         calibration_shift(labels, AFTER)
 
 
-def test_a_forecast_that_is_refused_is_not_called_labels():
-    with pytest.raises(ValueError, match=r"y_prob must hold probabilities") as refused:
-        calibration_shift([0.2, 1.7], [0.3, 0.7])
-    assert "If these are labels" not in str(refused.value)
-
-
 def test_probabilities_and_logits_that_are_whole_numbers_are_no_labels():
     (panel,) = calibration_shift([0.0, 1.0], [0.3, 0.7], binning=2).panels
     np.testing.assert_allclose(panel.calibrated, [[np.nan, 0.7]])
@@ -242,3 +191,72 @@ def test_columns_of_frames_must_come_in_the_same_order(y_true):
     np.testing.assert_allclose(panel.calibrated, 0.55)
     with pytest.raises(ValueError, match="must have the columns of y_prob, in their order"):
         calibration_shift(before, after.select("dog", "cat"), y_true=y_true)
+
+
+def test_the_shift_is_after_minus_before():
+    panel = calibration_shift(PROB, {"TS": AFTER, "same": PROB}).panels[0]
+    np.testing.assert_array_equal(panel.shift[0], panel.calibrated[0] - panel.bins.mean_prob)
+    np.testing.assert_allclose(panel.shift[1][panel.bins.count > 0], 0.0, atol=1e-12)
+
+
+# Pictures
+
+
+TABLES = {"TS": TemperatureScaling().fit(PROB, Y).predict_proba(PROB), "same": PROB}
+FEW = PROB[:40], {name: table[:40] for name, table in TABLES.items()}, Y[:40]
+
+
+def words_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("difference", [False, True])
+def test_the_artists_carry_exactly_the_arrays_of_the_result(difference):
+    prob, tables, y = FEW  # some bins are empty
+    result = calibration_shift(prob, tables, y_true=y)
+    ax = result.plot(difference=difference)
+    (panel,) = result.panels
+    held = panel.bins.count > 0
+    assert not held.all()
+    base = panel.bins.mean_prob[held] if difference else 0.0
+    _, *lines, rates = ax.lines
+    drawn = [*panel.calibrated, panel.bins.event_rate]
+    for line, values in zip([*lines, rates], drawn, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), panel.bins.mean_prob[held])
+        np.testing.assert_array_equal(line.get_ydata(), values[held] - base)
+    (intervals,) = (c for c in ax.collections if isinstance(c, LineCollection))
+    ends = np.array(intervals.get_segments())[:, :, 1]
+    np.testing.assert_array_equal(ends, np.column_stack([panel.lower[held] - base, panel.upper[held] - base]))
+    assert words_of(ax) == ["unchanged", "TS", "same", "event rate"]
+    word = "change of the mean probability" if difference else "mean calibrated probability"
+    assert (ax.child_axes[0].get_xlabel(), ax.get_ylabel()) == ("probability before calibration", word)
+    (sizes,) = (patch for patch in ax.child_axes[0].patches if isinstance(patch, StepPatch))
+    np.testing.assert_array_equal(sizes.get_data().values, panel.bins.count)
+    np.testing.assert_array_equal(sizes.get_data().edges, panel.bins.edges)
+
+
+def test_what_changes_nothing_lies_on_the_dashed_line():
+    result = calibration_shift(PROB, PROB)
+    for ax in (result.plot(), result.plot(difference=True)):
+        dashed, line = ax.lines
+        at = np.interp(line.get_xdata(), *dashed.get_data())
+        np.testing.assert_allclose(line.get_ydata(), at, atol=1e-12)
+
+
+def test_without_labels_no_event_rates_are_drawn():
+    ax = calibration_shift(PROB, TABLES).plot()
+    assert words_of(ax) == ["unchanged", "TS", "same"]
+    assert not ax.collections
+
+
+def test_intervals_are_drawn_as_what_they_are():
+    options = {"y_true": Y, "notion": "confidence"}
+    assert not calibration_shift(PROB, TABLES, interval=None, **options).plot().collections
+    ax = calibration_shift(PROB, TABLES, interval="consistency", level=0.1, **options).plot()
+    assert words_of(ax) == ["unchanged", "TS", "same", "accuracy", "90% if calibrated before"]
+
+
+def test_nothing_above_the_threshold_is_drawn_as_nothing():
+    ax = calibration_shift([0.1, 0.2], {"up": [0.3, 0.4]}, threshold=0.5, y_true=[0, 1]).plot()
+    ax.figure.canvas.draw()
+    assert all(line.get_xdata().size == 0 for line in ax.lines[1:])

@@ -5,19 +5,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from hypothesis import given
+from matplotlib.collections import LineCollection
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from strategies import tables
 
 from calibrant import (
-    EqualMass,
     EqualWidth,
     SortedCumulativeIsotonic,
     TemperatureScaling,
     load_digits_forecast,
     reliability_curve,
 )
-from calibrant.curves.cumulative import cumulative_calibration_map
+from calibrant.curves.cumulative import cumulative_calibration_map, plot_cumulative_calibration_map
 
 Y, PROB = load_digits_forecast()
 FITTED = SortedCumulativeIsotonic(epsilon=0.0).fit(PROB[:748], Y[:748])
@@ -45,16 +45,6 @@ def test_what_the_steps_say_is_what_the_calibrator_gives():
         assert (spread[:, panel.rank - 1] >= panel.value[at] - 1e-12).all()
 
 
-def test_corners_are_the_ends_of_the_steps():
-    panel = cumulative_calibration_map(FITTED).panels[1]
-    score, value = panel.corners
-    np.testing.assert_array_equal(score[::2], panel.left)
-    np.testing.assert_array_equal(score[1:-1:2], panel.left[1:])
-    assert score[-1] >= 1.0
-    np.testing.assert_array_equal(value[::2], panel.value)
-    np.testing.assert_array_equal(value[1::2], panel.value)
-
-
 @given(rows=tables())
 def test_event_rates_are_those_of_the_sums(rows):
     label, prob, weight = rows
@@ -69,16 +59,6 @@ def test_event_rates_are_those_of_the_sums(rows):
         np.testing.assert_array_equal(rates.bins.count, expected.bins.count)
         np.testing.assert_allclose(rates.bins.event_rate, expected.bins.event_rate, atol=1e-12)
         np.testing.assert_allclose(rates.upper, expected.upper, atol=1e-12)
-
-
-def test_bins_and_intervals_are_those_asked_for():
-    options = {"interval": "clopper-pearson", "level": 0.1, "binning": EqualMass(6)}
-    curve = cumulative_calibration_map(FITTED, Y[748:], PROB[748:], ranks=[3], **options).curve
-    sums, occurred = sums_and_events(PROB[748:].tolist(), Y[748:].tolist(), 3)
-    (expected,), (found,) = reliability_curve(occurred, sums, **options).panels, curve.panels
-    np.testing.assert_allclose(found.bins.edges, expected.bins.edges, atol=1e-12)
-    np.testing.assert_allclose(found.lower, expected.lower, atol=1e-9)
-    assert (curve.interval, curve.level, curve.binning) == ("clopper-pearson", 0.1, "EqualMass(n_bins=6)")
 
 
 def test_a_number_means_the_first_ranks_and_a_list_those_it_names():
@@ -124,21 +104,6 @@ def test_two_classes_come_as_one_column():
     np.testing.assert_allclose(result.curve.panels[0].bins.event_rate, [0.6])
 
 
-def test_a_map_cannot_be_changed_and_becomes_a_frame():
-    result = cumulative_calibration_map(FITTED, ranks=[2, 4])
-    with pytest.raises(ValueError, match="read-only"):
-        result.panels[0].left[0] = 1.0
-    frame = result.to_frame("polars")
-    assert frame.columns == ["panel", "rank", "left", "value"]
-    four = frame.filter(frame["rank"] == 4)
-    np.testing.assert_array_equal(four["value"].to_numpy(), FITTED.steps(4)[1])
-    assert set(four["panel"]) == {"top 4"}
-    assert (
-        repr(result)
-        == f"CumulativeCalibrationMap(SortedCumulativeIsotonic(epsilon=0.0), ranks 2, 4, steps={len(frame)})"
-    )
-
-
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
@@ -159,3 +124,109 @@ def test_a_map_cannot_be_changed_and_becomes_a_frame():
 def test_what_has_no_such_map_is_refused(changed, error, message):
     with pytest.raises(error, match=message):
         cumulative_calibration_map(**({"calibrator": FITTED} | changed))
+
+
+# Pictures
+
+
+ALONE = cumulative_calibration_map(FITTED)
+JUDGED = cumulative_calibration_map(FITTED, Y[748:], PROB[748:])
+
+
+def maps_in(ax):
+    return [
+        line for line in ax.lines if line.get_label() not in ("unchanged", "event rate") and line.get_marker() != ">"
+    ]
+
+
+def is_step(line):
+    """Whether every segment runs along one of the axes."""
+    x, y = np.diff(line.get_xdata()), np.diff(line.get_ydata())
+    return ((x == 0) | (y == 0)).all()
+
+
+@pytest.mark.parametrize("axis", ["probability", "log-odds"])
+def test_ranks_share_one_axes_and_are_drawn_as_exactly_their_steps(axis):
+    ax = ALONE.plot(axis=axis)
+    ax.figure.canvas.draw()
+    for line, panel in zip(maps_in(ax), ALONE.panels, strict=True):
+        np.testing.assert_array_equal(line.get_data(), panel.corners)
+        assert is_step(line)
+        assert line.get_label() == panel.name
+    widths = [line.get_linewidth() for line in maps_in(ax)]
+    orders = [line.get_zorder() for line in maps_in(ax)]
+    assert widths == sorted(widths)
+    assert orders == sorted(orders, reverse=True)
+    assert not ax.collections
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("axis", ["probability", "log-odds"])
+def test_event_rates_have_a_panel_for_each_rank(axis):
+    axes = JUDGED.plot(axis=axis)
+    assert [ax.get_title() for ax in axes] == [f"top {rank}" for rank in range(1, 6)]
+    for ax, panel, rates in zip(axes, JUDGED.panels, JUDGED.curve.panels, strict=True):
+        (line,) = maps_in(ax)
+        np.testing.assert_array_equal(line.get_data(), panel.corners)
+        points = next(line for line in ax.lines if line.get_label() == "event rate")
+        held = rates.bins.count > 0
+        np.testing.assert_array_equal(points.get_data(), [rates.bins.mean_prob[held], rates.bins.event_rate[held]])
+        (intervals,) = (c for c in ax.collections if isinstance(c, LineCollection))
+        ends = np.array(intervals.get_segments())[:, :, 1]
+        np.testing.assert_array_equal(ends, np.column_stack([rates.lower, rates.upper])[held])
+
+
+def test_what_is_unchanged_lies_on_the_dashed_line_on_both_scales():
+    for axis in ("probability", "log-odds"):
+        dashed = next(line for line in ALONE.plot(axis=axis).lines if line.get_label() == "unchanged")
+        np.testing.assert_array_equal(dashed.get_xdata(), dashed.get_ydata())
+
+
+def test_log_odds_show_all_event_rates_as_they_are_those_of_sums_next_to_one_on_the_edge():
+    ax = JUDGED.plot(panels=["top 2"], axis="log-odds")
+    assert ax.get_yscale() == "linear"
+    low, high = ax.get_xlim()
+    bins = JUDGED.curve.panels[1].bins
+    beyond = bins.mean_prob > high
+    assert low < bins.mean_prob.min()
+    assert beyond.any()
+    assert not beyond.all()
+    (edge,) = (line for line in ax.lines if line.get_marker() == ">")
+    np.testing.assert_array_equal(edge.get_ydata(), bins.event_rate[beyond])
+    assert set(edge.get_xdata()) == {high}
+
+
+def test_event_rates_can_be_left_out_and_panels_asked_for():
+    assert len(maps_in(JUDGED.plot(together=True))) == 5
+    assert len(ALONE.plot(together=False)) == 5
+    assert len(maps_in(ALONE.plot(panels=["top 1", "top 4"]))) == 2
+
+
+def test_calibrators_are_drawn_over_each_other_rank_by_rank():
+    other = cumulative_calibration_map(SortedCumulativeIsotonic().fit(PROB[:300], Y[:300]))
+    axes = plot_cumulative_calibration_map({"many": ALONE, "few": other}, panels=["top 1", "top 3"])
+    assert [line.get_label() for line in maps_in(axes[1])] == ["many", "few"]
+    np.testing.assert_array_equal(maps_in(axes[1])[1].get_data(), other.panels[2].corners)
+    with pytest.raises(ValueError, match="ranks of one calibrator are drawn together; got 2 calibrators"):
+        plot_cumulative_calibration_map({"many": ALONE, "few": other}, together=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"panels": ["top 12"]}, ValueError, "without 'top 12'"),
+        ({"panels": []}, ValueError, "one Axes shows from 1 to 7 ranks; got 0"),
+        ({"axis": "logit"}, ValueError, "axis must be one of"),
+        ({"together": "yes"}, TypeError, "together must be True or False"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        ALONE.plot(**options)
+
+
+def test_more_ranks_than_colours_want_panels():
+    result = cumulative_calibration_map(FITTED, ranks=9)
+    with pytest.raises(ValueError, match="one Axes shows from 1 to 7 ranks; got 9"):
+        result.plot()
+    assert len(result.plot(together=False)) == 9

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from strategies import tables
 
-from calibrant.curves import roc_curve
+from calibrant import load_digits_forecast
+from calibrant.curves import plot_roc, roc_curve
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import area_under_roc_hull_score, roc_convex_hull
 from calibrant.metrics.roc import area_under_roc
@@ -52,13 +53,6 @@ def test_one_column_is_one_panel_and_a_table_one_a_class():
     assert [p.name for p in roc_curve(Y, P, notion="confidence").panels] == ["confidence"]
 
 
-def test_a_class_that_is_never_predicted_has_only_a_start():
-    with pytest.warns(CalibrationWarning, match="got events alone in 'predicted 2'"):
-        panel = roc_curve(Y[:3], P[[1, 1, 2]], notion="top-label").panels[0]
-    assert (panel.fpr.tolist(), panel.tpr.tolist(), panel.vertex.tolist()) == ([0.0], [0.0], [0])
-    assert np.isnan([panel.auc, panel.hull_auc]).all()
-
-
 def test_a_class_that_never_came_is_not_defined_and_is_named():
     with pytest.warns(
         CalibrationWarning, match="a ROC curve must have rows with and without the event; got no event in 'class 2'"
@@ -69,13 +63,79 @@ def test_a_class_that_never_came_is_not_defined_and_is_named():
     assert np.isnan([panel.auc, panel.hull_auc]).all()
 
 
-def test_the_curve_says_what_it_is_and_cannot_be_changed():
-    curve = roc_curve(Y, P)
-    assert repr(curve) == "RocCurve(class-wise, panels=3, points=13, vertices=9)"
-    with pytest.raises(ValueError, match="read-only"):
-        curve.panels[0].tpr[0] = 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        curve.panels[0].vertex[0] = 1
-    frame = curve.to_frame("polars")
-    assert frame.columns == ["panel", "threshold", "fpr", "tpr", "tnr", "on_hull"]
-    assert len(frame) == sum(p.threshold.size for p in curve.panels)
+# Pictures
+
+
+DIGITS, PROB = load_digits_forecast()
+EIGHT, SCORE = DIGITS == 8, PROB[:, 8]
+
+
+def lines(ax):
+    """Curve and hull of each forecast, without the diagonal."""
+    return [line.get_xydata() for line in ax.lines[1:]]
+
+
+def words(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize(("symmetric", "name"), [(False, "fpr"), (True, "tnr")])
+def test_the_artists_carry_exactly_the_arrays_of_the_result(symmetric, name):
+    curve = roc_curve(EIGHT, SCORE)
+    panel = curve.panels[0]
+    points = np.column_stack([getattr(panel, name), panel.tpr])
+    path, hull = lines(curve.plot(symmetric=symmetric))
+    np.testing.assert_array_equal(path, points)
+    np.testing.assert_array_equal(hull, points[panel.vertex])
+
+
+def test_the_legend_states_the_areas():
+    curve = roc_curve(EIGHT, SCORE)
+    panel = curve.panels[0]
+    assert words(curve.plot()) == [f"forecast: area {panel.auc:.3f}", f"hull: area {panel.hull_auc:.3f}"]
+
+
+def test_what_lies_between_curve_and_hull_is_filled():
+    curve = roc_curve(EIGHT, SCORE)
+    (patch,) = curve.plot().patches
+    x, y = patch.get_xy().T
+    filled = abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2.0
+    assert filled == pytest.approx(curve.panels[0].hull_auc - curve.panels[0].auc)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_scores_that_tell_nothing_apart_lie_on_the_dotted_line(symmetric):
+    ax = roc_curve([0, 1], [0.5, 0.5]).plot(symmetric=symmetric)
+    chance = sorted(map(tuple, ax.lines[0].get_xydata().tolist()))
+    assert sorted(map(tuple, lines(ax)[0].tolist())) == chance
+
+
+def test_forecasts_over_each_other_have_colours_of_their_own():
+    curves = {"before": roc_curve(EIGHT, SCORE), "after": roc_curve(EIGHT, PROB[:, 3])}
+    ax = plot_roc(curves)
+    assert [w.split(":")[0] for w in words(ax)] == ["before", "hull of before", "after", "hull of after"]
+    colours = [line.get_color() for line in ax.lines[1:]]
+    assert colours[0] == colours[1] != colours[2] == colours[3]
+
+
+def test_every_class_has_a_panel_with_its_areas():
+    curve = roc_curve(DIGITS, PROB)
+    axes = curve.plot()
+    assert [ax.get_title() for ax in axes] == [f"class {k}" for k in range(10)]
+    for ax, panel in zip(axes, curve.panels, strict=True):
+        (text,) = ax.texts
+        assert text.get_text() == f"area {panel.auc:.3f}\nhull {panel.hull_auc:.3f}"
+
+
+def test_an_area_that_is_not_defined_is_called_so():
+    with pytest.warns(CalibrationWarning, match="set to nan"):
+        curve = roc_curve([1, 1], [0.2, 0.4])
+    ax = curve.plot()
+    ax.figure.canvas.draw()
+    assert words(ax) == ["forecast: area undefined", "hull: area undefined"]
+
+
+def test_the_hull_can_be_left_out():
+    ax = roc_curve(EIGHT, SCORE).plot(hull=False)
+    assert len(lines(ax)) == 1
+    assert not ax.patches

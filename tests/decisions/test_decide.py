@@ -34,32 +34,12 @@ def test_no_decision_is_expected_to_cost_less(data, rows):
         assert expected == pytest.approx(sum(p * cost[i, j] for i, p in enumerate(row)), abs=1e-12)
 
 
-@given(rows=tables())
-def test_where_every_error_costs_one_the_most_probable_class_is_decided(rows):
-    _, prob, _ = rows
-    k = prob.shape[1]
-    found = decide(prob * 1.0, 1.0 - np.eye(k))
-    chosen = prob[np.arange(len(prob)), found.decision]
-    np.testing.assert_allclose(chosen, prob.max(axis=1), atol=1e-12)
-    np.testing.assert_allclose(found.expected_cost, 1.0 - prob.max(axis=1), atol=1e-12)
-
-
 @given(rows=columns(), a=st.integers(1, 9), b=st.integers(1, 9))
 def test_a_column_is_decided_by_the_optimal_threshold_also_exactly_on_it(rows, a, b):
     _, score, _ = rows
     threshold = optimal_threshold(a, b)
     score = np.append(score, threshold)
     np.testing.assert_array_equal(decide(score, [[0, a], [b, 0]]).decision, score >= threshold)
-
-
-@given(rows=tables(), cost=st.floats(0.05, 0.95))
-def test_abstaining_follows_chow(rows, cost):
-    _, prob, _ = rows
-    k = prob.shape[1]
-    found = decide(prob, np.column_stack([1.0 - np.eye(k), np.full(k, cost)]))
-    top = prob.max(axis=1)
-    clear = abs(top - (1 - cost)) > 1e-9
-    np.testing.assert_array_equal((found.decision == k)[clear], (top < 1 - cost)[clear])
 
 
 def test_of_decisions_that_cost_the_same_the_first_is_taken():
@@ -80,13 +60,6 @@ def test_exactly_where_abstaining_costs_the_same_the_class_is_decided(cost):
 def test_costs_of_very_different_size_are_no_ties():
     assert decide([1e-17], [[0, 1], [1e18, 0]]).decision.tolist() == [1]
     assert decide([[1 - 1e-17, 1e-17]], [[0, 1, 5], [1e15, 0, 5]]).decision.tolist() == [0]
-
-
-def test_a_number_added_to_a_row_of_costs_changes_no_decision():
-    prob = np.random.default_rng(0).dirichlet(np.ones(3), 50)
-    cost = np.array([[0, 2, 5], [1, 0, 3], [4, 4, 0]])
-    plain, more = decide(prob, cost), decide(prob, cost + np.array([[7], [0], [1]]))
-    np.testing.assert_array_equal(plain.decision, more.decision)
 
 
 def test_logits_are_decided_as_their_probabilities():
@@ -117,18 +90,6 @@ def test_columns_that_have_words_for_names_are_the_classes(library):
     assert decide(frame, 1 - np.eye(2), labels=[0, 1]).names.tolist() == [0, 1]
 
 
-def test_columns_that_have_numbers_for_names_are_the_classes_in_their_order():
-    pandas = pytest.importorskip("pandas")
-    assert decide(pandas.DataFrame([[0.9, 0.1]]), 1 - np.eye(2)).names.tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_a_frame_has_a_row_a_forecast(backend):
-    frame = decide([0.1, 0.5], [[0, 1, 0.3], [1, 0, 0.3]]).to_frame(backend)
-    assert type(frame).__module__.startswith(backend)
-    assert len(frame) == 2
-
-
 def test_decisions_say_what_they_are_and_cannot_be_changed():
     found = decide([0.05, 0.5, 0.95], [[0, 1, 0.2], [1, 0, 0.2]])
     assert repr(found) == "Decisions(0: 1, 1: 1, abstain: 1; expected cost 0.1)"
@@ -157,17 +118,7 @@ def test_costs_and_names_that_make_no_sense_are_refused_with_what_to_do(cost, op
         decide([0.2, 0.7], cost, **options)
 
 
-def test_what_is_no_forecast_is_refused():
-    with pytest.raises(ValueError, match="y_prob must hold probabilities"):
-        decide([1.2], [[0, 1], [1, 0]])
-
-
 @pytest.mark.parametrize("extra", [{"a": 1}, 5, [1], {"ask"}, True], ids=repr)
 def test_names_of_decisions_that_are_no_names_are_refused(extra):
     with pytest.raises(TypeError, match=r"extra must be a name, or a sequence of names; got .*\. Pass 'ask'"):
         decide([0.2], [[0, 1, 0.1], [1, 0, 0.1]], extra=extra)
-
-
-def test_a_word_that_rows_does_not_know_is_refused():
-    with pytest.raises(ValueError, match=r"rows must be one of 'as-given', 'normalize', 'percent'; got 'yes'"):
-        decide([[0.2, 0.8]], 1 - np.eye(2), rows="yes")

@@ -8,7 +8,7 @@ from reference import decisions as slow
 from strategies import columns, tables
 
 from calibrant import load_digits_forecast
-from calibrant.datasets import make_softmax_forecast, make_survey_forecast
+from calibrant.datasets import make_survey_forecast
 from calibrant.decisions.confusion import confusion_table
 from calibrant.decisions.expected_cost import calibration_regret, cost_score, expected_cost_curve
 from calibrant.decisions.thresholds import decide
@@ -83,14 +83,6 @@ def test_of_many_classes_against_the_truth_it_is_the_difference_of_expected_cost
     assert found.regret >= 0
 
 
-def test_the_truth_has_no_regret():
-    case = make_softmax_forecast(2000, 4, rng=0)
-    cost = 1.0 - np.eye(4)
-    cost[0] *= 5
-    assert calibration_regret(case.y, case.calibrated, cost_matrix=cost, truth=case.calibrated).regret == 0.0
-    assert calibration_regret(case.y, case.prob, cost_matrix=cost, truth=case.calibrated).regret > 0.001
-
-
 def test_fit_and_truth_agree_where_rows_are_many():
     case = make_survey_forecast(200_000, model="over-confident", rng=0)
     cost = [[0, 4], [1, 0]]
@@ -99,16 +91,6 @@ def test_fit_and_truth_agree_where_rows_are_many():
         fit = calibration_regret(case.y, case.prob, n_resamples=10, **options)
         assert truth.regret > 0.005
         assert fit.regret - fit.noise_floor == pytest.approx(truth.regret, rel=0.1)
-
-
-def test_there_is_none_where_all_probabilities_stand_on_the_right_side_of_the_threshold():
-    rng = np.random.default_rng(0)
-    q = rng.random(5000)
-    squeezed = 0.5 + 0.1 * (q - 0.5)  # badly calibrated, and on the same side of 1/2
-    y = (rng.random(5000) < q).astype(int)
-    assert calibration_regret(y, squeezed, truth=q, cost_matrix=[[0, 1], [1, 0]]).regret == 0.0
-    assert calibration_regret(y, squeezed, truth=q).regret > 0.01
-    assert calibration_regret(y, squeezed, truth=q, cost_matrix=[[0, 4], [1, 0]]).regret > 0.01
 
 
 @pytest.mark.parametrize("options", [{}, {"cost_matrix": [[0, 3], [1, 0]]}], ids=["all", "one"])
@@ -155,13 +137,6 @@ def test_one_class_of_many_or_the_confidence_can_be_the_event():
     table = calibration_regret(y, prob, notion=OneVsRest(3), n_resamples=3)
     assert column == table
     assert calibration_regret(y, prob, notion="confidence", n_resamples=3).regret > 0
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_one_class_and_one_row_have_a_regret(label):
-    found = calibration_regret([label], [0.3], n_resamples=3)
-    assert found.cost == pytest.approx((label - 0.3) ** 2)
-    assert found.recalibrated_cost == 0.0
 
 
 @pytest.mark.parametrize(

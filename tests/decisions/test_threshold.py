@@ -18,12 +18,6 @@ def test_the_examples_of_the_survey_come_out():
     assert optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8) == pytest.approx(0.2, rel=1e-15)
 
 
-@given(old=shares, new=shares)
-def test_with_equal_costs_the_threshold_is_old_ratio_by_sum_of_ratios(old, new):
-    r, s = old / (1 - old), new / (1 - new)
-    assert optimal_threshold(1, 1, old_prior=old, new_prior=new) == pytest.approx(r / (r + s), rel=1e-12)
-
-
 @given(a=costs, b=costs, right=st.floats(0.0, 0.999), old=shares, new=shares, p=shares)
 def test_from_the_threshold_on_deciding_for_the_event_is_no_dearer(a, b, right, old, new, p):
     """With all costs and new shares at once, by expected costs of the shifted probability."""
@@ -43,10 +37,6 @@ def test_moving_the_threshold_or_the_probabilities_is_the_same(a, b, old, new, p
     shifted = shift_prior([p], old_prior=old, new_prior=new)[0]
     if abs(p - moved) > 1e-9:
         assert (p >= moved) == (shifted >= optimal_threshold(a, b))
-
-
-def test_only_differences_of_costs_within_a_class_matter():
-    assert optimal_threshold(5, 3, cost_true_negative=1, cost_true_positive=2) == optimal_threshold(4, 1)
 
 
 def test_an_error_without_cost_puts_the_threshold_at_an_end():
@@ -70,10 +60,6 @@ def test_costs_and_shares_of_any_size_neither_overflow_nor_vanish():
 @given(a=costs, b=costs)
 def test_matrix_and_costs_have_one_threshold_to_the_last_digit(a, b):
     assert threshold_of(np.array([[0.1 * a, a], [b, 0.0]])) == optimal_threshold(a, b, cost_true_negative=0.1 * a)
-
-
-def test_numbers_of_numpy_are_numbers():
-    assert optimal_threshold(np.float32(4), np.int64(1), old_prior=np.float64(0.5), new_prior=0.5) == 0.8
 
 
 @pytest.mark.parametrize(

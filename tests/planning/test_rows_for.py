@@ -14,7 +14,6 @@ from sklearn.metrics import roc_auc_score
 import calibrant as cb
 from calibrant.binning import Isotonic, as_binning
 from calibrant.calibrators import samples_for_guarantee
-from calibrant.datasets import make_softmax_forecast
 from calibrant.metrics import expected_calibration_error, observed_expected_ratio
 from calibrant.metrics.kinds import as_metric
 from calibrant.planning.simulated import Detection, of_classes, of_event, of_pilot
@@ -130,46 +129,10 @@ def test_one_probability_for_all_rows_takes_the_rows_of_a_binomial_test(wrong, r
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize(("error", "power", "level"), [(0.04, 0.8, 0.05), (0.06, 0.9, 0.01), (0.06, 0.5, 0.1)])
-def test_power_is_as_asked_at_other_levels(error, power, level):
-    found = cb.rows_for(detect=error, y_prob=PILOT, power=power, level=level)
-    truth = over_confident(PILOT, error)
-    share = share_found(found.rows, PILOT, truth, 600, level=level, n_resamples=399)
-    assert abs(share - power) < 0.05
-    assert share_found(found.rows // 2, PILOT, truth, 200, level=level, n_resamples=399) < power - 0.1
-    assert share_found(2 * found.rows, PILOT, truth, 200, level=level, n_resamples=399) > power + 0.05
-
-
-@pytest.mark.deep
-def test_power_is_as_asked_of_many_classes():
-    found = cb.rows_for(detect=0.03, n_classes=10, accuracy=0.8)
-    prob = make_softmax_forecast(50_000, 10, temperature=1.0, accuracy=0.8, rng=3).prob
-    top = prob.max(axis=1)
-
-    def rates(t):
-        tempered = prob ** (1.0 / t)
-        return (tempered / tempered.sum(axis=1, keepdims=True))[np.arange(len(top)), prob.argmax(axis=1)]
-
-    low, high = 1.0, 5.0
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if true_error(top, rates(middle)) < 0.03 else (low, middle)
-    assert abs(share_found(found.rows, top, rates(low), 600) - 0.8) < 0.06
-    assert share_found(found.rows // 2, top, rates(low), 300) < 0.65
-
-
-@pytest.mark.deep
 def test_the_standard_error_is_that_of_other_seeds():
     found = [cb.rows_for(detect=0.08, y_prob=PILOT, rng=seed) for seed in range(12)]
     spread = np.std([one.rows for one in found], ddof=1)
     assert 0.5 < np.mean([one.standard_error for one in found]) / spread < 2.0
-
-
-@pytest.mark.parametrize("wrong", ["under-confident", "too high", "too low"])
-def test_predictions_that_are_wrong_in_another_way_take_other_rows(wrong):
-    found = cb.rows_for(detect=0.15, y_prob=PILOT, wrong=wrong)
-    assert found.assumed["true error"] == f"{wrong} predictions"
-    assert found.rows != answer(0).rows
 
 
 # Rows for an interval
@@ -221,14 +184,6 @@ def test_the_tables_of_harm_are_those_of_the_page():
     assert harm.TABLES.read_text("utf-8") == "two classes\n{}3 to 10 classes\n{}".format(*written)
     assert sum(map(sum, harm.EXPERIMENTS.values())) == 356
     assert "356 experiments" in page
-
-
-def test_shares_of_harm_are_whole_numbers_of_experiments():
-    for group in harm.EXPERIMENTS:
-        for method in harm.shares_of(group):
-            shares = harm.harm_of(method, 2 if group == "two classes" else 3, safe=False).share
-            worse = shares * harm.EXPERIMENTS[group]
-            assert np.all(np.abs(np.rint(worse) / harm.EXPERIMENTS[group] - shares) <= 0.0051)
 
 
 def test_harm_must_stay_low_with_more_rows_too():

@@ -65,11 +65,6 @@ def test_what_the_fewest_rows_reach_is_not_looked_for_below():
     assert calls == [LEAST]
 
 
-def test_rows_that_have_no_figure_are_too_few():
-    figure, _ = noisy_line(0, 700.0, 0.0)
-    assert rows_where(lambda n, rough: figure(n, rough) if n > 500 else -np.inf, 0.0).rows == pytest.approx(700, abs=1)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_a_figure_of_noise_alone_does_not_search_forever(seed):
     rng, calls = np.random.default_rng(seed), []

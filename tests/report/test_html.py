@@ -128,26 +128,12 @@ def test_the_tables_of_bins_show_the_figures_of_the_curve(digits, page):
         assert row == shown
 
 
-def test_the_points_of_a_diagram_stand_where_the_curve_says(digits, page):
-    bins = digits["before"].curve.panels[0].bins
-    held = bins.count > 0
-    first = [c for c in page.all("circle") if "tabindex" in c][: held.sum()]
-    assert [float(c["cx"]) for c in first] == pytest.approx(56 + 330 * bins.mean_prob[held], abs=0.006)
-    assert [float(c["cy"]) for c in first] == pytest.approx(342 - 330 * bins.event_rate[held], abs=0.006)
-
-
 def test_the_sentences_of_the_summary_are_on_the_page(digits, page):
     from calibrant.report.page import findings, summarise
 
     shown = page.texts("p")
     for sentence in [*findings(digits["before"]), *findings(digits["after"]), *summarise(digits)["comparison"]]:
         assert sentence in shown
-
-
-def test_a_binary_forecast_has_no_panels_of_classes():
-    page = Page(render({"f": assess(Y == 3, PROB[:, 3], n_resamples=1)}))
-    assert len(page.all("svg")) == 1
-    assert "Class by class" not in page.texts("h2")
 
 
 def test_panels_of_classes_are_shown_for_the_forecasts_that_have_them():

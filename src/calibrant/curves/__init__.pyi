@@ -1,6 +1,6 @@
-from .bin_sweep import bin_sweep as bin_sweep
-from .bin_sweep import BinSweep as BinSweep
-from .bin_sweep import plot_bin_sweep as plot_bin_sweep
+from .errors import bin_sweep as bin_sweep
+from .errors import BinSweep as BinSweep
+from .errors import plot_bin_sweep as plot_bin_sweep
 from .bin_test import bin_test_curve as bin_test_curve
 from .bin_test import BinTestCurve as BinTestCurve
 from .bin_test import plot_bin_test as plot_bin_test
@@ -13,9 +13,9 @@ from .calibration_map import calibration_shift as calibration_shift
 from .calibration_map import CalibrationMap as CalibrationMap
 from .calibration_map import CalibrationShift as CalibrationShift
 from .calibration_map import plot_calibration_map as plot_calibration_map
-from .class_errors import class_errors as class_errors
-from .class_errors import ClassErrors as ClassErrors
-from .class_errors import plot_class_errors as plot_class_errors
+from .errors import class_errors as class_errors
+from .errors import ClassErrors as ClassErrors
+from .errors import plot_class_errors as plot_class_errors
 from .corp import corp_curve as corp_curve
 from .corp import CorpCurve as CorpCurve
 from .corp import plot_corp as plot_corp
@@ -61,6 +61,6 @@ from .top_label import plot_top_label as plot_top_label
 from .top_label import plot_top_label_bin as plot_top_label_bin
 from .top_label import top_label_curve as top_label_curve
 from .top_label import TopLabelCurve as TopLabelCurve
-from .validity import plot_validity as plot_validity
-from .validity import validity_curve as validity_curve
-from .validity import ValidityCurve as ValidityCurve
+from .errors import plot_validity as plot_validity
+from .errors import validity_curve as validity_curve
+from .errors import ValidityCurve as ValidityCurve

@@ -706,7 +706,7 @@ def plot_reliability(
     >>> from calibrant import load_digits_forecast, reliability_curve
     >>> ax = reliability_curve(*load_digits_forecast()).plot()
     """
-    named = drawing.as_named(curves, "curves", "reliability_curve(y_true, y_prob)")
+    named = drawing.as_named(curves, "curves", "reliability_curve(y_true, y_prob)", ReliabilityCurve)
     choice("style", style, STYLES)
     choice("markers", markers, ("equal", "area", "counts"))
     choice("axis", axis, ("probability", "log-odds"))

@@ -8,10 +8,6 @@ import pytest
 from calibrant.curves import plot_mcb_dsc
 from calibrant.metrics import corp_decomposition, murphy_decomposition
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("agg")
-from matplotlib import pyplot as plt  # noqa: E402
-
 RNG = np.random.default_rng(0)
 LOGIT = RNG.normal(0, 1.5, 1000)
 OCCURRED = (RNG.random(1000) < 1 / (1 + np.exp(-LOGIT))).astype(int)
@@ -88,18 +84,6 @@ def test_every_forecast_has_its_name_and_no_two_names_overlap():
         assert box.y1 <= ax.bbox.y1
 
 
-def test_nothing_written_covers_the_title_or_leaves_the_figure():
-    ax = plot_mcb_dsc(decompositions())
-    ax.figure.canvas.draw()
-    page, title = ax.figure.bbox, ax.title.get_window_extent()
-    for text in ax.texts:
-        if text.get_text():
-            box = text.get_window_extent()
-            assert not box.overlaps(title), text.get_text()
-            assert page.x0 <= box.x0
-            assert box.x1 <= page.x1
-
-
 def test_a_single_forecast_and_forecasts_at_one_place_are_drawn():
     one = corp_decomposition(OCCURRED, forecast())
     plot_mcb_dsc({"only": one}).figure.canvas.draw()
@@ -107,22 +91,6 @@ def test_a_single_forecast_and_forecasts_at_one_place_are_drawn():
     ax.figure.canvas.draw()
     boxes = [text.get_window_extent() for text in texts(ax, ("first", "second", "third"))]
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
-
-
-def test_forecasts_that_know_nothing_or_all_are_drawn():
-    nothing, everything = (
-        corp_decomposition(OCCURRED, p) for p in (np.full(1000, OCCURRED.mean()), OCCURRED.astype(float))
-    )
-    plot_mcb_dsc({"nothing": nothing}).figure.canvas.draw()
-    plot_mcb_dsc({"nothing": nothing, "everything": everything}).figure.canvas.draw()
-
-
-def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():
-    before = dict(matplotlib.rcParams)
-    figure, ax = plt.subplots()
-    assert plot_mcb_dsc(decompositions(), ax=ax) is ax
-    assert plt.get_fignums() == [figure.number]
-    assert dict(matplotlib.rcParams) == before
 
 
 @pytest.mark.parametrize(
