@@ -374,41 +374,25 @@ def test_lines_lead_from_the_diagonal_to_each_point():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda curve: curve.plot_bin(10), ValueError, r"bin must be a number of a bin; got 10\. .* 0 to 9\."),
-        (lambda curve: curve.plot_bin(-1), ValueError, r"bin must be a whole number, at least 0; got -1\. .* 0 to 9\."),
-        (lambda curve: curve.plot_bin(0.5), TypeError, r"bin must be a whole number"),
+        (
+            lambda curve: curve.plot_bin(10),
+            r"bin must be the number of a bin that holds rows; got 10\. Pass one of 2, 3, 4",
+        ),
         (
             lambda curve: curve.plot_bin(0),
-            ValueError,
-            r"bin must hold rows; got 0, which is empty\. Pass one of 2, 3, 4",
+            r"bin must be the number of a bin that holds rows; got 0\. Pass one of 2, 3, 4",
         ),
-        (lambda curve: curve.plot_bin(most=0), ValueError, r"most must be a whole number, at least 1; got 0\. 10 is"),
-        (lambda curve: curve.plot_bin(axes=[1]), ValueError, r"axes must be two, .*; got 1 for 2\."),
-        (lambda curve: plot_top_label({}), ValueError, r"at least one curve; got none"),
-        (
-            lambda curve: plot_top_label({"a": curve, "b": curve}, ax=1),
-            ValueError,
-            r"one Axes holds one curve; got 2\.",
-        ),
-        (
-            lambda curve: plot_top_label(PROB),
-            TypeError,
-            r"curves must be of type TopLabelCurve; got ndarray\. Pass top_la",
-        ),
-        (lambda curve: plot_top_label({"a": curve, "b": 1}), TypeError, r"got int under 'b'\."),
-        (lambda curve: plot_top_label_bin(PROB), TypeError, r"curve must be of type TopLabelCurve; got ndarray\."),
-    ],
-    ids=[
-        *["beyond", "negative", "no number", "empty", "none shown", "one Axes", "no curve", "many in one"],
-        *["table", "number", "table of a bin"],
+        (lambda curve: curve.plot_bin(-1), r"bin must be a whole number, at least 0; got -1\."),
+        (lambda curve: curve.plot_bin(most=0), r"most must be a whole number, at least 1; got 0\. 10 is"),
+        (lambda curve: curve.plot_bin(axes=[1]), r"axes must be two, .*; got 1 for 2\."),
+        (lambda curve: plot_top_label({"a": curve, "b": curve}, ax=1), r"one Axes holds one curve; got 2\."),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(call, error, message):
-    curve = top_label_curve(DIGITS, PROB, binning=10)
-    with pytest.raises(error, match=message):
-        call(curve)
+def test_what_cannot_be_drawn_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(top_label_curve(DIGITS, PROB, binning=10))
     assert plt.get_fignums() == []
 
 

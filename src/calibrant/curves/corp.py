@@ -352,8 +352,8 @@ def plot_corp(
             ax.text(x, y, _words(panel, "\n"), **look)
         return below
 
-    legend = 0.8 if len(first.panels if panels is None else panels) == 1 else 0.0  # with its title it stands above
-    height, labels = legend + (5.2 if histogram else 4.6), ("probability", drawing.outcome_word(first))
+    high, labels = 5.2 if histogram else 4.6, ("probability", drawing.outcome_word(first))
+    height = (high + 0.8, high)  # above an Axes alone stands a legend with its title
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels, legend=None)
 
 
@@ -361,11 +361,7 @@ def _draw_band(ax: Any, panel: CorpPanel, curve: CorpCurve, colour: str, *, sing
     x, lower, upper = panel.score, panel.lower, panel.upper
     if curve.band == "simultaneous":  # between two scores it is held from the lower one below, from the upper one above
         before, after = np.append(0.0, lower[:-1]), np.append(upper[1:], 1.0)
-        x, lower, upper = (
-            np.repeat(x, 2),
-            np.column_stack([before, lower]).ravel(),
-            np.column_stack([upper, after]).ravel(),
-        )
+        x, lower, upper = np.repeat(x, 2), *(np.column_stack(b).ravel() for b in ([before, lower], [upper, after]))
     label = BANDS[curve.band or ""].format(1 - curve.level) if single else None
     paint = {"color": _style.BAND} if single and curve.band == "consistency" else {"color": colour, "alpha": 0.18}
     ax.fill_between(x, lower, upper, linewidth=0, label=label, zorder=0.4, **paint)

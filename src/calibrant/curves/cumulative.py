@@ -32,7 +32,7 @@ from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, grouped
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, flag, list_of_names, require, together, whole
+from calibrant._core.checks import choice, flag, require, together, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Table, frame, under
 from calibrant._core.rows import BinaryProblem, InBatches, IntArray, SimplexProblem, as_simplex
 from calibrant.binning import Binning, EqualMass, as_binning
@@ -776,9 +776,7 @@ def plot_cumulative_sum(
     named = drawing.as_named(diagrams, "diagrams", "cumulative_sum_curve(y_true, y_prob)", CumulativeSumCurve)
     if choice("style", style, ("diagram", "theorem")) == "diagram":
         return drawing.draw_panels(named, _draw_sum, ax=ax, panels=panels, height=4.6, labels=SUM_LABELS)
-    if panels is not None:
-        list_of_names("panels", panels)
-        panels = list(panels)
+    panels = drawing.as_listed(panels)
     found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
     must = "the theorem is shown of one panel, in Axes of its own"
     hint = "Leave ax out, and choose one: panels=['class 3']"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from calibrant import drawing
 from calibrant import style as _style
-from calibrant._core.arrays import FloatArray, as_array
+from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import as_numbers, flag, fraction, of_type, require, resamples, some, whole
 from calibrant._core.result import DrawnResult, Picture, Table
@@ -135,12 +135,12 @@ def bin_sweep(
     >>> bool((np.diff(sweep.noise_floor) > 0).all())
     True
     """
-    numbers = as_array("n_bins", n_bins)
-    if numbers.ndim == 1 and numbers.size and numbers.dtype.kind in "Of":
-        given = as_numbers("n_bins", n_bins)
-        numbers = given.astype(np.intp) if (given == np.rint(given)).all() and given.max() < 2.0**53 else given
-    fits = numbers.ndim == 1 and numbers.size and numbers.dtype.kind in "iu" and numbers.min() >= 1
+    given = as_numbers("n_bins", n_bins)
+    fits = (
+        given.ndim == 1 and given.size and (given == np.rint(given)).all() and 1 <= given.min() <= given.max() < 2**53
+    )
     require(fits, "n_bins must be whole numbers, each at least 1", value=n_bins, hint="Pass range(1, 51)")
+    numbers = given.astype(np.intp)
     fraction("level", level, hint="For a 95 % band pass level=0.05")
     n_resamples = resamples(n_resamples, hint="200 is usual")
     problem = as_problem(y_true, y_prob, **data)
@@ -273,7 +273,7 @@ def plot_bin_sweep(
 def _as_table(sweeps: Any) -> dict[str, Mapping[str, BinSweep]]:
     """Return the sweeps by name and word; a sweep without a word has the empty one."""
     call = "bin_sweep(y_true, y_prob)"
-    named = drawing.as_named(sweeps, "sweeps", call)
+    named = drawing.as_named(sweeps, "sweeps", call, object)
     table = {name: own if isinstance(own, Mapping) else {"": own} for name, own in named.items()}
     for name, own in table.items():
         some("sweeps", own, "sweep", hint=f"Pass {call}")
