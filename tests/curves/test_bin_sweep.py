@@ -96,7 +96,7 @@ def test_the_norm_may_be_a_function():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_bins": []}, "n_bins must be whole numbers, each at least 1"),
+        ({"n_bins": []}, "n_bins must hold at least one"),
         ({"n_bins": [0, 5]}, "n_bins must be whole numbers, each at least 1"),
         ({"n_bins": [2.5]}, "n_bins must be whole numbers, each at least 1"),
         ({"n_resamples": 0}, "n_resamples must be a whole number, at least 1"),

@@ -12,7 +12,7 @@ from matplotlib.text import Annotation
 from scipy.special import logit
 from strategies import columns, tables
 
-from calibrant import EqualMass, EqualWidth, load_digits_forecast
+from calibrant import EqualMass, load_digits_forecast
 from calibrant import style as _style
 from calibrant.binning import Unique
 from calibrant.curves import bin_test_curve, plot_bin_test
@@ -61,18 +61,6 @@ def test_every_row_is_counted_once_in_profile_and_histogram_or_beyond_it(rows, t
     assert (panel.rejected <= panel.bins.weight).all()
 
 
-@given(rows=columns(), shrink=EXTREME, upward=st.booleans())
-def test_beyond_are_the_rows_that_log_odds_do_not_reach(rows, shrink, upward):
-    label, score, weight = rows
-    score = 1 - score * shrink if upward else score * shrink
-    (panel,) = bin_test_curve(label, score, binning=EqualMass(3), sample_weight=weight).panels
-    at = panel.bins.index(score)
-    least, greatest = ends_of(panel)
-    outside = [(score < least) * weight, (score > greatest) * weight]
-    np.testing.assert_array_equal(panel.log_odds.beyond, [np.bincount(at, rows, len(panel.bins)) for rows in outside])
-    assert not panel.probability.beyond.any()
-
-
 @given(rows=columns(), shrink=EXTREME, scale=SCALES)
 def test_a_slice_holds_the_predictions_between_its_edges(rows, shrink, scale):
     label, score, weight = rows
@@ -91,17 +79,6 @@ def test_a_slice_holds_the_predictions_between_its_edges(rows, shrink, scale):
         for s, edge in enumerate(shown.slice_edges[b, 1:-1]):
             if (np.abs(own - edge) > 1e-9 * edge).all():
                 assert reached[s] == weight[at == b][own < edge].sum()
-
-
-@given(rows=columns(), scale=SCALES)
-def test_a_column_holds_the_predictions_between_its_edges(rows, scale):
-    label, score, weight = rows
-    (panel,) = bin_test_curve(label, score, binning=3, sample_weight=weight).panels
-    shown = getattr(panel, scale)
-    reached = np.cumsum(shown.histogram) + shown.beyond[0].sum()
-    for column, edge in enumerate(shown.histogram_edges[1:-1]):
-        if (np.abs(score - edge) > 1e-9).all():
-            assert reached[column] == weight[score < edge].sum()
 
 
 def test_parts_are_equal_on_their_scale():
@@ -364,25 +341,6 @@ def test_a_bin_of_one_score_is_a_line_in_the_colour_of_its_verdict():
         assert all(np.ptp(line.get_xy()[:, 1]) == 0 and line.get_linewidth() > 0 for line in lines)
 
 
-def test_the_violins_of_very_small_probabilities_lie_within_the_axes():
-    """All but a hundredth of the rows, where log-odds used to end at 1e-7."""
-    score = np.geomspace(1e-22, 0.3, 400)
-    ax = plot_bin_test(bin_test_curve(np.arange(400) > 380, score, binning=EqualMass(8)), axis="log-odds")
-    low, high = ax.get_ylim()
-    heights = np.array([outline(violin)[0] for violin in violins(ax)])
-    assert low == pytest.approx(1e-25, rel=1e-9) or low < 1e-22
-    assert (np.ptp(heights, axis=1) > 0).all()
-    assert high < 1
-
-
-def test_an_empty_bin_has_a_place_and_nothing_in_it():
-    result = bin_test_curve([0, 1], [0.05, 0.95], binning=EqualWidth(10))
-    ax = plot_bin_test(result)
-    shows(ax, result.panels[0])
-    assert len(violins(ax)) == 2
-    assert ax.get_xlim() == (0.4, 10.6)
-
-
 def test_what_lies_beyond_the_log_odds_is_a_triangle_in_the_colour_of_its_verdict():
     score = np.repeat([1e-40, 1e-35, 0.3, 0.6, 1.0], 100)
     label = np.repeat([0, 1, 0, 1], [100, 1, 249, 150])
@@ -466,16 +424,6 @@ def test_forecasts_stand_side_by_side_on_the_same_scale():
     assert "rejected by exact binomial test, level 0.05" in [text.get_text() for text in legend.get_texts()]
 
 
-def test_different_tests_are_named_each():
-    axes = plot_bin_test({"a": curve(), "b": curve(test="mid-p", level=0.1)})
-    assert [ax.get_title().split("\n")[1] for ax in axes] == [
-        "exact binomial test, level 0.05",
-        "mid-p binomial test, level 0.1",
-    ]
-    (legend,) = axes[0].figure.legends
-    assert "rejected" in [text.get_text() for text in legend.get_texts()]
-
-
 def test_above_the_classes_stands_the_error_of_all_of_them():
     result = curve(EqualMass(4), notion="class-wise")
     several = {"a": result, "b": curve(EqualMass(9), notion="class-wise")}
@@ -487,21 +435,6 @@ def test_above_the_classes_stands_the_error_of_all_of_them():
 
 
 # Where it is drawn
-
-
-@pytest.mark.first(1)
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("first", ["violin", "standard"])
-@pytest.mark.parametrize("second", ["violin", "standard"])
-@pytest.mark.parametrize("data", [(DIGITS == 3, PROB[:, 3]), (TIED, FAR)], ids=["rare", "beyond"])
-def test_two_given_axes_in_log_odds_keep_their_room(data, first, second):
-    figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.8), layout="constrained")
-    result = bin_test_curve(*data)
-    for ax, style in zip(axes, (first, second), strict=True):
-        plot_bin_test(result, ax=ax, style=style, axis="log-odds")
-        for _ in range(2):
-            figure.canvas.draw()
-    assert min(ax.get_position().width for ax in axes) > 0.2
 
 
 @pytest.mark.settled
@@ -520,9 +453,6 @@ def test_nothing_hides_anything_else(axis):
 @pytest.mark.parametrize(
     ("curves", "options", "error", "message"),
     [
-        ({}, {}, ValueError, "curves must hold at least one curve"),
-        (PROB, {}, TypeError, r"curves must be of type BinTestCurve; got ndarray\. Pass bin_test_curve\("),
-        ({"a": 1}, {}, TypeError, "got int under 'a'"),
         (curve(), {"style": "bars"}, ValueError, "style must be one of 'violin', 'standard'; got 'bars'"),
         (curve(), {"axis": "log"}, ValueError, "axis must be one of 'probability', 'log-odds'; got 'log'"),
         (curve(), {"panels": ["x"]}, ValueError, r"panels must be among those of the curve, .*; got \['x'\]"),
@@ -530,7 +460,7 @@ def test_nothing_hides_anything_else(axis):
         ({"a": curve(), "b": curve()}, {"panels": []}, ValueError, "panels must name at least one panel"),
         ({"a": curve(), "b": curve()}, {"ax": 1}, ValueError, "one Axes holds one panel; the curve has 2"),
     ],
-    ids=["none", "table", "number", "style", "axis", "panel", "named panel", "no panel", "many in one"],
+    ids=["style", "axis", "panel", "named panel", "no panel", "many in one"],
 )
 def test_what_cannot_be_drawn_is_refused(curves, options, error, message):
     with pytest.raises(error, match=message):

@@ -10,7 +10,7 @@ from strategies import columns, tables
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
 from calibrant.binning import BoundedIsotonic, Isotonic, Unique
-from calibrant.curves.binning_quality import (
+from calibrant.curves.errors import (
     binning_criterion,
     binning_quality,
     within_bin_error,

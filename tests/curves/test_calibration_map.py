@@ -62,21 +62,6 @@ def test_a_problem_without_rows_leaves_scores_as_they_are_if_so_asked():
     np.testing.assert_array_equal(panel.calibrated, panel.score)
 
 
-def test_the_reliability_is_that_of_the_rows_before_calibration():
-    fitted = IsotonicCalibration().fit(PROB[:, 3], Y == 3)
-    options = {"binning": 8, "interval": "clopper-pearson", "level": 0.1}
-    found = calibration_map(fitted, Y == 3, PROB[:, 3], **options).curve
-    expected = reliability_curve(Y == 3, PROB[:, 3], **options)
-    np.testing.assert_array_equal(found.panels[0].bins.event_rate, expected.panels[0].bins.event_rate)
-    np.testing.assert_array_equal(found.panels[0].upper, expected.panels[0].upper)
-
-
-def test_two_columns_are_the_binary_problem_of_a_binary_calibrator():
-    fitted = IsotonicCalibration().fit(PROB[:, 3], Y == 3)
-    table = np.column_stack([1 - PROB[:, 3], PROB[:, 3]])
-    assert calibration_map(fitted, Y == 3, table).curve.notion == "binary"
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

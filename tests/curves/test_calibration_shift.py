@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from matplotlib.collections import LineCollection
 from matplotlib.patches import StepPatch
 from reference import shift
-from strategies import columns, tables
+from strategies import tables
 
-from calibrant import EqualMass, TemperatureScaling, load_digits_forecast, reliability_curve
+from calibrant import TemperatureScaling, load_digits_forecast, reliability_curve
 from calibrant.binning import Isotonic
 from calibrant.curves.calibration_map import calibration_shift
 from calibrant.notions import OneVsRest
@@ -53,17 +53,6 @@ def test_means_are_those_of_the_definition(rows, notion, n_bins, threshold):
         assert np.isnan(panel.calibrated[:, ~held]).all()
 
 
-@given(rows=columns())
-def test_a_column_is_the_binary_problem(rows):
-    label, score, weight = rows
-    options = {"y_true": label, "sample_weight": weight, "binning": 5}
-    (panel,) = calibration_shift(score, {"squared": score**2}, **options).panels
-    table, squared = (np.column_stack([1 - s, s]) for s in (score, score**2))
-    (same,) = calibration_shift(table, {"squared": squared}, notion="binary", **options).panels
-    np.testing.assert_array_equal(panel.bins.edges, same.bins.edges)
-    np.testing.assert_allclose(panel.calibrated, same.calibrated, atol=1e-12)
-
-
 def test_event_rates_and_intervals_are_those_of_the_reliability_curve():
     options = {"notion": "class-wise", "binning": 8, "interval": "clopper-pearson", "level": 0.1}
     result = calibration_shift(PROB, AFTER, y_true=Y, threshold=0.0, **options)
@@ -74,29 +63,11 @@ def test_event_rates_and_intervals_are_those_of_the_reliability_curve():
         np.testing.assert_array_equal(panel.upper, expected.upper)
 
 
-def test_the_class_predicted_before_calibration_is_followed():
-    before, after = [[0.6, 0.4], [0.7, 0.3]], [[0.1, 0.9], [0.2, 0.8]]
-    (panel,) = calibration_shift(before, after, notion="confidence", binning=1).panels
-    np.testing.assert_allclose(panel.calibrated, [[0.15]])
-
-
 def test_the_first_bin_begins_at_the_threshold():
     (panel,) = calibration_shift([0.05, 0.1, 0.3, 0.9], [0.1, 0.2, 0.3, 0.4], threshold=0.1, binning=20).panels
     np.testing.assert_array_equal(panel.bins.edges, [0.1, *np.arange(3, 21) / 20])
     assert panel.bins.count.sum() == 3  # the threshold itself counts
     np.testing.assert_allclose(panel.calibrated[0, 0], 0.2)
-
-
-def test_bins_of_equal_mass_are_of_the_probabilities_that_reach_the_threshold():
-    (panel,) = calibration_shift(PROB, AFTER, threshold=0.05, binning=EqualMass(7)).panels
-    assert panel.bins.count.sum() == (PROB >= 0.05).sum()
-    assert panel.bins.count[:3].tolist() == [-(-(PROB >= 0.05).sum() // 7)] * 3
-
-
-def test_all_below_the_threshold_leaves_empty_bins():
-    (panel,) = calibration_shift([0.1, 0.2], [0.3, 0.4], y_true=[0, 1], threshold=0.5, binning=4).panels
-    assert panel.bins.count.tolist() == [0, 0]
-    assert np.isnan(panel.calibrated).all()
 
 
 def test_without_labels_there_are_means_and_no_event_rates():
@@ -129,13 +100,6 @@ def test_what_names_classes_needs_no_labels(data):
     assert sum(panel.bins.count.sum() for panel in result.panels) == 2
 
 
-def test_logits_are_those_before_calibration():
-    logit = np.log(PROB)
-    result = calibration_shift(logit, AFTER, input="logit", notion="confidence")
-    expected = calibration_shift(PROB, AFTER, notion="confidence")
-    np.testing.assert_allclose(result.panels[0].calibrated, expected.panels[0].calibrated, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
@@ -154,9 +118,6 @@ def test_logits_are_those_before_calibration():
         ({"calibrated": {"TS": AFTER[:, 0]}}, ValueError, r"calibrated\['TS'\] must have the columns of y_prob"),
         ({"calibrated": {"TS": PROB * 2}}, ValueError, r"calibrated\['TS'\]"),
         ({"threshold": 1.0}, ValueError, "threshold must be a number, at least 0 and below 1"),
-        ({"threshold": "low"}, TypeError, "threshold must be a number"),
-        ({"interval": "wald"}, ValueError, "interval must be one of"),
-        ({"level": 5}, ValueError, "level"),
         ({"binning": Isotonic()}, ValueError, "y_true must be given where the binning looks at outcomes"),
     ],
 )

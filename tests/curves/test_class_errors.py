@@ -110,21 +110,6 @@ def test_bins_that_follow_the_outcomes_are_cut_anew_for_each_draw():
     assert anew > one
 
 
-def test_no_draws_make_no_floor():
-    assert np.isnan(class_errors(Y, PROB, n_resamples=0).noise_floor).all()
-
-
-def test_loss_and_norm_may_be_functions():
-    result = class_errors(
-        Y,
-        PROB,
-        loss=lambda problem, bins: np.abs(bins.gap) ** 3,
-        norm=lambda values, weights: float(np.median(values)),
-        n_resamples=1,
-    )
-    assert (result.loss, result.norm) == ("<lambda>", "<lambda>")
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -188,11 +173,6 @@ def test_names_and_numbers_of_rows_stand_under_the_bars():
     assert ticks(result.plot(counts=False)) == [str(j) for j in range(10)]
 
 
-def test_numbers_of_rows_that_differ_are_all_named():
-    results = {"a": errors(), "b": class_errors(Y[:100], PROB[:100], labels=range(10), n_resamples=0)}
-    assert ticks(plot_class_errors(results))[0] == "0\n{}\n{}".format(*(r.count[0] for r in results.values()))
-
-
 def test_what_is_measured_stands_at_the_axis():
     assert errors().plot().get_ylabel() == "ECE, top-label"
     assert errors(norm="max", notion="class-wise").plot().get_ylabel() == "MCE, class-wise"
@@ -204,22 +184,6 @@ def test_the_noise_floor_comes_last_in_the_legend_and_can_be_left_out():
     assert words(plot_class_errors(results)) == ["before", "after", "noise floor"]
     assert words(plot_class_errors(results, noise=False)) == ["before", "after"]
     assert plot_class_errors(errors(n_resamples=0)).get_legend() is None
-
-
-def test_bars_below_zero_are_in_sight():
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(4), 400)
-    label = (prob.cumsum(axis=1) < rng.random(400)[:, None]).sum(axis=1)
-    ax = class_errors(label, prob, loss="debiased squared gap", n_resamples=0).plot()
-    lowest = min(bar.get_height() for bar in ax.containers[0])
-    assert lowest < 0
-    assert ax.get_ylim()[0] < lowest
-
-
-def test_many_classes_are_named_without_their_numbers():
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(30), 200)
-    assert ticks(class_errors(rng.integers(0, 30, 200), prob, n_resamples=0, labels=range(30)).plot())[29] == "29"
 
 
 def test_a_label_with_its_probability_stands_beside_a_table():
@@ -251,7 +215,3 @@ def test_different_measures_are_refused(option, message):
     with pytest.raises(ValueError, match=f"bars side by side must be of {message}"):
         plot_class_errors({"a": errors(), "b": errors(**option)})
     assert plt.get_fignums() == []
-
-
-def test_bars_stand_on_zero():
-    assert errors().plot().get_ylim()[0] == 0.0

@@ -1,6 +1,5 @@
 """CORP curves: the isotonic fit with its bands."""
 
-import matplotlib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from scipy.special import expit
 from strategies import columns, tables
 
 from calibrant import corp_curve, load_digits_forecast
-from calibrant import style as _style
 from calibrant.curves import plot_corp
 from calibrant.curves.corp import MOST_PLACES, places
 from calibrant.metrics import corp_decomposition
@@ -240,17 +238,6 @@ def test_the_legend_says_what_the_band_is_and_what_the_score_is_made_of():
         assert words(found.plot()) == [terms, "calibrated", word, "isotonic fit"]
 
 
-def test_a_band_of_what_calibration_would_show_is_grey_and_one_of_the_fit_has_its_colour():
-    for band, colour in (("consistency", matplotlib.colors.to_rgb(_style.BAND)), ("confidence", fits_colour())):
-        (patch,) = bands(curve(band=band).plot())
-        np.testing.assert_allclose(patch.get_facecolor()[0][:3], colour)
-
-
-def fits_colour():
-    (fit,) = fits(curve(band=None).plot())
-    return matplotlib.colors.to_rgb(fit.get_color())
-
-
 def test_forecasts_are_drawn_over_each_other_with_their_terms():
     curves = {"before": curve(), "after": corp_curve(Y, 0.5 * PROB + 0.05, n_resamples=20)}
     ax = plot_corp(curves)
@@ -269,16 +256,6 @@ def test_band_and_histogram_can_be_left_out(options):
     assert bool(ax.child_axes) == options.get("histogram", True)
 
 
-@pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
-def test_the_axes_say_what_they_show(notion):
-    drawn = curve(notion=notion).plot()
-    if notion == "confidence":
-        assert (drawn.get_ylabel(), below(drawn).get_xlabel()) == ("accuracy", "probability")
-    else:
-        word = "accuracy" if notion == "top-label" else "event rate"
-        assert (drawn[0].figure.get_supylabel(), drawn[0].figure.get_supxlabel()) == (word, "probability")
-
-
 @pytest.mark.settled
 @pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
 def test_nothing_is_clipped(several):
@@ -292,15 +269,3 @@ def test_nothing_is_clipped(several):
         assert page.y0 <= box.y0
         assert box.y1 <= page.y1
     assert not legend.overlaps(ax.title.get_window_extent())
-
-
-def test_terms_make_room_for_a_curve_in_their_corner():
-    over_confident = corp_curve(
-        [[0, 1, 2][i % 3] for i in range(60)], np.full((60, 3), [0.05, 0.05, 0.9]), notion="class-wise", n_resamples=5
-    )
-    under_confident = corp_curve([2] * 60, np.full((60, 3), [0.05, 0.05, 0.9]), notion="class-wise", n_resamples=5)
-    assert over_confident.plot()[2].texts[0].get_position() == (0.97, 0.04)
-    assert corp_curve([0] * 60, np.full((60, 3), [0.05, 0.05, 0.9]), notion="class-wise", n_resamples=5).plot()[
-        2
-    ].texts[0].get_position() == (0.04, 0.96)
-    assert under_confident.plot()[2].texts[0].get_position() == (0.97, 0.04)

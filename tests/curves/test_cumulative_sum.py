@@ -13,7 +13,6 @@ from strategies import columns, tables
 
 from calibrant import load_digits_forecast
 from calibrant.curves import cumulative_sum_curve, plot_cumulative_sum, roc_curve
-from calibrant.curves.roc import SYMMETRIC
 from calibrant.exceptions import CalibrationWarning
 
 fractions = st.floats(0.01, 5.0)
@@ -128,17 +127,6 @@ def test_forecasts_over_each_other_have_minorants_of_their_own():
 # The theorem
 
 
-def test_every_axis_that_is_drawn_says_what_it_shows():
-    share, events = "share of rows, in the order of their probabilities", "events, as a share of all rows"
-    ax = cumulative_sum_curve(LABEL, SCORE).plot()
-    assert (ax.get_xlabel(), ax.get_ylabel()) == (share, events)
-    axes = cumulative_sum_curve(LABEL, SCORE).plot(style="theorem")
-    assert [[ax.get_xlabel() for ax in row] for row in axes[:2]] == [["", ""], [share, share]]
-    assert [ax.get_ylabel() for ax in axes[:, 0]] == ["probability", events, SYMMETRIC[1]]
-    assert [ax.get_xlabel() for ax in axes[2]] == [SYMMETRIC[0]] * 2
-    assert [ax.get_ylabel() for ax in axes[:, 1]] == [""] * 3
-
-
 def test_the_theorem_shows_forecast_sums_and_roc_curve_before_and_after():
     diagram = cumulative_sum_curve(LABEL, SCORE)
     panel, axes = diagram.panels[0], diagram.plot(style="theorem")
@@ -203,12 +191,6 @@ def test_no_slope_covers_another_or_the_minorant_or_leaves_the_axes(kind):
         assert box.x1 <= ax.bbox.x1
         assert ax.bbox.y0 <= box.y0
         assert box.y1 <= ax.bbox.y1
-
-
-def test_the_areas_are_written_beside_the_roc_curves():
-    diagram = cumulative_sum_curve(LABEL, SCORE)
-    axes, roc = diagram.plot(style="theorem"), diagram.panels[0].roc
-    assert [ax.texts[0].get_text() for ax in axes[2]] == [f"area {roc.auc:.3f}", f"area {roc.hull_auc:.3f}"]
 
 
 def test_the_theorem_is_shown_of_one_panel():

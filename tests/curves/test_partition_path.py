@@ -154,10 +154,6 @@ def test_each_panel_carries_the_arrays_of_its_metric():
     assert words_of(axes[-1]) == ["calibrated", "not calibrated"]
 
 
-def test_one_metric_has_one_axes():
-    assert isinstance(path_of(metrics=("nll",)).plot(), plt.Axes)
-
-
 def test_several_have_a_colour_each_and_one_line_before_where_it_is_shared():
     axes = plot_partition_path({"a": path_of(), "b": path_of(0.1)})
     for ax in axes:

@@ -12,7 +12,6 @@ from strategies import tables
 
 from calibrant import (
     EqualMass,
-    assess,
     expected_calibration_error,
     load_digits_forecast,
     plot_reliability,
@@ -32,13 +31,6 @@ def test_the_calibration_error_can_be_read_off_the_curve(rows):
     bins = reliability_curve(label, prob, sample_weight=weight).panels[0].bins
     error = np.nansum(np.abs(bins.gap) * bins.weight) / bins.weight.sum()
     assert error == pytest.approx(expected_calibration_error(label, prob, sample_weight=weight), rel=1e-9, abs=1e-12)
-
-
-def test_without_an_interval_there_is_none():
-    curve = reliability_curve(Y, P, interval=None)
-    assert curve.interval is None
-    assert np.isnan(curve.panels[0].lower).all()
-    assert np.isnan(curve.panels[0].upper).all()
 
 
 def test_an_unknown_interval_is_refused():
@@ -134,11 +126,6 @@ def test_forecasts_are_drawn_over_each_other_and_told_apart():
     ]
 
 
-def test_an_assessment_draws_its_curve():
-    found = assess(DIGITS, PROB, n_resamples=1)
-    shows(found.plot(), found.curve.panels[0])
-
-
 @pytest.mark.parametrize(
     ("notion", "words"),
     [
@@ -207,12 +194,6 @@ def test_the_number_of_rows_stands_beside_each_point():
     texts = curve.plot(markers="counts").texts
     assert [text.get_text() for text in texts] == [f"{count:,}" for count in bins.count[held]]
     np.testing.assert_array_equal([text.xy for text in texts], np.column_stack([bins.mean_prob, bins.event_rate])[held])
-
-
-def test_consistency_bars_look_unlike_confidence_intervals_and_say_what_they_are():
-    ax = reliability_curve(DIGITS, PROB, interval="consistency", level=0.1).plot()
-    assert intervals(ax)[0].get_linewidth()[0] > intervals(reliability_curve(DIGITS, PROB).plot())[0].get_linewidth()[0]
-    assert "90% if calibrated" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def test_a_finer_distribution_can_stand_below():
@@ -285,14 +266,6 @@ def test_rooms_hang_out_of_their_axes_where_a_layout_makes_room_and_are_cut_from
     made = rooms(ax, "bottom", "right")
     assert [room in ax.child_axes for room in made] == [layout is not None] * 2
     assert [room in ax.figure.axes for room in made] == [layout is None] * 2
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
-def test_a_picture_can_be_saved_without_a_warning(ending, tmp_path):
-    axes = reliability_curve(DIGITS, PROB, notion="class-wise").plot()
-    axes[0].figure.savefig(tmp_path / f"picture.{ending}")
-    assert (tmp_path / f"picture.{ending}").stat().st_size > 1000
 
 
 # What is refused

@@ -127,14 +127,6 @@ def test_every_class_has_a_panel_with_its_areas():
         assert text.get_text() == f"area {panel.auc:.3f}\nhull {panel.hull_auc:.3f}"
 
 
-def test_an_area_that_is_not_defined_is_called_so():
-    with pytest.warns(CalibrationWarning, match="set to nan"):
-        curve = roc_curve([1, 1], [0.2, 0.4])
-    ax = curve.plot()
-    ax.figure.canvas.draw()
-    assert words(ax) == ["forecast: area undefined", "hull: area undefined"]
-
-
 def test_the_hull_can_be_left_out():
     ax = roc_curve(EIGHT, SCORE).plot(hull=False)
     assert len(lines(ax)) == 1

@@ -85,17 +85,6 @@ def test_each_small_triangle_shows_the_cell_and_the_vector_of_its_middle(binning
 PLANE = np.linalg.qr(np.array([[1.0, 1, 1], [1, -1, 0], [1, 1, -2]]).T)[0][:, 1:]
 
 
-def test_a_border_that_leans_a_little_from_the_sides_of_small_triangles_is_exact():
-    """Vertices once stayed beside a border that crossed a side near its middle, as if it ran along that side."""
-    first, inside = small_triangles(6)[0], []
-    for angle in np.pi / 2 + np.linspace(-1e-3, 1e-3, 301):
-        normal = PLANE @ [np.cos(angle), np.sin(angle)]
-        result = simplex_partition(Cut([normal], [0.0]), resolution=6)
-        number = np.unique(result.cells.border)
-        inside.append(np.abs(result.vertex[number[(first[number] > 0).all(axis=1)]] @ normal).max())
-    assert max(inside) < 1e-12
-
-
 @given(angle=st.floats(0.0, 2 * np.pi), offset=st.floats(-0.1, 0.1))
 @example(angle=1.5703125, offset=0.0)
 @example(angle=0.0, offset=np.sqrt(0.5) / 48)  # it cuts all sides in their middles
@@ -117,18 +106,6 @@ def test_a_border_that_meets_the_edge_of_the_simplex_steeply_is_exact_there_too(
     np.testing.assert_allclose(result.vertex[np.unique(result.cells.border)] @ [0.9, -1.0, 0.05], 0.0, atol=1e-12)
 
 
-def test_no_vertex_moves_farther_than_its_small_triangles_reach():
-    result = simplex_partition(
-        CanonicalBinning(Projection(27, directions="random")).fit(SPREAD, OCCURRED), resolution=40
-    )
-    before = small_triangles(40)[0]
-    distance = np.abs(result.vertex - before).max(axis=1)
-    at_edge = (before == 0).any(axis=1)
-    assert 0 < distance[~at_edge].max() <= 1 / 40
-    assert distance[at_edge].max() <= 3 / 40
-    np.testing.assert_array_equal(result.vertex[at_edge][before[at_edge] == 0], 0.0)
-
-
 def test_middle_and_room_are_those_of_a_circle_within_the_cell():
     """The three outer cells of Sierpinski at depth one are triangles of side 1/2, whose inner circle has radius 1/4 sqrt 3."""
     result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=60)
@@ -140,13 +117,6 @@ def test_middle_and_room_are_those_of_a_circle_within_the_cell():
     np.testing.assert_allclose(result.cells.room, 1 / (4 * np.sqrt(3)), rtol=2e-3)  # of points 1/60 apart
 
 
-def test_cells_that_hold_no_middle_of_a_small_triangle_have_none():
-    cells = simplex_partition(Cut([[1.0, 0, 0], [0.0, 1, 0]], [-1.0, 0.5]), resolution=5).cells
-    assert np.isnan(cells.middle[0]).all()
-    assert np.isnan(cells.room[0])
-    assert np.isfinite(cells.middle[1:]).all()
-
-
 def test_forecasts_where_the_calibrator_saw_no_row_are_empty():
     fitted = CanonicalBinning(SimplexGrid(2)).fit([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.1, 0.1, 0.8]], [0, 1, 2])
     result = simplex_partition(fitted, resolution=10)
@@ -156,15 +126,6 @@ def test_forecasts_where_the_calibrator_saw_no_row_are_empty():
     np.testing.assert_allclose(depth.calibrated, 1 / 3)
 
 
-@pytest.mark.parametrize("given", ["probability", "logit"])
-def test_a_calibrator_of_logits_is_shown_as_it_maps(given):
-    values = SPREAD if given == "probability" else np.log(SPREAD)
-    result = simplex_partition(CanonicalBinning(SimplexGrid(5), input=given).fit(values, OCCURRED), resolution=8)
-    plain = simplex_partition(CanonicalBinning(SimplexGrid(5)).fit(SPREAD, OCCURRED), resolution=8)
-    np.testing.assert_array_equal(result.cells.index, plain.cells.index)
-    np.testing.assert_allclose(result.calibrated, plain.calibrated)
-
-
 def test_a_calibrator_without_cells_is_shown_without_borders():
     fitted = TemperatureScaling().fit(THREE, LABEL)
     result = simplex_partition(fitted, resolution=10)
@@ -172,20 +133,6 @@ def test_a_calibrator_without_cells_is_shown_without_borders():
     assert not result.is_empty.any()
     np.testing.assert_array_equal(result.calibrated, fitted.predict_proba(result.prob))
     assert result.classes == ("ant", "bee", "cat")
-
-
-@pytest.mark.parametrize(
-    ("calibrator", "error", "message"),
-    [
-        (TemperatureScaling().fit(PROB, Y), ValueError, "three classes; the calibrator has 10"),
-        (lambda prob: prob[:, 0], ValueError, r"a table of shape \(57600, 3\); got \(57600,\)"),
-        ("dirichlet", TypeError, "must be a fitted calibrator or a function"),
-    ],
-    ids=["ten classes", "one column", "a word"],
-)
-def test_what_is_no_map_of_three_classes_is_refused(calibrator, error, message):
-    with pytest.raises(error, match=message):
-        simplex_partition(calibrator)
 
 
 @pytest.mark.parametrize(
@@ -215,16 +162,6 @@ def test_the_split_around_a_point_gives_each_forecast_the_class_where_it_exceeds
     np.testing.assert_array_equal(result.splits, [gamma])
     assert not result.is_empty.any()
     assert result.cells.count is None
-
-
-def test_the_borders_of_a_split_are_where_two_classes_exceed_the_point_as_much():
-    gamma = np.array([0.41, 0.33, 0.26])
-    result = simplex_split(gamma, resolution=48)
-    number = np.unique(result.cells.border)
-    excess = np.sort(result.vertex[number] - gamma, axis=1)
-    inner = (small_triangles(48)[0][number] > 0).all(axis=1) & (np.abs(excess).max(axis=1) > 2 / 48)
-    assert inner.sum() > 30
-    np.testing.assert_allclose(excess[inner, 2], excess[inner, 1], atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -327,13 +264,6 @@ def lab(light):
     return np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
 
 
-def test_plain_cells_are_borders_alone():
-    ax = partition(Sierpinski(2)).plot(colours="plain")
-    assert of_kind(ax, PolyCollection) == []
-    assert len(of_kind(ax, LineCollection)) == 2
-    assert ax.child_axes == []
-
-
 def test_splits_are_numbered_where_they_are_in_their_order():
     result = partition(RecursiveSplit(5))
     shown = {t.get_text(): t.get_position() for t in result.plot().texts if t.get_text().isdecimal()}
@@ -379,17 +309,6 @@ def test_cells_with_room_say_what_they_hold(text, room):
     ]
     assert len(expected) > 1
     assert [t.get_text() for t in ax.texts if t.get_text() not in ("ant", "bee", "cat")] == expected
-
-
-def test_long_numbers_need_more_room():
-    rows = np.repeat(SPREAD, 60, axis=0)
-    cells = simplex_partition(CanonicalBinning(Projection(27)).fit(rows, np.repeat(OCCURRED, 60)), resolution=60)
-    shown = {t.get_text() for t in cells.plot(text="count").texts}
-    counts, room = cells.cells.count, cells.cells.room
-    assert (counts >= 100).all()
-    left_out = (room > 0.024) & (room <= 0.0115 * np.char.str_len(counts.astype(str)))
-    assert left_out.any()
-    assert shown.isdisjoint(counts[left_out & ~np.isin(counts, counts[~left_out])].astype(str))
 
 
 def test_white_is_explained_where_there_is_white():
@@ -456,20 +375,6 @@ def test_splits_outside_are_counted_and_leave_the_triangle_its_size():
     assert sides(ax) > 0.9 * sides(result.plot())
     assert not [t for t in replace(result, splits=splits[:1]).plot().texts if "outside" in t.get_text()]
     assert not [t for t in replace(result, splits=splits).plot(splits=False).texts if "outside" in t.get_text()]
-
-
-LONG = ("a long name " * 20, "W" * 10_000, "$^_$ is no formula, $x")
-
-
-def test_long_names_lie_on_nothing_and_leave_the_triangle_its_size():
-    result = partition(Sierpinski(1))
-    ax = replace(result, classes=LONG).plot()
-    assert sides(ax) > 0.75 * sides(result.plot())
-    names = [t for t in ax.texts if t.get_text()]
-    assert [t.get_text()[:6] for t in names] == ["a long", "WWWWWW", "$^_$ i"]
-    boxes = [t.get_window_extent() for t in names]
-    assert not any(boxes[i].overlaps(boxes[j]) for i in range(3) for j in range(i))
-    assert all(ax.figure.bbox.padded(1).fully_containsx(x) for box in boxes for x in (box.x0, box.x1))
 
 
 def test_a_certain_vector_has_the_colour_of_its_corner():

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.collections import Collection, PathCollection
 from matplotlib.colors import to_rgb
-from mpl_toolkits.mplot3d import proj3d
 from strategies import tables
 
 from calibrant import TemperatureScaling, load_digits_forecast
 from calibrant import style as _style
-from calibrant.binning import RecursiveSplit, Sierpinski, SplitTree
+from calibrant.binning import RecursiveSplit, SplitTree
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, plot_simplex_points, simplex_lattice, simplex_points
@@ -24,12 +23,6 @@ SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 300) for k in (3, 4)
 OCCURRED = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enumerate(SPREAD[k])]) for k in (3, 4)}
 
 each_number = pytest.mark.parametrize("k", [3, 4])
-
-
-@each_number
-def test_corners_are_one_apart(k):
-    apart = np.sqrt(((CORNERS[k][:, None] - CORNERS[k]) ** 2).sum(axis=2))
-    np.testing.assert_allclose(apart, 1.0 - np.eye(k), atol=1e-12)
 
 
 @each_number
@@ -102,29 +95,16 @@ def test_a_lattice_fills_the_simplex_evenly(k, resolution, n):
     assert points.label is None
 
 
-@each_number
-def test_a_lattice_of_a_calibrator_has_its_classes_and_splits(k):
-    names = np.array(["ant", "bee", "cat", "dog"])[:k]
-    fitted = CanonicalBinning(RecursiveSplit(2)).fit(SPREAD[k], names[OCCURRED[k]])
-    points = simplex_lattice(fitted)
-    assert points.classes == tuple(names)
-    np.testing.assert_array_equal(points.calibrated, fitted.predict_proba(points.prob))
-    assert points.splits.shape == (2, k)
-
-
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
         ((Y, PROB), {}, ValueError, "of three or four classes; y_prob has 10"),
-        ((Y == 3, PROB[:, 3]), {}, ValueError, "of three or four classes; y_prob has 2"),
         (
             (OCCURRED[3], SPREAD[3]),
             {"max_points": 0},
             ValueError,
             "max_points must be a whole number, at least 1; got 0",
         ),
-        ((OCCURRED[3], SPREAD[3]), {"max_points": 2.5}, TypeError, "max_points must be a whole number"),
-        ((OCCURRED[3], SPREAD[3], Sierpinski(2)), {}, TypeError, "got Sierpinski"),
         (
             (OCCURRED[3], SPREAD[3], "dirichlet"),
             {},
@@ -137,7 +117,6 @@ def test_a_lattice_of_a_calibrator_has_its_classes_and_splits(k):
             ValueError,
             r"a table of shape \(300, 3\), as y_prob is; got \(5, 3\)",
         ),
-        ((OCCURRED[3], SPREAD[3], 3 * SPREAD[3]), {}, ValueError, r"calibrator must hold probabilities in \[0, 1\]"),
         (
             (OCCURRED[3], SPREAD[3], TemperatureScaling().fit(SPREAD[4], OCCURRED[4])),
             {},
@@ -146,7 +125,7 @@ def test_a_lattice_of_a_calibrator_has_its_classes_and_splits(k):
         ),
         ((OCCURRED[4], SPREAD[4], lambda prob: prob[:, :3]), {}, ValueError, "Pass a map of 4 classes"),
     ],
-    ids=["ten", "two", "none", "half", "binning", "word", "few", "sums", "other classes", "narrow map"],
+    ids=["ten", "none", "word", "few", "other classes", "narrow map"],
 )
 def test_what_cannot_be_shown_is_refused(arguments, options, error, message):
     with pytest.raises(error, match=message):
@@ -259,13 +238,6 @@ def numbers(ax):
     return {t.get_text(): t.get_position_3d() if ax.name == "3d" else t.get_position() for t in found}
 
 
-@each_number
-def test_a_draw_says_that_it_is_one(k):
-    said = "50 of 300 rows, drawn at random"
-    assert said in [t.get_text() for t in points(k, max_points=50).plot(by="label").texts]
-    assert said not in [t.get_text() for t in points(k).plot(by="label").texts]
-
-
 def test_the_tetrahedron_is_seen_from_where_one_asks():
     ax = points(4).plot(by="label", view=(10, 20))
     assert (ax.elev, ax.azim) == (10, 20)
@@ -293,18 +265,6 @@ def test_what_cannot_be_drawn_is_refused(results, options, message):
 
 
 @each_number
-def test_certain_forecasts_are_not_hidden_by_their_corners(k):
-    result = simplex_points(np.zeros(k, int), np.eye(k), labels=list(range(k)))
-    ax = result.plot(by="label")
-    ax.figure.canvas.draw()
-    first = to_rgb(_style.CERTAIN[0])
-    image = np.asarray(ax.figure.canvas.buffer_rgba())[::-1, :, :3] / 255
-    place = result.place if k == 3 else np.column_stack(proj3d.proj_transform(*result.place.T, ax.get_proj())[:2])
-    for x, y in ax.transData.transform(place).round().astype(int):
-        np.testing.assert_allclose(image[y, x], first, atol=0.02)
-
-
-@each_number
 def test_long_names_are_cut_and_stay_on_the_page(k):
     names = ("W" * 10_000, "a long name " * 20, "$^_$ is no formula, $x", "a name that stands above")
     ax = replace(points(k), classes=names[:k]).plot(by="label")
@@ -314,8 +274,3 @@ def test_long_names_are_cut_and_stay_on_the_page(k):
     assert max(len(line) for text in shown for line in text.split("\n")) <= 18
     image = np.asarray(ax.figure.canvas.buffer_rgba())
     assert (image[:, [0, -1], :3] == 255).all()  # nothing reaches the edge
-
-
-def test_rgb_is_the_vector_itself():
-    np.testing.assert_allclose(mixed(SPREAD[3], "rgb"), SPREAD[3])
-    np.testing.assert_allclose(mixed(SPREAD[4], "rgb"), SPREAD[4][:, :3])

@@ -37,12 +37,6 @@ def test_the_error_of_the_curve_is_the_metric(smoother, rows, notion):
     assert curve.error == pytest.approx(METRICS[smoother](label, prob, **data), abs=1e-12)
 
 
-def test_a_narrow_kernel_is_read_at_every_thousandth():
-    y, p, _ = simulated(np.random.default_rng(0), 400)
-    score = smooth_reliability_curve(y, p, bandwidth=1e-3).panels[0].score
-    assert np.diff(score).min() == pytest.approx(1e-3)
-
-
 @settings(max_examples=20)
 @given(rows=columns(max_rows=6), bandwidth=st.floats(0.02, 1.0))
 def test_the_coordinates_are_means_under_the_kernel(rows, bandwidth):
@@ -54,20 +48,6 @@ def test_the_coordinates_are_means_under_the_kernel(rows, bandwidth):
         if panel.density[k] > 1e-3:
             assert panel.event_rate[k] == pytest.approx(np.average(label, weights=held), abs=1e-5)
             assert panel.mean_prob[k] == pytest.approx(np.average(score, weights=held), abs=1e-5)
-
-
-@smoothers
-@given(rows=columns())
-def test_the_curve_rises_along_the_probability_within_its_band(smoother, rows):
-    label, score, weight = rows
-    panel = smooth_reliability_curve(label, score, sample_weight=weight, smoother=smoother).panels[0]
-    rate = np.clip(panel.event_rate, 0, 1)
-    assert panel.mean_prob.min() >= score.min() - 1e-6
-    assert panel.mean_prob.max() <= score.max() + 1e-6
-    assert (np.diff(panel.mean_prob) >= -1e-6).all()
-    assert (panel.density > 0).all()
-    assert ((panel.lower <= rate) & (rate <= panel.upper)).all()
-    assert ((panel.lower >= 0) & (panel.upper <= 1)).all()
 
 
 @pytest.mark.first(1)

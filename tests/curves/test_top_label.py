@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import matplotlib
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -20,7 +19,6 @@ from calibrant import (
 )
 from calibrant.binning import Binning, Unique
 from calibrant.curves import plot_top_label, plot_top_label_bin, top_label_curve
-from calibrant.curves.top_label import _write_distances
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
@@ -135,31 +133,10 @@ def test_classes_of_a_pair_are_those_seen_in_either():
     assert [int(bins.count.sum()) for bins in curve.class_bins] == [1, 1, 0]
 
 
-def test_logits_are_mapped():
-    logit = np.array([[0.2, -1.0, 3.0], [1.0, 0.5, 0.0]])
-    prob = np.exp(logit) / np.exp(logit).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(
-        top_label_curve([2, 1], logit, input="logit").class_gap, top_label_curve([2, 1], prob).class_gap, atol=1e-12
-    )
-    odds = np.array([-1.0, 2.0])
-    np.testing.assert_allclose(
-        top_label_curve([0, 1], odds, y_pred=[0, 0], input="logit").class_gap,
-        top_label_curve([0, 1], 1 / (1 + np.exp(-odds)), y_pred=[0, 0]).class_gap,
-        atol=1e-12,
-    )
-
-
 def test_one_column_predicts_the_likelier_of_two_classes():
     curve = top_label_curve([0, 1, 1], [0.2, 0.9, 0.4], binning=1)
     assert [bins.count.tolist() for bins in curve.class_bins] == [[2], [1]]
     assert curve.bins.mean_prob[0] == pytest.approx((0.8 + 0.9 + 0.6) / 3)
-
-
-def test_a_class_that_is_never_predicted_has_no_gap():
-    curve = top_label_curve([0, 1], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]], binning=2)
-    assert np.isnan(curve.class_gap[:, 2]).all()
-    assert np.isnan(curve.top_label_gap[0])
-    assert curve.top_label_gap[1] == pytest.approx(0.15)
 
 
 # The result
@@ -347,29 +324,6 @@ def test_no_two_of_thirty_classes_look_alike():
     assert len(looks) == 30
 
 
-def test_black_is_the_bin_as_a_whole_and_no_class():
-    ax, side = many_classes(30).plot_bin(most=30)
-    assert "#000000" not in {key.get_color() for key in side.lines}
-    assert [found.get_marker() for found in ax.lines if found.get_color() == "#000000"] == ["*"]
-
-
-def test_a_point_and_its_bar_look_alike():
-    axes = top_label_curve(DIGITS, PROB, binning=10).plot_bin()
-    points = [found for found in axes[0].lines if len(found.get_xydata()) == 1][:-1]
-    for point, key, container in zip(points, axes[1].lines, axes[1].containers, strict=True):
-        assert point.get_color() == key.get_color()
-        assert point.get_marker() == key.get_marker()
-        assert matplotlib.colors.to_hex(container[0].get_edgecolor()) == point.get_color().lower()
-
-
-def test_lines_lead_from_the_diagonal_to_each_point():
-    curve = top_label_curve(DIGITS, PROB, binning=10)
-    lines = [c for c in curve.plot_bin(9)[0].collections if isinstance(c, LineCollection)]
-    found = np.array([c.get_segments()[0] for c in lines]).reshape(-1, 4)
-    expected = [[b.mean_prob[9], b.mean_prob[9], b.mean_prob[9], b.event_rate[9]] for b in curve.class_bins]
-    np.testing.assert_array_equal(found, expected)
-
-
 # Where it is drawn
 
 
@@ -394,9 +348,3 @@ def test_what_cannot_be_drawn_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(top_label_curve(DIGITS, PROB, binning=10))
     assert plt.get_fignums() == []
-
-
-def test_distances_are_written_to_the_side_that_has_room():
-    ax = plt.subplots()[1]
-    _write_distances(ax, np.array([0.2, 0.8]), np.array([1.0, 0.0]), np.array([0.9, 0.9]))
-    assert [text.get_ha() for text in ax.texts] == ["left", "right"]

@@ -58,12 +58,6 @@ def test_an_error_that_is_reached_but_for_rounding_is_reached():
     assert curve.share_within(0.299) == pytest.approx(1 / 3)
 
 
-def test_one_error_has_one_share_and_several_have_several():
-    curve = validity_curve(Y, P)
-    assert isinstance(curve.share_within(0.2), float)
-    np.testing.assert_allclose(curve.share_within([[0.1, 0.2], [0.4, 1.0]]), [[0.0, 0.6], [1.0, 1.0]])
-
-
 def test_the_worked_example_of_top_label_calibration():
     """Six forecasts of four classes, each score with a bin of its own (Gupta and Ramdas, figure 5)."""
     prob = np.array(
@@ -159,7 +153,3 @@ def test_guarantees_of_different_numbers_of_points_are_told_apart():
     ax = plot_validity({"a": curve(5, points_per_bin=50), "b": curve(10, points_per_bin=100)})
     assert words(ax)[2:] == ["promised, 50 points a bin", "promised, 100 points a bin"]
     assert ax.lines[2].get_linestyle() != ax.lines[3].get_linestyle()
-
-
-def test_a_curve_alone_needs_no_legend():
-    assert curve(5).plot().get_legend() is None

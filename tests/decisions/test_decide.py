@@ -62,13 +62,6 @@ def test_costs_of_very_different_size_are_no_ties():
     assert decide([[1 - 1e-17, 1e-17]], [[0, 1, 5], [1e15, 0, 5]]).decision.tolist() == [0]
 
 
-def test_logits_are_decided_as_their_probabilities():
-    logit = np.random.default_rng(0).normal(size=(40, 3))
-    prob = np.exp(logit) / np.exp(logit).sum(axis=1, keepdims=True)
-    cost = [[0, 2, 5], [1, 0, 3], [4, 4, 0]]
-    np.testing.assert_array_equal(decide(logit, cost, input="logit").decision, decide(prob, cost).decision)
-
-
 def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
     prob = [[0.9, 0.1], [0.5, 0.5]]
     cost = [[0, 1, 0.3], [1, 0, 0.3]]

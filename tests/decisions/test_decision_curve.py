@@ -85,9 +85,6 @@ def test_one_class_and_one_row_have_a_curve(label):
         ({"threshold": [-0.1]}, r"threshold must lie in \[0, 1\]; got -0\.1 at index 0"),
         ({"n_resamples": -1}, r"n_resamples must be a whole number, at least 0; got -1"),
         ({"level": 95}, r"level must be a number, above 0 and below 1; got 95\. For 95 % intervals"),
-        ({"level": 0.0}, r"level must be a number, above 0 and below 1; got 0\.0"),
-        ({"rng": -1}, r"rng must be a whole number, at least 0; got -1\. Pass a seed"),
-        ({"threshold": []}, r"threshold must hold at least one number; got none"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(options, message):
@@ -129,11 +126,6 @@ def test_thresholds_may_come_in_any_order_and_more_than_once():
     ("options", "message"),
     [
         ({"level": "a"}, r"level must be a number, above 0 and below 1; got 'a'"),
-        ({"level": None}, r"level must be a number, above 0 and below 1; got None"),
-        ({"level": [0.05]}, r"level must be a number, above 0 and below 1; got \[0\.05\]"),
-        ({"rng": "a"}, r"rng must be a whole number, at least 0; got 'a'\. Pass a seed"),
-        ({"rng": True}, r"rng must be a whole number, at least 0; got True"),
-        ({"n_resamples": True}, r"n_resamples must be a whole number, at least 0; got True"),
         ({"n_resamples": 1.5}, r"n_resamples must be a whole number, at least 0; got 1\.5"),
         ({"threshold": 0.5}, r"threshold must be a sequence of numbers; got 0\.5\. Pass .* threshold=\[0\.2, 0\.5\]"),
     ],

@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns
 
-from calibrant import load_digits_forecast
 from calibrant.decisions.expected_cost import AXES, expected_cost_curve, plot_expected_cost
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import corp_decomposition
-from calibrant.notions import OneVsRest
 
 pytest.importorskip("matplotlib").use("agg")
 
@@ -67,15 +65,6 @@ def test_the_means_are_the_integrals_of_the_curves(axis, rows):
     assert np.trapezoid(panel.lowest, curve.at) == pytest.approx(panel.mean_lowest, abs=1e-6)
 
 
-def test_the_probability_cost_of_drummond_and_holte_joins_the_error_rates():
-    """At x = 0 only false alarms cost, and the threshold is one; at x = 1 only misses, and it is zero."""
-    curve = expected_cost_curve([0, 0, 1, 1, 1], [0.1, 1.0, 0.2, 0.9, 0.9], at=[0.0, 0.5, 1.0])
-    np.testing.assert_allclose(curve.threshold, [1.0, 0.6, 0.0])
-    np.testing.assert_allclose(curve.panels[0].cost, [1 / 2, 0.5 * (1 / 3) + 0.5 * (1 / 2), 0.0])
-    np.testing.assert_allclose(curve.never, curve.at)
-    np.testing.assert_allclose(curve.always, 1 - curve.at)
-
-
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("score", [[0.0, 0.3], [1.0, 1.0], [0.0, 0.0], [0.3, 1.0]])
 def test_of_one_class_the_other_error_rate_counts_as_zero_with_a_warning(label, score):
@@ -92,15 +81,6 @@ def test_of_one_class_the_other_error_rate_counts_as_zero_with_a_warning(label, 
     assert panel.mean_cost == pytest.approx(np.trapezoid(linear.panels[0].cost, linear.at), abs=1e-11)
 
 
-def test_one_class_of_a_table_or_the_confidence_can_be_the_event():
-    y, prob = load_digits_forecast()
-    column = expected_cost_curve(y == 3, prob[:, 3]).panels[0]
-    table = expected_cost_curve(y, prob, notion=OneVsRest(3)).panels[0]
-    np.testing.assert_array_equal(column.cost, table.cost)
-    accept = expected_cost_curve(y, prob, notion="confidence")
-    assert accept.event_rate == pytest.approx((prob.argmax(axis=1) == y).mean())
-
-
 @pytest.mark.parametrize(
     ("forecast", "options", "message"),
     [
@@ -110,8 +90,6 @@ def test_one_class_of_a_table_or_the_confidence_can_be_the_event():
             r"axis must be one of 'probability cost', 'cost proportion'; got 'threshold'",
         ),
         ([0.2, 0.7], {"at": [0.5, 1.5]}, r"at must lie in \[0, 1\]; got 1\.5 at index 1"),
-        ([0.2, 0.7], {"at": []}, r"at must hold at least one number; got none\. Pass numbers between 0 and 1"),
-        ([0.2, 0.7], {"at": [[0.5]]}, r"at must have one dimension; got shape \(1, 1\)"),
         ({}, {}, r"y_prob must hold at least one forecast; got an empty dict"),
         (
             np.full((2, 3), 1 / 3),
@@ -123,7 +101,6 @@ def test_one_class_of_a_table_or_the_confidence_can_be_the_event():
             {"notion": "class-wise"},
             r"notion must speak of one event; got 'class-wise', which speaks of 3",
         ),
-        ({"a": [0.2, 1.7]}, {}, r"y_prob must hold probabilities in \[0, 1\]"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
@@ -140,12 +117,6 @@ def test_a_curve_says_what_it_is_and_cannot_be_changed():
         curve.panels[0].cost[0] = 1
     with pytest.raises(KeyError, match="'after' is no forecast of the curve; there are 'forecast'"):
         curve["after"]
-
-
-def test_places_may_come_in_any_order_and_more_than_once():
-    found = expected_cost_curve([0, 1], [0.2, 0.7], at=[0.9, 0.1, 0.1])
-    assert found.at.tolist() == [0.1, 0.9]
-    assert found.panels[0].cost.shape == found.threshold.shape == (2,)
 
 
 @given(st.data())
@@ -165,13 +136,6 @@ def test_columns_of_a_data_frame_in_another_order_are_another_event():
 def test_names_that_are_one_as_text_are_refused():
     with pytest.raises(ValueError, match=r"forecasts must have names that differ as text; got 1, '1'\. Rename"):
         expected_cost_curve([0, 1], {1: [0.2, 0.7], "1": [0.3, 0.6]})
-
-
-def test_words_that_are_no_axis_are_refused():
-    with pytest.raises(TypeError, match=r"axis must be one of .* got 3"):
-        expected_cost_curve([0, 1], [0.2, 0.7], axis=3)
-    with pytest.raises(TypeError, match=r"at must be a sequence of numbers; got 0\.5\. Pass .* at=\[0\.2, 0\.5\]"):
-        expected_cost_curve([0, 1], [0.2, 0.7], at=0.5)
 
 
 # Pictures

@@ -44,12 +44,6 @@ def test_a_class_that_comes_no_more_gets_nothing_unless_it_has_all():
     assert logits.tolist() == [[0.0, 1.0]]
 
 
-def test_shares_that_are_rounded_are_divided_by_their_sum():
-    prob = np.full((1, 3), 1 / 3)
-    found = shift_prior(prob, old_prior=[0.333, 0.333, 0.333], new_prior=[0.2, 0.3, 0.5])
-    np.testing.assert_allclose(found, [[0.2, 0.3, 0.5]], rtol=1e-12)
-
-
 def test_the_input_is_left_alone_and_may_be_read_only():
     prob = np.array([[0.2, 0.8], [0.5, 0.5]])
     prob.flags.writeable = False
@@ -75,14 +69,6 @@ def test_factors_of_any_size_give_probabilities():
     np.testing.assert_allclose(shift_prior([TINY], old_prior=[1 - TINY, TINY], new_prior=half), [0.5], rtol=1e-9)
     logit = shift_prior([0.0], old_prior=[1 - TINY, TINY], new_prior=half, input="logit")
     np.testing.assert_allclose(logit, [1.0])
-
-
-def test_a_row_whose_classes_are_all_nearly_lost_keeps_their_ratio():
-    """The products of the first two classes vanish in floating point, and the third has no probability."""
-    found = undo_class_weight([[0.5, 0.5, 0.0]], [1e300, 4e300, 1e-300])
-    np.testing.assert_allclose(found, [[0.8, 0.2, 0.0]], rtol=1e-9)
-    back = undo_class_weight([[1.0, 0.0, 0.0]], [1e300, 1e300, 1e-300])
-    assert back.tolist() == [[1.0, 0.0, 0.0]]
 
 
 # What sampling did
@@ -147,44 +133,18 @@ REFUSED = {
         lambda: shift_prior([0.5], old_prior=[0, 1], new_prior=0.5),
         r"old_prior must be positive; got 0 at index 0\. A forecast knows nothing",
     ),
-    "zero number": (
-        lambda: shift_prior([0.5], old_prior=1.0, new_prior=0.5),
-        r"old_prior must be a number, above 0 and below 1; got 1\.0\.",
-    ),
-    "length": (
-        lambda: shift_prior([0.5], old_prior=[1 / 3] * 3, new_prior=0.5),
-        r"old_prior must hold a share for each of the 2 classes; got shape \(3,\)",
-    ),
     "a number for three": (
         lambda: shift_prior([[0.2, 0.3, 0.5]], old_prior=0.5, new_prior=0.5),
         r"old_prior must hold a share for each of the 3 classes; got 0\.5",
     ),
-    "nan": (lambda: shift_prior([0.5], old_prior=[np.nan, 0.5], new_prior=0.5), r"old_prior must be finite; got nan"),
     "kept": (lambda: undo_undersampling([0.5], 0), r"kept must be a number, above 0; got 0\."),
-    "kept of a class": (lambda: undo_undersampling([0.5], [1, 0]), r"kept must be positive; got 0 at index 1"),
-    "kept of none": (
-        lambda: undo_undersampling([0.5], []),
-        r"kept must hold at least one number; got none\. Pass a number",
-    ),
     "labels beside a list": (
         lambda: undo_undersampling([0.5], [1, 2], labels=["a", "b", "c"]),
-        r"labels must name each of the 2 columns once",
-    ),
-    "labels beside a number": (
-        lambda: undo_undersampling([0.5], 0.5, labels=["a"]),
-        r"labels must name each of the 2 columns once",
-    ),
-    "labels beside balanced": (
-        lambda: undo_class_weight([0.5], "balanced", train_prior=0.2, labels=["a"]),
         r"labels must name each of the 2 columns once",
     ),
     "shares beside weights": (
         lambda: undo_class_weight([0.5], {1: 3}, train_prior=77),
         r"train_prior must be left out unless class_weight is 'balanced'; got 77",
-    ),
-    "no shares": (
-        lambda: shift_prior([0.5], old_prior=[], new_prior=0.5),
-        r"old_prior must hold at least one number; got none",
     ),
     "kept of three": (
         lambda: undo_undersampling([[0.2, 0.3, 0.5]], 0.5),
@@ -194,15 +154,10 @@ REFUSED = {
         lambda: undo_undersampling([0.5], {"a": 1, "b": 2}),
         r"kept must have a number for each class, 0, 1; got keys 'a', 'b'\. Pass labels=",
     ),
-    "kept of other length": (
-        lambda: undo_undersampling([0.5], [1, 1, 1]),
-        r"kept must hold a number for each of the 2 classes; got shape \(3,\)",
-    ),
     "balanced": (
         lambda: undo_class_weight([0.5], "balanced"),
         r"class_weight must be numbers, or 'balanced' with train_prior",
     ),
-    "other word": (lambda: undo_class_weight([0.5], "even"), r"class_weight must be numbers, .* got 'even'"),
     "unknown class": (
         lambda: undo_class_weight([0.5], {2: 3}),
         r"class_weight must have a number for each class, 0, 1; got keys 0, 1, 2",

@@ -1,12 +1,11 @@
 """The optimal threshold: where deciding for the event begins to be the cheaper."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calibrant.decisions.prior_shift import shift_prior
-from calibrant.decisions.thresholds import decide, optimal_threshold, threshold_of
+from calibrant.decisions.thresholds import decide, optimal_threshold
 
 costs = st.floats(0.01, 100.0)
 shares = st.floats(0.01, 0.99)
@@ -57,19 +56,11 @@ def test_costs_and_shares_of_any_size_neither_overflow_nor_vanish():
     assert decide([0.5], [[0, 1e100], [1e100, 0]]).expected_cost.tolist() == [0.5e100]
 
 
-@given(a=costs, b=costs)
-def test_matrix_and_costs_have_one_threshold_to_the_last_digit(a, b):
-    assert threshold_of(np.array([[0.1 * a, a], [b, 0.0]])) == optimal_threshold(a, b, cost_true_negative=0.1 * a)
-
-
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
         ((-1, 1), {}, ValueError, r"cost_false_positive must be .* at least 0; got -1\. .* a gain is a cost"),
-        ((1, np.inf), {}, ValueError, r"cost_false_negative must be a number, at least 0; got inf"),
-        ((1, np.nan), {}, ValueError, r"cost_false_negative must be a number, at least 0; got nan"),
         (("a", 1), {}, TypeError, r"cost_false_positive must be a number, .* got 'a'\. Pass 1\.0"),
-        ((True, 1), {}, TypeError, r"cost_false_positive must be a number, .* got True"),
         ((1, 1), {"cost_true_positive": 2}, ValueError, r"a right decision must not cost more .* cost_true_positive=2"),
         ((0, 0), {}, ValueError, r"some error that can happen must cost more .* Pass cost_false_positive=1"),
         ((0, 1), {"old_prior": 0.5, "new_prior": 0.0}, ValueError, r"some error that can happen must cost more"),
@@ -86,7 +77,6 @@ def test_matrix_and_costs_have_one_threshold_to_the_last_digit(a, b):
             ValueError,
             r"new_prior must be .* at most 1; got 4\. Of a ratio r",
         ),
-        ((1, 1), {"old_prior": [0.5], "new_prior": 0.5}, TypeError, r"old_prior must be a number, .* got \[0\.5\]"),
     ],
 )
 def test_what_is_no_cost_and_no_share_is_refused_with_what_to_do(arguments, options, error, message):

@@ -253,11 +253,6 @@ def test_the_answer_is_the_same_again_and_says_what_it_rests_on():
     assert len(found.to_frame("polars")) == found.tried.size
 
 
-def test_logits_are_probabilities_in_another_form():
-    found = cb.rows_for(width=0.6, metric="calibration-slope", y_prob=logit(PILOT), input="logit")
-    assert found.rows == cb.rows_for(width=0.6, metric="calibration-slope", y_prob=PILOT).rows
-
-
 REFUSED = {
     "no question": ({}, "exactly one of detect, width, calibrate, guarantee must be given"),
     "two questions": ({"detect": 0.1, "width": 0.1}, "got detect and width"),
@@ -269,8 +264,6 @@ REFUSED = {
         "accuracy must stand beside n_classes",
     ),
     "a word near one": ({"detect": 0.1, "event_rate": 0.1, "wrong": "overconfident"}, "Did you mean 'over-confident'?"),
-    "a metric near one": ({"detect": 0.1, "event_rate": 0.1, "metric": "ecee"}, "Did you mean"),
-    "a method near one": ({"calibrate": "temprature", "n_classes": 2}, "Did you mean 'temperature'?"),
     "no classes": ({"calibrate": "temperature"}, "n_classes must be given beside calibrate"),
     "too many classes": ({"calibrate": "temperature", "n_classes": 11}, "n_classes must be at most 10"),
     "an error too large": ({"detect": 0.4, "y_prob": PILOT}, "over-confident predictions like these can have, at most"),
@@ -281,10 +274,8 @@ REFUSED = {
     ),
     "no interval": ({"width": 5.0, "y_prob": PILOT, "metric": "tce"}, "metric must have an interval"),
     "one event of three": ({"detect": 0.1, "n_classes": 3, "wrong": "too high"}, "of more than two classes"),
-    "one column": ({"detect": 0.1, "y_prob": PILOT[:, None]}, "must have at least 2 columns"),
     "a power below the level": ({"detect": 0.1, "y_prob": PILOT, "power": 0.1, "level": 0.2}, "power must be above"),
     "a width of nothing": ({"width": 0.0, "y_prob": PILOT}, "width must be a number, above 0; got 0.0"),
-    "an impossible rate": ({"width": 0.1, "event_rate": 1.5}, "event_rate must be a number"),
 }
 
 

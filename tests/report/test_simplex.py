@@ -13,7 +13,7 @@ from calibrant import assess, write_report
 from calibrant.binning import RecursiveSplit
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex import mixed
-from calibrant.curves.simplex_partition import CORNERS, simplex_lattice, simplex_points
+from calibrant.curves.simplex_partition import CORNERS, simplex_points
 from calibrant.report.page import render
 from calibrant.report.pictures import MOST_POINTS, simplex_section
 
@@ -117,13 +117,6 @@ def test_hidden_edges_are_those_with_nothing_but_hidden_faces():
 
 
 @each_number
-def test_splits_are_numbered_on_the_picture_of_calibrated_vectors_alone(k):
-    labels, calibrated = pictures(render(assessments(k), simplex=points(k)))
-    assert [g for g in labels.iter(f"{SVG}g") if g.get("class") == "split"] == []
-    assert [g.find(f"{SVG}text").text for g in calibrated.iter(f"{SVG}g") if g.get("class") == "split"] == list("123")
-
-
-@each_number
 def test_splits_outside_are_counted_and_the_others_keep_their_numbers(k):
     result = points(k)
     outside = np.append(1.2, np.full(k - 1, -0.2 / (k - 1)))
@@ -136,20 +129,6 @@ def test_splits_outside_are_counted_and_the_others_keep_their_numbers(k):
     none_inside = render(assessments(k), simplex=replace(result, splits=outside[None]))
     assert "numbers: where" not in none_inside
     assert "; splits outside: 1 of 1</figcaption>" in none_inside
-
-
-@each_number
-def test_a_lattice_is_of_points_and_refers_to_no_tables(k):
-    lattice = simplex_lattice(np.sqrt, n_classes=k, resolution=4)
-    text = render(assessments(k), simplex=lattice)
-    (picture,) = pictures(text)
-    n = len(lattice.prob)
-    assert f"{n} points. A point lies" in text
-    assert picture.find(f"{SVG}title").text.startswith("Calibrated vectors of points in the")
-    assert picture.find(f"{SVG}desc").text.startswith(f"Each of {n} points lies")
-    assert "tables below" not in picture.find(f"{SVG}desc").text
-    (labels, _) = pictures(render(assessments(k), simplex=points(k)))
-    assert labels.find(f"{SVG}desc").text.endswith("Figures stand in the tables below.")
 
 
 @each_number
@@ -213,14 +192,6 @@ def test_hostile_names_are_shown_and_not_run():
     assert "<script>" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert [corner["short"] for corner in simplex_section(shown)[0]["corners"]] == ["<script>a…", "b", "c"]
-
-
-@each_number
-def test_a_page_of_a_thousand_rows_stays_small(k):
-    prob = np.random.default_rng(0).dirichlet(np.ones(k), 1000)
-    shown = simplex_points(np.arange(1000) % k, prob, prob)
-    added = len(render(assessments(k), simplex=shown)) - len(render(assessments(k)))
-    assert added < 450_000
 
 
 @pytest.mark.parametrize(

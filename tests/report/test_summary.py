@@ -159,20 +159,6 @@ def test_the_classes_with_the_most_rows_are_shown_in_their_order():
     assert forecast["classes_left_out"] == 8
 
 
-def test_a_metric_that_only_one_forecast_has_is_none_for_the_other():
-    one = assess(*ODD["one column"](), metrics=[*NEEDED, "mean-brier"], n_resamples=1)
-    table = assess(*ODD["three classes"](), n_resamples=1)
-    lines = {line["metric"]: line["estimates"] for line in summarise({"one": one, "table": table})["table"]}
-    assert lines["mean-brier"][1] is None
-    assert lines["brier"][0] is None
-    assert None not in lines["ece"]
-
-
-def test_a_percentage_is_told_from_fractions():
-    assessment = assess(*ODD["three classes"](), metrics=[*NEEDED, "tce"], n_resamples=1)
-    assert [line["symbol"] for line in summarise({"mine": assessment})["table"]][2:] == ["ECE", "TCE (%)"]
-
-
 # Refusals
 
 

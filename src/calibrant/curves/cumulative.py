@@ -176,11 +176,23 @@ def cumulative_calibration_map(
     >>> result.panels[0].left.tolist(), result.panels[0].value.tolist()
     ([0.0, 0.7], [0.0, 1.0])
     """
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted
+
     if isinstance(y_true, InBatches):
         refuse_rows("a map of sums of probabilities")
     together(y_true=y_true, y_prob=y_prob)
-    _require_cumulative(calibrator)
-    wanted = _ranks_of(ranks, len(calibrator.classes_) - 1)
+    fits = isinstance(calibrator, BaseEstimator) and hasattr(calibrator, "steps")
+    must = "calibrator must map sums of the highest probabilities"
+    hint = "Pass a fitted SortedCumulativeIsotonic; calibration_map shows maps of one probability"
+    require(fits, must, value=calibrator, hint=hint, error=TypeError)
+    check_is_fitted(calibrator)
+    listed: Any = ranks
+    if np.ndim(listed):
+        require(len(listed), "ranks must name at least one rank", got="none", hint=HINT)
+        wanted = [whole("ranks", rank, least=1, hint=HINT) for rank in listed]
+    else:
+        wanted = list(range(1, min(whole("ranks", ranks, least=1, hint=HINT), len(calibrator.classes_) - 1) + 1))
     panels = tuple(CumulativeCalibrationMapPanel(f"top {rank}", rank, *calibrator.steps(rank)) for rank in wanted)
     if y_true is None or y_prob is None:
         return CumulativeCalibrationMap(panels, repr(calibrator))
@@ -190,25 +202,6 @@ def cumulative_calibration_map(
     points = tuple(panel for curve in curves for panel in curve.panels)
     curve = reliability.ReliabilityCurve(points, "cumulative", repr(cut), level, interval)
     return CumulativeCalibrationMap(panels, repr(calibrator), curve)
-
-
-def _require_cumulative(calibrator: Any) -> None:
-    from sklearn.base import BaseEstimator
-    from sklearn.utils.validation import check_is_fitted
-
-    fits = isinstance(calibrator, BaseEstimator) and callable(getattr(calibrator, "steps", None))
-    must = "calibrator must map sums of the highest probabilities"
-    hint = "Pass a fitted SortedCumulativeIsotonic; calibration_map shows maps of one probability"
-    require(fits, must, value=calibrator, hint=hint, error=TypeError)
-    check_is_fitted(calibrator)
-
-
-def _ranks_of(ranks: int | Sequence[int], most: int) -> list[int]:
-    """Return the ranks by number: the first so many, or those listed."""
-    if not isinstance(ranks, (list, tuple, range, np.ndarray)) or np.ndim(ranks) == 0:
-        return list(range(1, min(whole("ranks", ranks, least=1, hint=HINT), most) + 1))
-    require(len(ranks), "ranks must name at least one rank", got="none", hint=HINT)
-    return [whole("ranks", rank, least=1, hint=HINT) for rank in ranks]
 
 
 def _sums(problem: SimplexProblem, ranks: list[int]) -> Iterator[BinaryProblem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil, exp, inf, log
 from typing import Any
 
@@ -359,17 +360,15 @@ class Detection:
             events = np.bincount(cell, truth[row, column] * predictions.weights.values[row], table.weight.size)
             return float(sizes((table.scale * (events - table.expected))[None])[0]) - error
 
-        largest, step = -error, 0
-        while largest < 0.0 and step + 1 < len(STRENGTHS):
-            step += 1
-            largest = max(largest, excess(STRENGTHS[step]))
-        must = (
-            f"detect must be an error that {self.wrong} predictions like these can have, at most {largest + error:.3g}"
-        )
+        largest = -error
+        for ends in pairwise(STRENGTHS):
+            largest = max(largest, excess(ends[1]))
+            if largest >= 0.0:
+                break
+        must = f"detect must be an error that {self.wrong} predictions like these can have"
         hint = "Pass a smaller error, or predictions that are wrong in another way by wrong="
-        require(largest >= 0.0, must, value=error, hint=hint)
-        strength = brentq(excess, STRENGTHS[step - 1], STRENGTHS[step], xtol=1e-9)
-        return predictions.truth(self.wrong, float(strength))
+        require(largest >= 0.0, f"{must}, at most {largest + error:.3g}", value=error, hint=hint)
+        return predictions.truth(self.wrong, float(brentq(excess, *ends, xtol=1e-9)))
 
     def power(self, n: int, truth: FloatArray, rng: np.random.Generator, *, rough: bool = False) -> float:
         """Share of the data sets of so many rows in which the test rejects, between 0 and 1.
@@ -441,10 +440,10 @@ def to_detect(
     **of: Any,
 ) -> RowsNeeded:
     """Return the rows with which a test finds a true error."""
-    chosen, alpha = _measured(metric), _level(level)
+    chosen, alpha = _measured(metric, level)
     error = number("detect", detect, above=0.0, below=chosen.range[1], hint="Pass a true error such as 0.02")
     hint = "0.8 is usual: the test finds the error four times in five"
-    wanted = POWER if power is None else number("power", power, least=0.1, most=0.99, hint=hint)
+    wanted = number("power", POWER if power is None else power, least=0.1, most=0.99, hint=hint)
     require(wanted > alpha, "power must be above the level", value=wanted, hint="0.8 is usual")
     way = choice("wrong", "over-confident" if wrong is None else wrong, STRAYS)
     predictions = _predictions(rng, **of)
@@ -476,7 +475,7 @@ def to_estimate(
     **of: Any,
 ) -> RowsNeeded:
     """Return the rows with which an interval is as narrow as wanted."""
-    chosen, alpha = _measured(metric), _level(level)
+    chosen, alpha = _measured(metric, level)
     hint = "Pass the upper end of the interval less its lower end, such as 0.1"
     wanted = number("width", width, above=0.0, hint=hint)
     predictions, cut = _predictions(rng, **of), as_binning(15 if binning is None else binning)
@@ -534,14 +533,10 @@ def _predictions(rng: np.random.Generator, *, input: Any = None, rows: Any = Non
     return of_classes(given["n_classes"], given.get("accuracy"), rng)
 
 
-def _measured(metric: str | Function | None) -> Metric:
-    """Return the metric; names may be spelled as functions are."""
-    return as_metric(metric.replace("_", "-") if isinstance(metric, str) else metric or "ece", None)
-
-
-def _level(level: object) -> float:
-    hint = "0.05 is usual"
-    return LEVEL if level is None else number("level", level, least=0.001, most=0.5, hint=hint)
+def _measured(metric: str | Function | None, level: object) -> tuple[Metric, float]:
+    """Return the metric, whose name may be spelled as functions are, and the level."""
+    chosen = as_metric(metric.replace("_", "-") if isinstance(metric, str) else metric or "ece", None)
+    return chosen, number("level", LEVEL if level is None else level, least=0.001, most=0.5, hint="0.05 is usual")
 
 
 def _most(predictions: Predictions) -> int:
