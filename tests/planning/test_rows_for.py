@@ -1,6 +1,5 @@
 """The rows that are answered give the power, the width and the bound that were asked for."""
 
-import importlib
 import re
 from functools import cache
 from pathlib import Path
@@ -12,13 +11,13 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import calibrant as cb
+from calibrant import planning as harm
 from calibrant.binning import Isotonic, as_binning
 from calibrant.calibrators import samples_for_guarantee
 from calibrant.metrics import expected_calibration_error, observed_expected_ratio
 from calibrant.metrics.kinds import as_metric
-from calibrant.planning.simulated import Detection, of_classes, of_event, of_pilot
+from calibrant.planning import Detection, of_classes, of_event, of_pilot
 
-harm = importlib.import_module("calibrant.planning.rows_for")  # the package has a function of that name
 PILOT = np.random.default_rng(4).beta(2.0, 3.0, 300)
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -71,7 +70,7 @@ def test_the_rows_to_detect_an_error_have_the_power_that_was_asked_for():
 
 def test_calibrated_predictions_are_rejected_as_often_as_the_level_says(monkeypatch):
     """With seven draws a p-value is a multiple of 1/8 and often equals the level; four standard errors of Beta(4, 4)."""
-    monkeypatch.setattr("calibrant.planning.simulated.NULL_DRAWS", 7)
+    monkeypatch.setattr("calibrant.planning.NULL_DRAWS", 7)
     pilot = of_pilot(PILOT)
     detection = Detection(as_metric("ece", None), pilot, "over-confident", 0.5, as_binning(15), None)
     rng = np.random.default_rng(0)
@@ -202,7 +201,7 @@ def spread(shares):
 def test_pages_agree_on_what_to_take_for_two_classes_and_hundreds_of_rows():
     def harmed(names, safe):
         found = [harm.harm_of(name, 2, safe=safe) for name in names]
-        return spread([np.average(one.share[:3], weights=harm.EXPERIMENTS[one.group][:3]) for one in found])
+        return spread([np.average(share[:3], weights=harm.EXPERIMENTS[group][:3]) for group, share in found])
 
     structured, others = ("sms", "svs"), ("beta", "quadratic")
     said = (DOCS / "calibrators.md").read_text("utf-8")
@@ -287,7 +286,7 @@ def test_what_cannot_be_answered_is_refused_in_words(case):
 
 
 def test_more_rows_than_are_planned_for_are_refused_by_their_number(monkeypatch):
-    monkeypatch.setattr("calibrant.planning.simulated.MOST", 400)
+    monkeypatch.setattr("calibrant.planning.MOST", 400)
     with pytest.raises(
         ValueError, match=r"at most 400 rows detect with power 0\.8; got 0\.03, which they detect with power 0\.\d"
     ):

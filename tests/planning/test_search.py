@@ -5,8 +5,8 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from calibrant.planning import simulated as search
-from calibrant.planning.simulated import LEAST, OutOfReachError, rows_where
+from calibrant import planning as search
+from calibrant.planning import LEAST, OutOfReachError, rows_where
 
 
 def noisy_line(seed, rows, noise):

@@ -155,7 +155,7 @@ ASKED = (
 
 def run_plan(arguments: argparse.Namespace) -> int:
     """Print how many rows are needed, and what that rests on."""
-    from calibrant.planning.rows_for import rows_for
+    from calibrant.planning import rows_for
 
     asked: dict[str, Any] = {name: value for name in ASKED if (value := getattr(arguments, name)) is not None}
     if arguments.classes is not None:
