@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import decisions as slow
-from strategies import columns
+from strategies import columns, tables
 
-from calibrant.decisions.expected_cost import AXES, expected_cost_curve, plot_expected_cost
+from calibrant.datasets import make_survey_forecast
+from calibrant.decisions.confusion import confusion_table
+from calibrant.decisions.expected_cost import AXES, calibration_regret, expected_cost_curve, plot_expected_cost
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import corp_decomposition
 
@@ -178,3 +180,175 @@ def test_the_legend_states_the_averages_and_the_axes_say_what_they_show():
     plain = plot_expected_cost(curve, lowest=False, trivial=False)
     assert len(plain.lines) == 1
     assert expected_cost_curve(Y, P).plot().get_ylabel() == "normalised expected cost"
+
+
+# Regret: what decisions cost because probabilities are off
+
+
+errors = st.integers(1, 9)
+
+
+@given(rows=columns(), a=errors, b=errors)
+def test_against_the_fit_it_is_what_the_best_threshold_would_save(rows, a, b):
+    label, score, weight = rows
+    cost = [[0.0, a], [b, 0.0]]
+    assume(abs(score - a / (a + b)).min() > 1e-9)
+    found = calibration_regret(label, score, cost_matrix=cost, sample_weight=weight, n_resamples=1)
+    arrays = score.tolist(), label.tolist(), weight.tolist()
+    assert found.cost == pytest.approx(slow.mean_cost_of_deciding(*arrays, cost), abs=1e-9)
+    assert found.recalibrated_cost == pytest.approx(slow.lowest_cost(*arrays, a, b), abs=1e-9)
+    assert found.regret == pytest.approx(found.cost - found.recalibrated_cost, abs=1e-12)
+
+
+@given(rows=columns())
+def test_averaged_over_cost_proportions_it_is_the_miscalibration_of_the_brier_score(rows):
+    label, score, weight = rows
+    found = calibration_regret(label, score, sample_weight=weight, n_resamples=1)
+    corp = corp_decomposition(label, score, sample_weight=weight)
+    assert found.regret == pytest.approx(corp["miscalibration"], abs=1e-12)
+    panel = expected_cost_curve(label, score, axis="cost proportion", sample_weight=weight).panels[0]
+    assert found.cost == pytest.approx(panel.mean_cost, abs=1e-12)
+    assert found.recalibrated_cost == pytest.approx(panel.mean_lowest, abs=1e-12)
+
+
+@given(rows=columns(), seed=st.integers(0, 99))
+def test_averaged_over_cost_proportions_against_the_truth_it_is_the_mean_squared_distance(rows, seed):
+    label, score, weight = rows
+    truth = np.random.default_rng(seed).random(label.size)
+    found = calibration_regret(label, score, truth=truth, sample_weight=weight)
+    assert found.regret == pytest.approx(float(weight @ (score - truth) ** 2 / weight.sum()), abs=1e-12)
+    assert found.noise_floor == 0.0
+    # The regret is linear between the places where a probability is the threshold: the trapezoidal rule around them.
+    jumps = np.unique([0.0, 1.0, *score, *truth])
+    places = np.unique(np.clip(np.concatenate([jumps - 1e-9, jumps + 1e-9]), 0.0, 1.0))
+    mean = np.trapezoid([_regret_at(c, score, truth, weight) for c in places], places)
+    assert mean == pytest.approx(found.regret, abs=1e-6)
+
+
+def _regret_at(c, score, truth, weight):
+    """Cost to be expected at one cost proportion, of deciding by the score beyond that by the truth."""
+    costs = [np.where(p >= c, 2 * c * (1 - truth), 2 * (1 - c) * truth) for p in (score, truth)]
+    return float(weight @ (costs[0] - costs[1]) / weight.sum())
+
+
+@given(rows=tables(), seed=st.integers(0, 99))
+def test_of_many_classes_against_the_truth_it_is_the_difference_of_expected_costs(rows, seed):
+    label, prob, weight = rows
+    k = prob.shape[1]
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(k), label.size)
+    cost = rng.random((k, k + 1)) + 0.1
+    cost[np.arange(k), np.arange(k)] = 0.0
+    found = calibration_regret(label, prob, cost_matrix=cost, truth=truth, sample_weight=weight)
+    taken, best = (
+        sum(
+            w * sum(q * cost[i][slow.decision(p, cost.tolist())[0]] for i, q in enumerate(row))
+            for p, row, w in zip(by.tolist(), truth.tolist(), weight, strict=True)
+        )
+        / weight.sum()
+        for by in (prob, truth)
+    )
+    assert found.cost == pytest.approx(taken, abs=1e-9)
+    assert found.recalibrated_cost == pytest.approx(best, abs=1e-9)
+    assert found.regret >= 0
+
+
+def test_fit_and_truth_agree_where_rows_are_many():
+    case = make_survey_forecast(200_000, model="over-confident", rng=0)
+    cost = [[0, 4], [1, 0]]
+    for options in ({}, {"cost_matrix": cost}):
+        truth = calibration_regret(case.y, case.prob, truth=case.calibrated, **options)
+        fit = calibration_regret(case.y, case.prob, n_resamples=10, **options)
+        assert truth.regret > 0.005
+        assert fit.regret - fit.noise_floor == pytest.approx(truth.regret, rel=0.1)
+
+
+@pytest.mark.parametrize("options", [{}, {"cost_matrix": [[0, 3], [1, 0]]}], ids=["all", "one"])
+def test_a_calibrated_forecast_shows_its_noise_floor_on_average(options):
+    """40 samples: within 3.5 standard errors."""
+    rng = np.random.default_rng(0)
+    shown, floor = [], []
+    for _ in range(40):
+        p = rng.random(300)
+        found = calibration_regret((rng.random(300) < p).astype(int), p, n_resamples=50, rng=rng, **options)
+        shown.append(found.regret)
+        floor.append(found.noise_floor)
+    assert abs(np.mean(shown) - np.mean(floor)) < 3.5 * np.std(shown) / np.sqrt(40)
+    assert np.mean(floor) > 0
+
+
+@given(rows=columns())
+def test_whole_weights_are_repeated_rows(rows):
+    label, score, weight = rows
+    times = weight.astype(int)
+    for options in ({}, {"cost_matrix": [[0, 3], [1, 0]]}):
+        weighted = calibration_regret(label, score, sample_weight=weight, n_resamples=2, **options)
+        repeated = calibration_regret(np.repeat(label, times), np.repeat(score, times), n_resamples=2, **options)
+        assert weighted.cost == pytest.approx(repeated.cost, abs=1e-12)
+        assert weighted.recalibrated_cost == pytest.approx(repeated.recalibrated_cost, abs=1e-12)
+        assert weighted.noise_floor == pytest.approx(repeated.noise_floor, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("forecast", "options", "message"),
+    [
+        (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes"),
+        (
+            np.full((2, 3), 1 / 3),
+            {"truth": np.full((2, 3), 1 / 3)},
+            r"cost_matrix must be given for more than two classes",
+        ),
+        ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob, \(2,\); got \(2, 3\)"),
+        ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
+        (
+            [0.2, 0.7],
+            {"truth": [-9, 9], "input": "logit"},
+            r"truth must .* Pass probabilities: input= is about y_prob alone",
+        ),
+        (
+            np.full((2, 2), 0.5),
+            {"truth": np.full((2, 2), 0.3)},
+            r"rows of truth must sum to one .* got 0\.6 in row 0, and 1 more",
+        ),
+    ],
+)
+def test_a_regret_of_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
+    with pytest.raises(ValueError, match=message):
+        calibration_regret([0, 1], forecast, **options)
+
+
+def test_a_regret_says_what_it_is():
+    found = calibration_regret(
+        [0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], truth=[0.1, 0.7, 0.5, 0.9], cost_matrix=[[0, 1], [1, 0]]
+    )
+    assert repr(found) == "CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)"
+    names = ["cost", "recalibrated_cost", "regret", "noise_floor", "against", "costs"]
+    assert list(found.to_frame("pandas").columns) == names
+    fit = calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], n_resamples=5)
+    assert "noise floor" in repr(fit)
+    assert "against isotonic, costs of all proportions" in repr(fit)
+
+
+@pytest.mark.parametrize("truth", [False, True])
+def test_on_the_threshold_one_decides_as_in_a_table_of_confusion(truth):
+    """One column and two columns decide for the event."""
+    cost = [[0, 1], [1, 0]]
+    for prob in ([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]]):
+        options = {"truth": np.array([[0.1, 0.9], [0.2, 0.8]]) if np.ndim(prob) == 2 else [0.9, 0.8]} if truth else {}
+        found = calibration_regret([1, 1], prob, cost_matrix=cost, n_resamples=2, **options)
+        decided = confusion_table([1, 1], prob, cost_matrix=cost)
+        expected = decided.mean_cost if not truth else 0.15
+        assert found.cost == pytest.approx(expected)
+
+
+def test_a_truth_whose_columns_stand_in_another_order_is_refused():
+    pandas = pytest.importorskip("pandas")
+    prob = pandas.DataFrame({"b": [0.2, 0.7], "a": [0.8, 0.3]})
+    cost = [[0, 1], [1, 0]]
+    with pytest.raises(
+        ValueError, match=r"y_prob and truth must have the same columns in the same order; got 'b', 'a' and"
+    ):
+        calibration_regret(["a", "b"], prob, truth=prob[["a", "b"]], cost_matrix=cost)
+    found = calibration_regret(["a", "a"], prob, truth=prob, cost_matrix=cost)
+    assert found.regret == 0.0
+    assert calibration_regret(["a", "a"], prob.to_numpy(), truth=prob, cost_matrix=cost) == found
