@@ -28,7 +28,7 @@ def dataclasses_of_the_package():
                     yield target
 
 
-EQUAL_BY_VALUE = {"Common", "Scale", "SharedClassWise", "Sizes"}
+EQUAL_BY_VALUE = {"Scale", "SharedClassWise", "Sizes"}
 """Annotated with arrays, and not compared."""
 
 

@@ -27,7 +27,7 @@ from calibrant import (
 )
 from calibrant.binning import as_binning
 from calibrant.metrics.kinds import as_metric
-from calibrant.planning.simulated import Detection, of_classes, of_event, of_pilot
+from calibrant.planning import Detection, of_classes, of_event, of_pilot
 from calibrant.significance import (
     bayes_factor_test,
     by_class,

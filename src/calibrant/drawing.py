@@ -1,4 +1,4 @@
-"""Checks that a plot is given what it can draw."""
+"""What pictures share: names and panels, legends, axes in log-odds, Axes below and beside, and words beside points."""
 
 from __future__ import annotations
 
@@ -34,20 +34,18 @@ def put_beside(text: Any, places: Sequence[Place], points: FloatArray, taken: Se
     ``text`` is an annotation in offset points; ``points``, ``taken`` and ``page`` are in pixels: what is not to be covered, the
     boxes of other words, and the box that is not to be left, which is worse than to cover anything.
     """
-    covered: list[int] = []
-
-    def put(place: Place) -> None:
-        right, up, ha, va = place
-        text.set(position=(right, up), ha=ha, va=va)
-
+    covered: dict[Place, int] = {}
     for place in places:
-        put(place)
-        covered.append(_covered(text.get_window_extent(), points, taken, page))
-        if covered[-1] == 0:
+        _put(text, place)
+        covered[place] = _covered(text.get_window_extent(), points, taken, page)
+        if covered[place] == 0:
             return 0
-    best = int(np.argmin(covered))
-    put(places[best])
+    _put(text, best := min(covered, key=lambda place: covered[place]))
     return covered[best]
+
+
+def _put(text: Any, place: Place) -> None:
+    text.set(position=place[:2], ha=place[2], va=place[3])
 
 
 def tie(ax: Any, text: Any) -> None:
@@ -134,7 +132,12 @@ ENDS = (1e-30, 1.0 - 1e-15)
 
 def use_log_odds(ax: Any, values: FloatArray, ends: tuple[float, float] = ENDS) -> None:
     """Scale both axes in log-odds, around the values that lie between 0 and 1; ticks are probabilities."""
-    low, high = _limits(values, ends)
+    inside = values[(values > 0) & (values < 1)]
+    low, high = EMPTY
+    if inside.size:  # with some room about them
+        odds = np.clip([inside.min(), inside.max()], *ends)
+        odds = odds / (1.0 - odds) * np.array([0.6, 1.7])
+        low, high = np.clip(odds / (1.0 + odds), *ends).tolist()
     furthest = max(1, int(np.ceil(-np.log10(min(low, 1.0 - high)))))
     step = next((step for step in (1, 2, 5) if furthest <= step * MOST_DECADES), 10)
     exponents = range(step, furthest + 1, step)
@@ -151,17 +154,6 @@ def use_log_odds(ax: Any, values: FloatArray, ends: tuple[float, float] = ENDS) 
         axis.set_ticks([tick[0] for tick in minor], minor=True)
         axis.set_minor_formatter("")
     ax.set(xlim=(low, high), ylim=(low, high))
-
-
-def _limits(values: FloatArray, ends: tuple[float, float]) -> tuple[float, float]:
-    """Return limits with some room around the values that lie between 0 and 1."""
-    inside = values[(values > 0) & (values < 1)]
-    if inside.size == 0:
-        return EMPTY
-    odds = np.clip([inside.min(), inside.max()], *ends)
-    odds = odds / (1.0 - odds) * np.array([0.6, 1.7])
-    low, high = odds / (1.0 + odds)
-    return float(max(low, ends[0])), float(min(high, ends[1]))
 
 
 Tick = tuple[float, int, int, bool]
@@ -285,29 +277,27 @@ def draw_panels(
     *,
     ax: Any,
     panels: Sequence[str] | None,
-    height: float,
+    height: float | tuple[float, float],
     labels: tuple[str, str],
     legend: Callable[[Any], None] | None = legend_above,
 ) -> Any:
     """Draw each panel into an Axes of its own; return the Axes, or the array of them.
 
-    ``height`` is that of an Axes alone in inches without its legend, ``labels`` are those of the axes, which panels share.
+    ``height`` is that of an Axes in inches without its legend, or one for an Axes alone and one for several. ``labels`` are
+    those of the axes, which panels share.
     ``legend`` draws that of an Axes alone; None where that has none, or has drawn it.
     """
-    if panels is not None:
-        list_of_names("panels", panels)
-        panels = list(panels)
-    chosen = _chosen_panels(results, panels)
+    chosen = _chosen_panels(results, as_listed(panels))
     if ax is not None and len(chosen) > 1:
         hint = f"Leave ax out, or choose one: panels=[{chosen[0]!r}]"
         refuse("one Axes holds one panel", given=f"the curve has {len(chosen)}", hint=hint)
-    alone = len(chosen) == 1
+    alone, high = len(chosen) == 1, height if isinstance(height, tuple) else (height, height)
     if ax is not None:
         axes = np.array([ax])
     elif alone:
-        axes = panel_axes(1, (4.6, height + (OF_LEGEND if legend else 0.0)))
+        axes = panel_axes(1, (4.6, high[0] + (OF_LEGEND if legend else 0.0)))
     else:
-        axes = panel_axes(len(chosen), (2.9, 0.63 * height), more=0.3)
+        axes = panel_axes(len(chosen), (2.9, 0.63 * high[1]), more=0.3)
     for panel_ax, title in zip(axes, chosen, strict=True):
         below = draw(panel_ax, {name: panel_of(result, title) for name, result in results.items()}, alone)
         words = "" if alone and title in (Binary.name, "") else title
@@ -322,6 +312,13 @@ def draw_panels(
     if ax is None:
         settle(axes[0].figure, MOST_LAYOUTS if alone else 1)
     return axes[0] if alone else axes
+
+
+def as_listed(panels: Sequence[str] | None) -> list[str] | None:
+    """Return names of panels as a list; None are all."""
+    if panels is not None:
+        list_of_names("panels", panels)
+    return None if panels is None else list(panels)
 
 
 def settle(figure: Any, most: int = MOST_LAYOUTS) -> None:
@@ -431,8 +428,8 @@ def outline(text: Any, width: float = 2.0) -> None:
     text.set_path_effects([withStroke(linewidth=width, foreground="white")])
 
 
-def as_named(results: Any, what: str, call: str, kind: type = object) -> Mapping[str, Any]:
-    """Return what is to be drawn by name, a single one by the empty name; all must be of one kind, if that is stated."""
+def as_named(results: Any, what: str, call: str, kind: type) -> Mapping[str, Any]:
+    """Return what is to be drawn by name, a single one by the empty name; all must be of one kind."""
     named = results if isinstance(results, Mapping) else {"": results}
     require(named, f"{what} must hold at least one curve", got="none", hint=f"Pass {call}")
     for name, result in named.items():

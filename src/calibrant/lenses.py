@@ -378,14 +378,9 @@ class LocalView(View):
 
     def look(self, residual: FloatArray) -> FloatArray:
         """Smoothed residuals at each place, shape (m, d)."""
-        return self.means(residual) @ self.matrix.T
-
-    def means(self, values: FloatArray) -> FloatArray:
-        """Weighted means of ``values`` (m, n) at each place, shape (m, d)."""
         pointer = np.arange(self.place.size + 1)
         gather = sparse.csr_array((self.weight, self.place, pointer), shape=(self.place.size, self.score.size))
-        sums: FloatArray = (gather.T @ values.T).T
-        return np.asarray(sums / self.rows)
+        return np.asarray((gather.T @ residual.T).T / self.rows) @ self.matrix.T
 
     @property
     def share(self) -> FloatArray:
@@ -428,12 +423,9 @@ def _quantile_gap(view: View, seen: FloatArray, q: float) -> FloatArray:
     total = view.rows.sum()
     position = q * max(total - 1.0, 0.0)
     rank = np.floor(position + MARGIN * total)
-    low, high = (
-        np.minimum((counted <= k + MARGIN * total).sum(axis=1), view.rows.size - 1) for k in (rank, rank + 1.0)
-    )
-    each = np.arange(len(gaps))
-    quantile: FloatArray = gaps[each, low] + max(position - rank, 0.0) * (gaps[each, high] - gaps[each, low])
-    return quantile
+    at = [np.minimum((counted <= k + MARGIN * total).sum(axis=1), view.rows.size - 1) for k in (rank, rank + 1.0)]
+    low, high = np.take_along_axis(gaps, np.column_stack(at), axis=1).T
+    return np.asarray(low + max(position - rank, 0.0) * (high - low))
 
 
 def _places(score: FloatArray, weight: FloatArray, n_cells: int) -> IntArray:

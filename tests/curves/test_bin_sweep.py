@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib import pyplot as plt
 from reference import binned
 from strategies import tables
 
-from calibrant import EqualMass, EqualWidth, calibration_error
-from calibrant.curves import bin_sweep
-from calibrant.notions import ThresholdedClassWise, WithinGroups
+from calibrant import EqualMass, EqualWidth, calibration_error, load_digits_forecast
+from calibrant.curves import bin_sweep, plot_bin_sweep
+from calibrant.notions import ThresholdedClassWise
 
 TWINS = {EqualWidth: binned.equal_width, EqualMass: binned.equal_mass}
 Y = [0, 1, 2, 1]
@@ -82,41 +83,6 @@ def test_draws_in_blocks_are_the_same_draws(monkeypatch):
     np.testing.assert_array_equal(whole.noise_floor, blocks.noise_floor)
 
 
-def test_the_noise_floor_grows_with_the_root_of_the_number_of_bins():
-    """Of n rows in b bins, each gap is about normal: mean of sqrt(2 b p (1 - p) / (pi n)), within 4 % and noise of 1 %."""
-    rng, numbers, n = np.random.default_rng(1), np.array([4, 16, 64]), 20_000
-    p = rng.random(n)
-    sweep = bin_sweep(rng.random(n) < p, p, n_bins=numbers, n_resamples=100)
-    middles = (np.arange(1000) + 0.5) / 1000
-    root = np.sqrt(2 * numbers / np.pi / n) * np.mean(np.sqrt(middles * (1 - middles)))
-    np.testing.assert_allclose(sweep.noise_floor, root, rtol=0.08)
-
-
-def test_a_calibrated_forecast_lies_in_the_band():
-    rng = np.random.default_rng(1)
-    p = rng.random(1000)
-    sweep = bin_sweep(rng.random(1000) < p, p)
-    assert np.mean((sweep.value >= sweep.noise_lower) & (sweep.value <= sweep.noise_upper)) > 0.9
-
-
-def test_the_sweep_says_what_it_is_and_cannot_be_changed():
-    sweep = bin_sweep(Y, P, n_bins=[5, 2], binning=EqualMass, norm="max", n_resamples=3)
-    assert repr(sweep) == "BinSweep(confidence, EqualMass, max, n_bins=5..2)"
-    with pytest.raises(ValueError, match="read-only"):
-        sweep.value[0] = 1.0
-    assert sweep.to_frame("polars").columns == ["n_bins", "value", "noise_floor", "noise_lower", "noise_upper"]
-
-
-@given(rows=tables())
-def test_a_pair_of_prediction_and_probability_sweeps_as_its_table_does(rows):
-    label, prob, weight = rows
-    predicted, options = prob.argmax(axis=1), {"n_bins": range(5, 26), "n_resamples": 1, "sample_weight": weight}
-    pair = label == predicted, prob.max(axis=1)
-    for notion, of_pair in (("top-label", WithinGroups(predicted)), ("confidence", "binary")):
-        sweep = bin_sweep(label, prob, notion=notion, **options)
-        np.testing.assert_allclose(bin_sweep(*pair, notion=of_pair, **options).value, sweep.value, atol=1e-12)
-
-
 def test_a_notion_that_finds_no_row_has_no_error_and_no_noise():
     sweep = bin_sweep(Y, P, notion=ThresholdedClassWise(0.99), n_bins=[1, 4], n_resamples=3)
     assert sweep.value.tolist() == sweep.noise_upper.tolist() == [0.0, 0.0]
@@ -130,7 +96,7 @@ def test_the_norm_may_be_a_function():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_bins": []}, "n_bins must be whole numbers, each at least 1"),
+        ({"n_bins": []}, "n_bins must hold at least one"),
         ({"n_bins": [0, 5]}, "n_bins must be whole numbers, each at least 1"),
         ({"n_bins": [2.5]}, "n_bins must be whole numbers, each at least 1"),
         ({"n_resamples": 0}, "n_resamples must be a whole number, at least 1"),
@@ -152,3 +118,101 @@ def test_a_binning_is_swept_with_other_numbers_of_bins():
         sweep.value.tolist() == bin_sweep(label, score, n_bins=[2, 5], binning=EqualMass, n_resamples=1).value.tolist()
     )
     assert sweep.value[0] != sweep.value[1]
+
+
+# Pictures
+
+
+DIGITS, PROB = load_digits_forecast()
+
+
+def sweep_of(prob, notion="confidence", **options):
+    return bin_sweep(DIGITS, prob, n_bins=[2, 5, 9], notion=notion, n_resamples=2, **options)
+
+
+def words_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_the_artists_carry_exactly_the_arrays_of_the_result():
+    sweep = bin_sweep(DIGITS, PROB, n_bins=[2, 5, 9], n_resamples=20)
+    ax = sweep.plot()
+    floor, value = ax.lines
+    np.testing.assert_array_equal(floor.get_xydata(), np.column_stack([sweep.n_bins, sweep.noise_floor]))
+    np.testing.assert_array_equal(value.get_xydata(), np.column_stack([sweep.n_bins, sweep.value]))
+    corners = ax.collections[0].get_paths()[0].vertices
+    for n, low, high in zip(sweep.n_bins, sweep.noise_lower, sweep.noise_upper, strict=True):
+        assert {low, high} <= set(corners[corners[:, 0] == n, 1])
+
+
+@pytest.mark.parametrize(("norm", "name"), [("l1", "ECE"), ("l2", "RMSCE"), ("max", "MCE")])
+def test_the_axes_say_what_they_show(norm, name):
+    ax = bin_sweep(DIGITS, PROB, n_bins=[2, 3], binning=EqualMass, norm=norm, n_resamples=2).plot()
+    assert ax.get_ylabel() == name
+    assert ax.get_xlabel() == "number of bins (EqualMass)"
+
+
+def test_a_name_is_written_where_there_is_one():
+    sweep = sweep_of(PROB)
+    assert words_of(sweep.plot()) == ["95% if calibrated", "noise floor", "ECE"]
+    ax = plot_bin_sweep({"digits": sweep})
+    assert words_of(ax) == ["95% if calibrated", "noise floor", "digits"]
+    assert len(ax.collections) == 1
+
+
+def test_names_have_colours_and_words_have_line_styles():
+    sweeps = {
+        name: {"TL-ECE": sweep_of(prob, "top-label"), "conf-ECE": sweep_of(prob)}
+        for name, prob in {"before": PROB, "after": 0.5 * PROB + 0.05}.items()
+    }
+    ax = plot_bin_sweep(sweeps)
+    every = [(name, word) for name in sweeps for word in sweeps[name]]
+    for line, (name, word) in zip(ax.lines, every, strict=True):
+        sweep = sweeps[name][word]
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([sweep.n_bins, sweep.value]))
+        assert line.get_linestyle() == {"TL-ECE": "-", "conf-ECE": "--"}[word]
+    first, second, third, fourth = (line.get_color() for line in ax.lines)
+    assert first == second != third == fourth
+    assert words_of(ax) == ["before", "after", "TL-ECE", "conf-ECE"]
+    assert [handle.get_linestyle() for handle in ax.get_legend().legend_handles][2:] == ["-", "--"]
+
+
+def test_a_word_keeps_its_line_style_where_a_name_lacks_one():
+    conf = sweep_of(PROB)
+    ax = plot_bin_sweep({"a": {"TL": sweep_of(PROB, "top-label"), "conf": conf}, "b": {"conf": conf}})
+    assert [line.get_linestyle() for line in ax.lines] == ["-", "--", "--"]
+    assert words_of(ax) == ["a", "b", "TL", "conf"]
+
+
+def test_the_axes_say_only_what_all_sweeps_share():
+    ax = plot_bin_sweep({"width": sweep_of(PROB), "mass": sweep_of(PROB, binning=EqualMass)})
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of bins", "ECE")
+
+
+def test_ticks_are_whole_numbers():
+    ax = bin_sweep(DIGITS, PROB, n_bins=range(5, 26), n_resamples=2).plot()
+    assert (ax.get_xticks() % 1 == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("sweeps", "message"),
+    [
+        ({}, "at least one"),
+        ({"a": {}}, "sweeps must hold at least one sweep; got an empty dict"),
+        ({"a": {word: sweep_of(PROB) for word in "vwxyz"}}, "at most 4 words, a line style each; got 5"),
+        ({"a": sweep_of(PROB), "b": {"w": sweep_of(PROB)}}, "must all have a word or none; got both"),
+        ({"a": {"w": sweep_of(PROB), "v": sweep_of(PROB, norm="max")}}, "must be of one norm; got l1 and max"),
+    ],
+    ids=["none", "none of a name", "five words", "some words", "two norms"],
+)
+def test_sweeps_that_cannot_be_told_apart_are_refused(sweeps, message):
+    with pytest.raises(ValueError, match=message):
+        plot_bin_sweep(sweeps)
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("sweeps", [[1], PROB, {"a": PROB}, {"a": {"w": 1.0}}], ids=["list", "array", "named", "word"])
+def test_what_is_no_sweep_is_refused(sweeps):
+    with pytest.raises(TypeError, match=r"sweeps must be of type BinSweep; got .* Pass bin_sweep\(y_true, y_prob\)\."):
+        plot_bin_sweep(sweeps)
+    assert plt.get_fignums() == []

@@ -1,17 +1,21 @@
 """The data behind the test-based diagram are those of the error, and everything that is drawn is in them."""
 
-from dataclasses import FrozenInstanceError
-
+import matplotlib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+from matplotlib.collections import LineCollection
+from matplotlib.patches import Polygon, StepPatch
+from matplotlib.text import Annotation
 from scipy.special import logit
 from strategies import columns, tables
 
-from calibrant import EqualMass
+from calibrant import EqualMass, load_digits_forecast
+from calibrant import style as _style
 from calibrant.binning import Unique
-from calibrant.curves.bin_test import bin_test_curve
+from calibrant.curves import bin_test_curve, plot_bin_test
 from calibrant.metrics.binned import bin_test_calibration_error
 
 NOTIONS = ("confidence", "top-label", "class-wise")
@@ -57,18 +61,6 @@ def test_every_row_is_counted_once_in_profile_and_histogram_or_beyond_it(rows, t
     assert (panel.rejected <= panel.bins.weight).all()
 
 
-@given(rows=columns(), shrink=EXTREME, upward=st.booleans())
-def test_beyond_are_the_rows_that_log_odds_do_not_reach(rows, shrink, upward):
-    label, score, weight = rows
-    score = 1 - score * shrink if upward else score * shrink
-    (panel,) = bin_test_curve(label, score, binning=EqualMass(3), sample_weight=weight).panels
-    at = panel.bins.index(score)
-    least, greatest = ends_of(panel)
-    outside = [(score < least) * weight, (score > greatest) * weight]
-    np.testing.assert_array_equal(panel.log_odds.beyond, [np.bincount(at, rows, len(panel.bins)) for rows in outside])
-    assert not panel.probability.beyond.any()
-
-
 @given(rows=columns(), shrink=EXTREME, scale=SCALES)
 def test_a_slice_holds_the_predictions_between_its_edges(rows, shrink, scale):
     label, score, weight = rows
@@ -87,17 +79,6 @@ def test_a_slice_holds_the_predictions_between_its_edges(rows, shrink, scale):
         for s, edge in enumerate(shown.slice_edges[b, 1:-1]):
             if (np.abs(own - edge) > 1e-9 * edge).all():
                 assert reached[s] == weight[at == b][own < edge].sum()
-
-
-@given(rows=columns(), scale=SCALES)
-def test_a_column_holds_the_predictions_between_its_edges(rows, scale):
-    label, score, weight = rows
-    (panel,) = bin_test_curve(label, score, binning=3, sample_weight=weight).panels
-    shown = getattr(panel, scale)
-    reached = np.cumsum(shown.histogram) + shown.beyond[0].sum()
-    for column, edge in enumerate(shown.histogram_edges[1:-1]):
-        if (np.abs(score - edge) > 1e-9).all():
-            assert reached[column] == weight[score < edge].sum()
 
 
 def test_parts_are_equal_on_their_scale():
@@ -176,51 +157,312 @@ def test_what_is_rejected_lies_outside_of_the_ends_but_for_the_exact_test(rows, 
     assert (panel.rejected >= np.bincount(at, weight * outside, 2)).all()
 
 
-def test_a_class_that_is_never_predicted_has_a_panel_without_rows():
-    curve = bin_test_curve([0, 1], [[0.7, 0.3, 0.0], [0.2, 0.8, 0.0]], notion="top-label")
-    assert [panel.bins.weight.sum() for panel in curve.panels] == [1.0, 1.0, 0.0]
-    assert np.isnan(curve.panels[2].error)
-    assert curve.panels[2].rejected.tolist() == [0.0]
-    assert curve.error == bin_test_calibration_error([0, 1], [[0.7, 0.3, 0.0], [0.2, 0.8, 0.0]], notion="top-label")
-
-
-def test_the_result_is_frozen():
-    curve = bin_test_curve(Y, P)
-    with pytest.raises(FrozenInstanceError):
-        curve.level = 0.1
-    panel = curve.panels[0]
-    arrays = [getattr(panel, name) for name in ("too_low", "too_high", "lower", "upper", "rejected_share")]
-    for array in (*arrays, *vars(panel.probability).values(), *vars(panel.log_odds).values()):
-        with pytest.raises(ValueError, match="read-only"):
-            array[...] = 0.0
-
-
-def test_the_frame_has_a_row_a_bin():
-    frame = bin_test_curve(Y, P, binning=3).to_frame()
-    assert list(frame.columns) == [
-        *("panel", "left", "right", "count", "weight", "mean_prob", "event_rate"),
-        *("lower", "upper", "too_low", "too_high", "rejected", "rejected_share"),
-    ]
-    assert frame["count"].tolist() == [4, 0, 2]
-
-
-def test_the_repr_says_where_the_figures_come_from():
-    assert repr(bin_test_curve(Y, P, binning=2, test="t", level=0.1)) == (
-        "BinTestCurve(binary, EqualWidth(n_bins=2), test='t', level=0.1, panels=1, bins=2, error=33.33)"
-    )
-
-
 def test_weights_that_are_no_counts_are_refused():
     with pytest.raises(ValueError, match="sample_weight must hold whole numbers"):
         bin_test_curve(Y, P, sample_weight=np.full(6, 0.5))
 
 
-def test_a_level_that_is_no_fraction_is_refused():
-    with pytest.raises(ValueError, match="level must be a number, above 0 and below 1; got 5"):
-        bin_test_curve(Y, P, level=5)
+# Pictures
 
 
-def test_one_row_of_a_hundred_may_lie_beyond_the_usual_log_odds():
-    label = np.arange(100) % 2
-    ends = [ends_of(bin_test_curve(label, [1e-9] * n + [0.5] * (100 - n), binning=2).panels[0])[0] for n in (1, 2)]
-    assert ends == [1e-7, 1e-10]
+DIGITS, PROB = load_digits_forecast()
+TIES = np.repeat([0.1, 0.3, 0.8], 60)
+TIED = np.arange(180) % 2 == 0
+FAR = np.concatenate([[1e-200], np.geomspace(1e-12, 1e-3, 119), 1 - np.geomspace(1e-12, 1e-3, 59), [1.0]])
+BLACK = _style.COLOURS[-1]
+
+
+def curve(binning=5, **options):
+    return bin_test_curve(DIGITS, PROB, binning=binning, **options)
+
+
+def colour(patch):
+    return matplotlib.colors.to_hex(patch.get_facecolor()).upper()
+
+
+def steps(ax):
+    return [patch for patch in ax.patches if isinstance(patch, StepPatch)]
+
+
+def violins(ax, *, over=False):
+    """The violins; or what is drawn over them once more."""
+    return [patch for patch in ax.patches if isinstance(patch, Polygon) and patch.get_zorder() == (2.1 if over else 2)]
+
+
+def outline(violin):
+    """Heights, left ends and right ends of a violin."""
+    points = violin.get_xy()[:-1]  # the last is the first
+    left, right = points[: len(points) // 2], points[len(points) // 2 :][::-1]
+    np.testing.assert_array_equal(left[:, 1], right[:, 1])
+    return left[:, 1], left[:, 0], right[:, 0]
+
+
+def rooms(ax):
+    """The Axes below and beside: insets of our own figure, or appended to a given Axes."""
+    found = [other for other in [*ax.child_axes, *ax.figure.axes] if other is not ax]
+    below = next(a for a in found if a.get_shared_x_axes().joined(a, ax))
+    return below, next(a for a in found if a.get_shared_y_axes().joined(a, ax))
+
+
+def on_scale(panel, axis):
+    return {"probability": panel.probability, "log-odds": panel.log_odds}[axis]
+
+
+def shows_histogram(beside, shown, *, rejected):
+    drawn = steps(beside)
+    assert all(patch.orientation == "horizontal" for patch in drawn)
+    values = {colour(patch): patch.get_data() for patch in drawn}
+    assert len(drawn) == (2 if rejected else 1)
+    np.testing.assert_array_equal(values[_style.FILL].values, shown.histogram)
+    for data in values.values():
+        np.testing.assert_array_equal(data.edges, shown.histogram_edges)
+    if rejected:
+        np.testing.assert_array_equal(values[_style.GAP].values, shown.histogram_rejected)
+    beyond = {int(line.get_ydata()[0]): line.get_marker() for line in beside.lines}
+    assert beyond == {side: "v^"[side] for side in np.flatnonzero(shown.beyond.any(axis=1))}
+    assert [text.get_text() for text in beside.texts] == [f"{rows:,.0f}" for rows in shown.beyond.sum(axis=1) if rows]
+
+
+def shows_beyond(ax, panel, shown):
+    """Assert that a triangle stands on an edge for each bin with something beyond, and only there."""
+    low, high = ax.get_ylim()
+    rate = [panel.bins.event_rate < low, panel.bins.event_rate > high]
+    expected = {}
+    for side, b in np.argwhere(np.array(rate) | (shown.beyond > 0)):
+        rows, rejected = shown.beyond[side, b], shown.beyond_rejected[side, b]
+        verdict = _style.GAP if rejected > rows / 2 else _style.COLOURS[0]
+        face, edge = verdict if rows else "white", BLACK if rate[side][b] else verdict
+        expected[b + 1.0, float(side)] = ("v^"[side], face, edge)
+    found = {
+        tuple(line.get_xydata()[0]): (line.get_marker(), line.get_markerfacecolor(), line.get_markeredgecolor())
+        for line in ax.lines
+    }
+    assert found == expected
+
+
+def shows(ax, panel, axis="probability"):
+    """Assert that the artists of violins carry the arrays of the panel."""
+    shown = on_scale(panel, axis)
+    held = np.flatnonzero(panel.bins.weight)
+    low, high = ax.get_ylim()
+    assert len(violins(ax)) == held.size
+    for b, violin in zip(held, violins(ax), strict=True):
+        heights, left, right = outline(violin)
+        np.testing.assert_array_equal(heights, shown.slice_edges[b])
+        assert low * (1 - 1e-9) <= heights.min() <= heights.max() <= high  # no violin leaves the Axes
+        np.testing.assert_allclose(left + right, 2 * (b + 1), rtol=1e-15)
+        share = shown.density[b] / shown.density[b].max()
+        np.testing.assert_allclose((right - left) / (right - left).max(), share, atol=1e-14)
+    (rates,) = (c for c in ax.collections if isinstance(c, LineCollection))
+    assert [tuple(s[:, 1]) for s in rates.get_segments()] == [(r, r) for r in panel.bins.event_rate[held]]
+    assert [s[:, 0].mean() for s in rates.get_segments()] == pytest.approx(list(held + 1))
+    (bands,) = ax.containers
+    drawn = [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in bands]
+    np.testing.assert_allclose(drawn, np.column_stack([panel.lower, panel.upper])[held], atol=1e-15)
+    below, beside = rooms(ax)
+    rows, rejected = ([bar.get_height() for bar in bars] for bars in below.containers)
+    np.testing.assert_array_equal(rows, panel.bins.weight)
+    np.testing.assert_array_equal(rejected, panel.rejected)
+    assert {round(bar.get_width(), 9) for bars in below.containers for bar in bars} == {0.8}
+    texts = [text.get_text() for text in below.texts if isinstance(text, Annotation)]
+    assert texts == [f"{share:.0%}" for share in panel.rejected_share[held]]
+    shows_histogram(beside, shown, rejected=True)
+    if axis == "log-odds":
+        shows_beyond(ax, panel, shown)
+    else:
+        assert not ax.lines
+
+
+def shows_standard(ax, panel, axis="probability"):
+    held = panel.bins.weight > 0
+    line = ax.lines[1]
+    points = np.column_stack([panel.bins.mean_prob, panel.bins.event_rate])[held]
+    if axis == "probability":
+        np.testing.assert_array_equal(line.get_xydata(), points)
+    (ends,) = (np.array(c.get_segments()).reshape(-1, 4) for c in ax.collections)
+    x = panel.bins.mean_prob
+    np.testing.assert_array_equal(ends, np.column_stack([x, panel.lower, x, panel.upper])[held])
+    below, beside = rooms(ax)
+    (sizes,) = (patch.get_data() for patch in steps(below))
+    np.testing.assert_array_equal(sizes.values, panel.bins.weight)
+    np.testing.assert_array_equal(sizes.edges, panel.bins.edges)
+    shows_histogram(beside, on_scale(panel, axis), rejected=False)
+
+
+# What is drawn
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("axis", ["probability", "log-odds"])
+@pytest.mark.parametrize("binning", [1, 10, EqualMass(20)], ids=str)
+@pytest.mark.parametrize(
+    "data",
+    [(DIGITS, PROB), (DIGITS == 3, PROB[:, 3]), (TIED, TIES), (TIED, FAR), (TIED, np.zeros(180))],
+    ids=["digits", "rare", "ties", "beyond", "all beyond"],
+)
+def test_the_artists_carry_exactly_the_arrays_of_the_result(data, binning, axis):
+    result = bin_test_curve(*data, binning=binning)
+    for draw, options in ((shows, {}), (shows_standard, {"style": "standard"})):
+        ax = plot_bin_test(result, axis=axis, **options)
+        draw(ax, result.panels[0], axis)
+        ax.figure.canvas.draw()
+
+
+def test_only_what_lies_outside_of_the_accepted_probabilities_is_drawn_as_rejected():
+    result = curve(EqualMass(20))
+    (panel,) = result.panels
+    some = np.flatnonzero((panel.rejected > 0) & (panel.rejected < panel.bins.weight))
+    assert some.size > 0
+    ax = plot_bin_test(result)
+    base, over = violins(ax), violins(ax, over=True)
+    whole = [_style.GAP if all_rejected else _style.FILL for all_rejected in panel.rejected == panel.bins.weight]
+    assert [colour(v) for v in base] == whole
+    assert _style.FILL in whole
+    assert _style.GAP in whole
+    assert len(over) == some.size
+    for b, violin in zip(some, over, strict=True):
+        assert colour(violin) == _style.GAP
+        np.testing.assert_array_equal(violin.get_xy(), base[b].get_xy())
+        seen, at = violin.get_clip_path().get_fully_transformed_path(), b + 1
+        mid = (panel.lower[b] + panel.upper[b]) / 2
+        tests = {panel.lower[b] - 1e-3: True, mid: False, panel.upper[b] + 1e-3: True}
+        for height, is_seen in tests.items():
+            assert seen.contains_point(ax.transData.transform((at, height))) is is_seen
+
+
+def test_a_bin_of_one_score_is_a_line_in_the_colour_of_its_verdict():
+    result = bin_test_curve(TIED, TIES, binning=Unique())
+    (panel,) = result.panels
+    assert panel.rejected.tolist() == [60, 60, 60]
+    calm = bin_test_curve(TIED, np.full(180, 0.5), binning=Unique())
+    for found, look in ((result, _style.GAP), (calm, _style.FILL)):
+        lines = violins(plot_bin_test(found))
+        assert {colour(line) for line in lines} == {look}
+        assert all(np.ptp(line.get_xy()[:, 1]) == 0 and line.get_linewidth() > 0 for line in lines)
+
+
+def test_what_lies_beyond_the_log_odds_is_a_triangle_in_the_colour_of_its_verdict():
+    score = np.repeat([1e-40, 1e-35, 0.3, 0.6, 1.0], 100)
+    label = np.repeat([0, 1, 0, 1], [100, 1, 249, 150])
+    result = bin_test_curve(label, score, binning=Unique())
+    assert result.panels[0].bins.event_rate.tolist() == [0.0, 0.01, 0.0, 0.5, 1.0]
+    drawn = plot_bin_test(result, axis="log-odds").lines
+    at = {line.get_xdata()[0]: line for line in drawn}
+    blue = _style.COLOURS[0]
+    looks = {b: (x.get_marker(), x.get_markerfacecolor(), x.get_markeredgecolor()) for b, x in at.items()}
+    assert looks == {
+        1: ("v", blue, BLACK),
+        2: ("v", _style.GAP, _style.GAP),
+        3: ("v", "white", BLACK),
+        5: ("^", blue, BLACK),
+    }
+    assert not plot_bin_test(result).lines
+
+
+def test_the_standard_diagram_in_log_odds_leads_no_line_to_where_there_is_none():
+    result = bin_test_curve([0, 0, 0, 1, 1, 0], [0.001, 0.002, 0.2, 0.3, 0.7, 0.8], binning=EqualMass(3))
+    _, line, low = plot_bin_test(result, style="standard", axis="log-odds").lines
+    assert line.get_ydata().mask.tolist() == [True, False, False]
+    assert low.get_xydata().tolist() == [[0.0015, 0.0]]
+
+
+# What is written
+
+
+def test_the_title_says_how_much_is_rejected_and_by_which_test():
+    result = curve(test="t", level=0.01)
+    assert plot_bin_test(result).get_title() == f"confidence: TCE {result.error:.1f}%\nt-test, level 0.01"
+    binary = bin_test_curve(DIGITS == 3, PROB[:, 3])
+    assert plot_bin_test(binary).get_title() == f"class True: TCE {binary.error:.1f}%\nexact binomial test, level 0.05"
+    assert plot_bin_test(result, style="standard").get_title() == "confidence"
+
+
+def test_the_axes_and_the_legend_say_what_they_show():
+    ax = plot_bin_test(curve())
+    below, beside = rooms(ax)
+    assert (below.get_xlabel(), ax.get_ylabel()) == ("bin", "probability")
+    assert (below.get_ylabel(), beside.get_xlabel()) == ("rows", "rows")
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["event rate", "not rejected", "rejected", "accepted values"]
+    ax = plot_bin_test(curve(), style="standard")
+    assert (rooms(ax)[0].get_xlabel(), ax.get_ylabel()) == ("mean probability", "accuracy")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["calibrated", "forecast"]
+
+
+def test_of_many_bins_no_shares_are_written():
+    scores = np.arange(60) / 60
+    few, many = (plot_bin_test(bin_test_curve(scores > 0.5, scores, binning=n)) for n in (20, 30))
+    assert len(rooms(few)[0].texts) == len(few.get_xticks()) == 20
+    assert not rooms(many)[0].texts
+    assert 5 < len(many.get_xticks()) < 12
+
+
+# Several
+
+
+@pytest.mark.parametrize("style", ["violin", "standard"])
+def test_every_class_has_a_panel_with_its_name(style):
+    result = curve(EqualMass(4), notion="class-wise")
+    axes = plot_bin_test(result, style=style, panels=["class 7", "class 2"])
+    for ax, number in zip(axes, (7, 2), strict=True):
+        (shows if style == "violin" else shows_standard)(ax, result.panels[number])
+        error = f": TCE {result.panels[number].error:.1f}%" if style == "violin" else ""
+        assert ax.get_title() == f"class {number}{error}"
+
+
+def test_forecasts_stand_side_by_side_on_the_same_scale():
+    rare = bin_test_curve(DIGITS == 3, PROB[:, 3] / 10)
+    curves = {"a": bin_test_curve(DIGITS == 3, PROB[:, 3]), "b": rare}
+    for axis in ("probability", "log-odds"):
+        axes = plot_bin_test(curves, axis=axis)
+        assert axes[0].get_ylim() == axes[1].get_ylim()
+        for ax, (name, result) in zip(axes, curves.items(), strict=True):
+            shows(ax, result.panels[0], axis)
+            assert ax.get_title() == f"{name}: TCE {result.error:.1f}%"
+    (legend,) = axes[0].figure.legends
+    assert legend.get_title().get_text() == ""
+    assert "rejected by exact binomial test, level 0.05" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_above_the_classes_stands_the_error_of_all_of_them():
+    result = curve(EqualMass(4), notion="class-wise")
+    several = {"a": result, "b": curve(EqualMass(9), notion="class-wise")}
+    axes = plot_bin_test(result, panels=["class 7", "class 2"])
+    (legend,) = axes[0].figure.legends
+    assert legend.get_title().get_text() == f"TCE in all: {result.error:.1f}%"
+    (legend,) = plot_bin_test(several, panels=["class 1"])[0].figure.legends
+    assert legend.get_title().get_text() == f"TCE in all: a {result.error:.1f}%, b {several['b'].error:.1f}%"
+
+
+# Where it is drawn
+
+
+@pytest.mark.settled
+@pytest.mark.parametrize("axis", ["probability", "log-odds"])
+def test_nothing_hides_anything_else(axis):
+    ax = plot_bin_test(bin_test_curve(TIED, FAR, binning=EqualMass(10)), axis=axis)
+    ax.figure.canvas.draw()
+    below, beside = rooms(ax)
+    boxes = [ax.get_window_extent(), *(a.get_tightbbox() for a in (below, beside, ax.get_legend(), ax.title))]
+    for number, one in enumerate(boxes):
+        assert ax.figure.bbox.x0 <= one.x0 <= one.x1 <= ax.figure.bbox.x1
+        assert ax.figure.bbox.y0 <= one.y0 <= one.y1 <= ax.figure.bbox.y1
+        assert not any(one.overlaps(other) for other in boxes[number + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("curves", "options", "error", "message"),
+    [
+        (curve(), {"style": "bars"}, ValueError, "style must be one of 'violin', 'standard'; got 'bars'"),
+        (curve(), {"axis": "log"}, ValueError, "axis must be one of 'probability', 'log-odds'; got 'log'"),
+        (curve(), {"panels": ["x"]}, ValueError, r"panels must be among those of the curve, .*; got \['x'\]"),
+        ({"a": curve()}, {"panels": ["x"]}, ValueError, "got BinTestCurve without 'x'"),
+        ({"a": curve(), "b": curve()}, {"panels": []}, ValueError, "panels must name at least one panel"),
+        ({"a": curve(), "b": curve()}, {"ax": 1}, ValueError, "one Axes holds one panel; the curve has 2"),
+    ],
+    ids=["style", "axis", "panel", "named panel", "no panel", "many in one"],
+)
+def test_what_cannot_be_drawn_is_refused(curves, options, error, message):
+    with pytest.raises(error, match=message):
+        plot_bin_test(curves, **options)
+    assert plt.get_fignums() == []

@@ -1,8 +1,5 @@
 """What bins are worth: variance within them, and where event rates decrease."""
 
-import dataclasses
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,10 +9,8 @@ from strategies import columns, tables
 
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
-from calibrant._core.registry import entries
 from calibrant.binning import BoundedIsotonic, Isotonic, Unique
-from calibrant.curves.binning_quality import (
-    BinningQuality,
+from calibrant.curves.errors import (
     binning_criterion,
     binning_quality,
     within_bin_error,
@@ -51,16 +46,6 @@ def test_the_within_bin_error_counts_each_bin_once(rows, binning):
     assert found == pytest.approx(float(expected), abs=1e-12)
 
 
-@given(rows=columns(), binning=binnings)
-def test_the_criterion_is_the_brier_score_of_the_event_rates(rows, binning):
-    label, score, weight = rows
-    bins = binning(as_problem(label, score, sample_weight=weight, **BOTH))
-    rate = bins.event_rate[bins.index(score)]
-    brier = np.average((rate - label) ** 2, weights=weight)
-    found = binning_criterion(label, score, binning=binning, sample_weight=weight, **BOTH)
-    assert found == pytest.approx(brier, abs=1e-12)
-
-
 @given(table=tables(), binning=binnings, notion=st.sampled_from(["confidence", "class-wise", "top-label"]))
 def test_the_criterion_is_uncertainty_less_resolution(table, binning, notion):
     label, prob, weight = table
@@ -92,13 +77,6 @@ def test_isotonic_bins_violate_nothing_and_none_of_the_same_order_is_better(rows
         assert quality.n_violations > 0 or quality.criterion >= best.criterion - 1e-12
 
 
-@given(rows=columns())
-def test_parting_bins_never_makes_the_criterion_larger(rows):
-    label, score, weight = rows
-    coarse, fine = (binning_criterion(label, score, sample_weight=weight, binning=n, **BOTH) for n in (4, 8))
-    assert fine <= coarse + 1e-12
-
-
 # Violations
 
 
@@ -128,42 +106,6 @@ def test_rates_that_differ_by_rounding_are_no_violation():
 
 
 # The result
-
-
-def test_the_frame_has_a_row_a_bin():
-    quality = binning_quality(
-        [0, 1, 2, 1], [[0.6, 0.3, 0.1]] * 2 + [[0.1, 0.2, 0.7]] * 2, notion="class-wise", binning=3
-    )
-    table = quality.to_frame()
-    assert list(table.columns) == ["panel", "left", "right", "count", "weight", "event_rate", "variance", "drop"]
-    assert len(table) == 9
-    np.testing.assert_array_equal(table["variance"], np.concatenate([panel.variance for panel in quality.panels]))
-
-
-def test_the_result_says_what_it_is():
-    text = repr(binning_quality([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], binning=BoundedIsotonic(1, 2)))
-    assert text.startswith("BinningQuality(binary, BoundedIsotonic(min_count=1, max_count=2, ending='bounded'), bins=")
-    assert "violations=" in text
-
-
-def test_the_result_is_frozen():
-    quality = binning_quality([0, 1], [0.1, 0.9])
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        quality.criterion = 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        quality.panels[0].bins.weight[0] = 1.0
-
-
-def test_the_documentation_names_what_the_result_has():
-    public = [name for name, held in vars(BinningQuality).items() if isinstance(held, property)]
-    fields = [field.name for field in dataclasses.fields(BinningQuality)]
-    for name in public + fields:
-        assert re.search(rf"^    (\w+, )*{name}(, \w+)* : ", BinningQuality.__doc__, flags=re.MULTILINE), name
-
-
-def test_a_judge_of_bins_is_no_metric_of_a_forecast():
-    targets = [entry.target for entry in entries("metric").values()]
-    assert not {binning_criterion, within_bin_error, binning_quality} & set(targets)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.patches import StepPatch
+from reference import shift
+from strategies import tables
 
 from calibrant import (
     ByNotion,
@@ -11,7 +17,9 @@ from calibrant import (
     load_digits_forecast,
     reliability_curve,
 )
-from calibrant.curves import calibration_map
+from calibrant.binning import Isotonic
+from calibrant.curves import calibration_map, plot_calibration_map
+from calibrant.curves.calibration_map import calibration_shift
 from calibrant.notions import OneVsRest
 
 Y, PROB = load_digits_forecast()
@@ -61,30 +69,6 @@ def test_a_problem_without_rows_leaves_scores_as_they_are_if_so_asked():
     np.testing.assert_array_equal(panel.calibrated, panel.score)
 
 
-def test_the_reliability_is_that_of_the_rows_before_calibration():
-    fitted = IsotonicCalibration().fit(PROB[:, 3], Y == 3)
-    options = {"binning": 8, "interval": "clopper-pearson", "level": 0.1}
-    found = calibration_map(fitted, Y == 3, PROB[:, 3], **options).curve
-    expected = reliability_curve(Y == 3, PROB[:, 3], **options)
-    np.testing.assert_array_equal(found.panels[0].bins.event_rate, expected.panels[0].bins.event_rate)
-    np.testing.assert_array_equal(found.panels[0].upper, expected.panels[0].upper)
-
-
-def test_two_columns_are_the_binary_problem_of_a_binary_calibrator():
-    fitted = IsotonicCalibration().fit(PROB[:, 3], Y == 3)
-    table = np.column_stack([1 - PROB[:, 3], PROB[:, 3]])
-    assert calibration_map(fitted, Y == 3, table).curve.notion == "binary"
-
-
-def test_a_map_cannot_be_changed_and_becomes_a_frame():
-    result = calibration_map(np.sqrt, resolution=5)
-    with pytest.raises(ValueError, match="read-only"):
-        result.panels[0].score[0] = 1.0
-    frame = result.to_frame("polars")
-    assert frame.columns == ["panel", "score", "calibrated"]
-    assert len(frame) == 5
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -115,3 +99,259 @@ def test_na_fir_of_two_classes_is_shown_as_it_maps_and_of_more_is_no_map_of_one_
     assert panel.calibrated[0] + panel.calibrated[-1] == pytest.approx(1.0)
     with pytest.raises(TypeError, match=r"one score at a time.*calibration_shift"):
         calibration_map(NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, Y))
+
+
+# Pictures
+
+
+EIGHT = (Y == 8, PROB[:, 8])
+
+
+def maps_in(ax):
+    return [line for line in ax.lines if len(line.get_xdata()) == 1001]
+
+
+def test_the_artists_carry_exactly_the_arrays_of_the_result():
+    result = calibration_map(IsotonicCalibration().fit(EIGHT[1], EIGHT[0]), *EIGHT, binning=8)
+    ax = result.plot()
+    (line,) = maps_in(ax)
+    np.testing.assert_array_equal(line.get_xdata(), result.panels[0].score)
+    np.testing.assert_array_equal(line.get_ydata(), result.panels[0].calibrated)
+    (points,) = (c for c in ax.collections if isinstance(c, PathCollection))
+    bins = result.curve.panels[0].bins
+    held = bins.count > 0
+    np.testing.assert_array_equal(points.get_offsets(), np.column_stack([bins.mean_prob, bins.event_rate])[held])
+
+
+def test_a_map_without_rows_stands_alone():
+    ax = calibration_map(np.sqrt).plot()
+    assert len(maps_in(ax)) == 1
+    assert not ax.collections
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["calibrated", "map"]
+
+
+def test_maps_are_drawn_over_each_other_with_one_set_of_points():
+    fitted = {"isotonic": IsotonicCalibration(), "temperature": TemperatureScaling()}
+    maps = {name: calibration_map(c.fit(EIGHT[1], EIGHT[0]), *EIGHT) for name, c in fitted.items()}
+    ax = plot_calibration_map(maps)
+    assert len({line.get_color() for line in maps_in(ax)}) == 2
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["calibrated", "event rate", "95% interval", "isotonic", "temperature"]
+
+
+def test_every_class_has_a_panel_with_its_name():
+    result = calibration_map(ByNotion(IsotonicCalibration()).fit(PROB, Y), Y, PROB)
+    axes = result.plot(panels=["class 2", "class 7"])
+    assert [ax.get_title() for ax in axes] == ["class 2", "class 7"]
+    np.testing.assert_array_equal(maps_in(axes[1])[0].get_ydata(), result.panels[7].calibrated)
+
+
+# Means before and after calibration are those of the same rows and classes, bin by bin
+
+
+NOTIONS = ["flattened", "confidence", "top-label", "class-wise"]
+AFTER = TemperatureScaling().fit(PROB, Y).predict_proba(PROB)
+
+
+def moved(prob):
+    """Another forecast of the same rows, which orders classes differently."""
+    other = (prob[:, ::-1] + 0.1) ** 2
+    return other / other.sum(axis=1, keepdims=True)
+
+
+@given(
+    rows=tables(),
+    notion=st.sampled_from(NOTIONS),
+    n_bins=st.integers(1, 12),
+    threshold=st.sampled_from([0.0, 0.01, 0.2, 0.4, 0.9]),
+)
+def test_means_are_those_of_the_definition(rows, notion, n_bins, threshold):
+    label, prob, weight = rows
+    after = moved(prob)
+    result = calibration_shift(
+        prob,
+        {"moved": after, "same": prob},
+        y_true=label,
+        notion=notion,
+        binning=n_bins,
+        threshold=threshold,
+        sample_weight=weight,
+    )
+    expected = shift.pairs(notion, prob.tolist())
+    for panel, of in zip(result.panels, expected, strict=True):
+        held = panel.bins.count > 0
+        found = [panel.bins.weight, panel.bins.mean_prob, panel.calibrated[0], panel.bins.event_rate]
+        wanted = shift.means(of, prob.tolist(), after.tolist(), label.tolist(), weight.tolist(), n_bins, threshold)
+        np.testing.assert_allclose(np.array(found).T[held].reshape(-1, 4), np.reshape(wanted, (-1, 4)), atol=1e-12)
+        np.testing.assert_allclose(panel.calibrated[1], panel.bins.mean_prob, atol=1e-12)
+        assert np.isnan(panel.calibrated[:, ~held]).all()
+
+
+def test_event_rates_and_intervals_are_those_of_the_reliability_curve():
+    options = {"notion": "class-wise", "binning": 8, "interval": "clopper-pearson", "level": 0.1}
+    result = calibration_shift(PROB, AFTER, y_true=Y, threshold=0.0, **options)
+    for panel, expected in zip(result.panels, reliability_curve(Y, PROB, **options).panels, strict=True):
+        assert panel.name == expected.name
+        np.testing.assert_array_equal(panel.bins.event_rate, expected.bins.event_rate)
+        np.testing.assert_array_equal(panel.lower, expected.lower)
+        np.testing.assert_array_equal(panel.upper, expected.upper)
+
+
+def test_the_first_bin_begins_at_the_threshold():
+    (panel,) = calibration_shift([0.05, 0.1, 0.3, 0.9], [0.1, 0.2, 0.3, 0.4], threshold=0.1, binning=20).panels
+    np.testing.assert_array_equal(panel.bins.edges, [0.1, *np.arange(3, 21) / 20])
+    assert panel.bins.count.sum() == 3  # the threshold itself counts
+    np.testing.assert_allclose(panel.calibrated[0, 0], 0.2)
+
+
+def test_without_labels_there_are_means_and_no_event_rates():
+    alone = calibration_shift(PROB, AFTER)
+    judged = calibration_shift(PROB, AFTER, y_true=Y)
+    np.testing.assert_array_equal(alone.panels[0].calibrated, judged.panels[0].calibrated)
+    assert not alone.has_events
+    assert judged.has_events
+    for values in (alone.panels[0].bins.event_rate, alone.panels[0].lower, alone.panels[0].upper):
+        assert np.isnan(values).all()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "pos_label": "yes"},
+        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "labels": ["no", "yes"]},
+        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "y_pred": ["cat", "dog"], "notion": "top-label"},
+        {
+            "y_prob": [[0.2, 0.8], [0.7, 0.3]],
+            "calibrated": [[0.3, 0.7], [0.6, 0.4]],
+            "labels": ["cat", "dog"],
+            "notion": OneVsRest("dog"),
+        },
+    ],
+    ids=["positive label", "two labels", "pairs", "named class"],
+)
+def test_what_names_classes_needs_no_labels(data):
+    result = calibration_shift(**data)
+    assert sum(panel.bins.count.sum() for panel in result.panels) == 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"calibrated": {}}, ValueError, "calibrated must hold at least one forecast; got an empty dict"),
+        ({"calibrated": {1: AFTER, "1": AFTER}}, ValueError, "names that differ as text"),
+        (
+            {"calibrated": AFTER[:5]},
+            ValueError,
+            rf"y_prob and calibrated must have the same number of rows; got {len(Y)} and 5\. Pass forecasts of the same rows",
+        ),
+        (
+            {"calibrated": {"TS": AFTER[:5]}, "y_true": Y},
+            ValueError,
+            rf"y_prob and calibrated\['TS'\] must have the same number of rows; got {len(Y)} and 5\.",
+        ),
+        ({"calibrated": {"TS": AFTER[:, 0]}}, ValueError, r"calibrated\['TS'\] must have the columns of y_prob"),
+        ({"calibrated": {"TS": PROB * 2}}, ValueError, r"calibrated\['TS'\]"),
+        ({"threshold": 1.0}, ValueError, "threshold must be a number, at least 0 and below 1"),
+        ({"binning": Isotonic()}, ValueError, "y_true must be given where the binning looks at outcomes"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(changed, error, message):
+    with pytest.raises(error, match=message):
+        calibration_shift(**({"y_prob": PROB, "calibrated": AFTER} | changed))
+
+
+CALL = r"If these are labels, the call is calibration_shift\(y_prob, calibrated, y_true=y\)"
+
+
+@pytest.mark.parametrize(
+    "labels", [Y, Y.astype(str), Y.tolist(), np.minimum(Y, 1)], ids=["numbers", "words", "list", "two"]
+)
+def test_labels_that_come_first_are_refused_with_the_call(labels):
+    with pytest.raises(ValueError, match=rf"y_prob must hold probabilities; .*{CALL}"):
+        calibration_shift(labels, AFTER)
+
+
+def test_probabilities_and_logits_that_are_whole_numbers_are_no_labels():
+    (panel,) = calibration_shift([0.0, 1.0], [0.3, 0.7], binning=2).panels
+    np.testing.assert_allclose(panel.calibrated, [[np.nan, 0.7]])
+    assert calibration_shift([-2, 3], [0.3, 0.7], input="logit").panels
+
+
+@pytest.mark.parametrize("y_true", [None, ["cat", "dog"]], ids=["without labels", "with labels"])
+def test_columns_of_frames_must_come_in_the_same_order(y_true):
+    polars = pytest.importorskip("polars")
+    before = polars.DataFrame({"cat": [0.2, 0.7], "dog": [0.8, 0.3]})
+    after = polars.DataFrame({"cat": [0.3, 0.6], "dog": [0.7, 0.4]})
+    (panel,) = calibration_shift(before, after, y_true=y_true, binning=1).panels
+    np.testing.assert_allclose(panel.calibrated, 0.55)
+    with pytest.raises(ValueError, match="must have the columns of y_prob, in their order"):
+        calibration_shift(before, after.select("dog", "cat"), y_true=y_true)
+
+
+def test_the_shift_is_after_minus_before():
+    panel = calibration_shift(PROB, {"TS": AFTER, "same": PROB}).panels[0]
+    np.testing.assert_array_equal(panel.shift[0], panel.calibrated[0] - panel.bins.mean_prob)
+    np.testing.assert_allclose(panel.shift[1][panel.bins.count > 0], 0.0, atol=1e-12)
+
+
+# Pictures
+
+
+TABLES = {"TS": TemperatureScaling().fit(PROB, Y).predict_proba(PROB), "same": PROB}
+FEW = PROB[:40], {name: table[:40] for name, table in TABLES.items()}, Y[:40]
+
+
+def words_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("difference", [False, True])
+def test_the_artists_carry_exactly_the_arrays_of_the_result_of_a_shift(difference):
+    prob, tables, y = FEW  # some bins are empty
+    result = calibration_shift(prob, tables, y_true=y)
+    ax = result.plot(difference=difference)
+    (panel,) = result.panels
+    held = panel.bins.count > 0
+    assert not held.all()
+    base = panel.bins.mean_prob[held] if difference else 0.0
+    _, *lines, rates = ax.lines
+    drawn = [*panel.calibrated, panel.bins.event_rate]
+    for line, values in zip([*lines, rates], drawn, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), panel.bins.mean_prob[held])
+        np.testing.assert_array_equal(line.get_ydata(), values[held] - base)
+    (intervals,) = (c for c in ax.collections if isinstance(c, LineCollection))
+    ends = np.array(intervals.get_segments())[:, :, 1]
+    np.testing.assert_array_equal(ends, np.column_stack([panel.lower[held] - base, panel.upper[held] - base]))
+    assert words_of(ax) == ["unchanged", "TS", "same", "event rate"]
+    word = "change of the mean probability" if difference else "mean calibrated probability"
+    assert (ax.child_axes[0].get_xlabel(), ax.get_ylabel()) == ("probability before calibration", word)
+    (sizes,) = (patch for patch in ax.child_axes[0].patches if isinstance(patch, StepPatch))
+    np.testing.assert_array_equal(sizes.get_data().values, panel.bins.count)
+    np.testing.assert_array_equal(sizes.get_data().edges, panel.bins.edges)
+
+
+def test_what_changes_nothing_lies_on_the_dashed_line():
+    result = calibration_shift(PROB, PROB)
+    for ax in (result.plot(), result.plot(difference=True)):
+        dashed, line = ax.lines
+        at = np.interp(line.get_xdata(), *dashed.get_data())
+        np.testing.assert_allclose(line.get_ydata(), at, atol=1e-12)
+
+
+def test_without_labels_no_event_rates_are_drawn():
+    ax = calibration_shift(PROB, TABLES).plot()
+    assert words_of(ax) == ["unchanged", "TS", "same"]
+    assert not ax.collections
+
+
+def test_intervals_are_drawn_as_what_they_are():
+    options = {"y_true": Y, "notion": "confidence"}
+    assert not calibration_shift(PROB, TABLES, interval=None, **options).plot().collections
+    ax = calibration_shift(PROB, TABLES, interval="consistency", level=0.1, **options).plot()
+    assert words_of(ax) == ["unchanged", "TS", "same", "accuracy", "90% if calibrated before"]
+
+
+def test_nothing_above_the_threshold_is_drawn_as_nothing():
+    ax = calibration_shift([0.1, 0.2], {"up": [0.3, 0.4]}, threshold=0.5, y_true=[0, 1]).plot()
+    ax.figure.canvas.draw()
+    assert all(line.get_xdata().size == 0 for line in ax.lines[1:])

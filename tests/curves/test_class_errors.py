@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib import pyplot as plt
 from reference import binned
 from strategies import tables
 
-from calibrant import ByNotion, EqualMass, EqualWidth, HistogramBinning, calibration_error, load_digits_forecast
+from calibrant import EqualMass, EqualWidth, load_digits_forecast
 from calibrant.binning import Isotonic, Unique
-from calibrant.curves import class_errors
+from calibrant.curves import class_errors, plot_class_errors
 from calibrant.notions import WithinGroups
 
 TWINS = {EqualWidth(3): binned.equal_width(3), EqualMass(4): binned.equal_mass(4), Unique(): binned.unique}
@@ -40,31 +41,6 @@ def test_values_are_the_errors_of_each_problem_by_itself(binning, rows, notion, 
     np.testing.assert_array_equal(result.count[held], sizes)
     np.testing.assert_allclose(result.share[held], sizes / sizes.sum())
     assert (result.share[~held] == 0).all()
-
-
-@given(rows=tables(), notion=st.sampled_from(["top-label", "class-wise", "confidence"]))
-def test_values_times_shares_add_up_to_the_calibration_error(rows, notion):
-    label, prob, weight = rows
-    result = class_errors(label, prob, notion=notion, n_resamples=0, sample_weight=weight)
-    whole = calibration_error(label, prob, notion=notion, sample_weight=weight)
-    assert np.nansum(result.value * result.share) == pytest.approx(whole, abs=1e-12)
-
-
-@given(rows=tables())
-def test_a_label_with_its_probability_is_measured_within_groups(rows):
-    label, prob, weight = rows
-    predicted = prob.argmax(axis=1)
-    pair = class_errors(
-        label == predicted,
-        prob.max(axis=1),
-        notion=WithinGroups(predicted),
-        n_resamples=0,
-        sample_weight=weight,
-        labels=[False, True],
-    )
-    table = class_errors(label, prob, n_resamples=0, sample_weight=weight)
-    np.testing.assert_allclose(pair.value, table.value[table.count > 0], atol=1e-12)
-    np.testing.assert_array_equal(pair.count, table.count[table.count > 0])
 
 
 @given(rows=tables(), notion=st.sampled_from(["top-label", "confidence"]))
@@ -125,15 +101,6 @@ def test_draws_in_blocks_are_the_same_draws(monkeypatch):
     np.testing.assert_allclose(whole.noise_floor, blocks.noise_floor)
 
 
-def test_a_rare_class_has_a_higher_noise_floor():
-    """Of a bin of n rows about sqrt(2 p (1 - p) / (pi n)), within four standard errors of 400 draws."""
-    prob = np.vstack([np.tile([0.7, 0.3], (1600, 1)), np.tile([0.3, 0.7], (100, 1))])
-    label = np.zeros(1700, dtype=int)
-    floor = class_errors(label, prob, n_resamples=400, labels=[0, 1]).noise_floor
-    expected = np.sqrt(2 * 0.21 / np.pi / np.array([1600, 100]))
-    np.testing.assert_allclose(floor, expected, rtol=4 * np.sqrt((np.pi / 2 - 1) / 400))
-
-
 def test_bins_that_follow_the_outcomes_are_cut_anew_for_each_draw():
     """Isotonic bins fit the noise of each draw: bins that stay would make less of it."""
     score = np.linspace(0.1, 0.9, 200)
@@ -141,46 +108,6 @@ def test_bins_that_follow_the_outcomes_are_cut_anew_for_each_draw():
     anew = class_errors(label, score, notion="binary", binning=Isotonic(), n_resamples=50).noise_floor[0]
     one = class_errors(label, score, notion="binary", binning=1, n_resamples=50).noise_floor[0]
     assert anew > one
-
-
-def test_binning_by_label_repairs_the_class_that_is_off():
-    fit, test = np.arange(0, len(Y), 2), np.arange(1, len(Y), 2)
-    off = PROB.copy()
-    off[:, 3] *= 4.0
-    off /= off.sum(axis=1, keepdims=True)
-    fitted = ByNotion(HistogramBinning(EqualMass(5)), "top-label").fit(off[fit], Y[fit])
-    before, after = (class_errors(Y[test], p, binning=5) for p in (off[test], fitted.predict_proba(off[test])))
-    assert before.value[3] > 3 * before.noise_floor[3]
-    assert after.value[3] < before.value[3] / 2
-
-
-def test_the_result_says_what_it_is_and_cannot_be_changed():
-    result = class_errors(Y, PROB, binning=EqualMass(10), norm="max", n_resamples=2)
-    assert repr(result) == "ClassErrors(top-label, EqualMass(n_bins=10), gap, max, problems=10)"
-    assert result.names[3] == "predicted 3"
-    with pytest.raises(ValueError, match="read-only"):
-        result.value[0] = 1.0
-    assert result.to_frame("polars").columns == ["name", "value", "noise_floor", "share", "count"]
-
-
-def test_the_same_seed_gives_the_same_floor():
-    first, second = (class_errors(Y, PROB, n_resamples=5, rng=3).noise_floor for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
-def test_no_draws_make_no_floor():
-    assert np.isnan(class_errors(Y, PROB, n_resamples=0).noise_floor).all()
-
-
-def test_loss_and_norm_may_be_functions():
-    result = class_errors(
-        Y,
-        PROB,
-        loss=lambda problem, bins: np.abs(bins.gap) ** 3,
-        norm=lambda values, weights: float(np.median(values)),
-        n_resamples=1,
-    )
-    assert (result.loss, result.norm) == ("<lambda>", "<lambda>")
 
 
 @pytest.mark.parametrize(
@@ -197,3 +124,94 @@ def test_loss_and_norm_may_be_functions():
 def test_options_that_make_no_sense_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         class_errors(Y, PROB, **options)
+
+
+# Pictures
+
+
+SHARP = PROB**2 / (PROB**2).sum(axis=1, keepdims=True)
+
+
+def errors(prob=PROB, **options):
+    return class_errors(Y, prob, **{"n_resamples": 5, **options})
+
+
+def ticks(ax):
+    return [label.get_text() for label in ax.get_xticklabels()]
+
+
+def words(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_the_artists_carry_exactly_the_arrays_of_the_results():
+    results = {"before": errors(), "after": errors(SHARP)}
+    ax = plot_class_errors(results)
+    for result, bars in zip(results.values(), ax.containers, strict=True):
+        np.testing.assert_array_equal([bar.get_height() for bar in bars], result.value)
+    black = [lines for lines in ax.collections if (lines.get_colors()[0, :3] == 0).all()]
+    for result, bars, lines in zip(results.values(), ax.containers, black, strict=True):
+        for bar, segment, floor in zip(bars, lines.get_segments(), result.noise_floor, strict=True):
+            assert segment[:, 1].tolist() == [floor, floor]
+            left, right = bar.get_x(), bar.get_x() + bar.get_width()
+            np.testing.assert_allclose(segment[:, 0], [left, right])
+
+
+def test_bars_of_a_class_stand_around_its_tick():
+    ax = plot_class_errors({"a": errors(), "b": errors(SHARP), "c": errors()})
+    for j in range(10):
+        middles = [bars[j].get_x() + bars[j].get_width() / 2 for bars in ax.containers]
+        assert np.mean(middles) == pytest.approx(j)
+        assert max(middles) - min(middles) < 0.6
+
+
+def test_names_and_numbers_of_rows_stand_under_the_bars():
+    result = errors()
+    ax = result.plot()
+    assert ticks(ax) == [f"{j}\n{count}" for j, count in enumerate(result.count)]
+    assert ax.get_xlabel() == "predicted class, and rows"
+    assert ticks(result.plot(counts=False)) == [str(j) for j in range(10)]
+
+
+def test_what_is_measured_stands_at_the_axis():
+    assert errors().plot().get_ylabel() == "ECE, top-label"
+    assert errors(norm="max", notion="class-wise").plot().get_ylabel() == "MCE, class-wise"
+    assert errors(loss="debiased squared gap").plot().get_ylabel() == "debiased squared gap, top-label"
+
+
+def test_the_noise_floor_comes_last_in_the_legend_and_can_be_left_out():
+    results = {"before": errors(), "after": errors(SHARP)}
+    assert words(plot_class_errors(results)) == ["before", "after", "noise floor"]
+    assert words(plot_class_errors(results, noise=False)) == ["before", "after"]
+    assert plot_class_errors(errors(n_resamples=0)).get_legend() is None
+
+
+def test_a_label_with_its_probability_stands_beside_a_table():
+    top = PROB.argmax(axis=1)
+    pair = class_errors(Y, PROB.max(axis=1), y_pred=top, n_resamples=5)
+    groups = class_errors(top == Y, PROB.max(axis=1), notion=WithinGroups(top), n_resamples=5)
+    ax = plot_class_errors({"table": errors(), "pair": pair, "groups": groups}, counts=False)
+    assert ticks(ax) == [str(j) for j in range(10)]
+    assert ax.get_xlabel() == "predicted class"
+
+
+def test_different_classes_are_refused():
+    with pytest.raises(ValueError, match="bars side by side must be of the same classes"):
+        plot_class_errors({"a": errors(), "b": class_errors(Y % 2, PROB[:, :2], rows="normalize", n_resamples=0)})
+    with pytest.raises(ValueError, match="results must hold at least one curve"):
+        plot_class_errors({})
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"notion": "class-wise"}, "one notion; got class-wise and top-label"),
+        ({"norm": "l2"}, "one norm; got l1 and l2"),
+        ({"loss": "squared gap"}, "one loss; got gap and squared gap"),
+    ],
+    ids=["notion", "norm", "loss"],
+)
+def test_different_measures_are_refused(option, message):
+    with pytest.raises(ValueError, match=f"bars side by side must be of {message}"):
+        plot_class_errors({"a": errors(), "b": errors(**option)})
+    assert plt.get_fignums() == []

@@ -1,16 +1,20 @@
 """CORP curves: the isotonic fit with its bands."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.patches import StepPatch
 from reference import isotonic
 from scipy.special import expit
 from strategies import columns, tables
 
 from calibrant import corp_curve, load_digits_forecast
+from calibrant.curves import plot_corp, plot_mcb_dsc
 from calibrant.curves.corp import MOST_PLACES, places
-from calibrant.metrics import corp_decomposition
+from calibrant.metrics import corp_decomposition, murphy_decomposition
 
 BANDS = ["consistency", "confidence", "simultaneous"]
 each_band = pytest.mark.parametrize("band", BANDS)
@@ -50,36 +54,6 @@ def test_bands_lie_between_zero_and_one_and_confidence_bands_hold_the_curve(band
         if band != "consistency":
             assert (panel.lower <= panel.fit).all()
             assert (panel.fit <= panel.upper).all()
-
-
-@each_band
-def test_whole_weights_are_repeated_rows_also_in_the_band(band):
-    rng = np.random.default_rng(0)
-    for most in (4, 40):
-        p, times = rng.random(60), rng.integers(1, most, 60)
-        y = (rng.random(60) < p).astype(int)
-        weighted = corp_curve(y, p, band=band, n_resamples=50, sample_weight=times).panels[0]
-        repeated = corp_curve(np.repeat(y, times), np.repeat(p, times), band=band, n_resamples=50).panels[0]
-        for name in ("score", "fit", "lower", "upper", "rate", "weight"):
-            np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-12)
-
-
-@each_band
-@given(rows=columns(), random=st.randoms(use_true_random=False))
-def test_row_order_is_irrelevant(band, rows, random):
-    label, score, weight = rows
-    order = np.array(random.sample(range(len(label)), len(label)))
-    once = corp_curve(label, score, band=band, n_resamples=5, sample_weight=weight).panels[0]
-    again = corp_curve(label[order], score[order], band=band, n_resamples=5, sample_weight=weight[order]).panels[0]
-    for name in ("score", "fit", "lower", "upper"):
-        np.testing.assert_allclose(getattr(once, name), getattr(again, name), rtol=1e-12, atol=1e-15)
-
-
-def test_two_calls_agree_and_another_seed_draws_other_labels():
-    y, p = drawn(np.random.default_rng(0), 100, 1.0)
-    first, again, other = (corp_curve(y, p, n_resamples=50, rng=rng).panels[0].upper for rng in (0, 0, 1))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
 
 
 def truth(p, temperature):
@@ -148,16 +122,6 @@ def test_the_band_at_some_scores_is_the_band_at_all_of_them(band, monkeypatch):
         np.testing.assert_array_equal(getattr(some, name), getattr(whole, name)[at])
 
 
-def test_there_is_a_panel_a_problem_and_an_empty_one_where_a_class_is_never_predicted():
-    prob = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.4, 0.6, 0.0]])
-    curve = corp_curve([0, 1, 0], prob, notion="top-label", n_resamples=5)
-    assert [panel.name for panel in curve.panels] == ["predicted 0", "predicted 1", "predicted 2"]
-    empty = curve.panels[2]
-    assert empty.score.size == empty.rate.size == empty.lower.size == 0
-    assert np.isnan(empty.miscalibration)
-    assert [panel.name for panel in corp_curve([0, 1], [0.2, 0.8]).panels] == ["class 1"]
-
-
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("prob", [0.0, 0.3, 1.0])
 @each_band
@@ -188,20 +152,242 @@ def test_options_that_make_no_sense_are_refused(options, error, message):
         corp_curve([0, 1], [0.2, 0.8], **options)
 
 
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_a_frame_has_a_row_a_score(backend):
-    curve = corp_curve([0, 1, 2], np.eye(3) * 0.4 + 0.2, notion="class-wise", n_resamples=5)
-    frame = curve.to_frame(backend)
-    assert type(frame).__module__.startswith(backend)
-    columns = frame.column_names if backend == "pyarrow" else list(frame.columns)
-    assert columns == ["panel", "score", "fit", "lower", "upper"]
-    assert len(frame) == sum(panel.score.size for panel in curve.panels)
+# Pictures
 
 
-def test_a_curve_says_what_it_is_and_cannot_be_changed():
-    curve = corp_curve([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8], band=None)
-    assert repr(curve) == "CorpCurve(binary, band=None, panels=1, steps=3)"
-    with pytest.raises(AttributeError):
-        curve.level = 0.1
-    with pytest.raises(ValueError, match="read-only"):
-        curve.panels[0].fit[0] = 0.5
+Y, PROB = load_digits_forecast()
+Y, PROB = Y[:300], PROB[:300]
+
+
+def curve(**options):
+    return corp_curve(Y, PROB, n_resamples=20, **options)
+
+
+def fits(ax):
+    """Lines of fits: neither the diagonal nor what stands in the legend only."""
+    return [line for line in ax.lines if line.get_label() != "calibrated" and line.get_xdata().size]
+
+
+def bands(ax):
+    return [c for c in ax.collections if isinstance(c, PolyCollection)]
+
+
+def below(ax):
+    others = [*ax.child_axes, *(a for a in ax.figure.axes if a is not ax)]
+    return next(a for a in others if any(isinstance(p, StepPatch) for p in a.patches))
+
+
+def words(ax):
+    legend = ax.get_legend()
+    return [] if legend is None else [legend.get_title().get_text(), *(text.get_text() for text in legend.get_texts())]
+
+
+def shows(ax, panel, number=0):
+    """Assert that the artists of one curve carry the arrays of its panel."""
+    x, y = np.column_stack([panel.left, panel.right]).ravel(), np.repeat(panel.rate, 2)
+    np.testing.assert_array_equal(fits(ax)[number].get_xydata(), np.column_stack([x, y]))
+    blocks = [c for c in ax.collections if isinstance(c, LineCollection)][number]
+    np.testing.assert_array_equal(np.array(blocks.get_segments()).reshape(-1, 2), np.column_stack([x, y]))
+    stairs = below(ax).patches[number].get_data()
+    np.testing.assert_array_equal(stairs.values, panel.histogram.count)
+    np.testing.assert_array_equal(stairs.edges, panel.histogram.edges)
+
+
+def corners(ax, number=0):
+    return {tuple(corner) for corner in bands(ax)[number].get_paths()[0].vertices}
+
+
+@pytest.mark.parametrize("band", ["consistency", "confidence"])
+def test_the_artists_carry_exactly_the_arrays_of_the_result(band):
+    found = curve(band=band)
+    ax, panel = found.plot(), found.panels[0]
+    shows(ax, panel)
+    for ends in (panel.lower, panel.upper):
+        assert set(zip(panel.score, ends, strict=True)) <= corners(ax)
+
+
+def test_a_simultaneous_lower_bound_holds_on_to_the_next_score_and_an_upper_one_from_the_one_before():
+    found = curve(band="simultaneous")
+    ax, panel = found.plot(), found.panels[0]
+    shows(ax, panel)
+    expected = set(zip(panel.score, panel.lower, strict=True)) | set(
+        zip(panel.score[1:], panel.lower[:-1], strict=True)
+    )
+    expected |= set(zip(panel.score, panel.upper, strict=True)) | set(
+        zip(panel.score[:-1], panel.upper[1:], strict=True)
+    )
+    assert expected <= corners(ax)
+
+
+def test_every_class_has_a_panel_with_its_name_and_terms():
+    found = curve(notion="class-wise")
+    axes = found.plot()
+    assert [ax.get_title() for ax in axes] == [panel.name for panel in found.panels]
+    for ax, panel in zip(axes, found.panels, strict=True):
+        shows(ax, panel)
+        assert ax.texts[0].get_text() == f"MCB {panel.miscalibration:.4f}\nDSC {panel.discrimination:.4f}"
+
+
+def test_the_legend_says_what_the_band_is_and_what_the_score_is_made_of():
+    for band, word in [
+        ("consistency", "95% if calibrated"),
+        ("confidence", "95% confidence at each score"),
+        ("simultaneous", "95% confidence at all scores"),
+    ]:
+        found = curve(band=band)
+        panel = found.panels[0]
+        terms = f"MCB {panel.miscalibration:.4f}   DSC {panel.discrimination:.4f}   UNC {panel.uncertainty:.4f}"
+        assert words(found.plot()) == [terms, "calibrated", word, "isotonic fit"]
+
+
+def test_forecasts_are_drawn_over_each_other_with_their_terms():
+    curves = {"before": curve(), "after": corp_curve(Y, 0.5 * PROB + 0.05, n_resamples=20)}
+    ax = plot_corp(curves)
+    for number, found in enumerate(curves.values()):
+        shows(ax, found.panels[0], number)
+    assert fits(ax)[0].get_color() != fits(ax)[1].get_color()
+    panels = [found.panels[0] for found in curves.values()]
+    terms = [f"MCB {panel.miscalibration:.4f}, DSC {panel.discrimination:.4f}" for panel in panels]
+    assert words(ax)[1:] == ["calibrated", f"before: {terms[0]}", f"after: {terms[1]}"]
+
+
+@pytest.mark.parametrize("options", [{"band": False}, {"histogram": False}])
+def test_band_and_histogram_can_be_left_out(options):
+    ax = curve().plot(**options)
+    assert bool(bands(ax)) == options.get("band", True)
+    assert bool(ax.child_axes) == options.get("histogram", True)
+
+
+@pytest.mark.settled
+@pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
+def test_nothing_is_clipped(several):
+    """All text, and the legend, lie inside the figure, and the legend does not cover the title."""
+    ax = plot_corp({"before": curve(), "after": curve()} if several else curve())
+    ax.figure.canvas.draw()
+    page, legend = ax.figure.bbox, ax.get_legend().get_window_extent()
+    for box in (ax.get_tightbbox(), below(ax).get_tightbbox(), legend):
+        assert page.x0 <= box.x0
+        assert box.x1 <= page.x1
+        assert page.y0 <= box.y0
+        assert box.y1 <= page.y1
+    assert not legend.overlaps(ax.title.get_window_extent())
+
+
+# The plane of miscalibration and discrimination
+
+
+RNG = np.random.default_rng(0)
+LOGIT = RNG.normal(0, 1.5, 1000)
+OCCURRED = (RNG.random(1000) < 1 / (1 + np.exp(-LOGIT))).astype(int)
+
+
+def forecast(steepness=1.0, noise=0.0):
+    return 1 / (1 + np.exp(-steepness * (LOGIT + noise * RNG.normal(size=1000))))
+
+
+def decompositions(**options):
+    forecasts = {
+        "logistic": forecast(),
+        "over-confident": forecast(2.0),
+        "shrunk": forecast(0.5),
+        "noisy": forecast(noise=0.7),
+        "noisier": forecast(noise=1.5),
+        "as noisy again": forecast(noise=1.5),
+        "climatology": np.full(1000, 0.5),
+        "logistic, rounded": np.round(forecast(), 1),
+    }
+    return {name: corp_decomposition(OCCURRED, p, **options) for name, p in forecasts.items()}
+
+
+def markers(ax):
+    return [line for line in ax.lines if line.get_marker() != "None"]
+
+
+def lines_of_equal_score(ax):
+    return [line for line in ax.lines if line.get_marker() == "None"]
+
+
+def texts(ax, names):
+    return [text for text in ax.texts if text.get_text() in names]
+
+
+@pytest.mark.filterwarnings("ignore:log loss")  # a rounded probability is 0
+@pytest.mark.parametrize("score", ["brier", "log"])
+def test_a_marker_stands_where_the_forecast_is(score):
+    found = decompositions(score=score)
+    ax = plot_mcb_dsc(found)
+    places = [line.get_xydata()[0].tolist() for line in markers(ax)]
+    assert places == [[d["miscalibration"], d["discrimination"]] for d in found.values()]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("miscalibration (MCB)", "discrimination (DSC)")
+    assert ax.get_title().startswith(f"score {score}, uncertainty ")
+
+
+def test_along_a_line_the_score_is_the_one_written_at_its_end():
+    found = decompositions()
+    ax = plot_mcb_dsc(found)
+    uncertainty = found["logistic"]["uncertainty"]
+    lines = lines_of_equal_score(ax)
+    assert len(lines) >= 3
+    labels = [text for text in ax.texts if text.get_text() and text.get_text() not in found]
+    for line, label in zip(lines, labels, strict=True):
+        mcb, dsc = line.get_data()
+        np.testing.assert_allclose(mcb - dsc + uncertainty, float(label.get_text()), atol=1e-6)
+        assert label.xy == (mcb[1], dsc[1])
+
+
+def test_every_forecast_has_its_name_and_no_two_names_overlap():
+    found = decompositions()
+    ax = plot_mcb_dsc(found)
+    ax.figure.canvas.draw()
+    written = texts(ax, found)
+    assert [text.get_text() for text in written] == list(found)
+    boxes = [text.get_window_extent() for text in written]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    points = ax.transData.transform([line.get_xydata()[0] for line in markers(ax)])
+    assert not any(box.contains(*point) for box in boxes for point in points)
+    for box in boxes:
+        assert ax.bbox.x0 <= box.x0
+        assert box.x1 <= ax.bbox.x1
+        assert ax.bbox.y0 <= box.y0
+        assert box.y1 <= ax.bbox.y1
+
+
+def test_a_single_forecast_and_forecasts_at_one_place_are_drawn():
+    one = corp_decomposition(OCCURRED, forecast())
+    plot_mcb_dsc({"only": one}).figure.canvas.draw()
+    ax = plot_mcb_dsc({"first": one, "second": one, "third": one})
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in texts(ax, ("first", "second", "third"))]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            lambda d: {},
+            r"at least one forecast; got an empty dict\. Pass {'name': corp_decomposition\(y_true, y_prob\)}",
+        ),
+        (
+            lambda d: {"a": murphy_decomposition(OCCURRED, forecast())},
+            r"must be made by corp_decomposition; got .* for 'a'",
+        ),
+        (
+            lambda d: {"a": d, "b": corp_decomposition(OCCURRED, forecast(), score="log")},
+            r"of one score; got brier, log",
+        ),
+        (
+            lambda d: {"a": d, "b": corp_decomposition(OCCURRED[:500], forecast()[:500])},
+            r"must be of the same events; got",
+        ),
+    ],
+    ids=["none", "not CORP", "two scores", "other events"],
+)
+def test_what_does_not_compare_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        plot_mcb_dsc(given(corp_decomposition(OCCURRED, forecast())))
+
+
+def test_a_decomposition_without_a_name_is_refused():
+    with pytest.raises(TypeError, match=r"must be a dict of name to Decomposition; got Decomposition\(.*Pass {'name':"):
+        plot_mcb_dsc(corp_decomposition(OCCURRED, forecast()))

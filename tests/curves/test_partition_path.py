@@ -1,14 +1,13 @@
 """A partition path is the metric of each stage, measured as it is of any forecast."""
 
-from dataclasses import FrozenInstanceError
-
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 from calibrant import brier_score_loss, expected_calibration_error, log_loss
 from calibrant.binning import SimplexGrid
 from calibrant.calibrators import CanonicalBinning, IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
-from calibrant.curves import partition_path
+from calibrant.curves import PartitionPath, partition_path, plot_partition_path
 from calibrant.metrics import volume_under_surface_score
 
 RNG = np.random.default_rng(5)
@@ -65,14 +64,6 @@ def test_one_column_is_measured_as_one_column():
     assert as_table.before[0] == expected_calibration_error(OCCURRED, table)
 
 
-def test_integer_weights_equal_repeated_rows_and_weight_zero_none():
-    weight = RNG.integers(0, 4, N)
-    weighted = partition_path(Y, PROB, THREE, metrics=["nll"], sample_weight=weight)
-    repeated = partition_path(np.repeat(Y, weight), np.repeat(PROB, weight, axis=0), THREE, metrics=["nll"])
-    np.testing.assert_allclose(weighted.value, repeated.value, rtol=1e-13)
-    np.testing.assert_allclose(weighted.before, repeated.before, rtol=1e-13)
-
-
 def test_words_as_labels_are_those_of_the_calibrator():
     words = np.array(["ash", "fir", "oak"])
     named = partition_path(words[Y], PROB, Staged(words, [0.2, 0.3, 0.5]), metrics=["nll"])
@@ -100,26 +91,6 @@ def test_a_sequence_of_calibrators_has_a_stage_each():
     assert path.n_regions.tolist() == [len(one.value_) for one in fitted]
     assert path["nll"].tolist() == [log_loss(Y, one.predict_proba(PROB)) for one in fitted]
     assert path.calibrator == "CanonicalBinning"
-
-
-def test_a_metric_named_twice_comes_once():
-    assert partition_path(Y, PROB, THREE, metrics=["nll", "nll"]).metrics == ("nll",)
-
-
-def test_the_result_is_frozen_says_what_it_is_and_becomes_a_frame():
-    pytest.importorskip("pandas")
-    path = partition_path(Y, PROB, THREE, metrics=["nll", "brier"])
-    with pytest.raises(FrozenInstanceError):
-        path.metrics = ()
-    for array in (path.value, path.before, path.n_regions):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
-    assert repr(path) == "PartitionPath(Staged, nll, brier, n_regions=1..3)"
-    table = path.to_frame("pandas")
-    assert list(table.columns) == ["n_regions", "nll", "brier"]
-    np.testing.assert_array_equal(table["brier"], path["brier"])
-    with pytest.raises(KeyError, match="there are nll, brier"):
-        path["ece"]
 
 
 @pytest.mark.parametrize(
@@ -156,3 +127,56 @@ def test_the_last_stage_is_the_forecast_that_the_calibrator_makes(make):
     last = fitted.predict_proba(table)
     assert path.value[-1].tolist() == [log_loss(OCCURRED, last), volume_under_surface_score(OCCURRED, last)]
     assert path.value[0, 1] == pytest.approx(0.5)
+
+
+# Pictures
+
+
+def path_of(shift=0.0, metrics=("nll", "vus"), before=(0.9, 0.2)):
+    value = np.array([[1.1, 0.1], [0.8, 0.3], [0.7, 0.35]])[:, : len(metrics)] + shift
+    symbols = tuple(name.upper() for name in metrics)
+    return PartitionPath(np.array([1, 3, 5]), value, np.array(before[: len(metrics)]), metrics, symbols, "some")
+
+
+def words_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_each_panel_carries_the_arrays_of_its_metric():
+    path = path_of()
+    axes = path.plot()
+    assert len(axes) == 2
+    for number, ax in enumerate(axes):
+        line, before = ax.lines
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([path.n_regions, path.value[:, number]]))
+        assert set(before.get_ydata()) == {path.before[number]}
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of regions", path.symbols[number])
+    assert words_of(axes[-1]) == ["calibrated", "not calibrated"]
+
+
+def test_several_have_a_colour_each_and_one_line_before_where_it_is_shared():
+    axes = plot_partition_path({"a": path_of(), "b": path_of(0.1)})
+    for ax in axes:
+        first, second, before = ax.lines
+        assert len({first.get_color(), second.get_color(), before.get_color()}) == 3
+    assert words_of(axes[-1]) == ["a", "b", "not calibrated"]
+
+
+def test_paths_of_several_rows_have_a_line_before_each_in_their_colours():
+    axes = plot_partition_path({"fitted": path_of(), "test": path_of(0.1, before=(0.95, 0.25))})
+    for ax in axes:
+        *values, first, second = ax.lines
+        assert [line.get_color() for line in values] == [first.get_color(), second.get_color()]
+        assert (first.get_ydata()[0], second.get_ydata()[0]) != (0.0, 0.0)
+    assert words_of(axes[-1]) == ["fitted", "test", "not calibrated"]
+
+
+def test_what_does_not_fit_is_refused_in_words():
+    with pytest.raises(ValueError, match="one Axes a metric; got 1 for 2"):
+        path_of().plot(ax=plt.subplots()[1])
+    with pytest.raises(ValueError, match="must have the same metrics"):
+        plot_partition_path({"a": path_of(), "b": path_of(metrics=("nll",))})
+    with pytest.raises(ValueError, match="at least one"):
+        plot_partition_path({})
+    with pytest.raises(TypeError, match="PartitionPath; got int under 'a'"):
+        plot_partition_path({"a": 3})

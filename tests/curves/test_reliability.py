@@ -1,46 +1,28 @@
+"""A reliability diagram shows exactly the arrays of the result, where it was told to, and changes nothing else."""
+
 import importlib
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+from matplotlib.collections import LineCollection
+from matplotlib.patches import StepPatch
 from strategies import tables
 
-from calibrant import EqualMass, expected_calibration_error, reliability_curve
+from calibrant import (
+    EqualMass,
+    expected_calibration_error,
+    load_digits_forecast,
+    plot_reliability,
+    reliability_curve,
+)
+from calibrant.binning import Unique
+from calibrant.curves import score_distribution
+from calibrant.drawing import rooms
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
-
-
-@given(rows=tables(), level=st.sampled_from([0.3, 0.05]))
-def test_every_event_rate_lies_in_its_confidence_interval(rows, level):
-    label, prob, weight = rows
-    for interval in ("wilson", "clopper-pearson"):
-        curve = reliability_curve(
-            label, prob, notion="class-wise", level=level, interval=interval, sample_weight=weight
-        )
-        holds(curve, "event_rate")
-
-
-@given(rows=tables(), level=st.sampled_from([0.3, 0.05]))
-def test_every_mean_probability_lies_in_its_consistency_interval(rows, level):
-    label, prob, weight = rows
-    holds(
-        reliability_curve(label, prob, notion="top-label", level=level, interval="consistency", sample_weight=weight),
-        "mean_prob",
-    )
-
-
-def holds(curve, name):
-    """Assert that the interval of each bin holds a mean of it, and that an empty bin has none."""
-    for panel in curve.panels:
-        held = panel.bins.count > 0
-        mean = np.clip(getattr(panel.bins, name)[held], 0.0, 1.0)
-        assert (panel.lower[held] <= mean + 1e-12).all()
-        assert (mean <= panel.upper[held] + 1e-12).all()
-        assert (panel.lower[held] >= 0).all()
-        assert (panel.upper[held] <= 1).all()
-        assert np.isnan(panel.lower[~held]).all()
 
 
 @given(rows=tables())
@@ -51,55 +33,9 @@ def test_the_calibration_error_can_be_read_off_the_curve(rows):
     assert error == pytest.approx(expected_calibration_error(label, prob, sample_weight=weight), rel=1e-9, abs=1e-12)
 
 
-def test_the_panel_knows_its_mean_probability_and_event_rate():
-    panel = reliability_curve(Y, P).panels[0]
-    assert panel.mean_prob == pytest.approx(0.65)
-    assert panel.event_rate == pytest.approx(0.75)
-
-
-def test_there_is_a_panel_a_problem():
-    assert [panel.name for panel in reliability_curve(Y, P).panels] == ["confidence"]
-    names = [panel.name for panel in reliability_curve(Y, P, notion="class-wise").panels]
-    assert names == ["class 0", "class 1", "class 2"]
-
-
-def test_a_class_that_is_never_predicted_has_an_empty_panel():
-    panel = reliability_curve([0, 1, 1], P[[0, 1, 3]], notion="top-label").panels[2]
-    assert panel.bins.count.sum() == 0
-    assert np.isnan(panel.mean_prob)
-    assert np.isnan(panel.lower).all()
-
-
-@pytest.mark.parametrize("interval", ["wilson", "clopper-pearson", "consistency"])
-@given(rows=tables())
-def test_integer_weights_equal_repeated_rows_also_in_the_intervals(interval, rows):
-    label, prob, weight = rows
-    repeats = weight.astype(int)
-    weighted = reliability_curve(label, prob, interval=interval, sample_weight=weight).panels[0]
-    repeated = reliability_curve(np.repeat(label, repeats), np.repeat(prob, repeats, axis=0), interval=interval)
-    np.testing.assert_allclose(weighted.lower, repeated.panels[0].lower, atol=1e-12)
-    np.testing.assert_allclose(weighted.upper, repeated.panels[0].upper, atol=1e-12)
-
-
-def test_without_an_interval_there_is_none():
-    curve = reliability_curve(Y, P, interval=None)
-    assert curve.interval is None
-    assert np.isnan(curve.panels[0].lower).all()
-    assert np.isnan(curve.panels[0].upper).all()
-
-
 def test_an_unknown_interval_is_refused():
     with pytest.raises(ValueError, match=r"interval must be one of 'wilson', .* or None; got 'wald'\. Pass one"):
         reliability_curve(Y, P, interval="wald")
-
-
-def test_the_curve_knows_where_it_comes_from():
-    curve = reliability_curve(Y, P, notion="top-label", binning=EqualMass(3), level=0.1)
-    assert (curve.notion, curve.binning, curve.level) == ("top-label", "EqualMass(n_bins=3)", 0.1)
-    assert curve.interval == "wilson"
-    assert repr(reliability_curve(Y, P)) == (
-        "ReliabilityCurve(confidence, EqualWidth(n_bins=15), panels=1, bins=15, rows=4)"
-    )
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 5, 95, -0.1, np.nan])
@@ -108,27 +44,286 @@ def test_a_level_in_percent_is_refused(level):
         reliability_curve(Y, P, level=level)
 
 
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_a_frame_has_a_row_a_bin(backend):
-    frame = reliability_curve(Y, P, notion="class-wise", binning=4).to_frame(backend)
-    assert type(frame).__module__.startswith(backend)
-    assert len(frame) == 12
-    columns = frame.column_names if backend == "pyarrow" else list(frame.columns)
-    assert columns == ["panel", "left", "right", "count", "weight", "mean_prob", "event_rate", "lower", "upper"]
-    assert np.asarray(frame["count"]).sum() == 12
-
-
-def test_a_curve_cannot_be_changed():
-    curve = reliability_curve(Y, P)
-    with pytest.raises(AttributeError):
-        curve.level = 0.1
-    with pytest.raises(ValueError, match="read-only"):
-        curve.panels[0].lower[0] = 0.0
-    with pytest.raises(ValueError, match="read-only"):
-        curve.panels[0].bins.count[0] = 1
-
-
 def test_without_a_data_frame_library_a_frame_is_refused_with_the_remedy(monkeypatch):
     monkeypatch.setattr(importlib.import_module("calibrant._core.result"), "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install 'calibrant\[table\]'"):
         reliability_curve(Y, P).to_frame()
+
+
+# Pictures
+
+
+DIGITS, PROB = load_digits_forecast()
+
+
+def data_lines(ax):
+    """What is drawn besides the diagonal."""
+    return [line for line in ax.lines if line.get_label() != "calibrated"]
+
+
+def intervals(ax):
+    return [c for c in ax.collections if isinstance(c, LineCollection)]
+
+
+def counts_below(ax):
+    """The Axes with the counts: an inset of our own figure, or one appended to a given Axes."""
+    others = [*ax.child_axes, *(a for a in ax.figure.axes if a is not ax)]
+    return next(a for a in others if any(isinstance(p, StepPatch) for p in a.patches))
+
+
+def shows(ax, panel, number=0):
+    """Assert that the artists of one curve carry the arrays of its panel."""
+    held = panel.bins.count > 0
+    line = data_lines(ax)[number]
+    np.testing.assert_array_equal(line.get_xdata(), panel.bins.mean_prob[held])
+    np.testing.assert_array_equal(line.get_ydata(), panel.bins.event_rate[held])
+    segments = np.array(intervals(ax)[number].get_segments()).reshape(-1, 4)
+    np.testing.assert_array_equal(
+        segments,
+        np.column_stack([panel.bins.mean_prob, panel.lower, panel.bins.mean_prob, panel.upper])[held],
+    )
+    stairs = counts_below(ax).patches[number].get_data()
+    np.testing.assert_array_equal(stairs.values, panel.bins.count)
+    np.testing.assert_array_equal(stairs.edges, panel.bins.edges)
+
+
+# What is drawn
+
+
+@pytest.mark.parametrize("binning", [15, 1, EqualMass(7), Unique()], ids=str)
+@pytest.mark.parametrize("notion", ["confidence", "binary"])
+def test_the_artists_carry_exactly_the_arrays_of_the_result(notion, binning):
+    data = (DIGITS, PROB) if notion == "confidence" else (DIGITS == 3, PROB[:, 3])
+    curve = reliability_curve(*data, binning=binning)
+    shows(curve.plot(), curve.panels[0])
+
+
+@pytest.mark.parametrize("notion", ["class-wise", "top-label"])
+def test_every_class_has_a_panel_with_its_name(notion):
+    curve = reliability_curve(DIGITS, PROB, notion=notion)
+    axes = curve.plot()
+    assert [ax.get_title() for ax in axes] == [panel.name for panel in curve.panels]
+    for ax, panel in zip(axes, curve.panels, strict=True):
+        shows(ax, panel)
+
+
+def test_forecasts_are_drawn_over_each_other_and_told_apart():
+    curves = {
+        "before": reliability_curve(DIGITS, PROB),
+        "after": reliability_curve(DIGITS, 0.5 * PROB + 0.05),
+    }
+    ax = plot_reliability(curves)
+    for number, curve in enumerate(curves.values()):
+        shows(ax, curve.panels[0], number)
+    first, second = data_lines(ax)
+    assert first.get_color() != second.get_color()
+    assert first.get_marker() != second.get_marker()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "calibrated",
+        "before",
+        "after",
+        "95% interval",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("notion", "words"),
+    [
+        ("confidence", ("mean confidence", "accuracy")),
+        ("top-label", ("mean confidence", "accuracy")),
+        ("class-wise", ("mean probability", "event rate")),
+        ("binary", ("mean probability", "event rate")),
+    ],
+)
+def test_the_axes_say_what_they_show(notion, words):
+    data = (DIGITS == 3, PROB[:, 3]) if notion == "binary" else (DIGITS, PROB)
+    drawn = reliability_curve(*data, notion=notion).plot()
+    figure = (drawn if notion in ("confidence", "binary") else drawn[0]).figure
+    if notion in ("confidence", "binary"):
+        assert (counts_below(drawn).get_xlabel(), drawn.get_ylabel()) == words
+    else:
+        assert (figure.get_supxlabel(), figure.get_supylabel()) == words
+
+
+def test_intervals_and_counts_can_be_left_out():
+    ax = reliability_curve(DIGITS, PROB).plot(intervals=False, below=None)
+    assert intervals(ax) == []
+    assert ax.child_axes == []
+    assert len(ax.figure.axes) == 1
+
+
+# Styles
+
+
+def bars(ax):
+    """The bars of event rates and those of gaps, each as rows of left, bottom, width, height."""
+    return [
+        np.array([[*bar.get_xy(), bar.get_width(), bar.get_height()] for bar in container])
+        for container in ax.containers
+    ]
+
+
+@pytest.mark.parametrize("binning", [10, EqualMass(7), Unique()], ids=str)
+def test_bars_are_as_high_as_event_rates_and_gaps_reach_from_there_to_the_mean_probability(binning):
+    curve = reliability_curve(DIGITS, PROB.round(2), binning=binning, rows="normalize")
+    bins = curve.panels[0].bins
+    held = bins.count > 0
+    rates, gaps = bars(curve.plot(style="bars"))
+    left, width = bins.edges[:-1][held], np.diff(bins.edges)[held]
+    np.testing.assert_allclose(rates, np.column_stack([left, 0 * left, width, bins.event_rate[held]]), atol=1e-15)
+    np.testing.assert_allclose(gaps, np.column_stack([left, bins.mean_prob[held], width, bins.gap[held]]), atol=1e-15)
+
+
+def test_points_are_not_joined():
+    assert data_lines(reliability_curve(DIGITS, PROB).plot(style="points"))[0].get_linestyle() == "None"
+
+
+def test_the_area_of_a_marker_follows_the_number_of_rows():
+    curve = reliability_curve(DIGITS, PROB, binning=EqualMass(5))
+    bins = curve.panels[0].bins
+    scatter = next(c for c in curve.plot(markers="area").collections if not isinstance(c, LineCollection))
+    np.testing.assert_array_equal(scatter.get_offsets(), np.column_stack([bins.mean_prob, bins.event_rate]))
+    np.testing.assert_allclose(scatter.get_sizes() / scatter.get_sizes().max(), bins.count / bins.count.max())
+    assert scatter.get_sizes().max() < 1000.0  # square points: a marker, and not the whole picture
+
+
+def test_the_number_of_rows_stands_beside_each_point():
+    curve = reliability_curve(DIGITS, PROB, binning=10)
+    bins = curve.panels[0].bins
+    held = bins.count > 0
+    texts = curve.plot(markers="counts").texts
+    assert [text.get_text() for text in texts] == [f"{count:,}" for count in bins.count[held]]
+    np.testing.assert_array_equal([text.xy for text in texts], np.column_stack([bins.mean_prob, bins.event_rate])[held])
+
+
+def test_a_finer_distribution_can_stand_below():
+    curve, scores = (
+        reliability_curve(DIGITS, PROB, notion="class-wise"),
+        score_distribution(DIGITS, PROB, notion="class-wise"),
+    )
+    axes = curve.plot(panels=["class 3", "class 8"], below=scores)
+    for ax, j in zip(axes, (3, 8), strict=True):
+        filled = counts_below(ax).patches[0].get_data()
+        np.testing.assert_array_equal(filled.values, scores.panels[j].other_weight)
+        np.testing.assert_array_equal(filled.edges, scores.panels[j].bins.edges)
+
+
+# Log-odds
+
+
+def rare(n=20_000):
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.3, 20.0, n)
+    return rng.random(n) < p, p
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("style", ["lines", "points", "bars"])
+def test_axes_in_log_odds_show_the_same_arrays(style):
+    curve = reliability_curve(*rare(), binning=EqualMass(12))
+    bins = curve.panels[0].bins
+    ax = curve.plot(axis="log-odds", style=style)
+    line = next(line for line in data_lines(ax) if line.get_xdata().size == len(bins))
+    np.testing.assert_array_equal(line.get_xdata(), bins.mean_prob)
+    np.testing.assert_array_equal(line.get_ydata().data, bins.event_rate)
+    ax.figure.canvas.draw()
+
+
+def test_an_event_rate_without_log_odds_stands_on_the_edge():
+    curve = reliability_curve([0, 0, 0, 1, 0, 1, 1], [0.01, 0.01, 0.2, 0.2, 0.9, 0.9, 0.99], binning=Unique())
+    ax = curve.plot(axis="log-odds")
+    low, high = (line for line in ax.lines if line.get_transform() == ax.get_xaxis_transform())
+    assert low.get_xydata().tolist() == [[0.01, 0.0]]
+    assert high.get_xydata().tolist() == [[0.99, 1.0]]
+
+
+@pytest.mark.parametrize("score", [[0.0, 1.0], [0.5, 0.5], [1e-12, 1.0 - 1e-12]], ids=str)
+def test_axes_in_log_odds_can_be_drawn_for_any_scores(score):
+    ax = reliability_curve([0, 1], score, binning=Unique()).plot(axis="log-odds")
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    assert 0 < low < high < 1
+
+
+# Where it is drawn
+
+
+@pytest.mark.parametrize("layout", [None, "constrained", "tight"])
+def test_a_given_axes_is_drawn_on_and_no_figure_is_made(layout):
+    figure, (left, right) = plt.subplots(1, 2, layout=layout)
+    left.plot([0.5], [0.5], label="mine")
+    curve = reliability_curve(DIGITS, PROB)
+    assert curve.plot(ax=right) is right
+    shows(right, curve.panels[0])
+    assert len(left.lines) == 1
+    assert plt.get_fignums() == [figure.number]
+    figure.canvas.draw()
+
+
+@pytest.mark.parametrize("layout", [None, "constrained", "tight"])
+def test_rooms_hang_out_of_their_axes_where_a_layout_makes_room_and_are_cut_from_it_where_none_does(layout):
+    ax = plt.subplots(layout=layout)[1]
+    made = rooms(ax, "bottom", "right")
+    assert [room in ax.child_axes for room in made] == [layout is not None] * 2
+    assert [room in ax.figure.axes for room in made] == [layout is None] * 2
+
+
+# What is refused
+
+
+def many_classes(n):
+    return reliability_curve([0], np.full((1, n), 1 / n), notion="class-wise")
+
+
+def test_more_panels_than_an_eye_takes_in_are_refused_unless_some_are_chosen():
+    with pytest.raises(ValueError, match=r"at most 40 panels; the curve has 41\. Choose some: panels=\['class 0'"):
+        many_classes(41).plot()
+    assert plt.get_fignums() == []
+    assert many_classes(41).plot(panels=["class 40"]).get_title() == "class 40"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"panels": ["class 10"]}, r"panels must be among those of the curve, such as 'class 0'; got \['class 10'\]"),
+        ({"panels": []}, r"panels must name at least one panel; got none"),
+        ({"ax": "given"}, r"one Axes holds one panel; the curve has 10\. .*panels=\['class 0'\]"),
+    ],
+    ids=["unknown", "none", "one Axes for many"],
+)
+def test_panels_that_cannot_be_drawn_are_refused(options, message):
+    if "ax" in options:
+        options = {"ax": plt.figure().add_subplot()}
+    with pytest.raises(ValueError, match=message):
+        reliability_curve(DIGITS, PROB, notion="class-wise").plot(**options)
+
+
+def test_curves_of_different_notions_are_not_drawn_over_each_other():
+    curves = {"a": reliability_curve(DIGITS, PROB), "b": reliability_curve(DIGITS, PROB, notion="class-wise")}
+    with pytest.raises(ValueError, match=r"must have the same panels; got .*Use one notion"):
+        plot_reliability(curves)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"style": "pie"}, r"style must be one of 'lines', 'points', 'bars'; got 'pie'"),
+        ({"markers": "size"}, r"markers must be one of 'equal', 'area', 'counts'; got 'size'"),
+        ({"axis": "log"}, r"axis must be one of 'probability', 'log-odds'; got 'log'"),
+        ({"below": "density"}, r"below must be one of 'counts'; got 'density'"),
+        (
+            {"below": score_distribution(DIGITS, PROB)},
+            r"same panels; got ScoreDistribution without 'class 3'\. Use one notion",
+        ),
+    ],
+    ids=["style", "markers", "axis", "below", "another notion"],
+)
+def test_an_unknown_word_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        reliability_curve(DIGITS, PROB, notion="class-wise").plot(panels=["class 3"], **options)
+
+
+def test_bars_over_bars_are_refused():
+    curve = reliability_curve(DIGITS, PROB)
+    with pytest.raises(ValueError, match=r"bars show one forecast; got 2 over each other\. .*style='lines'"):
+        plot_reliability({"a": curve, "b": curve}, style="bars")

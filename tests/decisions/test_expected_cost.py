@@ -2,16 +2,19 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import decisions as slow
-from strategies import columns
+from strategies import columns, tables
 
-from calibrant import brier_score_loss, load_digits_forecast
-from calibrant.decisions.expected_cost import AXES, expected_cost_curve
+from calibrant.datasets import make_survey_forecast
+from calibrant.decisions.confusion import confusion_table
+from calibrant.decisions.expected_cost import AXES, calibration_regret, expected_cost_curve, plot_expected_cost
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import corp_decomposition
-from calibrant.notions import OneVsRest
+
+pytest.importorskip("matplotlib").use("agg")
+
 
 each_axis = pytest.mark.parametrize("axis", AXES)
 PLACES = [0.0, 0.07, 0.2, 0.41, 0.5, 0.73, 0.9, 1.0]
@@ -41,15 +44,6 @@ def test_the_curve_is_the_cost_of_deciding_at_the_threshold_and_at_best(axis, ro
 
 
 @given(rows=columns())
-def test_the_mean_over_cost_proportions_is_the_brier_score(rows):
-    label, score, weight = rows
-    panel = expected_cost_curve(label, score, axis="cost proportion", sample_weight=weight).panels[0]
-    assert panel.mean_cost == pytest.approx(float(weight @ (score - label) ** 2 / weight.sum()), abs=1e-12)
-    two = np.column_stack([1 - score, score])
-    assert panel.mean_cost == pytest.approx(brier_score_loss(label, two, sample_weight=weight), abs=1e-12)
-
-
-@given(rows=columns())
 def test_the_mean_regret_over_cost_proportions_is_the_miscalibration(rows):
     label, score, weight = rows
     panel = expected_cost_curve(label, score, axis="cost proportion", sample_weight=weight).panels[0]
@@ -73,50 +67,6 @@ def test_the_means_are_the_integrals_of_the_curves(axis, rows):
     assert np.trapezoid(panel.lowest, curve.at) == pytest.approx(panel.mean_lowest, abs=1e-6)
 
 
-@each_axis
-@given(rows=columns())
-def test_at_best_is_never_dearer_than_the_forecast_nor_than_all_or_nothing(axis, rows):
-    label, score, weight = both_classes(rows)
-    curve = expected_cost_curve(label, score, axis=axis, sample_weight=weight)
-    panel = curve.panels[0]
-    assert (panel.lowest <= panel.cost).all()
-    assert (panel.lowest <= np.minimum(curve.never, curve.always) + 1e-12).all()
-    assert panel.mean_regret >= 0
-
-
-def test_the_probability_cost_of_drummond_and_holte_joins_the_error_rates():
-    """At x = 0 only false alarms cost, and the threshold is one; at x = 1 only misses, and it is zero."""
-    curve = expected_cost_curve([0, 0, 1, 1, 1], [0.1, 1.0, 0.2, 0.9, 0.9], at=[0.0, 0.5, 1.0])
-    np.testing.assert_allclose(curve.threshold, [1.0, 0.6, 0.0])
-    np.testing.assert_allclose(curve.panels[0].cost, [1 / 2, 0.5 * (1 / 3) + 0.5 * (1 / 2), 0.0])
-    np.testing.assert_allclose(curve.never, curve.at)
-    np.testing.assert_allclose(curve.always, 1 - curve.at)
-
-
-def test_a_calibrated_forecast_has_no_regret_and_a_monotone_map_changes_only_the_regret():
-    rng = np.random.default_rng(0)
-    q = rng.beta(0.6, 1.0, 100_000)
-    y = (rng.random(q.size) < q).astype(int)
-    curve = expected_cost_curve(y, {"before": q**2, "after": q})
-    before, after = curve["before"], curve["after"]
-    assert before.mean_lowest == pytest.approx(after.mean_lowest, rel=1e-12)
-    np.testing.assert_allclose(before.lowest, after.lowest, rtol=1e-9)
-    assert after.mean_regret < 0.001
-    assert before.mean_regret > 0.01
-
-
-@each_axis
-@given(rows=columns())
-def test_whole_weights_are_repeated_rows(axis, rows):
-    label, score, weight = both_classes(rows)
-    times = weight.astype(int)
-    weighted = expected_cost_curve(label, score, axis=axis, sample_weight=weight).panels[0]
-    repeated = expected_cost_curve(np.repeat(label, times), np.repeat(score, times), axis=axis).panels[0]
-    np.testing.assert_allclose(weighted.mean_cost, repeated.mean_cost, rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(weighted.mean_lowest, repeated.mean_lowest, rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(weighted.lowest, repeated.lowest, atol=1e-12)
-
-
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("score", [[0.0, 0.3], [1.0, 1.0], [0.0, 0.0], [0.3, 1.0]])
 def test_of_one_class_the_other_error_rate_counts_as_zero_with_a_warning(label, score):
@@ -133,22 +83,6 @@ def test_of_one_class_the_other_error_rate_counts_as_zero_with_a_warning(label, 
     assert panel.mean_cost == pytest.approx(np.trapezoid(linear.panels[0].cost, linear.at), abs=1e-11)
 
 
-def test_one_class_of_a_table_or_the_confidence_can_be_the_event():
-    y, prob = load_digits_forecast()
-    column = expected_cost_curve(y == 3, prob[:, 3]).panels[0]
-    table = expected_cost_curve(y, prob, notion=OneVsRest(3)).panels[0]
-    np.testing.assert_array_equal(column.cost, table.cost)
-    accept = expected_cost_curve(y, prob, notion="confidence")
-    assert accept.event_rate == pytest.approx((prob.argmax(axis=1) == y).mean())
-
-
-def test_two_columns_are_the_event_of_the_second():
-    p = np.array([0.2, 0.7, 0.9, 0.8])
-    y = [0, 1, 1, 0]
-    one, two = expected_cost_curve(y, p).panels[0], expected_cost_curve(y, np.column_stack([1 - p, p])).panels[0]
-    np.testing.assert_allclose(one.cost, two.cost)
-
-
 @pytest.mark.parametrize(
     ("forecast", "options", "message"),
     [
@@ -158,8 +92,6 @@ def test_two_columns_are_the_event_of_the_second():
             r"axis must be one of 'probability cost', 'cost proportion'; got 'threshold'",
         ),
         ([0.2, 0.7], {"at": [0.5, 1.5]}, r"at must lie in \[0, 1\]; got 1\.5 at index 1"),
-        ([0.2, 0.7], {"at": []}, r"at must hold at least one number; got none\. Pass numbers between 0 and 1"),
-        ([0.2, 0.7], {"at": [[0.5]]}, r"at must have one dimension; got shape \(1, 1\)"),
         ({}, {}, r"y_prob must hold at least one forecast; got an empty dict"),
         (
             np.full((2, 3), 1 / 3),
@@ -171,20 +103,11 @@ def test_two_columns_are_the_event_of_the_second():
             {"notion": "class-wise"},
             r"notion must speak of one event; got 'class-wise', which speaks of 3",
         ),
-        ({"a": [0.2, 1.7]}, {}, r"y_prob must hold probabilities in \[0, 1\]"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
     with pytest.raises(ValueError, match=message):
         expected_cost_curve([0, 1], forecast, **options)
-
-
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_a_frame_has_a_row_a_forecast_and_place(backend):
-    frame = expected_cost_curve([0, 1], {"a": [0.2, 0.7], "b": [0.3, 0.6]}, at=[0.0, 0.5, 1.0]).to_frame(backend)
-    columns = frame.column_names if backend == "pyarrow" else list(frame.columns)
-    assert columns == ["forecast", "at", "threshold", "cost", "lowest", "never", "always"]
-    assert len(frame) == 6
 
 
 def test_a_curve_says_what_it_is_and_cannot_be_changed():
@@ -198,30 +121,11 @@ def test_a_curve_says_what_it_is_and_cannot_be_changed():
         curve["after"]
 
 
-def test_places_may_come_in_any_order_and_more_than_once():
-    found = expected_cost_curve([0, 1], [0.2, 0.7], at=[0.9, 0.1, 0.1])
-    assert found.at.tolist() == [0.1, 0.9]
-    assert found.panels[0].cost.shape == found.threshold.shape == (2,)
-
-
 @given(st.data())
 def test_scores_on_the_threshold_are_decided_for_the_event(data):
     c = data.draw(st.sampled_from([0.2, 0.5, 0.8]))
     curve = expected_cost_curve([0], [c], axis="cost proportion", at=[c])
     assert curve.panels[0].cost[0] == pytest.approx(2 * c)
-
-
-def test_forecasts_of_other_events_are_refused_together():
-    """To accept a prediction is another event for each forecast, with another rate: costs of 1.044 of 1 came out once."""
-    y = [0, 1, 2, 1]
-    one, other = np.eye(3)[[0, 1, 2, 0]], np.eye(3)[[0, 0, 2, 1]]
-    with pytest.raises(
-        ValueError,
-        match=r"one event for all forecasts; .* 'a' and 'b', whose events differ in 2 of 4 rows\. Pass .* one",
-    ):
-        expected_cost_curve(y, {"a": one, "b": other}, notion="confidence")
-    same = expected_cost_curve(y, {"a": one, "b": 0.9 * one + 0.1 / 3}, notion="confidence")
-    assert len(same.panels) == 2
 
 
 def test_columns_of_a_data_frame_in_another_order_are_another_event():
@@ -236,14 +140,215 @@ def test_names_that_are_one_as_text_are_refused():
         expected_cost_curve([0, 1], {1: [0.2, 0.7], "1": [0.3, 0.6]})
 
 
-def test_words_that_are_no_axis_are_refused():
-    with pytest.raises(TypeError, match=r"axis must be one of .* got 3"):
-        expected_cost_curve([0, 1], [0.2, 0.7], axis=3)
-    with pytest.raises(TypeError, match=r"at must be a sequence of numbers; got 0\.5\. Pass .* at=\[0\.2, 0\.5\]"):
-        expected_cost_curve([0, 1], [0.2, 0.7], at=0.5)
+# Pictures
 
 
-def test_the_warning_of_one_class_points_at_the_line_of_the_caller():
-    with pytest.warns(CalibrationWarning, match="error rates need") as caught:
-        expected_cost_curve([1, 1], [0.2, 0.7])
-    assert caught[0].filename == __file__
+Y, P = [0, 1, 1, 0, 1], np.array([0.2, 0.7, 0.9, 0.8, 0.4])
+
+
+@pytest.mark.parametrize("axis", ["probability cost", "cost proportion"])
+def test_the_artists_carry_exactly_the_arrays_of_the_result(axis):
+    curve = expected_cost_curve(Y, {"before": P, "after": P**2}, axis=axis)
+    ax = curve.plot()
+    expected = [curve.never, curve.always]
+    for panel in curve.panels:
+        expected += [panel.cost, panel.lowest]
+    assert len(ax.lines) == len(expected)
+    for line, values in zip(ax.lines, expected, strict=True):
+        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([curve.at, values]))
+    assert not ax.collections
+
+
+def test_of_one_forecast_the_regret_is_filled():
+    curve = expected_cost_curve(Y, P)
+    ax = curve.plot()
+    corners = ax.collections[0].get_paths()[0].vertices
+    middle = curve.at.size // 2
+    assert {curve.panels[0].cost[middle], curve.panels[0].lowest[middle]} <= set(
+        corners[corners[:, 0] == curve.at[middle], 1]
+    )
+
+
+def test_the_legend_states_the_averages_and_the_axes_say_what_they_show():
+    curve = expected_cost_curve(Y, P, axis="cost proportion")
+    panel = curve.panels[0]
+    ax = curve.plot()
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    best = f"at best: {panel.mean_lowest:.4f}"
+    assert words == ["never", "always", f"forecast: {panel.mean_cost:.4f}", "regret", best]
+    assert ax.get_xlabel() == "cost proportion = threshold"
+    plain = plot_expected_cost(curve, lowest=False, trivial=False)
+    assert len(plain.lines) == 1
+    assert expected_cost_curve(Y, P).plot().get_ylabel() == "normalised expected cost"
+
+
+# Regret: what decisions cost because probabilities are off
+
+
+errors = st.integers(1, 9)
+
+
+@given(rows=columns(), a=errors, b=errors)
+def test_against_the_fit_it_is_what_the_best_threshold_would_save(rows, a, b):
+    label, score, weight = rows
+    cost = [[0.0, a], [b, 0.0]]
+    assume(abs(score - a / (a + b)).min() > 1e-9)
+    found = calibration_regret(label, score, cost_matrix=cost, sample_weight=weight, n_resamples=1)
+    arrays = score.tolist(), label.tolist(), weight.tolist()
+    assert found.cost == pytest.approx(slow.mean_cost_of_deciding(*arrays, cost), abs=1e-9)
+    assert found.recalibrated_cost == pytest.approx(slow.lowest_cost(*arrays, a, b), abs=1e-9)
+    assert found.regret == pytest.approx(found.cost - found.recalibrated_cost, abs=1e-12)
+
+
+@given(rows=columns())
+def test_averaged_over_cost_proportions_it_is_the_miscalibration_of_the_brier_score(rows):
+    label, score, weight = rows
+    found = calibration_regret(label, score, sample_weight=weight, n_resamples=1)
+    corp = corp_decomposition(label, score, sample_weight=weight)
+    assert found.regret == pytest.approx(corp["miscalibration"], abs=1e-12)
+    panel = expected_cost_curve(label, score, axis="cost proportion", sample_weight=weight).panels[0]
+    assert found.cost == pytest.approx(panel.mean_cost, abs=1e-12)
+    assert found.recalibrated_cost == pytest.approx(panel.mean_lowest, abs=1e-12)
+
+
+@given(rows=columns(), seed=st.integers(0, 99))
+def test_averaged_over_cost_proportions_against_the_truth_it_is_the_mean_squared_distance(rows, seed):
+    label, score, weight = rows
+    truth = np.random.default_rng(seed).random(label.size)
+    found = calibration_regret(label, score, truth=truth, sample_weight=weight)
+    assert found.regret == pytest.approx(float(weight @ (score - truth) ** 2 / weight.sum()), abs=1e-12)
+    assert found.noise_floor == 0.0
+    # The regret is linear between the places where a probability is the threshold: the trapezoidal rule around them.
+    jumps = np.unique([0.0, 1.0, *score, *truth])
+    places = np.unique(np.clip(np.concatenate([jumps - 1e-9, jumps + 1e-9]), 0.0, 1.0))
+    mean = np.trapezoid([_regret_at(c, score, truth, weight) for c in places], places)
+    assert mean == pytest.approx(found.regret, abs=1e-6)
+
+
+def _regret_at(c, score, truth, weight):
+    """Cost to be expected at one cost proportion, of deciding by the score beyond that by the truth."""
+    costs = [np.where(p >= c, 2 * c * (1 - truth), 2 * (1 - c) * truth) for p in (score, truth)]
+    return float(weight @ (costs[0] - costs[1]) / weight.sum())
+
+
+@given(rows=tables(), seed=st.integers(0, 99))
+def test_of_many_classes_against_the_truth_it_is_the_difference_of_expected_costs(rows, seed):
+    label, prob, weight = rows
+    k = prob.shape[1]
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(k), label.size)
+    cost = rng.random((k, k + 1)) + 0.1
+    cost[np.arange(k), np.arange(k)] = 0.0
+    found = calibration_regret(label, prob, cost_matrix=cost, truth=truth, sample_weight=weight)
+    taken, best = (
+        sum(
+            w * sum(q * cost[i][slow.decision(p, cost.tolist())[0]] for i, q in enumerate(row))
+            for p, row, w in zip(by.tolist(), truth.tolist(), weight, strict=True)
+        )
+        / weight.sum()
+        for by in (prob, truth)
+    )
+    assert found.cost == pytest.approx(taken, abs=1e-9)
+    assert found.recalibrated_cost == pytest.approx(best, abs=1e-9)
+    assert found.regret >= 0
+
+
+def test_fit_and_truth_agree_where_rows_are_many():
+    case = make_survey_forecast(200_000, model="over-confident", rng=0)
+    cost = [[0, 4], [1, 0]]
+    for options in ({}, {"cost_matrix": cost}):
+        truth = calibration_regret(case.y, case.prob, truth=case.calibrated, **options)
+        fit = calibration_regret(case.y, case.prob, n_resamples=10, **options)
+        assert truth.regret > 0.005
+        assert fit.regret - fit.noise_floor == pytest.approx(truth.regret, rel=0.1)
+
+
+@pytest.mark.parametrize("options", [{}, {"cost_matrix": [[0, 3], [1, 0]]}], ids=["all", "one"])
+def test_a_calibrated_forecast_shows_its_noise_floor_on_average(options):
+    """40 samples: within 3.5 standard errors."""
+    rng = np.random.default_rng(0)
+    shown, floor = [], []
+    for _ in range(40):
+        p = rng.random(300)
+        found = calibration_regret((rng.random(300) < p).astype(int), p, n_resamples=50, rng=rng, **options)
+        shown.append(found.regret)
+        floor.append(found.noise_floor)
+    assert abs(np.mean(shown) - np.mean(floor)) < 3.5 * np.std(shown) / np.sqrt(40)
+    assert np.mean(floor) > 0
+
+
+@given(rows=columns())
+def test_whole_weights_are_repeated_rows(rows):
+    label, score, weight = rows
+    times = weight.astype(int)
+    for options in ({}, {"cost_matrix": [[0, 3], [1, 0]]}):
+        weighted = calibration_regret(label, score, sample_weight=weight, n_resamples=2, **options)
+        repeated = calibration_regret(np.repeat(label, times), np.repeat(score, times), n_resamples=2, **options)
+        assert weighted.cost == pytest.approx(repeated.cost, abs=1e-12)
+        assert weighted.recalibrated_cost == pytest.approx(repeated.recalibrated_cost, abs=1e-12)
+        assert weighted.noise_floor == pytest.approx(repeated.noise_floor, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("forecast", "options", "message"),
+    [
+        (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes"),
+        (
+            np.full((2, 3), 1 / 3),
+            {"truth": np.full((2, 3), 1 / 3)},
+            r"cost_matrix must be given for more than two classes",
+        ),
+        ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob, \(2,\); got \(2, 3\)"),
+        ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
+        (
+            [0.2, 0.7],
+            {"truth": [-9, 9], "input": "logit"},
+            r"truth must .* Pass probabilities: input= is about y_prob alone",
+        ),
+        (
+            np.full((2, 2), 0.5),
+            {"truth": np.full((2, 2), 0.3)},
+            r"rows of truth must sum to one .* got 0\.6 in row 0, and 1 more",
+        ),
+    ],
+)
+def test_a_regret_of_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
+    with pytest.raises(ValueError, match=message):
+        calibration_regret([0, 1], forecast, **options)
+
+
+def test_a_regret_says_what_it_is():
+    found = calibration_regret(
+        [0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], truth=[0.1, 0.7, 0.5, 0.9], cost_matrix=[[0, 1], [1, 0]]
+    )
+    assert repr(found) == "CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)"
+    names = ["cost", "recalibrated_cost", "regret", "noise_floor", "against", "costs"]
+    assert list(found.to_frame("pandas").columns) == names
+    fit = calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], n_resamples=5)
+    assert "noise floor" in repr(fit)
+    assert "against isotonic, costs of all proportions" in repr(fit)
+
+
+@pytest.mark.parametrize("truth", [False, True])
+def test_on_the_threshold_one_decides_as_in_a_table_of_confusion(truth):
+    """One column and two columns decide for the event."""
+    cost = [[0, 1], [1, 0]]
+    for prob in ([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]]):
+        options = {"truth": np.array([[0.1, 0.9], [0.2, 0.8]]) if np.ndim(prob) == 2 else [0.9, 0.8]} if truth else {}
+        found = calibration_regret([1, 1], prob, cost_matrix=cost, n_resamples=2, **options)
+        decided = confusion_table([1, 1], prob, cost_matrix=cost)
+        expected = decided.mean_cost if not truth else 0.15
+        assert found.cost == pytest.approx(expected)
+
+
+def test_a_truth_whose_columns_stand_in_another_order_is_refused():
+    pandas = pytest.importorskip("pandas")
+    prob = pandas.DataFrame({"b": [0.2, 0.7], "a": [0.8, 0.3]})
+    cost = [[0, 1], [1, 0]]
+    with pytest.raises(
+        ValueError, match=r"y_prob and truth must have the same columns in the same order; got 'b', 'a' and"
+    ):
+        calibration_regret(["a", "b"], prob, truth=prob[["a", "b"]], cost_matrix=cost)
+    found = calibration_regret(["a", "a"], prob, truth=prob, cost_matrix=cost)
+    assert found.regret == 0.0
+    assert calibration_regret(["a", "a"], prob.to_numpy(), truth=prob, cost_matrix=cost) == found

@@ -37,17 +37,6 @@ def test_on_the_same_rows_the_interval_is_that_of_paired_differences(both):
     assert sentence.endswith("The log loss is better: the interval of its difference lies below 0.")
 
 
-def test_pairing_shows_what_two_intervals_hide(both):
-    """A little over-confidence on 1500 rows: the intervals of both overlap widely."""
-    (paired,) = comparison(both, {"right": [paired_difference(*forecasts(), metric=metric) for metric in COMPARED]})
-    (apart,) = comparison(both, None)
-    assert "neither is shown to be better" not in paired
-    assert apart.endswith(
-        "The interval of the difference of the log loss holds 0: by it neither is shown to be better."
-    )
-    assert "on 1500 and 1500 rows, taken for independent samples of different rows" in apart
-
-
 def test_a_worse_log_loss_is_called_so(both):
     y, right, bold = forecasts()
     turned = {"right": both["right"], "bold": both["bold"]}
@@ -55,10 +44,6 @@ def test_a_worse_log_loss_is_called_so(both):
     assert summarise(turned, differences={"bold": found})["comparison"][0].endswith(
         "The log loss is worse: the interval of its difference lies above 0."
     )
-
-
-def test_one_forecast_is_compared_with_nothing(both):
-    assert summarise({"bold": both["bold"]})["comparison"] == []
 
 
 def test_the_interval_of_independent_estimates_is_that_of_both_in_quadrature():

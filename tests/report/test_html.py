@@ -75,14 +75,6 @@ def test_a_policy_forbids_scripts_and_loading(page):
     assert policy == "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def test_the_page_is_valid_in_its_frame(text, page):
-    assert text.startswith("<!DOCTYPE html>\n")
-    assert page.open == []
-    assert page.all("html") == [{"lang": "en"}]
-    assert page.texts("title")[0] == "Digits"
-    assert page.all("meta")[0] == {"charset": "utf-8"}
-
-
 def test_ids_are_unique_and_references_to_them_resolve(page):
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(set(ids)) == len(ids)
@@ -128,33 +120,12 @@ def test_the_tables_of_bins_show_the_figures_of_the_curve(digits, page):
         assert row == shown
 
 
-def test_the_points_of_a_diagram_stand_where_the_curve_says(digits, page):
-    bins = digits["before"].curve.panels[0].bins
-    held = bins.count > 0
-    first = [c for c in page.all("circle") if "tabindex" in c][: held.sum()]
-    assert [float(c["cx"]) for c in first] == pytest.approx(56 + 330 * bins.mean_prob[held], abs=0.006)
-    assert [float(c["cy"]) for c in first] == pytest.approx(342 - 330 * bins.event_rate[held], abs=0.006)
-
-
 def test_the_sentences_of_the_summary_are_on_the_page(digits, page):
     from calibrant.report.page import findings, summarise
 
     shown = page.texts("p")
     for sentence in [*findings(digits["before"]), *findings(digits["after"]), *summarise(digits)["comparison"]]:
         assert sentence in shown
-
-
-def test_a_binary_forecast_has_no_panels_of_classes():
-    page = Page(render({"f": assess(Y == 3, PROB[:, 3], n_resamples=1)}))
-    assert len(page.all("svg")) == 1
-    assert "Class by class" not in page.texts("h2")
-
-
-def test_panels_of_classes_are_shown_for_the_forecasts_that_have_them():
-    binary, many = assess(Y == 3, PROB[:, 3], n_resamples=1), assess(Y, PROB, n_resamples=1)
-    page = Page(render({"binary": binary, "many": many}))
-    assert len(page.all("svg")) == 2 + 10
-    assert "Class by class" in page.texts("h2")
 
 
 @pytest.mark.parametrize(

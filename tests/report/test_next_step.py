@@ -77,13 +77,6 @@ def told(words, capsys):
     return capsys.readouterr().out
 
 
-def test_a_command_on_a_part_of_the_rows_fits_on_that_part(files, capsys):
-    out = told(["advise", "CALIBRATION_FILE.csv", "--rows", "0:700"], capsys)
-    command = out.splitlines()[-1]
-    assert command.startswith("calibrant fit CALIBRATION_FILE.csv --rows 0:700 --method ")
-    assert "on 700 rows" in told(shlex.split(command)[1:], capsys)
-
-
 def test_a_command_names_files_and_classes_that_begin_with_a_dash(files, capsys):
     y, prob = files["CALIBRATION_FILE"]
     write_table("-dash.csv", {"-y": 2 * y - 1, "-p": prob}, force=False)
@@ -141,14 +134,6 @@ def test_where_nothing_was_computed_the_command_computes_it(files, capsys):
     y, prob = files["TEST_FILE"]
     calibrated = load_calibrator("calibrator.json").calibrate(prob)
     assert log_loss(y, calibrated) < log_loss(y, prob) - 0.05
-
-
-def test_rows_that_served_to_compare_are_not_fitted_on(files, capsys):
-    main(["fit", "CALIBRATION_FILE.csv", "--method", "temperature", "-o", "c.json"])
-    main(["report", "TEST_FILE.csv", "--calibrator", "c.json", "-o", "r.html", "--resamples", "99"])
-    with open("r.html", encoding="utf-8") as page:
-        assert page.read().count(ASK) == 2  # a temperature has no intercept: it shows before and after
-    assert "Next: fit" not in capsys.readouterr().out
 
 
 def test_too_few_rows_to_judge_are_told_to_be_more():

@@ -13,8 +13,8 @@ from calibrant import assess, write_report
 from calibrant.binning import RecursiveSplit
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex import mixed
-from calibrant.curves.simplex_partition import CORNERS, simplex_lattice, simplex_points
-from calibrant.report.page import render, summarise
+from calibrant.curves.simplex_partition import CORNERS, simplex_points
+from calibrant.report.page import render
 from calibrant.report.pictures import MOST_POINTS, simplex_section
 
 jinja2 = pytest.importorskip("jinja2")
@@ -116,21 +116,6 @@ def test_hidden_edges_are_those_with_nothing_but_hidden_faces():
     assert [edge["hidden"] for edge in simplex_section(points(3))[0]["edges"]] == [False] * 3
 
 
-def test_no_corner_is_behind_another_or_outside_the_picture():
-    for view in (simplex_section(points(3))[0], simplex_section(points(4))[0]):
-        at = np.array([[corner["x"], corner["y"]] for corner in view["corners"]])
-        apart = np.sqrt(((at[:, None] - at) ** 2).sum(axis=2))
-        assert apart[~np.eye(len(at), dtype=bool)].min() > 100
-        assert np.abs(at).max() <= 200
-
-
-@each_number
-def test_splits_are_numbered_on_the_picture_of_calibrated_vectors_alone(k):
-    labels, calibrated = pictures(render(assessments(k), simplex=points(k)))
-    assert [g for g in labels.iter(f"{SVG}g") if g.get("class") == "split"] == []
-    assert [g.find(f"{SVG}text").text for g in calibrated.iter(f"{SVG}g") if g.get("class") == "split"] == list("123")
-
-
 @each_number
 def test_splits_outside_are_counted_and_the_others_keep_their_numbers(k):
     result = points(k)
@@ -144,30 +129,6 @@ def test_splits_outside_are_counted_and_the_others_keep_their_numbers(k):
     none_inside = render(assessments(k), simplex=replace(result, splits=outside[None]))
     assert "numbers: where" not in none_inside
     assert "; splits outside: 1 of 1</figcaption>" in none_inside
-
-
-@each_number
-def test_certain_forecasts_are_not_hidden_by_their_corners(k):
-    for picture in pictures(render(assessments(k), simplex=points(k))):
-        drawn = list(picture.iter(f"{SVG}circle"))
-        corner = [i for i, circle in enumerate(drawn) if circle.get("class") == "corner"]
-        first = drawn.index(circles(picture)[0])
-        assert len(corner) == k
-        assert max(corner) < first
-
-
-@each_number
-def test_a_lattice_is_of_points_and_refers_to_no_tables(k):
-    lattice = simplex_lattice(np.sqrt, n_classes=k, resolution=4)
-    text = render(assessments(k), simplex=lattice)
-    (picture,) = pictures(text)
-    n = len(lattice.prob)
-    assert f"{n} points. A point lies" in text
-    assert picture.find(f"{SVG}title").text.startswith("Calibrated vectors of points in the")
-    assert picture.find(f"{SVG}desc").text.startswith(f"Each of {n} points lies")
-    assert "tables below" not in picture.find(f"{SVG}desc").text
-    (labels, _) = pictures(render(assessments(k), simplex=points(k)))
-    assert labels.find(f"{SVG}desc").text.endswith("Figures stand in the tables below.")
 
 
 @each_number
@@ -186,17 +147,6 @@ def test_the_tables_hold_the_rows_of_each_class_and_of_each_vector(k):
         assert line["shares"] == two(np.eye(k)[result.label[own]].mean(axis=0))
     text = render(assessments(k), simplex=result)
     assert all(f"<td>{line['shares']}</td>" in text for line in view["by_vector"])
-
-
-def test_vectors_that_are_many_are_in_no_table():
-    (view,) = simplex_section(simplex_points(OCCURRED[3], SPREAD[3], np.sqrt))
-    assert view["by_vector"] == []
-
-
-def test_a_class_without_rows_has_a_dash():
-    (view,) = simplex_section(simplex_points([0, 0], SPREAD[3][:2]))
-    assert [line["forecast"] for line in view["by_class"]][1:] == ["–", "–"]
-    assert view["by_class"][0]["calibrated"] is None
 
 
 # The page
@@ -235,22 +185,6 @@ def test_the_script_may_run_where_files_have_other_ends_of_lines(monkeypatch):
     assert policy(text) == policy(plain)
 
 
-def test_a_page_without_points_is_as_it_was():
-    assert render(assessments(3), simplex={}) == render(assessments(3), simplex=None) == render(assessments(3))
-    assert "Row by row" not in render(assessments(3))
-    assert summarise(assessments(3))["simplex"] == []
-
-
-def test_ids_are_unique_and_every_picture_is_named():
-    text = render(assessments(4), simplex={"a": points(3), "b": points(4)})
-    ids = re.findall(r' id="([^"]*)"', text)
-    assert len(set(ids)) == len(ids)
-    for picture in pictures(text):
-        title, desc = picture.get("aria-labelledby").split()
-        assert (picture.find(f"{SVG}title").get("id"), picture.find(f"{SVG}desc").get("id")) == (title, desc)
-        assert picture.get("role") == "img"
-
-
 def test_hostile_names_are_shown_and_not_run():
     hostile = "<script>alert(1)</script>\"'&{{ 7 * 7 }}"
     shown = simplex_points(["b", "c", hostile], np.eye(3), np.eye(3), labels=[hostile, "b", "c"])
@@ -258,14 +192,6 @@ def test_hostile_names_are_shown_and_not_run():
     assert "<script>" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert [corner["short"] for corner in simplex_section(shown)[0]["corners"]] == ["<script>a…", "b", "c"]
-
-
-@each_number
-def test_a_page_of_a_thousand_rows_stays_small(k):
-    prob = np.random.default_rng(0).dirichlet(np.ones(k), 1000)
-    shown = simplex_points(np.arange(1000) % k, prob, prob)
-    added = len(render(assessments(k), simplex=shown)) - len(render(assessments(k)))
-    assert added < 450_000
 
 
 @pytest.mark.parametrize(
@@ -334,3 +260,14 @@ def test_the_command_shows_all_files_in_one_order_and_splits_where_it_is_the_fit
     assert main(["report", turned, "-o", page, "--force", "--calibrator", saved, "--resamples", "1"]) == 0
     _, alone = pictures((tmp_path / "r.html").read_text(encoding="utf-8"))
     assert splits(alone) == []
+
+
+def test_vectors_that_are_many_are_in_no_table():
+    (view,) = simplex_section(simplex_points(OCCURRED[3], SPREAD[3], np.sqrt))
+    assert view["by_vector"] == []
+
+
+def test_a_class_without_rows_has_a_dash():
+    (view,) = simplex_section(simplex_points([0, 0], SPREAD[3][:2]))
+    assert [line["forecast"] for line in view["by_class"]][1:] == ["–", "–"]
+    assert view["by_class"][0]["calibrated"] is None

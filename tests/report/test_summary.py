@@ -118,13 +118,6 @@ def test_a_summary_is_plain_json_without_nan(odd):
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
 
 
-def test_the_figures_are_those_of_the_assessment(odd):
-    summary = summarise({"forecast": odd})
-    for line, row in zip(summary["table"], odd.rows, strict=True):
-        assert line["metric"] == row.metric
-        assert line["estimates"] == [vars(row.estimate)]
-
-
 @pytest.mark.filterwarnings("ignore:log loss")
 def test_an_infinite_loss_is_plain_json_and_its_events_are_counted_beside_it():
     found = assess(*ODD["certain"](), clip=0, n_resamples=9)
@@ -164,32 +157,6 @@ def test_the_classes_with_the_most_rows_are_shown_in_their_order():
     assert [panel["name"] for panel in forecast["class_diagrams"]] == [f"class {k}" for k in range(8, 20)]
     assert len(forecast["class_diagrams"]) == MOST_CLASSES
     assert forecast["classes_left_out"] == 8
-
-
-def test_a_class_that_never_came_is_named():
-    assert summarise({"f": assess(*ODD["an absent class"](), n_resamples=1)})["forecasts"][0]["absent"] == ["2"]
-
-
-def test_a_metric_that_only_one_forecast_has_is_none_for_the_other():
-    one = assess(*ODD["one column"](), metrics=[*NEEDED, "mean-brier"], n_resamples=1)
-    table = assess(*ODD["three classes"](), n_resamples=1)
-    lines = {line["metric"]: line["estimates"] for line in summarise({"one": one, "table": table})["table"]}
-    assert lines["mean-brier"][1] is None
-    assert lines["brier"][0] is None
-    assert None not in lines["ece"]
-
-
-def test_a_metric_of_two_names_has_one_line():
-    odd = ODD["three classes"]()
-    first, second = (assess(*odd, metrics=[*NEEDED, name], n_resamples=1) for name in ("tece", "tace"))
-    lines = summarise({"first": first, "second": second})["table"]
-    assert [line["metric"] for line in lines] == [*NEEDED, "tece"]
-    assert [e["value"] for e in lines[-1]["estimates"]] == [first["tece"].value, second["tace"].value]
-
-
-def test_a_percentage_is_told_from_fractions():
-    assessment = assess(*ODD["three classes"](), metrics=[*NEEDED, "tce"], n_resamples=1)
-    assert [line["symbol"] for line in summarise({"mine": assessment})["table"]][2:] == ["ECE", "TCE (%)"]
 
 
 # Refusals

@@ -26,7 +26,7 @@ from calibrant.interop.local_files import format_of
 from calibrant.interop.tables import require_csv, write_table
 from calibrant.interop.writing import require_free
 from calibrant.metrics.kinds import as_metric
-from calibrant.planning.rows_for import rows_for
+from calibrant.planning import rows_for
 from calibrant.report.page import COMPARED
 from calibrant.significance.differences import PairedDifference, as_level, difference_of
 from calibrant.sums.draws import as_rng

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Unpack
+from types import SimpleNamespace
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, list_of_names
+from calibrant._core.checks import choice
 from calibrant._core.result import DrawnResult, Picture, Record, Table, read_only, under
 from calibrant._core.rows import BinaryProblem, IntArray
 from calibrant.binning import Binning, Bins, as_binning
@@ -311,20 +312,6 @@ TESTS = {
 }
 
 
-class Shown(NamedTuple):
-    """A panel and its curve, under the title of its Axes."""
-
-    name: str
-    panel: BinTestPanel
-    curve: BinTestCurve
-
-
-class SideBySide(NamedTuple):
-    """All panels of all curves: each has its own Axes."""
-
-    panels: tuple[Shown, ...]
-
-
 def plot_bin_test(
     curves: BinTestCurve | Mapping[str, BinTestCurve],
     *,
@@ -389,18 +376,16 @@ def plot_bin_test(
     named = drawing.as_named(curves, "curves", "bin_test_curve(y_true, y_prob)", BinTestCurve)
     is_violin = choice("style", style, ("violin", "standard")) == "violin"
     log_odds = choice("axis", axis, ("probability", "log-odds")) == "log-odds"
-    shown = {}
-    for name, curve in named.items():
-        shown.update({(title := _title(name, curve, p.name)): Shown(title, p, curve) for p in curve.panels})
-    if panels is not None:
-        list_of_names("panels", panels)
-        panels = list(panels)
-        panels = [_title(*of, wanted) for of in named.items() for wanted in panels]
-    word, span = drawing.outcome_word(next(iter(named.values()))), _span([s.panel for s in shown.values()])
+    every = [
+        (curve, replace(p, name=_title(name, curve, p.name))) for name, curve in named.items() for p in curve.panels
+    ]
+    if (wanted := drawing.as_listed(panels)) is not None:
+        panels = [_title(*of, one) for of in named.items() for one in wanted]
+    word, span = drawing.outcome_word(every[0][0]), _span([panel for _, panel in every])
     tests = {_test_of(curve) for curve in named.values()}
 
-    def draw(ax: Any, drawn: Mapping[str, Shown], alone: bool) -> Any:
-        panel = drawn[""].panel
+    def draw(ax: Any, drawn: Mapping[str, BinTestPanel], alone: bool) -> Any:
+        panel = drawn[""]
         if log_odds:
             drawing.use_log_odds(ax, *span)
         else:
@@ -418,15 +403,16 @@ def plot_bin_test(
             beside.set_xlabel("rows", fontsize="small")
         return below
 
-    every = {"": SideBySide(tuple(shown.values()))}
     labels = ("bin", "probability") if is_violin else ("mean probability", word)
-    axes = drawing.draw_panels(every, draw, ax=ax, panels=panels, height=HEIGHT, labels=labels, legend=_draw_legend)
-    drawn = np.atleast_1d(axes)
+    all_of_them = {"": SimpleNamespace(panels=[panel for _, panel in every])}
+    how: dict[str, Any] = {"height": HEIGHT, "labels": labels, "legend": _draw_legend}
+    axes = drawing.draw_panels(all_of_them, draw, ax=ax, panels=panels, **how)
+    drawn, shown = np.atleast_1d(axes), {panel.name: (curve, panel.error) for curve, panel in every}
     for own, title in zip(drawn, shown if panels is None else panels, strict=True):
-        of = shown[title]
-        words = f"TCE {of.panel.error:.1f}%" if is_violin and not np.isnan(of.panel.error) else ""
+        curve, error = shown[title]
+        words = f"TCE {error:.1f}%" if is_violin and not np.isnan(error) else ""
         if words and (len(tests) > 1 or drawn.size == 1):
-            words += f"\n{_test_of(of.curve)}"
+            words += f"\n{_test_of(curve)}"
         size = "medium" if drawn.size == 1 else "small"
         own.set_title(": ".join(filter(None, (own.get_title(), words))), y=1.0, fontsize=size)
     figure = drawn[0].figure
@@ -460,12 +446,16 @@ def _test_of(curve: BinTestCurve) -> str:
 
 def _draw_legend(ax: Any) -> None:
     """Draw the legend into the corner that the rooms leave free."""
-    corner = {
-        "loc": "upper left",
-        "bbox_to_anchor": (1.0 + drawing.MARGINS_APART, -drawing.MARGINS_APART),
-        "borderaxespad": 0.0,
-    }
-    ax.legend(**corner, frameon=False, fontsize="small", handlelength=1.0, handletextpad=0.5)
+    corner = (1.0 + drawing.MARGINS_APART, -drawing.MARGINS_APART)
+    ax.legend(
+        loc="upper left",
+        bbox_to_anchor=corner,
+        borderaxespad=0.0,
+        frameon=False,
+        fontsize="small",
+        handlelength=1.0,
+        handletextpad=0.5,
+    )
 
 
 def _draw_histogram(beside: Any, shown: reliability.BinProfiles, style: Style) -> None:

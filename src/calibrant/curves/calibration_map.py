@@ -176,13 +176,8 @@ def _mapped(function: Map, score: FloatArray) -> FloatArray:
     values = np.asarray(function(score), dtype=np.float64)
     got, hint = f"shape {values.shape} for {score.shape}", "Pass a function of an array of scores"
     checks.require(values.shape == score.shape, "the map must give a value for each score", got=got, hint=hint)
-    bad = ~((values >= -_rows.BEYOND) & (values <= 1.0 + _rows.BEYOND))
-    if bad.any():
-        rest = f"{bad.sum()} of {bad.size} values are outside or NaN"
-        got = f"{values[bad][0]:g} for the score {score[bad][0]:g} ({rest})"
-        checks.refuse(
-            "the map must give values in [0, 1]", got=got, hint="Pass a map from probabilities to probabilities"
-        )
+    fits, hint = (values >= -_rows.BEYOND) & (values <= 1.0 + _rows.BEYOND), "Pass a map between probabilities"
+    checks.each("the map", values, fits, "give values in [0, 1]", hint=hint)
     return np.clip(values, 0.0, 1.0)
 
 
@@ -412,7 +407,11 @@ def calibration_shift(
     checks.require(has_events or not cut.uses_outcomes, must, value=cut, hint="Pass binning=30")
     declared = data.get("input") == "logit" or data.get("rows") == "percent"
     if not has_events and not declared:
-        _require_no_labels(y_prob)
+        array = as_array("y_prob", y_prob)
+        is_labels = array.ndim == 1 and array.dtype.kind in "biuUST"
+        got = f"whole numbers or words, such as {array[:1].tolist()}"
+        hint = f"{LABELS_FIRST}; probabilities are fractions, such as 1.0"
+        checks.require(not is_labels, "y_prob must hold probabilities", got=got, hint=hint)
     problem = as_problem(y_prob=y_prob, **_with_labels(y_prob, y_true, data))
     rows = _rows.of_probabilities(data.get("rows", "as-given"))
     of_calibrated = {**data, "input": "probability", "rows": rows, "remedies": _rows.OF_PROBABILITIES}
@@ -438,14 +437,6 @@ def calibration_shift(
     panels = tuple(panel_of(binary, [part.scores(prob) for prob in after.values()]) for part, binary in parts)
     how = (chosen.name, repr(cut), threshold, level, interval, has_events, chosen.of_predictions)
     return CalibrationShift(panels, tuple(after), *how)
-
-
-def _require_no_labels(y_prob: npt.ArrayLike) -> None:
-    array = as_array("y_prob", y_prob)
-    is_labels = array.ndim == 1 and array.dtype.kind in "biuUST"
-    got = f"whole numbers or words, such as {array[:1].tolist()}"
-    hint = f"{LABELS_FIRST}; probabilities are fractions, such as 1.0"
-    checks.require(not is_labels, "y_prob must hold probabilities", got=got, hint=hint)
 
 
 def _with_labels(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -480,11 +471,9 @@ def _calibrated(
         problem = as_problem(y_prob=forecast, named=Named(forecast=what), **data)
         columns = columns_of(forecast)
         alike = np.array_equal(problem.classes, before.classes) and type(problem) is type(before)
-        if not alike or (columns is not None and names is not None and list(columns) != list(names)):
-            hint = "Pass what a calibrator made of y_prob"
-            must = f"{what} must have the columns of y_prob, in their order"
-            got = "another number of them, or other names"
-            checks.refuse(must, got=got, hint=hint)
+        alike &= columns is None or names is None or list(columns) == list(names)
+        must, hint = f"{what} must have the columns of y_prob, in their order", "Pass what a calibrator made of y_prob"
+        checks.require(alike, must, got="another number of them, or other names", hint=hint)
         tables[str(name)] = _rows.as_simplex(problem).prob
     return tables
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -34,67 +34,45 @@ if TYPE_CHECKING:
 # Bands of the CORP curve, by name: a consistency band around the diagonal, and two kinds of confidence bands
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """Where a band is wanted: of a fit, at the distinct scores number ``at``; and how it is to be made."""
-
-    ordered: Ordered
-    steps: Steps
-    at: IntArray
-    level: float
-    n_draws: int
-    rng: np.random.Generator
-
-    @property
-    def fit(self) -> FloatArray:
-        """Fit at the places."""
-        return self.steps.at_each_score(self.steps.rate)[self.at]
-
-    def quantiles(self, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Quantiles of the fits of labels drawn at a rate on each distinct score, that leave out ``level`` in equal parts."""
-        weight, fits = self.ordered.weight, []
-        for events in drawn_events(self.ordered, rate, self.n_draws, self.rng):
-            steps = isotonic_fit_of(events, weight)
-            fits.append(steps.rate[np.searchsorted(steps.starts, self.at, side="right") - 1])
-        lower, upper = np.quantile(fits, [self.level / 2.0, 1.0 - self.level / 2.0], axis=0)
-        return lower, upper
+BandName = Literal["consistency", "confidence", "simultaneous"]
+BAND_NAMES = ("consistency", "confidence", "simultaneous")
 
 
-def confidence(place: Place) -> tuple[FloatArray, FloatArray]:
-    """Where the true event probability may lie, around the fit: labels are drawn from the fit, and fitted again.
+def _band(
+    band: BandName, ordered: Ordered, steps: Steps, at: IntArray, level: float, n_draws: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of a band of a fit at the distinct scores number ``at``.
 
+    The consistency band says where the fit would lie if the forecast were calibrated: labels are drawn from the forecast. The
+    simultaneous one is where the whole curve of true event probabilities lies with proven confidence, widened to hold the fit.
+
+    The confidence band says where the true event probability may lie: labels are drawn from the fit, and fitted again.
     Quantiles of such fits, taken as they are, cover too seldom: where a block saw no event none is ever drawn, and where the
     truth is flat the fit errs outward at the ends, and the drawn fits err so once more. So every block gets one event and one
     other row before labels are drawn from it, and the band reaches as far on either side as the quantiles do on the one
     where they reach farther, seen from their centres.
     """
-    steps, fit = place.steps, place.fit
-    more = 1.0 / place.ordered.rows_per_weight
-    rate = steps.at_each_score((steps.rate * steps.weight + more) / (steps.weight + 2.0 * more))
-    low, high = place.quantiles(rate)
-    centre = fit + rate[place.at]
+    fit = steps.at_each_score(steps.rate)[at]
+    if band == "simultaneous":
+        must = "sample_weight must be whole for a simultaneous band, which counts rows"
+        hint = "Pass band='confidence', or weights that are numbers of rows"
+        require(ordered.is_whole, must, got="other weights", hint=hint)
+        lower, upper = simultaneous_band(ordered.weight, ordered.outcome_sum, level)
+        return np.minimum(lower[at], fit), np.maximum(upper[at], fit)
+    rate, more = ordered.score, 1.0 / ordered.rows_per_weight
+    if band == "confidence":
+        rate = steps.at_each_score((steps.rate * steps.weight + more) / (steps.weight + 2.0 * more))
+    fits = []
+    for events in drawn_events(ordered, rate, n_draws, rng):
+        drawn = isotonic_fit_of(events, ordered.weight)
+        fits.append(drawn.rate[np.searchsorted(drawn.starts, at, side="right") - 1])
+    low, high = np.quantile(fits, [level / 2.0, 1.0 - level / 2.0], axis=0)
+    if band == "consistency":
+        return low, high
+    centre = fit + rate[at]
     lower, upper = np.minimum(np.minimum(low, centre - high), fit), np.maximum(np.maximum(high, centre - low), fit)
     return np.maximum(lower, 0.0), np.minimum(upper, 1.0)
 
-
-def simultaneous(place: Place) -> tuple[FloatArray, FloatArray]:
-    """Where the whole curve of true event probabilities lies with proven confidence, widened to hold the fit."""
-    must = "sample_weight must be whole for a simultaneous band, which counts rows"
-    hint = "Pass band='confidence', or weights that are numbers of rows"
-    require(place.ordered.is_whole, must, got="other weights", hint=hint)
-    lower, upper = simultaneous_band(place.ordered.weight, place.ordered.outcome_sum, place.level)
-    return np.minimum(lower[place.at], place.fit), np.maximum(upper[place.at], place.fit)
-
-
-# The consistency band says where the fit would lie if the forecast were calibrated: labels are drawn from the forecast itself.
-MAKERS_OF_BANDS: Mapping[str, Callable[[Place], tuple[FloatArray, FloatArray]]] = {
-    "consistency": lambda place: place.quantiles(place.ordered.score),
-    "confidence": confidence,
-    "simultaneous": simultaneous,
-}
-
-
-BandName = Literal["consistency", "confidence", "simultaneous"]
 
 MOST_PLACES = 2000
 """Up to so many distinct scores a band stands at each; beyond it, at as many that are spread over ranks and over scores."""
@@ -232,7 +210,7 @@ def corp_curve(
     require_level(level)
     resamples(n_resamples, hint="1000 is usual")
     if band is not None:
-        choice("band", band, MAKERS_OF_BANDS, also=" or None")
+        choice("band", band, BAND_NAMES, also=" or None")
     problem, generator = as_problem(y_true, y_prob, **data), as_rng(rng)
     chosen = as_notion(notion, problem)
     n_panels = chosen.n_parts(problem)
@@ -251,18 +229,14 @@ def _panel(
         return CorpPanel(name, none, none, none, none, none, none, none, none, HISTOGRAM(problem), nan, nan, nan, nan)
     ordered = Ordered.of(problem)
     steps, at = isotonic_fit(ordered), places(ordered.score)
-    place = Place(ordered, steps, at, level, n_draws, rng)
-    lower, upper = MAKERS_OF_BANDS[band](place) if band else np.full((2, at.size), np.nan)
-    terms = (
-        corp_of_cells(problem, squared_error)
-        if isinstance(problem, CellProblem)
-        else corp_terms(ordered, squared_error)
-    )
+    lower, upper = _band(band, ordered, steps, at, level, n_draws, rng) if band else np.full((2, at.size), np.nan)
+    cells = problem if isinstance(problem, CellProblem) else None
+    terms = corp_terms(ordered, squared_error) if cells is None else corp_of_cells(cells, squared_error)
     last = np.append(steps.starts[1:], ordered.score.size) - 1
     return CorpPanel(
         name,
         *(ordered.score[steps.starts], ordered.score[last], steps.rate, steps.weight),
-        *(ordered.score[at], place.fit, lower, upper),
+        *(ordered.score[at], steps.at_each_score(steps.rate)[at], lower, upper),
         shown(HISTOGRAM(problem), are_counts=problem.weights.are_counts),
         *(terms.score, terms.miscalibration, terms.discrimination, terms.uncertainty),
     )
@@ -352,8 +326,8 @@ def plot_corp(
             ax.text(x, y, _words(panel, "\n"), **look)
         return below
 
-    legend = 0.8 if len(first.panels if panels is None else panels) == 1 else 0.0  # with its title it stands above
-    height, labels = legend + (5.2 if histogram else 4.6), ("probability", drawing.outcome_word(first))
+    high, labels = 5.2 if histogram else 4.6, ("probability", drawing.outcome_word(first))
+    height = (high + 0.8, high)  # above an Axes alone stands a legend with its title
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels, legend=None)
 
 
@@ -361,11 +335,7 @@ def _draw_band(ax: Any, panel: CorpPanel, curve: CorpCurve, colour: str, *, sing
     x, lower, upper = panel.score, panel.lower, panel.upper
     if curve.band == "simultaneous":  # between two scores it is held from the lower one below, from the upper one above
         before, after = np.append(0.0, lower[:-1]), np.append(upper[1:], 1.0)
-        x, lower, upper = (
-            np.repeat(x, 2),
-            np.column_stack([before, lower]).ravel(),
-            np.column_stack([upper, after]).ravel(),
-        )
+        x, lower, upper = np.repeat(x, 2), *(np.column_stack(b).ravel() for b in ([before, lower], [upper, after]))
     label = BANDS[curve.band or ""].format(1 - curve.level) if single else None
     paint = {"color": _style.BAND} if single and curve.band == "consistency" else {"color": colour, "alpha": 0.18}
     ax.fill_between(x, lower, upper, linewidth=0, label=label, zorder=0.4, **paint)

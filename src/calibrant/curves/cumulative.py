@@ -32,7 +32,7 @@ from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, grouped
 from calibrant._core.border import DataOptions, as_problem, refuse_rows
-from calibrant._core.checks import choice, flag, list_of_names, require, together, whole
+from calibrant._core.checks import choice, flag, require, together, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Table, frame, under
 from calibrant._core.rows import BinaryProblem, InBatches, IntArray, SimplexProblem, as_simplex
 from calibrant.binning import Binning, EqualMass, as_binning
@@ -175,11 +175,23 @@ def cumulative_calibration_map(
     >>> result.panels[0].left.tolist(), result.panels[0].value.tolist()
     ([0.0, 0.7], [0.0, 1.0])
     """
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted
+
     if isinstance(y_true, InBatches):
         refuse_rows("a map of sums of probabilities")
     together(y_true=y_true, y_prob=y_prob)
-    _require_cumulative(calibrator)
-    wanted = _ranks_of(ranks, len(calibrator.classes_) - 1)
+    fits = isinstance(calibrator, BaseEstimator) and hasattr(calibrator, "steps")
+    must = "calibrator must map sums of the highest probabilities"
+    hint = "Pass a fitted SortedCumulativeIsotonic; calibration_map shows maps of one probability"
+    require(fits, must, value=calibrator, hint=hint, error=TypeError)
+    check_is_fitted(calibrator)
+    listed: Any = ranks
+    if np.ndim(listed):
+        require(len(listed), "ranks must name at least one rank", got="none", hint=HINT)
+        wanted = [whole("ranks", rank, least=1, hint=HINT) for rank in listed]
+    else:
+        wanted = list(range(1, min(whole("ranks", ranks, least=1, hint=HINT), len(calibrator.classes_) - 1) + 1))
     panels = tuple(CumulativeCalibrationMapPanel(f"top {rank}", rank, *calibrator.steps(rank)) for rank in wanted)
     if y_true is None or y_prob is None:
         return CumulativeCalibrationMap(panels, repr(calibrator))
@@ -189,25 +201,6 @@ def cumulative_calibration_map(
     points = tuple(panel for curve in curves for panel in curve.panels)
     curve = reliability.ReliabilityCurve(points, "cumulative", repr(cut), level, interval)
     return CumulativeCalibrationMap(panels, repr(calibrator), curve)
-
-
-def _require_cumulative(calibrator: Any) -> None:
-    from sklearn.base import BaseEstimator
-    from sklearn.utils.validation import check_is_fitted
-
-    fits = isinstance(calibrator, BaseEstimator) and callable(getattr(calibrator, "steps", None))
-    must = "calibrator must map sums of the highest probabilities"
-    hint = "Pass a fitted SortedCumulativeIsotonic; calibration_map shows maps of one probability"
-    require(fits, must, value=calibrator, hint=hint, error=TypeError)
-    check_is_fitted(calibrator)
-
-
-def _ranks_of(ranks: int | Sequence[int], most: int) -> list[int]:
-    """Return the ranks by number: the first so many, or those listed."""
-    if not isinstance(ranks, (list, tuple, range, np.ndarray)) or np.ndim(ranks) == 0:
-        return list(range(1, min(whole("ranks", ranks, least=1, hint=HINT), most) + 1))
-    require(len(ranks), "ranks must name at least one rank", got="none", hint=HINT)
-    return [whole("ranks", rank, least=1, hint=HINT) for rank in ranks]
 
 
 def _sums(problem: SimplexProblem, ranks: list[int]) -> Iterator[BinaryProblem]:
@@ -775,9 +768,7 @@ def plot_cumulative_sum(
     named = drawing.as_named(diagrams, "diagrams", "cumulative_sum_curve(y_true, y_prob)", CumulativeSumCurve)
     if choice("style", style, ("diagram", "theorem")) == "diagram":
         return drawing.draw_panels(named, _draw_sum, ax=ax, panels=panels, height=4.6, labels=SUM_LABELS)
-    if panels is not None:
-        list_of_names("panels", panels)
-        panels = list(panels)
+    panels = drawing.as_listed(panels)
     found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
     must = "the theorem is shown of one panel, in Axes of its own"
     hint = "Leave ax out, and choose one: panels=['class 3']"

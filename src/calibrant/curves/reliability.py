@@ -706,7 +706,7 @@ def plot_reliability(
     >>> from calibrant import load_digits_forecast, reliability_curve
     >>> ax = reliability_curve(*load_digits_forecast()).plot()
     """
-    named = drawing.as_named(curves, "curves", "reliability_curve(y_true, y_prob)")
+    named = drawing.as_named(curves, "curves", "reliability_curve(y_true, y_prob)", ReliabilityCurve)
     choice("style", style, STYLES)
     choice("markers", markers, ("equal", "area", "counts"))
     choice("axis", axis, ("probability", "log-odds"))
@@ -748,12 +748,10 @@ def draw_reliability(
             draw_edges(ax, panel, number)
     if below == "counts":
         return drawing.counts_below(ax, [panel.bins for panel in panels.values()])
-    return None if below is None else _distribution_below(ax, next(iter(panels.values())).name, below)
-
-
-def _distribution_below(ax: Any, name: str, distribution: ScoreDistribution) -> Any:
+    if below is None:
+        return None
     lower = drawing.room_below(ax)
-    draw_distribution(lower, drawing.panel_of(distribution, name), distribution, height="weight")
+    draw_distribution(lower, drawing.panel_of(below, next(iter(panels.values())).name), below, height="weight")
     for handle, label in zip(*lower.get_legend_handles_labels(), strict=True):
         ax.plot([], [], color=handle.get_edgecolor(), linewidth=1.4, label=label)
     return drawing.finish_below(lower, "weight")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from calibrant._core.arrays import FloatArray, log_prob_of_prob, ratio
 from calibrant._core.checks import refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, IntArray
-from calibrant.binning.cells import simplex_grid
+from calibrant.binning.cells import SimplexBinning, simplex_grid
 
 # The simplex of three classes in small triangles, and how their vertices come to lie on the borders of cells
 
@@ -230,19 +230,31 @@ def simplex_map(calibrator: Any, *, resolution: int = 61) -> SimplexMap:
 
 def three_classes(calibrator: Any) -> tuple[str, ...]:
     """Return the names of the classes of a calibrator, which must be three; numbers of a function."""
-    labels = getattr(calibrator, "classes_", np.arange(3))
-    given, hint = f"the calibrator has {len(labels)}", "Fit it on three, or use calibration_map"
-    require(len(labels) == 3, "a triangle shows three classes", given=given, hint=hint)
-    return tuple(str(label) for label in np.asarray(labels).tolist())
+    require_map(calibrator)
+    classes = classes_of(calibrator, range(3))
+    given, hint = f"the calibrator has {len(classes)}", "Fit it on three, or use calibration_map"
+    require(len(classes) == 3, "a triangle shows three classes", given=given, hint=hint)
+    return classes
+
+
+def classes_of(calibrator: Any, others: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names of the classes of a calibrator; those of a function are others."""
+    return tuple(str(label) for label in np.asarray(getattr(calibrator, "classes_", others)).tolist())
+
+
+def require_map(calibrator: Any) -> None:
+    """Refuse what maps no forecast, a binning and the class of a calibrator among it."""
+    fits = hasattr(calibrator, "predict_proba") or callable(calibrator)
+    must = "calibrator must be a fitted calibrator or a function"
+    hint = "Pass one of these, such as CanonicalBinning(binning).fit(y_prob, y_true)"
+    no_map = isinstance(calibrator, (type, SimplexBinning))
+    require(fits and not no_map, must, value=calibrator, hint=hint, error=TypeError)
 
 
 def mapped_by(calibrator: Any, prob: FloatArray) -> FloatArray:
     """Return what a calibrator or a function makes of forecasts."""
-    is_fitted = hasattr(calibrator, "predict_proba")
-    must = "calibrator must be a fitted calibrator or a function"
-    require(is_fitted or callable(calibrator), must, value=calibrator, hint="Pass one of these", error=TypeError)
-    calibrated = calibrator.predict_proba(as_fitted(calibrator, prob)) if is_fitted else calibrator(prob)
-    table = np.asarray(calibrated, dtype=np.float64)
+    function = getattr(calibrator, "predict_proba", calibrator)
+    table = np.asarray(function(as_fitted(calibrator, prob)), dtype=np.float64)
     must, hint = f"the map must give a table of shape {prob.shape}", f"Pass a map of {prob.shape[1]} classes"
     require(table.shape == prob.shape, must, value=table.shape, hint=hint)
     if (bad := ~np.isfinite(table).all(axis=1)).any():

@@ -18,7 +18,7 @@ from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weig
 from calibrant._core.checks import as_numbers, choice, flag, require, source, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Table
 from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, SimplexProblem
-from calibrant.binning.cells import SimplexBinning, SplitTree, simplex_grid
+from calibrant.binning.cells import SplitTree, simplex_grid
 from calibrant.curves import simplex
 
 
@@ -152,7 +152,6 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     SimplexPartition(<lambda>, triangles=100)
     """
     whole("resolution", resolution, least=2, most=10_000, hint="240 is usual, which 2, 3, 4, 5 and 8 divide")
-    refuse_unfitted(calibrator)
     classes = simplex.three_classes(calibrator)
     vertex, triangle, sides = simplex.small_triangles(resolution)
     prob = simplex.middle_of(vertex, triangle)
@@ -243,17 +242,6 @@ def splits_inside(splits: FloatArray | None) -> dict[int, FloatArray]:
     """Return the points inside that the simplex was split around, by their numbers, from 1; others have no place to draw."""
     numbered = enumerate([] if splits is None else splits, start=1)
     return {number: gamma for number, gamma in numbered if (gamma >= 0).all()}
-
-
-def refuse_unfitted(calibrator: Any) -> None:
-    """Refuse what can be called and is no map: a binning, and the class of a calibrator."""
-    what = got = ""
-    if isinstance(calibrator, SimplexBinning):
-        what, got = f"CanonicalBinning({calibrator!r})", f"the binning {calibrator!r}"
-    elif isinstance(calibrator, type):
-        what, got = f"{calibrator.__name__}()", f"the class {calibrator.__name__}"
-    must, hint = "calibrator must be a fitted calibrator or a function", f"Pass {what}.fit(y_prob, y_true)"
-    require(not got, must, got=got, hint=hint, error=TypeError)
 
 
 def _cells_of(
@@ -420,8 +408,8 @@ def simplex_points(
         kept = as_weights(data.get("sample_weight"), np.size(np.asarray(y_true))).values > 0
         name, calibrated = "given", _given(calibrator, kept, len(classes))[chosen]
     elif calibrator is not None:
-        refuse_unfitted(calibrator)
-        own = tuple(str(label) for label in np.asarray(getattr(calibrator, "classes_", classes)).tolist())
+        simplex.require_map(calibrator)
+        own = simplex.classes_of(calibrator, classes)
         must, hint = "calibrator must have the classes of the forecast", "Pass labels= in the order of the columns"
         require(own == classes, f"{must}, {', '.join(classes)}", got=", ".join(own[:5]), hint=hint)
         name = simplex.name_of(calibrator)
@@ -467,9 +455,9 @@ def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes
     >>> simplex_lattice(lambda prob: prob, resolution=5)
     SimplexPoints(<lambda>, classes=4, points=35, rows=35)
     """
-    refuse_unfitted(calibrator)
+    simplex.require_map(calibrator)
     known = 4 if n_classes is None else whole("n_classes", n_classes, least=3, hint="Pass 3 or 4")
-    classes = tuple(str(label) for label in np.asarray(getattr(calibrator, "classes_", np.arange(known))).tolist())
+    classes = simplex.classes_of(calibrator, range(known))
     must, hint = "a lattice is shown of three or four classes", "Fit on three or four, or use calibration_map"
     require(len(classes) in CORNERS, must, given=f"there are {len(classes)}", hint=hint)
     hint = "61 is usual for three classes, 17 for four"

@@ -14,7 +14,7 @@ from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import left_out, list_of_names, number, under_word
+from calibrant._core.checks import left_out, number, under_word
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem
 from calibrant.curves.reliability import require_level
@@ -277,9 +277,6 @@ def plot_smooth_reliability(
     """
     named = drawing.as_named(curves, "curves", "smooth_reliability_curve(y_true, y_prob)", SmoothReliabilityCurve)
     first = next(iter(named.values()))
-    if panels is not None:
-        list_of_names("panels", panels)
-        panels = list(panels)
 
     def draw(ax: Any, drawn: Mapping[str, SmoothReliabilityPanel], alone: bool) -> Any:
         drawing.unit_square(ax)
@@ -290,8 +287,7 @@ def plot_smooth_reliability(
             ax.text(0.97, 0.04, words, transform=ax.transAxes, ha="right", fontsize="small")
         return _draw_density(ax, drawn) if density else None
 
-    height = 4.6 if not density else 5.2 if len(first.panels if panels is None else panels) == 1 else 5.5
-    labels = ("mean probability", drawing.outcome_word(first))
+    height, labels = (5.2, 5.5) if density else 4.6, ("mean probability", drawing.outcome_word(first))
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
 
 

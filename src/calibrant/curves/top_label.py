@@ -344,7 +344,10 @@ def plot_top_label_bin(
     >>> axes = plot_top_label_bin(top_label_curve(*load_digits_forecast(), binning=10), bin=9)
     """
     drawing.require_kind(curve, "curve", CALL, TopLabelCurve)
-    b = _bin_of(curve, bin)
+    held = np.flatnonzero(curve.bins.count).tolist()
+    hint = f"Pass one of {', '.join(map(str, held))}"
+    b = int(curve.bins.count.argmax()) if bin is None else whole("bin", bin, least=0, hint=hint)
+    require(b in held, "bin must be the number of a bin that holds rows", value=b, hint=hint)
     most = whole("most", most, least=1, hint="10 is usual")
     axes = drawing.axes_in_a_row(axes, 2, "two, of the diagram and of the counts", (7.2, 4.0), width_ratios=[1.7, 1.0])
     count = np.array([own.count[b] for own in curve.class_bins])
@@ -433,15 +436,3 @@ def _key(number: int) -> dict[str, Any]:
     colour, is_filled = _style.colour(number % N_COLOURS), number // N_COLOURS % 2 == 0
     look = {"markerfacecolor": colour, "markeredgecolor": "white"} if is_filled else {"markerfacecolor": "white"}
     return {"color": colour, "marker": _style.marker(number), "markersize": 6.5, "linestyle": "", **look}
-
-
-def _bin_of(curve: TopLabelCurve, bin: int | None) -> int:
-    count = curve.bins.count
-    if bin is None:
-        return int(count.argmax())
-    hint = f"The bins of the curve are 0 to {len(count) - 1}"
-    b = whole("bin", bin, least=0, hint=hint)
-    require(b < len(count), "bin must be a number of a bin", value=b, hint=hint)
-    hint = f"Pass one of {', '.join(map(str, np.flatnonzero(count)))}"
-    require(count[b], "bin must hold rows", got=f"{b}, which is empty", hint=hint)
-    return b

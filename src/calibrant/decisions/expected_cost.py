@@ -174,9 +174,8 @@ def expected_cost_curve(
     """
     checks.choice("axis", axis, AXES)
     places = thresholds.as_places("at", GRID if at is None else at)
-    problems = {
-        name: Ordered.of(problem) for name, problem in thresholds.events_of(y_true, y_prob, notion, data).items()
-    }
+    events = thresholds.events_of(y_true, y_prob, notion, data)
+    problems = {name: Ordered.of(problem) for name, problem in events.items()}
     rate = base_rate(next(iter(problems.values())))
     if axis == "probability cost" and rate in (0.0, 1.0):
         warn(
@@ -242,10 +241,8 @@ def _panel(name: str, ordered: Ordered, terms: Terms) -> ForecastCost:
 
 def _times_odds(score: FloatArray, odds: float) -> FloatArray:
     """Multiply the odds of scores; without bound every score becomes 1, by nothing all but the certain ones 0."""
-    if odds == np.inf:
-        return np.ones(score.shape)
-    if odds == 0.0:
-        return (score >= 1.0).astype(np.float64)
+    if odds in (0.0, np.inf):
+        return (score >= 1.0 - odds).astype(np.float64)
     return np.asarray(odds * score / (odds * score + (1.0 - score)))
 
 
@@ -362,7 +359,7 @@ def calibration_regret(
     """
     n_resamples = checks.resamples(n_resamples, hint="200 is usual")
     generator = as_rng(rng)
-    names = shared_names(y_prob=y_prob) if truth is None else shared_names(y_prob=y_prob, truth=truth)
+    names = shared_names(y_prob, "truth", truth)
     problem = as_problem(y_true, y_prob, column_names=names, all_rows="the regret of decisions", **data)
     costs = "all proportions" if cost_matrix is None else "the matrix"
     if truth is None:

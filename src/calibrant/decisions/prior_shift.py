@@ -166,16 +166,15 @@ def names_of(data: npt.ArrayLike) -> Names:
     return None if names is None or list(names) == list(range(len(names))) else names
 
 
-def shared_names(**forecasts: npt.ArrayLike | None) -> Names:
+def shared_names(y_prob: npt.ArrayLike | None, name: str, other: npt.ArrayLike | None) -> Names:
     """Return the names of the columns of forecasts that belong together, the ones and the others in the same order."""
-    named = {argument: names_of(data) for argument, data in forecasts.items() if data is not None}
-    known = [(argument, names) for argument, names in named.items() if names is not None]
-    for argument, names in known[1:]:
-        first, own = known[0]
-        must = f"{first} and {argument} must have the same columns in the same order"
-        got, hint = f"{_some(own)} and {_some(names)}", "Put the columns of one in the order of the other"
-        require(list(names) == list(own), must, got=got, hint=hint)
-    return known[0][1] if known else None
+    own, others = (None if one is None else names_of(one) for one in (y_prob, other))
+    if own is None or others is None:
+        return others if own is None else own
+    must = f"y_prob and {name} must have the same columns in the same order"
+    got, hint = f"{_some(own)} and {_some(others)}", "Put the columns of one in the order of the other"
+    require(list(own) == list(others), must, got=got, hint=hint)
+    return own
 
 
 def classes_of(n_classes: int, labels: Sequence[Any] | None, names: Names) -> border.Labels:
@@ -402,9 +401,8 @@ def undo_class_weight(
     hint = "Pass the weights, or the shares in training"
     require(class_weight == "balanced" and train_prior is not None, must, got=got, hint=hint)
     classes_of(new.forecast.shape[1], labels, new.names)
-    return new.reweighed(
-        np.log(as_prior("train_prior", cast("npt.ArrayLike", train_prior), new.forecast.shape[1], positive=True))
-    )
+    prior = as_prior("train_prior", cast("npt.ArrayLike", train_prior), new.forecast.shape[1], positive=True)
+    return new.reweighed(np.log(prior))
 
 
 def _factors(
@@ -585,7 +583,7 @@ def estimate_prior(
     weights = border.as_weights(sample_weight, n_rows)
     must, got = "pos_label must be left out when y_prob is a table", f"{pos_label!r} for {n_classes} columns"
     require(pos_label is None or new.is_column, must, got=got, hint="Pass labels= to name the columns")
-    names = new.names if old_prob is None else shared_names(y_prob=y_prob, old_prob=old_prob)
+    names = shared_names(y_prob, "old_prob", old_prob)
     options = {"labels": labels, "pos_label": pos_label, "input": input, "rows": rows}
     labelled = _labelled(old_true, old_prob, old_weight, n_classes, names, options)
     if labelled is None:

@@ -46,14 +46,10 @@ def comparison(assessments: Mapping[str, Assessment], differences: Differences |
     (first, before), *others = assessments.items()
     sentences = []
     for name, after in others:
-        paired = {found.metric: found for found in (differences or {}).get(name, ())}
-        moves = {}
-        for metric in COMPARED:
-            found = paired.get(metric)
-            moves[metric] = NOTHING
-            if min(after.n_rows, before.n_rows) > 1:
-                ends = (found.difference, found.lower, found.upper) if found else None
-                moves[metric] = ends or independent(after[metric], before[metric])
+        paired = {one.metric: (one.difference, one.lower, one.upper) for one in (differences or {}).get(name, ())}
+        moves = dict.fromkeys(COMPARED, NOTHING)
+        if min(after.n_rows, before.n_rows) > 1:
+            moves = {metric: paired.get(metric) or independent(after[metric], before[metric]) for metric in COMPARED}
         losses = {first: before["nll"].value, name: after["nll"].value}
         coverage = f"{100 * (1 - after.level):g} % interval"
         moved = ", ".join(
@@ -255,10 +251,8 @@ def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
     firsts = [row for i, row in enumerate(every) if not any(row.is_called(other.metric) for other in every[:i])]
     lines = []
     for first in firsts:
-        found = [
-            next((row for row in assessment.rows if row.is_called(first.metric)), None)
-            for assessment in assessments.values()
-        ]
+        each = (assessment.rows for assessment in assessments.values())
+        found = [next((row for row in rows if row.is_called(first.metric)), None) for rows in each]
         estimates = [r and {name: _plain(value) for name, value in asdict(r.estimate).items()} for r in found]
         chances = ["" if r is None else _chance(r.estimate, ".4f") for r in found]
         words = {"metric": first.metric, "symbol": first.title, "summary": first.summary}

@@ -49,13 +49,10 @@ def simplex_section(simplex: SimplexPoints | Mapping[str, SimplexPoints] | None)
     if simplex is None or not given:
         return []
     named = as_named(given, "simplex", "simplex_points(y_true, y_prob)", SimplexPoints)
-    sections = []
+    must, hint = f"a report shows at most {MOST_POINTS} points", f"Pass simplex_points(..., max_points={MOST_POINTS})"
     for name, points in named.items():
-        must = f"a report shows at most {MOST_POINTS} points"
-        hint = f"Pass simplex_points(..., max_points={MOST_POINTS})"
         require(len(points.prob) <= MOST_POINTS, must, got=f"{len(points.prob)} under {name!r}", hint=hint)
-        sections.append(_shown(name, points))
-    return sections
+    return [_shown(name, points) for name, points in named.items()]
 
 
 def _shown(name: str, points: SimplexPoints) -> dict[str, Any]:
@@ -91,9 +88,7 @@ def _shown(name: str, points: SimplexPoints) -> dict[str, Any]:
         "edges": _edges(_seen(corners)),
         "splits": [_mark(at, split) | {"number": number} for number, at, split in cuts],
         "all_splits": 0 if points.splits is None else len(points.splits),
-        "pictures": [
-            {"by": by, "points": [mark | {"fill": fill[i]} for i, mark in marks]} for by, fill in fills.items()
-        ],
+        "pictures": [{"by": by, "points": [m | {"fill": fill[i]} for i, m in marks]} for by, fill in fills.items()],
         "by_class": _by_class(points),
         "by_vector": _by_vector(points),
     }

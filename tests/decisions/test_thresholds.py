@@ -1,4 +1,4 @@
-"""Decisions of least expected cost."""
+"""The optimal threshold: where deciding for the event begins to be the cheaper."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,87 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
+from calibrant.decisions.prior_shift import shift_prior
 from calibrant.decisions.thresholds import decide, optimal_threshold
+
+costs = st.floats(0.01, 100.0)
+shares = st.floats(0.01, 0.99)
+
+
+def test_the_examples_of_the_survey_come_out():
+    assert optimal_threshold(4, 1) == 0.8
+    assert optimal_threshold(1, 1) == 0.5
+    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8) == pytest.approx(0.2, rel=1e-15)
+
+
+@given(a=costs, b=costs, right=st.floats(0.0, 0.999), old=shares, new=shares, p=shares)
+def test_from_the_threshold_on_deciding_for_the_event_is_no_dearer(a, b, right, old, new, p):
+    """With all costs and new shares at once, by expected costs of the shifted probability."""
+    cost_tp, cost_tn = right * b, right * a
+    threshold = optimal_threshold(
+        a, b, cost_true_positive=cost_tp, cost_true_negative=cost_tn, old_prior=old, new_prior=new
+    )
+    now = p * new / old / (p * new / old + (1 - p) * (1 - new) / (1 - old))
+    for_event, against = (1 - now) * a + now * cost_tp, now * b + (1 - now) * cost_tn
+    if abs(for_event - against) > 1e-9 * (for_event + against):
+        assert (for_event < against) == (p >= threshold)
+
+
+@given(a=costs, b=costs, old=shares, new=shares, p=shares)
+def test_moving_the_threshold_or_the_probabilities_is_the_same(a, b, old, new, p):
+    moved = optimal_threshold(a, b, old_prior=old, new_prior=new)
+    shifted = shift_prior([p], old_prior=old, new_prior=new)[0]
+    if abs(p - moved) > 1e-9:
+        assert (p >= moved) == (shifted >= optimal_threshold(a, b))
+
+
+def test_an_error_without_cost_puts_the_threshold_at_an_end():
+    assert optimal_threshold(0, 1) == 0.0
+    assert optimal_threshold(1, 0) == 1.0
+    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=0.0) == 1.0
+    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=1.0) == 0.0
+
+
+def test_costs_and_shares_of_any_size_neither_overflow_nor_vanish():
+    assert optimal_threshold(1e308, 1e308) == 0.5
+    assert optimal_threshold(1e-320, 1e-320) == 0.5
+    assert optimal_threshold(1.7e308, 1e-300) == 1.0
+    assert optimal_threshold(1e-200, 1, old_prior=1e-200, new_prior=0.0) == 1.0  # the product of the first two vanishes
+    assert optimal_threshold(1e-300, 1, old_prior=1e-300, new_prior=5e-324) == pytest.approx(
+        1e-600 / 5e-324, abs=1e-270
+    )
+    assert decide([0.5], [[0, 1e100], [1e100, 0]]).expected_cost.tolist() == [0.5e100]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((-1, 1), {}, ValueError, r"cost_false_positive must be .* at least 0; got -1\. .* a gain is a cost"),
+        (("a", 1), {}, TypeError, r"cost_false_positive must be a number, .* got 'a'\. Pass 1\.0"),
+        ((1, 1), {"cost_true_positive": 2}, ValueError, r"a right decision must not cost more .* cost_true_positive=2"),
+        ((0, 0), {}, ValueError, r"some error that can happen must cost more .* Pass cost_false_positive=1"),
+        ((0, 1), {"old_prior": 0.5, "new_prior": 0.0}, ValueError, r"some error that can happen must cost more"),
+        (
+            (1, 1),
+            {"old_prior": 0.5},
+            ValueError,
+            r"old_prior and new_prior must be given together; new_prior is missing",
+        ),
+        ((1, 1), {"old_prior": 0, "new_prior": 0.5}, ValueError, r"old_prior must be .* above 0 and below 1; got 0\."),
+        (
+            (1, 1),
+            {"old_prior": 0.5, "new_prior": 4},
+            ValueError,
+            r"new_prior must be .* at most 1; got 4\. Of a ratio r",
+        ),
+    ],
+)
+def test_what_is_no_cost_and_no_share_is_refused_with_what_to_do(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        optimal_threshold(*arguments, **options)
+
+
+# Decisions of least expected cost
 
 
 @st.composite
@@ -34,32 +114,12 @@ def test_no_decision_is_expected_to_cost_less(data, rows):
         assert expected == pytest.approx(sum(p * cost[i, j] for i, p in enumerate(row)), abs=1e-12)
 
 
-@given(rows=tables())
-def test_where_every_error_costs_one_the_most_probable_class_is_decided(rows):
-    _, prob, _ = rows
-    k = prob.shape[1]
-    found = decide(prob * 1.0, 1.0 - np.eye(k))
-    chosen = prob[np.arange(len(prob)), found.decision]
-    np.testing.assert_allclose(chosen, prob.max(axis=1), atol=1e-12)
-    np.testing.assert_allclose(found.expected_cost, 1.0 - prob.max(axis=1), atol=1e-12)
-
-
 @given(rows=columns(), a=st.integers(1, 9), b=st.integers(1, 9))
 def test_a_column_is_decided_by_the_optimal_threshold_also_exactly_on_it(rows, a, b):
     _, score, _ = rows
     threshold = optimal_threshold(a, b)
     score = np.append(score, threshold)
     np.testing.assert_array_equal(decide(score, [[0, a], [b, 0]]).decision, score >= threshold)
-
-
-@given(rows=tables(), cost=st.floats(0.05, 0.95))
-def test_abstaining_follows_chow(rows, cost):
-    _, prob, _ = rows
-    k = prob.shape[1]
-    found = decide(prob, np.column_stack([1.0 - np.eye(k), np.full(k, cost)]))
-    top = prob.max(axis=1)
-    clear = abs(top - (1 - cost)) > 1e-9
-    np.testing.assert_array_equal((found.decision == k)[clear], (top < 1 - cost)[clear])
 
 
 def test_of_decisions_that_cost_the_same_the_first_is_taken():
@@ -82,20 +142,6 @@ def test_costs_of_very_different_size_are_no_ties():
     assert decide([[1 - 1e-17, 1e-17]], [[0, 1, 5], [1e15, 0, 5]]).decision.tolist() == [0]
 
 
-def test_a_number_added_to_a_row_of_costs_changes_no_decision():
-    prob = np.random.default_rng(0).dirichlet(np.ones(3), 50)
-    cost = np.array([[0, 2, 5], [1, 0, 3], [4, 4, 0]])
-    plain, more = decide(prob, cost), decide(prob, cost + np.array([[7], [0], [1]]))
-    np.testing.assert_array_equal(plain.decision, more.decision)
-
-
-def test_logits_are_decided_as_their_probabilities():
-    logit = np.random.default_rng(0).normal(size=(40, 3))
-    prob = np.exp(logit) / np.exp(logit).sum(axis=1, keepdims=True)
-    cost = [[0, 2, 5], [1, 0, 3], [4, 4, 0]]
-    np.testing.assert_array_equal(decide(logit, cost, input="logit").decision, decide(prob, cost).decision)
-
-
 def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
     prob = [[0.9, 0.1], [0.5, 0.5]]
     cost = [[0, 1, 0.3], [1, 0, 0.3]]
@@ -115,18 +161,6 @@ def test_columns_that_have_words_for_names_are_the_classes(library):
     found = decide(frame, [[0, 1, 0.3], [1, 0, 0.3]])
     assert found.named.tolist() == ["dog", "abstain"]
     assert decide(frame, 1 - np.eye(2), labels=[0, 1]).names.tolist() == [0, 1]
-
-
-def test_columns_that_have_numbers_for_names_are_the_classes_in_their_order():
-    pandas = pytest.importorskip("pandas")
-    assert decide(pandas.DataFrame([[0.9, 0.1]]), 1 - np.eye(2)).names.tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_a_frame_has_a_row_a_forecast(backend):
-    frame = decide([0.1, 0.5], [[0, 1, 0.3], [1, 0, 0.3]]).to_frame(backend)
-    assert type(frame).__module__.startswith(backend)
-    assert len(frame) == 2
 
 
 def test_decisions_say_what_they_are_and_cannot_be_changed():
@@ -157,17 +191,7 @@ def test_costs_and_names_that_make_no_sense_are_refused_with_what_to_do(cost, op
         decide([0.2, 0.7], cost, **options)
 
 
-def test_what_is_no_forecast_is_refused():
-    with pytest.raises(ValueError, match="y_prob must hold probabilities"):
-        decide([1.2], [[0, 1], [1, 0]])
-
-
 @pytest.mark.parametrize("extra", [{"a": 1}, 5, [1], {"ask"}, True], ids=repr)
 def test_names_of_decisions_that_are_no_names_are_refused(extra):
     with pytest.raises(TypeError, match=r"extra must be a name, or a sequence of names; got .*\. Pass 'ask'"):
         decide([0.2], [[0, 1, 0.1], [1, 0, 0.1]], extra=extra)
-
-
-def test_a_word_that_rows_does_not_know_is_refused():
-    with pytest.raises(ValueError, match=r"rows must be one of 'as-given', 'normalize', 'percent'; got 'yes'"):
-        decide([[0.2, 0.8]], 1 - np.eye(2), rows="yes")

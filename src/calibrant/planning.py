@@ -1,10 +1,12 @@
-"""Answers by simulation: rows to detect an error, and rows for an interval."""
+"""How many rows a question takes, before data are collected or from a pilot: one function for four questions."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import files
+from itertools import pairwise, takewhile
 from math import ceil, exp, inf, log
 from typing import Any
 
@@ -17,17 +19,20 @@ from calibrant import drawing
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_logit
 from calibrant._core.border import Input, as_forecast, as_weights
-from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
+from calibrant._core.checks import as_numbers, choice, flag, number, refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
 from calibrant.binning import Binning, as_binning
+from calibrant.calibrators.guarantees import samples_for_guarantee
 from calibrant.datasets import make_softmax_forecast
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import NO_INTERVAL, Resampling, consistent_deviations, pvalue_of
 from calibrant.metrics.kinds import Function, Metric, as_metric, estimates, within
 from calibrant.metrics.noise import Residuals, Setting
 from calibrant.notions import Notion
-from calibrant.sums.draws import Bootstrap, ConsistentLabels
+from calibrant.sums.draws import Bootstrap, ConsistentLabels, Rng, as_rng
+
+__all__ = ["RowsNeeded", "rows_for"]
 
 # The answer to "how many rows do I need?"
 
@@ -58,7 +63,7 @@ class RowsNeeded(DrawnResult):
 
     _table = Table("number of rows that was tried", "rows=tried", "value", "figure")
     _summary = "{rows}, {figure}={target:g}"
-    _picture = Picture("the figure against the number of rows", "planning.simulated.plot_rows_needed")
+    _picture = Picture("the figure against the number of rows", "planning.plot_rows_needed")
 
     rows: int
     sentence: str
@@ -359,17 +364,15 @@ class Detection:
             events = np.bincount(cell, truth[row, column] * predictions.weights.values[row], table.weight.size)
             return float(sizes((table.scale * (events - table.expected))[None])[0]) - error
 
-        largest, step = -error, 0
-        while largest < 0.0 and step + 1 < len(STRENGTHS):
-            step += 1
-            largest = max(largest, excess(STRENGTHS[step]))
-        must = (
-            f"detect must be an error that {self.wrong} predictions like these can have, at most {largest + error:.3g}"
-        )
+        largest = -error
+        for ends in pairwise(STRENGTHS):
+            largest = max(largest, excess(ends[1]))
+            if largest >= 0.0:
+                break
+        must = f"detect must be an error that {self.wrong} predictions like these can have"
         hint = "Pass a smaller error, or predictions that are wrong in another way by wrong="
-        require(largest >= 0.0, must, value=error, hint=hint)
-        strength = brentq(excess, STRENGTHS[step - 1], STRENGTHS[step], xtol=1e-9)
-        return predictions.truth(self.wrong, float(strength))
+        require(largest >= 0.0, f"{must}, at most {largest + error:.3g}", value=error, hint=hint)
+        return predictions.truth(self.wrong, float(brentq(excess, *ends, xtol=1e-9)))
 
     def power(self, n: int, truth: FloatArray, rng: np.random.Generator, *, rough: bool = False) -> float:
         """Share of the data sets of so many rows in which the test rejects, between 0 and 1.
@@ -440,10 +443,10 @@ def to_detect(
     **of: Any,
 ) -> RowsNeeded:
     """Return the rows with which a test finds a true error."""
-    chosen, alpha = _measured(metric), _level(level)
+    chosen, alpha = _measured(metric, level)
     error = number("detect", detect, above=0.0, below=chosen.range[1], hint="Pass a true error such as 0.02")
     hint = "0.8 is usual: the test finds the error four times in five"
-    wanted = POWER if power is None else number("power", power, least=0.1, most=0.99, hint=hint)
+    wanted = number("power", POWER if power is None else power, least=0.1, most=0.99, hint=hint)
     require(wanted > alpha, "power must be above the level", value=wanted, hint="0.8 is usual")
     way = choice("wrong", "over-confident" if wrong is None else wrong, STRAYS)
     predictions = _predictions(rng, **of)
@@ -475,7 +478,7 @@ def to_estimate(
     **of: Any,
 ) -> RowsNeeded:
     """Return the rows with which an interval is as narrow as wanted."""
-    chosen, alpha = _measured(metric), _level(level)
+    chosen, alpha = _measured(metric, level)
     hint = "Pass the upper end of the interval less its lower end, such as 0.1"
     wanted = number("width", width, above=0.0, hint=hint)
     predictions, cut = _predictions(rng, **of), as_binning(15 if binning is None else binning)
@@ -533,18 +536,259 @@ def _predictions(rng: np.random.Generator, *, input: Any = None, rows: Any = Non
     return of_classes(given["n_classes"], given.get("accuracy"), rng)
 
 
-def _measured(metric: str | Function | None) -> Metric:
-    """Return the metric; names may be spelled as functions are."""
-    return as_metric(metric.replace("_", "-") if isinstance(metric, str) else metric or "ece", None)
-
-
-def _level(level: object) -> float:
-    hint = "0.05 is usual"
-    return LEVEL if level is None else number("level", level, least=0.001, most=0.5, hint=hint)
+def _measured(metric: str | Function | None, level: object) -> tuple[Metric, float]:
+    """Return the metric, whose name may be spelled as functions are, and the level."""
+    chosen = as_metric(metric.replace("_", "-") if isinstance(metric, str) else metric or "ece", None)
+    return chosen, number("level", LEVEL if level is None else level, least=0.001, most=0.5, hint="0.05 is usual")
 
 
 def _most(predictions: Predictions) -> int:
     return min(MOST, MOST_NUMBERS_TRIED // predictions.n_classes)
+
+
+# What the study of harm found: how often a calibrator that was fitted on few rows made predictions worse
+
+
+ROWS = (100, 200, 500, 2000)
+"""Rows to calibrate on."""
+
+MOST_CLASSES = 10
+"""Classes of the predictions of the study, at most."""
+
+EXPERIMENTS = {"two classes": (54, 54, 42, 40), "3 to 10 classes": (54, 42, 42, 28)}
+"""Experiments with so many rows: two draws of the rows of each of 27 sets of predictions that has enough."""
+
+TABLES = files("calibrant") / "_data" / "harm.md"
+"""Harm in percent of the experiments with 100, 200, 500 and 2000 rows and with all: without and with `SafeCalibrator`."""
+
+
+def harm_of(method: object, n_classes: int, *, safe: bool) -> tuple[str, FloatArray]:
+    """Return the group of experiments, and the shares (4,) of them, by rows, where a method raised the log loss."""
+    must = f"n_classes must be at most {MOST_CLASSES} for calibrate=, as in the study of harm"
+    hint = "Ask for guarantee= in place of calibrate=, or let calibrant.advise judge the rows at hand"
+    require(n_classes <= MOST_CLASSES, must, value=n_classes, hint=hint)
+    group = "two classes" if n_classes == 2 else "3 to 10 classes"
+    shares = shares_of(group)
+    found = shares[choice("calibrate", method, shares, hint="Pass a method of the study of harm")]
+    return group, found[:, 1 if safe else 0]
+
+
+def shares_of(group: str) -> dict[str, FloatArray]:
+    """Return by method the shares of the experiments that it made worse, without and with `SafeCalibrator`, by rows."""
+    table = TABLES.read_text("utf-8").partition(group)[2]
+    lines = takewhile(lambda line: line.startswith("|"), table.splitlines()[1:])
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {
+        name: np.array([[float(part) / 100.0 for part in pair.split("/")] for pair in pairs[: len(ROWS)]])
+        for name, *pairs in cells
+    }
+
+
+# Answers that are known: rows to calibrate, by the study of harm, and rows for a guarantee, by a theorem
+
+
+OF_GUARANTEE, HARM = 0.1, 0.1
+"""What is assumed where nothing is said: the probability with which a guarantee may fail, and the tolerated share of harm."""
+
+BOUNDS_SHOWN = (2.0, 1.5, 1.25, 1.0, 0.8)
+"""Multiples of the wanted bound whose rows are shown beside it."""
+
+
+def to_calibrate(
+    rng: np.random.Generator,
+    *,
+    calibrate: str,
+    n_classes: int | None = None,
+    safe: bool | None = None,
+    harm: float | None = None,
+) -> RowsNeeded:
+    """Return the rows from which on a method seldom did harm; nothing is drawn."""
+    hint = "Pass n_classes=2 for one event"
+    require(n_classes is not None, "n_classes must be given beside calibrate", got="None", hint=hint)
+    classes = whole("n_classes", n_classes, least=2, hint=hint)
+    is_safe = safe is not None and flag("safe", safe)
+    tolerated = HARM if harm is None else number("harm", harm, above=0.0, below=1.0, hint="0.1 tolerates one in ten")
+    group, share = harm_of(calibrate, classes, safe=is_safe)
+    experiments, above = EXPERIMENTS[group], np.flatnonzero(share > tolerated)
+    method = f"{calibrate} within SafeCalibrator" if is_safe else calibrate
+    at = int(above[-1]) + 1 if above.size else 0  # from there on the share stays within what is tolerated
+    if at == len(ROWS):
+        must = f"harm must be a share that {method} kept to with {ROWS[-1]:,} rows, the most of the study of harm"
+        worse = f"it made {100 * share[-1]:.0f} % of the {experiments[-1]} experiments worse"
+        hint = f"Take {'' if is_safe else 'safe=True, '}a larger harm=, or another calibrator"
+        refuse(must, got=f"{tolerated:g}, and there {worse}", hint=hint)
+    needed = ROWS[at]
+    sentence = (
+        f"{needed:,} rows are needed to calibrate by {method}: from there on it raised the log loss of held-out rows in at "
+        f"most {100 * tolerated:g} % of the experiments."
+    )
+    assumed = {
+        "source": "the study of harm, docs/do-no-harm.md, with 100, 200, 500 and 2000 rows",
+        "predictions": f"those of the study of {group}",
+        "experiments": f"{experiments[at]} with {needed:,} rows, of which {100 * share[at]:.0f} % were made worse",
+    }
+    return RowsNeeded(needed, sentence, 0.0, assumed, "share of harm", tolerated, np.array(ROWS), share)
+
+
+def to_guarantee(
+    rng: np.random.Generator, *, guarantee: float, n_classes: int | None = None, level: float | None = None
+) -> RowsNeeded:
+    """Return the rows with which histogram binning has a bound; nothing is drawn."""
+    classes = 1 if n_classes is None else n_classes
+    alpha = number("level", OF_GUARANTEE if level is None else level, above=0.0, below=1.0, hint="0.1 is usual")
+    plan = samples_for_guarantee(guarantee, n_classes=classes, alpha=alpha)
+    bounds = [times * guarantee for times in BOUNDS_SHOWN if times * guarantee <= 1.0]
+    sentence = (
+        f"{plan.n_samples:,} rows are needed: after top-label histogram binning no error is above {guarantee:g} with "
+        f"probability {1.0 - alpha:g}."
+    )
+    each = f", 10 for each of {classes} classes" if classes > 1 else ""
+    assumed = {
+        "theorem": "the conditional bound of samples_for_guarantee, whatever the predictions",
+        "bins": f"{plan.n_bins:,} of {plan.points_per_bin:,} rows{each}",
+    }
+    tried = np.array([samples_for_guarantee(bound, n_classes=classes, alpha=alpha).n_samples for bound in bounds])
+    return RowsNeeded(plan.n_samples, sentence, 0.0, assumed, "bound", guarantee, tried, np.array(bounds))
+
+
+OF_PREDICTIONS = ("y_prob", "sample_weight", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
+MEASURED = ("metric", "notion", "binning", "level")
+
+ANSWERS: dict[str, tuple[Callable[..., RowsNeeded], tuple[str, ...]]] = {
+    "detect": (to_detect, (*OF_PREDICTIONS, *MEASURED, "power", "wrong")),
+    "width": (to_estimate, (*OF_PREDICTIONS, *MEASURED)),
+    "calibrate": (to_calibrate, ("n_classes", "safe", "harm")),
+    "guarantee": (to_guarantee, ("n_classes", "level")),
+}
+"""The questions, and what else each of them takes."""
+
+
+def rows_for(
+    *,
+    detect: float | None = None,
+    width: float | None = None,
+    calibrate: str | None = None,
+    guarantee: float | None = None,
+    y_prob: npt.ArrayLike | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    n_classes: int | None = None,
+    accuracy: float | None = None,
+    event_rate: float | None = None,
+    auc: float | None = None,
+    metric: str | Function | None = None,
+    notion: str | Notion | None = None,
+    binning: int | Binning | None = None,
+    wrong: str | None = None,
+    power: float | None = None,
+    level: float | None = None,
+    safe: bool | None = None,
+    harm: float | None = None,
+    input: Input | None = None,
+    rows: Rows | None = None,
+    rng: Rng = 0,
+) -> RowsNeeded:
+    """Return how many rows are needed: to detect an error, for an interval of a width, to calibrate, or for a guarantee.
+
+    Exactly one of the first four parameters is given: it is the question.
+
+    Parameters
+    ----------
+    detect : float, optional
+        True calibration error that a test is to find, in the units of ``metric``.
+    width : float, optional
+        Width of the interval of ``metric`` that is wanted: its upper end less its lower end.
+    calibrate : str, optional
+        Word of a calibrator, such as ``"temperature"``: from how many rows on it seldom did harm in the study of harm.
+    guarantee : float, optional
+        Largest error of all predictions after top-label histogram binning, in (0, 1], that a theorem is to bound: the
+        conditional bound of `samples_for_guarantee` with ten bins a class.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes), optional
+        Predictions of a pilot, without labels. Rows are drawn from them with replacement.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows of ``y_prob``: a whole weight is a number of equal rows.
+    n_classes : int, optional
+        Number of classes. In place of a pilot: predictions whose logits are independent and normal, as those of
+        `make_softmax_forecast`. Asked for by ``calibrate`` and ``guarantee``.
+    accuracy : float, optional
+        Beside ``n_classes``: mean probability of the predicted class, by default 0.8.
+    event_rate : float, optional
+        In place of a pilot: predictions of one event with normal log-odds and this mean, in [0.001, 0.999].
+    auc : float, optional
+        Beside ``event_rate``: area under the ROC curve, in [0.55, 0.99], by default 0.8.
+    metric : str or callable, optional
+        For ``detect`` a calibration error, for ``width`` any metric with an interval, by name or as the function; by default
+        ``"ece"``.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
+    binning : int or Binning, optional
+        How scores are cut; a number n means ``EqualWidth(n)``, by default 15.
+    wrong : {"over-confident", "under-confident", "too high", "too low"}, optional
+        How the predictions are wrong, for ``detect``. The true log-probabilities are those predicted, divided by one number
+        ("over-confident", the default, above 1; "under-confident", below 1); or the true log-odds of two classes are lower or
+        higher by one number ("too high", "too low"). The number is such that the true error is as asked.
+    power : float, optional
+        Probability with which the test finds the error, in (0, 1); by default 0.8.
+    level : float, optional
+        Level of the test, or one minus the coverage of the interval, in [0.001, 0.5], by default 0.05. Of a guarantee the
+        probability with which it may fail, by default 0.1.
+    safe : bool, optional
+        For ``calibrate``: the calibrator within `SafeCalibrator`; by default by itself.
+    harm : float, optional
+        For ``calibrate``: tolerated share of the experiments in which the log loss of held-out rows rose, in (0, 1); by
+        default 0.1.
+    input : {"probability", "logit"}, optional
+        What ``y_prob`` holds; by default probabilities.
+    rows : {"as-given", "normalize", "percent"}, optional
+        What is done with the rows of ``y_prob``; see `DataOptions`.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness. The default makes two calls agree; None draws anew.
+
+    Returns
+    -------
+    RowsNeeded
+        ``rows``, their ``standard_error`` by the simulation, a ``sentence``, what was ``assumed``, and the figure with each
+        number of rows that was tried, as ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is not exactly one question, a parameter is not what it must be or belongs to another question, or a million
+        rows (fewer of more than 16 classes: 2^24 probabilities) are too few.
+
+    See Also
+    --------
+    samples_for_guarantee : More kinds of guarantees, and rare classes.
+    assess : The smallest detectable error of rows at hand.
+
+    Notes
+    -----
+    ``detect`` and ``width`` are simulated with the mechanisms of `assess`: rows are drawn from the predictions and labels from
+    their true probabilities. The power is the share of data sets with a p-value of at most ``level``. The width is the median
+    over data sets in which the predictions are calibrated. The rows are doubled from 50 on until the figure is reached. Then a
+    line is fitted to its normal quantile, or to the logarithm of the width, against the logarithm of 10 numbers of rows;
+    ``standard_error`` is that of the place where the line meets the target.
+
+    ``calibrate`` reads the tables of docs/do-no-harm.md: experiments with 100, 200, 500 and 2000 rows on predictions of 2 to
+    10 classes. Other predictions may need more rows.
+
+    Examples
+    --------
+    >>> from calibrant import rows_for
+    >>> print(rows_for(guarantee=0.1, n_classes=10).sentence)
+    38,200 rows are needed: after top-label histogram binning no error is above 0.1 with probability 0.9.
+    >>> rows_for(width=0.2, metric="calibration-slope", event_rate=0.1).rows > 2000
+    True
+    """
+    given = {name: value for name, value in locals().items() if value is not None and name != "rng"}
+    asked, hint = [name for name in ANSWERS if name in given], "Pass detect=0.02, say, to find an error of 0.02"
+    must = f"exactly one of {', '.join(ANSWERS)} must be given: it is the question"
+    require(len(asked) == 1, must, got=" and ".join(asked) or "none", hint=hint)
+    (question,) = asked
+    answer, takes = ANSWERS[question]
+    strange = [name for name in given if name not in (question, *takes)]
+    must = f"beside {question} there must be none but {', '.join(takes)}"
+    require(not strange, must, got=", ".join(strange), hint="Leave it out" if len(strange) == 1 else "Leave them out")
+    return answer(as_rng(rng), **given)
 
 
 # The plot of a figure against the number of rows that it is had from

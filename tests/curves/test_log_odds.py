@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 from calibrant.drawing import use_log_odds
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("agg")
-from matplotlib import pyplot as plt  # noqa: E402
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,21 @@ import numpy as np
 import pytest
 from reference.survey_table import CLASSES, LABEL, PROB
 
-from calibrant import equivalence_test, hosmer_lemeshow_test, paired_test, spiegelhalter_test
+from calibrant import hosmer_lemeshow_test, spiegelhalter_test
 from calibrant import style as _style
 from calibrant.exceptions import CalibrationWarning
-from calibrant.significance import TestResult, kernel_test, kuiper_test, resampling_test
-from calibrant.significance.result import NullDistribution, chi_squared, label_draws, plot_null, standard_normal
+from calibrant.significance import TestResult, kernel_test, resampling_test
+from calibrant.significance.result import NullDistribution, chi_squared, label_draws, standard_normal
 
 plt = pytest.importorskip("matplotlib.pyplot")
 plt.switch_backend("agg")
+
+
+@pytest.fixture(autouse=True)
+def no_open_figures():
+    yield
+    plt.close("all")
+
 
 FIG_21 = resampling_test(LABEL, PROB, labels=CLASSES, binning=5)
 
@@ -82,14 +89,6 @@ def test_both_tails_of_two_sided_draws_hold_as_many():
     assert any(bar.get_x() < 0.5 for bar in dark)
 
 
-def test_small_values_are_the_tail_of_an_equivalence_test():
-    rng = np.random.default_rng(0)
-    p = rng.random(3000)
-    result = equivalence_test(rng.random(3000) < p, p, bound=0.03)
-    dark = [bar for bar in bars(result.plot()) if colour_of(bar) == _style.GAP]
-    assert all(bar.get_x() < result.statistic for bar in dark)
-
-
 @pytest.mark.parametrize("statistic", [np.inf, 80.0, -80.0])
 def test_a_value_far_out_is_pointed_at_and_does_not_flatten_the_law(statistic):
     ax = TestResult("z", statistic, 0.0, standard_normal(), (), "two-sided").plot()
@@ -141,11 +140,6 @@ def test_a_law_without_freedom_is_a_bar_at_zero(statistic):
     assert "no degree of freedom: the whole law is at 0" in words(ax)
 
 
-def test_a_given_axes_is_drawn_on():
-    ax = plt.figure().add_subplot()
-    assert plot_null(kuiper_test([0, 1, 1], [0.2, 0.6, 0.7]), ax=ax) is ax
-
-
 def test_a_null_that_is_neither_law_nor_draws_is_refused():
     class Unknown(NullDistribution):
         description = "unknown"
@@ -155,12 +149,6 @@ def test_a_null_that_is_neither_law_nor_draws_is_refused():
 
     with pytest.raises(TypeError, match="null must be a law or draws"):
         TestResult("unknown", 1.0, 1.0, Unknown(), ()).plot()
-
-
-def test_settings_stay_as_they_were():
-    before = dict(plt.rcParams)
-    paired_test([0, 1, 1, 0], [0.2, 0.6, 0.7, 0.4], [0.3, 0.5, 0.8, 0.3], metric="brier", n_resamples=50).plot()
-    assert dict(plt.rcParams) == before
 
 
 @pytest.mark.parametrize("result", [FIG_21, TestResult("z", 40.0, 0.0, standard_normal(), ())], ids=["draws", "far"])

@@ -1,0 +1,1047 @@
+"""Calibration errors against the number of bins, class by class, and as a distribution; and what bins are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
+from itertools import cycle
+from typing import Any, Unpack, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant import drawing
+from calibrant import style as _style
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import as_numbers, flag, fraction, of_type, require, resamples, some, whole
+from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
+from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, as_simplex
+from calibrant.binning import Binning, Bins, EqualWidth, Unique, as_binning
+from calibrant.binning.bins import shown
+from calibrant.exceptions import warn
+from calibrant.lenses import InBins
+from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins, as_norm, gap, l1
+from calibrant.metrics.estimate import cells, consistent_deviations
+from calibrant.metrics.noise import with_labels
+from calibrant.notions import Notion, WithinGroups, as_notion
+from calibrant.sums.draws import Rng, as_rng, labels_of
+
+MOST_CELLS = 1 << 23
+"""Draws times cells in memory at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class BinSweep(DrawnResult):
+    """A calibration error for each number of bins.
+
+    Attributes
+    ----------
+    n_bins : ndarray of shape (k,)
+        Numbers of bins asked for.
+    value : ndarray of shape (k,)
+        The error.
+    noise_floor : ndarray of shape (k,)
+        Its expected value under calibration (noise floor).
+    noise_lower, noise_upper : ndarray of shape (k,)
+        Quantiles between which it would lie in all but ``level`` of cases if the forecast were calibrated.
+    notion, binning, norm : str
+        Where the figures come from.
+    level : float
+        Share of calibrated forecasts outside the quantiles, half on each side, a fraction.
+    """
+
+    _table = Table("number of bins", "n_bins", "value", "noise_floor", "noise_lower", "noise_upper")
+    _summary = "{notion}, {binning}, {norm}, n_bins={n_bins:range}"
+    _picture = Picture("the error against the number of bins", "curves.errors.plot_bin_sweep")
+
+    n_bins: IntArray
+    value: FloatArray
+    noise_floor: FloatArray
+    noise_lower: FloatArray
+    noise_upper: FloatArray
+    notion: str
+    binning: str
+    norm: str
+    level: float
+
+
+def bin_sweep(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    n_bins: Sequence[int] = range(1, 51),
+    binning: Binning | Callable[[int], Binning] = EqualWidth,
+    norm: str | Norm = "l1",
+    notion: str | Notion | None = None,
+    level: float = 0.05,
+    n_resamples: int = 200,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> BinSweep:
+    """Calibration error for each number of bins, with its expected value under calibration (noise floor).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    n_bins : sequence of int, default=range(1, 51)
+        Numbers of bins, each at least 1. Published figures of networks often show ``range(5, 26)``.
+    binning : callable or Binning, default=EqualWidth
+        Makes a binning of a number of bins: `EqualWidth` or `EqualMass`. Of a binning that has ``n_bins``, such as
+        ``EqualMass(5)``, that number is varied.
+    norm : {"l1", "l2", "l<p>", "max"} or callable, default="l1"
+        Which calibration error: ``"l1"`` is the ECE, ``"max"`` the MCE.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
+    level : float, default=0.05
+        Share of calibrated forecasts outside the band of noise, a fraction in (0, 1).
+    n_resamples : int, default=200
+        Draws of labels from the forecast; each serves all numbers of bins.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness of the draws.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    BinSweep
+        A result with ``value``, ``noise_floor``, ``to_frame()`` and ``plot()``.
+
+    Notes
+    -----
+    One bin sees only a shift of all probabilities. More bins see finer errors and more noise: in a bin of m rows the gap of a
+    calibrated forecast is about sqrt(p (1 - p) / m), so that the noise floor grows with the root of the number of bins.
+    Compare a value with the band at the same number of bins, and never with a value of another binning.
+
+    `plot_bin_sweep` draws the sweeps of several forecasts, each under several notions, such as conf-ECE and TL-ECE before
+    and after calibration. Of a pair (label, probability), such as ``ByNotion(...).predict_top`` gives, they are those of
+    ``bin_sweep(y_true == label, probability)`` without and with ``notion=WithinGroups(label)``.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022, Fig. 3.
+    Roelofs, Cain, Shlens, Mozer, Mitigating bias in calibration error estimation, AISTATS 2022.
+    Bröcker, Smith, Increasing the reliability of reliability diagrams, Weather and Forecasting 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.curves import bin_sweep
+    >>> p = np.random.default_rng(2).random(500)
+    >>> sweep = bin_sweep(np.random.default_rng(1).random(500) < p, p, n_bins=[1, 10, 40], n_resamples=50)
+    >>> bool((np.diff(sweep.noise_floor) > 0).all())
+    True
+    """
+    given = as_numbers("n_bins", n_bins)
+    fits = (
+        given.ndim == 1 and given.size and (given == np.rint(given)).all() and 1 <= given.min() <= given.max() < 2**53
+    )
+    require(fits, "n_bins must be whole numbers, each at least 1", value=n_bins, hint="Pass range(1, 51)")
+    numbers = given.astype(np.intp)
+    fraction("level", level, hint="For a 95 % band pass level=0.05")
+    n_resamples = resamples(n_resamples, hint="200 is usual")
+    problem = as_problem(y_true, y_prob, **data)
+    chosen, size = as_notion(notion, problem), as_norm(norm)
+    make = _maker_of(binning)
+    cuts = tuple(make(int(number)) for number in numbers)
+    of_type("binning", cuts[0], Binning, "a binning of scores, or make one", hint="Pass EqualWidth or EqualMass")
+    simplex, generator = as_simplex(problem), as_rng(rng)
+    tables = [cells(simplex, chosen, cut) for cut in cuts]
+    sizes = [table.sizes(InBins(), NormOfBins(norm=size)) for table in tables]
+    value = np.array([error(table.deviation[None])[0] for error, table in zip(sizes, tables, strict=True)])
+    noise = np.empty((n_resamples, len(cuts)))
+    step = max(1, MOST_CELLS // sum(table.weight.size for table in tables))
+    for first in range(0, n_resamples, step):
+        drawn = consistent_deviations(simplex, tables, min(step, n_resamples - first), generator)
+        for number, (error, deviations) in enumerate(zip(sizes, drawn, strict=True)):
+            noise[first : first + len(deviations), number] = error(deviations)
+    lower, upper = np.quantile(noise, [level / 2.0, 1.0 - level / 2.0], axis=0)
+    names = (chosen.name, type(cuts[0]).__name__, name_of(norm))
+    return BinSweep(numbers, value, noise.mean(axis=0), lower, upper, *names, level)
+
+
+def name_of(choice: str | Callable[..., object]) -> str:
+    """Return the word of a choice, or the name of a function that was passed in place of a word."""
+    return str(getattr(choice, "__name__", choice))
+
+
+def _maker_of(binning: Any) -> Callable[[int], Binning]:
+    """Return what makes a binning of a number of bins: of a binning, one with another number."""
+    if isinstance(binning, type) or (callable(binning) and not is_dataclass(binning)):
+        make: Callable[[int], Binning] = binning
+        return make
+    must = "binning must make a binning of a number of bins, or have that number"
+    hint = "Pass EqualWidth or EqualMass, and the numbers as n_bins"
+    fits = isinstance(binning, Binning) and hasattr(binning, "n_bins")
+    require(fits, must, value=binning, hint=hint, error=TypeError)
+    return lambda number: cast(Binning, replace(binning, n_bins=number))
+
+
+# The plot of calibration errors against the number of their bins
+
+
+NAMES = {"l1": "ECE", "l2": "RMSCE", "max": "MCE"}
+
+LINES: tuple[Any, ...] = ("-", "--", ":", "-.")
+"""Line styles that the eye tells apart."""
+
+
+def plot_bin_sweep(
+    sweeps: BinSweep | Mapping[str, BinSweep] | Mapping[str, Mapping[str, BinSweep]], *, ax: Any = None
+) -> Any:
+    """Draw calibration errors against the number of bins; a single one over its band under calibration.
+
+    Parameters
+    ----------
+    sweeps : BinSweep, dict of name to BinSweep, or dict of name to dict of word to BinSweep
+        One forecast, or several, with a colour a name. What is measured of each in several ways, as in
+        ``{"base": {"TL-ECE": tl, "conf-ECE": conf}, ...}``, has a line style a word: solid, dashed, dotted and dash-dotted,
+        in the order in which the words come. All are of one norm.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Raises
+    ------
+    ValueError
+        If there is no sweep, if there are more than four words, if some sweeps have a word and others have none, or if norms
+        differ.
+    TypeError
+        If something is no sweep.
+
+    Notes
+    -----
+    The band is that of one forecast and one notion: it is drawn where there is one sweep only.
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import bin_sweep
+    >>> from calibrant.curves import plot_bin_sweep
+    >>> y, prob = load_digits_forecast()
+    >>> ax = bin_sweep(y, prob, n_bins=[5, 10, 20], n_resamples=50).plot()
+    >>> words = {"TL-ECE": "top-label", "conf-ECE": "confidence"}
+    >>> digits = {word: bin_sweep(y, prob, n_bins=[5, 10], notion=notion) for word, notion in words.items()}
+    >>> ax = plot_bin_sweep({"digits": digits})
+    """
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import MaxNLocator
+
+    table = _as_table(sweeps)
+    words = list(dict.fromkeys(word for own in table.values() for word in own))
+    every = [sweep for own in table.values() for sweep in own.values()]
+    norms, cuts = (list(dict.fromkeys(getattr(sweep, what) for sweep in every)) for what in ("norm", "binning"))
+    hint = "Draw each norm into an ax of its own"
+    require(len(norms) == 1, "sweeps on one axis must be of one norm", got=" and ".join(norms), hint=hint)
+    error, single = NAMES.get(norms[0], "calibration error"), len(every) == 1
+    ax = drawing.new_axes(ax, (4.6, 3.6) if single else (6.6, 4.0))
+    if single:
+        only = every[0]
+        band = {"color": _style.BAND, "linewidth": 0, "label": f"{1 - every[0].level:.0%} if calibrated"}
+        ax.fill_between(only.n_bins, only.noise_lower, only.noise_upper, zorder=1.2, **band)
+        floor = {"color": _style.IDEAL, "linestyle": "--", "linewidth": 1, "label": "noise floor"}
+        ax.plot(only.n_bins, only.noise_floor, **floor)
+    handles = []
+    for number, (name, own) in enumerate(table.items()):
+        look: dict[str, Any] = {"color": _style.colour(number), "marker": _style.marker(number), "markersize": 3.5}
+        handles.append(Line2D([], [], **look))
+        for n_drawn, (word, sweep) in enumerate(own.items()):
+            label = None if n_drawn else name or error
+            line = {"linestyle": LINES[words.index(word)], "linewidth": 1.5, "label": label, **look}
+            ax.plot(sweep.n_bins, sweep.value, zorder=3, **line)
+    ax.set(xlabel=f"number of bins{f' ({cuts[0]})' if len(cuts) == 1 else ''}", ylabel=error)
+    ax.set_ylim(bottom=0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    drawing.grid(ax)
+    if single:
+        drawing.legend_above(ax)
+    else:  # the names by colour as solid lines, and then the words by line style
+        shown = [] if words == [""] else words
+        keys = [Line2D([], [], color=_style.IDEAL, linestyle=line) for line in LINES[: len(shown)]]
+        drawing.legend_beside(ax, [*handles, *keys], [*(name or error for name in table), *shown])
+    return ax
+
+
+def _as_table(sweeps: Any) -> dict[str, Mapping[str, BinSweep]]:
+    """Return the sweeps by name and word; a sweep without a word has the empty one."""
+    call = "bin_sweep(y_true, y_prob)"
+    named = drawing.as_named(sweeps, "sweeps", call, object)
+    table = {name: own if isinstance(own, Mapping) else {"": own} for name, own in named.items()}
+    for name, own in table.items():
+        some("sweeps", own, "sweep", hint=f"Pass {call}")
+        for word, sweep in own.items():
+            drawing.require_kind(sweep, "sweeps", call, BinSweep, f"{name}, {word}" if word else name)
+    words = {word for own in table.values() for word in own}
+    must, hint = f"sweeps must have at most {len(LINES)} words, a line style each", "Draw some of them into another ax"
+    require(len(words) <= len(LINES), must, value=len(words), hint=hint)
+    hint = "Pass {name: sweep, ...} or {name: {word: sweep, ...}, ...}"
+    require("" not in words or len(words) == 1, "sweeps must all have a word or none", got="both", hint=hint)
+    return table
+
+
+# Calibration errors class by class
+
+
+@dataclass(frozen=True, eq=False)
+class ClassErrors(DrawnResult):
+    """A calibration error for each problem of a notion.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the problems, such as "predicted 3".
+    value : ndarray of shape (n_problems,)
+        Their errors; NaN of a problem without rows, such as a class that is never predicted.
+    noise_floor : ndarray of shape (n_problems,)
+        Their expected values under calibration (noise floors); NaN without rows, or where no draws were asked for.
+    share : ndarray of shape (n_problems,)
+        Their shares of the whole, which sum to one.
+    count : ndarray of shape (n_problems,)
+        Their numbers of rows.
+    notion, binning, loss, norm : str
+        Where the figures come from.
+    """
+
+    _table = Table("problem", "name=names", "value", "noise_floor", "share", "count")
+    _summary = "{notion}, {binning}, {loss}, {norm}, problems={names:n}"
+    _picture = Picture("the errors as bars", "curves.errors.plot_class_errors", takes=("noise", "counts"))
+
+    names: tuple[str, ...]
+    value: FloatArray
+    noise_floor: FloatArray
+    share: FloatArray
+    count: IntArray
+    notion: str
+    binning: str
+    loss: str
+    norm: str
+
+
+def class_errors(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion = "top-label",
+    binning: int | Binning = 15,
+    loss: str | Loss = "gap",
+    norm: str | Norm = "l1",
+    n_resamples: int = 200,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> ClassErrors:
+    """Calibration error of each class by itself, with its expected value under calibration (noise floor).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, default="top-label"
+        Whose problems are measured: ``"top-label"`` speaks of each predicted class, ``"class-wise"`` of each class against the
+        rest.
+    binning : int or Binning, default=15
+        How the scores of each problem are cut; a number n means ``EqualWidth(n)``.
+    loss : {"gap", "squared gap", "debiased squared gap"} or callable, default="gap"
+        A function of (problem, bins) with one value a bin.
+    norm : {"l1", "l2", "root", "max"} or callable, default="l1"
+        A function of (values, weights) over the bins of a problem that hold rows; the weights sum to one.
+    n_resamples : int, default=200
+        Draws of labels from the forecast for the noise floor; 0 leaves it out.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness of the draws.
+    **data : DataOptions
+        ``y_pred``, the predicted class of each row where ``y_prob`` is its probability alone, ``sample_weight``, ``labels``,
+        ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    ClassErrors
+        A result with ``names``, ``value``, ``noise_floor``, ``share``, ``count``, ``to_frame()`` and ``plot()``. Of norm l1,
+        the values times the shares add up to `calibration_error`.
+
+    Raises
+    ------
+    ValueError
+        If values are not what they must be, or a word is none of those above.
+
+    Notes
+    -----
+    A rare class can have a large error only because it has few rows. Compare its error with its noise floor, and never with
+    that of a frequent class.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022.
+
+    Examples
+    --------
+    >>> from calibrant.curves import class_errors
+    >>> P = [[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.3, 0.6, 0.1]]
+    >>> errors = class_errors([0, 0, 1, 2], P, binning=1)
+    >>> errors.names, errors.value.round(2).tolist(), errors.count.tolist()
+    (('predicted 0', 'predicted 1', 'predicted 2'), [0.3, 0.15, nan], [2, 2, 0])
+    """
+    resamples(n_resamples, least=0, hint="200 is usual, 0 leaves the noise floor out")
+    problem = as_problem(y_true, y_prob, **data)
+    chosen, cut = as_notion(notion, problem), as_binning(binning)
+    lens, size, generator = InBins(cut), NormOfBins.of(loss, norm), as_rng(rng)
+    binaries = [(binary.name or chosen.name, binary.share, binary.weights.n_rows) for binary in chosen.split(problem)]
+    names, share, count = zip(*binaries, strict=True)
+    value = _values(problem, chosen, lens, size)
+    floor = np.full(value.size, np.nan)
+    if n_resamples > 0:
+        draw = _redrawn if size.loss is not gap or cut.uses_outcomes else _gaps_redrawn
+        floor = draw(as_simplex(problem), chosen, lens, size, n_resamples, generator)
+    how = (chosen.name, repr(cut), name_of(loss), name_of(norm))
+    return ClassErrors(names, value, floor, np.array(share), np.array(count, dtype=np.intp), *how)
+
+
+def _values(problem: Problem, notion: Notion, lens: InBins, size: NormOfBins) -> FloatArray:
+    """Return the error of each problem; NaN without rows."""
+    alone = (replace(binary, share=1.0) for binary in notion.split(problem))
+    return np.array([size.of_problems([(one, lens(one))]) if one.size else np.nan for one in alone])
+
+
+def _redrawn(
+    problem: SimplexProblem, notion: Notion, lens: InBins, size: NormOfBins, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Mean errors of labels that the forecast draws, measured anew each time."""
+    total = 0.0 * _values(problem, notion, lens, size)
+    for draw in labels_of(problem, n_resamples, rng):
+        total += _values(*with_labels(problem, notion, draw), lens, size)
+    return total / n_resamples
+
+
+def _gaps_redrawn(
+    problem: SimplexProblem, notion: Notion, lens: InBins, size: NormOfBins, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return the same of gaps in bins that stay where they are: only the events of each bin are drawn."""
+    table = cells(problem, notion, lens.cut)
+    parts = [(part, (table.part == part) & (table.weight > 0)) for part in np.unique(table.part[table.weight > 0])]
+    total = np.full(notion.n_parts(problem), np.nan)
+    total[[part for part, _ in parts]] = 0.0
+    step = max(1, MOST_CELLS // table.weight.size)
+    for first in range(0, n_resamples, step):
+        (deviations,) = consistent_deviations(problem, [table], min(step, n_resamples - first), rng)
+        for part, held in parts:
+            weight = table.weight[held]
+            gaps = np.abs(deviations[:, held] / weight)
+            total[part] += sum(size.norm(row, weight / weight.sum()) for row in gaps)
+    return total / n_resamples
+
+
+# Calibration errors of classes as bars
+
+
+NOISE = "noise floor"
+
+TOGETHER = 0.8
+"""Width of the bars of one class, of the room that it has."""
+
+MOST_COUNTED = 20
+"""With more classes their numbers of rows would run into each other."""
+
+
+def plot_class_errors(
+    results: ClassErrors | Mapping[str, ClassErrors], *, ax: Any = None, noise: bool = True, counts: bool = True
+) -> Any:
+    """Draw the calibration error of each class as a bar, with a tick at its noise floor.
+
+    Parameters
+    ----------
+    results : ClassErrors or dict of name to ClassErrors
+        One forecast, or several side by side, such as before and after. Several must have the same classes, notion, loss and
+        norm; "group 3" of `WithinGroups` stands beside "predicted 3".
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    noise : bool, default=True
+        Mark the noise floor of each bar: its expected value under calibration.
+    counts : bool, default=True
+        Write under each class its number of rows, up to 20 classes; where forecasts differ, that of each.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on, with the words of the first result. A class without rows has no bar.
+
+    Raises
+    ------
+    ValueError
+        If there is no result, or if classes, notions, losses or norms differ.
+    TypeError
+        If something is no such result.
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import class_errors
+    >>> ax = class_errors(*load_digits_forecast()).plot()
+    """
+    named = drawing.as_named(results, "results", "class_errors(y_true, y_prob)", ClassErrors)
+    first = next(iter(named.values()))
+    word, labels = _require_alike(list(named.values()))
+    n_classes, n_bars = len(first.names), len(named)
+    ax = drawing.new_axes(ax, (np.clip(2.4 + n_classes * (0.25 + 0.17 * n_bars), 5.4, 14.0), 3.4))
+    for number, (name, result) in enumerate(named.items()):
+        _draw_bars(ax, result, name, number, n_bars, noise)
+    if counts and n_classes <= MOST_COUNTED:
+        rows = zip(*(result.count.tolist() for result in named.values()), strict=True)  # one number where all are equal
+        counted = ["\n".join(map(str, own[:1] if len(set(own)) == 1 else own)) for own in rows]
+        labels, word = [f"{label}\n{count}" for label, count in zip(labels, counted, strict=True)], f"{word}, and rows"
+    ax.set_xticks(np.arange(n_classes), labels, fontsize="small", rotation=90 if n_classes > MOST_COUNTED else 0)
+    ax.set_xlabel(word)
+    ax.set_ylabel(f"{NAMES.get(first.norm, 'error') if first.loss == 'gap' else first.loss}, {first.notion}")
+    if min(np.nanmin(result.value, initial=0.0) for result in named.values()) >= 0:  # else of a debiased loss
+        ax.set_ylim(bottom=0)
+    drawing.grid(ax, "y")
+    handles, words = ax.get_legend_handles_labels()
+    order = sorted(range(len(words)), key=lambda i: words[i] == NOISE)
+    drawing.legend_beside(ax, [handles[i] for i in order], [words[i] for i in order])
+    return ax
+
+
+def _require_alike(results: Sequence[ClassErrors]) -> tuple[str, list[str]]:
+    """Refuse bars of another measure or of other classes; return the word and the names of the classes without it."""
+    for what in ("notion", "loss", "norm"):
+        # Groups may be predicted classes.
+        found = {getattr(result, what) for result in results} - {WithinGroups.name}
+        must, hint = f"bars side by side must be of one {what}", f"Pass the same {what}= to class_errors"
+        require(len(found) <= 1, must, got=" and ".join(sorted(found)), hint=hint)
+    (word, short), *others = (_shared_word(result.names) for result in results)
+    alike, hint = all(names == short for _, names in others), "Pass labels=... with all classes to each"
+    value = [short, *(names for _, names in others)]
+    require(alike, "bars side by side must be of the same classes", value=value, hint=hint)
+    return word, short
+
+
+def _draw_bars(ax: Any, result: ClassErrors, name: str, number: int, n_bars: int, noise: bool) -> None:
+    each = TOGETHER / n_bars
+    middle = np.arange(len(result.names)) + each * (number - (n_bars - 1) / 2)
+    ax.bar(middle, result.value, width=0.92 * each, color=_style.colour(number), label=name or None)
+    if noise and np.isfinite(result.noise_floor).any():
+        # White below black, so that it is seen on a bar and above one.
+        ends = middle - 0.46 * each, middle + 0.46 * each
+        ax.hlines(result.noise_floor, *ends, color="white", linewidth=2.8, zorder=3)
+        label = NOISE if number == n_bars - 1 else None
+        ax.hlines(result.noise_floor, *ends, color="black", linewidth=1.3, zorder=3, label=label)
+
+
+def _shared_word(names: Sequence[str]) -> tuple[str, list[str]]:
+    """Word with which all names begin, and the names without it: "predicted 3" is 3 of the predicted classes."""
+    word, split, _ = names[0].partition(" ")
+    if len(names) < 2 or not split or not all(name.startswith(f"{word} ") for name in names):
+        return "", list(names)
+    return {"predicted": "predicted class"}.get(word, word), [name[len(word) + 1 :] for name in names]
+
+
+# The distribution of the distances whose mean is the calibration error
+
+
+ROUNDING = 1e-12
+"""A gap that exceeds an error by no more than this does not exceed it, and rates that differ by less are equal."""
+
+GRID = np.linspace(0.0, 1.0, 501)
+
+
+@dataclass(frozen=True, eq=False)
+class ValidityCurve(DrawnResult):
+    """Share of predictions whose distance to the rate of their event is at most so much, for every such distance.
+
+    Attributes
+    ----------
+    error : ndarray of shape (n_cells,)
+        Distances between event rate and mean probability in the cells, the bins of all problems that hold rows; rising.
+    share : ndarray of shape (n_cells,)
+        Share of the predictions that lie in cells up to this one, in (0, 1]; the last is one.
+    notion, binning : str
+        Where the figures come from.
+    points_per_bin : int or None
+        Rows on which each bin of the calibrator was fitted, if its guarantee was asked for.
+    """
+
+    _table = Table("cell", "error", "share")
+    _summary = "{notion}, {binning}, cells={error:n}, mean_error={mean_error:.3g}"
+    _picture = Picture("the curve", "curves.errors.plot_validity", takes=("guarantee",))
+
+    error: FloatArray
+    share: FloatArray
+    notion: str
+    binning: str
+    points_per_bin: int | None = None
+
+    @property
+    def mean_error(self) -> float:
+        """Mean distance, which is the area above the curve: the calibration error of norm l1.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+        """
+        return float(np.diff(self.share, prepend=0.0) @ self.error)
+
+    def share_within(self, error: npt.ArrayLike) -> Any:
+        """Return the share of predictions whose distance is at most so much.
+
+        Parameters
+        ----------
+        error : float or array-like
+            Distances.
+
+        Returns
+        -------
+        float or ndarray of the same shape
+            Shares, in [0, 1]; 1 where the notion found no row to speak of.
+        """
+        at = np.searchsorted(self.error, np.asarray(error, dtype=np.float64) + ROUNDING, side="right")
+        shares = np.append(0.0, self.share)[at] if self.error.size else np.ones(np.shape(error))
+        return float(shares) if np.ndim(error) == 0 else shares
+
+    @property
+    def guarantee(self) -> tuple[FloatArray, FloatArray] | None:
+        """Distances, and the share of predictions that theory promises within each; None without ``points_per_bin``.
+
+        Returns
+        -------
+        tuple of two ndarrays of shape (501,), or None
+            The share is  1 - 2 exp(-2 (k - 1) error^2)  or 0, with k points per bin.
+        """
+        if self.points_per_bin is None:
+            return None
+        return GRID, np.maximum(0.0, 1.0 - 2.0 * np.exp(-2.0 * (self.points_per_bin - 1) * GRID**2))
+
+
+def validity_curve(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = Unique(),  # noqa: B008  a frozen object
+    points_per_bin: int | None = None,
+    **data: Unpack[DataOptions],
+) -> ValidityCurve:
+    """Share of predictions within each distance of the rate of their event (validity plot).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
+    binning : int or Binning, default=Unique()
+        How scores are cut; a number n means ``EqualWidth(n)``. By default each distinct score has a bin of its own: right for a
+        forecast that takes few values, such as one after histogram binning. Any other forecast has to be cut.
+    points_per_bin : int, optional
+        The number of rows on which each bin of a histogram binning was fitted, at least 2: the curve then holds what theory
+        promises of that calibrator.
+    **data : DataOptions
+        ``y_pred``, the predicted class of each row where ``y_prob`` is its probability alone, ``sample_weight``, ``labels``,
+        ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    ValidityCurve
+        A result with ``error``, ``share``, ``share_within(error)``, ``to_frame()`` and ``plot()``.
+
+    Warns
+    -----
+    CalibrationWarning
+        If most rows are alone in their bin: then distances are those to single outcomes.
+
+    Notes
+    -----
+    With V(e) the weight of the cells whose gap is at most e, in all problems of the notion by their shares,
+
+        V(e) = sum over cells c of  weight(c)  where  abs(rate(c) - mean probability(c)) <= e,
+
+    and the area above V, the integral of 1 - V, is the calibration error of norm l1.
+
+    The true rate of a cell is not known: its rate in the sample stands for it, with the noise of the sample. A cell of m
+    rows of a calibrated forecast shows a gap of about sqrt(p (1 - p) / m), so that the curve lies too far to the right, the
+    more so the fewer rows a cell holds. Over cells wider than the values of the forecast, gaps of unlike sign cancel
+    and it can lie too far to the left.
+
+    A histogram binning of k points per bin promises of the true rates that a prediction is within e of its rate with
+    probability at least  1 - 2 exp(-2 (k - 1) e^2),  over draws of the rows that it was fitted on and of the prediction. A
+    curve below that breaks no promise where the sample has few rows a cell.
+
+    References
+    ----------
+    Gupta, Ramdas, Distribution-free calibration guarantees for histogram binning without sample splitting, ICML 2021.
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022, Theorem 1.
+
+    Examples
+    --------
+    >>> from calibrant.curves import validity_curve
+    >>> curve = validity_curve([0, 1, 1, 1, 0], [0.5, 0.5, 0.5, 0.9, 0.9])
+    >>> curve
+    ValidityCurve(binary, Unique(), cells=2, mean_error=0.26)
+    >>> curve.share_within(0.2)
+    0.6
+    """
+    if points_per_bin is not None:
+        points_per_bin = whole("points_per_bin", points_per_bin, least=2, hint="50 is usual")
+    problem = as_problem(y_true, y_prob, all_rows="the validity of cells", **data)
+    chosen, cut = as_notion(notion, problem), as_binning(binning)
+    gap, weight = _gaps(problem, chosen, cut)
+    order = np.argsort(gap, kind="stable")
+    reached = np.cumsum(weight[order])
+    share = reached / reached[-1] if reached.size else reached
+    return ValidityCurve(gap[order], share, chosen.name, repr(cut), points_per_bin)
+
+
+def _gaps(problem: Problem, notion: Notion, binning: Binning) -> tuple[FloatArray, FloatArray]:
+    """Return the gap and the weight of each cell that holds rows."""
+    gaps, weights, rows, alone = [np.empty(0)], [np.empty(0)], 0, 0
+    for binary in notion.split(problem):
+        if binary.size == 0:  # a class that is never predicted
+            continue
+        bins = binning(binary)
+        held = bins.weight > 0
+        gaps.append(np.abs(bins.gap[held]))
+        weights.append(binary.share * bins.weight[held] / bins.weight.sum())
+        rows, alone = rows + binary.size, alone + int((bins.count == 1).sum())
+    if 2 * alone > rows:
+        warn(
+            f"binning must put rows together; got {alone} of {rows} rows alone in their bins: their distances are those to "
+            "single outcomes. Pass binning=EqualMass(15), or a forecast that takes few values."
+        )
+    return np.concatenate(gaps), np.concatenate(weights)
+
+
+# The validity plot
+
+
+def plot_validity(
+    curves: ValidityCurve | Mapping[str, ValidityCurve], *, ax: Any = None, guarantee: bool = True
+) -> Any:
+    """Draw the share of predictions within each distance of the rate of their event: steps from 0 to 1.
+
+    Parameters
+    ----------
+    curves : ValidityCurve or dict of name to ValidityCurve
+        One forecast, or several over each other.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    guarantee : bool, default=True
+        Draw what theory promises, dashed, once for each number of points per bin that curves were made with.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on. Higher is better; the area above a curve is the calibration error of norm l1.
+
+    Raises
+    ------
+    ValueError
+        If there is no curve.
+    TypeError
+        If something is no curve, or ``guarantee`` neither True nor False.
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.curves import validity_curve
+    >>> ax = validity_curve(*load_digits_forecast(), binning=15).plot()
+    """
+    named = drawing.as_named(curves, "curves", "validity_curve(y_true, y_prob)", ValidityCurve)
+    promised = (
+        {c.points_per_bin: c.guarantee for c in named.values() if c.guarantee} if flag("guarantee", guarantee) else {}
+    )
+    has_key = bool(promised) or "" not in named
+    ax = drawing.new_axes(ax, (6.8 if has_key else 4.6, 3.6))
+    for number, (name, curve) in enumerate(named.items()):
+        steps = np.concatenate([[0.0], curve.error, [1.0]]), np.concatenate([[0.0], curve.share, [1.0]])
+        ax.step(*steps, where="post", color=_style.colour(number), linewidth=1.6, label=name or "forecast", zorder=3)
+    for (points, ends), dashes in zip(promised.items(), cycle(("--", ":", "-.")), strict=False):
+        look = {"color": _style.IDEAL, "linestyle": dashes, "linewidth": 1.2}
+        ax.plot(*ends, label=f"promised, {points} points a bin", zorder=2, **look)
+    most = max(curve.error.max(initial=0.0) for curve in named.values())
+    ax.set(xlabel="distance to the rate of the event", ylabel="share of predictions within")
+    ax.set(xlim=(0.0, min(1.0, 1.1 * most) or 1.0), ylim=(0.0, 1.02))
+    drawing.grid(ax)
+    if has_key:
+        drawing.legend_beside(ax)
+    return ax
+
+
+# What bins are worth: the variance of outcomes within them, and whether event rates increase from bin to bin
+
+
+@dataclass(frozen=True, eq=False)
+class BinningPanel(Record):
+    """One problem of a notion: the bins of it that are judged, and its share in the aggregate."""
+
+    name: str
+    share: float
+    bins: Bins
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of the outcomes in each bin; NaN where a bin is empty."""
+        rate = self.bins.event_rate
+        return np.asarray(rate * (1.0 - rate), dtype=np.float64)
+
+    @property
+    def drop(self) -> FloatArray:
+        """By how much each event rate is below that of the bin with rows before it; NaN where a bin is empty."""
+        drop = np.full(len(self.bins), np.nan)
+        held = self.is_held
+        fall = np.maximum(0.0, -np.diff(self.bins.event_rate[held], prepend=0.0))
+        drop[held] = np.where(fall > ROUNDING, fall, 0.0)
+        return drop
+
+    @property
+    def is_held(self) -> BoolArray:
+        """Whether each bin holds rows."""
+        return np.asarray(self.bins.weight > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class BinningQuality(Result):
+    """Quality of the bins of a forecast. It has no plot: `reliability_curve` with the same binning draws the bins.
+
+    Attributes
+    ----------
+    criterion : float
+        Variance of outcomes within bins, averaged over rows: see `binning_criterion`.
+    within_bin_error : float
+        The same averaged over bins: see `within_bin_error`.
+    n_bins : int
+        Number of bins that hold rows, over all panels.
+    smallest, largest : float
+        Least and greatest weight of a bin that holds rows; numbers of rows where there are no weights. NaN without rows.
+    n_violations : int
+        Number of bins whose event rate is below that of the bin before.
+    largest_violation : float
+        Largest drop of the event rate from a bin to the next; 0 where it never decreases.
+    panels : tuple of BinningPanel
+        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``; none without rows.
+    notion, binning : str
+        Where the figures come from.
+    """
+
+    _table = Table(
+        "bin",
+        "panel=panels.name",
+        *under("panels.bins", "left", "right", "count", "weight", "event_rate"),
+        *under("panels", "variance", "drop"),
+    )
+
+    criterion: float
+    within_bin_error: float
+    panels: tuple[BinningPanel, ...]
+    notion: str
+    binning: str
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins that hold rows."""
+        return int(sum(panel.is_held.sum() for panel in self.panels))
+
+    @property
+    def smallest(self) -> float:
+        """Least weight of a bin that holds rows; a number of rows where there are no weights. NaN without rows."""
+        return float(min((panel.bins.weight[panel.is_held].min() for panel in self.panels), default=np.nan))
+
+    @property
+    def largest(self) -> float:
+        """Greatest weight of a bin; NaN without rows."""
+        return float(max((panel.bins.weight.max() for panel in self.panels), default=np.nan))
+
+    @property
+    def n_violations(self) -> int:
+        """Number of bins whose event rate is below that of the bin before."""
+        return int(sum((panel.drop > 0).sum() for panel in self.panels))
+
+    @property
+    def largest_violation(self) -> float:
+        """Largest drop of the event rate from a bin to the next; 0 where it never decreases."""
+        return float(max((np.nanmax(panel.drop) for panel in self.panels), default=0.0))
+
+    def __repr__(self) -> str:
+        violations = f"violations={self.n_violations}"
+        if self.n_violations:
+            violations += f" up to {self.largest_violation:.4g}"
+        return (
+            f"BinningQuality({self.notion}, {self.binning}, bins={self.n_bins}, of {self.smallest:g} to "
+            f"{self.largest:g}, criterion={self.criterion:.4g}, within bins={self.within_bin_error:.4g}, {violations})"
+        )
+
+
+def binning_quality(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 15,
+    **data: Unpack[DataOptions],
+) -> BinningQuality:
+    """Quality of bins: variance of outcomes within them, their sizes, and where event rates decrease.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more.
+    binning : int or Binning, default=15
+        The bins to judge; a number n means ``EqualWidth(n)``.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    BinningQuality
+        ``criterion``, ``within_bin_error``, ``n_violations``, ``largest_violation``, the bins themselves, and ``to_frame()``.
+
+    Raises
+    ------
+    ValueError
+        If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
+
+    References
+    ----------
+    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (section 3.3).
+
+    Examples
+    --------
+    >>> from calibrant import EqualMass
+    >>> from calibrant.curves import binning_quality
+    >>> binning_quality([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=EqualMass(4))
+    BinningQuality(binary, EqualMass(n_bins=4), bins=4, of 1 to 1, criterion=0, within bins=0, violations=1 up to 1)
+    """
+    problem = as_problem(y_true, y_prob, all_rows="the quality of bins", **data)
+    by, cut = as_notion(notion, problem), as_binning(binning)
+    panels = tuple(
+        BinningPanel(binary.name or by.name, binary.share, shown(cut(binary), are_counts=problem.weights.are_counts))
+        for binary in by.split(problem)
+        if binary.size
+    )
+    return BinningQuality(
+        float(sum(p.share * l1(p.variance[p.is_held], p.bins.weight[p.is_held] / p.bins.weight.sum()) for p in panels)),
+        float(sum(p.share * p.variance[p.is_held].mean() for p in panels)),
+        panels,
+        by.name,
+        repr(cut),
+    )
+
+
+def binning_criterion(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 15,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Variance of outcomes within bins, averaged over rows: the criterion that a choice of bins can minimise; in [0, 0.25].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
+    binning : int or Binning, default=15
+        The bins to judge; a number n means ``EqualWidth(n)``.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Sum over bins b of  weight(b) / weight  *  rate(b) * (1 - rate(b)): the Brier score of the event rates of the bins as
+        forecasts of the rows in them. It is ``uncertainty - resolution`` of `murphy_decomposition`.
+
+    Raises
+    ------
+    ValueError
+        If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
+
+    Notes
+    -----
+    Splitting a bin never makes it larger: with one row in each bin it is 0. Of all bins whose event rates do not decrease,
+    those of `Isotonic` make it smallest. It compares bins of one forecast that obey the same constraint, on the rows that
+    chose them: it is no estimate for held-out rows.
+
+    References
+    ----------
+    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (eq. 8 and 9).
+    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
+
+    Examples
+    --------
+    >>> from calibrant.binning import Isotonic
+    >>> from calibrant.curves import binning_criterion
+    >>> y, p = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
+    >>> binning_criterion(y, p, binning=Isotonic()), binning_criterion(y, p, binning=1)
+    (0.125, 0.25)
+    """
+    return binning_quality(y_true, y_prob, notion=notion, binning=binning, **data).criterion
+
+
+def within_bin_error(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
+    *,
+    notion: str | Notion | None = None,
+    binning: int | Binning = 15,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Mean variance of outcomes within bins, each bin that holds rows counting the same; in [0, 0.25].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
+    binning : int or Binning, default=15
+        The bins to judge; a number n means ``EqualWidth(n)``.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Mean over bins b of  rate(b) * (1 - rate(b)).
+
+    Raises
+    ------
+    ValueError
+        If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
+
+    Notes
+    -----
+    With bins of equal weight it is `binning_criterion`. Many bins where event rates are near one half make it larger, many bins
+    where they are near 0 or 1 smaller: it depends on where the bins are, and not on how well any event rate is estimated.
+
+    References
+    ----------
+    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (eq. 9 and Table 1).
+
+    Examples
+    --------
+    >>> from calibrant.binning import Isotonic
+    >>> from calibrant.curves import within_bin_error
+    >>> round(within_bin_error([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=Isotonic()), 4)
+    0.0833
+    """
+    return binning_quality(y_true, y_prob, notion=notion, binning=binning, **data).within_bin_error

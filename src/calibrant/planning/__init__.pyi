@@ -1,2 +1,0 @@
-from .rows_for import rows_for as rows_for
-from .simulated import RowsNeeded as RowsNeeded

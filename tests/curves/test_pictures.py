@@ -1,0 +1,254 @@
+"""What every picture keeps: its legend hides no data, a given Axes is drawn on, and what is no curve is refused."""
+
+import re
+import warnings
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+import calibrant as cb
+from calibrant import curves as cv
+from calibrant.curves import roc_surface, simplex_map, simplex_partition, simplex_points
+from calibrant.significance import resampling_test
+
+KNOWN = {"labels": [0, 1]}
+LONG = "a forecast with a name as long as names of models are"
+
+
+def two(p):
+    return np.column_stack([1 - p, p])
+
+
+def same(score):
+    return score
+
+
+def several(plot, make, y, p, ax, **options):
+    """Two forecasts over each other, one with a long name."""
+    return plot({name: make(y, q, **KNOWN, **options) for name, q in (("before", p), (LONG, p / 2))}, ax=ax)
+
+
+def one(make, y, p, ax, **options):
+    return make(y, p, **KNOWN, **options).plot(ax=ax)
+
+
+PICTURES = {
+    "bars": lambda y, p, ax: cb.reliability_curve(y, p, **KNOWN, binning=5).plot(ax=ax, style="bars"),
+    "reliability": lambda *a: several(cb.plot_reliability, cb.reliability_curve, *a),
+    "consistency": lambda *a: one(cb.reliability_curve, *a, interval="consistency"),
+    "log-odds": lambda y, p, ax: cb.reliability_curve(y, p / 100, **KNOWN).plot(ax=ax, axis="log-odds"),
+    "scores below": lambda y, p, ax: cb.reliability_curve(y, p, **KNOWN).plot(
+        ax=ax, below=cv.score_distribution(y, p, **KNOWN)
+    ),
+    "scores": lambda *a: one(cv.score_distribution, *a),
+    "corp": lambda *a: one(cb.corp_curve, *a, n_resamples=50),
+    "smooth": lambda *a: several(cv.plot_smooth_reliability, cb.smooth_reliability_curve, *a, bandwidth=0.1),
+    "cumulative": lambda *a: one(cv.cumulative_residual_curve, *a),
+    "cumulative sum": lambda *a: one(cv.cumulative_sum_curve, *a),
+    "roc": lambda *a: several(cv.plot_roc, cv.roc_curve, *a),
+    "bin sweep": lambda *a: one(cv.bin_sweep, *a, n_bins=[1, 5, 9], n_resamples=20),
+    "bin sweeps": lambda *a: several(cv.plot_bin_sweep, cv.bin_sweep, *a, n_bins=[1, 5], n_resamples=2),
+    "bin test": lambda *a: one(cv.bin_test_curve, *a, binning=cb.EqualMass(4)),
+    "map": lambda y, p, ax: cv.calibration_map(lambda score: score, y, p, **KNOWN).plot(ax=ax),
+    "shift": lambda y, p, ax: cv.calibration_shift(two(p), {"TS": two(p / 2)}, y_true=y, **KNOWN).plot(ax=ax),
+    "cost": lambda y, p, ax: cb.decisions.expected_cost_curve(y, {"before": p, "after": p / 2}, **KNOWN).plot(ax=ax),
+    "net benefit": lambda *a: one(cb.decision_curve, *a),
+    "null": lambda *a: one(resampling_test, *a, n_resamples=99),
+    "validity": lambda *a: several(cv.plot_validity, cv.validity_curve, *a, binning=5),
+    "top label": lambda y, p, ax: cv.top_label_curve(y, two(p), **KNOWN).plot(ax=ax),
+    "class errors": lambda y, p, ax: several(cv.plot_class_errors, cv.class_errors, y, two(p), ax, rows="normalize"),
+}
+ROWS = {"one row": 1, "ten rows": 10}
+
+
+def rows_of(n):
+    rng = np.random.default_rng(n)
+    p = rng.uniform(0.02, 0.98, n)
+    return (rng.random(n) < p).astype(int), p
+
+
+def drawn(name, y, p, ax=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = np.ravel(PICTURES[name](y, p, ax))[0]
+    found.figure.canvas.draw()
+    return found
+
+
+def hides_nothing(ax):
+    """Assert that the legend of an Axes lies where nothing else is; where it is drawn at all."""
+    legend = ax.get_legend()
+    if legend is None:
+        return
+    box, page = legend.get_window_extent(), ax.figure.bbox
+    others = [ax.get_window_extent(), *(other.get_window_extent() for other in ax.child_axes)]
+    assert not any(box.overlaps(other.padded(-1)) for other in others)
+    if ax.get_title():
+        assert not box.overlaps(ax.title.get_window_extent())
+    assert page.x0 <= box.x0
+    assert box.x1 <= page.x1
+    assert page.y0 <= box.y0
+    assert box.y1 <= page.y1
+
+
+@pytest.mark.settled
+@pytest.mark.first(8)
+@pytest.mark.parametrize("n", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_legend_hides_no_data(name, n):
+    hides_nothing(drawn(name, *rows_of(n)))
+
+
+@pytest.mark.settled
+@pytest.mark.first(5)
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_legend_hides_no_data_of_rows_of_one_class(name):
+    hides_nothing(drawn(name, np.zeros(10, dtype=int), np.linspace(0.05, 0.95, 10)))
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_legend_leaves_room_for_a_title_that_is_set_afterwards(name):
+    ax = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")[1][0]
+    drawn(name, *rows_of(50), ax=ax)
+    ax.set_title("a title")
+    ax.figure.canvas.draw()
+    hides_nothing(ax)
+
+
+# Where pictures are drawn, and of what
+
+PROB = np.random.default_rng(0).dirichlet(np.ones(3), 30)
+GIVEN = PICTURES | {
+    "several axes": lambda y, p, ax: simplex_map(np.sqrt).plot(axes=[ax, *plt.gcf().subplots(3, 2)[1:, 0]]),
+    "partition": lambda y, p, ax: simplex_partition(np.sqrt, resolution=3).plot(axes=ax),
+    "points": lambda y, p, ax: simplex_points(PROB.argmax(axis=1), PROB).plot(axes=ax),
+    "surface": lambda *a: one(roc_surface, *a),
+    "decompositions": lambda y, p, ax: cv.plot_mcb_dsc({"a": cb.metrics.corp_decomposition(y, p, **KNOWN)}, ax=ax),
+    "several rows": lambda y, p, ax: cv.plot_cumulative_calibration_map(
+        cv.cumulative_calibration_map(cb.SortedCumulativeIsotonic().fit(PROB, PROB.argmax(axis=1))), ax=ax
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(name):
+    before = dict(matplotlib.rcParams)
+    figure, ax = plt.subplots()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.ravel(GIVEN[name](*rows_of(10), ax))[0] is ax
+    figure.canvas.draw()
+    assert plt.get_fignums() == [figure.number]
+    assert dict(matplotlib.rcParams) == before
+
+
+SINGLE = {"plot_calibration_shift", "plot_top_label_bin", "plot_mcb_dsc"}
+
+
+@pytest.mark.parametrize("name", [name for name in cv.__all__ if name.startswith("plot_")])
+def test_what_is_no_curve_is_refused_with_the_call_that_makes_one(name):
+    plot = getattr(cv, name)
+    for given in (PROB, [1]) if name in SINGLE else (PROB, [1], {"a": PROB}):
+        with pytest.raises(TypeError, match=r"(?s)must be .*; got .* Pass .*\("):
+            plot(given)
+    with pytest.raises((ValueError, TypeError), match=r"at least one|must be of type \w+; got dict"):
+        plot({})
+    assert plt.get_fignums() == []
+
+
+OF_NOTIONS = {
+    "reliability_curve": {},
+    "score_distribution": {},
+    "corp_curve": {"n_resamples": 5},
+    "smooth_reliability_curve": {},
+    "cumulative_residual_curve": {},
+    "cumulative_sum_curve": {},
+    "roc_curve": {},
+    "bin_test_curve": {},
+}
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+@pytest.mark.parametrize("name", OF_NOTIONS)
+def test_a_class_that_is_never_predicted_has_an_empty_panel(name):
+    prob = [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.6, 0.4, 0.0]]
+    curve = getattr(cv, name)([0, 1, 1], prob, notion="top-label", **OF_NOTIONS[name])
+    assert [panel.name for panel in curve.panels] == ["predicted 0", "predicted 1", "predicted 2"]
+    axes = curve.plot()
+    assert [ax.get_title().partition(":")[0] for ax in axes] == ["predicted 0", "predicted 1", "predicted 2"]
+    axes[0].figure.canvas.draw()
+
+
+# What results say they are
+
+E, B = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]
+LABEL, TABLE = [0, 1, 2, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]]
+SAID = {
+    "BinSweep(confidence, EqualMass, max, n_bins=5..2)": lambda: cv.bin_sweep(
+        LABEL, TABLE, n_bins=[5, 2], binning=cb.EqualMass, norm="max", n_resamples=3
+    ),
+    "BinTestCurve(binary, EqualWidth(n_bins=2), test='t', level=0.1, panels=1, ": lambda: cv.bin_test_curve(
+        E, B, binning=2, test="t", level=0.1
+    ),
+    "BinningQuality(binary, EqualWidth(n_bins=2), bins=": lambda: cv.binning_quality(E, B, binning=2),
+    "CalibrationMap(sqrt, binary, panels=1)": lambda: cv.calibration_map(np.sqrt),
+    "CalibrationShift(TS; binary, EqualWidth(n_bins=4), threshold=0": lambda: cv.calibration_shift(
+        B, {"TS": B}, binning=4
+    ),
+    "ClassErrors(top-label, EqualWidth(n_bins=15), gap, l1, problems=3)": lambda: cv.class_errors(LABEL, TABLE),
+    "CorpCurve(binary, band=None, panels=1, steps=3)": lambda: cv.corp_curve(E, B, band=None),
+    "CumulativeResidualCurve(class-wise, panels=3, scores=": lambda: cv.cumulative_residual_curve(
+        LABEL, TABLE, notion="class-wise"
+    ),
+    "CumulativeSumCurve(binary, panels=1, scores=4, pieces=3)": lambda: cv.cumulative_sum_curve(E, B),
+    "DecisionCurve(a, b; thresholds=99, event rate 0.5)": lambda: cb.decision_curve(E, {"a": B, "b": B}),
+    "ExpectedCostCurve(probability cost; forecast: ": lambda: cb.decisions.expected_cost_curve(E, B),
+    "PriorEstimate(0: 0.25, 1: 0.75; em, steps=": lambda: cb.decisions.estimate_prior(
+        [0.0, 1.0, 1.0, 1.0], old_prior=0.5
+    ),
+    "ReliabilityCurve(binary, EqualWidth(n_bins=15), panels=1, bins=15, rows=4)": lambda: cv.reliability_curve(E, B),
+    "RocCurve(class-wise, panels=3, points=13, vertices=9)": lambda: cv.roc_curve(LABEL, TABLE),
+    "RocSurface(classes=3, points=": lambda: cv.roc_surface(LABEL, TABLE),
+    "ScoreDistribution(binary, EqualWidth(n_bins=40), panels=1, rows=4)": lambda: cv.score_distribution(E, B),
+    "SimplexMap(sqrt, points=6)": lambda: cv.simplex_map(np.sqrt, resolution=3),
+    "SimplexPartition(sqrt, triangles=9)": lambda: cv.simplex_partition(np.sqrt, resolution=3),
+    "SimplexPoints(sqrt, classes=3, points=4, rows=4)": lambda: cv.simplex_points(LABEL, TABLE, np.sqrt),
+    "SmoothReliabilityCurve(binary, Smooth(), panels=1, smECE=": lambda: cv.smooth_reliability_curve(E, B),
+    "TopLabelCurve(EqualWidth(n_bins=15), classes=3, bins=15, rows=4)": lambda: cv.top_label_curve(LABEL, TABLE),
+    "ValidityCurve(binary, EqualWidth(n_bins=2), cells=2, mean_error=0.15)": lambda: cv.validity_curve(E, B, binning=2),
+}
+COLUMNS = """
+BinSweep n_bins value noise_floor noise_lower noise_upper
+BinTestCurve BINS mean_prob event_rate lower upper too_low too_high rejected rejected_share
+BinningQuality BINS event_rate variance drop
+CalibrationMap panel score calibrated
+CalibrationShift panel forecast left right count weight mean_prob calibrated event_rate lower upper
+ClassErrors name value noise_floor share count
+CorpCurve panel score fit lower upper
+CumulativeResidualCurve panel score share cumulative reach
+CumulativeSumCurve panel score share events minorant fit
+DecisionCurve forecast threshold net_benefit lower upper gain gain_lower gain_upper treat_all
+ExpectedCostCurve forecast at threshold cost lowest never always
+PriorEstimate class prior standard_error old_prior class_weight
+ReliabilityCurve BINS mean_prob event_rate lower upper
+RocCurve panel threshold fpr tpr tnr on_hull
+RocSurface gamma_0 gamma_1 gamma_2 share_0 share_1 share_2 on_hull
+ScoreDistribution panel left right event_weight other_weight event_density other_density
+SimplexMap prob_0 prob_1 prob_2 calibrated_0 calibrated_1 calibrated_2
+SimplexPartition prob_0 prob_1 prob_2 calibrated_0 calibrated_1 calibrated_2
+SimplexPoints prob_0 prob_1 prob_2 label calibrated_0 calibrated_1 calibrated_2
+SmoothReliabilityCurve panel score density mean_prob event_rate lower upper
+TopLabelCurve bin left right count weight mean_prob accuracy gap top_label_gap
+ValidityCurve error share
+""".replace("BINS", "panel left right count weight")
+
+
+@pytest.mark.parametrize("said", SAID, ids=lambda said: said.partition("(")[0])
+def test_a_result_says_what_it_is_and_has_these_columns(said):
+    result = SAID[said]()
+    assert repr(result).startswith(said)
+    assert re.fullmatch(r"\w+\(.*\)", repr(result))
+    assert " ".join([type(result).__name__, *result.to_frame("polars").columns]) in COLUMNS.splitlines()
