@@ -6,10 +6,19 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from studies.claims import Paper, Verdict, claims_table
-from studies.coverage import State, counts
-from studies.markdown import table
-from studies.papers import PAPERS
+from studies.claims import Paper, State, Verdict, claims_table, counts, table
+from studies.na_isotonic.claims import PAPER as NA_ISOTONIC
+from studies.roc_isotonic.claims import PAPER as ROC_ISOTONIC
+from studies.survey.claims import PAPER as SURVEY
+from studies.tce.claims import PAPER as TCE
+from studies.top_label.claims import PAPER as TOP_LABEL
+
+# The five papers.
+
+
+PAPERS = (SURVEY, TOP_LABEL, NA_ISOTONIC, TCE, ROC_ISOTONIC)
+"""In the order of the documentation."""
+
 
 STATES = "\n".join(
     [

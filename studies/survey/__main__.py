@@ -19,17 +19,26 @@ from calibrant import style as _style
 from calibrant.curves import simplex_map
 from calibrant.curves.simplex_partition import CORNERS
 from calibrant.drawing import legend_above
-from studies.claims import AGAINST, Row, Verdict, claims_table, run
-from studies.coverage import coverage_table
-from studies.survey.cases import DRAWS, ROWS, the_case
-from studies.survey.claims import PAPER
-from studies.survey.coverage import COVERAGE
-from studies.survey.exact import Case
-from studies.survey.grid import largest_change
-from studies.survey.judges import left
-from studies.survey.sentences import spelt
-from studies.survey.three_errors import OF_THREE, fitted_three, of_three_classes, values_three
-from studies.survey.two_errors import BINARY, TWO, fitted, of_two, values
+from studies.claims import AGAINST, Row, Verdict, claims_table, coverage_table, run
+from studies.survey.cases import (
+    BINARY,
+    DRAWS,
+    OF_THREE,
+    ROWS,
+    TWO,
+    Case,
+    fitted,
+    fitted_three,
+    largest_change,
+    left,
+    of_three_classes,
+    of_two,
+    spelt,
+    the_case,
+    values,
+    values_three,
+)
+from studies.survey.claims import COVERAGE, PAPER
 from tools.make_gallery import save_picture
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -7,15 +7,32 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from calibrant import EqualWidth, bin_test_calibration_error
-from studies.claims import Claim, Numbers, Verdict
-from studies.judging import above_zero, all_of, below_zero, holds, mean_and_error, under_all_readings
-from studies.tce.monitoring import at as monitored
-from studies.tce.monitoring import told_apart
-from studies.tce.null import at_prevalence, at_size
-from studies.tce.paper import PRINTED
-from studies.tce.seeds import SEEDS, SHOWN, drawn
-from studies.tce.side_by_side import WITH_OURS, compared
-from studies.tce.tables import NOISES, PAIRS, TABLES
+from studies.claims import (
+    Claim,
+    Numbers,
+    Verdict,
+    above_zero,
+    all_of,
+    below_zero,
+    holds,
+    mean_and_error,
+    under_all_readings,
+)
+from studies.tce.imagenet import PRINTED
+from studies.tce.simulation import (
+    NOISES,
+    PAIRS,
+    SEEDS,
+    SHOWN,
+    TABLES,
+    WITH_OURS,
+    at_prevalence,
+    at_size,
+    compared,
+    drawn,
+    told_apart,
+)
+from studies.tce.simulation import at as monitored
 
 LEVEL = 5.0
 MOST = 0.95

@@ -11,31 +11,34 @@ from pathlib import Path
 import numpy as np
 
 from calibrant.exceptions import CalibrationWarning
-from studies.claims import AGAINST, Row, Verdict, claims_table, run
-from studies.coverage import coverage_table
-from studies.data import require
-from studies.top_label.canonical import canonical_table, random_directions
-from studies.top_label.canonical import draw as draw_partitions
-from studies.top_label.canonical import finding as canonical_finding
-from studies.top_label.claims import PAPER
-from studies.top_label.claims_networks import CLAIMS as ABOUT_NETWORKS
-from studies.top_label.claims_networks import NOTE
-from studies.top_label.coverage import COVERAGE
-from studies.top_label.covertype import ALIKE, CLASSES, METHODS, RARE, SEEDS, TREES, by_class
-from studies.top_label.covertype_shown import draw as draw_covertype
-from studies.top_label.covertype_shown import error_table, root_table
-from studies.top_label.forecasts import LEVEL, RESAMPLES, forecasts
-from studies.top_label.known_truth import DRAWS, truth_table
-from studies.top_label.networks import (
+from studies.claims import AGAINST, Row, Verdict, claims_table, coverage_table, require, run
+from studies.top_label.claims import COVERAGE, NOTE, PAPER
+from studies.top_label.claims import OF_NETWORKS as ABOUT_NETWORKS
+from studies.top_label.forecasts import (
+    ALIKE,
+    CLASSES,
+    LEVEL,
+    METHODS,
+    RARE,
+    RESAMPLES,
+    SEEDS,
+    TREES,
+    by_class,
     check_facts,
     class_table,
     estimate,
+    forecasts,
     maximum_table,
     of_metric,
     other_table,
     top_label_table,
+    truth_table,
 )
-from studies.top_label.pictures import draw, fullest_bin
+from studies.top_label.forecasts import DRAWS_KNOWN_TRUTH as DRAWS
+from studies.top_label.pictures import canonical_table, draw, error_table, fullest_bin, random_directions, root_table
+from studies.top_label.pictures import draw_canonical as draw_partitions
+from studies.top_label.pictures import draw_covertype_shown as draw_covertype
+from studies.top_label.pictures import finding as canonical_finding
 
 PAGE = Path(__file__).parents[2] / "docs" / "top-label.md"
 FILES = ("cifar10_resnet50.npz", "covertype_small.csv.gz", "covertype3.npz")

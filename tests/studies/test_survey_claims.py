@@ -2,20 +2,11 @@
 
 import pytest
 
-from studies.claims import Verdict
-from studies.judging import on_several
-from studies.survey import (
-    claims_cases,
-    claims_isotonic,
-    claims_matrix,
-    claims_sigmoids,
-    claims_tables,
-    claims_tests,
-    judges,
-)
+from studies.claims import Verdict, on_several
+from studies.survey import cases, claims
+from studies.survey.cases import lower, lower_in_each, near_in_each
 from studies.survey.claims import CLAIMS
-from studies.survey.claims_vector import balanced, class_3_not_as_bad, worse_elsewhere
-from studies.survey.networks_of_three import lower, lower_in_each, near_in_each
+from studies.survey.claims_methods import balanced, class_3_not_as_bad, worse_elsewhere
 
 HOLDS, IN_PART, FAILS, OPEN = Verdict.HOLDS, Verdict.IN_PART, Verdict.FAILS, Verdict.OPEN
 BY_KEY = {claim.key: claim for claim in CLAIMS}
@@ -33,30 +24,30 @@ WIDE = draws(0.5, 10.0)
 
 @pytest.mark.parametrize(("after", "verdict"), [(draws(0.05), HOLDS), (draws(0.15), FAILS), (draws(0.1, 5.0), OPEN)])
 def test_an_error_falls_where_the_draws_say_so_clearly(after, verdict):
-    assert judges.falls(0.1, after) is verdict
-    assert judges.rises(0.1, after) is {HOLDS: FAILS, FAILS: HOLDS, OPEN: OPEN}[verdict]
+    assert cases.falls(0.1, after) is verdict
+    assert cases.rises(0.1, after) is {HOLDS: FAILS, FAILS: HOLDS, OPEN: OPEN}[verdict]
 
 
 @pytest.mark.parametrize(
     ("after", "verdict"), [(draws(0.02), HOLDS), (draws(0.05), IN_PART), (draws(0.15), FAILS), (draws(0.03, 1.0), OPEN)]
 )
 def test_a_method_works_well_where_little_of_the_error_is_left(after, verdict):
-    assert judges.works_well(0.1, after) is verdict
+    assert cases.works_well(0.1, after) is verdict
 
 
 @pytest.mark.parametrize(("after", "verdict"), [(draws(0.09), HOLDS), (draws(0.05), FAILS), (draws(0.075, 1.0), OPEN)])
 def test_a_method_does_little_where_most_of_the_error_is_left(after, verdict):
-    assert judges.does_little(0.1, after) is verdict
+    assert cases.does_little(0.1, after) is verdict
 
 
 @pytest.mark.parametrize(("second", "verdict"), [(draws(0.05), HOLDS), (draws(0.15), IN_PART), (draws(0.1, 5.0), OPEN)])
 def test_cases_are_judged_together(second, verdict):
-    cases = {"one": {"before": 0.1, "after": draws(0.05)}, "other": {"before": 0.1, "after": second}}
-    assert judges.in_each(judges.falls)(cases) is verdict
+    both = {"one": {"before": 0.1, "after": draws(0.05)}, "other": {"before": 0.1, "after": second}}
+    assert cases.in_each(cases.falls)(both) is verdict
 
 
 @pytest.mark.parametrize(
-    ("cases", "few", "many"),
+    ("counts", "few", "many"),
     [
         ({"under-confident": [8, 8], "over-confident": [10, 10]}, HOLDS, FAILS),
         ({"under-confident": [10, 8], "over-confident": [10, 10]}, FAILS, FAILS),
@@ -64,14 +55,14 @@ def test_cases_are_judged_together(second, verdict):
         ({"under-confident": [40, 50], "over-confident": [41, 11]}, FAILS, HOLDS),
     ],
 )
-def test_values_are_counted_in_every_calibration_set(cases, few, many):
-    assert judges.few_values(cases, 10) is few
-    assert judges.many_values(cases, 10) is many
+def test_values_are_counted_in_every_calibration_set(counts, few, many):
+    assert cases.few_values(counts, 10) is few
+    assert cases.many_values(counts, 10) is many
 
 
 @pytest.mark.parametrize(("after", "near", "verdict"), [(0.05, 0.9, HOLDS), (0.05, 0.4, IN_PART), (0.15, 0.4, FAILS)])
 def test_points_are_on_the_diagonal_where_the_error_falls_and_most_are_close(after, near, verdict):
-    assert judges.on_the_diagonal(0.1, draws(after), draws(near)) is verdict
+    assert cases.on_the_diagonal(0.1, draws(after), draws(near)) is verdict
 
 
 @pytest.mark.parametrize(
@@ -79,7 +70,7 @@ def test_points_are_on_the_diagonal_where_the_error_falls_and_most_are_close(aft
 )
 def test_binning_trades_calibration_for_grouping(calibration, grouping, verdict):
     before = {"calibration": 1.0, "grouping": 1.0}
-    assert judges.traded(before, {"calibration": draws(calibration), "grouping": draws(grouping)}) is verdict
+    assert cases.traded(before, {"calibration": draws(calibration), "grouping": draws(grouping)}) is verdict
 
 
 @pytest.mark.parametrize(("here", "verdict"), [(0.2, HOLDS), (0.05, FAILS)])
@@ -98,13 +89,13 @@ def test_the_loss_of_the_best_monotone_map_is_large_where_it_is_above_that_of_th
 
 @pytest.mark.parametrize(("zero", "one", "verdict"), [(1.0, 0.1, HOLDS), (0.0, 1.0, FAILS), (1.0, 0.0, FAILS)])
 def test_both_ends_can_have_full_confidence(zero, one, verdict):
-    assert judges.full_confidence(zero, one) is verdict
+    assert cases.full_confidence(zero, one) is verdict
 
 
 @pytest.mark.parametrize(("worse", "verdict"), [(2, HOLDS), (1, FAILS), (0, FAILS)])
 def test_several_regions_are_two_or_more(worse, verdict):
     after = [draws(0.2)] * worse + [draws(0.05)] * (5 - worse)
-    assert judges.worse_in_regions([0.1] * 5, after) is verdict
+    assert cases.worse_in_regions([0.1] * 5, after) is verdict
 
 
 @pytest.mark.parametrize(
@@ -130,17 +121,17 @@ def test_a_comparison_without_a_measure_is_undecided():
 
 @pytest.mark.parametrize(("apart", "verdict"), [(0.001, HOLDS), (0.05, FAILS)])
 def test_predictions_are_almost_the_same(apart, verdict):
-    assert judges.almost_the_same(draws(apart)) is verdict
+    assert cases.almost_the_same(draws(apart)) is verdict
 
 
 @pytest.mark.parametrize(("change", "verdict"), [(1e-16, HOLDS), (1e-6, FAILS)])
 def test_an_identity_changes_nothing(change, verdict):
-    assert judges.identity(change, 1e-12) is verdict
+    assert cases.identity(change, 1e-12) is verdict
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(1e-6, HOLDS), (0.5, FAILS)])
 def test_a_range_is_barely_left(share, verdict):
-    assert judges.outside({"variance": share, "standard deviation": 0.8}, 0.01) is verdict
+    assert cases.outside({"variance": share, "standard deviation": 0.8}, 0.01) is verdict
 
 
 @pytest.mark.parametrize(("lost", "verdict"), [(0.001, HOLDS), (0.05, FAILS)])
@@ -194,7 +185,7 @@ def one(after):
     ],
 )
 def test_one_network_decides_nothing_and_several_must_agree(networks, verdict):
-    assert on_several(judges.falls)(networks) is verdict
+    assert on_several(cases.falls)(networks) is verdict
 
 
 @pytest.mark.parametrize(
@@ -202,7 +193,7 @@ def test_one_network_decides_nothing_and_several_must_agree(networks, verdict):
 )
 def test_both_worlds_of_class_3_must_say_the_same(other, verdict):
     worlds = {"variance": [one(0.05), one(0.06)], "standard deviation": other}
-    assert judges.in_both_worlds(judges.falls)(worlds) is verdict
+    assert cases.in_both_worlds(cases.falls)(worlds) is verdict
 
 
 def test_every_sentence_about_networks_is_undecided():
@@ -219,9 +210,9 @@ def test_a_cap_is_judged_on_the_reading_that_the_sentence_picks(variance, deviat
     highest = {
         w: {"bayes": v, "networks": [v, v]} for w, v in (("variance", variance), ("standard deviation", deviation))
     }
-    assert judges.capped(highest, 0.75, 0.85) is verdict
+    assert cases.capped(highest, 0.75, 0.85) is verdict
     mixed = {"variance": {"bayes": 0.8, "networks": [0.9]}, "standard deviation": {"bayes": 0.8, "networks": [0.9]}}
-    assert judges.capped(mixed, 0.75, 0.85) is IN_PART
+    assert cases.capped(mixed, 0.75, 0.85) is IN_PART
 
 
 @pytest.mark.parametrize(("worse", "verdict"), [(4, HOLDS), (1, IN_PART), (0, FAILS)])
@@ -286,17 +277,17 @@ def test_few_rows_show_what_over_fits(key, numbers, verdict):
     ],
 )
 def test_a_printed_figure_is_an_exact_value_rounded(exact, printed, entries, verdict):
-    assert judges.as_printed(exact, printed, entries) is verdict
+    assert cases.as_printed(exact, printed, entries) is verdict
 
 
 @pytest.mark.parametrize(("off", "verdict"), [([], HOLDS), (["a"], IN_PART), (["a", "b", "c"], FAILS)])
 def test_a_table_holds_where_all_entries_do(off, verdict):
-    assert judges.entries_as_printed(off, 3) is verdict
+    assert cases.entries_as_printed(off, 3) is verdict
 
 
 @pytest.mark.parametrize(("pvalue", "verdict"), [(0.012, HOLDS), (0.016, HOLDS), (0.05, FAILS), (0.001, FAILS)])
 def test_a_printed_p_value_is_one_that_a_run_of_1000_gives(pvalue, verdict):
-    assert claims_tests.one_run(pvalue, 20_000, 0.016) is verdict
+    assert claims.one_run(pvalue, 20_000, 0.016) is verdict
 
 
 @pytest.mark.parametrize(("over", "verdict"), [(["20 to 29 %", "30 to 39 %"], HOLDS), (["20 to 29 %"], FAILS)])
@@ -308,22 +299,16 @@ def test_over_estimates_are_those_of_two_classes(over, verdict):
     ("class_wise", "confidence", "verdict"), [("0", "1/40", HOLDS), ("1/40", "1/40", FAILS), ("0", "0", FAILS)]
 )
 def test_class_wise_calibration_is_separated_from_confidence(class_wise, confidence, verdict):
-    assert claims_tables.separates(class_wise, confidence) is verdict
+    assert claims.separates(class_wise, confidence) is verdict
 
 
 def test_tables_are_measured_in_seconds_and_bear_out_the_page():
-    for claim in (*claims_tables.CLAIMS, *claims_tests.CLAIMS):
+    for claim in (*claims.OF_TABLES, *claims.OF_TESTS):
         if claim.key != "resampling":
             assert claim.judged(claim.measure()).verdict is claim.says, claim.key
 
 
 def test_shares_outside_exclude_standard_deviations_of_the_classes_1_and_2():
-    shares = claims_cases.shares_outside()["shares"]
+    shares = claims.shares_outside()["shares"]
     assert shares["variance"] < 1e-5
     assert 0.8 < shares["standard deviation"] < 0.9
-
-
-def test_the_lists_of_claims_are_whole():
-    parts = (claims_tables, claims_cases, claims_isotonic, claims_sigmoids, claims_matrix, claims_tests)
-    assert all(set(part.CLAIMS) <= set(CLAIMS) for part in parts)
-    assert len({claim.key for claim in CLAIMS}) == len(CLAIMS)

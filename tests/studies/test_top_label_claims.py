@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from studies.claims import Verdict
-from studies.judging import on_several
-from studies.top_label import claims_forests, claims_networks, claims_theory, judges
+from studies.claims import Verdict, on_several
+from studies.top_label import claims
 from studies.top_label.claims import CLAIMS
 
 HOLDS, IN_PART, FAILS, OPEN = Verdict.HOLDS, Verdict.IN_PART, Verdict.FAILS, Verdict.OPEN
@@ -24,7 +23,7 @@ def network(**found):
     return {"found": found, "differences": {}}
 
 
-@pytest.mark.parametrize("key", [claim.key for claim in claims_networks.CLAIMS])
+@pytest.mark.parametrize("key", [claim.key for claim in claims.OF_NETWORKS])
 def test_one_of_eight_networks_decides_nothing(key):
     assert BY_KEY[key].says is OPEN
     assert "several networks; the paper has" in BY_KEY[key].target
@@ -40,11 +39,11 @@ def test_one_of_eight_networks_decides_nothing(key):
     ],
 )
 def test_an_order_holds_where_every_pair_stands(found, verdict):
-    assert judges.ordered(found, {"a": 0.1, "b": 0.2, "c": 0.3}) is verdict
+    assert claims.ordered(found, {"a": 0.1, "b": 0.2, "c": 0.3}) is verdict
 
 
 def test_methods_that_the_paper_does_not_tell_apart_make_no_pair():
-    assert judges.pairs({"a": 2.0, "b": 1.0, "c": 3.0}, {"a": 0.1, "b": 0.1, "c": 0.3}) == [True, True]
+    assert claims.pairs({"a": 2.0, "b": 1.0, "c": 3.0}, {"a": 0.1, "b": 0.1, "c": 0.3}) == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -103,24 +102,24 @@ def test_orders_of_several_networks_are_judged(metric):
 )
 def test_an_example_holds_exactly(confidence, top_label, verdict):
     found = {"confidence": confidence, "top-label": top_label}
-    assert judges.exactly(found, {"confidence": "0", "top-label": "2/5"}) is verdict
+    assert claims.exactly(found, {"confidence": "0", "top-label": "2/5"}) is verdict
 
 
 @pytest.mark.parametrize(("lower", "verdict"), [(0.1, HOLDS), (0.2, HOLDS), (0.3, FAILS)])
 def test_a_bound_is_never_exceeded(lower, verdict):
-    assert judges.never_above({"a": lower, "b": 0.0}, {"a": 0.2, "b": 0.1}) is verdict
+    assert claims.never_above({"a": lower, "b": 0.0}, {"a": 0.2, "b": 0.1}) is verdict
 
 
 @pytest.mark.parametrize(("rate", "verdict"), [(0.95, HOLDS), (0.89, HOLDS), (0.85, FAILS)])
 def test_a_promise_is_kept_up_to_two_standard_errors(rate, verdict):
-    assert judges.kept({"one": [1.0, 0.0], "other": [rate, 0.01]}, 0.9) is verdict
+    assert claims.kept({"one": [1.0, 0.0], "other": [rate, 0.01]}, 0.9) is verdict
 
 
 @pytest.mark.parametrize(
     ("second", "third", "verdict"), [(True, True, HOLDS), (False, True, IN_PART), (False, False, FAILS)]
 )
 def test_panels_stand_as_printed(second, third, verdict):
-    assert claims_theory.all_stand({"a": second, "b": third}) is verdict
+    assert claims.all_stand({"a": second, "b": third}) is verdict
 
 
 @pytest.mark.parametrize(
@@ -142,8 +141,8 @@ def test_other_wrong_classes_of_the_same_accuracy_are_changes():
     y, before = np.array([0, 1, 2, 2]), np.array([0, 1, 0, 1])
     shuffled = np.array([0, 1, 1, 0])
     assert (y == before).mean() == (y == shuffled).mean()
-    assert claims_theory.n_changed(before, before) == 0
-    assert claims_theory.n_changed(before, shuffled) == 2
+    assert claims.n_changed(before, before) == 0
+    assert claims.n_changed(before, shuffled) == 2
 
 
 @pytest.mark.parametrize(("bound", "verdict"), [(0.1, HOLDS), (0.11, FAILS)])
@@ -169,24 +168,24 @@ def test_examples_bear_out_the_page_without_data():
 
 @pytest.mark.parametrize(("one", "verdict"), [(0.4, HOLDS), (0.2, FAILS)])
 def test_squares_are_compared_split_by_split(one, verdict):
-    assert judges.higher(splits(one), splits(0.3)) is verdict
-    assert judges.higher(splits(one, 5.0), splits(0.3)) is OPEN
+    assert claims.higher(splits(one), splits(0.3)) is verdict
+    assert claims.higher(splits(one, 5.0), splits(0.3)) is OPEN
 
 
 @pytest.mark.parametrize(("ten", "verdict"), [(0.4, HOLDS), (0.2, OPEN)])
 def test_both_numbers_of_bins_must_say_the_same(ten, verdict):
     ways = {"50": {"one": splits(0.4), "other": splits(0.3)}, "10": {"one": splits(ten), "other": splits(0.3)}}
-    assert judges.in_every_way(ways) is verdict
+    assert claims.in_every_way(ways) is verdict
 
 
 @pytest.mark.parametrize(("points", "verdict"), [(0.02, HOLDS), (0.06, FAILS), (0.045, FAILS)])
 def test_errors_are_uniform_where_points_a_bin_leave_little_spread(points, verdict):
-    assert judges.uniform({"forest": 0.1, "100 points a bin": points, "10 bins a class": 0.04}) is verdict
+    assert claims.uniform({"forest": 0.1, "100 points a bin": points, "10 bins a class": 0.04}) is verdict
 
 
 @pytest.mark.parametrize(("two", "three", "verdict"), [(14, 40, HOLDS), (13, 40, IN_PART), (13, 41, FAILS)])
 def test_cells_are_counted(two, three, verdict):
-    assert claims_forests.counted({"2": two, "3": three}, {"2": 14, "3": 40}) is verdict
+    assert claims.counted({"2": two, "3": three}, {"2": 14, "3": 40}) is verdict
 
 
 @pytest.mark.parametrize(("bins", "verdict"), [(3, HOLDS), (13, FAILS)])
