@@ -28,6 +28,11 @@ def table(head: list[str], body: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
 
 
+def filled(template: Path, **fields: Any) -> str:
+    """Return a page: the text of a template, with fields in braces."""
+    return template.read_text(encoding="utf-8").format(**fields)
+
+
 Numbers = Mapping[str, Any]
 """What was measured: floats, strings, booleans, None, and lists and dicts of them."""
 
