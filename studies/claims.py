@@ -7,6 +7,7 @@ running anything, and the test suite judges the stored numbers of every row agai
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import sys
@@ -153,8 +154,6 @@ class Paper:
         Name of the page under docs/.
     claims : tuple of Claim
         In the order of the paper.
-    coverage : tuple of Item
-        Its sections, definitions, algorithms, figures and tables, see `Item`.
     note : str, default=""
         What to know of the text that was read.
     """
@@ -167,7 +166,6 @@ class Paper:
     minutes: float
     page: str
     claims: tuple[Claim, ...]
-    coverage: tuple[Any, ...]
     note: str = ""
 
     @property
@@ -179,6 +177,12 @@ class Paper:
     def document(self) -> Path:
         """The page."""
         return Path(__file__).parents[1] / "docs" / self.page
+
+    @property
+    def coverage(self) -> tuple[Item, ...]:
+        """Its sections, definitions, algorithms, figures and tables: coverage.csv beside the stored rows."""
+        with self.store.with_name("coverage.csv").open(encoding="utf-8", newline="") as file:
+            return tuple(Item(**line | {"state": State(line["state"])}) for line in csv.DictReader(file))
 
     def stored(self) -> list[Row]:
         """Return the rows of the last run."""

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from calibrant.exceptions import CalibrationWarning
 from studies.claims import Claim, Row, Verdict, claims_table, coverage_table, filled, require, run, table
 from studies.na_isotonic import claims_methods, pictures, scir
-from studies.na_isotonic.claims import CLAIMS, COVERAGE, PAPER
+from studies.na_isotonic.claims import CLAIMS, PAPER
 from studies.na_isotonic.forecasts import (
     LEVEL,
     METHODS,
@@ -296,7 +296,7 @@ def page(rows: list[Row]) -> str:
         command=PAPER.command,
         minutes=PAPER.minutes,
         summary=summary(CLAIMS),
-        coverage=coverage_table(COVERAGE),
+        coverage=coverage_table(PAPER.coverage),
         n_models=len(names()),
         claims=claims_table(CLAIMS, rows),
         forecast_table=forecast_table(),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from studies.claims import Row, claims_table, coverage_table, filled, require, run, table
 from studies.roc_isotonic.authors import FILES, N_BASELINE, SMOOTHING, VOLUME_OF_FOUR, irp, target_table, targets, total
-from studies.roc_isotonic.claims import CLAIMS, COVERAGE, PAPER
+from studies.roc_isotonic.claims import CLAIMS, PAPER
 from studies.roc_isotonic.pictures import draw
 from studies.roc_isotonic.study import (
     AS_MANY,
@@ -188,7 +188,7 @@ def page(rows: list[Row]) -> str:
     real = [of_volumes(name) for name in forecasts() if name.startswith("paper")]
     return filled(
         Path(__file__).with_name("page.md"),
-        coverage=coverage_table(COVERAGE),
+        coverage=coverage_table(PAPER.coverage),
         summary=summary(),
         claims=claims_table(CLAIMS, rows),
         smoothing=SMOOTHING,

@@ -38,7 +38,7 @@ from studies.survey.cases import (
     values,
     values_three,
 )
-from studies.survey.claims import COVERAGE, PAPER
+from studies.survey.claims import PAPER
 from tools.make_gallery import save_picture
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -212,7 +212,7 @@ def introduction(rows: list[Row]) -> list[str]:
         "run](survey.md) shows how its tables are computed.",
         summary(rows),
         "## What of the paper is here",
-        coverage_table(COVERAGE),
+        coverage_table(PAPER.coverage),
         "## What the survey says",
         "The test cases are the survey's: mixtures of Gaussians of one feature x, whose posterior is known. Two "
         "logistic functions of x, one under- and one over-confident, and a neural network predict two classes (section "

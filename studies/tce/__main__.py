@@ -11,7 +11,7 @@ import numpy as np
 
 from studies.claims import Row, claims_table, coverage_table, filled, require, run
 from studies.tce import uci_page
-from studies.tce.claims import CLAIMS, COVERAGE, PAPER
+from studies.tce.claims import CLAIMS, PAPER
 from studies.tce.imagenet import (
     DRAWS,
     NETWORKS,
@@ -187,7 +187,7 @@ def page(rows: list[Row]) -> str:
     """The whole page."""
     return filled(
         Path(__file__).with_name("page.md"),
-        coverage=coverage_table(COVERAGE),
+        coverage=coverage_table(PAPER.coverage),
         summary=summary(),
         claims=claims_table(CLAIMS, rows),
         study_seeds=STUDY_SEEDS,

@@ -12,7 +12,7 @@ import numpy as np
 
 from calibrant.exceptions import CalibrationWarning
 from studies.claims import AGAINST, Row, Verdict, claims_table, coverage_table, filled, require, run
-from studies.top_label.claims import COVERAGE, NOTE, PAPER
+from studies.top_label.claims import NOTE, PAPER
 from studies.top_label.claims import OF_NETWORKS as ABOUT_NETWORKS
 from studies.top_label.forecasts import (
     ALIKE,
@@ -51,7 +51,7 @@ def page(rows: list[Row]) -> str:
         Path(__file__).with_name("page.md"),
         paper_note=PAPER.note,
         summary=summary(),
-        coverage=coverage_table(COVERAGE),
+        coverage=coverage_table(PAPER.coverage),
         note=NOTE,
         claims=claims_table(PAPER.claims, rows),
         level=1 - LEVEL,
