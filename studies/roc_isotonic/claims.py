@@ -83,14 +83,10 @@ def figure(n_classes: int) -> Claim:
         else f"half of the last digit of four, {VOLUME_OF_FOUR:g} of volumes, as they hang on the grid of thresholds",
         says=Verdict.HOLDS,
         measure=measure,
-        judge=judge_figures,
+        judge=lambda figures: holds(all(abs(found - target) <= tolerance for _, target, found, tolerance in figures)),
         words=say_figures,
         over="figures",
     )
-
-
-def judge_figures(figures: list[list[float]]) -> Verdict:
-    return holds(all(abs(found - target) <= tolerance for _, target, found, tolerance in figures))
 
 
 def say_figures(figures: list[list[float]]) -> str:
@@ -160,17 +156,13 @@ SUMS = Claim(
 )
 
 
-def measure_drawn() -> Numbers:
-    return {"losses": [[irp(k).before.test_loss, irp(k).stages[-1].test_loss] for k in CLASSES]}
-
-
 LOWER_AS_DRAWN = Claim(
     key="lower-as-drawn",
     where="Fig. 2, 4, 5",
     sentence="The curves of the test cross-entropy end lower than before calibration, as the figures draw them.",
     target="lower for two, three and four classes",
     says=Verdict.HOLDS,
-    measure=measure_drawn,
+    measure=lambda: {"losses": [[irp(k).before.test_loss, irp(k).stages[-1].test_loss] for k in CLASSES]},
     judge=lambda losses: holds(all(after < before for before, after in losses)),
     words=lambda losses: (
         "; ".join(f"K = {k}: {b:.4f} before, {a:.4f} after" for k, (b, a) in zip(CLASSES, losses, strict=True))
@@ -423,10 +415,6 @@ def measure_proposition() -> Numbers:
     return {"gaps": [float(gap) for gap in gaps]}
 
 
-def judge_largest(gaps: list[float]) -> Verdict:
-    return holds(max(gaps) <= ROUNDING)
-
-
 PROPOSITION = Claim(
     key="calibrated-on-its-rows",
     where="Proposition 2.1",
@@ -435,7 +423,7 @@ PROPOSITION = Claim(
     tolerance=EXACT,
     says=Verdict.HOLDS,
     measure=measure_proposition,
-    judge=judge_largest,
+    judge=lambda gaps: holds(max(gaps) <= ROUNDING),
     words=lambda gaps: (
         f"The largest gap of {len(gaps)} problems of two classes, half of them with ties, is {max(gaps):.1g}"
     ),
@@ -467,22 +455,18 @@ def roc_against_hull(y: np.ndarray, before: np.ndarray, after: np.ndarray) -> li
     return [len(hull), len(hull ^ set(roc_corners(y, after)))]
 
 
-def measure_theorem() -> Numbers:
-    return {
-        "corners": [
-            roc_against_hull(of.y, of.p[:, 1], isotonic().fit(of.p, of.y).predict_proba(of.p)[:, 1])
-            for _, of in problems()
-        ]
-    }
-
-
 THEOREM = Claim(
     key="roc-hull",
     where="Theorem 2.1",
     sentence="After isotonic regression the ROC curve equals the hull of the earlier one.",
     target="the curve after and the hull before have the same corners, counted in rows, in all problems",
     says=Verdict.HOLDS,
-    measure=measure_theorem,
+    measure=lambda: {
+        "corners": [
+            roc_against_hull(of.y, of.p[:, 1], isotonic().fit(of.p, of.y).predict_proba(of.p)[:, 1])
+            for _, of in problems()
+        ]
+    },
     judge=lambda corners: holds(all(differ == 0 for _, differ in corners)),
     words=lambda corners: (
         f"In {sum(differ == 0 for _, differ in corners)} of {len(corners)} problems, half of them with ties, with "
@@ -548,10 +532,6 @@ def cuts() -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(np.diff(block)), np.flatnonzero(np.diff(region))
 
 
-def judge_two_classes(same: list[list[bool]], blocks: list[int], grid_cuts: int, shared_cuts: int) -> Verdict:
-    return all_of(holds(all(of)) for of in zip(*same, strict=True))
-
-
 def say_two_classes(same: list[list[bool]], blocks: list[int], grid_cuts: int, shared_cuts: int) -> str:
     bitwise, close = (sum(of) for of in zip(*same, strict=True))
     return (
@@ -570,7 +550,7 @@ TWO_CLASSES = Claim(
     tolerance="none for one score, 1e-12 for the simplex",
     says=Verdict.HOLDS,
     measure=measure_two_classes,
-    judge=judge_two_classes,
+    judge=lambda same, blocks, grid_cuts, shared_cuts: all_of(holds(all(of)) for of in zip(*same, strict=True)),
     words=say_two_classes,
     over="same",
 )
@@ -621,10 +601,6 @@ def hulls(n_classes: int, method: str) -> tuple[float, float]:
     return before, after
 
 
-def measure_majorised() -> Numbers:
-    return {"volumes": [[k, method, *hulls(k, method)] for k in (3, 4) for method in (PUBLISHED, AUTHORS)]}
-
-
 def judge_majorised(volumes: list[list[float]]) -> Verdict:
     """Judge volumes that are exact; those of a search are at most the true ones."""
     return all_of(holds(after <= before + ROUNDING) for _, _, before, after in volumes)
@@ -637,7 +613,7 @@ MAJORISED = Claim(
     target="the volume after is not above that before",
     says=Verdict.OPEN,
     undecided="thresholds are searched, so that each volume may be a little larger",
-    measure=measure_majorised,
+    measure=lambda: {"volumes": [[k, method, *hulls(k, method)] for k in (3, 4) for method in (PUBLISHED, AUTHORS)]},
     judge=judge_majorised,
     words=lambda volumes: (
         "; ".join(f"K = {k}, {name}: {before:.4f} before, {after:.4f} after" for k, name, before, after in volumes)

@@ -59,12 +59,6 @@ def measure_printed_cut() -> Numbers:
     }
 
 
-def judge_printed_cut(
-    networks: list[list[list[float]]], drawn: int, joined: int, changed: int, worst: list[float]
-) -> Verdict:
-    return holds(joined == 0 and all(blocks[0] == cut[0] for blocks, cut in networks))
-
-
 def say_printed_cut(
     networks: list[list[list[float]]], drawn: int, joined: int, changed: int, worst: list[float]
 ) -> str:
@@ -89,7 +83,9 @@ PRINTED_CUT = Claim(
     target="as many bins as blocks, in all problems",
     says=Verdict.FAILS,
     measure=measure_printed_cut,
-    judge=judge_printed_cut,
+    judge=lambda networks, drawn, joined, changed, worst: holds(
+        joined == 0 and all(blocks[0] == cut[0] for blocks, cut in networks)
+    ),
     words=say_printed_cut,
     over="networks",
 )
@@ -279,17 +275,17 @@ def errors(word: str) -> list[list[float]]:
     return [[float(getattr(quality(one, name), word)) for name in BINNINGS] for one in of]
 
 
-def measure_within() -> Numbers:
-    return {"errors": errors("within_bin_error"), "elsewhere": least(withins(), "10 quantiles"), "models": n_models()}
-
-
 WITHIN = Claim(
     key="quantiles-within-bins",
     where="3.3, Table 1",
     sentence="For the random forest on satimage quantiles make the error within bins smallest, averaged over bins.",
     target="smallest of the three binnings, on each split",
     says=Verdict.HOLDS,
-    measure=measure_within,
+    measure=lambda: {
+        "errors": errors("within_bin_error"),
+        "elsewhere": least(withins(), "10 quantiles"),
+        "models": n_models(),
+    },
     judge=lambda errors, elsewhere, models: holds(all(quantiles < min(others) for *others, quantiles in errors)),
     words=lambda errors, elsewhere, models: (
         "PAVA, PAVA-BC, quantiles: "
@@ -300,22 +296,18 @@ WITHIN = Claim(
 )
 
 
-def measure_balance() -> Numbers:
-    return {
-        "total": errors("criterion"),
-        "within": errors("within_bin_error"),
-        "elsewhere": [between(totals()), between(withins())],
-        "models": n_models(),
-    }
-
-
 BALANCE = Claim(
     key="balance",
     where="3.3, Table 1",
     sentence="For the random forest on satimage PAVA-BC lies between PAVA and quantiles, in total error and within bins.",
     target="between the other two in both, on each split",
     says=Verdict.HOLDS,
-    measure=measure_balance,
+    measure=lambda: {
+        "total": errors("criterion"),
+        "within": errors("within_bin_error"),
+        "elsewhere": [between(totals()), between(withins())],
+        "models": n_models(),
+    },
     judge=lambda total, within, elsewhere, models: all_of(
         holds(all(min(one[0], one[2]) <= one[1] <= max(one[0], one[2]) for one in of)) for of in (total, within)
     ),

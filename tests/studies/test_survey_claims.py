@@ -56,7 +56,9 @@ BY_FUNCTION = [
         ({"one": one(0.05), "other": one(0.06)}, HOLDS), ({"one": one(0.05), "other": one(0.15)}, IN_PART),
         ({"one": one(0.05), "other": {"before": 0.1, "after": draws(0.1, 5.0)}}, OPEN)]),
     ("few values in every calibration set", lambda counts: cases.few_values(counts, 10), (), [
-        ({"under-confident": [8, 8], "over-confident": [10, 10]}, HOLDS), ({"under-confident": [10, 8], "over-confident": [10, 10]}, FAILS), ({"under-confident": [8, 8], "over-confident": [10, 11]}, FAILS)]),
+        ({"under-confident": [8, 8], "over-confident": [10, 10]}, HOLDS),
+        ({"under-confident": [10, 8], "over-confident": [10, 10]}, FAILS),
+        ({"under-confident": [8, 8], "over-confident": [10, 11]}, FAILS)]),
     ("many values in every calibration set", lambda counts: cases.many_values(counts, 10), (), [
         ({"a": [8, 8], "b": [10, 10]}, FAILS), ({"a": [8, 8], "b": [10, 11]}, FAILS), ({"a": [40, 50], "b": [41, 11]}, HOLDS)]),
     ("points are on the diagonal where the error falls and most are close",
