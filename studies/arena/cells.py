@@ -161,7 +161,7 @@ FEWEST_TESTED, MOST_TESTED = 50, 5000
 MOST_SECONDS = 30.0
 """A fit that takes more processor time than this ends, and is a line with the note "too slow"."""
 
-LEAST_CELLS, BINS = 1e-12, 15
+LEAST_LOSS, BINS = 1e-12, 15
 TOO_SLOW, ABSENT = "too slow", "not installed"
 
 
@@ -299,7 +299,7 @@ def scores(y: np.ndarray, prob: np.ndarray) -> dict[str, float]:
     brier = (prob**2).sum(axis=1) - 2.0 * occurred + 1.0
     confidence = np.clip(prob.max(axis=1), 0.0, 1.0)
     return {
-        "logloss": float(-np.log(np.maximum(occurred, LEAST_CELLS)).mean()),
+        "logloss": float(-np.log(np.maximum(occurred, LEAST_LOSS)).mean()),
         "brier": float(brier.mean()),
         "refinement": refinement(y, prob),
         "ece": float(expected_calibration_error((top == y).astype(int), confidence, binning=BINS)),

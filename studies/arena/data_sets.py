@@ -163,14 +163,12 @@ def _split_already(name: str) -> Forecast:
     stored = stored_arrays(name)
     kind, word = ("logits", "logit") if "logits_cal" in stored else ("P", "probability")
     fit, test = (_one_column(stored[f"{kind}_{part}"], word) for part in ("cal", "test"))
-    return Forecast(
-        name, PUBLISHED, _labels_of_model(stored["y_cal"]), fit, _labels_of_model(stored["y_test"]), test, word
-    )
+    return Forecast(name, PUBLISHED, _whole_labels(stored["y_cal"]), fit, _whole_labels(stored["y_test"]), test, word)
 
 
 def _halves(file: str, name: str, key: str) -> Forecast:
     stored = stored_arrays(file)
-    y, prob = _labels_of_model(stored["y"]), np.asarray(stored[key], dtype=np.float64)
+    y, prob = _whole_labels(stored["y"]), np.asarray(stored[key], dtype=np.float64)
     half = len(y) // 2
     return Forecast(name, PUBLISHED, y[:half], prob[:half], y[half:], prob[half:])
 
@@ -182,7 +180,7 @@ def stored_arrays(name: str) -> Mapping[str, np.ndarray]:
         return dict(file)
 
 
-def _labels_of_model(stored: np.ndarray) -> np.ndarray:
+def _whole_labels(stored: np.ndarray) -> np.ndarray:
     return np.asarray(stored).astype(np.int64).ravel()
 
 
@@ -219,7 +217,7 @@ def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def spambase() -> tuple[np.ndarray, np.ndarray]:
     """Features and labels of Spambase."""
     spam = np.loadtxt(data_dir() / "spambase.csv", delimiter=",")
-    return spam[:, :-1], _labels_of_model(spam[:, -1])
+    return spam[:, :-1], _whole_labels(spam[:, -1])
 
 
 def classifiers() -> dict[str, object]:

@@ -30,7 +30,7 @@ CELLS = tuple((n, k) for k in (2, 4) for n in (300, 2000))
 """Rows to fit, and classes."""
 
 
-def over_confident(log_prob: Any) -> Any:
+def less_apart(log_prob: Any) -> Any:
     """Return probabilities that are less far apart."""
     return softmax(log_prob / 1.6, axis=1)
 
@@ -51,7 +51,7 @@ def stepped(log_prob: Any) -> Any:
 
 TRUTHS: Mapping[str, Callable[[Any], Any]] = {
     "calibrated": np.exp,
-    "over-confident": over_confident,
+    "over-confident": less_apart,
     "bent": bent,
     "a step": stepped,
 }
@@ -122,7 +122,7 @@ def calibrated(log_prob: Any, size: float) -> Any:
     return np.exp(log_prob)
 
 
-def over_confident_needed(log_prob: Any, size: float) -> Any:
+def over_confident(log_prob: Any, size: float) -> Any:
     """Return probabilities that are less far apart."""
     return softmax(log_prob / (1.0 + 0.2 * size), axis=1)
 
@@ -162,7 +162,7 @@ def rejected(truth: Callable[[Any, float], Any], n: int, n_classes: int, runs: i
 def lines_needed() -> Iterator[list[str]]:
     """Yield the lines of the table."""
     warnings.simplefilter("ignore")
-    for truth in (calibrated, over_confident_needed, one_class_too_low, confused):
+    for truth in (calibrated, over_confident, one_class_too_low, confused):
         for n, n_classes in CELLS_NEEDED:
             found = rejected(truth, n, n_classes, RUNS if truth is calibrated else RUNS_OF_POWER)
             shown = [f"{100.0 * low:.3g} / {100.0 * high:.3g}" for low, high in found.values()]
@@ -208,7 +208,7 @@ OF_TEN, FEW, WORSE = ("cifar10_resnet50", "cifar10_lenet5"), (100, 300), 1e-4
 """A network that needs little calibration and one that needs more, numbers of rows, and by how much a log loss is higher where
 harm was done."""
 
-DRAWS_MAIN = 100
+SIZE_DRAWS = 100
 SIZED = ((300, 2, 0.4), (2000, 2, 0.4), (300, 4, 0.4), (300, 10, 0.4), (2000, 10, 0.4), (300, 10, 1.5))
 """Calibrated forecasts that are drawn: rows, classes, and the parameter of the Dirichlet distribution."""
 
@@ -233,7 +233,7 @@ def losses(name: str, n: int) -> list[float]:
     for seed in range(SPLITS_OF_MANY if prob.shape[1] > MANY else SPLITS_OF_FEW if n in FEW else SPLITS):
         order = np.random.default_rng(seed).permutation(len(label))
         rows, rest = order[:n], order[n:]
-        found.append([log_loss(label[rest], calibrated_main(one, prob, label, rows, rest)) for one in METHODS.values()])
+        found.append([log_loss(label[rest], calibrated_rest(one, prob, label, rows, rest)) for one in METHODS.values()])
     return [float(value) for value in np.mean(found, axis=0)]
 
 
@@ -245,7 +245,7 @@ def with_few(network: str, n: int) -> Iterator[tuple[str, float, int, float]]:
         for seed in range(SPLITS_OF_FEW):
             order = np.random.default_rng(seed).permutation(len(label))
             rows, rest = order[:n], order[n:]
-            each = (log_loss(label[rest], calibrated_main(one, prob, label, rows, rest)) for one in (method, None))
+            each = (log_loss(label[rest], calibrated_rest(one, prob, label, rows, rest)) for one in (method, None))
             found.append([float(loss) for loss in each])
         loss, before = np.transpose(found)
         yield name, float(loss.mean()), int(np.sum(loss - before > WORSE)), float(np.max(loss - before))
@@ -258,13 +258,13 @@ def with_blocks(name: str, n: int) -> list[float]:
     for softmax_curvature.MOST_DENSE in (most, 0):
         for seed in range(SPLITS):
             order = np.random.default_rng(seed).permutation(len(label))
-            fitted = calibrated_main(EvidenceScaling(), prob, label, order[:n], order[n:])
+            fitted = calibrated_rest(EvidenceScaling(), prob, label, order[:n], order[n:])
             found.append(log_loss(label[order[n:]], fitted))
     softmax_curvature.MOST_DENSE = most
     return [float(value) for value in np.reshape(found, (2, SPLITS)).mean(axis=1)]
 
 
-def calibrated_main(method: Any, prob: Any, label: Any, rows: Any, rest: Any) -> Any:
+def calibrated_rest(method: Any, prob: Any, label: Any, rows: Any, rest: Any) -> Any:
     """Return calibrated probabilities of the rest."""
     if method is None:
         return prob[rest]
@@ -272,7 +272,7 @@ def calibrated_main(method: Any, prob: Any, label: Any, rows: Any, rest: Any) ->
     return fitted.predict_proba(prob[rest])
 
 
-def drawn_main(n: int, n_classes: int) -> tuple[Any, Any]:
+def drawn_confused(n: int, n_classes: int) -> tuple[Any, Any]:
     """Return an over-confident forecast with biases, in which classes are confused with their neighbours."""
     rng = np.random.default_rng(0)
     label = rng.integers(0, n_classes, n)
@@ -284,7 +284,7 @@ def drawn_main(n: int, n_classes: int) -> tuple[Any, Any]:
 
 def seconds(n: int, n_classes: int) -> Iterator[float]:
     """Yield CPU seconds of a fit of SMS, of ES fast and of ES, the least of two."""
-    prob, label = drawn_main(n, n_classes)
+    prob, label = drawn_confused(n, n_classes)
     for method in (StructuredMatrixScaling(), EvidenceScaling(pool="fast"), EvidenceScaling(pool="folds")):
         taken = []
         for _ in range(2):
@@ -297,7 +297,7 @@ def seconds(n: int, n_classes: int) -> Iterator[float]:
 def in_favour(n: int, n_classes: int, parameter: float) -> tuple[float, float]:
     """Return how often the evidence is above 0 for calibrated forecasts, and its 95 % quantile."""
     rng, found = np.random.default_rng(0), []
-    for _ in range(DRAWS_MAIN):
+    for _ in range(SIZE_DRAWS):
         prob = rng.dirichlet(np.full(n_classes, parameter), n)
         label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
         found.append(EvidenceScaling(pool="fast", labels=range(n_classes)).fit(prob, label).evidence_)

@@ -47,7 +47,7 @@ from studies.arena import out_of_fold
 from studies.arena.data_sets import DESIGN
 from studies.claims import table
 from studies.evidence_scaling import networks
-from studies.evidence_scaling.__main__ import calibrated_main as calibrated
+from studies.evidence_scaling.__main__ import calibrated_rest as calibrated
 
 # Log loss and harm with few rows: python -m studies.evidence_scaling.precisions few
 #

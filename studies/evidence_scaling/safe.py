@@ -18,7 +18,7 @@ from studies.arena.data_sets import DESIGN
 from studies.arena.out_of_fold import load, stored
 from studies.arena.results import WORSE
 from studies.claims import table
-from studies.evidence_scaling.__main__ import calibrated_main as calibrated
+from studies.evidence_scaling.__main__ import calibrated_rest as calibrated
 
 ROWS, DRAWS = (100, 300), 2
 METHODS = {

@@ -33,7 +33,7 @@ from studies.arena.cells import Cell, has_rows, split
 from studies.arena.data_sets import DESIGN
 from studies.arena.out_of_fold import load, stored
 from studies.claims import table
-from studies.evidence_scaling.__main__ import calibrated_main as calibrated
+from studies.evidence_scaling.__main__ import calibrated_rest as calibrated
 from studies.evidence_scaling.precisions import interval
 
 ROWS, MOST_CLASSES, MOST_WEIGHTS = (100, 300, 1000), 15, 800

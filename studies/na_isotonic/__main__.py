@@ -44,7 +44,7 @@ from studies.na_isotonic.forecasts import (
 )
 from studies.na_isotonic.pictures import BY_CLASSIFIER, file_of, shown
 from studies.na_isotonic.pictures import RESAMPLES as PANEL_RESAMPLES
-from studies.na_isotonic.pictures import draw_drawn as draw
+from studies.na_isotonic.pictures import draw_all as draw
 
 # What the study of normalisation-aware isotonic calibration shows, in a few sentences.
 

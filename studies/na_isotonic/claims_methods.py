@@ -39,14 +39,14 @@ FACTS = {
 PRINTED = {"exact": 1e-6, "FIR": 1e-5}
 """How far from that ours may be, as the page says. Random searches differ."""
 
-ANNEALED, EXACT_annealing, CHOSEN = "NA-FIR, annealed", "NA-FIR, exact", "NA-FIR, exact, smoothed"
+ANNEALED, EXACT_SEARCH, CHOSEN = "NA-FIR, annealed", "NA-FIR, exact", "NA-FIR, exact, smoothed"
 
 
 def methods() -> dict[str, Calibrator]:
     return {
         "FIR": ByNotion(IsotonicCalibration(finite=None), "flattened"),
         ANNEALED: NormalizedFlattenedIsotonic(solver="annealing", smoothing=0.0, random_state=0),
-        EXACT_annealing: NormalizedFlattenedIsotonic(smoothing=0.0),
+        EXACT_SEARCH: NormalizedFlattenedIsotonic(smoothing=0.0),
         CHOSEN: NormalizedFlattenedIsotonic(),
     }
 
@@ -80,7 +80,7 @@ def _fitted(calibrator: Calibrator, model: Model) -> tuple[float, float, float]:
 def check_facts() -> None:
     """Stop if an optimum that others computed does not come out."""
     for file, figures in FACTS.items():
-        for name, ours in (("exact", EXACT_annealing), ("FIR", "FIR")):
+        for name, ours in (("exact", EXACT_SEARCH), ("FIR", "FIR")):
             value = found()[file][ours][0]
             if abs(value - figures[name]) > PRINTED[name]:
                 raise SystemExit(f"NLL of {ours} on the rows of {file} must be {figures[name]}; got {value:.8f}")
@@ -90,7 +90,7 @@ def annealing_table() -> str:
     body = []
     for file, of in found().items():
         data_set, architecture = PUBLISHED[file]
-        others = {"FIR": "FIR", ANNEALED: "annealed", EXACT_annealing: "exact"}
+        others = {"FIR": "FIR", ANNEALED: "annealed", EXACT_SEARCH: "exact"}
         for name, (fit, test, seconds) in of.items():
             other = f"{FACTS[file][others[name]]:.6f}" if name in others else ""
             best = test <= min(row[1] for row in of.values())
@@ -116,14 +116,14 @@ def granularity_table() -> str:
         data_set, architecture = PUBLISHED[file]
         ends = [searched(file, size) for size in GRANULARITIES]
         body.append([f"{architecture}, {data_set}", *(f"{end.min():.6f} to {end.max():.6f}" for end in ends)])
-        body[-1].append(f"{of[EXACT_annealing][0]:.6f}")
+        body[-1].append(f"{of[EXACT_SEARCH][0]:.6f}")
     return table(["calibration NLL", *(f"{size:g}" for size in GRANULARITIES), "optimum"], body)
 
 
 def finding() -> str:
     """What the exact solution adds, on the rows fitted and on others."""
-    above = [of[ANNEALED][0] - of[EXACT_annealing][0] for of in found().values()]
-    worse = sum(of[EXACT_annealing][1] > of[ANNEALED][1] for of in found().values())
+    above = [of[ANNEALED][0] - of[EXACT_SEARCH][0] for of in found().values()]
+    worse = sum(of[EXACT_SEARCH][1] > of[ANNEALED][1] for of in found().values())
     better = sum(of[CHOSEN][1] < of[ANNEALED][1] for of in found().values())
     n = len(above)
     return (

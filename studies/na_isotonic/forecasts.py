@@ -423,7 +423,7 @@ def from_differences(difference: np.ndarray, groups: Sequence[np.ndarray]) -> Du
     }
 
 
-def p_value_duels(found: Duel) -> float:
+def p_value_of_duel(found: Duel) -> float:
     """P-value of the sign test over the models on which the two differ."""
     return float(binomtest(found["better"], found["different"]).pvalue) if found["different"] else 1.0
 
@@ -432,7 +432,7 @@ def judged(found: Duel, level: float = LEVEL) -> Verdict:
     """Whether the one is better: by a sign test over models, with more data sets that say so than say the contrary."""
     is_better = 2 * found["better"] > found["different"]
     agreeing, contrary = (found["ahead"], found["behind"]) if is_better else (found["behind"], found["ahead"])
-    if p_value_duels(found) > level or agreeing <= contrary:
+    if p_value_of_duel(found) > level or agreeing <= contrary:
         return Verdict.OPEN
     return holds(is_better)
 
@@ -469,7 +469,7 @@ def said(found: Duel) -> str:
     """The counts and the spread of one duel."""
     return (
         f"on {found['better']} of {found['different']} models and {found['ahead']} of {found['data_sets']} data sets "
-        f"(sign test p = {p_value_duels(found):.2g}; half of the differences {found['low']:+.4f} to {found['high']:+.4f})"
+        f"(sign test p = {p_value_of_duel(found):.2g}; half of the differences {found['low']:+.4f} to {found['high']:+.4f})"
     )
 
 
@@ -510,7 +510,7 @@ def span(counts: Sequence[int]) -> str:
 N_SPLITS = 4
 """The split of the study, and random ones of the same sizes."""
 
-SCIR_SPLITS = partial(SortedCumulativeIsotonic, epsilon=1e-4, rise="last")
+SCIR_FIXED = partial(SortedCumulativeIsotonic, epsilon=1e-4, rise="last")
 
 
 def splits(model: Model) -> Iterator[Model]:
@@ -523,7 +523,7 @@ def splits(model: Model) -> Iterator[Model]:
         yield replace(model, seed=seed, y_fit=y[fit], fit=prob[fit], y_test=y[test], test=prob[test])
 
 
-def calibrated_splits(model: Model, make: Callable[..., Calibrator]) -> np.ndarray:
+def calibrated_part(model: Model, make: Callable[..., Calibrator]) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # where a map ends does not matter here
         return make(labels=range(model.n_classes)).fit(model.fit, model.y_fit).predict_proba(model.test)

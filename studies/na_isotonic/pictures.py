@@ -407,7 +407,7 @@ def label(metric: str) -> str:
     return f"{metric}, standardised over the methods" if metric in STANDARDISED else metric
 
 
-def draw_drawn() -> None:
+def draw_all() -> None:
     """Draw all."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     for metric in METRICS:

@@ -26,8 +26,8 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.metrics import estimate_calibration_error
 from studies.claims import table
 from studies.na_isotonic.forecasts import N_SPLITS, TABLE_4, Model, name_of, printed_mean, published_models, splits
-from studies.na_isotonic.forecasts import SCIR_SPLITS as SCIR
-from studies.na_isotonic.forecasts import calibrated_splits as calibrated
+from studies.na_isotonic.forecasts import SCIR_FIXED as SCIR
+from studies.na_isotonic.forecasts import calibrated_part as calibrated
 
 # What epsilon, ties and where a rise goes do to sorted cumulative isotonic regression.
 

@@ -786,14 +786,14 @@ def _case(n_classes: int, refined: bool) -> Case:
 # What is measured of a calibrator of two classes on each calibration set.
 
 
-def errors_measures(name: str, method: str) -> dict[str, Any]:
+def errors_by_measure(name: str, method: str) -> dict[str, Any]:
     """Return E|S - C| before and after."""
     return {"before": before(name).calibration, "after": after(name, method)}
 
 
 def near(name: str, method: str) -> dict[str, Any]:
     """Return the same, and the share of predictions close to the diagonal."""
-    return errors_measures(name, method) | {"near": close_to_diagonal(name, method, CLOSE)}
+    return errors_by_measure(name, method) | {"near": close_to_diagonal(name, method, CLOSE)}
 
 
 def parts(name: str, method: str) -> dict[str, Any]:
@@ -845,7 +845,7 @@ def highest_of_class_3(class_3: str) -> dict[str, float | list[float]]:
 
 
 WORLDS = ("variance", "standard deviation")
-NEAR_NETWORKS_OF_THREE = 0.005
+NEAR_DIAGRAMS = 0.005
 """Reliability diagrams are close where E|S - C| of each class differs by less."""
 
 FEW = 200
@@ -916,9 +916,7 @@ def class_by_class(one: str, other: str, classes: Sequence[int] = CLASSES) -> Ca
 
 def near_in_each(classes: Mapping[str, Sequence[Draws]]) -> Verdict:
     """Return whether two methods differ by little in each class."""
-    return holds(
-        all(abs(mean_and_error(less(one, other))[0]) < NEAR_NETWORKS_OF_THREE for one, other in classes.values())
-    )
+    return holds(all(abs(mean_and_error(less(one, other))[0]) < NEAR_DIAGRAMS for one, other in classes.values()))
 
 
 def lower_in_each(classes: Mapping[str, Sequence[Draws]]) -> Verdict:

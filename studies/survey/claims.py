@@ -465,7 +465,7 @@ OF_TABLES: tuple[Claim, ...] = (
 # What the survey computes in section 6: Table 8, equation 21 and Algorithm 1.
 
 
-DRAWS_claims_tests, PRINTED_DRAWS = 20_000, 1000
+DRAWS_OF_TEST, PRINTED_DRAWS = 20_000, 1000
 """Label sets of the resampling test: here, and in the survey."""
 
 PRINTED_EXPECTED = [
@@ -496,14 +496,14 @@ def resampled() -> dict[str, Any]:
     how = {
         "metric": "classwise-ece",
         "binning": 5,
-        "n_resamples": DRAWS_claims_tests,
+        "n_resamples": DRAWS_OF_TEST,
         "strict": True,
         "correction": False,
         "rng": 0,
     }
     return {
         "pvalue": resampling_test(*load_survey_table_3(), **how, **CLASSES).pvalue,
-        "draws": DRAWS_claims_tests,
+        "draws": DRAWS_OF_TEST,
         "printed": 0.016,
     }
 

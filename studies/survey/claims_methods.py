@@ -69,9 +69,9 @@ from studies.survey.cases import (
     the_case,
     values,
 )
-from studies.survey.cases import NEAR_NETWORKS_OF_THREE as NEAR
+from studies.survey.cases import NEAR_DIAGRAMS as NEAR
 from studies.survey.cases import errors as exact_errors
-from studies.survey.cases import errors_measures as errors
+from studies.survey.cases import errors_by_measure as errors
 
 ISOTONIC = "isotonic"
 MIDDLE_LEFT, MIDDLE_RIGHT = (0.1, 0.4), (0.6, 0.9)
@@ -526,7 +526,7 @@ def apart() -> dict[str, Any]:
     return {"apart": over_draws(lambda s: float(mass @ np.abs(one(s) - other(s))))}
 
 
-def unchanged_claims_sigmoids() -> dict[str, Any]:
+def unchanged_by_beta() -> dict[str, Any]:
     """Return the largest change by beta calibration with a = b = 1 and c = 0."""
     same = BetaCalibration().fit([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
     same.a_, same.b_, same.c_ = 1.0, 1.0, 0.0
@@ -660,7 +660,7 @@ BETA_CALIBRATION: tuple[Claim, ...] = (
         sentence="Beta calibration contains the identity: a = b = 1, c = 0.",
         target="no score changes by more than 1e-12",
         says=Verdict.HOLDS,
-        measure=unchanged_claims_sigmoids,
+        measure=unchanged_by_beta,
         judge=cases.identity,
         words=lambda largest_change, tolerance: f"The largest change is {largest_change:.0e}",
     ),

@@ -34,12 +34,12 @@ from studies.tce.uci import (
     values,
     withins,
 )
-from studies.tce.uci import best_ranks as best
+from studies.tce.uci import best_by_rank as best
 
 # What the paper says of ImageNet (4.3) and of its bins (3.3, Algorithm 3).
 
 
-ROUNDING_claims_networks = 1e-9
+ROUNDING_OF_RATES = 1e-9
 OTHERS = ("ECE", "ACE", "MCE", "MCE(Q)")
 ALIKE = 0.5
 """Kendall's tau above which two metrics rank alike here: three quarters of the pairs in the same order."""
@@ -54,7 +54,7 @@ def measure_printed_cut() -> Numbers:
         "networks": of_networks(),
         "drawn": len(drawn),
         "joined": sum(other[0] < one[0] for one, other in drawn),
-        "changed": sum(change > ROUNDING_claims_networks for change in changes),
+        "changed": sum(change > ROUNDING_OF_RATES for change in changes),
         "worst": [worst[0][2], worst[1][2]],
     }
 

@@ -215,7 +215,7 @@ def pvalues(metric: str) -> np.ndarray:
 # What the paper prints for its ten data sets (Tables 3, 4 and 14) and its three binnings (Table 1).
 
 
-METRICS_PAPER = ("TCE", "TCE(Q)", "ECE", "ACE", "MCE", "MCE(Q)")
+PAPER_METRICS = ("TCE", "TCE(Q)", "ECE", "ACE", "MCE", "MCE(Q)")
 
 
 BINS = {"PAVA": (0.040, 0.132), "PAVA-BC": (0.042, 0.077), "10 quantiles": (0.048, 0.047)}
@@ -227,7 +227,7 @@ def printed() -> dict[str, dict[str, dict[str, float]]]:
     """Figure of each metric, by data set and algorithm; those that are not printed are left out."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for data, algorithm, *figures in printed_lines(14):
-        of = {metric: float(figure) for metric, figure in zip(METRICS_PAPER, figures, strict=True) if figure != "-"}
+        of = {metric: float(figure) for metric, figure in zip(PAPER_METRICS, figures, strict=True) if figure != "-"}
         found.setdefault(data, {})[algorithm] = of
     return found
 
@@ -389,14 +389,14 @@ PAIRS = (
 )
 
 
-def best_ranks(metric: str) -> np.ndarray:
+def best_by_rank(metric: str) -> np.ndarray:
     """Number of the best model of each ranking, one a data set and split."""
     return np.asarray(values(metric).argmin(axis=1).ravel())
 
 
 def same_best(one: str, other: str) -> int:
     """In how many rankings two metrics name the same best model."""
-    return int((best_ranks(one) == best_ranks(other)).sum())
+    return int((best_by_rank(one) == best_by_rank(other)).sum())
 
 
 def n_rankings() -> int:

@@ -181,7 +181,7 @@ def summary() -> str:
 DIGITS = {"TCE": 1, "TCE(Q)": 1, "MCE": 2, "MCE(Q)": 2}
 """Decimals; three for the others."""
 
-LEVEL_tables = 0.05
+LEVEL_OF_TABLES = 0.05
 
 
 def data_table() -> str:
@@ -205,13 +205,13 @@ def spread(of: np.ndarray, metric: str) -> str:
 
 def errors_table() -> str:
     """The experiments of Tables 3, 4 and 14, on other data."""
-    metrics = uci.METRICS_PAPER
+    metrics = uci.PAPER_METRICS
     head = ["data set", "model", metrics[0], "if calibrated", *metrics[1:]]
     body = []
     for at, data in enumerate(DATA_SETS):
         for own, algorithm in enumerate(ALGORITHMS):
             figures = [spread(of_data(metric, data)[own], metric) for metric in metrics]
-            clear = int((pvalues("TCE")[at, own] <= LEVEL_tables).sum())
+            clear = int((pvalues("TCE")[at, own] <= LEVEL_OF_TABLES).sum())
             floor = f"{floors('TCE')[at, own].mean():.1f}; clear in {clear}"
             body.append([data, algorithm, figures[0], floor, *figures[1:]])
     return table(head, body)
@@ -229,7 +229,7 @@ def proper_table() -> str:
 
 def paper_table() -> str:
     """The first split beside the paper's figures, in brackets."""
-    metrics, body = uci.METRICS_PAPER, []
+    metrics, body = uci.PAPER_METRICS, []
     for data in ("spambase", "satimage"):
         for own, algorithm in enumerate(ALGORITHMS):
             said = uci.printed()[data][algorithm]

@@ -34,7 +34,7 @@ from studies.top_label.forecasts import (
     top_label_table,
     truth_table,
 )
-from studies.top_label.forecasts import DRAWS_KNOWN_TRUTH as DRAWS
+from studies.top_label.forecasts import TRUTH_DRAWS as DRAWS
 from studies.top_label.pictures import canonical_table, draw, error_table, fullest_bin, random_directions, root_table
 from studies.top_label.pictures import draw_canonical as draw_partitions
 from studies.top_label.pictures import draw_covertype_shown as draw_covertype

@@ -127,7 +127,7 @@ def uniform(spread: Figures) -> Verdict:
 
 
 ARITHMETIC = "arithmetic on printed figures: nothing is drawn"
-DRAWS_claims_theory = 400
+THEORY_DRAWS = 400
 """Calibration sets of each world in the simulation of Theorem 1."""
 
 
@@ -320,7 +320,7 @@ OF_THEORY: tuple[Claim, ...] = (
         sentence="Top-label binning is marginally and conditionally calibrated, and its TL-ECE and TL-MCE are bounded.",
         target=f"each promise is kept in at least {1 - ALPHA:.0%} of the calibration sets, within two standard errors",
         says=Verdict.HOLDS,
-        measure=lambda: {"rates": promised_rates(DRAWS_claims_theory), "promised": 1 - ALPHA},
+        measure=lambda: {"rates": promised_rates(THEORY_DRAWS), "promised": 1 - ALPHA},
         judge=kept,
         words=lambda rates, promised: (
             f"Kept least often, of {len(rates)} promises in simulated worlds of known truth: "
@@ -335,7 +335,7 @@ OF_THEORY: tuple[Claim, ...] = (
         sentence="On average over calibration sets the TL-ECE is at most sqrt(1 / (2 k)).",
         target="the mean over simulated calibration sets is below the bound",
         says=Verdict.HOLDS,
-        measure=lambda: mean_errors(DRAWS_claims_theory),
+        measure=lambda: mean_errors(THEORY_DRAWS),
         judge=never_above,
         words=lambda lower, upper: "; ".join(f"{lower[n]:.3f} of {upper[n]:.3f} ({n})" for n in lower),
     ),

@@ -445,10 +445,10 @@ def fitted_rows(design: Design) -> np.ndarray:
 # The bias-corrected TL-ECE where the truth is known: labels drawn for the predictions of the ResNet-50.
 
 
-DRAWS_KNOWN_TRUTH, RESAMPLES_KNOWN_TRUTH = 60, 200
+TRUTH_DRAWS, TRUTH_RESAMPLES = 60, 200
 """Label sets of each world, and resamples of each estimate."""
 
-METHODS_KNOWN_TRUTH = ("Base", "N-HB", "TL-HB (50)")
+TRUTH_METHODS = ("Base", "N-HB", "TL-HB (50)")
 
 STEPS = (0.0, 0.5, 1.0)
 """Share of each bin's observed gap that is its true gap: 0 is calibration."""
@@ -457,9 +457,7 @@ STEPS = (0.0, 0.5, 1.0)
 def truth_table() -> str:
     """Return the mean of the TL-ECE and of its bias-corrected value over label sets of known truth."""
     head = ["scores of", "true gaps", "true TL-ECE", "mean TL-ECE", "mean bias-corrected", "noise floor"]
-    body = [
-        [name, f"{step:g} of those observed", *measured(name, step)] for name in METHODS_KNOWN_TRUTH for step in STEPS
-    ]
+    body = [[name, f"{step:g} of those observed", *measured(name, step)] for name in TRUTH_METHODS for step in STEPS]
     return table(head, body)
 
 
@@ -467,7 +465,7 @@ def measured(method: str, step: float) -> list[str]:
     """Return these figures of one world, with Monte Carlo standard errors in brackets."""
     label, score, rate, true = world(method, step)
     found = []
-    for seed in range(DRAWS_KNOWN_TRUTH):
+    for seed in range(TRUTH_DRAWS):
         right = np.random.default_rng(seed).random(len(score)) < rate
         y = np.where(right, label, (label + 1) % 10)
         found.append(
@@ -477,7 +475,7 @@ def measured(method: str, step: float) -> list[str]:
                 y_pred=label,
                 notion="top-label",
                 labels=range(10),
-                n_resamples=RESAMPLES_KNOWN_TRUTH,
+                n_resamples=TRUTH_RESAMPLES,
                 rng=seed,
             )
         )

@@ -17,7 +17,7 @@ from studies.na_isotonic.forecasts import (
     out_of_order,
     readings_of,
 )
-from studies.na_isotonic.forecasts import p_value_duels as p_value
+from studies.na_isotonic.forecasts import p_value_of_duel as p_value
 
 HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
 MODELS = ["A", "B"]
