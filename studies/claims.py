@@ -7,16 +7,32 @@ running anything, and the test suite judges the stored numbers of every row agai
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from studies.markdown import table
+import numpy as np
+
+# Tables of the pages that tools write.
+
+
+def table(head: list[str], body: list[list[str]]) -> str:
+    """Rows as markdown."""
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
+
+
+def filled(template: Path, **fields: Any) -> str:
+    """Return a page: the text of a template, with fields in braces."""
+    return template.read_text(encoding="utf-8").format(**fields)
+
 
 Numbers = Mapping[str, Any]
 """What was measured: floats, strings, booleans, None, and lists and dicts of them."""
@@ -138,8 +154,6 @@ class Paper:
         Name of the page under docs/.
     claims : tuple of Claim
         In the order of the paper.
-    coverage : tuple of Item
-        Its sections, definitions, algorithms, figures and tables, see `studies.coverage`.
     note : str, default=""
         What to know of the text that was read.
     """
@@ -152,7 +166,6 @@ class Paper:
     minutes: float
     page: str
     claims: tuple[Claim, ...]
-    coverage: tuple[Any, ...]
     note: str = ""
 
     @property
@@ -164,6 +177,12 @@ class Paper:
     def document(self) -> Path:
         """The page."""
         return Path(__file__).parents[1] / "docs" / self.page
+
+    @property
+    def coverage(self) -> tuple[Item, ...]:
+        """Its sections, definitions, algorithms, figures and tables: coverage.csv beside the stored rows."""
+        with self.store.with_name("coverage.csv").open(encoding="utf-8", newline="") as file:
+            return tuple(Item(**line | {"state": State(line["state"])}) for line in csv.DictReader(file))
 
     def stored(self) -> list[Row]:
         """Return the rows of the last run."""
@@ -212,3 +231,139 @@ def _verdict(claim: Claim) -> str:
 
 def _target(claim: Claim) -> str:
     return claim.target if claim.tolerance == "none" else f"{claim.target} (tolerance {claim.tolerance})"
+
+
+# Verdicts of numbers: the rules that claims of all papers share.
+
+
+CLEAR = 2.0
+"""Standard errors from which on a mean difference counts."""
+
+
+def holds(condition: bool) -> Verdict:
+    """Return "holds" or "does not hold here"."""
+    return Verdict.HOLDS if condition else Verdict.FAILS
+
+
+def equals(value: float, target: float, tolerance: float) -> Verdict:
+    """Return whether a figure comes out; NaN does not."""
+    return holds(abs(value - target) <= tolerance)
+
+
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean over networks, splits or draws, and its standard error, infinite for a single value."""
+    of = np.asarray(values, dtype=np.float64)
+    return float(of.mean()), float(of.std(ddof=1) / np.sqrt(len(of))) if len(of) > 1 else np.inf
+
+
+def below_zero(differences: Sequence[float]) -> Verdict:
+    """Return whether a mean difference is clearly below zero, clearly above, or not decided."""
+    mean, error = mean_and_error(differences)
+    if abs(mean) <= CLEAR * error:
+        return Verdict.OPEN
+    return holds(mean < 0)
+
+
+def above_zero(differences: Sequence[float]) -> Verdict:
+    """Return whether a mean difference is clearly above zero, clearly below, or not decided."""
+    return below_zero([-value for value in differences])
+
+
+def all_of(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict on a sentence that says several things: it holds if each does, fails if each fails."""
+    found = set(verdicts)
+    if len(found) == 1:
+        return found.pop()
+    if Verdict.OPEN in found and not {Verdict.FAILS, Verdict.IN_PART} & found:
+        return Verdict.OPEN
+    if found == {Verdict.OPEN, Verdict.FAILS}:
+        return Verdict.OPEN
+    return Verdict.IN_PART
+
+
+def under_all_readings(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict that every reading of an ambiguous text gives; not decided where they differ."""
+    found = set(verdicts)
+    return found.pop() if len(found) == 1 else Verdict.OPEN
+
+
+def on_several(judge: Callable[..., Verdict]) -> Callable[[Sequence[Mapping[str, Any]]], Verdict]:
+    """Return what all networks, or data sets, say; a single one decides nothing."""
+
+    def of(networks: Sequence[Mapping[str, Any]]) -> Verdict:
+        return under_all_readings(judge(**one) for one in networks) if len(networks) > 1 else Verdict.OPEN
+
+    return of
+
+
+# What of a paper is in the library: each section, definition, algorithm, figure and table, and where it is.
+
+
+class State(StrEnum):
+    """How far a part of a paper is run here."""
+
+    DONE = "done"
+    IN_FORM = "same experiment, other data"
+    NOT_YET = "not yet"
+    LEFT_OUT = "left out on purpose"
+    NOT_POSSIBLE = "not possible"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A part of a paper.
+
+    Attributes
+    ----------
+    where : str
+        Its place, such as "Definition 1" or "Fig. 3".
+    what : str
+        What it is, in a few words.
+    name : str
+        Public names of calibrant in backticks, or where it is run.
+    state : State
+        How far.
+    why : str, default=""
+        What differs, or why it is not done. Needed unless it is done.
+    """
+
+    where: str
+    what: str
+    name: str
+    state: State
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        if self.state is not State.DONE and not self.why:
+            raise ValueError(f"{self.where}: a part that is {self.state!s} says why; got nothing. Pass why=.")
+
+
+def coverage_table(items: Iterable[Item]) -> str:
+    """Return the parts as markdown."""
+    body = [
+        [item.where, item.what, item.name, f"**{item.state!s}**" + (f": {item.why}" if item.why else "")]
+        for item in items
+    ]
+    return table(["where", "what", "in calibrant", "state"], body)
+
+
+def counts(items: Iterable[Item]) -> dict[State, int]:
+    """Return how many parts are in each state."""
+    found = Counter(item.state for item in items)
+    return {state: found[state] for state in State}
+
+
+# Where the data sets of the studies lie.
+
+
+def data_dir() -> Path:
+    """Return the folder of the data sets: $CALIBRANT_DATA, or shared/data beside the repository."""
+    return Path(os.environ.get("CALIBRANT_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def require(files: Iterable[str]) -> None:
+    """Stop with a message if a data set is missing."""
+    if missing := [name for name in files if not (data_dir() / name).is_file()]:
+        sys.exit(
+            f"data sets must lie in {data_dir()}; missing: {', '.join(missing)}. Set CALIBRANT_DATA to their folder."
+        )

@@ -1,7 +1,11 @@
-"""How often the bands of `corp_curve` cover, by simulation. Run: python -m tools.coverage_of_bands [RUNS]
+"""How often the bands of `corp_curve` cover, or that of `smooth_reliability_curve`, by simulation.
 
-At a score, the truth is the probability with which the event occurs. The consistency band makes no claim about it: it
-claims that the curve lies in it if the forecast is calibrated.
+Run: python -m tools.coverage_of_bands [RUNS], or python -m tools.coverage_of_bands smooth [RUNS].
+
+At a score, the truth of `corp_curve` is the probability with which the event occurs. The consistency band makes no claim about
+it: it claims that the curve lies in it if the forecast is calibrated. The truth of the smooth curve is the smooth of the event
+probabilities at the same bandwidth: each row is counted as an event with its probability as the weight, and as none with the
+rest.
 """
 
 import os
@@ -10,9 +14,9 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from calibrant import corp_curve
+from calibrant import corp_curve, smooth_reliability_curve
 
-SIZES, LEVEL, DRAWS = (200, 1000, 5000), 0.05, 400
+SIZES, SMOOTH_SIZES, LEVEL, DRAWS = (200, 1000, 5000), (100, 500, 2000), 0.05, 400
 BANDS = ("consistency", "confidence", "simultaneous")
 
 
@@ -81,14 +85,36 @@ def line(task: tuple[int, str, int]) -> str:
     return f"| {n} | {world} | " + " | ".join(texts) + " |"
 
 
-def main(runs: int = 400) -> None:
+def smooth_line(task: tuple[int, str, int]) -> str:
+    """Return one line of the table of the smooth curve."""
+    n, world, runs = task
+    rng, held = np.random.default_rng(0), []
+    for _ in range(runs):
+        p, truth = WORLDS[world](rng, n)
+        panel = smooth_reliability_curve(rng.random(n) < truth, p, level=LEVEL).panels[0]
+        weight = np.concatenate([truth, 1.0 - truth])
+        known = smooth_reliability_curve(
+            np.repeat([1, 0], n), np.tile(p, 2), sample_weight=weight, bandwidth=panel.bandwidth
+        ).panels[0]
+        inside = (panel.lower <= known.event_rate) & (known.event_rate <= panel.upper)
+        held.append((np.average(inside, weights=panel.density), inside.all()))
+    at_a_place, at_all = np.mean(held, axis=0)
+    return f"| {n} | {world} | {at_a_place:.1%} | {at_all:.1%} |"
+
+
+def main(words: list[str]) -> None:
     """Print the table."""
-    print("| n | forecast | " + " | ".join(f"{band}: at a score | at all | width" for band in BANDS) + " |")
-    print("|" + "---|" * 11)
+    if words[:1] == ["smooth"]:
+        sizes, of_task, runs = SMOOTH_SIZES, smooth_line, int((*words, 200)[1])
+        print("| n | forecast | at a place | at all |\n|---|---|---|---|")
+    else:
+        sizes, of_task, runs = SIZES, line, int((*words, 400)[0])
+        print("| n | forecast | " + " | ".join(f"{band}: at a score | at all | width" for band in BANDS) + " |")
+        print("|" + "---|" * 11)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for text in pool.map(line, [(n, world, runs) for n in SIZES for world in WORLDS]):
+        for text in pool.map(of_task, [(n, world, runs) for n in sizes for world in WORLDS]):
             print(text, flush=True)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(sys.argv[1:])

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from calibrant.significance import paired_difference
-from studies.markdown import table
+from studies.claims import table
 
 SIZES, METRICS, RESAMPLES = (100, 500, 2000), ("nll", "brier", "accuracy", "debiased-ece", "ece"), 200
 MANY = 1_000_000

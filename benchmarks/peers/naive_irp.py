@@ -8,6 +8,7 @@ compute the quality of a split twice, and to check one that would not be the bes
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -35,16 +36,11 @@ class Region(NamedTuple):
     quality: list[float]
 
 
-def irp_100(y: np.ndarray, prob: np.ndarray) -> Method:
-    return _method(y, prob, 100)
-
-
-def irp_50(y: np.ndarray, prob: np.ndarray) -> Method:
-    return _method(y, prob, 50)
-
-
-def _method(y: np.ndarray, prob: np.ndarray, steps: int) -> Method:
+def irp(y: np.ndarray, prob: np.ndarray, steps: int) -> Method:
     return Method(lambda: grown(y, prob, grid(prob.shape[1], steps)), calibrated)
+
+
+irp_50, irp_100 = partial(irp, steps=50), partial(irp, steps=100)
 
 
 def grid(n_classes: int, steps: int) -> np.ndarray:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
+from importlib import import_module
 from io import StringIO
 from typing import Any
 
@@ -32,58 +34,21 @@ def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
     return call
 
 
-def _method(make: Callable[[], Any], **options: Any) -> Callable[[np.ndarray, np.ndarray], Method]:
+def _method(module: str, name: str, y: np.ndarray, prob: np.ndarray, **options: Any) -> Method:
     """Its calibrator, silent: netcal prints where a class has no row, and draws bars of progress."""
+    make = getattr(import_module(f"netcal.{module}"), name)
 
-    def prepare(y: np.ndarray, prob: np.ndarray) -> Method:
-        def fit() -> Any:
-            with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-                return make().fit(prob, y, **options)
+    def fit() -> Any:
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            return make().fit(prob, y, **options)
 
-        return Method(fit, lambda fitted, other: fitted.transform(other))
-
-    return prepare
+    return Method(fit, lambda fitted, other: fitted.transform(other))
 
 
-def _scaling(name: str) -> Callable[[np.ndarray, np.ndarray], Method]:
-    from netcal import scaling
-
-    return _method(getattr(scaling, name), tensorboard=False)
-
-
-def _binning(name: str) -> Callable[[np.ndarray, np.ndarray], Method]:
-    from netcal import binning
-
-    return _method(getattr(binning, name))
-
-
-def platt(y: np.ndarray, p: np.ndarray) -> Method:
-    return _scaling("LogisticCalibration")(y, p)
-
-
-def vector(y: np.ndarray, prob: np.ndarray) -> Method:
-    return _scaling("LogisticCalibration")(y, prob)
-
-
-def beta(y: np.ndarray, p: np.ndarray) -> Method:
-    return _scaling("BetaCalibration")(y, p)
-
-
-def temperature_scaling(y: np.ndarray, prob: np.ndarray) -> Method:
-    return _scaling("TemperatureScaling")(y, prob)
-
-
-def isotonic(y: np.ndarray, prob: np.ndarray) -> Method:
-    return _binning("IsotonicRegression")(y, prob)
-
-
-def histogram(y: np.ndarray, p: np.ndarray) -> Method:
-    return _binning("HistogramBinning")(y, p)
-
-
-def bbq(y: np.ndarray, p: np.ndarray) -> Method:
-    return _binning("BBQ")(y, p)
-
-
-def enir(y: np.ndarray, p: np.ndarray) -> Method:
-    return _binning("ENIR")(y, p)
+platt = vector = partial(_method, "scaling", "LogisticCalibration", tensorboard=False)
+beta = partial(_method, "scaling", "BetaCalibration", tensorboard=False)
+temperature_scaling = partial(_method, "scaling", "TemperatureScaling", tensorboard=False)
+isotonic = partial(_method, "binning", "IsotonicRegression")
+histogram = partial(_method, "binning", "HistogramBinning")
+bbq = partial(_method, "binning", "BBQ")
+enir = partial(_method, "binning", "ENIR")

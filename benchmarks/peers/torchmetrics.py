@@ -7,6 +7,7 @@ It has neither Brier score nor log loss of probabilities, and no class-wise ECE:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
@@ -19,8 +20,7 @@ def ece(y: np.ndarray, p: np.ndarray, bins: int, *, validate: bool = True) -> Ca
     return lambda: float(metrics.binary_calibration_error(prob, target, bins, "l1", validate_args=validate))
 
 
-def ece_unchecked(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], float]:
-    return ece(y, p, bins, validate=False)
+ece_unchecked = partial(ece, validate=False)
 
 
 def three(y: np.ndarray, p: np.ndarray, bins: int, *, validate: bool = True) -> Callable[[], np.ndarray]:
@@ -34,8 +34,7 @@ def three(y: np.ndarray, p: np.ndarray, bins: int, *, validate: bool = True) -> 
     return call
 
 
-def three_unchecked(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
-    return three(y, p, bins, validate=False)
+three_unchecked = partial(three, validate=False)
 
 
 def six(y: np.ndarray, prob: np.ndarray, bins: int, *, validate: bool = True) -> Callable[[], np.ndarray]:
@@ -59,5 +58,4 @@ def six(y: np.ndarray, prob: np.ndarray, bins: int, *, validate: bool = True) ->
     return call
 
 
-def six_unchecked(y: np.ndarray, prob: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
-    return six(y, prob, bins, validate=False)
+six_unchecked = partial(six, validate=False)

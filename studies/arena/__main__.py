@@ -17,9 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.arena.cells import FOLDER, REPETITIONS, SIZES, Cell, forget, plan, run
+from studies.arena.cells import FOLDER, REPETITIONS, SIZES, Cell, forget, methods, plan, run, warm_up
 from studies.arena.data_sets import DESIGN, KEPT_APART
-from studies.arena.methods import methods, warm_up
 from studies.arena.out_of_fold import FOLDER as FORECASTS
 from studies.arena.out_of_fold import stored
 

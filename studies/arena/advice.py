@@ -1,7 +1,7 @@
 """What following the advice of `advise` does to held-out rows, on every forecast at hand: python -m studies.arena.advice
 
 It writes docs/advice.md, and fails if following the advice did harm. What there is to try it on says
-studies/arena/forecasts.py. It takes 20 minutes on two cores.
+studies/arena/data_sets.py. It takes 20 minutes on two cores.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from calibrant.assessment.advice import (
     OF_ONE_EVENT,
 )
 from calibrant.significance import paired_difference
-from studies.arena.forecasts import Forecast, classifiers, published, tables, trained
-from studies.markdown import table
+from studies.arena.data_sets import Forecast, classifiers, published, tables, trained
+from studies.claims import table
 
 PAGE = Path(__file__).parents[2] / "docs" / "advice.md"
 

@@ -26,9 +26,8 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.arena.cells import SIZES, Cell, Line, has_rows, measured, split
+from studies.arena.cells import NONE, SIZES, Cell, Line, has_rows, measured, methods, split, warm_up
 from studies.arena.data_sets import DESIGN, KEPT_APART
-from studies.arena.methods import NONE, methods, warm_up
 from studies.arena.out_of_fold import load, stored
 
 ARRAYS = ("probas_cal", "labels_cal", "probas_test", "labels_test")

@@ -1,7 +1,7 @@
 """Compare every registered calibrator on every forecast at hand: python -m studies.arena.compare
 
 It writes docs/comparison.md. ``--quick`` takes a few forecasts and prints the page. What there is to compare on says
-studies/arena/forecasts.py.
+studies/arena/data_sets.py.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from threadpoolctl import threadpool_limits
 from calibrant import ByNotion, brier_score_loss, expected_calibration_error, log_loss
 from calibrant.calibrators import BinaryCalibrator
 from calibrant.registry import entries
-from studies.arena.forecasts import PUBLISHED, Forecast, classifiers, published, tables, trained
-from studies.markdown import table
+from studies.arena.data_sets import PUBLISHED, Forecast, classifiers, published, tables, trained
+from studies.claims import table
 
 PAGE = Path(__file__).parents[2] / "docs" / "comparison.md"
 NONE = "uncalibrated"

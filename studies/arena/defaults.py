@@ -42,9 +42,9 @@ from calibrant.calibrators import (
 )
 from studies.arena import harm
 from studies.arena.compare import WORSE
-from studies.arena.forecasts import Forecast, classifiers, published, tables, trained
-from studies.na_isotonic.forecasts import models, overfitted
-from studies.na_isotonic.splits import calibrated, name_of
+from studies.arena.data_sets import Forecast, classifiers, published, tables, trained
+from studies.na_isotonic.forecasts import calibrated_part as calibrated
+from studies.na_isotonic.forecasts import models, name_of, overfitted
 
 SEEDS = 3
 FINITE = (None, "clip", "smooth")

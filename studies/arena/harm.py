@@ -4,7 +4,7 @@ Run: python -m studies.arena.harm [repeats]. The tables go to docs/do-no-harm.md
 
 An experiment is a forecast, a number of rows to calibrate on, and a draw of these rows; the rest of the rows is the test.
 Harm is a mean log loss on the test rows above that of the uncalibrated forecast. Published forecasts and Spambase come from
-where studies/arena/forecasts.py has them from, if they are there.
+where studies/arena/data_sets.py has them from, if they are there.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.safe import SafeCalibrator
-from studies.arena.forecasts import prob_of_rows, published, spambase
-from studies.data import data_dir
-from studies.markdown import table
+from studies.arena.data_sets import prob_of_rows, published, spambase
+from studies.claims import data_dir, table
 
 SIZES = (100, 200, 500, 2000)
 MOST_ROWS, MOST_TEST_ROWS, RIGHT = 20_000, 5000, 200

@@ -19,8 +19,16 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from studies.arena.data_sets import DESIGN, KEPT_APART, DataSet, data_sets, table_of
-from studies.arena.forecasts import classifiers, prob_of_rows, published
+from studies.arena.data_sets import (
+    DESIGN,
+    KEPT_APART,
+    DataSet,
+    classifiers,
+    data_sets,
+    prob_of_rows,
+    published,
+    table_of,
+)
 
 FOLDER = Path(__file__).parents[2] / "build" / "arena" / "forecasts"
 MOST_ROWS, MOST_TRAINED, FOLDS = 13_000, 3000, 3
@@ -32,7 +40,7 @@ NETWORKS = {
     "cifar100": {"cifar100_lenet5": "lenet5", "cifar100_densenet_bc": "densenet"},
     "imagenet-dogs": {"dogs, alexnet": "alexnet", "dogs, vgg19": "vgg19", "dogs, resnet18": "resnet18"},
 }
-"""Published predictions: the data set, the name that forecasts.py gives, and the name of the model here."""
+"""Published predictions: the data set, the name that data_sets.py gives, and the name of the model here."""
 
 
 def planned(part: str | None = None) -> list[tuple[DataSet, str]]:

@@ -18,9 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.arena.cells import FOLDER, TOO_SLOW, Cell, Line, read
+from studies.arena.cells import FOLDER, MOST_CLASSES, NONE, TOO_SLOW, Cell, Line, read
 from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
-from studies.arena.methods import MOST_CLASSES, NONE
 from studies.arena.out_of_fold import FOLDER as FORECASTS
 from studies.arena.out_of_fold import load, planned
 

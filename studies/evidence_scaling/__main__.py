@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,158 @@ from scipy.special import softmax
 from calibrant import SafeCalibrator, TemperatureScaling, log_loss
 from calibrant.calibrators import EvidenceScaling, StructuredMatrixScaling
 from calibrant.fit import evidence as softmax_curvature
-from studies.data import data_dir
-from studies.evidence_scaling import coverage, needed
-from studies.markdown import table
+from calibrant.significance import bayes_factor_test, cox_test, kernel_test, resampling_test
+from studies.claims import data_dir, table
+
+# How often intervals of `EvidenceScaling` hold the true probability, and how wide they are, on rows that were not fitted.
+
+
+FITS, NEW, LEVELS = 100, 400, (0.05, 0.1)
+CELLS = tuple((n, k) for k in (2, 4) for n in (300, 2000))
+"""Rows to fit, and classes."""
+
+
+def less_apart(log_prob: Any) -> Any:
+    """Return probabilities that are less far apart."""
+    return softmax(log_prob / 1.6, axis=1)
+
+
+def bent(log_prob: Any) -> Any:
+    """Return probabilities of scores with a bias, a wave, and of many classes an influence of the last on the first."""
+    score = log_prob / 1.3 + 0.3 * np.sin(1.5 * log_prob)
+    score[:, 0] += 0.5
+    if log_prob.shape[1] > 2:
+        score[:, 0] += 0.4 * (log_prob[:, -1] - log_prob[:, -1].mean())
+    return softmax(score, axis=1)
+
+
+def stepped(log_prob: Any) -> Any:
+    """Return probabilities of scores that jump where a log-probability passes that of equal classes."""
+    return softmax(log_prob + 1.5 * (log_prob > -np.log(log_prob.shape[1])), axis=1)
+
+
+TRUTHS: Mapping[str, Callable[[Any], Any]] = {
+    "calibrated": np.exp,
+    "over-confident": less_apart,
+    "bent": bent,
+    "a step": stepped,
+}
+
+
+def covered(truth: Callable[[Any], Any], n: int, n_classes: int) -> list[str]:
+    """Return coverage at each level, that of the rarest tenth of places, the standard error over fits, and width."""
+    found = []
+    for seed in range(FITS):
+        rng = np.random.default_rng(seed)
+        prob = softmax(rng.normal(0.0, 1.5, (n + NEW, n_classes)), axis=1)
+        rate = truth(np.log(prob))
+        label = (rng.random((n + NEW, 1)) > rate.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
+        fitted = EvidenceScaling(intervals=True, labels=range(n_classes)).fit(prob[:n], label[:n])
+        ends = [fitted.predict_interval(prob[n:], level=level) for level in LEVELS]
+        wanted = rate[n:, 1] if n_classes == 2 else rate[n:]
+        inside = [(one[..., 0] <= wanted) & (wanted <= one[..., 1]) for one in ends]
+        part = np.clip(10.0 * prob[n:, 1] if n_classes == 2 else 10.0 * prob[n:], 0, 9).astype(int)
+        by_part = [inside[0][part == tenth].mean() for tenth in range(10)]
+        found.append([*(one.mean() for one in inside), (ends[0][..., 1] - ends[0][..., 0]).mean(), *by_part])
+    mean = np.nanmean(found, axis=0)
+    error = np.std([one[0] for one in found]) / np.sqrt(FITS)
+    return [
+        f"{100 * mean[0]:.1f} ± {100 * error:.1f}",
+        f"{100 * mean[1]:.1f}",
+        f"{100 * mean[3:].min():.1f}",
+        f"{mean[2]:.3f}",
+    ]
+
+
+def lines() -> Iterator[list[str]]:
+    """Yield the lines of the table."""
+    for name, truth in TRUTHS.items():
+        for n, n_classes in CELLS:
+            yield [name, f"{n_classes}", f"{n}", *covered(truth, n, n_classes)]
+
+
+HEAD = [
+    "truth",
+    "classes",
+    "rows",
+    "95 % intervals cover",
+    "90 % intervals",
+    "worst tenth of scores, 95 %",
+    "width, 95 %",
+]
+
+
+# How often tests find that calibration is needed: of calibrated forecasts, which is their size, and of others, their power.
+
+
+DRAWS, LEVELS_NEEDED = 99, (0.05, 0.1)
+RUNS, RUNS_OF_POWER = 200, 100
+CELLS_NEEDED = tuple((n, k) for n in (300, 2000) for k in (2, 4, 10))
+"""Rows and classes."""
+
+TESTS: Mapping[str, Callable[..., Any]] = {
+    "Bayes factor": partial(bayes_factor_test, n_resamples=DRAWS),
+    "ECE": partial(resampling_test, metric="ece", n_resamples=DRAWS),
+    "class-wise ECE": partial(resampling_test, metric="classwise-ece", n_resamples=DRAWS),
+    "kernel": partial(kernel_test, n_resamples=DRAWS),
+    "Cox": lambda y, prob, *, labels, rng: cox_test(y, prob, labels=labels),
+}
+
+
+def calibrated(log_prob: Any, size: float) -> Any:
+    """Return the forecast itself."""
+    return np.exp(log_prob)
+
+
+def over_confident(log_prob: Any, size: float) -> Any:
+    """Return probabilities that are less far apart."""
+    return softmax(log_prob / (1.0 + 0.2 * size), axis=1)
+
+
+def one_class_too_low(log_prob: Any, size: float) -> Any:
+    """Return probabilities with more of the first class."""
+    return softmax(log_prob + 0.3 * size * (np.arange(log_prob.shape[1]) == 0), axis=1)
+
+
+def confused(log_prob: Any, size: float) -> Any:
+    """Return probabilities with more of the first class where the last is likely, and less where it is not."""
+    last = log_prob[:, -1:] - log_prob[:, -1:].mean()
+    return softmax(log_prob + 0.3 * size * last * (np.arange(log_prob.shape[1]) == 0), axis=1)
+
+
+def drawn(truth: Callable[[Any, float], Any], n: int, n_classes: int, seed: int) -> tuple[Any, Any]:
+    """Return a forecast and labels; errors are smaller where there are more rows."""
+    rng = np.random.default_rng(seed)
+    prob = softmax(rng.normal(0.0, 1.5, (n, n_classes)), axis=1)
+    rate = truth(np.log(prob), float(np.sqrt(300.0 / n)))
+    return prob, (rng.random((n, 1)) > rate.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
+
+
+def rejected(truth: Callable[[Any, float], Any], n: int, n_classes: int, runs: int) -> dict[str, list[float]]:
+    """Return how often each test rejects, at each level."""
+    pvalues: dict[str, list[float]] = {name: [] for name in TESTS}
+    for seed in range(runs):
+        prob, label = drawn(truth, n, n_classes, seed)
+        for name, test in TESTS.items():
+            pvalues[name].append(test(label, prob, labels=list(range(n_classes)), rng=seed).pvalue)
+    # A p-value of 99 draws is a whole number of hundredths.
+    return {
+        name: [float(np.mean(np.array(p) <= level + 1e-9)) for level in LEVELS_NEEDED] for name, p in pvalues.items()
+    }
+
+
+def lines_needed() -> Iterator[list[str]]:
+    """Yield the lines of the table."""
+    warnings.simplefilter("ignore")
+    for truth in (calibrated, over_confident, one_class_too_low, confused):
+        for n, n_classes in CELLS_NEEDED:
+            found = rejected(truth, n, n_classes, RUNS if truth is calibrated else RUNS_OF_POWER)
+            shown = [f"{100.0 * low:.3g} / {100.0 * high:.3g}" for low, high in found.values()]
+            yield [truth.__name__.replace("_", " "), f"{n}", f"{n_classes}", *shown]
+
+
+HEAD_NEEDED = ["forecast", "rows", "classes", *TESTS]
+
 
 SPLITS, SPLITS_OF_FEW, SPLITS_OF_MANY = 4, 20, 2
 """Random parts of the rows that are fitted, the rest being tested; of `FEW` rows; and of a hundred classes, which take long."""
@@ -57,7 +208,7 @@ OF_TEN, FEW, WORSE = ("cifar10_resnet50", "cifar10_lenet5"), (100, 300), 1e-4
 """A network that needs little calibration and one that needs more, numbers of rows, and by how much a log loss is higher where
 harm was done."""
 
-DRAWS = 100
+SIZE_DRAWS = 100
 SIZED = ((300, 2, 0.4), (2000, 2, 0.4), (300, 4, 0.4), (300, 10, 0.4), (2000, 10, 0.4), (300, 10, 1.5))
 """Calibrated forecasts that are drawn: rows, classes, and the parameter of the Dirichlet distribution."""
 
@@ -82,7 +233,7 @@ def losses(name: str, n: int) -> list[float]:
     for seed in range(SPLITS_OF_MANY if prob.shape[1] > MANY else SPLITS_OF_FEW if n in FEW else SPLITS):
         order = np.random.default_rng(seed).permutation(len(label))
         rows, rest = order[:n], order[n:]
-        found.append([log_loss(label[rest], calibrated(one, prob, label, rows, rest)) for one in METHODS.values()])
+        found.append([log_loss(label[rest], calibrated_rest(one, prob, label, rows, rest)) for one in METHODS.values()])
     return [float(value) for value in np.mean(found, axis=0)]
 
 
@@ -94,7 +245,7 @@ def with_few(network: str, n: int) -> Iterator[tuple[str, float, int, float]]:
         for seed in range(SPLITS_OF_FEW):
             order = np.random.default_rng(seed).permutation(len(label))
             rows, rest = order[:n], order[n:]
-            each = (log_loss(label[rest], calibrated(one, prob, label, rows, rest)) for one in (method, None))
+            each = (log_loss(label[rest], calibrated_rest(one, prob, label, rows, rest)) for one in (method, None))
             found.append([float(loss) for loss in each])
         loss, before = np.transpose(found)
         yield name, float(loss.mean()), int(np.sum(loss - before > WORSE)), float(np.max(loss - before))
@@ -107,13 +258,13 @@ def with_blocks(name: str, n: int) -> list[float]:
     for softmax_curvature.MOST_DENSE in (most, 0):
         for seed in range(SPLITS):
             order = np.random.default_rng(seed).permutation(len(label))
-            fitted = calibrated(EvidenceScaling(), prob, label, order[:n], order[n:])
+            fitted = calibrated_rest(EvidenceScaling(), prob, label, order[:n], order[n:])
             found.append(log_loss(label[order[n:]], fitted))
     softmax_curvature.MOST_DENSE = most
     return [float(value) for value in np.reshape(found, (2, SPLITS)).mean(axis=1)]
 
 
-def calibrated(method: Any, prob: Any, label: Any, rows: Any, rest: Any) -> Any:
+def calibrated_rest(method: Any, prob: Any, label: Any, rows: Any, rest: Any) -> Any:
     """Return calibrated probabilities of the rest."""
     if method is None:
         return prob[rest]
@@ -121,7 +272,7 @@ def calibrated(method: Any, prob: Any, label: Any, rows: Any, rest: Any) -> Any:
     return fitted.predict_proba(prob[rest])
 
 
-def drawn(n: int, n_classes: int) -> tuple[Any, Any]:
+def drawn_confused(n: int, n_classes: int) -> tuple[Any, Any]:
     """Return an over-confident forecast with biases, in which classes are confused with their neighbours."""
     rng = np.random.default_rng(0)
     label = rng.integers(0, n_classes, n)
@@ -133,7 +284,7 @@ def drawn(n: int, n_classes: int) -> tuple[Any, Any]:
 
 def seconds(n: int, n_classes: int) -> Iterator[float]:
     """Yield CPU seconds of a fit of SMS, of ES fast and of ES, the least of two."""
-    prob, label = drawn(n, n_classes)
+    prob, label = drawn_confused(n, n_classes)
     for method in (StructuredMatrixScaling(), EvidenceScaling(pool="fast"), EvidenceScaling(pool="folds")):
         taken = []
         for _ in range(2):
@@ -146,7 +297,7 @@ def seconds(n: int, n_classes: int) -> Iterator[float]:
 def in_favour(n: int, n_classes: int, parameter: float) -> tuple[float, float]:
     """Return how often the evidence is above 0 for calibrated forecasts, and its 95 % quantile."""
     rng, found = np.random.default_rng(0), []
-    for _ in range(DRAWS):
+    for _ in range(SIZE_DRAWS):
         prob = rng.dirichlet(np.full(n_classes, parameter), n)
         label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
         found.append(EvidenceScaling(pool="fast", labels=range(n_classes)).fit(prob, label).evidence_)
@@ -180,9 +331,9 @@ def main(what: str) -> None:
         ]
         print(table(["rows", "classes", "Dirichlet", "evidence above 0", "95 % quantile"], lines))
     elif what == "needed":
-        print(table(needed.HEAD, list(needed.lines())))
+        print(table(HEAD_NEEDED, list(lines_needed())))
     elif what == "coverage":
-        print(table(coverage.HEAD, list(coverage.lines())))
+        print(table(HEAD, list(lines())))
     else:
         lines = [[f"{n}", f"{k}", *(f"{taken:.3g}" for taken in seconds(n, k))] for n, k in TIMED]
         print(table(["rows", "classes", "SMS", "ES, fast", "ES"], lines))

@@ -16,7 +16,7 @@ from calibrant import log_loss
 from calibrant.calibrators import EvidenceScaling
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit import folds
-from studies.markdown import table
+from studies.claims import table
 
 DRAWS, NEW, FEW, MANY = 10, 4000, 150, 5000
 Rows = tuple[Any, Any, Any]

@@ -17,8 +17,8 @@ from studies.arena.cells import Cell, has_rows, split
 from studies.arena.data_sets import DESIGN
 from studies.arena.out_of_fold import load, stored
 from studies.arena.results import WORSE
-from studies.evidence_scaling.__main__ import calibrated
-from studies.markdown import table
+from studies.claims import table
+from studies.evidence_scaling.__main__ import calibrated_rest as calibrated
 
 ROWS, DRAWS = (100, 300), 2
 METHODS = {

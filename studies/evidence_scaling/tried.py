@@ -32,9 +32,9 @@ from calibrant.fit.minimise import most_likely_shares
 from studies.arena.cells import Cell, has_rows, split
 from studies.arena.data_sets import DESIGN
 from studies.arena.out_of_fold import load, stored
-from studies.evidence_scaling.__main__ import calibrated
-from studies.evidence_scaling.small import interval
-from studies.markdown import table
+from studies.claims import table
+from studies.evidence_scaling.__main__ import calibrated_rest as calibrated
+from studies.evidence_scaling.precisions import interval
 
 ROWS, MOST_CLASSES, MOST_WEIGHTS = (100, 300, 1000), 15, 800
 NEVER = Normal(14.0, 0.0, 0.0, 1e-3)

@@ -6,183 +6,334 @@ The data sets lie in $CALIBRANT_DATA, or in shared/data beside the repository.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
+from pathlib import Path
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from calibrant.exceptions import CalibrationWarning
-from studies.claims import Row, claims_table, run
-from studies.coverage import coverage_table
-from studies.data import require
-from studies.na_isotonic import annealing, scir, times
-from studies.na_isotonic.claims import CLAIMS, COVERAGE, PAPER
-from studies.na_isotonic.drawn import BY_CLASSIFIER, draw, file_of
-from studies.na_isotonic.forecasts import MOST_TRAINED, PUBLISHED, SEEDS
-from studies.na_isotonic.measured import LEVEL, METHODS, METRICS, RANKED, RESAMPLES, measured
-from studies.na_isotonic.ranks import critical_difference, names
-from studies.na_isotonic.reliability import RESAMPLES as PANEL_RESAMPLES
-from studies.na_isotonic.reliability import shown
-from studies.na_isotonic.summary import kept_order, summary, where_fir_leads
-from studies.na_isotonic.tables import (
-    accuracy_table,
-    architecture_table,
-    forecast_table,
-    model_tables,
-    p_value_table,
-    paper_densenet_table,
-    rank_tables,
-    unpenalised,
+from studies.claims import Claim, Row, Verdict, claims_table, coverage_table, filled, require, run, table
+from studies.na_isotonic import claims_methods, pictures, scir
+from studies.na_isotonic.claims import CLAIMS, PAPER
+from studies.na_isotonic.forecasts import (
+    LEVEL,
+    METHODS,
+    METRICS,
+    MOST_TRAINED,
+    N_MODELS,
+    PUBLISHED,
+    RANKED,
+    RESAMPLES,
+    SEEDS,
+    TABLE_4,
+    after,
+    architectures,
+    critical_difference,
+    data_sets,
+    friedman,
+    mean_rank,
+    measured,
+    names,
+    of_architecture,
+    of_data_set,
+    printed_mean,
+    ranks,
+    values,
+    wins,
 )
+from studies.na_isotonic.pictures import BY_CLASSIFIER, file_of, shown
+from studies.na_isotonic.pictures import RESAMPLES as PANEL_RESAMPLES
+from studies.na_isotonic.pictures import draw_all as draw
+
+# What the study of normalisation-aware isotonic calibration shows, in a few sentences.
+
+
+KEEP_ORDER = ("NA-FIR", "FIR", "TS")
+
+
+def summary(claims: Iterable[Claim]) -> str:
+    """The sentences of the paper by verdict, and the first of the ranks."""
+    by_verdict: dict[Verdict, list[str]] = {}
+    for claim in claims:
+        by_verdict.setdefault(claim.says, []).append(claim.sentence)
+    lines = [
+        f"* **{verdict!s}** ({len(by_verdict[verdict])}): {' '.join(by_verdict[verdict])}"
+        for verdict in Verdict
+        if verdict in by_verdict
+    ]
+    return "\n".join([*lines, *(_standing(metric) for metric in ("NLL", "conf-ECE"))])
+
+
+def _standing(metric: str) -> str:
+    """The first methods by mean rank, and which others are clearly behind."""
+    of = mean_rank(metric)
+    first, *others = of
+    behind = [name for name in others if of[name] - of[first] > critical_difference()]
+    ranks = ", ".join(f"{name} {of[name]:.1f}" for name in list(of)[:3])
+    return (
+        f"* With the library's defaults the first of eight by mean rank in {metric} are {ranks}; clearly behind {first} are "
+        f"{', '.join(behind) or 'none'}."
+    )
+
+
+def accuracy_changes(method: str) -> np.ndarray:
+    """What a method adds to the accuracy of each model."""
+    of = values("accuracy")
+    return of[:, METHODS.index(method)] - of[:, METHODS.index("Uncalibrated")]
+
+
+def kept_order() -> str:
+    """Which of the methods that keep the order of a row keep the prediction, too."""
+    exactly = [name for name in KEEP_ORDER if not accuracy_changes(name).any()]
+    tied = [name for name in KEEP_ORDER if name not in exactly]
+    text = (
+        f"{' and '.join(exactly) or 'No method'} leave{'s' * (len(exactly) < 2)} the accuracy of every model as it was."
+    )
+    if tied:
+        text += (
+            f" {' and '.join(tied)} keep{'s' * (len(tied) == 1)} the order of a row, but where a step ties the first two "
+            "classes the first column counts as predicted."
+        )
+    return text
+
+
+def where_fir_leads() -> str:
+    """The classifiers of the models on which FIR has the lower NLL."""
+    of = values("NLL")
+    behind = of[:, METHODS.index("NA-FIR")] > of[:, METHODS.index("FIR")]
+    count = {name: int((behind & of_architecture(name)).sum()) for name in architectures()}
+    listed = ", ".join(f"{name} on {n} of {int(of_architecture(name).sum())}" for name, n in count.items() if n)
+    return f"NA-FIR has a higher NLL than FIR on {int(behind.sum())} of {len(names())} models: {listed or 'none'}."
+
+
+# The tables of docs/na-isotonic.md that come from the ranks and values of the methods.
+
+
+PERCENT = ("accuracy", "conf-ECE", "cw-ECE", "TECE")
+SHOWN = (
+    ("CIFAR-100", "DenseNet-BC"),
+    ("CIFAR-100", "LeNet-5"),
+    ("CIFAR-10", "ResNet-50"),
+    ("CIFAR-10", "LeNet-5"),
+    ("satimage", "MLP"),
+    ("satimage", "tree"),
+)
+"""Models with tables of their own."""
+
+
+def forecast_table() -> str:
+    """What was predicted, and by how much it is too sure."""
+    body = []
+    for data_set in data_sets():
+        of = [one for one in measured() if one.data_set == data_set]
+        fit, test = (_span([getattr(one, size) for one in of]) for size in ("n_fit", "n_test"))
+        sure = [one.overconfidence for one in of]
+        n_models = len({one.architecture for one in of})
+        span = f"{min(sure):+.3f} to {max(sure):+.3f}" if len(of) > 1 else f"{sure[0]:+.3f}"
+        body.append([data_set, str(of[0].n_classes), str(n_models), str(len(of) // n_models), fit, test, span])
+    head = [
+        "data set",
+        "classes",
+        "models",
+        "seeds",
+        "rows to calibrate on",
+        "rows to test",
+        "mean confidence - accuracy",
+    ]
+    return table(head, body)
+
+
+def _span(sizes: list[int]) -> str:
+    return " to ".join(f"{size:,}" for size in sorted({min(sizes), max(sizes)}))
+
+
+def rank_table(metric: str) -> str:
+    """Average ranks and shares of wins by data set: the paper's Table 2."""
+    body = []
+    for data_set in data_sets():
+        here = of_data_set(data_set)
+        body.append([data_set, str(here.sum()), *_cells(ranks(metric)[here], wins(metric)[here])])
+    body.append(["**all**", str(len(names())), *_cells(ranks(metric), wins(metric))])
+    printed, won = (printed_mean(figure, metric) for figure in ("rank", "wins"))
+    body.append(["the paper, all", str(N_MODELS)])
+    body[-1] += _best([printed[name] for name in METHODS], [won[name] for name in METHODS])
+    return table(["data set", "models", *METHODS], body)
+
+
+def _cells(rank: np.ndarray, win: np.ndarray) -> list[str]:
+    return _best(list(rank.mean(axis=0)), list(100.0 * win.mean(axis=0)))
+
+
+def _best(rank: list[float], percent: list[float]) -> list[str]:
+    """Cells of a row, with the lowest rank bold."""
+    texts = [f"{r:.1f} ({p:.0f}%)" for r, p in zip(rank, percent, strict=True)]
+    return [f"**{text}**" if r <= min(rank) + 1e-9 else text for r, text in zip(rank, texts, strict=True)]
+
+
+def rank_tables() -> list[str]:
+    """The tables of all metrics, each with what can be told from it."""
+    parts = []
+    for metric in RANKED:
+        alike = friedman(metric)
+        parts += [f"### {metric}", rank_table(metric)]
+        parts.append(
+            f"Friedman's test that all methods are alike: p = {alike:.1g}. Over all, mean ranks {critical_difference():.2f} "
+            "apart differ clearly."
+            if alike <= LEVEL
+            else f"Friedman's test cannot tell the methods apart: p = {alike:.2g}."
+        )
+    return parts
+
+
+def model_tables() -> list[str]:
+    """All metrics of single models: the paper's Tables 4 and 5."""
+    return [part for name in SHOWN for part in (f"**{name[1]}, {name[0]}**", _model_table(name))]
+
+
+def _model_table(name: tuple[str, str]) -> str:
+    columns = _columns(name)
+    return table(["method", *_order()], [[method, *cells] for method, *cells in zip(METHODS, *columns, strict=True)])
+
+
+def _order() -> list[str]:
+    return ["accuracy", *RANKED]
+
+
+def _columns(name: tuple[str, str]) -> list[list[str]]:
+    """The columns of a model, the best of each bold."""
+    row = names().index(name)
+    columns = []
+    for metric in _order():
+        best = ranks(metric)[row] == ranks(metric)[row].min()
+        texts = [_text(metric, value) for value in values(metric)[row]]
+        columns.append([f"**{text}**" if b else text for text, b in zip(texts, best, strict=True)])
+    return columns
+
+
+def _text(metric: str, value: float) -> str:
+    if metric in PERCENT:
+        return f"{value:.2%}"
+    return f"{value:.4f}" if metric == "NLL" else f"{value:.5f}"
+
+
+DENSENET = ("CIFAR-100", "DenseNet-BC")
+PRINTED = ("accuracy", "conf-ECE", "NLL")
+
+
+def unpenalised() -> str:
+    """What the penalties of matrix scaling are for."""
+    without = after("NLL", "MS, no penalty")[names().index(DENSENET)]
+    own = values("NLL")[names().index(DENSENET), METHODS.index("MS")]
+    return (
+        f"MS has its default penalties of 1e-3: its NLL of DenseNet-BC on CIFAR-100 is {own:.2f} (the paper's, of a "
+        f"DenseNet121, {TABLE_4['MS'][2]:.2f}), and {without:.2f} without them."
+    )
+
+
+def paper_densenet_table() -> str:
+    """Beside the paper's network of the same family: which way each figure moves."""
+    row = names().index(DENSENET)
+    body = []
+    for m, method in enumerate(METHODS):
+        ours = [_text(metric, values(metric)[row, m]) for metric in ("accuracy", "conf-ECE", "NLL")]
+        theirs = [_text(metric, v) for metric, v in zip(("accuracy", "conf-ECE", "NLL"), TABLE_4[method], strict=True)]
+        body.append([method, *(cell for pair in zip(ours, theirs, strict=True) for cell in pair)])
+    head = [f"{metric}{who}" for metric in PRINTED for who in (", here", ", paper")]
+    return table(["method", *head], body)
+
+
+def architecture_table(metric: str) -> str:
+    """Mean and mean rank of a metric by architecture: the paper's figures 11 to 14."""
+    body = []
+    for architecture in architectures():
+        here = of_architecture(architecture)
+        mean, rank = values(metric)[here].mean(axis=0), ranks(metric)[here].mean(axis=0)
+        texts = [f"{_text(metric, v)} ({r:.1f})" for v, r in zip(mean, rank, strict=True)]
+        best = rank <= rank.min() + 1e-9
+        cells = [f"**{text}**" if b else text for text, b in zip(texts, best, strict=True)]
+        body.append([architecture, str(here.sum()), *cells])
+    return table(["classifier", "data sets", *METHODS], body)
+
+
+def p_value_table() -> str:
+    """Share of forecasts of which conf-ECE cannot be told from that of a calibrated one."""
+    body = []
+    for data_set in data_sets():
+        of = [one for one in measured() if one.data_set == data_set]
+        body.append([data_set, str(len(of)), *_shares([one.pvalue[: len(METHODS)] for one in of])])
+    body.append(["**all**", str(len(measured())), *_shares([one.pvalue[: len(METHODS)] for one in measured()])])
+    return table(["data set", "forecasts", *METHODS], body)
+
+
+def _shares(pvalues: list[np.ndarray]) -> list[str]:
+    share = (np.array(pvalues) > LEVEL).mean(axis=0)
+    return [f"**{s:.0%}**" if s >= share.max() - 1e-9 else f"{s:.0%}" for s in share]
+
+
+def accuracy_table() -> str:
+    """What the methods change about the predicted class."""
+    change = values("accuracy") - values("accuracy")[:, [METHODS.index("Uncalibrated")]]
+    body = [
+        [method, f"{(d < 0).sum()}", f"{(d == 0).sum()}", f"{(d > 0).sum()}", f"{d.mean():+.2%}", f"{d.min():+.2%}"]
+        for method, d in zip(METHODS[:-1], change.T[:-1], strict=True)
+    ]
+    return table(["method", "models less accurate", "the same", "more accurate", "mean change", "largest loss"], body)
+
 
 FILES = (*(f"{name}.npz" for name in PUBLISHED), "covertype_small.csv.gz", "satimage.arff.gz", "spambase.csv")
 
 
 def page(rows: list[Row]) -> str:
     """The whole page."""
-    parts = [introduction(), covered(), verdicts(rows), design(), ranks(), pairs(), single_models(), calibrated()]
-    parts += [by_classifier(), annealing.section(), scir.sections(), times.section()]
-    return "\n\n".join(line for part in parts for line in part) + "\n"
-
-
-def introduction() -> list[str]:
-    return [
-        "# Normalisation-aware isotonic calibration, run",
-        f"The experiments of *{PAPER.title}* ({PAPER.authors}, {PAPER.venue}), run on other data by `{PAPER.command}` (about "
-        f"{PAPER.minutes:g} minutes of processor time), which writes this page and its pictures. **The data sets and "
-        "classifiers are others than the paper's**, smaller and most of them tables of numbers. Who is ahead of whom can be "
-        "compared, digits cannot. *Does not hold here* and *holds* speak of these data.",
-        methods(),
-        "The sentences of the paper, by what the numbers here say of them (the numbers stand in the table below):",
-        summary(CLAIMS),
-    ]
-
-
-def covered() -> list[str]:
-    return ["## What of the paper is here", coverage_table(COVERAGE)]
-
-
-def methods() -> str:
-    return "\n".join(
-        [
-            "Isotonic regression maps one score by the non-decreasing steps that fit best. Of many classes there are several "
-            "ways to use it:",
-            "",
-            "* **IR-OvR**: one map for each class against the rest; then rows are divided by their sums.",
-            "* **FIR** (flattened): one map for all classes, fitted to the probabilities of all of them together; then rows "
-            "are divided by their sums.",
-            "* **sCW** (shared class-wise): between these, one map for each group of classes that occur about as often. "
-            "The paper names it and has no figures of it; it is not run here.",
-            "* **NA-FIR** (normalisation-aware): one map for all classes as FIR has, but the one that is best after rows are "
-            "divided by their sums.",
-            "* **SCIR** (sorted cumulative): one map of the sum of the r highest probabilities of a row, non-decreasing in the "
-            "sum and in r; a class gets the difference of two such values.",
-            "",
-            "TS, VS and MS are temperature, vector and matrix scaling, which are linear in logarithms of the probabilities.",
-        ]
+    said = {method: sum(one.warned[method] for one in measured()) for method in METHODS}
+    warned = ", ".join(f"{method} on {count}" for method, count in said.items() if count) or "none"
+    return filled(
+        Path(__file__).with_name("page.md"),
+        title=PAPER.title,
+        authors=PAPER.authors,
+        venue=PAPER.venue,
+        command=PAPER.command,
+        minutes=PAPER.minutes,
+        summary=summary(CLAIMS),
+        coverage=coverage_table(PAPER.coverage),
+        n_models=len(names()),
+        claims=claims_table(CLAIMS, rows),
+        forecast_table=forecast_table(),
+        most_trained=MOST_TRAINED,
+        seeds=SEEDS,
+        unpenalised=unpenalised(),
+        critical_difference=critical_difference(),
+        n_forecasts=len(measured()),
+        warned=warned,
+        rank_tables="\n\n".join(rank_tables()),
+        value_pictures="\n\n".join(
+            f"![{metric} by data set and method](images/na/{file_of('values', metric)})" for metric in RANKED
+        ),
+        win_pictures="\n\n".join(
+            f"![{metric}: who beats whom](images/na/{file_of('wins', metric)})" for metric in METRICS
+        ),
+        accuracy_table=accuracy_table(),
+        kept_order=kept_order(),
+        model_tables="\n\n".join(model_tables()),
+        paper_densenet_table=paper_densenet_table(),
+        architecture=shown().architecture,
+        data_set=shown().data_set,
+        panel_resamples=PANEL_RESAMPLES,
+        resamples=RESAMPLES,
+        level=LEVEL,
+        p_value_table=p_value_table(),
+        where_fir_leads=where_fir_leads(),
+        by_classifier="\n\n".join(by_classifier_parts()),
+        methods="\n\n".join(claims_methods.section()),
+        scir="\n\n".join(scir.sections()),
+        pictures="\n\n".join(pictures.section()),
     )
 
 
-def design() -> list[str]:
-    said = {method: sum(one.warned[method] for one in measured()) for method in METHODS}
-    warned = ", ".join(f"{method} on {count}" for method, count in said.items() if count) or "none"
-    return [
-        "## What was run",
-        forecast_table(),
-        "Predictions on CIFAR are of networks trained by others; half of their rows calibrate and half test, or as they were "
-        "split already (ResNet-50). The five tables of predictions with one seed are published ones. The others are of seven "
-        "classifiers "
-        f"of scikit-learn, trained on half of the rows (at most {MOST_TRAINED:,}) of {SEEDS} random splits; of the remaining "
-        "rows a quarter calibrates, and the rest tests, as in the paper. The tree has leaves of 5 rows, the MLP "
-        "is trained until it is far too sure, k-NN has 20 neighbours. Covertype goes without its first column, the number of "
-        "the row, which gives the class away. Spambase has two classes: there SCIR is plain isotonic regression of the higher "
-        "probability.",
-        "**Methods** of the tables and pictures below: NA-FIR is `NormalizedFlattenedIsotonic()`, with a smoothing chosen by "
-        'cross-validation where the paper has none; SCIR `SortedCumulativeIsotonic(rise="last")`, as in the paper, with an '
-        "epsilon chosen by cross-validation; FIR and IR-OvR "
-        '`ByNotion(IsotonicCalibration(finite=None), ...)` with `"flattened"` and `"class-wise"`; TS, VS and MS '
-        "`TemperatureScaling()`, `VectorScaling()` and `MatrixScaling()`, on logarithms of the probabilities. Only the "
-        "section on where SCIR leads fixes smoothing and epsilon. "
-        f"{unpenalised()}",
-        "**Metrics**: NLL with probabilities clipped at 1e-12; conf-ECE and cw-ECE with 15 bins of equal width; TECE with 15 "
-        "bins of equal mass a class and threshold 1/K; BS is the mean over classes. **A model** is a classifier on a data set, "
-        f"{len(names())} in all, its figures means over seeds. Wins are shares of models on which a method is best; equal ones "
-        "share.",
-        "**What is clear**: by Nemenyi's criterion two mean ranks over all models differ clearly from "
-        f"{critical_difference():.2f} on, taking all pairs of the eight methods at once at level 5%. It takes models for "
-        "independent, which those of one data set are not quite.",
-        f"Methods that gave a warning, by forecasts of {len(measured())}: {warned}.",
-    ]
-
-
-def verdicts(rows: list[Row]) -> list[str]:
-    return [
-        "## What the paper says, and what was found",
-        f"Two methods are compared on {len(names())} models by a sign test at level 5%; it counts if more data sets agree than "
-        "not. Models of one data set are not quite independent, so that the test is rather too sure.",
-        "**Readings.** The paper leaves open by how much its random search changes a value (here 0.001, 0.003 and 0.01), which "
-        "epsilon SCIR adds (1e-12, 1e-6, 1e-4 and 1e-3), and at which probability the NLL is clipped (1e-15, 1e-12 and 1e-7, "
-        "where FIR or IR-OvR, which predict zeros, are compared). MS has no penalty. A verdict stands if every reading gives "
-        "it; otherwise the sentence is *not decided*. The defaults of the library (smoothing and epsilon by cross-validation) "
-        "and the exact optimum of NA-FIR were not run in the paper: they decide nothing here.",
-        claims_table(CLAIMS, rows),
-    ]
-
-
-def ranks() -> list[str]:
-    return [
-        "## Average ranks",
-        "The paper's Table 2: mean rank over the models of a data set, in brackets the share of models on which the method is "
-        "best; the lowest rank is bold. The last line has the paper's own, as means over its 75 models.",
-        *rank_tables(),
-        "### Values",
-        "The paper's figures 7 to 9: a point is a model. NLL and BS, which differ more between models than between "
-        "methods, are standardised over the methods of each model; the paper does so over all models of a data set.",
-        *(f"![{metric} by data set and method](images/na/{file_of('values', metric)})" for metric in RANKED),
-    ]
-
-
-def pairs() -> list[str]:
-    return [
-        "## Who beats whom",
-        "The paper's figures 3 and 10: percent of the models on which the method of the row is better than that of the "
-        "column; equal ones count half.",
-        *(f"![{metric}: who beats whom](images/na/{file_of('wins', metric)})" for metric in METRICS),
-        "### Accuracy",
-        accuracy_table(),
-        kept_order(),
-    ]
-
-
-def single_models() -> list[str]:
-    return [
-        "## Single models",
-        "In the form of the paper's Tables 4 and 5, the best of each column bold.",
-        *model_tables(),
-        "The paper's network nearest to one of these is a DenseNet121 on CIFAR-100, another training of a larger network, with "
-        "other rows to calibrate on:",
-        paper_densenet_table(),
-    ]
-
-
-def calibrated() -> list[str]:
-    return [
-        "## Which predictions pass for calibrated",
-        f"The paper's figure 1, on the published predictions that are most over-confident, {shown().architecture} on "
-        f"{shown().data_set}: p-values of conf-ECE against its values on labels drawn from the predictions, "
-        f"{PANEL_RESAMPLES} times.",
-        "![Confidence reliability after each method](images/na/reliability.png)",
-        f"The same of all tables of predictions, with {RESAMPLES} draws: share with p above {LEVEL:g}. A calibrated one passes "
-        "in 95%, and with few rows others pass as well.",
-        p_value_table(),
-    ]
-
-
-def by_classifier() -> list[str]:
-    parts = [
-        "## By classifier",
-        "The paper's figures 11 to 14: mean over the data sets, and in brackets the mean rank, of which the lowest is bold. "
-        "Means of NLL over data sets go by those on which it is high. "
-        f"{where_fir_leads()}",
-    ]
+def by_classifier_parts() -> list[str]:
+    """A table and a picture a metric."""
+    parts = []
     for metric in BY_CLASSIFIER:
         parts += [f"### {metric}, by classifier", architecture_table(metric)]
         parts.append(f"![{metric} by classifier and method](images/na/{file_of('classifiers', metric)})")
@@ -194,7 +345,7 @@ def main() -> None:
     require(FILES)
     warnings.filterwarnings("ignore", "log loss is finite only", CalibrationWarning)  # FIR and IR-OvR predict zeros
     with threadpool_limits(1):
-        annealing.check_facts()
+        claims_methods.check_facts()
         rows = run(PAPER)
         print("pictures", flush=True)
         draw()

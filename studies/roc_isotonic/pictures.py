@@ -28,11 +28,9 @@ from calibrant.curves import (
     simplex_points,
     simplex_split,
 )
-from studies.roc_isotonic.authors import Figures, baseline, irp, total
+from studies.roc_isotonic.authors import Figures, baseline, irp, of_paper, total
 from studies.roc_isotonic.authors import Path as AuthorsPath
-from studies.roc_isotonic.forecasts import of_paper
-from studies.roc_isotonic.methods import BINNING, LAPLACE_ALL, METHODS, SOFTENED
-from studies.roc_isotonic.study import BAYES, CASES, LOGISTIC, gained, losses
+from studies.roc_isotonic.study import BAYES, BINNING, CASES, LAPLACE_ALL, LOGISTIC, METHODS, SOFTENED, gained, losses
 from studies.roc_isotonic.study import BEFORE as NONE
 from tools.make_gallery import save_picture
 

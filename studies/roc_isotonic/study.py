@@ -2,16 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from calibrant import log_loss
-from studies.judging import CLEAR, mean_and_error
-from studies.markdown import table
-from studies.roc_isotonic.forecasts import Forecasts, covertype
-from studies.roc_isotonic.methods import BEFORE, measured, methods
+from calibrant import ByNotion, IsotonicCalibration, StructuredMatrixScaling, TemperatureScaling, log_loss
+from calibrant.binning import RecursiveSplit
+from calibrant.binning.cells import simplex_grid
+from calibrant.calibrators import (
+    CanonicalBinning,
+    IsotonicRecursivePartitioning,
+    MulticlassIsotonic,
+    MulticlassRecursivePartitioning,
+)
+from calibrant.metrics import hand_till_score, volume_under_surface_score
+from studies.claims import CLEAR, mean_and_error, table
+from studies.roc_isotonic.authors import (
+    STEPS,
+    SURFACE_STEPS,
+    Forecasts,
+    covertype,
+    of_paper,
+    partitioning,
+    recursive_binning,
+    walked_losses,
+)
+
+# What isotonic recursive partitioning is compared with, and its own variants: a new calibrator for so many classes.
+
+
+BEFORE = "not calibrated"
+
+COARSE = 20
+"""Steps of a coarser grid than the authors'."""
+
+BASELINE_SPLITS = 9
+"""Splits of recursive binning: about as many regions as IRP ends with."""
+
+Method = Callable[[int], Any]
+
+
+def irp(n_classes: int, **options: Any) -> Any:
+    """The binary method for two classes, the other one for more; labels as they are unless it is said."""
+    options = {"softening": 0.0} | options
+    if n_classes > 2:
+        return MulticlassRecursivePartitioning(**options)
+    options.pop("candidates", None)
+    if "max_regions" in options:
+        options["max_bins"] = options.pop("max_regions")
+    return IsotonicRecursivePartitioning(**options)
+
+
+def isotonic(n_classes: int) -> Any:
+    """Isotonic regression with smoothed ends, one-vs-rest for more than two classes."""
+    binary = IsotonicCalibration(finite="smooth")
+    return binary if n_classes == 2 else ByNotion(binary, "class-wise")
+
+
+def softened_irp(n_classes: int, **options: Any) -> Any:
+    """With labels softened by the prediction as far as cross-validation says."""
+    return irp(n_classes, candidates=COARSE, softening="cv", **options)
+
+
+PUBLISHED = "IRP as published, normalised"
+AUTHORS = "IRP, Algorithm 2 as printed, same grid and smoothing"
+LAPLACE_ALL = "IRP, smoothing 1, to the end"
+LAPLACE_CV = "IRP, smoothing and stopping by cross-validation"
+COARSE_CV = "IRP, the same, grid of 1/20"
+SOFTENED = "IRP, labels softened by the prediction"
+AS_MANY = "IRP, the same with at most as many regions as the authors'"
+TEMPERATURE = "temperature scaling"
+MATRIX = "structured matrix scaling"
+ISOTONIC = "isotonic regression, smoothed ends"
+BINNING = "recursive binning, smoothing 1"
+
+METHODS: dict[str, Method] = {
+    PUBLISHED: partitioning,
+    AUTHORS: lambda k: partitioning(k, printed=True),
+    LAPLACE_ALL: lambda k: irp(k, smoothing=1.0, max_regions=None),
+    LAPLACE_CV: irp,
+    COARSE_CV: lambda k: irp(k, candidates=COARSE),
+    SOFTENED: softened_irp,
+    BINNING: lambda _: CanonicalBinning(RecursiveSplit(BASELINE_SPLITS), interior=False, smoothing=1.0),
+    ISOTONIC: isotonic,
+    "multi-class isotonic regression": lambda _: MulticlassIsotonic(),
+    TEMPERATURE: lambda _: TemperatureScaling(),
+    MATRIX: lambda _: StructuredMatrixScaling(),
+}
+
+ONLY_OF_MORE = (COARSE_CV, "multi-class isotonic regression")
+"""What is another method for two classes."""
+
+
+def methods(n_classes: int) -> dict[str, Method]:
+    """The methods for so many classes."""
+    return {name: make for name, make in METHODS.items() if n_classes > 2 or name not in ONLY_OF_MORE}
+
+
+def measured(make: Method, of: Forecasts) -> tuple[float, int]:
+    """Test cross-entropy, and the number of regions; 0 of a method without."""
+    fitted = make(of.n_classes).fit(of.p, of.y)
+    regions = len(fitted.value_) if hasattr(fitted, "value_") else 0
+    return log_loss(of.y_test, fitted.predict_proba(of.p_test), clip=1e-12), regions
+
+
+@cache
+def on_paper(n_classes: int) -> dict[str, tuple[float, int]]:
+    """Each method on the paper's rows, and the predictions as they are."""
+    of = of_paper(n_classes)
+    found = {name: measured(make, of) for name, make in methods(n_classes).items()}
+    found[AS_MANY] = measured(lambda k: softened_irp(k, max_regions=found[PUBLISHED][1]), of)
+    return {BEFORE: (log_loss(of.y_test, of.p_test, clip=1e-12), 0)} | found
+
 
 FIRST_SEED = 101
 """The paper's own split is seed 1; what is compared was settled on the next few dozen, of which none is here."""
@@ -114,3 +219,91 @@ def _cell(case: Case, name: str) -> str:
 def regions(case: Case, method: str) -> float:
     """Mean number of regions."""
     return float(losses(case)[method][:, 1].mean())
+
+
+# The authors' algorithm and the recursive binning, stage by stage, on other splits of the data.
+
+
+SPLITS = {2: 20, 3: 12, 4: 8}
+"""Splits by number of classes, each of 500 rows to fit and all that are left to test."""
+
+SAME_SIZES = (5, 10)
+"""Numbers of regions at which both are compared."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """Numbers of regions and test cross-entropies at each stage."""
+
+    n_regions: tuple[int, ...]
+    loss: tuple[float, ...]
+
+    @property
+    def least(self) -> int:
+        """The stage of the least cross-entropy."""
+        return int(np.argmin(self.loss))
+
+    @property
+    def rise(self) -> float:
+        """By how much the cross-entropy at the end is above the least."""
+        return self.loss[-1] - self.loss[self.least]
+
+    def best_within(self, n_regions: int) -> float:
+        """The least cross-entropy with at most so many regions."""
+        return min(loss for n, loss in zip(self.n_regions, self.loss, strict=True) if n <= n_regions)
+
+
+@cache
+def courses(n_classes: int) -> tuple[tuple[Course, Course], ...]:
+    """IRP as published and recursive binning, one pair a split; vectors sum to one, and test rows walk down the trees."""
+    return tuple(_pair(n_classes, FIRST_SEED + number) for number in range(SPLITS[n_classes]))
+
+
+def _pair(n_classes: int, seed: int) -> tuple[Course, Course]:
+    of = covertype.__wrapped__(n_classes, seed, n_test=None)  # a split is asked for once
+    grown = partitioning(n_classes).fit(of.p, of.y).tree_
+    binned = recursive_binning(of.p, simplex_grid(n_classes, STEPS[n_classes]))
+    one, other = (
+        Course(tuple(int(n) for n in tree.n_regions), tuple(walked_losses(of, tree))) for tree in (grown, binned)
+    )
+    return one, other
+
+
+# Volumes under the ROC surface: where what is called so is one thing, and where it is not.
+
+
+FEW = 300
+"""Rows of the artificial forecasts."""
+
+DRAWS = 500
+
+
+@cache
+def forecasts() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Labels and forecasts: test rows of the paper, and for each number of classes a perfect one and one that knows nothing."""
+    found = {f"paper, K = {k}": (of_paper(k).y_test, of_paper(k).p_test) for k in SURFACE_STEPS}
+    for k in SURFACE_STEPS:
+        y = np.arange(FEW) % k
+        found[f"perfect, K = {k}"] = y, 0.9 * np.eye(k)[y] + 0.1 / k
+        found[f"all equal, K = {k}"] = y, np.full((FEW, k), 1.0 / k)
+    return found
+
+
+@cache
+def volumes(name: str) -> tuple[float, ...]:
+    """Hull over the grid of the published code, hull over thresholds of the rows, hull by rays, tuples, Hand and Till's M."""
+    y, p = forecasts()[name]
+    steps = SURFACE_STEPS[p.shape[1]]
+    return (
+        float(volume_under_surface_score(y, p, thresholds=steps)),
+        float(volume_under_surface_score(y, p)),
+        float(volume_under_surface_score(y, p, method="monte-carlo", n_draws=DRAWS)),
+        float(volume_under_surface_score(y, p, method="probability")),
+        float(hand_till_score(y, p)),
+    )
+
+
+def volume_table() -> str:
+    """All forecasts."""
+    head = ["forecast", "hull, grid", "hull, data", "hull by rays", "tuples", "Hand-Till"]
+    return table(head, [[name, *(f"{value:.4f}" for value in volumes(name))] for name in forecasts()])

@@ -19,17 +19,26 @@ from calibrant import style as _style
 from calibrant.curves import simplex_map
 from calibrant.curves.simplex_partition import CORNERS
 from calibrant.drawing import legend_above
-from studies.claims import AGAINST, Row, Verdict, claims_table, run
-from studies.coverage import coverage_table
-from studies.survey.cases import DRAWS, ROWS, the_case
+from studies.claims import AGAINST, Row, Verdict, claims_table, coverage_table, filled, run
+from studies.survey.cases import (
+    BINARY,
+    DRAWS,
+    OF_THREE,
+    ROWS,
+    TWO,
+    Case,
+    fitted,
+    fitted_three,
+    largest_change,
+    left,
+    of_three_classes,
+    of_two,
+    spelt,
+    the_case,
+    values,
+    values_three,
+)
 from studies.survey.claims import PAPER
-from studies.survey.coverage import COVERAGE
-from studies.survey.exact import Case
-from studies.survey.grid import largest_change
-from studies.survey.judges import left
-from studies.survey.sentences import spelt
-from studies.survey.three_errors import OF_THREE, fitted_three, of_three_classes, values_three
-from studies.survey.two_errors import BINARY, TWO, fitted, of_two, values
 from tools.make_gallery import save_picture
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -130,40 +139,6 @@ def draw_three(number: int, method: str) -> None:
 # The page
 
 
-FIGURES = {
-    "binning": "Fig. 13: empirical binning",
-    "isotonic": "Fig. 14: isotonic regression",
-    "platt": "Fig. 15: Platt scaling",
-    "beta": "Fig. 16: beta calibration",
-    "temperature": "Fig. 17: temperature scaling",
-    "vector": "Fig. 18: vector scaling",
-    "matrix": "Fig. 19: matrix scaling",
-    "dirichlet": "Fig. 20: Dirichlet calibration",
-}
-
-NOTES = {
-    "binning": "`HistogramBinning(10)`. A bin without rows gives the middle of its edges. The area of a point "
-    "follows its probability.",
-    "isotonic": "`IsotonicCalibration(interpolate=True, finite=None)`, linear between blocks as in the survey.",
-    "platt": 'The survey fits the sigmoid to the probabilities themselves (`PlattScaling(input="logit")` on them), and says '
-    "that a transformation such as the logit would be required. `PlattScaling()` fits it to the log-odds. That is "
-    "shown beside it, and is no verdict on the survey, which did not run it.",
-    "beta": "`BetaCalibration()`.",
-    "temperature": "`TemperatureScaling()`. Red: calibration raises the probability of the class; blue: lowers it; on the "
-    "black line it stays. Fig. 17 to 20 have one scale of colours, to scale up to 0.01 and by powers of ten from there. The "
-    "dotted line is where the network's predictions lie: they are functions of one feature, and off that line the map is "
-    "extrapolation.",
-    "vector": "`VectorScaling()`, on log-probabilities; lines and colours as in Fig. 17. (Where logits are not at "
-    "hand, the survey takes log s_j / s_3, "
-    "with the last class for reference: another family.)",
-    "matrix": "The survey's form: W z + b with z_j = log s_j / s_3, here a logistic regression of scikit-learn. Lines "
-    "and colours "
-    "as in Fig. 17.",
-    "dirichlet": "`DirichletCalibration(diagonal=0, off_diagonal=0, intercept=0)`: without penalties, as the survey's "
-    "formula. Lines and colours as in Fig. 17.",
-}
-
-
 def summary(rows: list[Row]) -> str:
     """What was found, in a few sentences, from the rows."""
     said = {claim.key: claim.says for claim in PAPER.claims}
@@ -194,47 +169,23 @@ def summary(rows: list[Row]) -> str:
     )
 
 
-def introduction(rows: list[Row]) -> list[str]:
-    """What was run, what is here of the paper, and the verdicts."""
-    return [
-        "# The survey's calibrators, run",
-        "*Classifier calibration: a survey* (Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, Kull, Flach, Machine "
-        "Learning 2023), run by `make reproduce-survey`, which writes this page and its pictures. [The survey, "
-        "run](survey.md) shows how its tables are computed.",
-        summary(rows),
-        "## What of the paper is here",
-        coverage_table(COVERAGE),
-        "## What the survey says",
-        "The test cases are the survey's: mixtures of Gaussians of one feature x, whose posterior is known. Two "
-        "logistic functions of x, one under- and one over-confident, and a neural network predict two classes (section "
-        f"5.2); another network three (section 5.4). A calibrator is fitted to {ROWS:,} rows. Figures are means over "
-        f"{DRAWS} such calibration sets, with the standard error in brackets; of a difference, that of the pairs. The "
-        "pictures show one set. A difference is clear from 2 standard errors on.",
-        "Nothing is measured on rows: with one feature every expectation is a sum over a grid of "
-        f"{len(the_case('mlp').x):,} values of x. On a grid of twice as many no figure of the network's tables "
-        f"changes in its last digit by more than {np.ceil(10 * largest_change()) / 10:.1f} units.",
-        "S is the predicted probability, C the probability of the event given S, and Q that given the feature. **E "
-        "abs(S - C)** is what an ECE estimates. The Brier score of the event is calibration loss E(S - C)^2, plus "
-        "**grouping loss** E(C - Q)^2, which is lost where rows with different Q get one prediction, plus the "
-        "irreducible loss. The **log loss above Bayes** is that of S minus that of Q.",
-        "Words such as *well* have no number in the survey. The column *holds if* states the one that was chosen here. "
-        "A sentence about a neural network is *not decided* until several networks agree on it, and one about three "
-        "classes until they do so for both ways to read class 3, but for the cap of Fig. 20, whose caption picks the reading.",
-        claims_table(PAPER.claims, rows),
-    ]
-
-
 def page(rows: list[Row]) -> str:
     """The whole page."""
-    parts = introduction(rows)
-    for number, (method, title) in zip(range(13, 21), FIGURES.items(), strict=True):
-        parts += [f"## {title}", NOTES[method], f"![{title}](images/survey/fig-{number}.png)"]
-        if method in BINARY:
-            parts.append(of_two(list(BINARY[method])))
-        elif method == "temperature":
-            parts.append("The network of three classes, trained with a variance of 8 of class 3:")
-            parts.append(of_three_classes())
-    return "\n\n".join(parts) + "\n"
+    return filled(
+        Path(__file__).with_name("page.md"),
+        summary=summary(rows),
+        coverage=coverage_table(PAPER.coverage),
+        rows=ROWS,
+        draws=DRAWS,
+        n_points=len(the_case("mlp").x),
+        largest_change=np.ceil(10 * largest_change()) / 10,
+        claims=claims_table(PAPER.claims, rows),
+        binning=of_two(list(BINARY["binning"])),
+        isotonic=of_two(list(BINARY["isotonic"])),
+        platt=of_two(list(BINARY["platt"])),
+        beta=of_two(list(BINARY["beta"])),
+        of_three_classes=of_three_classes(),
+    )
 
 
 def main() -> None:

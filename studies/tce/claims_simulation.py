@@ -7,15 +7,32 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from calibrant import EqualWidth, bin_test_calibration_error
-from studies.claims import Claim, Numbers, Verdict
-from studies.judging import above_zero, all_of, below_zero, holds, mean_and_error, under_all_readings
-from studies.tce.monitoring import at as monitored
-from studies.tce.monitoring import told_apart
-from studies.tce.null import at_prevalence, at_size
-from studies.tce.paper import PRINTED
-from studies.tce.seeds import SEEDS, SHOWN, drawn
-from studies.tce.side_by_side import WITH_OURS, compared
-from studies.tce.tables import NOISES, PAIRS, TABLES
+from studies.claims import (
+    Claim,
+    Numbers,
+    Verdict,
+    above_zero,
+    all_of,
+    below_zero,
+    holds,
+    mean_and_error,
+    under_all_readings,
+)
+from studies.tce.imagenet import PRINTED
+from studies.tce.simulation import (
+    NOISES,
+    PAIRS,
+    SEEDS,
+    SHOWN,
+    TABLES,
+    WITH_OURS,
+    at_prevalence,
+    at_size,
+    compared,
+    drawn,
+    told_apart,
+)
+from studies.tce.simulation import at as monitored
 
 LEVEL = 5.0
 MOST = 0.95
@@ -65,17 +82,13 @@ SLOPE = Claim(
 )
 
 
-def measure_small_ece() -> Numbers:
-    return {"differences": [float(d) for d in drawn(2, 4, "ECE") - drawn(2, 0, "ECE")]}
-
-
 SMALL_ECE = Claim(
     key="small-ece",
     where="4.1, Table 2",
     sentence="The ECE of the miscalibrated model at 1 % - 0 % is smaller than that of the calibrated one at 50 % - 50 %.",
     target="a mean difference below zero over draws, by two standard errors",
     says=Verdict.HOLDS,
-    measure=measure_small_ece,
+    measure=lambda: {"differences": [float(d) for d in drawn(2, 4, "ECE") - drawn(2, 0, "ECE")]},
     judge=below_zero,
     words=lambda differences: (
         f"Difference {mean_and_error(differences)[0]:+.4f} ± {mean_and_error(differences)[1]:.4f}; smaller in "
@@ -114,14 +127,6 @@ ORDER = Claim(
 )
 
 
-def measure_scale() -> Numbers:
-    return {
-        "tce": [float(monitored(p, "shifted", "TCE(P)").mean()) for p in (0.5, 0.01)],
-        "ece": [float(monitored(p, "shifted", "ECE").mean()) for p in (0.5, 0.01)],
-        "order": [told_apart("shifted", metric) for metric in ("TCE(P)", "ECE")],
-    }
-
-
 def judge_scale(tce: list[float], ece: list[float], order: list[float]) -> Verdict:
     """Two readings: one threshold orders predictions over prevalences; the same error in log-odds has the same TCE."""
     return under_all_readings((holds(order[0] >= MOST), holds(min(tce) * 2 > max(tce))))
@@ -134,7 +139,11 @@ SCALE = Claim(
     target=f"one threshold for all prevalences orders {MOST:.0%} of the pairs; and the same error in log-odds has a TCE that "
     "differs by less than a factor of two",
     says=Verdict.OPEN,
-    measure=measure_scale,
+    measure=lambda: {
+        "tce": [float(monitored(p, "shifted", "TCE(P)").mean()) for p in (0.5, 0.01)],
+        "ece": [float(monitored(p, "shifted", "ECE").mean()) for p in (0.5, 0.01)],
+        "order": [told_apart("shifted", metric) for metric in ("TCE(P)", "ECE")],
+    },
     judge=judge_scale,
     words=lambda tce, ece, order: (
         f"Log-odds too high by one half: TCE {tce[0]:.0f} at a prevalence of 50 % and {tce[1]:.0f} at 1 %, with as many rows, "
@@ -225,10 +234,6 @@ def _from_to(values: Iterable[float]) -> str:
     return f"{low:.1f}" if low == high else f"{low:.1f} to {high:.1f}"
 
 
-def measure_sizes() -> Numbers:
-    return {"apart": [apart(8, i) for i in range(len(PAIRS))]}
-
-
 def judge_sizes(apart: list[list[float]]) -> Verdict:
     """Whether the fourth pair of sizes, 300 to 1200, is clearly ahead of each other."""
     best = np.array(apart[3])
@@ -241,7 +246,7 @@ BEST_SIZES = Claim(
     sentence="Sizes of bins that make 5 to 20 bins are the most reasonable.",
     target="both models furthest apart with 300 to 1200 rows a bin, by two standard errors",
     says=Verdict.HOLDS,
-    measure=measure_sizes,
+    measure=lambda: {"apart": [apart(8, i) for i in range(len(PAIRS))]},
     judge=judge_sizes,
     words=lambda apart: (
         "Mean points apart: "
@@ -269,13 +274,6 @@ def judge_breaks(means: dict[str, list[float]]) -> Verdict:
     return all_of(holds(int(np.argmax(of)) == BREAKS - 1) for of in factors)
 
 
-def say_breaks(means: dict[str, list[float]]) -> str:
-    return "Mean of the calibrated model without noise, with 0.1 and with 0.5: " + "; ".join(
-        f"{metric} " + ", ".join(f"{of[i]:.{1 if metric.startswith('TCE') else 4}f}" for i in (0, BREAKS - 1, BREAKS))
-        for metric, of in means.items()
-    )
-
-
 NOISE = Claim(
     key="noise-breaks-down",
     where="C.1, Table 9",
@@ -285,7 +283,14 @@ NOISE = Claim(
     says=Verdict.HOLDS,
     measure=measure_noise,
     judge=judge_breaks,
-    words=say_breaks,
+    words=lambda means: (
+        "Mean of the calibrated model without noise, with 0.1 and with 0.5: "
+        + "; ".join(
+            f"{metric} "
+            + ", ".join(f"{of[i]:.{1 if metric.startswith('TCE') else 4}f}" for i in (0, BREAKS - 1, BREAKS))
+            for metric, of in means.items()
+        )
+    ),
     over="means",
 )
 

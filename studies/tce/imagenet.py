@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,12 +18,30 @@ from calibrant import (
     expected_calibration_error,
     maximum_calibration_error,
 )
-from calibrant.binning import Binning, BoundedIsotonic, Isotonic
+from calibrant._core.rows import Weights
+from calibrant.binning import Binning, Bins, BoundedIsotonic, Isotonic
 from calibrant.curves import BinTestCurve, bin_test_curve, binning_quality
 from calibrant.metrics import BinTest, calibration_in_the_large, estimate_calibration_error
-from studies.data import data_dir
-from studies.markdown import table
-from studies.tce.paper import PRINTED, SECONDS
+from calibrant.notions import BinaryProblem
+from studies.claims import data_dir, table
+
+# What Matsubara, Tax, Mudd and Guy print: their Tables 2, 5 and 6 to 13, digit by digit.
+#
+# Lines of a table stand in the order of `tce_tables.TABLES`. Of Table 2 the TCEs are printed with a percent sign.
+
+
+def printed_lines(number: int) -> list[list[str]]:
+    """The cells of a table as the paper prints them: printed.csv, where 14 has Tables 3 and 4, too."""
+    text = Path(__file__).with_name("printed.csv").read_text(encoding="utf-8")
+    return [line.partition(",")[2].split() for line in text.splitlines() if line.startswith(f"{number},")]
+
+
+PRINTED = {number: printed_lines(number) for number in (2, *range(5, 14))}
+"""Tables 2 and 5 to 13: models of the study, or networks, by metrics."""
+
+SECONDS = {"TCE": 71.78, "ECE": 0.4873, "ACE": 0.4221, "MCE": 0.0046, "MCE(Q)": 0.0063}
+"""Average time of each metric in Table 5: 50,000 predictions on one CPU."""
+
 
 NETWORKS = {"alexnet": "AlexNet", "vgg19": "VGG19", "resnet18": "ResNet18"}
 """In the order of the first lines of the table."""
@@ -181,3 +201,57 @@ def size_of_error_table() -> str:
             [name, f"{e.value:.3f}", f"{e.noise_floor:.1f}", f"{e.pvalue:.3f}", f"{large:+.3f}", f"{slope:.3f}"]
         )
     return table(["", "TCE", "if calibrated", "p-value", "in the large", "slope"], body)
+
+
+# Algorithm 3 as it is printed: it cuts where the event rate changes, so that equal neighbours among the blocks are joined.
+
+
+BLOCKS = BoundedIsotonic()
+N_PROBLEMS, N_ROWS = 400, 200
+"""Small problems that are drawn, and their rows."""
+
+
+@dataclass(frozen=True)
+class PrintedCut(Binning):
+    """The blocks of PAVA-BC, of which neighbours with the same event rate are one bin."""
+
+    uses_outcomes: ClassVar[bool] = True
+
+    def edges(self, problem: BinaryProblem) -> np.ndarray:
+        """Return the edges between blocks of which the rates differ."""
+        bins = BLOCKS(problem)
+        changes = bins.event_rate[1:] != bins.event_rate[:-1]
+        return np.asarray(bins.edges[np.concatenate([[True], changes, [True]])])
+
+
+def bins_of(y: np.ndarray, prob: np.ndarray, binning: Binning) -> Bins:
+    """The bins of predictions."""
+    return binning(BinaryProblem(prob, y.astype(bool), Weights.one_each(y.size)))
+
+
+def compared(y: np.ndarray, prob: np.ndarray) -> list[list[float]]:
+    """Number of bins, rows of the largest bin, and TCE: of the blocks, and of the cut as printed."""
+    return [
+        [
+            len(bins := bins_of(y, prob, binning)),
+            int(bins.count.max()),
+            bin_test_calibration_error(y, prob, binning=binning, labels=[0, 1]),
+        ]
+        for binning in (BLOCKS, PrintedCut())
+    ]
+
+
+def of_networks() -> list[list[list[float]]]:
+    """The networks on ImageNet."""
+    return [compared(dogs()["y"], dogs()[network]) for network in NETWORKS]
+
+
+def of_rare_events() -> list[list[list[float]]]:
+    """Small problems of rare events, whose predictions are right but for a shift in log-odds."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(N_PROBLEMS):
+        log_odds = rng.normal(-4.0, 1.0, N_ROWS)
+        y = (rng.random(N_ROWS) < 1.0 / (1.0 + np.exp(-log_odds))).astype(int)
+        found.append(compared(y, 1.0 / (1.0 + np.exp(-log_odds - rng.normal()))))
+    return found

@@ -17,14 +17,12 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from calibrant import style as _style
 from calibrant.drawing import legend_above
-from studies.tce.imagenet import curve
-from studies.tce.monitoring import AT as AT_PREVALENCE
-from studies.tce.monitoring import FORECASTS, PREVALENCES, SIZES, at
-from studies.tce.null import BINNINGS, at_size
-from studies.tce.null import SIZES as NULL_SIZES
-from studies.tce.paper import PRINTED
-from studies.tce.seeds import drawn
-from studies.tce.tables import TABLES
+from studies.tce.imagenet import PRINTED, curve
+from studies.tce.simulation import AT as AT_PREVALENCE
+from studies.tce.simulation import BINNINGS, FORECASTS, TABLES, at, at_size, drawn
+from studies.tce.simulation import PREVALENCES_MONITORING as PREVALENCES
+from studies.tce.simulation import SIZES_MONITORING as SIZES
+from studies.tce.simulation import SIZES_NULL as NULL_SIZES
 from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "tce"

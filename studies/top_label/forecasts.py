@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.ensemble import RandomForestClassifier
 
 from calibrant import (
     ByNotion,
     DirichletCalibration,
     EqualMass,
+    EqualWidth,
     HistogramBinning,
     TemperatureScaling,
     VectorScaling,
     calibration_error,
+    log_loss,
 )
-from calibrant.binning import Binning, PointsPerBin
+from calibrant._core.rows import BinaryProblem
+from calibrant.binning import Binning, Bins, PointsPerBin, Unique
+from calibrant.curves import ClassErrors, bin_sweep, class_errors
 from calibrant.metrics import estimate_calibration_error
+from calibrant.metrics.bin_losses import Loss
 from calibrant.metrics.estimate import Estimate
+from calibrant.metrics.scores import accuracy
 from calibrant.notions import WithinGroups
-from studies.data import data_dir
+from studies.claims import data_dir, mean_and_error, table
 
 LEVEL, RESAMPLES = 0.05, 500
 DELTA = 1e-10
@@ -114,3 +123,383 @@ def _forecasts() -> Iterator[tuple[str, Forecast]]:
     columns = one_against_rest(normalize=False).fit(prob, y).predict_proba(test)
     each = np.broadcast_to(np.arange(columns.shape[1]), columns.shape)
     yield "CW-HB", Forecast((test_y[:, None] == each).ravel(), columns.ravel(), column=each.ravel())
+
+
+# The paper's tables of a ResNet-50 on CIFAR-10, one of its eight rows of networks, ours beside its figures.
+
+
+FACTS = {
+    ("Base", "confidence"): 0.0155164,
+    ("Base", "top-label"): 0.0222267,
+    ("Base", "class-wise"): 0.00421983,
+    ("TS", "confidence"): 0.00972077,
+    ("TS", "top-label"): 0.0221599,
+    ("TL-HB (50)", "confidence"): 0.00654177,
+    ("TL-HB (50)", "top-label"): 0.0126185,
+    ("TL-HB (100)", "confidence"): 0.00679501,
+    ("TL-HB (100)", "top-label"): 0.00993186,
+}
+"""Figures of independent implementations, 15 bins of equal width. The tool stops if one does not come out."""
+
+PAPER = {
+    "TL-ECE": {"Base": 0.025, "TS": 0.022, "VS": 0.020, "DS": 0.019, "N-HB": 0.018, "TL-HB": 0.020},
+    "TL-MCE": {"Base": 0.315, "TS": 0.305, "VS": 0.773, "DS": 0.282, "N-HB": 0.411, "TL-HB": 0.107},
+    "CW-ECE": {"Base": 0.0046, "TS": 0.0042, "VS": 0.0035, "DS": 0.0035, "N-HB": 0.0050, "CW-HB": 0.0028},
+}
+"""The printed rows, ResNet-50 on CIFAR-10."""
+
+BINS = range(5, 26)
+"""Numbers of bins of the paper's figure of errors against bins."""
+
+NOTION = {"TL-ECE": "top-label", "TL-MCE": "top-label", "CW-ECE": "class-wise"}
+
+
+def check_facts() -> None:
+    """Stop if a figure that others computed does not come out."""
+    for (method, notion), figure in FACTS.items():
+        found = forecasts()[method].error(notion)
+        if abs(found - figure) > 1e-6:
+            raise SystemExit(f"{notion} of {method} must be {figure}; got {found:.8f}")
+
+
+def of_metric(metric: str) -> list[str]:
+    """The methods that a metric can be asked of."""
+    without = "TL-HB" if metric == "CW-ECE" else "CW-HB"
+    return [name for name in forecasts() if not name.startswith(without)]
+
+
+@cache
+def estimate(method: str, metric: str) -> Estimate:
+    norm = "max" if metric == "TL-MCE" else "l1"
+    return forecasts()[method].estimate(NOTION[metric], norm=norm)
+
+
+def printed(method: str, metric: str) -> float:
+    """The paper's figure; it has one TL-HB."""
+    return PAPER[metric][method.split(" ")[0]]
+
+
+# The tables
+
+
+def top_label_table() -> str:
+    head = [
+        "method", "TL-ECE, 15 equal width", "bias-corrected", "expected if calibrated", "15 equal mass", "each value", "paper",
+    ]  # fmt: skip
+    body = []
+    for name in of_metric("TL-ECE"):
+        e, of = estimate(name, "TL-ECE"), forecasts()[name]
+        own = f"{of.error('top-label', Unique()):.4f}" if name.startswith("TL-HB") else ""
+        mass = f"{of.error('top-label', EqualMass(15)):.4f}"
+        body.append(
+            [
+                name,
+                interval(e),
+                f"{e.debiased:.4f}",
+                f"{e.noise_floor:.4f}",
+                mass,
+                own,
+                f"{printed(name, 'TL-ECE'):.3f}",
+            ]
+        )
+    return table(head, body)
+
+
+def maximum_table() -> str:
+    head = ["method", "TL-MCE, 15 equal width", "expected if calibrated", "p-value", "paper"]
+    body = []
+    for name in of_metric("TL-MCE"):
+        e = estimate(name, "TL-MCE")
+        body.append([name, interval(e, 3), f"{e.noise_floor:.3f}", f"{e.pvalue:.3f}", f"{printed(name, 'TL-MCE'):.3f}"])
+    return table(head, body)
+
+
+def class_table() -> str:
+    head = [
+        "method",
+        "CW-ECE x 100, 15 equal width",
+        "bias-corrected",
+        "expected if calibrated",
+        "15 equal mass",
+        "paper",
+    ]
+    body = []
+    for name in of_metric("CW-ECE"):
+        e, mass = estimate(name, "CW-ECE"), 100 * forecasts()[name].error("class-wise", EqualMass(15))
+        figures = [interval(e, 3, 100), f"{100 * e.debiased:.3f}", f"{100 * e.noise_floor:.3f}", f"{mass:.3f}"]
+        body.append([name, *figures, f"{100 * printed(name, 'CW-ECE'):.2f}"])
+    return table(head, body)
+
+
+def other_table() -> str:
+    """Accuracy, log loss, conf-ECE. A pair has the accuracy of the forecast that it came from, and no log loss."""
+    head = ["method", "conf-ECE, 15 equal width", "bias-corrected", "15 equal mass", "accuracy", "NLL"]
+    body = []
+    for name in of_metric("TL-ECE"):
+        of = forecasts()[name]
+        e, mass = of.estimate("confidence"), of.error("confidence", EqualMass(15))
+        right = accuracy(of.y, of.prob) if of.is_table else float(np.mean(of.y == of.label))
+        nll = f"{log_loss(of.y, of.prob, clip=1e-12):.4f}" if of.is_table else "not defined"
+        body.append([name, interval(e), f"{e.debiased:.4f}", f"{mass:.4f}", f"{right:.4f}", nll])
+    return table(head, body)
+
+
+def interval(e: Estimate, digits: int = 4, times: float = 1.0) -> str:
+    value, lower, upper = (f"{times * figure:.{digits}f}" for figure in (e.value, e.lower, e.upper))
+    return f"{value} [{lower}, {upper}]"
+
+
+# Differences of errors between methods on the same test rows, and ratios of two errors.
+
+
+DRAWS = 200
+"""Bootstrap draws of the test rows behind a standard error of a difference."""
+
+
+@cache
+def drawn(method: str, metric: str) -> np.ndarray:
+    """Return the metric on bootstrap draws of the test rows, the same draws for every method."""
+    of, n = forecasts()[method], len(cifar()[3])
+    rng = np.random.default_rng(0)
+    return np.array([of.drawn(_lines(of, rng.integers(0, n, n), n)).error(NOTION[metric]) for _ in range(DRAWS)])
+
+
+def _lines(of: Forecast, rows: np.ndarray, n: int) -> np.ndarray:
+    """Return the lines of some rows: one a row, or as many as there are columns."""
+    each = len(of.y) // n
+    return rows if each == 1 else (rows[:, None] * each + np.arange(each)).ravel()
+
+
+def difference(one: str, other: str, metric: str) -> dict[str, float]:
+    """Return how much higher the one is, plug-in and bias-corrected, and the bootstrap standard error of the plug-in's."""
+    first, second = estimate(one, metric), estimate(other, metric)
+    return {
+        "plug_in": first.value - second.value,
+        "corrected": (first.debiased or 0.0) - (second.debiased or 0.0),
+        "error": float((drawn(one, metric) - drawn(other, metric)).std(ddof=1)),
+    }
+
+
+@cache
+def ratios(method: str) -> list[float]:
+    """Return TL-ECE over conf-ECE for each number of bins."""
+    of = forecasts()[method]
+    value = {
+        notion: bin_sweep(**of.asked(notion), n_bins=BINS, n_resamples=1).value
+        for notion in ("top-label", "confidence")
+    }
+    return [float(ratio) for ratio in value["top-label"] / value["confidence"]]
+
+
+# Random forests on Covertype: the error of each predicted class after points per bin and after a fixed number of bins.
+
+
+SEEDS = 20
+TREES = 200
+CLASSES = (1, 2, 3, 4)
+
+METHODS: dict[str, Binning | None] = {
+    "forest": None,
+    "100 points a bin": PointsPerBin(100),
+    "50 bins a class": EqualMass(50),
+    "10 bins a class": EqualMass(10),
+}
+
+
+@dataclass(frozen=True)
+class Design:
+    """How many rows of each class are learned from and calibrated on; the others test."""
+
+    train: tuple[int, ...]
+    calibrate: tuple[int, ...]
+
+    @property
+    def share(self) -> np.ndarray:
+        """Shares of the classes where predictions are wanted."""
+        counts = np.array(self.calibrate, dtype=float)
+        return counts / counts.sum()
+
+
+RARE = Design((600, 800, 200, 67), (1440, 1920, 480, 160))
+"""One class twelve times as frequent as another."""
+
+ALIKE = Design((600, 600, 600, 412), (1440, 1440, 1440, 989))
+"""As the file has them."""
+
+
+@cache
+def covertype() -> tuple[np.ndarray, np.ndarray]:
+    """Features and classes."""
+    with gzip.open(data_dir() / "covertype_small.csv.gz", "rt") as file:
+        rows = list(csv.reader(file))[1:]
+    values = np.array([row[1:] for row in rows], dtype=float)
+    return values[:, :-1], values[:, -1].astype(int)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Predictions of one forest on test rows, before and after calibration: label, scores, and the weight of each row."""
+
+    y: np.ndarray
+    label: np.ndarray
+    score: dict[str, np.ndarray]
+    weight: np.ndarray
+    fitted: np.ndarray
+    """Rows to calibrate on that predict each class."""
+
+
+@cache
+def run(design: Design, seed: int) -> Run:
+    """Split at random, fit, calibrate. The test rows are weighted to the classes' shares in the rows fitted on."""
+    x, y = covertype()
+    train, calibrate, test = _split(y, design, np.random.default_rng(seed))
+    forest = RandomForestClassifier(TREES, random_state=seed, n_jobs=1).fit(x[train], y[train])
+    prob, test_prob = forest.predict_proba(x[calibrate]), forest.predict_proba(x[test])
+    score = {"forest": test_prob.max(axis=1)}
+    for name, binning in METHODS.items():
+        if binning is not None:
+            method = ByNotion(HistogramBinning(binning, delta=DELTA, random_state=0), "top-label", labels=CLASSES)
+            score[name] = method.fit(prob, y[calibrate]).predict_top(test_prob)[1]
+    here = np.bincount(y[test], minlength=5)[1:] / len(test)
+    return Run(
+        y[test],
+        test_prob.argmax(axis=1) + 1,
+        score,
+        (design.share / here)[y[test] - 1],
+        np.bincount(prob.argmax(axis=1), minlength=4),
+    )
+
+
+def _split(y: np.ndarray, design: Design, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    parts: list[list[np.ndarray]] = [[], [], []]
+    for number, (first, second) in zip(CLASSES, zip(design.train, design.calibrate, strict=True), strict=True):
+        rows = rng.permutation(np.flatnonzero(y == number))
+        for part, own in zip(parts, np.split(rows, [first, first + second]), strict=True):
+            part.append(own)
+    train, calibrate, test = (np.sort(np.concatenate(part)) for part in parts)
+    return train, calibrate, test
+
+
+def square_without_bias(problem: BinaryProblem, bins: Bins) -> np.ndarray:
+    """Squared gap less the variance of the weighted event rate; 0 where a bin has a single row.
+
+    Rows of one class weigh more than those of another: the weight goes with the outcome, and its square into the variance.
+    """
+    at = bins.index(problem.score)
+    squares = np.bincount(at, (problem.weight * (problem.outcome - bins.event_rate[at])) ** 2, len(bins))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = bins.gap**2 - squares / bins.weight**2 * bins.count / (bins.count - 1.0)
+    return np.where(bins.count > 1, value, 0.0)
+
+
+def errors(design: Design, seed: int, name: str, loss: str | Loss = "gap") -> ClassErrors:
+    """The error of each predicted class: of values after binning as they are, of the forest's scores in 15 bins."""
+    of = run(design, seed)
+    return class_errors(
+        of.y,
+        of.score[name],
+        y_pred=of.label,
+        labels=CLASSES,
+        notion="top-label",
+        binning=EqualWidth(15) if name == "forest" else Unique(),
+        loss=loss,
+        n_resamples=0,
+        sample_weight=of.weight,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ByClass:
+    """A row a seed, a column a predicted class."""
+
+    error: np.ndarray
+    square: np.ndarray
+    """Mean squared gaps less their variance: one can be negative, and they are right on average."""
+    share: np.ndarray
+
+    @property
+    def root(self) -> np.ndarray:
+        """Root of the mean square over seeds, bias-corrected."""
+        return np.sqrt(np.maximum(self.square.mean(axis=0), 0.0))
+
+    @property
+    def root_error(self) -> np.ndarray:
+        """Its standard error."""
+        return self.square.std(axis=0, ddof=1) / np.sqrt(len(self.square)) / (2.0 * np.maximum(self.root, 1e-3))
+
+
+@cache
+def by_class(design: Design, name: str) -> ByClass:
+    """Errors of each predicted class, over the seeds."""
+    plain = [errors(design, seed, name) for seed in range(SEEDS)]
+    squares = [errors(design, seed, name, square_without_bias).value for seed in range(SEEDS)]
+    return ByClass(np.array([one.value for one in plain]), np.array(squares), np.array([one.share for one in plain]))
+
+
+@cache
+def fitted_rows(design: Design) -> np.ndarray:
+    """Rows to calibrate on that predict each class, on average."""
+    return np.mean([run(design, seed).fitted for seed in range(SEEDS)], axis=0)
+
+
+# The bias-corrected TL-ECE where the truth is known: labels drawn for the predictions of the ResNet-50.
+
+
+TRUTH_DRAWS, TRUTH_RESAMPLES = 60, 200
+"""Label sets of each world, and resamples of each estimate."""
+
+TRUTH_METHODS = ("Base", "N-HB", "TL-HB (50)")
+
+STEPS = (0.0, 0.5, 1.0)
+"""Share of each bin's observed gap that is its true gap: 0 is calibration."""
+
+
+def truth_table() -> str:
+    """Return the mean of the TL-ECE and of its bias-corrected value over label sets of known truth."""
+    head = ["scores of", "true gaps", "true TL-ECE", "mean TL-ECE", "mean bias-corrected", "noise floor"]
+    body = [[name, f"{step:g} of those observed", *measured(name, step)] for name in TRUTH_METHODS for step in STEPS]
+    return table(head, body)
+
+
+def measured(method: str, step: float) -> list[str]:
+    """Return these figures of one world, with Monte Carlo standard errors in brackets."""
+    label, score, rate, true = world(method, step)
+    found = []
+    for seed in range(TRUTH_DRAWS):
+        right = np.random.default_rng(seed).random(len(score)) < rate
+        y = np.where(right, label, (label + 1) % 10)
+        found.append(
+            estimate_calibration_error(
+                y,
+                score,
+                y_pred=label,
+                notion="top-label",
+                labels=range(10),
+                n_resamples=TRUTH_RESAMPLES,
+                rng=seed,
+            )
+        )
+    value, corrected = ([getattr(e, what) for e in found] for what in ("value", "debiased"))
+    floor = np.mean([e.noise_floor for e in found])
+    return [f"{true:.4f}", *(_shown(of) for of in (value, corrected)), f"{floor:.4f}"]
+
+
+def world(method: str, step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Return predicted classes, scores, the true rate of each row, and the TL-ECE over 15 bins that this makes.
+
+    In each bin of each class the rates lie between the scores and the observed rate, so that the true gap is ``step`` times
+    the observed one.
+    """
+    of, y = forecasts()[method], cifar()[3]
+    label, score = (of.prob.argmax(axis=1), of.prob.max(axis=1)) if of.label is None else (of.label, of.prob)
+    place = np.ceil(score * 15).clip(1, 15).astype(int) + 15 * label
+    cell = np.unique(place, return_inverse=True)[1]
+    rows = np.bincount(cell)
+    observed, mean = (np.bincount(cell, values) / rows for values in (y == label, score))
+    rate = (1 - step) * score + step * observed[cell]
+    return label, score, rate, float(rows @ np.abs(step * (observed - mean)) / len(score))
+
+
+def _shown(values: list[float]) -> str:
+    mean, error = mean_and_error(values)
+    return f"{mean:.4f} ({error:.4f})"

@@ -16,8 +16,7 @@ from scipy.stats import binom
 from calibrant import HistogramBinning
 from calibrant.binning import PointsPerBin
 from calibrant.calibrators import binning_guarantee, canonical_binning_guarantee
-from studies.judging import mean_and_error
-from studies.markdown import table
+from studies.claims import mean_and_error, table
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 

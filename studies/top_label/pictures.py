@@ -2,30 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-
-mpl.use("Agg")
-
+import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import EqualMass
+from calibrant import DirichletCalibration, EqualMass, TemperatureScaling, assess, brier_score_loss, log_loss
 from calibrant import style as _style
-from calibrant.binning import Unique
+from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique, Unique
+from calibrant.calibrators import CanonicalBinning
 from calibrant.curves import (
     bin_sweep,
     plot_bin_sweep,
+    plot_class_errors,
+    plot_simplex_partition,
     plot_top_label,
     plot_top_label_bin,
     plot_validity,
+    simplex_partition,
     top_label_curve,
     validity_curve,
 )
-from studies.top_label.forecasts import Forecast, cifar, forecasts
-from studies.top_label.networks import BINS
+from calibrant.metrics import canonical_calibration_error
+from calibrant.metrics.estimate import Estimate
+from calibrant.metrics.scores import accuracy
+from studies.claims import data_dir, table
+from studies.top_label.forecasts import (
+    ALIKE,
+    BINS,
+    CLASSES,
+    LEVEL,
+    METHODS,
+    RARE,
+    RESAMPLES,
+    Design,
+    Forecast,
+    by_class,
+    cifar,
+    errors,
+    fitted_rows,
+    forecasts,
+    interval,
+)
 from tools.make_gallery import save_picture
+
+mpl.use("Agg")
+
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
@@ -144,3 +171,162 @@ def draw() -> None:
     """Draw all."""
     for make in (draw_implications, draw_diagram, draw_bin, draw_sweep, draw_validity):
         make()
+
+
+# Canonical binning of three classes of Covertype, and pictures of the cells.
+
+
+BINNINGS = {
+    "Sierpinski, q = 2": Sierpinski(2),
+    "grid, K = 5": SimplexGrid(5),
+    "projection, 27 cyclic": Projection(27),
+    "projection, 27 random": Projection(27, "random", random_state=0),
+}
+
+OTHERS = {"temperature scaling": TemperatureScaling(), "Dirichlet calibration": DirichletCalibration(diagonal=1e-3)}
+
+RANDOM_SEEDS = 20
+"""Draws of the random directions."""
+
+
+@cache
+def covertype3() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Probabilities and labels, 500 rows to calibrate and 1000 to test."""
+    with np.load(data_dir() / "covertype3.npz") as data:
+        return data["P_cal"], data["y_cal"], data["P_test"], data["y_test"]
+
+
+@cache
+def fitted(name: str, smoothing: float = 0.0) -> Any:
+    prob, y, _, _ = covertype3()
+    return CanonicalBinning(BINNINGS[name], smoothing=smoothing).fit(prob, y)
+
+
+def canonical_table() -> str:
+    """Canonical ECE, proper losses and accuracy on the test rows."""
+    head = [
+        "method", "cells with rows", "fewest rows in one", "canonical ECE, grid of 5", "bias-corrected",
+        "expected if calibrated", "each value", "NLL", "Brier", "accuracy",
+    ]  # fmt: skip
+    return table(head, list(_lines()))
+
+
+def _lines() -> Iterator[list[str]]:
+    prob, y, test, test_y = covertype3()
+    yield ["logistic regression", "", "", *_measured(test_y, test)]
+    for name, method in OTHERS.items():
+        yield [name, "", "", *_measured(test_y, method.fit(prob, y).predict_proba(test))]
+    for name in BINNINGS:
+        count = fitted(name).count_
+        cells = [str((count > 0).sum()), str(count[count > 0].min())]
+        yield [name, *cells, *_measured(test_y, fitted(name).predict_proba(test), few=True)]
+        smooth = fitted(name, 1.0).predict_proba(test)
+        yield ["... one row added for each class", "", "", *_measured(test_y, smooth, few=True)]
+
+
+def estimate_on_grid(y: np.ndarray, prob: np.ndarray) -> Estimate:
+    """Canonical ECE over the grid of 5, with its interval."""
+    (row,) = assess(y, prob, metrics=["canonical-ece"], level=LEVEL, n_resamples=RESAMPLES, rng=0).rows
+    return row.estimate
+
+
+def _measured(y: np.ndarray, prob: np.ndarray, *, few: bool = False) -> list[str]:
+    e = estimate_on_grid(y, prob)
+    own = f"{canonical_calibration_error(y, prob, binning=SimplexUnique()):.3f}" if few else ""
+    nll = log_loss(y, prob, clip=1e-12)
+    losses = [f"{loss:.3f}" for loss in (nll, brier_score_loss(y, prob), accuracy(y, prob))]
+    return [interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
+
+
+def random_directions() -> str:
+    """Return how much depends on the draw of the directions."""
+    prob, y, test, test_y = covertype3()
+    found = []
+    for seed in range(RANDOM_SEEDS):
+        method = CanonicalBinning(Projection(27, "random", random_state=seed), smoothing=1.0).fit(prob, y)
+        after = method.predict_proba(test)
+        found.append(
+            [brier_score_loss(test_y, after), canonical_calibration_error(test_y, after, binning=SimplexUnique())]
+        )
+    (brier, canonical) = np.array(found).T
+    return (
+        f"Over {RANDOM_SEEDS} draws of the random directions, one row added for each class, the Brier score is "
+        f"{brier.min():.3f} to {brier.max():.3f} and the canonical ECE of each value {canonical.min():.3f} to "
+        f"{canonical.max():.3f}."
+    )
+
+
+def finding() -> str:
+    """Return the effect of canonical binning, in a sentence."""
+    _, _, test, test_y = covertype3()
+    before, brier = estimate_on_grid(test_y, test), brier_score_loss(test_y, test)
+    after = {name: fitted(name).predict_proba(test) for name in BINNINGS}
+    error = {name: estimate_on_grid(test_y, own).debiased or 0.0 for name, own in after.items()}
+    loss = {name: brier_score_loss(test_y, own) for name, own in after.items()}
+    return (
+        "* **Canonical binning**, on one forecast of three classes and one split. The logistic regression is "
+        f"calibrated as far as 1000 rows tell (p = {before.pvalue:.2f}), and four partitions that were fitted on 500 "
+        f"rows have a bias-corrected canonical ECE of {min(error.values()):.3f} to {max(error.values()):.3f}, where it "
+        f"has {before.debiased:.3f}, and a Brier score of {min(loss.values()):.3f} to {max(loss.values()):.3f} where "
+        f"it has {brier:.3f}. The paper shows such partitions and no figures."
+    )
+
+
+def draw_canonical() -> None:
+    """The cells in the colours of their vectors: the paper's figures 10 to 12."""
+    figure, axes = plt.subplots(2, 2, figsize=(8.4, 7.6), layout="constrained")
+    results = {name: simplex_partition(fitted(name)) for name in BINNINGS}
+    plot_simplex_partition(results, axes=axes.ravel(), text="count")
+    save(figure, "partitions")
+
+
+# The tables and the picture of the forests on Covertype.
+
+
+def mean(values: np.ndarray) -> str:
+    """The mean over seeds, and its standard error."""
+    return f"{values.mean():.3f} ({values.std(ddof=1) / np.sqrt(len(values)):.3f})"
+
+
+def error_table(design: Design) -> str:
+    """TL-ECE of each predicted class and of all."""
+    head = ["TL-ECE", *(f"predicted {number}" for number in CLASSES), "all"]
+    body = [["rows to calibrate on", *(f"{count:.0f}" for count in fitted_rows(design)), ""]]
+    for name in METHODS:
+        of = by_class(design, name)
+        body.append([name, *map(mean, of.error.T), mean((of.error * of.share).sum(axis=1))])
+    return table(head, body)
+
+
+def root_table(design: Design) -> str:
+    """Bias-corrected root mean square of the gaps, and how far the classes lie apart."""
+    head = ["root mean square, bias-corrected", *(f"predicted {number}" for number in CLASSES), "highest less lowest"]
+    body = []
+    for name in METHODS:
+        of = by_class(design, name)
+        figures = [f"{root:.3f} ({error:.3f})" for root, error in zip(of.root, of.root_error, strict=True)]
+        body.append([name, *figures, f"{np.ptp(of.root):.3f}"])
+    return table(head, body)
+
+
+# The picture
+
+
+def draw_covertype_shown() -> None:
+    """Bars of each predicted class with their standard errors: the paper's figure 4, bias-corrected."""
+    figure, axes = plt.subplots(1, 2, figsize=(10.4, 3.6), layout="constrained", sharey=True)
+    for ax, (title, design) in zip(axes, {"one class rare": RARE, "classes alike": ALIKE}.items(), strict=True):
+        found = {name: by_class(design, name) for name in METHODS}
+        shown = {name: replace(errors(design, 0, name), value=of.root) for name, of in found.items()}
+        plot_class_errors(shown, ax=ax, counts=False, noise=False)
+        for bars, of in zip(list(ax.containers), found.values(), strict=True):
+            middle = [bar.get_x() + bar.get_width() / 2 for bar in bars]
+            ax.errorbar(middle, of.root, of.root_error, linestyle="", color="black", elinewidth=1.0, capsize=2.0)
+        rows = fitted_rows(design)
+        ax.set_xticks(range(4), [f"{number}\n{count:.0f}" for number, count in zip(CLASSES, rows, strict=True)])
+        ax.set(xlabel="predicted, and rows to calibrate on", ylabel="root mean square gap, bias-corrected")
+        ax.set_title(title, fontsize="medium")
+        ax.get_legend().remove()
+    axes[1].set_ylabel("")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+    save(figure, "covertype")

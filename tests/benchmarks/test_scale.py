@@ -10,7 +10,7 @@ from pyarrow import parquet
 from benchmarks import drawn, scale
 from benchmarks.parquet_contenders import CONTENDERS
 from benchmarks.process_tree import measured
-from benchmarks.scale_on_paper import SUMS, on_paper
+from benchmarks.scale import SUMS, on_paper
 from calibrant import assess, predictions
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from studies.arena.advice import Followed, followed, redrawn, verdict
-from studies.arena.forecasts import Forecast
+from studies.arena.data_sets import Forecast
 
 SMALL = Followed("a", rows=1000, n_classes=2, method="beta", change=0.0, standard_error=0.0005)
 

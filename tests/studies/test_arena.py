@@ -8,12 +8,15 @@ from sklearn.isotonic import IsotonicRegression
 
 from studies.arena import cells
 from studies.arena.cells import (
+    DEFAULT,
+    NONE,
     TOO_SLOW,
     Cell,
     Line,
     forget,
     has_rows,
     measured,
+    methods,
     plan,
     read,
     refinement,
@@ -22,7 +25,6 @@ from studies.arena.cells import (
     split,
 )
 from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
-from studies.arena.methods import DEFAULT, NONE, methods
 from studies.arena.out_of_fold import forecast_out_of_fold, planned, store
 
 TWO = {NONE, "temperature", "sms"}

@@ -6,13 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from studies.arena.cells import TOO_SLOW, Cell, Line
+from studies.arena.cells import DEFAULT, NONE, TOO_SLOW, Cell, Line
 from studies.arena.data_sets import DESIGN, KEPT_APART
-from studies.arena.excerpts import MARKS, put, recommendations, standing
-from studies.arena.groups import percent, tables_of
-from studies.arena.measures import (
+from studies.arena.page import (
+    DOCS,
+    FROZEN,
+    MARKS,
+    NEW,
+    PAGE,
     by_data_set,
+    counted_once,
     differences,
+    drawn,
+    draws_of,
     excess,
     harm,
     improvement,
@@ -20,13 +26,18 @@ from studies.arena.measures import (
     leaders,
     mean_rank,
     of_size,
+    page,
+    percent,
+    put,
     ranks,
+    recommendations,
+    standing,
+    tables_of,
+    twins,
     win_rate,
     win_rates,
     worst_excess,
 )
-from studies.arena.methods import DEFAULT, NONE
-from studies.arena.page import DOCS, FROZEN, NEW, PAGE, counted_once, drawn, draws_of, page, twins
 from studies.arena.results import Result, from_file, gathered, merged, stored, whole_cells, write
 
 NOTHING = dict.fromkeys(["logloss", "brier", "ece", "accuracy", "harm", "worst", "refinement"], np.nan)

@@ -16,8 +16,7 @@ from studies.arena.calarena import (
     write_benchmark,
     write_index,
 )
-from studies.arena.cells import Line
-from studies.arena.methods import NONE
+from studies.arena.cells import NONE, Line
 
 ONE = Experiment("wine", "forest", 30, 20, 3)
 

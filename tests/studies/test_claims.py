@@ -9,11 +9,21 @@ import pytest
 
 from calibrant._core.lazy import homes
 from calibrant._core.registry import entries
-from studies import judging
-from studies.__main__ import PAGE, page
-from studies.claims import Claim, Paper, Row, Verdict, claims_table, overstatement, run
-from studies.coverage import Item, State, counts, coverage_table
-from studies.papers import PAPERS
+from studies import claims
+from studies.__main__ import PAGE, PAPERS, page
+from studies.claims import (
+    Claim,
+    Item,
+    Paper,
+    Row,
+    State,
+    Verdict,
+    claims_table,
+    counts,
+    coverage_table,
+    overstatement,
+    run,
+)
 
 # Rules of judgement, each with cases on both sides
 
@@ -28,14 +38,14 @@ from studies.papers import PAPERS
     ],
 )
 def test_a_mean_difference_counts_from_two_standard_errors_on(differences, verdict):
-    assert judging.below_zero(differences) is verdict
-    assert judging.above_zero([-value for value in differences]) is verdict
+    assert claims.below_zero(differences) is verdict
+    assert claims.above_zero([-value for value in differences]) is verdict
 
 
 def test_a_figure_comes_out_within_its_tolerance_and_nan_does_not():
-    assert judging.equals(0.5004, 0.5, 0.001) is Verdict.HOLDS
-    assert judging.equals(0.502, 0.5, 0.001) is Verdict.FAILS
-    assert judging.equals(float("nan"), 0.5, 0.001) is Verdict.FAILS
+    assert claims.equals(0.5004, 0.5, 0.001) is Verdict.HOLDS
+    assert claims.equals(0.502, 0.5, 0.001) is Verdict.FAILS
+    assert claims.equals(float("nan"), 0.5, 0.001) is Verdict.FAILS
 
 
 @pytest.mark.parametrize(
@@ -51,12 +61,12 @@ def test_a_figure_comes_out_within_its_tolerance_and_nan_does_not():
 )
 def test_a_sentence_of_several_parts_holds_where_each_does(parts, verdict):
     of = {"H": Verdict.HOLDS, "F": Verdict.FAILS, "O": Verdict.OPEN}
-    assert judging.all_of(of[part] for part in parts) is verdict
+    assert claims.all_of(of[part] for part in parts) is verdict
 
 
 def test_readings_that_differ_decide_nothing():
-    assert judging.under_all_readings([Verdict.HOLDS, Verdict.HOLDS]) is Verdict.HOLDS
-    assert judging.under_all_readings([Verdict.HOLDS, Verdict.FAILS]) is Verdict.OPEN
+    assert claims.under_all_readings([Verdict.HOLDS, Verdict.HOLDS]) is Verdict.HOLDS
+    assert claims.under_all_readings([Verdict.HOLDS, Verdict.FAILS]) is Verdict.OPEN
 
 
 # The machine
@@ -71,7 +81,7 @@ def claim(**given):
             "target": "mean difference below zero",
             "says": Verdict.FAILS,
             "measure": lambda: {"differences": [1.0, 1.1]},
-            "judge": lambda differences: judging.below_zero(differences),
+            "judge": lambda differences: claims.below_zero(differences),
             "words": lambda differences: f"{len(differences)} networks",
             "over": "differences",
             **given,

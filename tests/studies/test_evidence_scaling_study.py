@@ -6,7 +6,7 @@ from calibrant.calibrators import evidence_features as hyper_prior
 from calibrant.calibrators import evidence_features as models
 from calibrant.calibrators import evidence_features as standard
 from calibrant.calibrators.evidence_features import groups_of
-from studies.evidence_scaling import learned, networks, precisions, small
+from studies.evidence_scaling import networks, precisions
 from studies.evidence_scaling.precisions import Found, Prior
 
 
@@ -58,7 +58,7 @@ def of_today():
 
 def fail_beside_others():
     constants, prior_of = of_today()
-    with small.before(100, 3), learned.prior(precisions.TODAY):
+    with precisions.before(100, 3), precisions.prior(precisions.TODAY):
         others, other = of_today()
         raise ZeroDivisionError(constants[0] != others[0] and prior_of is not other)
 
@@ -76,7 +76,7 @@ def test_harm_and_change_are_means_over_data_sets():
         ["a", "network-wide", "2", "100", "0", "0.5", "0.4", "0.4", "0.3", "0.3"],
         ["b", "network-deep", "2", "100", "0", "0.5", "0.4", "0.4", "0.3", "0.3"],
     ]
-    cells = small.cells(lines)
+    cells = precisions.cells(lines)
     assert cells[0] == "2"
     assert cells[5] == "0.3750"
     assert cells[6].startswith("+75.00")

@@ -4,11 +4,20 @@ import numpy as np
 import pytest
 
 from studies.claims import Verdict
-from studies.na_isotonic import claims_methods as methods
-from studies.na_isotonic import claims_ranks as ranks
-from studies.na_isotonic.duels import EXACT, from_differences, judge_best, judge_pair, judged, p_value, readings_of
-from studies.na_isotonic.measured import METRICS, READINGS, out_of_order
-from studies.na_isotonic.small import as_in_the_lemma, as_printed, gains, midpoints_above, misses, upper_set
+from studies.na_isotonic import claims, claims_methods
+from studies.na_isotonic.claims_methods import as_in_the_lemma, as_printed, gains, midpoints_above, misses, upper_set
+from studies.na_isotonic.forecasts import (
+    EXACT,
+    METRICS,
+    READINGS,
+    from_differences,
+    judge_best,
+    judge_pair,
+    judged,
+    out_of_order,
+    readings_of,
+)
+from studies.na_isotonic.forecasts import p_value_of_duel as p_value
 
 HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
 MODELS = ["A", "B"]
@@ -104,14 +113,14 @@ def test_best_in_one_reading_only_is_not_decided():
 )
 def test_most_wins_need_to_be_clear_in_every_reading(wins, verdict):
     of = {i: {"SCIR": own, "TS": other, "MS": 0.0} for i, (own, other) in enumerate(wins)}
-    assert ranks.judge_wins(MODELS, of) is verdict
+    assert claims.judge_wins(MODELS, of) is verdict
 
 
 @pytest.mark.parametrize(
     ("counts", "verdict"), [([28, 27], HOLDS), ([5, 6], FAILS), ([18, 16], OPEN), ([28, 18], OPEN)]
 )
 def test_near_the_top_is_on_clearly_more_than_half_of_the_models(counts, verdict):
-    assert ranks.judge_top(["model"] * 33, dict(enumerate(counts))) is verdict
+    assert claims.judge_top(["model"] * 33, dict(enumerate(counts))) is verdict
 
 
 @pytest.mark.parametrize(
@@ -119,7 +128,7 @@ def test_near_the_top_is_on_clearly_more_than_half_of_the_models(counts, verdict
     [([(15, 16), (14, 15)], HOLDS), ([(1, 16), (1, 15)], FAILS), ([(9, 16), (15, 16)], OPEN), ([(0, 0)], OPEN)],
 )
 def test_worse_nll_at_a_comparable_brier_score(counts, verdict):
-    assert ranks.judge_comparable(MODELS, dict(enumerate(counts))) is verdict
+    assert claims.judge_comparable(MODELS, dict(enumerate(counts))) is verdict
 
 
 @pytest.mark.parametrize(
@@ -132,7 +141,7 @@ def test_worse_nll_at_a_comparable_brier_score(counts, verdict):
     ],
 )
 def test_rows_a_class_are_not_decided_by_two_data_sets(data_sets, parted, verdict):
-    assert ranks.judge_rows(MODELS, data_sets, dict(enumerate(parted))) is verdict
+    assert claims.judge_rows(MODELS, data_sets, dict(enumerate(parted))) is verdict
 
 
 @pytest.mark.parametrize(
@@ -145,11 +154,11 @@ def test_rows_a_class_are_not_decided_by_two_data_sets(data_sets, parted, verdic
     ],
 )
 def test_over_confidence_counts_if_data_sets_agree_within(parted, within, verdict):
-    assert ranks.judge_sure(MODELS, {"one": {"parted": parted, "within": within}}) is verdict
+    assert claims.judge_sure(MODELS, {"one": {"parted": parted, "within": within}}) is verdict
 
 
 def test_what_no_other_data_can_contradict_is_not_judged():
-    assert ranks.not_judged(anything=1) is Verdict.NOT_JUDGED
+    assert claims.not_judged(anything=1) is Verdict.NOT_JUDGED
 
 
 # The methods themselves
@@ -157,23 +166,25 @@ def test_what_no_other_data_can_contradict_is_not_judged():
 
 @pytest.mark.parametrize(("method", "share", "verdict"), [(None, 0.0, HOLDS), ("FIR", 0.01, FAILS), ("VS", 0.0, FAILS)])
 def test_order_is_kept_by_all_or_the_sentence_fails(method, share, verdict):
-    shares = dict.fromkeys(methods.KEEP_ORDER, 0.0) | dict.fromkeys(methods.CHANGE_ORDER, 0.5)
+    shares = dict.fromkeys(claims_methods.KEEP_ORDER, 0.0) | dict.fromkeys(claims_methods.CHANGE_ORDER, 0.5)
     if method:
         shares[method] = share
-    assert methods.judge_order(MODELS, shares) is verdict
+    assert claims_methods.judge_order(MODELS, shares) is verdict
 
 
 @pytest.mark.parametrize(("method", "change", "verdict"), [(None, 0, HOLDS), ("SCIR", 0.1, FAILS), ("MS", 0.0, FAILS)])
 def test_permuted_columns_change_some_methods_only(method, change, verdict):
-    changes = {key: [0.0, 1e-16] for key in methods.INVARIANT} | {key: [0.2, 0.0] for key in methods.NOT_INVARIANT}
+    changes = {key: [0.0, 1e-16] for key in claims_methods.INVARIANT} | {
+        key: [0.2, 0.0] for key in claims_methods.NOT_INVARIANT
+    }
     if method:
         changes[method] = [change, change]
-    assert methods.judge_invariance(MODELS, changes) is verdict
+    assert claims_methods.judge_invariance(MODELS, changes) is verdict
 
 
 @pytest.mark.parametrize(("counts", "verdict"), [((9, 9), HOLDS), ((9, 0), Verdict.IN_PART), ((0, 0), FAILS)])
 def test_not_convex_in_one_form_only_holds_in_part(counts, verdict):
-    assert methods.judge_convexity(100, *counts) is verdict
+    assert claims_methods.judge_convexity(100, *counts) is verdict
 
 
 @pytest.mark.parametrize(
@@ -182,27 +193,27 @@ def test_not_convex_in_one_form_only_holds_in_part(counts, verdict):
     ids=["alike", "apart by more than the gain", "a search that never moves", "a search that climbs"],
 )
 def test_a_search_converges_stably_if_it_gains_more_than_seeds_differ(ends, verdict):
-    assert methods.judge_stability({"set": {"0.01": ends}}, {"set": 1.1}, {"set": 0.9}) is verdict
+    assert claims_methods.judge_stability({"set": {"0.01": ends}}, {"set": 1.1}, {"set": 0.9}) is verdict
 
 
 @pytest.mark.parametrize(("printed", "verdict"), [(0.7, HOLDS), (0.8, FAILS)])
 def test_a_printed_sum_is_compared(printed, verdict):
-    assert methods.judge_example([0.4, 0.7, 0.9], printed) is verdict
+    assert claims_methods.judge_example([0.4, 0.7, 0.9], printed) is verdict
 
 
 @pytest.mark.parametrize(("missed", "verdict"), [(0, HOLDS), (1, FAILS)])
 def test_one_upper_set_that_is_not_maximal_fails_the_algorithm(missed, verdict):
-    assert methods.judge_upper_set(100, missed, [1]) is verdict
+    assert claims_methods.judge_upper_set(100, missed, [1]) is verdict
 
 
 @pytest.mark.parametrize(("whole", "verdict"), [(0.5, HOLDS), (0.0, FAILS)])
 def test_the_constant_fit_is_compared_with_what_is_printed(whole, verdict):
-    assert methods.judge_constant(0.5, whole, []) is verdict
+    assert claims_methods.judge_constant(0.5, whole, []) is verdict
 
 
 @pytest.mark.parametrize(("gain", "verdict"), [(0.0, HOLDS), (1e-3, FAILS)])
 def test_a_better_map_by_any_proper_score_fails_the_theorem(gain, verdict):
-    assert methods.judge_scores({"log loss": 0.0, "Brier score": gain}, 10) is verdict
+    assert claims_methods.judge_scores({"log loss": 0.0, "Brier score": gain}, 10) is verdict
 
 
 # What is counted

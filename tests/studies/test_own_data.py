@@ -15,12 +15,10 @@ from calibrant import (
     top_label_calibration_error,
 )
 from studies.roc_isotonic import authors
-from studies.roc_isotonic.forecasts import Forecasts
-from studies.tce import side_by_side
-from studies.tce.forecasts import CASES, draw
-from studies.tce.metrics import PUBLISHED
-from studies.tce.paper import PRINTED
-from studies.tce.tables import TABLES
+from studies.roc_isotonic.authors import Forecasts
+from studies.tce import simulation
+from studies.tce.imagenet import PRINTED
+from studies.tce.simulation import CASES, PUBLISHED, TABLES, draw
 
 CELLS = Path(__file__).parents[1] / "data" / "resnet50_cells.csv"
 
@@ -70,9 +68,9 @@ def test_table_2_of_the_paper_on_tests_of_bins_has_its_digits_on_the_data_that_i
 @pytest.mark.first(2)
 @pytest.mark.parametrize("number", [number for number in TABLES if number > 2])
 def test_so_have_the_tables_that_vary_one_setting(number, monkeypatch):
-    monkeypatch.setattr(side_by_side, "stored", lambda case: draw(*CASES[case]).forecast)
-    monkeypatch.setattr(side_by_side, "cells", side_by_side.cells.__wrapped__)  # not what another test kept
-    assert all(printed == found for _, _, printed, found in side_by_side.compared(number))
+    monkeypatch.setattr(simulation, "stored", lambda case: draw(*CASES[case]).forecast)
+    monkeypatch.setattr(simulation, "cells", simulation.cells.__wrapped__)  # not what another test kept
+    assert all(printed == found for _, _, printed, found in simulation.compared(number))
 
 
 def drawn(n, seed, n_classes=3):

@@ -8,9 +8,7 @@ from calibrant.binning.cells import simplex_grid
 from calibrant.fit.simplex_tree import Candidates, Rows
 from studies.claims import Verdict
 from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
-from studies.roc_isotonic.claims import CLAIMS
-from studies.roc_isotonic.claims_figures import READINGS
-from studies.roc_isotonic.claims_theory import roc_against_hull, roc_corners, upper_hull
+from studies.roc_isotonic.claims import CLAIMS, READINGS, roc_against_hull, roc_corners, upper_hull
 
 HOLDS, IN_PART, FAILS, OPEN, NOT_JUDGED = Verdict
 

@@ -8,8 +8,8 @@ from calibrant.binning import BoundedIsotonic
 from studies.claims import Verdict
 from studies.tce.claims import CLAIMS
 from studies.tce.claims_simulation import means_of_models
-from studies.tce.printed_bins import PrintedCut, bins_of, compared
-from studies.tce.tables import NOISES, TABLES
+from studies.tce.imagenet import PrintedCut, bins_of, compared
+from studies.tce.simulation import NOISES, TABLES
 
 HOLDS, IN_PART, FAILS, OPEN, NOT_JUDGED = Verdict
 

@@ -7,10 +7,8 @@ import pytest
 
 import calibrant
 from calibrant._core.lazy import homes
-from tools.fuzz.__main__ import fuzz
+from tools.fuzz.__main__ import Case, fuzz, judged
 from tools.fuzz.calls import drawn_case, targets, undrawn
-from tools.fuzz.cases import Case
-from tools.fuzz.laws import judged
 
 ROWS = ("n = 3", "y = np.array([0, 1, 1])", "p = np.array([0.2, 0.7, 0.6])", "w = None", "q, t = p**2, y.copy()")
 
@@ -91,7 +89,7 @@ def test_each_broken_law_is_seen(fault, function, monkeypatch):
 def test_a_message_of_one_part_is_seen():
     import re
 
-    from tools.fuzz.laws import PARTS
+    from tools.fuzz.__main__ import PARTS
 
     assert not re.fullmatch(PARTS, "bad")
     assert re.fullmatch(PARTS, "n must be at least 1; got 0. Pass 10.")

@@ -11,37 +11,36 @@ from calibrant.interop import writing
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied as POSIX does")
 
 if hasattr(os, "fork"):
-    from tools.inject_faults import accidents, jobs
-    from tools.inject_faults.__main__ import undisturbed
-    from tools.inject_faults.child import Ended, broken_laws
+    from tools import inject_faults
+    from tools.inject_faults import Ended, broken_laws, undisturbed
 
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
-    jobs.make_inputs(folder)
+    inject_faults.make_inputs(folder)
     return folder
 
 
 def job(output):
-    return next(job for job in jobs.jobs() if job.output == output)
+    return next(job for job in inject_faults.jobs() if job.output == output)
 
 
 def test_every_writer_of_the_parser_and_of_the_package_is_known():
-    assert {one.name for one in jobs.jobs()} == {*jobs.COMMANDS, *jobs.FUNCTIONS}
+    assert {one.name for one in inject_faults.jobs()} == {*inject_faults.COMMANDS, *inject_faults.FUNCTIONS}
 
 
 def test_a_writer_that_is_not_known_is_seen(monkeypatch):
-    monkeypatch.delitem(jobs.COMMANDS, "decide")
+    monkeypatch.delitem(inject_faults.COMMANDS, "decide")
     with pytest.raises(LookupError, match=r"does not know, or no more: \['decide'\]"):
-        jobs.jobs()
+        inject_faults.jobs()
 
 
 @pytest.mark.parametrize("kind", ["disk full", "failing step", "signal at a line", "two writers", "strange place"])
 def test_accidents_break_no_law(kind, inputs):
     one = job("calibrator.json")
     whole = {one.output: undisturbed(one, inputs)}
-    assert accidents.ACCIDENTS[kind](Random(1), one, inputs, whole) == []
+    assert inject_faults.ACCIDENTS[kind](Random(1), one, inputs, whole) == []
 
 
 def test_a_file_that_is_written_in_place_is_seen(inputs, monkeypatch):
@@ -57,7 +56,7 @@ def test_a_file_that_is_written_in_place_is_seen(inputs, monkeypatch):
     whole = {one.output: undisturbed(one, inputs)}
     monkeypatch.setattr(persistence, "whole_file", in_place)
     assert writing.whole_file is not in_place
-    assert accidents.full_disk(Random(3), one, inputs, whole)
+    assert inject_faults.full_disk(Random(3), one, inputs, whole)
 
 
 LAWS = {
@@ -91,7 +90,7 @@ def test_a_command_may_be_ended_by_a_signal_only_once_its_output_is_whole(writte
     """The command no longer handles SIGTERM between its end and that of the process."""
     one = job("calibrator.json")
     whole = {one.output: undisturbed(one, inputs)}
-    judge, first = accidents.ended, []
+    judge, first = inject_faults.ended, []
 
     def ended(process, said):
         end = judge(process, said)
@@ -104,6 +103,6 @@ def test_a_command_may_be_ended_by_a_signal_only_once_its_output_is_whole(writte
         if not written:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    monkeypatch.setattr(accidents, "ended", ended)
-    laws = accidents._alone(Random(1), one, inputs, whole, prepare, {0}, after=-signal.SIGTERM)
+    monkeypatch.setattr(inject_faults, "ended", ended)
+    laws = inject_faults._alone(Random(1), one, inputs, whole, prepare, {0}, after=-signal.SIGTERM)
     assert laws == ([] if written else [f"the exit code is {-signal.SIGTERM}, and not one of [0] []"])

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tools.mutate_files import worker
-from tools.mutate_files.__main__ import mutate
-from tools.mutate_files.originals import calibrators, tables, write, write_beside
+from tools import mutate_files
+from tools.mutate_files import calibrators, mutate, tables, write, write_beside
 
 
 def test_a_few_files_have_no_fault(tmp_path):
@@ -26,16 +25,16 @@ def test_what_nothing_has_happened_to_is_read(files):
     assert len(files) == 1 + len(calibrators()) + 4 * len(tables())
     for path in files:
         if path.suffix in (".json", ".state") or "table0" in path.name:
-            assert worker.judged(path, "1") == {"outcome": "read", "faults": []}, path
+            assert mutate_files.judged(path, "1") == {"outcome": "read", "faults": []}, path
 
 
 def test_a_changed_state_that_is_read_is_a_fault(files, monkeypatch):
     state = next(path for path in files if path.suffix == ".state")
     for name in ("n_rows", "next_row"):
         state.write_text(state.read_text().replace(f'"{name}": 40', f'"{name}": 41'))
-        assert worker.judged(state, "0") == {"outcome": "refused", "faults": []}
-        monkeypatch.setattr(worker, "calibrant", lambda command: 0)
-        assert worker.judged(state, "0")["faults"] == ["a state that does not match its checksum was read"]
+        assert mutate_files.judged(state, "0") == {"outcome": "refused", "faults": []}
+        monkeypatch.setattr(mutate_files, "calibrant", lambda command: 0)
+        assert mutate_files.judged(state, "0")["faults"] == ["a state that does not match its checksum was read"]
         monkeypatch.undo()
 
 
@@ -57,8 +56,8 @@ def raises(error):
     ],
 )
 def test_an_error_that_is_no_refusal_is_a_fault(error, fault, files, monkeypatch):
-    monkeypatch.setattr(worker, "load_calibrator", raises(error))
-    (found,) = worker.judged(files[1], "0")["faults"]
+    monkeypatch.setattr(mutate_files, "load_calibrator", raises(error))
+    (found,) = mutate_files.judged(files[1], "0")["faults"]
     assert found.startswith(fault)
 
 
@@ -67,12 +66,12 @@ def test_a_file_left_behind_is_a_fault(files, monkeypatch):
         (files[1].parent / ".x.part").write_text("")
         raise ValueError("c must be whole; got half. Fit anew.")
 
-    monkeypatch.setattr(worker, "load_calibrator", leaves)
-    assert worker.judged(files[1], "0") == {"outcome": "refused", "faults": ["it left ['.x.part']"]}
+    monkeypatch.setattr(mutate_files, "load_calibrator", leaves)
+    assert mutate_files.judged(files[1], "0") == {"outcome": "refused", "faults": ["it left ['.x.part']"]}
 
 
 @pytest.mark.parametrize("code", [1, 70])
 def test_another_exit_code_is_a_fault(code, files, monkeypatch):
-    monkeypatch.setattr(worker, "calibrant", lambda command: code)
+    monkeypatch.setattr(mutate_files, "calibrant", lambda command: code)
     table = next(path for path in files if path.suffix == ".csv")
-    assert any("ended with code" in fault for fault in worker.judged(table, "0")["faults"])
+    assert any("ended with code" in fault for fault in mutate_files.judged(table, "0")["faults"])

@@ -1,1 +1,0 @@
-"""Section 4.2 of the paper: five data sets, five algorithms, three splits."""

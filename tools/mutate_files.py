@@ -1,0 +1,530 @@
+"""Files that were damaged by chance or by intent, each given to whatever reads it.
+
+`python -m tools.mutate_files SECONDS SEED` changes bytes and structure of calibrators, states of monitors, and predictions in
+all formats. Each file must be read, or refused in one paragraph with exit code 2: without a traceback, a file left behind, a
+crash, more memory than a worker has, or more than some seconds. A state of a monitor that is read must match its checksum.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import resource
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+from calibrant import load_calibrator
+from calibrant._core.checksum import checksum_of
+from calibrant.cli import main as calibrant
+from calibrant.interop.tables import write_table
+from tools.reliability import record
+
+# What can happen to a file: to its bytes, to its text, and to what it says.
+
+
+CELLS = (
+    "", "nan", "NaN", "inf", "-1", "1e999", "1e-999", "0,5", "1_0", "½", "\x00", "\x1b[2J", "=1+1", "True", "None", "9" * 30,
+    "0x1p-3", "--", " 0.5 ", '"', '"a\nb"', "\ufeff", "x" * 5000,
+)  # fmt: skip
+
+VALUES: tuple[Any, ...] = (
+    None, True, -1, 0, 2, 0.5, -0.5, 1e308, 5e-324, 10**400, 10**15, float("nan"), float("inf"), "x", "nan", "", [], {}, [0.5],
+    [[0.5, 0.5]], {"number": "nan"}, {"number": "-inf"}, {"array": [0.5], "dtype": "S2000000000"},
+    {"array": [], "dtype": "int64"},
+    {"array": [[[[1]]]], "dtype": "int64"}, {"calibrator": {}}, {"binning": "equal-mass", "parameters": {"n_bins": 10**15}},
+    {"cells of": "sierpinski", "parameters": {"depth": 10**9}}, {"cells of": "grid", "parameters": {}}, {"eval": "1"},
+)  # fmt: skip
+
+
+def changed(random: Random, ending: str, data: bytes) -> bytes:
+    """Return the file with one to three changes."""
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        own = OF_FORMAT.get(ending)
+        change = own if own is not None and random.random() < 0.6 else random.choice(OF_BYTES)
+        data = change(random, data)
+    return data
+
+
+# Bytes
+
+
+def _place(random: Random, data: bytes) -> int:
+    """Return a place; what stands at the ends describes the rest."""
+    size = len(data)
+    return (
+        random.choice((random.randrange(size), random.randrange(min(80, size)), -1 - random.randrange(min(400, size))))
+        % size
+    )
+
+
+def _flipped(random: Random, data: bytes) -> bytes:
+    new = bytearray(data)
+    for _ in range(random.choice((1, 1, 3, 20))):
+        new[_place(random, data)] ^= 1 << random.randrange(8)
+    return bytes(new)
+
+
+def _overwritten(random: Random, data: bytes) -> bytes:
+    at, size = _place(random, data), random.choice((1, 2, 4, 8, 64))
+    fill = random.choice((b"\x00", b"\xff", b"\x7f", b"9", random.randbytes(1)))
+    return data[:at] + (fill * size)[: len(data) - at] + data[at + size :]
+
+
+def _cut(random: Random, data: bytes) -> bytes:
+    return data[: _place(random, data)]
+
+
+def _without(random: Random, data: bytes) -> bytes:
+    at = _place(random, data)
+    return data[:at] + data[at + random.choice((1, 4, 50)) :]
+
+
+def _doubled(random: Random, data: bytes) -> bytes:
+    at, size = _place(random, data), random.choice((1, 8, 100, len(data)))
+    return data[: at + size] + data[at : at + size] + data[at + size :]
+
+
+def _inserted(random: Random, data: bytes) -> bytes:
+    at = _place(random, data)
+    return data[:at] + random.randbytes(random.choice((1, 4, 100))) + data[at:]
+
+
+def _digit(random: Random, data: bytes) -> bytes:
+    digits = [i for i, byte in enumerate(data) if 48 <= byte < 58]
+    if not digits:
+        return data
+    at = random.choice(digits)
+    return data[:at] + random.choice((b"9", b"-", b"e", b"99999999", b".", b" ", b"")) + data[at + 1 :]
+
+
+OF_BYTES: tuple[Callable[[Random, bytes], bytes], ...] = (
+    lambda random, data: _flipped(random, data) if data else b"x",
+    lambda random, data: _overwritten(random, data) if data else b"",
+    lambda random, data: _cut(random, data) if data else b"",
+    lambda random, data: _without(random, data) if data else b"\x00",
+    lambda random, data: _doubled(random, data) if data else b"PK",
+    lambda random, data: _inserted(random, data) if data else b"PAR1",
+    _digit,
+)
+
+
+# Calibrators and states of monitors: what stands in them, with a checksum that fits
+
+
+def _document(random: Random, data: bytes) -> bytes:
+    try:
+        document = json.loads(data)
+        at, key = random.choice(list(_places(document)))
+    except (ValueError, IndexError, RecursionError):
+        return data
+    if random.random() < 0.15:
+        del at[key]
+    elif isinstance(at[key], list) and random.random() < 0.6:
+        at[key] = _list(random, at[key])
+    else:
+        at[key] = random.choice(VALUES)
+    if random.random() < 0.95:
+        _fit(document)
+    return json.dumps(document, indent=random.choice((None, 2))).encode()
+
+
+def _fit(node: Any) -> None:
+    """Make the checksums of a document fit, those of its parts first."""
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        _fit(part)
+    if isinstance(node, dict) and "checksum" in node:
+        node["checksum"] = checksum_of(node)
+
+
+def _places(node: Any) -> Any:
+    for key in node if isinstance(node, dict) else range(len(node)):
+        yield node, key
+        if isinstance(node[key], (dict, list)):
+            yield from _places(node[key])
+
+
+def _list(random: Random, values: list[Any]) -> list[Any]:
+    """Return a list of another length, order or shape."""
+    in_order = sorted(values, key=str)
+    return random.choice((values[:-1], values[1:], values + values[:1], values[::-1], in_order, [values], values * 2))
+
+
+# Tables
+
+
+def _text(random: Random, data: bytes) -> bytes:
+    """Change cells, lines, quotes, or the encoding of a CSV file."""
+    lines = data.decode("utf-8", "replace").split("\n")
+    row = random.randrange(len(lines))
+    separator = max(",;\t", key=lines[0].count)
+    what = random.randrange(8)
+    if what < 4:
+        cells = lines[row].split(separator)
+        cells[random.randrange(len(cells))] = random.choice(CELLS)
+        lines[row] = separator.join(cells)
+    elif what == 4:
+        lines[row] += separator + random.choice(CELLS)
+    elif what == 5:
+        lines = [separator.join(line.split(separator)[1:]) for line in lines]
+    text = random.choice(("\n", "\n", "\r\n", "\r")).join(lines) if what > 5 else "\n".join(lines)
+    return text.encode(random.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1")), "replace")
+
+
+def _zip(random: Random, data: bytes) -> bytes:
+    """Write the archive anew with an array whose head says something else, or that stands in it twice."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+    except Exception:
+        return data
+    if not members:
+        return data
+    name = random.choice(list(members))
+    kind = random.randrange(4)
+    heads: dict[str, Any] = {
+        "descr": random.choice(
+            ("<f8", ">f8", "<i8", "|O", "<U0", "|S2000000000", "<c16", "<M8[s]", "|b1", "<f2", "|V8")
+        ),
+        "fortran_order": random.choice((True, False)),
+        "shape": random.choice(((40,), (2**50,), (0,), (), (40, 3), (1, 40), (-1,), (2**40, 2**40), (20, 2))),
+    }
+    if kind < 2:
+        head = io.BytesIO()
+        np.lib.format.write_array_header_1_0(head, heads)
+        members[name] = head.getvalue() + members[name][128 : random.choice((None, 200))]
+    elif kind == 2:
+        members[name] = OF_BYTES[0](random, members[name])
+    packed = io.BytesIO()
+    compression = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
+    with zipfile.ZipFile(packed, "w", compression) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that are there already
+        for member, content in members.items():
+            archive.writestr(member, content)
+        if kind == 3:
+            archive.writestr(
+                random.choice((name, f"{name}x", "readme.txt")), random.choice((b"", b"text", members[name]))
+            )
+    return packed.getvalue()
+
+
+OF_FORMAT: dict[str, Callable[[Random, bytes], bytes]] = {
+    ".json": _document,
+    ".state": _document,
+    ".csv": _text,
+    ".npz": _zip,
+}
+
+
+# Valid files: what is damaged.
+
+
+SAVED = Path(__file__).parents[1] / "tests" / "interop" / "saved_calibrators.json"
+ROWS = 40
+CALIBRATOR = "calibrator.json"
+"""A calibrator of three classes, for files of predictions."""
+
+DAY = "day.csv"
+"""A day of predictions, for states of monitors."""
+
+
+def calibrators() -> list[dict[str, object]]:
+    """Return the documents of one calibrator of each kind."""
+    return [kept["document"] for kept in json.loads(SAVED.read_text(encoding="utf-8")).values()]
+
+
+def write_beside(folder: Path) -> None:
+    """Write a calibrator for files of predictions of three classes, and a day for states of monitors."""
+    write_table(folder / DAY, _day(1))
+    document = json.loads(SAVED.read_text(encoding="utf-8"))["calibrator temperature"]["document"]
+    (folder / CALIBRATOR).write_text(json.dumps(document), encoding="utf-8")
+
+
+def tables() -> list[pa.Table]:
+    """Return tables of predictions with columns of many types beside them."""
+    rng = np.random.default_rng(0)
+    prob, label = rng.dirichlet(np.ones(3), ROWS), np.arange(ROWS) % 3
+    columns = {f"p_{k}": prob[:, k] for k in range(3)}
+    more = {
+        "id": [f"{i:05d}" for i in range(ROWS)],
+        "when": pa.array(range(ROWS), pa.timestamp("us", "Europe/Berlin")),
+        "weight": rng.integers(1, 4, ROWS),
+        "some": pa.array([None if i % 7 == 0 else i for i in range(ROWS)], pa.int64()),
+        "kind": pa.array(["x", "y"] * (ROWS // 2)).dictionary_encode(),
+    }
+    return [
+        pa.table({"label": label, **columns}),
+        pa.table({"label": label, **columns, **more}),
+        pa.table({"y": label == 1, "p": prob[:, 1]}),
+        pa.table({"label": label, **{f"z_{k}": np.log(prob[:, k]) for k in range(3)}}),
+        pa.table({"label": label, **{name: column.astype(np.float32) for name, column in columns.items()}}),
+    ]
+
+
+def _day(number: int) -> dict[str, np.ndarray]:
+    prob = np.random.default_rng(number).random(ROWS)
+    return {"y": (np.arange(ROWS) % 3 == 0).astype(int), "p": prob, "at": np.full(ROWS, f"2026-01-{number + 1:02}")}
+
+
+def write(folder: Path) -> list[Path]:
+    """Write all of them, and return the files."""
+    made = []
+    with tempfile.TemporaryDirectory() as days, contextlib.redirect_stderr(io.StringIO()):
+        write_table(f"{days}/day.csv", _day(0))
+        made.append(folder / "monitor.state")
+        with contextlib.redirect_stdout(io.StringIO()):
+            calibrant(["monitor", f"{days}/day.csv", "--time", "at", "--state", str(made[-1])])
+    for number, document in enumerate(calibrators()):
+        made.append(folder / f"calibrator{number}.json")
+        made[-1].write_text(json.dumps(document, indent=2), encoding="utf-8")
+    for number, table in enumerate(tables()):
+        at = folder / f"table{number}"
+        pa.parquet.write_table(table, at.with_suffix(".parquet"), compression=("none", "snappy", "zstd")[number % 3])
+        pa.feather.write_feather(
+            table, at.with_suffix(".feather"), compression=("uncompressed", "lz4", "zstd")[number % 3]
+        )
+        lines = [list(table.column_names), *(map(str, row.values()) for row in table.to_pylist())]
+        separator = ",;\t"[number % 3]
+        at.with_suffix(".csv").write_text("\n".join(map(separator.join, lines)) + "\n", encoding="utf-8")
+        made += [at.with_suffix(ending) for ending in (".parquet", ".feather", ".csv")]
+        numbers = {name: table[name].to_numpy() for name in table.column_names if name not in ("id", "when", "kind")}
+        made.append(at.with_suffix(".npz"))
+        (np.savez if number % 2 else np.savez_compressed)(made[-1], **numbers)
+    return made
+
+
+PATIENCE = 60
+"""Seconds after which a file that is still being read ends its worker."""
+
+
+class Reader:
+    """A worker process, started anew when a file has ended it."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+
+    def judged(self, path: Path, seed: str) -> dict[str, Any]:
+        """Return the outcome of a file."""
+        process = self.process or self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps({"path": str(path), "seed": seed}) + "\n")
+        process.stdin.flush()
+        ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
+        line = process.stdout.readline() if ready else ""
+        if line:
+            found: dict[str, Any] = json.loads(line)
+            return found
+        return {"outcome": "fault", "faults": [f"it ended the process ({self.close()})" if ready else self._stuck()]}
+
+    def _started(self) -> subprocess.Popen[str]:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tools.mutate_files", "--worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        return self.process
+
+    def _stuck(self) -> str:
+        self.close()
+        return f"it took over {PATIENCE} s"
+
+    def close(self) -> int:
+        """End the worker, and return its exit code if it had ended by itself."""
+        if self.process is None:
+            return 0
+        process, self.process = self.process, None
+        process.kill()
+        process.communicate()
+        return process.returncode
+
+
+def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Counter[str]:
+    """Change files until the time is over; keep and print those with a fault, each kind once."""
+    reader, end, count, seen = Reader(), time.monotonic() + seconds, Counter[str](), set[tuple[str, str]]()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "originals").mkdir()
+        (folder / "work").mkdir()
+        originals = [(path.suffix, path.read_bytes()) for path in write(folder / "originals")]
+        endings = sorted({ending for ending, _ in originals})
+        write_beside(folder / "work")
+        for number in range(most):
+            if time.monotonic() > end:
+                break
+            random = Random(f"{seed} {number}")
+            ending = endings[number % len(endings)]
+            data = changed(random, ending, random.choice([data for known, data in originals if known == ending]))
+            path = folder / "work" / f"changed{ending}"
+            path.write_bytes(data)
+            verdict = reader.judged(path, f"{seed} {number}")
+            count.update(["files", f"files {ending}", verdict["outcome"], *["faults"] * bool(verdict["faults"])])
+            for fault in verdict["faults"]:
+                if (ending, fault[:50]) not in seen:
+                    seen.add((ending, fault[:50]))
+                    kept.mkdir(exist_ok=True)
+                    copy = shutil.copy(path, kept / f"{seed}_{number}{ending}")
+                    print(f"\n# {copy} (seed {seed}, file {number}): {fault}", flush=True)
+            path.unlink()
+        reader.close()
+    return count
+
+
+def main() -> int:
+    """Change files, print the totals, and return 1 where there was a fault."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutate_files", description=__doc__)
+    parser.add_argument("seconds", type=float, nargs="?", default=60)
+    parser.add_argument("seed", type=int, nargs="?", default=0)
+    parser.add_argument("--record", action="store_true", help="write the figures to docs/reliability.md")
+    parser.add_argument(
+        "--keep", type=Path, default=Path(tempfile.gettempdir()) / "calibrant_faults", help="where faults go"
+    )
+    arguments = parser.parse_args()
+    count = mutate(arguments.seconds, arguments.seed, arguments.keep)
+    formats = ", ".join(f"{count[key]} {key.split('.')[1]}" for key in sorted(count) if key.startswith("files ."))
+    told = ", ".join(f"{count[what]} {what}" for what in ("files", "refused", "read", "faults"))
+    print(f"mutate_files: {told} ({formats}; seed {arguments.seed})")
+    if arguments.record:
+        figures = {
+            "files": count["files"],
+            "refused in words": count["refused"],
+            "read": count["read"],
+            "faults": count["faults"],
+        }
+        command = f"python -m tools.mutate_files {arguments.seconds:g} {arguments.seed}"
+        record("mutate_files", figures, command=command)
+    return 1 if count["faults"] else 0
+
+
+# A process with little memory and time that reads files: its crash is a fault of what it reads, and no end of the run.
+
+
+GIGABYTES = 6
+"""Of addresses; a library of compiled code takes some of them whether it uses them or not."""
+
+MOST_GROWTH = 300_000
+"""Kilobytes by which a file of some kilobytes may make the process grow."""
+
+MOST_SECONDS = 10.0
+"""Of computing."""
+
+LONGEST = 1500
+"""Characters of a refusal."""
+
+
+def judged(path: Path, seed: str) -> dict[str, Any]:
+    """Read a file, and return the outcome."""
+    random, folder = Random(seed), path.parent
+    before, grown, begun = set(folder.iterdir()), _kilobytes(), time.process_time()
+    try:
+        outcome, faults = (_loaded if path.suffix == ".json" else _run)(path, random)
+    except BaseException as error:
+        outcome, faults = "fault", [f"{type(error).__name__} came out: {error}"[:400]]
+    if (seconds := time.process_time() - begun) > MOST_SECONDS:
+        faults.append(f"it took {seconds:.1f} s")
+    if (more := _kilobytes() - grown) > MOST_GROWTH:
+        faults.append(f"it took {more / 1000:.0f} MB")
+    left = set(folder.iterdir()) - before
+    if (outcome != "read" and left) or any(part.name.endswith(".part") for part in left):
+        faults.append(f"it left {[part.name for part in left]}")
+    for part in left:
+        part.unlink()
+    return {"outcome": outcome, "faults": faults}
+
+
+def _kilobytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _loaded(path: Path, random: Random) -> tuple[str, list[str]]:
+    """Load a calibrator and calibrate rows."""
+    try:
+        calibrator = load_calibrator(path)
+    except ValueError as error:
+        return "refused", _unclear(str(error))
+    k = len(calibrator.classes_)
+    rows = np.vstack([np.full((1, k), 1.0 / k), np.eye(k)[:3], np.random.default_rng(0).dirichlet(np.ones(k), 5)])
+    values = np.log(rows + 1e-9) if calibrator.input == "logit" else rows
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        prob = calibrator.predict_proba(values[:, 1] if calibrator.n_features_in_ == 1 else values)
+    sums = getattr(calibrator, "normalize", True)
+    if not ((prob >= 0.0) & (prob <= 1.0)).all() or (sums and np.abs(prob.sum(axis=1) - 1.0).max() > 1e-8):
+        return "read", ["it gives no probabilities"]
+    return "read", []
+
+
+def _run(path: Path, random: Random) -> tuple[str, list[str]]:
+    """Run a command on predictions, or on the state of a monitor."""
+    is_as_written = path.suffix != ".state" or _fits(path)
+    out = str(path.with_name(f"out{path.suffix}"))
+    command = random.choice(
+        (
+            ["assess", str(path), "--resamples", "20"],
+            ["apply", str(path.with_name(CALIBRATOR)), str(path), "-o", out],
+            ["fit", str(path), "--method", "temperature", "-o", str(path.with_name("out.json"))],
+            ["fit", str(path), "--label", "label", "--prob", "p_*", "-o", str(path.with_name("out.json"))],
+        )
+        if path.suffix != ".state"
+        else (["monitor", str(path.with_name(DAY)), "--state", str(path)],)
+    )
+    said, printed = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            code = calibrant(command)
+        except SystemExit as error:
+            return "fault", [f"{command[0]} ended with SystemExit({error.code}): {said.getvalue()[-300:]}"]
+    if code == 0:
+        return "read", [] if is_as_written else ["a state that does not match its checksum was read"]
+    error = said.getvalue().rstrip("\n").split("calibrant: error: ")[-1]
+    faults = [] if code == 2 else [f"{command[0]} ended with code {code}"]
+    if "Traceback" in said.getvalue():
+        return "refused", [*faults, f"a traceback: {said.getvalue()[-500:]}"]
+    return "refused", faults + _unclear(error)
+
+
+def _fits(path: Path) -> bool:
+    """Whether a state is as it was written, or as if it were."""
+    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        plain = json.loads(path.read_bytes())
+        return all(one["checksum"] == checksum_of(one) for one in (plain, *plain["groups"].values()))
+    return False
+
+
+def _unclear(message: str) -> list[str]:
+    """Say what a refusal lacks."""
+    if not message or len(message) > LONGEST or "\n" in message.strip() or not message.rstrip().endswith((".", "?")):
+        return [f"an unclear refusal: {message[:300]!r}"]
+    return []
+
+
+def work() -> None:
+    """Judge files, one a line, until there are no more."""
+    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+    answers = sys.stdout
+    for line in sys.stdin:
+        task = json.loads(line)
+        print(json.dumps(judged(Path(task["path"]), task["seed"])), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(work() if "--worker" in sys.argv else main())
