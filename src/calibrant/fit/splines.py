@@ -63,6 +63,15 @@ def natural_spline(knots: FloatArray, values: FloatArray, x: FloatArray) -> Floa
     return result
 
 
+def pieces_of_natural_spline(knots: FloatArray, values: FloatArray) -> tuple[FloatArray, float, FloatArray, FloatArray]:
+    """Return knots, the unit of distances from them, the cubics between them, shape (4, knots - 1), and the slopes outside."""
+    half = float(knots[-1] - knots[0]) / 2.0
+    place = (knots - knots[0]) / half
+    pieces = _natural_pieces(place, values)
+    spline = PPoly.construct_fast(pieces, place)
+    return knots, half, pieces, np.array([spline(0.0, 1), spline(2.0, 1)])
+
+
 def _natural_pieces(x: FloatArray, y: FloatArray) -> FloatArray:
     """Return the cubics between knots, shape (4, knots - 1), the cubes first.
 
