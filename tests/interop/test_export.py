@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.*torch.jit:DeprecationWarning",
 )
 
-BOUND = {"numpy": 1e-15, "duckdb": 1e-13, "sqlite": 1e-13, "onnx": 1e-10, "torch": 1e-13, "js": 1e-13}
+BOUND = {"numpy": 1e-15, "duckdb": 1e-13, "sqlite": 1e-13, "onnx": 1e-13, "torch": 1e-13, "js": 1e-13}
 """Largest difference from ``calibrate``, beside which a step that is missed is 1e-3 or more."""
 
 

@@ -591,7 +591,7 @@ ONNX = {
     "where": "Where",
 }
 
-OPSET = 18
+OPSET, NEAR = 18, 1e-2
 
 
 def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
@@ -649,6 +649,17 @@ def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
             place = made("Add", place, made("Mul", made("Cast", passed, to=whole), constant(np.full((1, 1), step))))
         return made("Gather", constant(np.append(table, np.full(2**n_levels - len(table), table[-1]))), place)
 
+    def kept(node: Node, args: list[str]) -> str:
+        """Write an operation so that onnxruntime keeps it: it leaves out a factor near 1, and a term near 0."""
+        values = [arg.values[0] if arg.op == "constant" and arg.width == 1 else None for arg in node.args]
+        neutral = {"multiply": 1.0, "divide": 1.0, "add": 0.0, "subtract": 0.0}.get(node.op)
+        if neutral is None or not any(value is not None and 0.0 < abs(value - neutral) < NEAR for value in values):
+            return made(ONNX[node.op], *args)
+        unit = 2.0**-40  # a power of two rounds nothing
+        inside = [0] if node.op == "multiply" else [1] if node.op == "divide" else [0, 1]
+        scaled = [made("Mul", arg, constant([[1.0 / unit]])) if i in inside else arg for i, arg in enumerate(args)]
+        return made("Mul", made(ONNX[node.op], *scaled), constant([[1.0 / unit if node.op == "divide" else unit]]))
+
     root, found = graph_of(calibrator), dict[int, str]()
     axis = constant(np.array([1]))
     for node in in_order(root):
@@ -679,7 +690,7 @@ def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
             case "pick":
                 name = picked(args[0], *node.values)
             case _:
-                name = made(ONNX[node.op], *args)
+                name = kept(node, args)
         found[id(node)] = name
     nodes.append(helper.make_node("Cast", [found[id(root)]], ["calibrated"], to=kind))
     ends = [helper.make_tensor_value_info(name, kind, ["n", root.width]) for name in ("x", "calibrated")]
