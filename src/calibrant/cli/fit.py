@@ -19,13 +19,14 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.evidence import MANY_NUMBERS
 from calibrant.cli import inputs
 from calibrant.cli.inputs import Forecast
+from calibrant.interop import export
 from calibrant.interop.arrow_batches import said_at
 from calibrant.interop.columns import FileTable, Values, require_arrow
 from calibrant.interop.local_files import format_of
 from calibrant.interop.readers import Damaged, File, Reader, files_of, reader_of
 from calibrant.interop.save import load_calibrator, save_calibrator
 from calibrant.interop.tables import forecast_in, require_csv, write_table
-from calibrant.interop.writing import require_free, whole_folder
+from calibrant.interop.writing import require_free, whole_file, whole_folder
 
 NOT_FOUND = ("gradient_", "middle_", "row_weight_")
 """Fitted numbers that say how well a fit went, what features measure from, or what a row weighs, and not what was found."""
@@ -88,6 +89,24 @@ def run_fit(asked: Namespace) -> int:
 
 AT_A_TIME = 1 << 17
 """Rows that are read, calibrated and written together."""
+
+
+def run_export(asked: Namespace) -> int:
+    """Write a calibrator in another language."""
+    require_free(Path(asked.output), force=asked.force, inputs=[asked.calibrator])
+    calibrator = load_calibrator(asked.calibrator)
+    if asked.to == "sql":
+        named = {name: value.split(",") for name in ("columns", "keep") if (value := getattr(asked, name)) is not None}
+        made: Any = export.to_sql(calibrator, table=asked.table, dialect=asked.dialect, **named)
+    elif asked.to == "torch":
+        made = export.torch_source(calibrator)
+    else:
+        made = {"numpy": export.to_numpy, "js": export.to_js, "onnx": export.to_onnx}[asked.to](calibrator)
+    data = made.encode() if isinstance(made, str) else made.SerializeToString()
+    with whole_file(Path(asked.output), force=asked.force) as place:
+        place.write_bytes(data)
+    print(f"wrote {asked.output}: {type(calibrator).__name__} for {asked.to}, {len(data)} bytes")
+    return 0
 
 
 def run_apply(asked: Namespace) -> int:

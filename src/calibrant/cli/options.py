@@ -122,6 +122,15 @@ file FILE: CSV, Parquet, Feather or NPZ, or a folder; no label is needed
 --top: write two columns instead of the probabilities: predicted, the class with the highest probability before calibration,
     and probability, its calibrated probability; for calibrators fitted with --notion
 {FORCE}{ON_ERROR}{ESCAPE}{COLUMNS}"""
+EXPORT = f"""\
+calibrator CALIBRATOR: the JSON file that `calibrant fit` wrote
+--to TARGET (required, numpy|sql|onnx|torch|js): source for NumPy, a query, an ONNX model, source for torch or JavaScript
+--dialect NAME (=duckdb): of a query: duckdb, postgres, sqlite, bigquery, snowflake, spark, ... (default: %(default)s)
+--table NAME (=predictions): of a query: the table that is read (default: %(default)s)
+--columns A,B: of a query: the columns that the calibrator takes, in the order of the classes
+--keep A,B: of a query: columns that are selected as well, such as a key
+-o --output OUT (required): the file to write
+{FORCE}"""
 DECIDE = f"""\
 file FILE: predictions; with a label column, the cost of the decisions is printed
 --costs ROWS: '0,4;1,0': a row for each class that is true, a column for each decision (default: an error costs 1)
@@ -195,6 +204,7 @@ COMMANDS = {
     "advise": ("advise", "recommend a calibrator, if any, by cross-validation", ADVISE),
     "fit": ("fit", "fit a calibrator and save it as JSON", FIT),
     "apply": ("fit", "calibrate the predictions in a file", APPLY),
+    "export": ("fit", "write a calibrator as NumPy source, SQL, ONNX, torch or JavaScript", EXPORT),
     "decide": ("advise", "choose the decision of least expected cost in each row", DECIDE),
     "report": ("commands", "write one HTML page that shows or compares predictions", REPORT),
     "monitor": ("watch", "watch calibration over time, with alarms", MONITOR),

@@ -62,6 +62,13 @@ def natural_spline(knots: FloatArray, values: FloatArray, x: FloatArray) -> Floa
     return result
 
 
+def pieces_of_natural_spline(knots: FloatArray, values: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return the unit of distances from knots, the cubics between them, shape (4, knots - 1), and both slopes outside."""
+    half = float(knots[-1] - knots[0]) / 2.0
+    spline = CubicSpline((knots - knots[0]) / half, values, bc_type="natural")
+    return half, spline.c, spline([0.0, 2.0], 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Curves:
     """The rows, and the splines among which one is sought: the sums of a constant, a slope and bends."""

@@ -1,0 +1,220 @@
+"""A calibrated row as a graph of a few kinds of nodes, which NumPy runs and other languages print.
+
+A node stands for numbers of each row, shape (n, width). Width 1 goes with any other, as in NumPy. There is no loop and no
+state: what a calibrator does to a row is one expression of its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.arrays import FloatArray
+
+ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "greater_equal": np.greater_equal,
+    "greater": np.greater,
+    "equal": np.equal,
+    "negative": np.negative,
+    "absolute": np.abs,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "floor": np.floor,
+    "where": np.where,
+}
+"""Nodes that treat each number by itself. The comparisons are conditions: only ``where`` takes them."""
+
+
+INEXACT = {"exp", "log", "row_sum", "matmul"}
+"""Nodes whose last digits hang on the language that computes them."""
+
+SLACK = 1e-12
+"""Edges for numbers that are not exact are moved by this part of themselves, so that rounding takes no number across.
+
+An edge is the score of a row that was fitted, which belongs to one side of it.
+"""
+
+
+class Node:
+    """Numbers of each row, made of those of other nodes.
+
+    Attributes
+    ----------
+    op : str
+        ``table`` (what came in), ``constant``, ``column``, ``join``, one of `ELEMENTWISE`, ``row_sum``, ``row_max``, ``argmax``
+        (the first of equal ones), ``matmul``, or ``pick``.
+    args : tuple of Node
+        What it is made of.
+    values : ndarray or int, optional
+        The numbers of a ``constant``, shape (width,); the number of a ``column``; the matrix of ``matmul``, shape (K, width).
+        Of ``pick`` the edges, shape (m,), which do not fall, and the table, shape (m + 1,): the entry after all edges that are
+        at most the number (or, where ``right`` is false, below it).
+    width : int
+        How many numbers a row has.
+    """
+
+    def __init__(self, op: str, args: Sequence[Node] = (), values: Any = None, width: int | None = None) -> None:
+        self.op, self.args, self.values = op, tuple(args), values
+        self.width: int = max((arg.width for arg in self.args), default=1) if width is None else width
+        self.is_exact: bool = op not in INEXACT and all(arg.is_exact for arg in args)
+
+    def __add__(self, other: Operand) -> Node:
+        return of("add", self, other)
+
+    def __radd__(self, other: Operand) -> Node:
+        return of("add", other, self)
+
+    def __sub__(self, other: Operand) -> Node:
+        return of("subtract", self, other)
+
+    def __rsub__(self, other: Operand) -> Node:
+        return of("subtract", other, self)
+
+    def __mul__(self, other: Operand) -> Node:
+        return of("multiply", self, other)
+
+    def __rmul__(self, other: Operand) -> Node:
+        return of("multiply", other, self)
+
+    def __truediv__(self, other: Operand) -> Node:
+        return of("divide", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Node:
+        return of("divide", other, self)
+
+    def __neg__(self) -> Node:
+        return of("negative", self)
+
+    def __ge__(self, other: Operand) -> Node:
+        return of("greater_equal", self, other)
+
+    def __gt__(self, other: Operand) -> Node:
+        return of("greater", self, other)
+
+    def column(self, j: int) -> Node:
+        """One of the numbers."""
+        if self.op == "constant":
+            return constant(self.values[min(j, self.width - 1)])
+        return self.args[j] if self.op == "join" else self if self.width == 1 else Node("column", [self], j, 1)
+
+    def columns(self) -> list[Node]:
+        """Each of the numbers."""
+        return [self.column(j) for j in range(self.width)]
+
+    def sum(self) -> Node:
+        """The sum of the numbers of a row."""
+        return self if self.width == 1 else Node("row_sum", [self], width=1)
+
+    def max(self) -> Node:
+        """The largest number of a row."""
+        return self if self.width == 1 else Node("row_max", [self], width=1)
+
+    def argmax(self) -> Node:
+        """The number of the first column that is the largest."""
+        return Node("argmax", [self], width=1)
+
+    def matmul(self, matrix: FloatArray) -> Node:
+        """The row times a matrix, shape (K, width)."""
+        return Node("matmul", [self], np.asarray(matrix, dtype=np.float64), matrix.shape[1])
+
+    def pick(self, edges: npt.NDArray[np.floating], table: npt.ArrayLike, *, right: bool = True) -> Node:
+        """The entry of a table, shape (m + 1,), for the interval between edges, shape (m,), that a number lies in."""
+        if not self.is_exact:
+            edges = edges + np.abs(edges) * (-SLACK if right else SLACK)
+        found = np.asarray(edges, dtype=np.float64), np.asarray(table, dtype=np.float64), right
+        return Node("pick", [self], found) if len(found[0]) else constant(found[1]) + 0.0 * self
+
+    def equals(self, other: Operand) -> Node:
+        """The condition that both are the same number."""
+        return of("equal", self, other)
+
+
+Operand = Node | float | FloatArray
+
+
+def constant(values: npt.ArrayLike) -> Node:
+    """Make a node of numbers, shape () or (width,), that are the same in each row."""
+    numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    assert np.isfinite(numbers).all(), "no language prints what is not finite in the same way"
+    return Node("constant", values=numbers, width=numbers.size)
+
+
+def of(op: str, *operands: Operand) -> Node:
+    """Make a node that treats each number by itself."""
+    return Node(op, [one if isinstance(one, Node) else constant(one) for one in operands])
+
+
+def join(columns: Sequence[Node]) -> Node:
+    """Put columns of width 1 beside each other."""
+    if all(one.op == "constant" for one in columns):
+        return constant([one.values[0] for one in columns])
+    return columns[0] if len(columns) == 1 else Node("join", columns, width=len(columns))
+
+
+def clip(x: Node, least: float, most: float) -> Node:
+    """Raise what is below ``least`` to it, and lower what is above ``most``."""
+    return of("minimum", of("maximum", x, least), most)
+
+
+def where(condition: Node, yes: Operand, no: Operand) -> Node:
+    """Take one of two numbers."""
+    return of("where", condition, yes, no)
+
+
+def in_order(root: Node) -> list[Node]:
+    """Return each node once, those that it is made of before it."""
+    done: dict[int, Node] = {}
+    waits: list[tuple[Node, Iterator[Node]]] = [(root, iter(root.args))]
+    while waits:  # not by calls: a chain may be longer than Python's stack
+        node, rest = waits[-1]
+        child = next((one for one in rest if id(one) not in done), None)
+        if child is None:
+            done[id(node)] = node
+            waits.pop()
+        else:
+            waits.append((child, iter(child.args)))
+    return list(done.values())
+
+
+def run(root: Node, table: FloatArray) -> FloatArray:
+    """Return the numbers of a node, shape (n, width), for a table of shape (n, K)."""
+    found: dict[int, Any] = {}
+    for node in in_order(root):
+        found[id(node)] = _run(node, table, [found[id(arg)] for arg in node.args])
+    return np.broadcast_to(found[id(root)], (len(table), root.width))
+
+
+def _run(node: Node, table: FloatArray, args: list[Any]) -> Any:
+    if node.op in ELEMENTWISE:
+        return ELEMENTWISE[node.op](*args)
+    match node.op:
+        case "table":
+            return table
+        case "constant":
+            return node.values[None, :]
+        case "column":
+            return args[0][:, node.values, None]
+        case "join":
+            return np.hstack([np.broadcast_to(arg, (len(table), 1)) for arg in args])
+        case "row_sum":
+            return args[0].sum(axis=1, keepdims=True)
+        case "row_max":
+            return args[0].max(axis=1, keepdims=True)
+        case "argmax":
+            return args[0].argmax(axis=1)[:, None].astype(np.float64)
+        case "matmul":
+            return args[0] @ node.values
+        case "pick":
+            edges, entries, right = node.values
+            return entries[np.searchsorted(edges, args[0], side="right" if right else "left")]
+    raise AssertionError(node.op)

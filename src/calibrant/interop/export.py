@@ -1,0 +1,710 @@
+"""Fitted calibrators in other languages: NumPy source, SQL, ONNX, torch and JavaScript.
+
+Each is the graph of the calibrator (``calibrant.calibrators.graphs``), printed. What is printed gives what ``calibrate`` gives:
+of one column a column, of K columns K. A row that holds NaN, or NULL, becomes NaN, or NULL.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import linecache
+import types
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant._core.checks import choice, require
+from calibrant._core.graph import ELEMENTWISE, Node, in_order
+from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.graphs import graph_of
+
+INFIX = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "greater_equal": ">=",
+    "greater": ">",
+    "equal": "==",
+}
+
+
+def heading(calibrator: Calibrator) -> list[str]:
+    """Say what a text was made of."""
+    what, classes = type(calibrator).__name__, ", ".join(map(str, calibrator.classes_))
+    kind = "logits" if calibrator.input == "logit" else "probabilities"
+    columns = f"the class {calibrator.classes_[-1]}" if calibrator.n_features_in_ == 1 else f"the classes {classes}"
+    return [
+        f"{what}, fitted and exported by calibrant.",
+        f"Takes {kind} of {columns}; returns calibrated probabilities of the same.",
+    ]
+
+
+def names_of(root: Node, is_named: Callable[[Node, int], bool]) -> tuple[list[Node], dict[int, str]]:
+    """Return all nodes in order, and names of those that get one: what is used more than once, and what a language asks for."""
+    nodes = in_order(root)
+    uses = Counter(id(arg) for node in nodes for arg in node.args)
+    names: dict[int, str] = {}
+    for node in nodes:
+        if node.op not in ("table", "constant") and (uses[id(node)] > 1 or is_named(node, uses[id(node)])):
+            names[id(node)] = f"t{len(names) + 1}"
+    return nodes, names
+
+
+# NumPy and torch: arrays of shape (n, width)
+
+
+NUMPY = {
+    **{op: f"({{}} {sign} {{}})" for op, sign in INFIX.items()},
+    "maximum": "np.maximum({}, {})",
+    "minimum": "np.minimum({}, {})",
+    "negative": "(-{})",
+    "absolute": "np.abs({})",
+    "exp": "np.exp({})",
+    "log": "np.log({})",
+    "sqrt": "np.sqrt({})",
+    "floor": "np.floor({})",
+    "where": "np.where({}, {}, {})",
+    "row_sum": "{}.sum(axis=1, keepdims=True)",
+    "row_max": "{}.max(axis=1, keepdims=True)",
+    "argmax": "{}.argmax(axis=1)[:, None]",
+    "matmul": "({} @ {})",
+    "pick": "{2}[np.searchsorted({1}, {0}, side='{3}')]",
+    "join": "np.hstack(np.broadcast_arrays({}))",
+}
+
+TORCH = {
+    **NUMPY,
+    "maximum": "torch.maximum({}, {})",
+    "minimum": "torch.minimum({}, {})",
+    "absolute": "torch.abs({})",
+    "exp": "torch.exp({})",
+    "log": "torch.log({})",
+    "sqrt": "torch.sqrt({})",
+    "floor": "torch.floor({})",
+    "where": "torch.where({}, {}, {})",
+    "row_sum": "{}.sum(dim=1, keepdim=True)",
+    "row_max": "{}.amax(dim=1, keepdim=True)",
+    "argmax": "first_of_largest({})",
+    "pick": "{2}[torch.bucketize({0}.contiguous(), {1}, right={4})]",
+    "join": "torch.cat([{}], dim=1)",
+}
+
+
+class ArrayPrinter:
+    """Statements on arrays, one for each node that has a name; ``constants`` are the arrays that they take."""
+
+    def __init__(self, root: Node, words: dict[str, str], constant: str) -> None:
+        self.words, self.constant = words, constant
+        self.constants: dict[str, np.ndarray[Any, Any]] = {}
+        self.known: dict[bytes, str] = {}
+        nodes, names = names_of(
+            root, lambda node, _: node.op in ("join", "pick", "row_sum", "row_max", "argmax", "matmul")
+        )
+        self.text: dict[int, str] = {}
+        self.lines: list[str] = []
+        for node in nodes:
+            found = self.printed(node)
+            if id(node) in names:
+                self.lines.append(f"{names[id(node)]} = {bare(found)}")
+                found = names[id(node)]
+            self.text[id(node)] = found
+        self.result = self.text[id(root)]
+
+    def array(self, values: np.ndarray[Any, Any]) -> str:
+        """Name an array; equal ones have one name."""
+        key = values.tobytes() + str(values.shape).encode()
+        if key not in self.known:
+            name = f"C{len(self.known) + 1}"
+            self.known[key], self.constants[name] = self.constant.format(name), values
+        return self.known[key]
+
+    def printed(self, node: Node) -> str:
+        """Print a node, given the text of what it is made of."""
+        args = [self.text[id(arg)] for arg in node.args]
+        is_torch = self.words is TORCH
+        match node.op:
+            case "table":
+                return "x"
+            case "constant":
+                if node.width == 1 and not is_torch:
+                    return repr(float(node.values[0]))
+                return self.array(node.values[None, :])
+            case "column":
+                return f"{args[0]}[:, {node.values}:{node.values + 1}]"
+            case "join":
+                if is_torch:
+                    args = [
+                        f"({one} + 0.0 * x[:, :1])" if arg.op == "constant" else one
+                        for arg, one in zip(node.args, args, strict=True)
+                    ]
+                return self.words["join"].format(", ".join(args))
+            case "matmul":
+                return self.words["matmul"].format(args[0], self.array(node.values))
+            case "pick":
+                edges, table, right = node.values
+                side = "right" if right else "left"
+                return self.words["pick"].format(args[0], self.array(edges), self.array(table), side, right)
+        return self.words[node.op].format(*args)
+
+
+def bare(text: str) -> str:
+    """A text without the brackets around the whole of it."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return text[1:-1] if text[0] == "(" and place == len(text) - 1 else text
+    return text
+
+
+def to_numpy(calibrator: Calibrator) -> str:
+    """Print a fitted calibrator as the source of a Python module that imports NumPy alone.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        A fitted calibrator of this library.
+
+    Returns
+    -------
+    str
+        Source with a function ``calibrate(x)``: of an array of shape (n,) for one column, or (n, n_classes), the calibrated
+        probabilities of the same shape, in double precision, as ``calibrator.calibrate(x)`` gives them. It checks nothing:
+        rows are to be valid.
+
+    Raises
+    ------
+    TypeError
+        If the calibrator, or what it holds, is not of this library.
+
+    Examples
+    --------
+    >>> from calibrant import PlattScaling, load_digits_forecast
+    >>> from calibrant.interop.export import to_numpy
+    >>> y, prob = load_digits_forecast()
+    >>> source = to_numpy(PlattScaling().fit(prob[:, 3], y == 3))
+    >>> "import numpy as np" in source
+    True
+    """
+    printer = ArrayPrinter(graph_of(calibrator), NUMPY, "{}")
+    one = calibrator.n_features_in_ == 1
+    lines = [f'"""{" ".join(heading(calibrator))}"""', "", "import numpy as np", ""]
+    lines += [f"{name} = np.array({values.tolist()!r})" for name, values in printer.constants.items()]
+    lines += ["", "", "def calibrate(x):", f"    x = np.asarray(x, dtype=np.float64){'.reshape(-1, 1)' if one else ''}"]
+    lines += [f"    {line}" for line in printer.lines]
+    lines.append(f"    return ({bare(printer.result)})[:, 0]" if one else f"    return {bare(printer.result)}")
+    return "\n".join(lines) + "\n"
+
+
+def torch_source(calibrator: Calibrator, name: str = "Calibrator") -> str:
+    """Print a fitted calibrator as the source of a ``torch.nn.Module``; see `to_torch`."""
+    printer = ArrayPrinter(graph_of(calibrator), TORCH, "self.{}")
+    one = calibrator.n_features_in_ == 1
+    lines = [f'"""{" ".join(heading(calibrator))}"""', "", "import torch", "from torch import nn", "", ""]
+    lines += ["def first_of_largest(x: torch.Tensor) -> torch.Tensor:"]
+    lines += ["    number = torch.arange(x.shape[1], device=x.device)"]
+    lines += [
+        "    return torch.where(x == x.amax(dim=1, keepdim=True), number, x.shape[1]).amin(dim=1, keepdim=True).to(x.dtype)"
+    ]
+    lines += ["", "", f"class {name}(nn.Module):", "    def __init__(self):", "        super().__init__()"]
+    for constant, values in printer.constants.items():
+        lines.append(
+            f"        self.register_buffer({constant!r}, torch.tensor({values.tolist()!r}, dtype=torch.float64))"
+        )
+    lines += [
+        "",
+        "    def forward(self, x: torch.Tensor) -> torch.Tensor:",
+        f"        x = x.to(torch.float64){'.reshape(-1, 1)' if one else ''}",
+    ]
+    lines += [f"        {line}" for line in printer.lines]
+    lines += [f"        return ({bare(printer.result)}){'[:, 0]' if one else ''}"]
+    return "\n".join(lines) + "\n"
+
+
+def to_torch(calibrator: Calibrator) -> Any:
+    """Make a ``torch.nn.Module`` of a fitted calibrator, which can be scripted, moved to a GPU and differentiated.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        A fitted calibrator of this library.
+
+    Returns
+    -------
+    torch.nn.Module
+        Its ``forward(x)`` gives, of a tensor of shape (n,) for one column or (n, n_classes), calibrated probabilities of the
+        same shape in double precision. Steps have the derivative zero.
+
+    Raises
+    ------
+    ImportError
+        Without torch.
+    TypeError
+        If the calibrator, or what it holds, is not of this library.
+    """
+    source, module = torch_source(calibrator), types.ModuleType("calibrant_exported")
+    place = f"<calibrator {next(NUMBER)}>"
+    linecache.cache[place] = (
+        len(source),
+        None,
+        source.splitlines(keepends=True),
+        place,
+    )  # a script is read from its source
+    exec(compile(source, place, "exec"), vars(module))
+    return module.Calibrator()
+
+
+NUMBER = itertools.count()
+
+
+# SQL and JavaScript: numbers of one row
+
+
+MOST_CLASSES_OF_SQL, MOST_NESTED = 50, 8
+"""Columns of a query, and expressions inside each other: parsers have a limit for both."""
+
+CONDITIONS = {"greater", "greater_equal", "equal"}
+
+SQL = {
+    **{op: f"({{}} {sign} {{}})" for op, sign in INFIX.items()},
+    "equal": "({} = {})",
+    "maximum": "GREATEST({}, {})",
+    "minimum": "LEAST({}, {})",
+    "negative": "(-{})",
+    "absolute": "ABS({})",
+    "exp": "EXP({})",
+    "log": "LN({})",
+    "sqrt": "SQRT({})",
+    "floor": "FLOOR({})",
+    "where": "CASE WHEN {} THEN {} ELSE {} END",
+}
+
+
+def to_sql(
+    calibrator: Calibrator,
+    *,
+    table: str = "predictions",
+    columns: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    dialect: str = "duckdb",
+) -> str:
+    """Print a fitted calibrator as a query that selects calibrated probabilities.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        A fitted calibrator of this library, of at most 50 classes.
+    table : str, default="predictions"
+        Table, or query in brackets, that holds the rows.
+    columns : sequence of str, optional
+        Its columns that the calibrator takes, in the order of the classes; by default ``y_prob`` of one column, and ``p_`` and
+        the class of several.
+    keep : sequence of str, optional
+        Columns that are selected as well, such as a key.
+    dialect : str, default="duckdb"
+        Dialect of the query: "duckdb", or any that sqlglot knows, such as "postgres", "sqlite", "bigquery", "snowflake" or
+        "spark".
+
+    Returns
+    -------
+    str
+        A query. Calibrated columns are named as those that they are made of, with ``calibrated_`` before.
+
+    Raises
+    ------
+    ImportError
+        Without sqlglot, where the dialect is not "duckdb".
+    ValueError
+        If there are more than 50 classes, or another number of columns.
+    TypeError
+        If the calibrator, or what it holds, is not of this library.
+    """
+    n_columns = calibrator.n_features_in_
+    require(
+        n_columns <= MOST_CLASSES_OF_SQL,
+        f"a query must be of at most {MOST_CLASSES_OF_SQL} classes",
+        value=n_columns,
+        hint="Export to ONNX: to_onnx(calibrator)",
+    )
+    default = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
+    names = default if columns is None else list(columns)
+    require(len(names) == n_columns, f"columns must be {n_columns}", value=len(names), hint="Name one a class")
+    sql = SqlPrinter(graph_of(calibrator)).query(table, names, list(keep), dialect in INLINING)
+    if dialect != "duckdb":
+        sqlglot = needed("sqlglot", "sql")
+        sql = sqlglot.transpile(sql, read="duckdb", write=dialect, pretty=True)[0]
+    return "".join(f"-- {line}\n" for line in heading(calibrator)) + sql + "\n"
+
+
+INLINING = {"postgres", "sqlite"}
+"""Dialects that put a select into the one that reads it, unless it is to be kept: twenty would become a text without end."""
+
+
+class SqlPrinter:
+    """Nested selects: each has columns that are made of those of the select before it."""
+
+    def __init__(self, root: Node) -> None:
+        self.root = root
+        consumers: dict[int, list[Node]] = {}
+        nodes = in_order(root)
+        for node in nodes:
+            for arg in node.args:
+                consumers.setdefault(id(arg), []).append(node)
+
+        def is_named(node: Node, uses: int) -> bool:
+            """Whether its text would stand more than once in that of another."""
+            return uses > 1 or any(
+                used.op in ("pick", "argmax", "matmul") or used.width > max(node.width, 1)
+                for used in consumers.get(id(node), ())
+            )
+
+        self.names: dict[int, str] = {}
+        self.level: dict[int, int] = {}
+        depth: dict[int, int] = {}
+        self.selects: list[list[tuple[str, str]]] = []
+        for node in nodes:
+            below = max((self.level[id(arg)] for arg in node.args), default=0)
+            self.level[id(node)] = below
+            depth[id(node)] = 1 + max((depth[id(arg)] for arg in node.args), default=0)
+            is_made = node.op not in ("table", "constant", "column", "join") and node.op not in CONDITIONS
+            if is_made and (depth[id(node)] > MOST_NESTED or is_named(node, len(consumers.get(id(node), ())))):
+                depth[id(node)] = 0
+                name = f"t{len(self.names) + 1}"
+                each = [(f"{name}_{j}" if node.width > 1 else name, self.text(node, j)) for j in range(node.width)]
+                self.names[id(node)], self.level[id(node)] = name, below + 1
+                while len(self.selects) <= below:
+                    self.selects.append([])
+                self.selects[below] += each
+
+    def text(self, node: Node, j: int) -> str:
+        """Print the number of a column of a node."""
+        j = min(j, node.width - 1)
+        if id(node) in self.names:
+            return f"{self.names[id(node)]}_{j}" if node.width > 1 else self.names[id(node)]
+        match node.op:
+            case "table":
+                return f"x{j}"
+            case "constant":
+                return literal(node.values[j])
+            case "column":
+                return self.text(node.args[0], node.values)
+            case "join":
+                return self.text(node.args[j], 0)
+        if node.op in ELEMENTWISE:
+            return SQL[node.op].format(*(self.text(arg, j) for arg in node.args))
+        (arg,) = node.args
+        each = [self.text(arg, i) for i in range(arg.width)]
+        match node.op:
+            case "row_sum":
+                return f"({' + '.join(each)})"
+            case "row_max":
+                return f"GREATEST({', '.join(each)})"
+            case "argmax":
+                cases = [
+                    f"WHEN {' AND '.join(f'{one} >= {other}' for other in each if other != one)} THEN {literal(i)}"
+                    for i, one in enumerate(each[:-1])
+                ]
+                return f"CASE {' '.join(cases)} ELSE {literal(len(each) - 1)} END"
+            case "matmul":
+                terms = [f"{one} * {literal(by)}" for one, by in zip(each, node.values[:, j], strict=True) if by != 0.0]
+                return f"({' + '.join(terms) or literal(0.0)})"
+            case "pick":
+                edges, table, right = node.values
+                changes = np.flatnonzero(np.diff(table) != 0)
+                found = balanced(
+                    self.text(arg, j), edges[changes], np.append(table[changes], table[-1]), ">=" if right else ">"
+                )
+                return f"CAST({found} AS DOUBLE)"
+        raise AssertionError(node.op)
+
+    def query(self, table: str, columns: list[str], keep: list[str], is_kept: bool) -> str:
+        """Print the whole query; ``is_kept`` asks for each select to be computed once."""
+        word = "AS MATERIALIZED" if is_kept else "AS"
+        kept = [quoted(name) for name in keep]
+        inner = [f"CAST({quoted(name)} AS DOUBLE) AS x{j}" for j, name in enumerate(columns)]
+        parts = [f"s0 {word} (SELECT {', '.join([*kept, *inner])} FROM {table})"]
+        for number, select in enumerate(self.selects, start=1):
+            listed = ", ".join(f"{text} AS {name}" for name, text in select)
+            parts.append(f"s{number} {word} (SELECT *, {listed} FROM s{number - 1})")
+        made = [f"{self.text(self.root, j)} AS {quoted('calibrated_' + name)}" for j, name in enumerate(columns)]
+        last = len(self.selects)
+        return "WITH " + ",\n".join(parts) + f"\nSELECT {', '.join([*kept, *made])} FROM s{last}"
+
+
+def quoted(name: str) -> str:
+    """Write the name of a column."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: float) -> str:
+    """Write a number in double precision: with an exponent it is no decimal."""
+    text = repr(float(value))
+    return text if "e" in text else f"{text}e0"
+
+
+def balanced(x: str, edges: Any, table: Any, sign: str) -> str:
+    """Write a binary search."""
+    if not len(edges):
+        return literal(table[0])
+    middle = len(edges) // 2
+    above = balanced(x, edges[middle + 1 :], table[middle + 1 :], sign)
+    below = balanced(x, edges[:middle], table[: middle + 1], sign)
+    return f"CASE WHEN {x} {sign} {literal(edges[middle])} THEN {above} ELSE {below} END"
+
+
+JS = {
+    **SQL,
+    "equal": "({} === {})",
+    "maximum": "Math.max({}, {})",
+    "minimum": "Math.min({}, {})",
+    "absolute": "Math.abs({})",
+    "exp": "Math.exp({})",
+    "log": "Math.log({})",
+    "sqrt": "Math.sqrt({})",
+    "floor": "Math.floor({})",
+    "where": "({} ? {} : {})",
+}
+
+JS_HELPERS = """
+function range(n, make) { return Array.from({ length: n }, (_, i) => make(i)); }
+function sum(x) { let total = 0; for (const one of x) total += one; return total; }
+function argmax(x) { return x.reduce((best, one, i) => (one > x[best] ? i : best), 0); }
+function pick(edges, table, x, right) {
+  let low = 0, high = edges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (right ? edges[middle] <= x : edges[middle] < x) low = middle + 1; else high = middle;
+  }
+  return table[low];
+}
+"""
+
+
+def to_js(calibrator: Calibrator) -> str:
+    """Print a fitted calibrator as a JavaScript module with one function.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        A fitted calibrator of this library.
+
+    Returns
+    -------
+    str
+        Source with a function ``calibrate(x)``: of one number, or an array with one a class, what ``calibrate`` gives for it.
+
+    Raises
+    ------
+    TypeError
+        If the calibrator, or what it holds, is not of this library.
+    """
+    root, one = graph_of(calibrator), calibrator.n_features_in_ == 1
+    nodes, names = names_of(root, lambda node, _: node.width > 1 or node.op not in ELEMENTWISE)
+    constants: list[str] = []
+    lines: list[str] = []
+    done: set[int] = set()
+
+    def array(values: Any) -> str:
+        text = json.dumps(values.tolist())
+        if text not in constants:
+            constants.append(text)
+        return f"C{constants.index(text) + 1}"
+
+    def text(node: Node, i: str) -> str:
+        if id(node) in done:
+            return names[id(node)] + (f"[{i}]" if node.width > 1 else "")
+        match node.op:
+            case "table":
+                return f"x[{i if node.width > 1 else 0}]"
+            case "constant":
+                return f"{array(node.values)}[{i}]" if node.width > 1 else json.dumps(float(node.values[0]))
+            case "column":
+                return text(node.args[0], str(node.values))
+        if node.op in ELEMENTWISE:
+            return JS[node.op].format(*(text(arg, i) for arg in node.args))
+        (arg,) = node.args
+        match node.op:
+            case "row_sum":
+                return f"sum({row(arg)})"
+            case "row_max":
+                return f"Math.max(...{row(arg)})"
+            case "argmax":
+                return f"argmax({row(arg)})"
+            case "matmul":
+                return f"sum(range({arg.width}, k => {text(arg, 'k')} * {array(node.values)}[k][i]))".replace(
+                    "[i]))", f"[{i}]))"
+                )
+            case "pick":
+                edges, table, right = node.values
+                return f"pick({array(edges)}, {array(table)}, {text(arg, i)}, {json.dumps(right)})"
+        raise AssertionError(node.op)
+
+    def row(node: Node) -> str:
+        return (
+            names[id(node)]
+            if id(node) in done
+            else "x"
+            if node.op == "table"
+            else f"range({node.width}, i => {text(node, 'i')})"
+        )
+
+    for node in nodes:
+        if id(node) in names:
+            if node.op == "join":
+                made = f"[{', '.join(text(arg, '0') for arg in node.args)}]"
+            else:
+                made = text(node, "0") if node.width == 1 else f"range({node.width}, i => {text(node, 'i')})"
+            lines.append(f"  const {names[id(node)]} = {bare(made)};")
+            done.add(id(node))
+    result = text(root, "0") if one else row(root)
+    head = "".join(f"// {line}\n" for line in heading(calibrator))
+    tables = "".join(f"const C{number} = {values};\n" for number, values in enumerate(constants, start=1))
+    body = "\n".join([*lines, f"  return {bare(result)};"])
+    takes, first = ("value", "  const x = [value];\n") if one else ("x", "")
+    return f"{head}{JS_HELPERS}\n{tables}\nexport function calibrate({takes}) {{\n{first}{body}\n}}\n"
+
+
+# ONNX
+
+
+ONNX = {
+    "add": "Add",
+    "subtract": "Sub",
+    "multiply": "Mul",
+    "divide": "Div",
+    "maximum": "Max",
+    "minimum": "Min",
+    "greater_equal": "GreaterOrEqual",
+    "greater": "Greater",
+    "equal": "Equal",
+    "negative": "Neg",
+    "absolute": "Abs",
+    "exp": "Exp",
+    "log": "Log",
+    "sqrt": "Sqrt",
+    "floor": "Floor",
+    "where": "Where",
+}
+
+OPSET, NEAR = 18, 1e-2
+
+
+def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
+    """Make an ONNX model of a fitted calibrator, opset 18.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        A fitted calibrator of this library.
+    dtype : {"double", "float"}, default="double"
+        Precision of the input and the output. All is computed in double precision: in single precision a number beside an edge
+        would fall on the other side.
+
+    Returns
+    -------
+    onnx.ModelProto
+        A model with the input ``x`` and the output ``calibrated``, shape (n, 1) of one column or (n, n_classes).
+
+    Raises
+    ------
+    ImportError
+        Without onnx.
+    TypeError
+        If the calibrator, or what it holds, is not of this library.
+    """
+    onnx = needed("onnx", "onnx")
+    choice("dtype", dtype, ("double", "float"))
+    helper, kind = onnx.helper, getattr(onnx.TensorProto, dtype.upper())
+    double, whole = onnx.TensorProto.DOUBLE, onnx.TensorProto.INT64
+    nodes: list[Any] = []
+    tables: list[Any] = []
+    known: dict[bytes, str] = {}
+
+    def constant(values: Any) -> str:
+        array = np.ascontiguousarray(values)
+        key = array.tobytes() + repr((array.shape, array.dtype.str)).encode()
+        if key not in known:
+            known[key] = f"c{len(known) + 1}"
+            tables.append(onnx.numpy_helper.from_array(array, known[key]))
+        return known[key]
+
+    def made(op: str, *inputs: str, **options: Any) -> str:
+        name = f"t{len(nodes) + 1}"
+        nodes.append(helper.make_node(op, list(inputs), [name], **options))
+        return name
+
+    def picked(x: str, edges: Any, table: Any, right: bool) -> str:
+        n_levels = len(edges).bit_length()
+        padded = np.append(edges, np.full(2**n_levels - 1 - len(edges), np.inf))
+        place = made("Cast", made("Mul", x, constant(np.zeros((1, 1)))), to=whole)  # zeros, of the shape of x
+        for level in reversed(range(n_levels)):
+            step = 2**level
+            edge = made("Gather", constant(padded), made("Add", place, constant(np.full((1, 1), step - 1))))
+            passed = made("GreaterOrEqual" if right else "Greater", x, edge)
+            place = made("Add", place, made("Mul", made("Cast", passed, to=whole), constant(np.full((1, 1), step))))
+        return made("Gather", constant(np.append(table, np.full(2**n_levels - len(table), table[-1]))), place)
+
+    def kept(node: Node, args: list[str]) -> str:
+        """Write an operation so that onnxruntime keeps it: it leaves out a factor near 1, and a term near 0."""
+        values = [arg.values[0] if arg.op == "constant" and arg.width == 1 else None for arg in node.args]
+        neutral = {"multiply": 1.0, "divide": 1.0, "add": 0.0, "subtract": 0.0}.get(node.op)
+        if neutral is None or not any(value is not None and 0.0 < abs(value - neutral) < NEAR for value in values):
+            return made(ONNX[node.op], *args)
+        unit = 2.0**-40  # a power of two rounds nothing
+        inside = [0] if node.op == "multiply" else [1] if node.op == "divide" else [0, 1]
+        scaled = [made("Mul", arg, constant([[1.0 / unit]])) if i in inside else arg for i, arg in enumerate(args)]
+        return made("Mul", made(ONNX[node.op], *scaled), constant([[1.0 / unit if node.op == "divide" else unit]]))
+
+    root, found = graph_of(calibrator), dict[int, str]()
+    axis = constant(np.array([1]))
+    for node in in_order(root):
+        args = [found[id(arg)] for arg in node.args]
+        match node.op:
+            case "table":
+                name = made("Cast", "x", to=double)
+            case "constant":
+                name = constant(node.values[None, :])
+            case "column":
+                name = made("Gather", args[0], constant(np.array([node.values])), axis=1)
+            case "join":
+                shape = next(found[id(arg)] for arg in node.args if arg.op != "constant")
+                zero = made("Mul", shape, constant(np.zeros((1, 1))))
+                whole_columns = [
+                    made("Add", one, zero) if arg.op == "constant" else one
+                    for arg, one in zip(node.args, args, strict=True)
+                ]
+                name = made("Concat", *whole_columns, axis=1)
+            case "row_sum":
+                name = made("ReduceSum", args[0], axis, keepdims=1)
+            case "row_max":
+                name = made("ReduceMax", args[0], axis, keepdims=1)
+            case "argmax":
+                name = made("Cast", made("ArgMax", args[0], axis=1, keepdims=1), to=double)
+            case "matmul":
+                name = made("MatMul", args[0], constant(node.values))
+            case "pick":
+                name = picked(args[0], *node.values)
+            case _:
+                name = kept(node, args)
+        found[id(node)] = name
+    nodes.append(helper.make_node("Cast", [found[id(root)]], ["calibrated"], to=kind))
+    ends = [helper.make_tensor_value_info(name, kind, ["n", root.width]) for name in ("x", "calibrated")]
+    graph = helper.make_graph(
+        nodes, type(calibrator).__name__, ends[:1], ends[1:], tables, doc_string=" ".join(heading(calibrator))
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="calibrant")
+    model.ir_version = 9
+    return model
+
+
+def needed(name: str, extra: str) -> Any:
+    """Import a library that is in an extra."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ImportError(f"{name} must be installed; it is not. Run pip install 'calibrant[{extra}]'.") from None
