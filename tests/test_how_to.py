@@ -13,7 +13,11 @@ from calibrant import cli
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "how-to"
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(FOLDER.glob("*.md"))}
-NEEDS = {"clusters.md": ("dask.dataframe", "distributed", "duckdb", "polars"), "spark.md": ("pyspark.sql",)}
+NEEDS = {
+    "clusters.md": ("dask.dataframe", "distributed", "duckdb", "polars"),
+    "spark.md": ("pyspark.sql",),
+    "export.md": ("duckdb", "onnx", "pandas"),
+}
 """What is installed only where somebody wants it."""
 
 BLOCKS = {name: re.findall(r"^```(\w+)\n(.*?)^```$", text, flags=re.M | re.S) for name, text in PAGES.items()}

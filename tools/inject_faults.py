@@ -45,6 +45,7 @@ from tools.reliability import record
 COMMANDS: dict[str, dict[str, list[str]]] = {
     "fit": {"calibrator.json": ["in.csv"]},
     "apply": {f"applied.{end}": ["c.json", "in.csv"] for end in ("csv", "npz", "parquet", "feather")},
+    "export": {"exported.sql": ["c.json", "--to", "sql"]},
     "decide": {f"decided.{end}": ["in.csv", "--costs", "0,1;4,0"] for end in ("csv", "npz", "parquet", "feather")},
     "report": {"page.html": ["small.csv", "--resamples", "5"]},
     "demo": {"demo.html": []},

@@ -417,6 +417,7 @@ COMMANDS = {
     "advise": "good.csv",
     "fit": "good.csv -o other.json",
     "apply": "c.json good.csv -o other.csv",
+    "export": "c.json --to js -o other.js",
     "decide": "good.csv -o other.csv",
     "report": "good.csv -o other.html",
     "monitor": "good.csv --state other.json",

@@ -36,8 +36,8 @@ from calibrant.significance import by_class, by_group, cox_test, pearson_test, r
 
 Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
 OF_VALUES = [
-    (lambda: calibration_map(lambda score: score * 5, Y, P), r"map must give values in \[0, 1\]; got 1\.005 for the"),
-    (lambda: calibration_map(lambda score: score * np.nan), r"map must give values in \[0, 1\]; got nan for the"),
+    (lambda: calibration_map(lambda score: score * 5, Y, P), r"map must give values in \[0, 1\]; got 1\.005 at index"),
+    (lambda: calibration_map(lambda score: score * np.nan), r"map must give values in \[0, 1\]; got nan at index"),
     (lambda: smooth_reliability_curve(Y, P, smoother="local", bandwidth=0.1), "bandwidth must be left out for a"),
     (lambda: entries(np.array([0.5, 0.5])), r"kind must be one of 'metric', .*; got array\(\[0\.5, 0\.5\]\)\. Pass"),
     (lambda: pearson_test(Y, P, n_resamples=10**30), "n_resamples must be at most 10000000; got 10{30}. 1000 is"),

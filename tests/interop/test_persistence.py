@@ -399,8 +399,8 @@ DAMAGES = [
     ("NA-FIR", lambda c: array_of(c["fitted"], "left_").reverse(), "left_ must be numbers, .*rising; got"),
     ("NA-FIR", lambda c: array_of(c["fitted"], "log_value_").reverse(), "log_value_ must be numbers, rising; got"),
     ("NA-FIR", lambda c: array_of(c["fitted"], "log_value_").pop(), "log_value_ must be numbers, rising, of shape"),
-    ("SCIR", lambda c: array_of(c["fitted"], "score_").reverse(), "scores of corners must be at least 0, in order;"),
-    ("SCIR", lambda c: array_of(c["fitted"], "value_").__setitem__(-1, 1.5), "values of corners must be from 0 to"),
+    ("SCIR", lambda c: array_of(c["fitted"], "score_").reverse(), "score_ must be numbers, at least 0, not falling;"),
+    ("SCIR", lambda c: array_of(c["fitted"], "value_").__setitem__(-1, 1.5), "value_ must be numbers, .* at most 1;"),
     ("SCIR", lambda c: c["fitted"].update(epsilon_=-1.0), "epsilon_ must be a number, at least 0 and at most 1"),
     ("canonical", lambda c: array_of(c["fitted"], "value_")[0].pop(), "value_: array must have rows"),
 ]

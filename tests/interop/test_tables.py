@@ -175,11 +175,37 @@ def test_an_array_that_nobody_asks_for_is_not_decompressed(tmp_path):
     assert len(forecast.table.columns["bomb"]) == n
 
 
-@pytest.mark.parametrize(("shape", "dtype"), [((2, 2), "<f8"), ((2, 2**50), "<f8"), ((2,), "S2000000000")])
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [
+        ((2**40,), "<f8"),
+        ((3,), "<f8"),
+        ((2**50, 2**50), "<f8"),
+        ((2,), "S2000000000"),
+        ((2**50,), "<U0"),
+        ((2**70,), "|O"),
+        ((-1, -2), "<f8"),
+    ],
+)
 def test_a_shape_that_the_size_of_an_array_does_not_bear_out_is_refused(shape, dtype, tmp_path):
     path = zipped(tmp_path / "t.npz", p=[head(shape, dtype), bytes(16)], y=np.array([1, 0]))
-    with pytest.raises(ValueError, match=r"t\.npz must hold a readable array 'p\.npy'; it is not"):
-        read_forecast(path)
+    with pytest.raises(
+        ValueError, match=r"t\.npz must be a readable npz file; .*'p\.npy' declares a shape, .* bear out"
+    ):
+        read_table(path)
+
+
+def test_a_size_that_so_few_bytes_cannot_hold_is_refused(tmp_path):
+    path = zipped(tmp_path / "t.npz", p=[head((2,)), bytes(16)])
+    data = bytearray(path.read_bytes())
+    size = len(head((2,))) + 16
+    declared = head((2**37,))
+    assert len(declared) == len(head((2,)))
+    at = data.rindex(b"PK\x01\x02")  # the size that the directory states
+    data[at + 24 : at + 28] = (size + 2**30).to_bytes(4, "little")
+    path.write_bytes(bytes(data))
+    with pytest.raises(ValueError, match="does not bear out"):
+        read_table(path)
 
 
 def test_an_array_that_was_damaged_is_refused_when_it_is_read(tmp_path):

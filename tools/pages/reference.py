@@ -27,9 +27,9 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "To write your own": ("base", "_core"),
     },
     "curves": {
-        "Reliability": ("reliability", "corp", "smooth", "top_label", "class_errors", "bin_test"),
-        "Bins": ("bin_sweep", "binning_quality"),
-        "Running sums and scores": ("cumulative", "validity"),
+        "Reliability": ("reliability", "corp", "smooth", "top_label", "bin_test"),
+        "Bins and classes": ("errors",),
+        "Running sums and scores": ("cumulative",),
         "ROC": ("roc",),
         "What a calibrator does": ("calibration_map",),
         "Pictures of the simplex": ("simplex", "simplex_partition", "partition_path"),

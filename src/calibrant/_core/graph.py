@@ -51,7 +51,8 @@ class Node:
     Attributes
     ----------
     op : str
-        ``table`` (what came in), ``constant``, ``column``, ``join``, one of `ELEMENTWISE`, ``row_sum``, ``row_max``, ``argmax``
+        ``table`` (the columns that are given),
+        ``constant``, ``column``, ``join``, one of `ELEMENTWISE`, ``row_sum``, ``row_max``, ``argmax``
         (the first of equal ones), ``matmul``, or ``pick``.
     args : tuple of Node
         What it is made of.

@@ -1,6 +1,6 @@
 """What each fitted calibrator does to a row, as a graph: what is printed in other languages, and run by NumPy in tests.
 
-`graph_of` is the whole way from the columns that came in to those of ``calibrate``; `mapped` has a function for each class of
+`graph_of` is the whole way from the columns of a row to those of ``calibrate``; `mapped` has a function for each class of
 calibrator, of `Given` for maps of the simplex and of a score, or its log-odds, for maps of one score.
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from calibrant import notions
 from calibrant._core.arrays import EPSILON, LEAST_SCORE, UNITS, FloatArray
+from calibrant._core.checks import refuse
 from calibrant._core.graph import SLACK, Node, Operand, clip, constant, join, of, where
 from calibrant.binning import cells
 from calibrant.calibrators import base, binning, canonical, evidence_features
@@ -48,6 +49,9 @@ from calibrant.fit.splines import pieces_of_natural_spline
 
 LEAST = -1e300
 """Below every logit, and a number: no language has one word for infinity."""
+
+
+OF_OURS = "Take another, or use calibrate in Python"
 
 
 class Given:
@@ -222,9 +226,11 @@ def of_table(calibrator: base.Calibrator, given: Given) -> Node:
 @singledispatch
 def mapped(calibrator: Any, x: Any) -> Node:
     """The map of one kind of calibrator."""
-    raise TypeError(
-        f"a calibrator must be one of this library to be exported; got {type(calibrator).__name__}. Register its graph: "
-        "calibrant.calibrators.graphs.mapped.register"
+    refuse(
+        "a calibrator must be one of this library to be exported",
+        got=type(calibrator).__name__,
+        hint="Register its graph: calibrant.calibrators.graphs.mapped.register",
+        error=TypeError,
     )
 
 
@@ -501,7 +507,12 @@ def of_tree(tree: cells.SplitTree, prob: Node, value: FloatArray) -> Node:
 @singledispatch
 def of_cells(partition: Any, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
     """The value of the cell of a partition of the simplex."""
-    raise TypeError(f"no graph for {type(partition).__name__}")
+    refuse(
+        "partition must be one of this library to be exported",
+        got=type(partition).__name__,
+        hint=OF_OURS,
+        error=TypeError,
+    )
 
 
 @of_cells.register
@@ -565,9 +576,8 @@ def _(partition: cells.GridCells, prob: Node, value: FloatArray, unknown: FloatA
 @of_cells.register
 def _(partition: cells.UniqueCells, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
     if not prob.is_exact:
-        raise TypeError(
-            "cells of single forecasts must be of probabilities to be exported; got logits. Fit on probabilities."
-        )
+        must = "cells of single forecasts must be of probabilities to be exported"
+        refuse(must, got="logits", hint="Fit on probabilities", error=TypeError)
     found: Node = constant(unknown[0])
     for known, row in zip(partition.prob, value, strict=True):
         differs = where(prob.equals(constant(known)), 0.0, 1.0).max()
@@ -647,12 +657,12 @@ def cells_of(notion: notions.Notion, prob: Node) -> Cells:
         case notions.TopLabel():
             top = where(prob.argmax().equals(number), 1.0, 0.0)
             return [([j], top) for j in every]
-        case notions.TopK():
-            ranks = ranked(prob, notion.parts_a_row(n_classes))
-            if isinstance(notion, notions.TopKConfidence):
-                return [(every, at) for at in ranks]
-            return [([j], at) for at in ranks for j in every]
-    raise TypeError(f"no graph for {notion!r}")
+    if not isinstance(notion, notions.TopK):
+        refuse("notion must be one of this library to be exported", got=repr(notion), hint=OF_OURS, error=TypeError)
+    ranks = ranked(prob, notion.parts_a_row(n_classes))
+    if isinstance(notion, notions.TopKConfidence):
+        return [(every, at) for at in ranks]
+    return [([j], at) for at in ranks for j in every]
 
 
 def ranked(prob: Node, k: int) -> list[Node]:

@@ -11,7 +11,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from calibrant.interop.local_files import STREAMED, local_files, split, warn_of_
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, select, select_one, write_rows
 from calibrant.interop.writing import require_free, whole_file
 from calibrant.monitoring import Monitor, MonitorTable
-from calibrant.monitoring.state import in_order, options_of
+from calibrant.monitoring.state import in_order, of_a_state, options_of
 from calibrant.notions import as_notion
 from calibrant.report.pictures import monitor_page
 
@@ -467,21 +467,22 @@ def run_monitor(arguments: Namespace) -> int:
     _require_places(
         arguments, [file.path for file in files], output, is_own=output is not None and watch.own(output) != []
     )
-    if kept := watch.kept:  # what the command leaves out is that of the state, and nothing else may be asked
-        require_same(arguments, kept)
-        arguments.rows, arguments.weight, scale = kept["rows"], kept["weight"], kept["scale"]
-        arguments.percent, arguments.normalize = scale == "percent", scale == "normalize"
-    for file in files:
-        watch.add(file)
-    if not watch.monitors:
-        raise ValueError(f"{arguments.files[0]} must hold rows to watch; no row was read. Name another folder.")
-    tables = {name: monitor.table(n_resamples=arguments.resamples) for name, monitor in sorted(watch.monitors.items())}
-    alarms = [(name, alarm.test) for name, table in tables.items() for alarm in table.alarms]
-    failing = [watch.fails_for(*alarm) for alarm in alarms] if arguments.fail_on_alarm else []
-    if output is None:
-        watch.write()
-    else:
-        _write(watch, output, tables, force=arguments.force)
+    with of_a_state() if watch.kept else nullcontext():
+        if kept := watch.kept:  # what the command leaves out is that of the state, and nothing else may be asked
+            require_same(arguments, kept)
+            arguments.rows, arguments.weight, scale = kept["rows"], kept["weight"], kept["scale"]
+            arguments.percent, arguments.normalize = scale == "percent", scale == "normalize"
+        for file in files:
+            watch.add(file)
+        if not watch.monitors:
+            raise ValueError(f"{arguments.files[0]} must hold rows to watch; no row was read. Name another folder.")
+        tables = {name: one.table(n_resamples=arguments.resamples) for name, one in sorted(watch.monitors.items())}
+        alarms = [(name, alarm.test) for name, table in tables.items() for alarm in table.alarms]
+        failing = [watch.fails_for(*alarm) for alarm in alarms] if arguments.fail_on_alarm else []
+        if output is None:
+            watch.write()
+        else:
+            _write(watch, output, tables, force=arguments.force)
     if arguments.json:
         print(json_of(document_of(tables)))
     else:

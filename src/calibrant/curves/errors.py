@@ -136,7 +136,7 @@ def bin_sweep(
     True
     """
     given = as_numbers("n_bins", n_bins)
-    fits = (
+    fits = np.asarray(n_bins).dtype != np.bool_ and (
         given.ndim == 1 and given.size and (given == np.rint(given)).all() and 1 <= given.min() <= given.max() < 2**53
     )
     require(fits, "n_bins must be whole numbers, each at least 1", value=n_bins, hint="Pass range(1, 51)")

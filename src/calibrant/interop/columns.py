@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -279,8 +280,12 @@ Column = Values | Arrow
 # The arrays of an NPZ file: looked at when the file is opened, decompressed only where their numbers are asked for
 
 
+MOST_DEFLATED = 1032
+"""Bytes that a byte of a deflated file stands for at most."""
+
+
 def read_npz(path: Path) -> FileTable:
-    """Return the arrays in a file, by name, of which the heads are read.
+    """Return the arrays in a file, by name: their heads are read and compared with their sizes.
 
     What is no array (it does not end in .npy) is left alone, and what holds Python objects is not read.
     """
@@ -298,11 +303,19 @@ def read_npz(path: Path) -> FileTable:
 
 
 def _head(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool]:
-    """Return what the head of an array declares: its shape, and whether it holds objects."""
+    """Return what the head of an array declares: its shape, which the size must bear out, and whether it holds objects."""
     with archive.open(info) as stream:
         version = np.lib.format.read_magic(stream)
         read_head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read_head(stream)
+        size, count = info.file_size - stream.tell(), math.prod(shape)
+    packed = info.compress_size * (MOST_DEFLATED if info.compress_type == zipfile.ZIP_DEFLATED else 1)
+    known = info.compress_type in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
+    fits = count <= size if dtype.hasobject else count * dtype.itemsize == size  # a pickled object has a byte at least
+    if not dtype.itemsize or not fits or min(shape, default=0) < 0 or (known and packed < info.file_size):
+        raise ValueError(
+            f"the array {info.filename!r} declares a shape, {shape} of {dtype}, that its size does not bear out"
+        )
     return tuple(shape), dtype.hasobject
 
 

@@ -320,10 +320,12 @@ VERSION = 1
 
 @contextmanager
 def of_a_state() -> Iterator[None]:
-    """Say in words what Python finds wrong with a state: an entry that lacks, or is of another kind."""
+    """Say in words what Python, NumPy or SciPy finds wrong with a state: an entry that lacks, or is of another kind or size."""
     try:
         yield
-    except (KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        if str(error).endswith((".", "?")):  # our own errors are sentences
+            raise
         hint = "Pass what Monitor.to_dict gave, as it is"
         refuse("the state of a monitor must be whole", got=f"{type(error).__name__}: {error}", hint=hint)
 
