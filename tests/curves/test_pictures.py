@@ -25,9 +25,9 @@ def same(score):
     return score
 
 
-def several(plot, make, y, p, ax, **options):
+def several(plot, make, y, p, ax, *, other=LONG, **options):
     """Two forecasts over each other, one with a long name."""
-    return plot({name: make(y, q, **KNOWN, **options) for name, q in (("before", p), (LONG, p / 2))}, ax=ax)
+    return plot({name: make(y, q, **KNOWN, **options) for name, q in (("before", p), (other, p / 2))}, ax=ax)
 
 
 def one(make, y, p, ax, **options):
@@ -44,10 +44,10 @@ PICTURES = {
     ),
     "scores": lambda *a: one(cv.score_distribution, *a),
     "corp": lambda *a: one(cb.corp_curve, *a, n_resamples=50),
-    "smooth": lambda *a: several(cv.plot_smooth_reliability, cb.smooth_reliability_curve, *a, bandwidth=0.1),
+    "smooth": lambda *a: several(cv.plot_smooth_reliability, cb.smooth_reliability_curve, *a, bandwidth=0.1, other="after"),
     "cumulative": lambda *a: one(cv.cumulative_residual_curve, *a),
     "cumulative sum": lambda *a: one(cv.cumulative_sum_curve, *a),
-    "roc": lambda *a: several(cv.plot_roc, cv.roc_curve, *a),
+    "roc": lambda *a: several(cv.plot_roc, cv.roc_curve, *a, other="after"),
     "bin sweep": lambda *a: one(cv.bin_sweep, *a, n_bins=[1, 5, 9], n_resamples=20),
     "bin sweeps": lambda *a: several(cv.plot_bin_sweep, cv.bin_sweep, *a, n_bins=[1, 5], n_resamples=2),
     "bin test": lambda *a: one(cv.bin_test_curve, *a, binning=cb.EqualMass(4)),
