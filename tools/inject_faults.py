@@ -351,7 +351,7 @@ def vanishing_input(random: Random, job: Job, inputs: Path, whole: Whole) -> lis
     if "_" in job.name:  # functions of Python read nothing
         return []
     with folder_with(inputs) as folder:
-        for name in ("in.csv", "small.csv"):
+        for name in ("in.csv", "small.csv", "c.json"):
             whole_text = (folder / name).read_bytes()
             (folder / name).unlink()
             if kind == "cut":

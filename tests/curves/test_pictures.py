@@ -44,7 +44,9 @@ PICTURES = {
     ),
     "scores": lambda *a: one(cv.score_distribution, *a),
     "corp": lambda *a: one(cb.corp_curve, *a, n_resamples=50),
-    "smooth": lambda *a: several(cv.plot_smooth_reliability, cb.smooth_reliability_curve, *a, bandwidth=0.1, other="after"),
+    "smooth": lambda *a: several(
+        cv.plot_smooth_reliability, cb.smooth_reliability_curve, *a, bandwidth=0.1, other="after"
+    ),
     "cumulative": lambda *a: one(cv.cumulative_residual_curve, *a),
     "cumulative sum": lambda *a: one(cv.cumulative_sum_curve, *a),
     "roc": lambda *a: several(cv.plot_roc, cv.roc_curve, *a, other="after"),

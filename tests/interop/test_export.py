@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from calibrant import ByNotion, EvidenceScaling, PlattScaling, SafeCalibrator, TemperatureScaling
 from calibrant._core.graph import run
@@ -279,6 +280,36 @@ def test_a_calibrator_of_somebody_else_is_refused():
     label, X = rows(1, "probability")
     with pytest.raises(TypeError, match=r"one of this library to be exported; got Half\. Register"):
         to_numpy(Half().fit(X, label))
+
+
+WRONG = [
+    (lambda c: to_numpy(3), TypeError, "calibrator must be a fitted calibrator; got 3"),
+    (lambda c: to_js(PlattScaling()), NotFittedError, "not fitted yet"),
+    (lambda c: to_sql(c, keep="id"), TypeError, "keep must be a list of names; got the string 'id'"),
+    (lambda c: to_sql(c, columns=[3]), TypeError, "each of columns must be a name; got 3"),
+    (lambda c: to_sql(c, table=None), TypeError, "table must be the name of a table; got None"),
+    (lambda c: to_sql(c, dialect="postgers"), ValueError, "Did you mean 'postgres'"),
+    (lambda c: to_onnx(c, dtype="half"), ValueError, "dtype must be one of 'double', 'float'; got 'half'"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), WRONG, ids=[words for *_, words in WRONG])
+def test_what_makes_no_sense_is_refused(call, error, words):
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    label, X = rows(1, "probability")
+    with pytest.raises(error, match=words):
+        call(IsotonicCalibration().fit(X, label))
+
+
+def test_a_class_whose_name_has_lines_ends_no_comment():
+    label, X = rows(2, "probability")
+    names = np.array(['a"""\nraise SystemExit', "b\nDROP TABLE"])
+    calibrator = PlattScaling(labels=names).fit(X, names[label])
+    np.testing.assert_allclose(by_numpy(calibrator, X), calibrator.calibrate(X), rtol=0, atol=1e-15)
+    query = to_sql(calibrator, columns=["p", "q"])
+    assert sum(not line.startswith("--") for line in query.splitlines()[:2]) == 0
+    assert "DROP" not in "".join(query.splitlines()[2:])
 
 
 def test_source_needs_numpy_alone(tmp_path):

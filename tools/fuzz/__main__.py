@@ -207,7 +207,7 @@ def _tried(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], floa
                 sys.modules["matplotlib.pyplot"].close("all")
     except TooLong:
         return "refused", None, [f"it took more than {MOST_SECONDS} s"], MOST_SECONDS
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, ImportError) as error:
         return "refused", None, _of_refusal(case, error), time.process_time() - start
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, SystemExit)):

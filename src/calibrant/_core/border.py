@@ -95,7 +95,7 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     if array.dtype.kind in "OT":
         array = _plain(name, array)
     if array.dtype.kind == "f":
-        broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > LARGEST)
+        broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array, dtype=np.float64) > LARGEST)
         if broken.any():
             at = int(np.argmax(broken))
             hint = (

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._core.checks import choice, require
+from calibrant._core.checks import choice, list_of_names, of_type, require
 from calibrant._core.graph import ELEMENTWISE, Node, in_order
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.graphs import graph_of
@@ -33,15 +33,14 @@ INFIX = {
 }
 
 
-def heading(calibrator: Calibrator) -> list[str]:
-    """Say what a text was made of."""
-    what, classes = type(calibrator).__name__, ", ".join(map(str, calibrator.classes_))
+def heading(calibrator: Calibrator, mark: str) -> list[str]:
+    """Say in comments what a text was made of; names of classes are written so that they end no comment."""
     kind = "logits" if calibrator.input == "logit" else "probabilities"
-    columns = f"the class {calibrator.classes_[-1]}" if calibrator.n_features_in_ == 1 else f"the classes {classes}"
-    return [
-        f"{what}, fitted and exported by calibrant.",
-        f"Takes {kind} of {columns}; returns calibrated probabilities of the same.",
-    ]
+    names = [ascii(label) for label in calibrator.classes_.tolist()[:5]]
+    more = f", ... ({len(calibrator.classes_)} in all)" if len(calibrator.classes_) > len(names) else ""
+    of = f"the class {names[-1]}" if calibrator.n_features_in_ == 1 else f"the classes {', '.join(names)}{more}"
+    made = f"{type(calibrator).__name__}, fitted and exported by calibrant."
+    return [f"{mark} {made}", f"{mark} Takes {kind} of {of}; returns calibrated probabilities of the same."]
 
 
 def names_of(root: Node, is_named: Callable[[Node, int], bool]) -> tuple[list[Node], dict[int, str]]:
@@ -193,7 +192,7 @@ def to_numpy(calibrator: Calibrator) -> str:
     """
     printer = ArrayPrinter(graph_of(calibrator), NUMPY, "{}")
     one = calibrator.n_features_in_ == 1
-    lines = [f'"""{" ".join(heading(calibrator))}"""', "", "import numpy as np", ""]
+    lines = [*heading(calibrator, "#"), "", "import numpy as np", ""]
     lines += [f"{name} = np.array({values.tolist()!r})" for name, values in printer.constants.items()]
     lines += ["", "", "def calibrate(x):", f"    x = np.asarray(x, dtype=np.float64){'.reshape(-1, 1)' if one else ''}"]
     lines += [f"    {line}" for line in printer.lines]
@@ -205,7 +204,7 @@ def torch_source(calibrator: Calibrator, name: str = "Calibrator") -> str:
     """Print a fitted calibrator as the source of a ``torch.nn.Module``; see `to_torch`."""
     printer = ArrayPrinter(graph_of(calibrator), TORCH, "self.{}")
     one = calibrator.n_features_in_ == 1
-    lines = [f'"""{" ".join(heading(calibrator))}"""', "", "import torch", "from torch import nn", "", ""]
+    lines = [*heading(calibrator, "#"), "", "import torch", "from torch import nn", "", ""]
     lines += ["def first_of_largest(x: torch.Tensor) -> torch.Tensor:"]
     lines += ["    number = torch.arange(x.shape[1], device=x.device)"]
     lines += [
@@ -247,6 +246,7 @@ def to_torch(calibrator: Calibrator) -> Any:
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
+    needed("torch", "torch")
     source, module = torch_source(calibrator), types.ModuleType("calibrant_exported")
     place = f"<calibrator {next(NUMBER)}>"
     linecache.cache[place] = (
@@ -324,7 +324,12 @@ def to_sql(
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
-    n_columns = calibrator.n_features_in_
+    root, n_columns = graph_of(calibrator), calibrator.n_features_in_
+    for name, words in {"keep": keep, "columns": () if columns is None else columns}.items():
+        list_of_names(name, words)
+        for word in words:
+            of_type(f"each of {name}", word, str, "a name", hint="Pass names of columns")
+    of_type("table", table, str, "the name of a table", hint="Pass table='predictions'")
     require(
         n_columns <= MOST_CLASSES_OF_SQL,
         f"a query must be of at most {MOST_CLASSES_OF_SQL} classes",
@@ -334,11 +339,14 @@ def to_sql(
     default = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
     names = default if columns is None else list(columns)
     require(len(names) == n_columns, f"columns must be {n_columns}", value=len(names), hint="Name one a class")
-    sql = SqlPrinter(graph_of(calibrator)).query(table, names, list(keep), dialect in INLINING)
+    sql = SqlPrinter(root).query(table, names, list(keep), dialect in INLINING)
     if dialect != "duckdb":
-        sqlglot = needed("sqlglot", "sql")
+        sqlglot = needed("sqlglot", "calibrant[sql]")
+        choice(
+            "dialect", dialect, sorted(word for word in sqlglot.Dialect.classes if word), hint="Pass dialect='duckdb'"
+        )
         sql = sqlglot.transpile(sql, read="duckdb", write=dialect, pretty=True)[0]
-    return "".join(f"-- {line}\n" for line in heading(calibrator)) + sql + "\n"
+    return "\n".join([*heading(calibrator, "--"), sql, ""])
 
 
 INLINING = {"postgres", "sqlite"}
@@ -562,7 +570,7 @@ def to_js(calibrator: Calibrator) -> str:
             lines.append(f"  const {names[id(node)]} = {bare(made)};")
             done.add(id(node))
     result = text(root, "0") if one else row(root)
-    head = "".join(f"// {line}\n" for line in heading(calibrator))
+    head = "\n".join([*heading(calibrator, "//"), ""])
     tables = "".join(f"const C{number} = {values};\n" for number, values in enumerate(constants, start=1))
     body = "\n".join([*lines, f"  return {bare(result)};"])
     takes, first = ("value", "  const x = [value];\n") if one else ("x", "")
@@ -617,7 +625,7 @@ def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
-    onnx = needed("onnx", "onnx")
+    onnx = needed("onnx", "calibrant[onnx]")
     choice("dtype", dtype, ("double", "float"))
     helper, kind = onnx.helper, getattr(onnx.TensorProto, dtype.upper())
     double, whole = onnx.TensorProto.DOUBLE, onnx.TensorProto.INT64
@@ -695,16 +703,21 @@ def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
     nodes.append(helper.make_node("Cast", [found[id(root)]], ["calibrated"], to=kind))
     ends = [helper.make_tensor_value_info(name, kind, ["n", root.width]) for name in ("x", "calibrated")]
     graph = helper.make_graph(
-        nodes, type(calibrator).__name__, ends[:1], ends[1:], tables, doc_string=" ".join(heading(calibrator))
+        nodes,
+        type(calibrator).__name__,
+        ends[:1],
+        ends[1:],
+        tables,
+        doc_string=" ".join(heading(calibrator, "")).strip(),
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="calibrant")
     model.ir_version = 9
     return model
 
 
-def needed(name: str, extra: str) -> Any:
-    """Import a library that is in an extra."""
+def needed(name: str, install: str) -> Any:
+    """Import a library that may not be there."""
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise ImportError(f"{name} must be installed; it is not. Run pip install 'calibrant[{extra}]'.") from None
+        raise ImportError(f"{name} must be installed; it is not. Run pip install '{install}'.") from None
