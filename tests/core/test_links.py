@@ -116,7 +116,7 @@ def test_the_sum_of_a_row_does_not_depend_on_the_order_of_its_numbers(row):
     scale=st.sampled_from([1, 100, 1000, 10**6]),
 )
 def test_a_row_of_decimals_is_divided_as_its_fractions(row, unit, scale):
-    assume(scale == 1 or unit * sum(row) / scale < 9000)  # whole multiples of 1e-12 below 2^53
+    assume(unit * sum(row) / scale < 9000)  # whole multiples of 1e-12 below 2^53
     table = unit * np.array([row, row[::-1]]) / scale
     expected = [part / sum(row) for part in row]  # rounded once
     np.testing.assert_array_equal(quotients(table, table.sum(axis=1, keepdims=True)), [expected, expected[::-1]])

@@ -73,11 +73,9 @@ def by_duckdb(calibrator, X):
     duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
     table, columns = framed(pandas, X)
     query = to_sql(calibrator, columns=columns, keep=["row"])
-    return (
-        duckdb.query_df(table, "predictions", query + " ORDER BY row")
-        .df()[[f"calibrated_{one}" for one in columns]]
-        .to_numpy()
-    )
+    connection = duckdb.connect().register("predictions", table)
+    better = connection.sql(query + " ORDER BY row").df()
+    return better[[f"calibrated_{one}" for one in columns]].to_numpy()
 
 
 def by_sqlite(calibrator, X):

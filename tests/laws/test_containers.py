@@ -550,8 +550,8 @@ def test_a_length_of_time_in_place_of_a_number_has_a_way_out_that_works():
         TypeError, match=r"divide by a unit of time first: np\.asarray\(times\) / np\.timedelta64\(1, 's'\)"
     ):
         ca.log_loss([1, 0, 0, 1], times)
-    held = [times, list(times), pd.Series(times), pl.Series(times), pa.array(times), times.astype(object)]
-    assert [ca.brier_score_loss([1, 0, 0, 1], np.asarray(one) / np.timedelta64(1, "s")) for one in held] == [1.0] * 6
+    held = [times, list(times), pd.Series(times), pl.Series(times), pa.array(times)]
+    assert [ca.brier_score_loss([1, 0, 0, 1], np.asarray(one) / np.timedelta64(1, "s")) for one in held] == [1.0] * 5
 
 
 def takes_numbers(name):

@@ -93,8 +93,10 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
     elif isinstance(kinds, list) and _is_of_arrow_numbers(table):
         return np.column_stack([column.to_numpy() for column in table.iter_columns()])
     try:
+        if any(kind in (nw.Int128, nw.UInt128) for kind in (kinds if isinstance(kinds, list) else [kinds])):
+            raise TypeError("it has no integers of 128 bits")  # before older versions of polars panic
         array = np.asarray(nw.from_native(data, allow_series=True).to_numpy())
-    except Exception as error:  # polars has one of its own for 128 bits
+    except Exception as error:  # polars has one of its own
         shown = ", ".join(map(str, kinds)) if isinstance(kinds, list) else kinds
         raise TypeError(
             f"{name} must have columns that NumPy can hold; got {shown} ({error}). Cast them first, such as to Float64."

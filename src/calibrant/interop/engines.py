@@ -695,6 +695,6 @@ ENGINES = {
 def engine_of(source: Any) -> Engine | None:
     """Return the engine of an object, or of a tuple of arrays of it; None of anything else."""
     one = source[0] if isinstance(source, tuple) and source else source
-    name = type(one).__module__.split(".")[0]
+    name = type(one).__module__.split(".")[0].removeprefix("_")
     is_in_memory = name == "polars" and hasattr(one, "__arrow_c_stream__")  # a data frame
     return None if is_in_memory else ENGINES.get(name)

@@ -321,7 +321,8 @@ def test_a_relation_is_calibrated_on_a_connection_of_its_own(query, frame):
         better = calibrated(own.sql(query), calibrator)
         assert better.schema.names == own.sql(query).columns
         asked = f"SELECT {COLUMNS[0]}, row FROM better ORDER BY row"
-        first, again = own.sql(asked).fetchall(), own.cursor().sql(asked).fetchall()
+        cursor = own.cursor()  # which ends with its name
+        first, again = own.sql(asked).fetchall(), cursor.sql(asked).fetchall()
         assert first == again
         kept = frame[COLUMNS].to_numpy()[[row for _, row in first]]
         np.testing.assert_array_equal([prob for prob, _ in first], calibrator.calibrate(kept)[:, 0])
