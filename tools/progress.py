@@ -27,7 +27,8 @@ class Progress:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self.failed += 1
-            print(f"FAILED {report.nodeid} ({report.when}, {report.duration:.1f} s)", flush=True)
+            print(f"FAILED {report.nodeid} ({report.when}, {report.duration:.1f} s)")
+            print("\n".join(report.longreprtext.splitlines()[-8:]), flush=True)  # a run that is stopped shows no more
 
     def pytest_runtest_logfinish(self) -> None:
         self.done += 1

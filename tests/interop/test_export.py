@@ -13,11 +13,14 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from calibrant import ByNotion, EvidenceScaling, PlattScaling, SafeCalibrator, TemperatureScaling
-from calibrant._core.graph import run
+from calibrant._core.graph import compiled
 from calibrant.calibrators import CanonicalBinning, HistogramBinning, IsotonicCalibration, SortedCumulativeIsotonic
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.graphs import graph_of
+from calibrant.interop import load_map, save_calibrator
 from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch
+from calibrant.interop.maps import BLOCK, SavedMap
+from calibrant.interop.save import map_of, to_document
 from calibrant.registry import entries
 
 pytestmark = pytest.mark.filterwarnings(
@@ -27,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.*torch.jit:DeprecationWarning",
 )
 
-BOUND = {"numpy": 1e-15, "duckdb": 1e-13, "sqlite": 1e-13, "onnx": 1e-13, "torch": 1e-13, "js": 1e-13}
+BOUND = {"numpy": 1e-15, "map": 1e-15, "duckdb": 1e-13, "sqlite": 1e-13, "onnx": 1e-13, "torch": 1e-13, "js": 1e-13}
 """Largest difference from ``calibrate``, beside which a step that is missed is 1e-3 or more."""
 
 
@@ -67,6 +70,10 @@ def by_numpy(calibrator, X):
     module = {}
     exec(to_numpy(calibrator), module)
     return module["calibrate"](X)
+
+
+def by_map(calibrator, X):
+    return SavedMap(json.loads(json.dumps(to_document(calibrator)))).calibrate(X)
 
 
 def by_duckdb(calibrator, X):
@@ -123,6 +130,7 @@ def by_js(calibrator, X, folder):
 
 LANGUAGES = {
     "numpy": by_numpy,
+    "map": by_map,
     "duckdb": by_duckdb,
     "sqlite": by_sqlite,
     "onnx": by_onnx,
@@ -158,10 +166,11 @@ def registered(word, n_classes, input):
 
 @pytest.mark.parametrize("word", sorted(entries("calibrator")))
 @pytest.mark.parametrize(("n_classes", "input"), [(1, "probability"), (2, "logit"), (4, "probability")])
-def test_every_registered_calibrator_is_the_same_in_numpy_source(word, n_classes, input):
+def test_every_registered_calibrator_is_the_same_in_numpy_source_and_in_the_map_of_its_file(word, n_classes, input):
     label, X = rows(n_classes, input)
     calibrator = registered(word, n_classes, input).fit(X, label)
     assert_same("numpy", calibrator, beside(calibrator, X))
+    assert_same("map", calibrator, beside(calibrator, X))
 
 
 @pytest.mark.deep
@@ -234,7 +243,7 @@ def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
 def test_a_graph_that_numpy_runs_is_what_its_source_gives_to_the_bit():
     label, X = rows(4, "logit")
     calibrator = EvidenceScaling(input="logit").fit(X, label)
-    np.testing.assert_array_equal(by_numpy(calibrator, X), run(graph_of(calibrator), X))
+    np.testing.assert_array_equal(by_numpy(calibrator, X), compiled(graph_of(calibrator))(X))
 
 
 def test_a_row_with_nan_becomes_nan_and_no_other_does():
@@ -267,7 +276,7 @@ def test_columns_of_a_query_are_named_as_those_that_it_reads():
         to_sql(PlattScaling().fit(X, label), columns=["p"])
 
 
-def test_a_calibrator_of_somebody_else_is_refused():
+def test_a_calibrator_of_somebody_else_is_refused_and_saved_without_a_map():
     class Half(BinaryCalibrator):
         def _fit(self, problem):
             self.half_ = 0.5
@@ -278,6 +287,7 @@ def test_a_calibrator_of_somebody_else_is_refused():
     label, X = rows(1, "probability")
     with pytest.raises(TypeError, match=r"one of this library to be exported; got Half\. Register"):
         to_numpy(Half().fit(X, label))
+    assert map_of(Half().fit(X, label)) is None
 
 
 WRONG = [
@@ -337,3 +347,129 @@ def test_a_module_of_torch_has_the_gradient_of_the_map():
     label, X = rows(4, "logit")
     module = to_torch(TemperatureScaling(input="logit").fit(X, label))
     assert torch.autograd.gradcheck(module, torch.tensor(X[:5], requires_grad=True))
+
+
+# The map of a saved calibrator, run by NumPy
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    label, X = rows(4, "probability")
+    place = tmp_path_factory.mktemp("saved") / "calibrator.json"
+    save_calibrator(TemperatureScaling().fit(X, label), place)
+    return place
+
+
+def test_a_map_is_loaded_without_what_is_slow_to_load(saved):
+    code = f"""
+import sys
+from calibrant import load_map
+print(load_map({str(saved)!r}).predict_proba([[0.1, 0.2, 0.3, 0.4]]).sum())
+slow = {{"scipy", "sklearn", "numba", "pandas", "narwhals", "polars", "pyarrow", "matplotlib"}}
+print(sorted(slow & sys.modules.keys()))
+"""
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=saved.parent
+    ).stdout
+    assert out.split("\n")[1] == "[]"
+    assert float(out.split("\n")[0]) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_a_map_says_what_it_takes_and_what_it_gives(saved):
+    found = load_map(saved)
+    assert (found.classes, found.n_columns, found.input, found.method) == (
+        [0, 1, 2, 3],
+        4,
+        "probability",
+        "temperature",
+    )
+    assert repr(found) == "SavedMap('temperature', 4 classes, input='probability')"
+    _, X = rows(4, "probability", n=BLOCK // 4 + 3)
+    np.testing.assert_array_equal(found.calibrate(X)[-5:], found.calibrate(X[-5:]))  # in two blocks
+    assert found.predict_proba(X[:0]).shape == (0, 4)
+
+
+def test_a_map_of_one_event_gives_both_classes():
+    label, X = rows(1, "probability")
+    found = SavedMap(to_document(IsotonicCalibration().fit(X, label)))
+    np.testing.assert_array_equal(found.predict_proba(X), np.column_stack([1 - found.calibrate(X), found.calibrate(X)]))
+    np.testing.assert_array_equal(found.calibrate(X[:, None]), found.calibrate(X))
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([0.1, 0.2, 0.3, 0.4], r"shape \(n, 4\); got \(4,\)"),
+        ([[0.5, 0.5]], r"shape \(n, 4\); got \(1, 2\)"),
+        ([[0.1, 0.2, 0.3, np.nan]], r"in \[0, 1\]; got nan"),
+        ([[-0.1, 0.4, 0.3, 0.4]], r"in \[0, 1\]; got -0.1"),
+        ([[10, 20, 30, 40]], r"in \[0, 1\]; got 40"),
+        ([[0.25, 0.25, 0.25, 0.25], [0.1, 0.2, 0.3, 0.3]], "sum to 1; got 0.9 in row 1"),
+    ],
+)
+def test_a_map_refuses_rows_that_are_no_forecasts(saved, X, words):
+    with pytest.raises(ValueError, match=words):
+        load_map(saved).calibrate(X)
+
+
+def test_a_map_of_logits_takes_finite_logits():
+    label, X = rows(4, "logit")
+    found = SavedMap(to_document(TemperatureScaling(input="logit").fit(X, label)))
+    for wrong in (np.inf, -np.inf, np.nan):
+        with pytest.raises(ValueError, match=f"finite logits; got {wrong}"):
+            found.calibrate(np.where(np.arange(4) == 2, wrong, X))
+
+
+TABLE, HALF = {"op": "table"}, {"op": "constant", "values": [0.5]}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [
+        (None, "none that can be written down"),
+        ([], "a list of nodes"),
+        ({}, "a list of nodes"),
+        ([1], "node 0"),
+        ([{}], "node 0 of map must be one of a graph; 'op' is missing"),
+        ([{"op": []}], "node 0"),
+        ([TABLE, {"op": "system", "of": [0]}], "'system' is unknown"),
+        ([TABLE, {"op": "add", "of": [0]}], "'add' is unknown or has 1 others"),
+        ([TABLE, {"op": "exp", "of": [1]}], "made of nodes before it"),
+        ([TABLE, {"op": "exp", "of": [-1]}], "made of nodes before it"),
+        ([TABLE, {"op": "exp", "of": [True]}], "made of nodes before it"),
+        ([TABLE, {"op": "column", "of": [0], "values": 4}], "column must be below 4"),
+        ([TABLE, {"op": "column", "of": [0], "values": 1.0}], "column must be below 4"),
+        ([TABLE, {"op": "join", "of": [0, 0]}], "a join must be of columns"),
+        ([TABLE, {"op": "constant", "values": [1.0, 2.0]}, {"op": "add", "of": [0, 1]}], "widths must be equal or 1"),
+        ([{"op": "constant", "values": ["1"]}], "values must be numbers"),
+        ([{"op": "constant", "values": [1e999]}], "finite numbers in 1 dimensions"),
+        ([{"op": "constant", "values": [[1.0]]}], "finite numbers in 1 dimensions"),
+        ([TABLE, {"op": "matmul", "of": [0], "values": [[1.0]]}], "the matrix must have 4 rows"),
+        (
+            [TABLE, {"op": "pick", "of": [0], "edges": [0.5], "entries": [1.0], "right": True}],
+            "entries must be one more",
+        ),
+        ([TABLE, {"op": "pick", "of": [0], "edges": [0.5, 0.2], "entries": [1, 2, 3], "right": True}], "must not fall"),
+        ([TABLE, {"op": "pick", "of": [0], "edges": [0.5], "entries": [1, 2], "right": 1}], "true or false"),
+        ([HALF], "as many columns as it takes"),
+    ],
+)
+def test_a_map_that_is_no_graph_is_refused(saved, nodes, words):
+    document = json.loads(saved.read_text()) | {"map": nodes}
+    with pytest.raises(ValueError, match=rf"must hold the map of a calibrator; got .*{words}.* Save it anew"):
+        SavedMap(document)
+
+
+@pytest.mark.parametrize("missing", ["classes", "map", "calibrator", "columns", "input", "column_names"])
+def test_a_file_without_a_part_of_the_map_is_refused(saved, missing):
+    document = json.loads(saved.read_text())
+    del document[missing]
+    with pytest.raises(ValueError, match=f"must hold the map of a calibrator; got KeyError '{missing}'"):
+        SavedMap(document)
+
+
+def test_a_file_that_was_changed_has_no_map(saved, tmp_path):
+    changed = tmp_path / "changed.json"
+    changed.write_text(saved.read_text().replace("exp", "log", 1))
+    with pytest.raises(ValueError, match="must match its checksum"):
+        load_map(changed)

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -20,14 +19,17 @@ from sklearn.utils.validation import check_is_fitted
 import calibrant
 from calibrant._core.arrays import FloatArray, is_number
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, refuse, require, whole
+from calibrant._core.checks import choice, flag, require, whole
 from calibrant._core.checksum import checksum_of
+from calibrant._core.graph import to_dicts
 from calibrant._core.registry import Kind, entries, find, named
 from calibrant._core.rows import IntArray
 from calibrant.binning import Binning
 from calibrant.binning.cells import SimplexBinning
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
+from calibrant.calibrators.graphs import graph_of
+from calibrant.interop.maps import FORMAT, VERSION, read_document, require_document
 from calibrant.interop.writing import whole_file
 from calibrant.notions import Notion
 
@@ -346,14 +348,6 @@ def _built(description: Any, input: Input) -> Calibrator:
     return made
 
 
-FORMAT = "calibrant-calibrator"
-VERSION = 1
-"""What this library writes. It reads all versions up to it."""
-
-MOST_LEVELS = 64
-"""Lists and objects in a file that stand in one another: some fifteen calibrators."""
-
-
 def save_calibrator(
     calibrator: Calibrator,
     path: str | os.PathLike[str],
@@ -423,17 +417,7 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator:
     -----
     Time and memory are in proportion to the size of the file, whatever it holds.
     """
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or a number of thousands of digits
-        raise ValueError(
-            f"{path} must be a calibrator file (JSON); it is not: {error}. Was it cut or overwritten?"
-        ) from None
-    except OSError as error:
-        raise type(error)(
-            f"the calibrator must be a file that can be read; got {path}: {error.strerror}. Check the path."
-        ) from None
-    return from_document(document, where=str(path))
+    return from_document(read_document(path), where=str(path))
 
 
 def columns_of(calibrator: Calibrator) -> list[str] | None:
@@ -467,18 +451,22 @@ def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None)
         "library": f"calibrant {calibrant.__version__}",
         "column_names": columns_of(calibrator) if columns is None else _fitting(columns, calibrator),
         **described(calibrator),
+        "map": map_of(calibrator),
     }
     return body | {"checksum": checksum_of(body)}
 
 
+def map_of(calibrator: Calibrator) -> list[dict[str, Any]] | None:
+    """Return the graph of a calibrator; None of one that another package declared without a graph."""
+    try:
+        return to_dicts(graph_of(calibrator))
+    except TypeError:
+        return None
+
+
 def from_document(document: Any, *, where: str = "the document") -> Calibrator:
     """Return the calibrator that a document describes."""
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(f"{where} must be a calibrator file; it holds something else. Make one with `calibrant fit`.")
-    _require_version(document, where)
-    _require_levels(document, where)
-    if document.get("checksum") != checksum_of(document):
-        raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
+    require_document(document, where)
     try:
         part_of(document, "classes", list)
         calibrator = restored(document)
@@ -494,26 +482,3 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
             f"{where} must describe a calibrator fully; got one that does not: {shown}. Fit anew."
         ) from error
     return calibrator
-
-
-def _require_version(document: dict[str, Any], where: str) -> None:
-    version, library = document.get("version"), str(document.get("library", "an unknown library"))[:40]
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        must, hint = f"{where} must have a version from 1 to {VERSION}", "Fit anew"
-        refuse(must, got=f"{version!r} (written by {library})", hint=hint)
-    must, got = (
-        f"{where} must have a version up to {VERSION}",
-        f"{version}: it was made by a newer calibrant ({library})",
-    )
-    require(version <= VERSION, must, got=got, hint="Update: pip install --upgrade calibrant")
-
-
-def _require_levels(document: dict[str, Any], where: str) -> None:
-    """Refuse what is nested too deeply, level by level: nothing that follows needs a depth of its own."""
-    level: list[Any] = [document]
-    for _ in range(MOST_LEVELS):
-        inner = [part.values() if isinstance(part, dict) else part for part in level]
-        level = [part for parts in inner for part in parts if isinstance(part, (dict, list))]
-        if not level:
-            return
-    raise ValueError(f"{where} must have at most {MOST_LEVELS} levels; it has more. Fit anew.")

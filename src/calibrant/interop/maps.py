@@ -1,0 +1,210 @@
+"""The file of a saved calibrator, and its map run by NumPy alone: what a service loads that must start fast.
+
+Nothing here imports scikit-learn, SciPy or a kernel, which take ten times as long as NumPy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._core.checksum import checksum_of
+from calibrant._core.graph import compiled, from_dicts
+
+FORMAT = "calibrant-calibrator"
+VERSION = 1
+"""What this library writes. It reads all versions up to it."""
+
+MOST_LEVELS = 64
+"""Lists and objects in a file that stand in one another: some fifteen calibrators."""
+
+BEYOND, SUM_TOLERANCE = 1e-6, 1e-3
+"""How far a probability may lie outside [0, 1], and the sum of a row from 1, as for every forecast."""
+
+BLOCK = 1 << 18
+"""Numbers that are calibrated together: a map of many steps holds several tables of them."""
+
+
+class SavedMap:
+    """The map of a saved calibrator, of plain arrays; `load_map` makes one.
+
+    Attributes
+    ----------
+    classes : list
+        Names of the classes, in the order of the columns.
+    column_names : list of str or None
+        Names of the columns that were fitted, if they had names.
+    n_columns : int
+        How many columns a row has: 1, the probability of the event, or one for each class.
+    input : {"probability", "logit"}
+        What the columns are.
+    method : str
+        The registered name of the calibrator.
+    """
+
+    def __init__(self, document: dict[str, Any], *, where: str = "the document") -> None:
+        try:
+            self.classes: list[Any] = list(document["classes"])
+            self.column_names: list[str] | None = document["column_names"]
+            self.n_columns = int(document["columns"])
+            self.input = str(document["input"])
+            self.method = str(document["calibrator"]["method"])
+            nodes = document["map"]
+            if nodes is None:
+                raise ValueError(f"map must be there; {self.method!r} has none that can be written down")
+            root = from_dicts(nodes, self.n_columns)
+            self._run = compiled(root)
+            if root.width != self.n_columns or self.n_columns not in (1, len(self.classes)):
+                raise ValueError("map must give as many columns as it takes, one or one for each class")
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            shown = f"{type(error).__name__} {error}" if isinstance(error, (KeyError, IndexError)) else str(error)
+            raise ValueError(
+                f"{where} must hold the map of a calibrator; got {shown[:400]}. Save it anew, or use load_calibrator."
+            ) from error
+
+    def __repr__(self) -> str:
+        return f"SavedMap({self.method!r}, {len(self.classes)} classes, input={self.input!r})"
+
+    def calibrate(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like, shape (n,), (n, 1) or (n, n_classes)
+            Probabilities, or logits if the calibrator was fitted on them; of one column the probability of the event.
+
+        Returns
+        -------
+        ndarray, shape (n,) or (n, n_classes)
+            In [0, 1]: what ``calibrate`` of the saved calibrator gives, to 1e-13.
+
+        Raises
+        ------
+        ValueError
+            If X has other columns, or holds what is no probability or no finite logit.
+        """
+        table = np.asarray(X, dtype=np.float64)
+        if self.n_columns == 1 and table.ndim == 1:
+            table = table[:, None]
+        if table.ndim != 2 or table.shape[1] != self.n_columns:
+            raise ValueError(
+                f"X must have shape (n, {self.n_columns}); got {np.shape(X)}. Pass the columns that were fitted."
+            )
+        if table.size and self.input == "logit":
+            if not np.isfinite(table).all():
+                wrong = table[~np.isfinite(table)][0]
+                raise ValueError(f"X must hold finite logits; got {wrong}. Leave out such rows.")
+        elif table.size:
+            table = self._probabilities(table)
+        rows = max(16, BLOCK // self.n_columns)
+        if len(table) <= rows:
+            found = self._run(table)
+        else:
+            found = np.concatenate([self._run(table[at : at + rows]) for at in range(0, len(table), rows)])
+        return found[:, 0] if self.n_columns == 1 else found
+
+    def _probabilities(self, table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Refuse rows that are no probabilities; what rounding alone put outside [0, 1] is put back."""
+        least, most = np.minimum.reduce(table, axis=None), np.maximum.reduce(table, axis=None)
+        if not (least >= -BEYOND and most <= 1.0 + BEYOND):
+            got = most if least >= -BEYOND else least
+            raise ValueError(f"X must hold probabilities in [0, 1]; got {got}. Logits need a calibrator of logits.")
+        if self.n_columns > 1:
+            off = np.abs(np.add.reduce(table, axis=1) - 1.0)
+            if np.maximum.reduce(off) > SUM_TOLERANCE + BEYOND:
+                row = int(off.argmax())
+                raise ValueError(
+                    f"each row of X must sum to 1; got {table[row].sum():.6g} in row {row}. Divide rows by their sums."
+                )
+        return table if least >= 0.0 and most <= 1.0 else table.clip(0.0, 1.0)
+
+    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the calibrated probabilities of all classes, shape (n, n_classes); see `calibrate`."""
+        found = self.calibrate(X)
+        return np.column_stack([1.0 - found, found]) if self.n_columns == 1 else found
+
+
+def load_map(path: str | os.PathLike[str]) -> SavedMap:
+    """Read the map of a saved calibrator, for a process that must start fast: it imports nothing but NumPy.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that `save_calibrator` wrote.
+
+    Returns
+    -------
+    SavedMap
+        It calibrates plain arrays, to 1e-13 as the calibrator that was saved. It cannot be fitted, and takes no data frames.
+
+    Raises
+    ------
+    ValueError
+        If the file is no calibrator, was made by a newer calibrant, was changed or cut, or has no map.
+
+    See Also
+    --------
+    load_calibrator : The estimator of scikit-learn.
+    calibrant.interop.to_numpy : The map as a module of its own, without calibrant.
+
+    Examples
+    --------
+    >>> from calibrant import PlattScaling, load_digits_forecast, load_map, save_calibrator
+    >>> y, prob = load_digits_forecast()
+    >>> save_calibrator(PlattScaling().fit(prob[:, 3], y == 3), "three.json")
+    >>> load_map("three.json").calibrate([0.2, 0.7]).round(3)
+    array([0.135, 0.826])
+    """
+    document = read_document(path)
+    return SavedMap(document, where=str(path))
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what the file of a calibrator holds, as it was written."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or a number of thousands of digits
+        raise ValueError(
+            f"{path} must be a calibrator file (JSON); it is not: {error}. Was it cut or overwritten?"
+        ) from None
+    except OSError as error:
+        raise type(error)(
+            f"the calibrator must be a file that can be read; got {path}: {error.strerror}. Check the path."
+        ) from None
+    return require_document(document, str(path))
+
+
+def require_document(document: Any, where: str) -> dict[str, Any]:
+    """Return a document whose format, version, depth and checksum are right."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"{where} must be a calibrator file; it holds something else. Make one with `calibrant fit`.")
+    version, library = document.get("version"), str(document.get("library", "an unknown library"))[:40]
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise ValueError(
+            f"{where} must have a version from 1 to {VERSION}; got {version!r} (written by {library}). Fit anew."
+        )
+    if version > VERSION:
+        raise ValueError(
+            f"{where} must have a version up to {VERSION}; got {version}: it was made by a newer calibrant ({library}). "
+            "Update: pip install --upgrade calibrant."
+        )
+    _require_levels(document, where)
+    if document.get("checksum") != checksum_of(document):
+        raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
+    return document
+
+
+def _require_levels(document: dict[str, Any], where: str) -> None:
+    """Refuse what is nested too deeply, level by level: nothing that follows needs a depth of its own."""
+    level: list[Any] = [document]
+    for _ in range(MOST_LEVELS):
+        inner = [part.values() if isinstance(part, dict) else part for part in level]
+        level = [part for parts in inner for part in parts if isinstance(part, (dict, list))]
+        if not level:
+            return
+    raise ValueError(f"{where} must have at most {MOST_LEVELS} levels; it has more. Fit anew.")
