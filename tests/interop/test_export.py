@@ -17,7 +17,7 @@ from calibrant._core.graph import compiled
 from calibrant.calibrators import CanonicalBinning, HistogramBinning, IsotonicCalibration, SortedCumulativeIsotonic
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.graphs import graph_of
-from calibrant.interop import load_map, save_calibrator
+from calibrant.interop import load_calibrator, load_map, save_calibrator
 from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch
 from calibrant.interop.maps import BLOCK, SavedMap
 from calibrant.interop.save import map_of, to_document
@@ -387,6 +387,17 @@ def test_a_map_says_what_it_takes_and_what_it_gives(saved):
     _, X = rows(4, "probability", n=BLOCK // 4 + 3)
     np.testing.assert_array_equal(found.calibrate(X)[-5:], found.calibrate(X[-5:]))  # in two blocks
     assert found.predict_proba(X[:0]).shape == (0, 4)
+
+
+def test_a_map_takes_the_rows_that_the_calibrator_takes(saved):
+    close = np.array([[1.0 + 5e-7, 0.0, 0.0, -5e-7], [0.1, 0.2, 0.3, 0.401], [0.1, 0.2, 0.3, 0.399]])
+    np.testing.assert_allclose(
+        load_map(saved).calibrate(close), load_calibrator(saved).calibrate(close), rtol=0, atol=1e-15
+    )
+    for far in ([1.0 + 2e-6, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, -2e-6], [0.1, 0.2, 0.3, 0.4012], [0.1, 0.2, 0.3, 0.3988]):
+        for load in (load_map, load_calibrator):
+            with pytest.raises(ValueError, match="must"):
+                load(saved).calibrate([far])
 
 
 def test_a_map_of_one_event_gives_both_classes():
