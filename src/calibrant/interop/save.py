@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.interop.writing import whole_file
 from calibrant.notions import Notion
+
+if TYPE_CHECKING:
+    from calibrant.calibrators.classifier import CalibratedClassifier
 
 # The classes of a calibrator in a file: numbers, booleans or words, each once
 
@@ -355,7 +358,7 @@ MOST_LEVELS = 64
 
 
 def save_calibrator(
-    calibrator: Calibrator,
+    calibrator: Calibrator | CalibratedClassifier,
     path: str | os.PathLike[str],
     *,
     columns: Sequence[str] | None = None,
@@ -365,8 +368,9 @@ def save_calibrator(
 
     Parameters
     ----------
-    calibrator : Calibrator
-        A fitted calibrator of calibrant.
+    calibrator : Calibrator or CalibratedClassifier
+        A fitted calibrator of calibrant. Of a fitted `CalibratedClassifier` its calibrator is saved, and the name of its
+        estimator: `load_calibrator` gives the calibrator, which takes what the estimator predicts.
     path : str or path-like
         The file; it must not exist, unless ``force``. It is written beside and then renamed, so it is whole or absent.
     columns : sequence of str, optional
@@ -380,6 +384,8 @@ def save_calibrator(
         If the file exists.
     TypeError
         If the calibrator is not one of calibrant's registered methods, alone or in `ByNotion`.
+    ValueError
+        If a `CalibratedClassifier` is an ensemble, or smooths labels.
     sklearn.exceptions.NotFittedError
         If it is not fitted.
 
@@ -453,8 +459,21 @@ def _fitting(names: Any, calibrator: Calibrator) -> list[str]:
     return listed
 
 
-def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None) -> dict[str, Any]:
+def to_document(
+    calibrator: Calibrator | CalibratedClassifier, *, columns: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return a fitted calibrator as what JSON can hold."""
+    from calibrant.calibrators.classifier import CalibratedClassifier  # trains models: loading a file needs none of it
+
+    named = {}
+    if isinstance(calibrator, CalibratedClassifier):
+        check_is_fitted(calibrator)
+        pairs, smoothing = calibrator.pairs_, calibrator.label_smoothing
+        must = "a classifier is saved by the calibrator that makes its probabilities: it must have one, and no label smoothing"
+        got, hint = f"{len(pairs)}, label_smoothing={smoothing}", "Fit with ensemble=False, label_smoothing=0.0"
+        require(len(pairs) == 1 and not smoothing, must, got=got, hint=hint)
+        estimator, calibrator = pairs[0]
+        named["classifier"] = " ".join(repr(estimator).split())
     if not isinstance(calibrator, Calibrator):
         raise TypeError(
             f"the calibrator must be a calibrator of calibrant; got {type(calibrator).__name__}. "
@@ -465,6 +484,7 @@ def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None)
         "format": FORMAT,
         "version": VERSION,
         "library": f"calibrant {calibrant.__version__}",
+        **named,
         "column_names": columns_of(calibrator) if columns is None else _fitting(columns, calibrator),
         **described(calibrator),
     }
