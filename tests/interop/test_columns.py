@@ -61,9 +61,8 @@ def test_apply_finds_the_columns_by_name_in_any_order(folder):
     calibrator, frame = load_calibrator("c.json"), pd.DataFrame(pl.read_csv("fit.csv").to_dict(as_series=False))
     expected = calibrator.predict_proba(frame[columns])
     np.testing.assert_array_equal(pl.read_csv("out.csv").select(columns).to_numpy(), expected)
-    np.testing.assert_array_equal(
-        calibrator.predict_proba(PROB), expected
-    )  # an array has no names: it needs no warning
+    # An array has no names to compare: nothing warns of it.
+    np.testing.assert_array_equal(calibrator.predict_proba(PROB), expected)
     with pytest.raises(ValueError, match="X has 2 features, but ByNotion is expecting 3"):
         calibrator.predict_proba(PROB[:, :2])
     with pytest.raises(ValueError, match="names must be in the same order"):
