@@ -18,31 +18,50 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
+from calibrant._core.border import Input
 from calibrant._core.registry import Entry, entries
 from calibrant._core.rows import IntArray
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
-from calibrant.interop.save import BY_NOTION, CELLS, DTYPES, ELSEWHERE, FORMAT, KINDS, NUMBERS, VERSION, annotated
+from calibrant.interop.save import (
+    BY_NOTION,
+    CELLS,
+    DTYPES,
+    ELSEWHERE,
+    FORMAT,
+    KINDS,
+    NUMBERS,
+    OF_CLASSES,
+    VERSION,
+    annotated,
+)
 from calibrant.notions import Notion
 
 WRITTEN = Path(__file__).parents[1] / "docs" / "_static" / "saved-calibrator.schema.json"
 
 Schema = dict[str, Any]
 
-JSON_TYPES = {float: {"$ref": "#/$defs/number"}, int: {"type": "integer"}, bool: {"type": "boolean"}}
-OF_CLASSES = {
+JSON_TYPES: dict[Any, Schema] = {
+    float: {"$ref": "#/$defs/number"},
+    int: {"type": "integer"},
+    bool: {"type": "boolean"},
+    str: {"type": "string"},
+    list: {"type": "array"},
+    dict: {"$ref": "#/$defs/calibrator"},
+}
+DETAILS: dict[str, Schema] = {
     "classes": {
         "description": "The class of each column: numbers, words or booleans; of one column, the event is the second.",
-        "type": "array",
         "minItems": 2,
         "uniqueItems": True,
         "anyOf": [{"items": {"type": kind}} for kind in ("integer", "number", "string", "boolean")],
     },
-    "input": {"description": "What the map takes.", "enum": ["probability", "logit"]},
-    "named": {"description": "Whether labels were passed, so that classes need not be sorted.", "type": "boolean"},
-    "columns": {"description": "Columns that were fitted: 1, or one a class.", "type": "integer", "minimum": 1},
-    "calibrator": {"$ref": "#/$defs/calibrator", "required": ["fitted"]},
+    "input": {"description": "What the map takes.", "enum": list(get_args(Input))},
+    "named": {"description": "Whether labels were passed, so that classes need not be sorted."},
+    "columns": {"description": "Columns that were fitted: 1, or one a class.", "minimum": 1},
+    "calibrator": {"description": "The map.", "required": ["fitted"]},
 }
+HELD = {name: JSON_TYPES[kind] | DETAILS[name] for name, kind in OF_CLASSES.items()}
 OF_FILE = {
     "format": {"const": FORMAT},
     "version": {"description": "Of the format.", "type": "integer", "minimum": 1, "maximum": VERSION},
@@ -52,7 +71,7 @@ OF_FILE = {
         "description": "Names of the columns that were fitted, or null.",
         "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
     },
-    **OF_CLASSES,
+    **HELD,
     "checksum": {"description": "Of all other entries.", "type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
 }
 
@@ -159,7 +178,7 @@ def schema() -> Schema:
         "title": "A calibrator saved by calibrant",
         **an_object(OF_FILE, OF_FILE.keys() - {"library", "classifier", "column_names"}),
         "$defs": {
-            "for-classes": an_object(OF_CLASSES),
+            "for-classes": an_object(HELD),
             "calibrator": {"oneOf": [ref(name) for name in made]},
             "calibrator-of-one-score": {"oneOf": [ref(name) for name in of_one_score]},
             **made,
