@@ -58,9 +58,16 @@ def test_apply_finds_the_columns_by_name_in_any_order(folder):
     arguments = ["--classes", "0,1,2", "--prob", "p_*"]
     assert cli.main(["fit", "fit.csv", "-o", "c.json", "--method", "isotonic", *arguments]) == 0
     assert cli.main(["apply", "c.json", "turned.csv", "-o", "out.csv"]) == 0
-    calibrator = load_calibrator("c.json")
-    expected = calibrator.predict_proba(pd.DataFrame(pl.read_csv("fit.csv").to_dict(as_series=False))[columns])
+    calibrator, frame = load_calibrator("c.json"), pd.DataFrame(pl.read_csv("fit.csv").to_dict(as_series=False))
+    expected = calibrator.predict_proba(frame[columns])
     np.testing.assert_array_equal(pl.read_csv("out.csv").select(columns).to_numpy(), expected)
+    # An array has no names to compare: nothing warns of it.
+    np.testing.assert_array_equal(calibrator.predict_proba(PROB), expected)
+    with pytest.raises(ValueError, match="X has 2 features, but ByNotion is expecting 3"):
+        calibrator.predict_proba(PROB[:, :2])
+    with pytest.raises(ValueError, match="names must be in the same order"):
+        calibrator.predict_proba(frame[columns[::-1]])
+    assert not hasattr(calibrator.fit(PROB, CODE), "feature_names_in_")
 
 
 def test_apply_refuses_columns_that_are_only_partly_those_that_were_fitted(folder, capsys):

@@ -1,6 +1,7 @@
 """A saved calibrator is JSON that people can read, comes back to the last bit, and executes nothing."""
 
 import json
+import re
 import tracemalloc
 import warnings
 
@@ -9,10 +10,12 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 import calibrant
 from calibrant import (
     ByNotion,
+    CalibratedClassifier,
     EqualMass,
     HistogramBinning,
     IsotonicCalibration,
@@ -452,6 +455,28 @@ def test_a_random_state_that_is_no_number_cannot_be_saved(tmp_path):
     ):
         save_calibrator(fitted, tmp_path / "c.json")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("calibrator", ["temperature", "isotonic"])
+def test_of_a_classifier_the_calibrator_is_saved_and_the_estimator_is_named(calibrator, tmp_path):
+    words = np.array(["eel", "dog", "cat", "ant"])[TRUTH]
+    classifier = CalibratedClassifier(GaussianNB(var_smoothing=1e-3), calibrator, cv=3).fit(PROB, words)
+    save_calibrator(classifier, tmp_path / "c.json")
+    loaded, estimator = load_calibrator(tmp_path / "c.json"), classifier.pairs_[0][0]
+    np.testing.assert_array_equal(loaded.predict_proba(estimator.predict_proba(NEW)), classifier.predict_proba(NEW))
+    assert loaded.classes_.tolist() == classifier.classes_.tolist() == ["cat", "dog", "eel"]
+    assert json.loads((tmp_path / "c.json").read_text())["classifier"] == "GaussianNB(var_smoothing=0.001)"
+
+
+@pytest.mark.parametrize("wrong", [{"ensemble": True}, {"label_smoothing": 0.1}], ids=str)
+def test_a_classifier_of_more_than_a_calibrator_is_refused_and_the_advice_cures(wrong, tmp_path):
+    classifier = CalibratedClassifier(GaussianNB(), "temperature", cv=3, **wrong)
+    with pytest.raises(ValueError, match=r"must have one, and no label smoothing; got .*\. Fit with") as refused:
+        save_calibrator(classifier.fit(PROB, TRUTH), tmp_path / "c.json")
+    advice = re.search(r"Fit with (.*)\.$", str(refused.value))[1]
+    save_calibrator(classifier.set_params(**eval(f"dict({advice})")).fit(PROB, TRUTH), tmp_path / "c.json")
+    with pytest.raises(NotFittedError):
+        save_calibrator(CalibratedClassifier(GaussianNB()), tmp_path / "d.json")
 
 
 # What a file may say, and what it may cost

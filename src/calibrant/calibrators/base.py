@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import _check_n_features, check_is_fitted, column_or_1d, validate_data
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
@@ -302,7 +302,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 self.n_features_in_ = 1
             return values
         # scikit-learn counts and names the columns; whether the numbers will do is for our own validation to say.
-        validate_data(self, values if columns_of(X) is None else X, reset=reset, skip_check_array=True)
+        if columns_of(X) is None and not reset:  # an array has no names to compare, and is no reason for a warning
+            _check_n_features(self, values, reset=False)
+        else:
+            validate_data(self, values if columns_of(X) is None else X, reset=reset, skip_check_array=True)
         return values[:, 0] if values.shape[1] == 1 else values
 
 

@@ -9,7 +9,6 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -119,13 +118,11 @@ class Forecast(ForecastTable):
                 f"a {type(calibrator).__name__}. Fit one with --notion top-label, or leave --top out."
             )
         order = self._fitted_order(calibrator)
-        values, bare = self.values, copy(calibrator)
-        if hasattr(bare, "feature_names_in_"):  # names are matched; they stay where other files are matched by them
-            del bare.feature_names_in_
+        values = self.values
         fitted = values if values.ndim == 1 else values[:, order]
         if top:
-            return cast("Any", bare).predict_top(fitted)
-        calibrated = bare.calibrate(fitted)
+            return cast("Any", calibrator).predict_top(fitted)
+        calibrated = calibrator.calibrate(fitted)
         return calibrated if values.ndim == 1 else calibrated[:, np.argsort(order)]
 
     def _fitted_order(self, calibrator: Calibrator) -> list[int]:

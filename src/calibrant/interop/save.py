@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 import calibrant
 from calibrant._core.arrays import FloatArray, is_number
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, require, whole
+from calibrant._core.checks import choice, require, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.graph import to_dicts
 from calibrant._core.registry import Kind, entries, find, named
@@ -33,6 +33,9 @@ from calibrant.interop.maps import FORMAT, VERSION, read_document, require_docum
 from calibrant.interop.writing import whole_file
 from calibrant.notions import Notion
 
+if TYPE_CHECKING:
+    from calibrant.calibrators.classifier import CalibratedClassifier
+
 # The classes of a calibrator in a file: numbers, booleans or words, each once
 
 
@@ -43,11 +46,8 @@ MOST_CHARACTERS = 1 << 22
 def names_of(classes: npt.NDArray[np.generic]) -> list[Any]:
     """Return the classes as what JSON can hold."""
     names: list[Any] = classes.tolist()
-    if any(isinstance(name, bytes) for name in names):
-        raise TypeError(
-            f"classes must be words, numbers or booleans to be saved; got bytes, {shown(names)}. "
-            "Fit with words: np.char.decode(labels)."
-        )
+    must, hint = "classes must be words, numbers or booleans to be saved", "Fit with words: np.char.decode(labels)"
+    require(bytes not in map(type, names), must, got=f"bytes, {shown(names)}", hint=hint, error=TypeError)
     return require_text("classes", names)
 
 
@@ -79,11 +79,9 @@ def classes_named(names: list[Any], *, in_order: bool) -> npt.NDArray[np.generic
 
 def require_text(what: str, names: list[Any]) -> list[Any]:
     """Refuse words that no file can hold: half of a pair of code units (a lone surrogate)."""
-    for word in names:
-        if isinstance(word, str) and any("\ud800" <= letter <= "\udfff" for letter in word):
-            raise ValueError(
-                f"{what} must be words that UTF-8 can encode; got {ascii(word)[:80]}. Replace the lone surrogate in it."
-            )
+    lone = [word for word in names if isinstance(word, str) and any("\ud800" <= letter <= "\udfff" for letter in word)]
+    must, hint = f"{what} must be words that UTF-8 can encode", "Replace the lone surrogate in it"
+    require(not lone, must, got=ascii("".join(lone[:1]))[:80], hint=hint)
     return names
 
 
@@ -112,6 +110,9 @@ KINDS: tuple[Kind, ...] = ("notion", "binning", "simplex-binning")
 CELLS = "cells of"
 BY_NOTION = "by-notion"
 
+OF_CLASSES: Mapping[str, type] = {"classes": list, "input": str, "named": bool, "columns": int, "calibrator": dict}
+"""What a file holds of a calibrator that was fitted to classes."""
+
 ELSEWHERE = frozenset({"input", "labels", "classes_", "n_features_in_", "feature_names_in_"})
 """What every calibrator has, and a file keeps beside its method."""
 
@@ -120,8 +121,9 @@ def encode(value: Any) -> Any:
     """Spell out a parameter or a fitted attribute."""
     if isinstance(value, Calibrator):
         return {"calibrator": described(value)}
-    if is_dataclass(value) and (name := _binning_of(value)):
-        return {CELLS: name, "parameters": {f.name: encode(getattr(value, f.name)) for f in fields(value)}}
+    for name, binning in entries("simplex-binning").items() if is_dataclass(value) else ():
+        if getattr(binning.target, "cells", None) is type(value):
+            return {CELLS: name, "parameters": {f.name: encode(getattr(value, f.name)) for f in fields(value)}}
     if isinstance(value, (Notion, Binning, SimplexBinning)) and (entry := named(type(value))):
         return {entry.kind: entry.name, "parameters": {name: encode(of) for name, of in vars(value).items()}}
     if isinstance(value, np.ndarray) and str(value.dtype) in DTYPES:
@@ -155,13 +157,14 @@ def decode(value: Any) -> Any:
     for kind in KINDS:
         if kind in value:
             return find(kind, value[kind]).target(**decoded(value, "parameters"))
-    if CELLS in value:
-        target: Any = find("simplex-binning", value[CELLS]).target
-        cells = target.cells
-        if cells is None:
-            raise ValueError(f"{CELLS} must be a simplex binning whose cells can be saved; got {value[CELLS]!r}")
-        return cells(**decoded(value, "parameters"))
-    raise ValueError(f"a value must be an array, a number, a binning or a calibrator; got one of {sorted(value)[:5]}")
+    if CELLS not in value:
+        raise ValueError(
+            f"a value must be an array, a number, a binning or a calibrator; got one of {sorted(value)[:5]}"
+        )
+    target: Any = find("simplex-binning", value[CELLS]).target
+    if target.cells is None:
+        raise ValueError(f"{CELLS} must be a simplex binning whose cells can be saved; got {value[CELLS]!r}")
+    return target.cells(**decoded(value, "parameters"))
 
 
 def decoded(description: dict[str, Any], part: str) -> dict[str, Any]:
@@ -177,12 +180,10 @@ def decoded(description: dict[str, Any], part: str) -> dict[str, Any]:
 
 def part_of(description: Any, name: str, kind: type) -> Any:
     """Return a part of a description, which must be there and of its kind."""
-    if not isinstance(description, dict):
-        raise TypeError(f"what holds {name} must be an object; got {type(description).__name__}")
-    if not isinstance(description.get(name), kind):
-        found = type(description[name]).__name__ if name in description else "nothing"
-        raise TypeError(f"{name} must be of type {kind.__name__}; got {found}")
-    return description[name]
+    found = description.get(name) if isinstance(description, dict) else None
+    got = "nothing" if found is None else type(found).__name__
+    require(type(found) is kind, f"{name} must be of type {kind.__name__}", got=got, hint="Fit anew", error=TypeError)
+    return found
 
 
 def _array(values: Any, dtype: Any) -> npt.NDArray[Any]:
@@ -209,12 +210,6 @@ def _number(value: dict[str, Any]) -> float:
     if not isinstance(word, str) or word not in NUMBERS:
         raise ValueError(f"number must be one of {', '.join(NUMBERS)}; got {word!r}")
     return NUMBERS[word]
-
-
-def _binning_of(cells: object) -> str | None:
-    """Return the name of the registered simplex binning whose cells these are."""
-    known = entries("simplex-binning").items()
-    return next((name for name, entry in known if getattr(entry.target, "cells", None) is type(cells)), None)
 
 
 # The fitted attributes of a calibrator: which there are, of what types, and what a file must hold of them
@@ -261,8 +256,8 @@ def _require(name: str, value: Any, kind: Any) -> None:
         if value is not None:
             _require(name, value, get_args(kind)[0])
     elif kind is float:
-        if isinstance(value, bool) or not is_number(value):
-            raise TypeError(f"{name} must be a number; got {value!r}")
+        is_single = not isinstance(value, bool) and is_number(value)
+        require(is_single, f"{name} must be a number", value=value, hint="Fit anew", error=TypeError)
     elif kind is int:
         whole(name, value, least=0, hint="Fit anew")
     elif not isinstance(value, kind):
@@ -280,43 +275,28 @@ def _require(name: str, value: Any, kind: Any) -> None:
 def described(calibrator: Calibrator) -> dict[str, Any]:
     """Return the parameters of a calibrator and what fitting found: of the whole problem, of a binary one, or nothing."""
     given = {name: of for name, of in calibrator.get_params(deep=False).items() if name not in ELSEWHERE}
-    entry = None if isinstance(calibrator, ByNotion) else named(type(calibrator))
-    require(
-        isinstance(calibrator, ByNotion) or entry is not None,
-        "the calibrator must be a registered method",
-        got=type(calibrator).__name__,
-        hint="Declare it with calibrant.declare('calibrator', ...)",
-        error=TypeError,
-    )
+    method = BY_NOTION if isinstance(calibrator, ByNotion) else getattr(named(type(calibrator)), "name", None)
+    must, hint = "the calibrator must be a registered method", "Declare it with calibrant.declare('calibrator', ...)"
+    require(method, must, got=type(calibrator).__name__, hint=hint, error=TypeError)
     objects = {name for name in calibrator.choices if is_dataclass(given[name])}
-    own: dict[str, Any] = {
-        "method": entry.name if entry else BY_NOTION,
-        "parameters": {name: {"fields": vars(of)} if name in objects else encode(of) for name, of in given.items()},
-    }
+    told = {name: {"fields": vars(of)} if name in objects else encode(of) for name, of in given.items()}
+    own: dict[str, Any] = {"method": method, "parameters": told}
     if state := {name: encode(of) for name, of in sorted(vars(calibrator).items()) if _is_fitted(name)}:
         own["fitted"] = state
     if not hasattr(calibrator, "classes_"):
         return own
-    return {
-        "classes": names_of(calibrator.classes_),
-        "input": calibrator.input,
-        "named": calibrator.labels is not None,
-        "columns": int(calibrator.n_features_in_),
-        "calibrator": own,
-    }
+    names, is_named = names_of(calibrator.classes_), calibrator.labels is not None
+    return dict(zip(OF_CLASSES, (names, calibrator.input, is_named, int(calibrator.n_features_in_), own), strict=True))
 
 
 def restored(description: Any) -> Calibrator:
     """Return the calibrator of a description; one of classes is checked by its class."""
     if not isinstance(description, dict) or "classes" not in description:
         return _built(description, "probability")
-    names, columns = part_of(description, "classes", list), description.get("columns")
-    input: Any = choice("input", part_of(description, "input", str), ("probability", "logit"))
-    calibrator = _built(part_of(description, "calibrator", dict), input)
-    is_named = flag("named", description.get("named"))
+    names, input, is_named, columns, own = (part_of(description, name, kind) for name, kind in OF_CLASSES.items())
+    calibrator, n_classes = _built(own, input), len(names)
     calibrator.labels = names if is_named else None  # so that it can be fitted again
-    calibrator.classes_ = classes_named(names, in_order=not is_named)
-    calibrator.n_features_in_, n_classes = whole("columns", columns, least=1, hint="Fit anew"), len(names)
+    calibrator.classes_, calibrator.n_features_in_ = classes_named(names, in_order=not is_named), columns
     fits = columns in (n_classes, 1 if n_classes == 2 else n_classes)
     require(fits, f"columns must be as many as classes, {n_classes}", value=columns, hint="Fit anew")
     fits, must = n_classes == 2 or not isinstance(calibrator, BinaryCalibrator), "classes must be two for "
@@ -325,8 +305,9 @@ def restored(description: Any) -> Calibrator:
     return calibrator
 
 
-def _built(description: Any, input: Input) -> Calibrator:
+def _built(description: Any, input: str) -> Calibrator:
     """Return a calibrator with its parameters, and with what fitting found if that is described."""
+    choice("input", input, get_args(Input))
     method = part_of(description, "method", str)
     target: Any = ByNotion if method == BY_NOTION else find("calibrator", method).target
     given, objects = part_of(description, "parameters", dict), dict[str, Any]()
@@ -349,7 +330,7 @@ def _built(description: Any, input: Input) -> Calibrator:
 
 
 def save_calibrator(
-    calibrator: Calibrator,
+    calibrator: Calibrator | CalibratedClassifier,
     path: str | os.PathLike[str],
     *,
     columns: Sequence[str] | None = None,
@@ -359,8 +340,9 @@ def save_calibrator(
 
     Parameters
     ----------
-    calibrator : Calibrator
-        A fitted calibrator of calibrant.
+    calibrator : Calibrator or CalibratedClassifier
+        A fitted calibrator of calibrant. Of a fitted `CalibratedClassifier` its calibrator is saved, and the name of its
+        estimator: `load_calibrator` gives the calibrator, which takes what the estimator predicts.
     path : str or path-like
         The file; it must not exist, unless ``force``. It is written beside and then renamed, so it is whole or absent.
     columns : sequence of str, optional
@@ -374,6 +356,8 @@ def save_calibrator(
         If the file exists.
     TypeError
         If the calibrator is not one of calibrant's registered methods, alone or in `ByNotion`.
+    ValueError
+        If a `CalibratedClassifier` is an ensemble, or smooths labels.
     sklearn.exceptions.NotFittedError
         If it is not fitted.
 
@@ -437,18 +421,32 @@ def _fitting(names: Any, calibrator: Calibrator) -> list[str]:
     return listed
 
 
-def to_document(calibrator: Calibrator, *, columns: Sequence[str] | None = None) -> dict[str, Any]:
+def to_document(
+    calibrator: Calibrator | CalibratedClassifier, *, columns: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return a fitted calibrator as what JSON can hold."""
-    if not isinstance(calibrator, Calibrator):
-        raise TypeError(
-            f"the calibrator must be a calibrator of calibrant; got {type(calibrator).__name__}. "
-            "Save the calibrator alone; an estimator of another library is saved by that library."
-        )
+    from calibrant.calibrators.classifier import CalibratedClassifier  # trains models: loading a file needs none of it
+
+    estimated_by = {}
+    if isinstance(calibrator, CalibratedClassifier):
+        check_is_fitted(calibrator)
+        pairs, smoothing = calibrator.pairs_, calibrator.label_smoothing
+        must = "a classifier is saved by the calibrator that makes its probabilities: it must have one, and no label smoothing"
+        got, hint = f"{len(pairs)}, label_smoothing={smoothing}", "Fit with ensemble=False, label_smoothing=0.0"
+        require(len(pairs) == 1 and not smoothing, must, got=got, hint=hint)
+        estimator, calibrator = pairs[0]
+        estimated_by["classifier"] = " ".join(repr(estimator).split())
+    must, hint = (
+        "the calibrator must be a calibrator of calibrant",
+        "An estimator of another library is saved by that library",
+    )
+    require(isinstance(calibrator, Calibrator), must, got=type(calibrator).__name__, hint=hint, error=TypeError)
     check_is_fitted(calibrator)
     body = {
         "format": FORMAT,
         "version": VERSION,
         "library": f"calibrant {calibrant.__version__}",
+        **estimated_by,
         "column_names": columns_of(calibrator) if columns is None else _fitting(columns, calibrator),
         **described(calibrator),
         "map": map_of(calibrator),
