@@ -370,7 +370,10 @@ def save_calibrator(
     Later versions read what earlier ones saved here. That is not promised of pickles: as scikit-learn's, they are for the
     version that wrote them.
     """
-    text = json.dumps(to_document(calibrator, columns=columns), indent=2, allow_nan=False, ensure_ascii=False)
+    document = to_document(calibrator, columns=columns)
+    nodes = ",\n    ".join(json.dumps(node, allow_nan=False) for node in document["map"] or [])  # a line each
+    text = json.dumps(document | {"map": nodes and "HERE"}, indent=2, allow_nan=False, ensure_ascii=False)
+    text = text.replace('"map": "HERE"', f'"map": [\n    {nodes}\n  ]').replace('"map": ""', '"map": null')
     with whole_file(path, force=force) as beside:
         beside.write_text(text + "\n", encoding="utf-8")
 
