@@ -251,6 +251,15 @@ def test_null_becomes_null_in_a_query():
     assert duckdb.sql(query).fetchall() == [(None,)]
 
 
+@pytest.mark.parametrize("table", ["{{ ref('predictions') }}", "`my-project.data.predictions`", "(SELECT 1 AS y_prob)"])
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "tsql"])
+def test_the_table_of_a_query_is_written_as_it_is(table, dialect):
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    label, X = rows(1, "probability")
+    query = to_sql(PlattScaling().fit(X, label), table=table, dialect=dialect)
+    assert query.count(f"FROM {table}") == 1
+
+
 def test_a_query_of_many_classes_is_refused_with_the_way_that_works():
     label, X = rows(60, "logit", n=300)
     calibrator = TemperatureScaling(input="logit").fit(X, label)
