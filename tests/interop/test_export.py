@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from calibrant import ByNotion, EvidenceScaling, PlattScaling, SafeCalibrator, TemperatureScaling
+from calibrant import (
+    ByNotion,
+    EvidenceScaling,
+    PlattScaling,
+    SafeCalibrator,
+    TemperatureScaling,
+    load_digits_forecast,
+)
+from calibrant._core.arrays import EPSILON
 from calibrant._core.graph import run
 from calibrant.calibrators import CanonicalBinning, HistogramBinning, IsotonicCalibration, SortedCumulativeIsotonic
 from calibrant.calibrators.base import BinaryCalibrator
@@ -189,6 +197,20 @@ def test_some_calibrators_are_the_same_in_every_language(calibrator, n_classes, 
     label, X = rows(n_classes, "probability", n=120)
     calibrator.fit(X, label)
     assert_same(language, calibrator, beside(calibrator, X), tmp_path)
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_probabilities_far_below_the_clip_are_the_same_in_every_language(language, tmp_path):
+    """Log-odds of clipped probabilities differ in their last digits, which the ranks of evidence scaling once told apart."""
+    y, prob = load_digits_forecast()
+    assert np.mean(prob[:, 3] < EPSILON) > 0.1
+    calibrator = EvidenceScaling().fit(prob[:500, 3], y[:500] == 3)
+    assert calibrator.floor_ == 0.0
+    expected = calibrator.calibrate(prob[:, 3])
+    found = LANGUAGES[language](calibrator, prob[:, 3], *([tmp_path] if language == "js" else []))
+    np.testing.assert_allclose(np.ravel(found), expected, rtol=0, atol=1e-15 if language == "numpy" else 1e-9)
+    clipped = calibrator.calibrate([EPSILON, EPSILON / 10, 1e-16, 0.0])
+    np.testing.assert_allclose(clipped, clipped[0], rtol=0, atol=1e-9)
 
 
 NOTIONS = ["class-wise", "confidence", "top-label", "top-2-label", "top-3-confidence", "flattened", "shared-class-wise"]
