@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -19,6 +20,8 @@ NEEDS = {
     "clusters.md": ("dask.dataframe", "distributed", "duckdb", "polars"),
     "spark.md": ("pyspark.sql",),
     "export.md": ("duckdb", "onnx", "pandas"),
+    "mlflow.md": ("mlflow", "onnx", "onnxruntime", "pandas"),
+    "service.md": ("fastapi", "httpx2"),
     "warehouse.md": ("duckdb", "pandas"),
 }
 """What is installed only where somebody wants it."""
@@ -73,12 +76,9 @@ def rendered(blocks):
 
 
 def marked(name):
-    """A page of Spark takes a minute, and warns of other versions."""
-    return (
-        pytest.param(name, marks=(pytest.mark.deep, pytest.mark.filterwarnings("ignore")))
-        if name == "spark.md"
-        else name
-    )
+    """A page of Spark takes a minute; it and MLflow warn of other versions and of their own use."""
+    marks = [pytest.mark.filterwarnings("ignore")] if name in ("spark.md", "mlflow.md") else []
+    return pytest.param(name, marks=[*marks, pytest.mark.deep] if name == "spark.md" else marks)
 
 
 @pytest.mark.usefixtures("unsettled")
@@ -128,6 +128,19 @@ def test_counts_of_the_warehouse_give_what_its_rows_give(monkeypatch, tmp_path):
     monitor = Monitor(window="1d", reference=7).update(watched.label, watched.calibrated_score, at=watched.day)
     assert len(monitor.alarms) == 2
     assert [str(alarm) for alarm in monitor.alarms] == [str(alarm) for alarm in page["monitor"].alarms]
+
+
+def test_the_service_imports_nothing_of_calibrant(monkeypatch, tmp_path):
+    pytest.importorskip("fastapi")
+    monkeypatch.chdir(tmp_path)
+    page = {"__name__": "page"}
+    with redirect_stdout(StringIO()):
+        for language, block in BLOCKS["service.md"][:3]:
+            if language == "python":
+                exec(compile(block, "page", "exec"), page)
+    asked = "import sys, service; print({'calibrant', 'scipy', 'sklearn', 'numba'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def test_every_block_says_a_language_that_is_run():

@@ -363,6 +363,16 @@ def test_single_precision_of_onnx_rounds_what_comes_in_and_out_alone():
     np.testing.assert_array_equal(found, calibrator.calibrate(X.astype(np.float64)).astype(np.float32))
 
 
+@pytest.mark.parametrize("calibrator", [PlattScaling(), IsotonicCalibration(), EvidenceScaling()], ids=repr)
+def test_a_model_of_onnx_holds_no_table_that_it_does_not_use(calibrator):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    label, X = rows(1, "probability")
+    graph = to_onnx(calibrator.fit(X, label)).graph
+    assert {table.name for table in graph.initializer} == {
+        name for node in graph.node for name in node.input if name.startswith("c")
+    }
+
+
 def test_a_module_of_torch_has_the_gradient_of_the_map():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     label, X = rows(4, "logit")

@@ -705,13 +705,14 @@ def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
                 name = kept(node, args)
         found[id(node)] = name
     nodes.append(helper.make_node("Cast", [found[id(root)]], ["calibrated"], to=kind))
+    used = {name for node in nodes for name in node.input}
     ends = [helper.make_tensor_value_info(name, kind, ["n", root.width]) for name in ("x", "calibrated")]
     graph = helper.make_graph(
         nodes,
         type(calibrator).__name__,
         ends[:1],
         ends[1:],
-        tables,
+        [table for table in tables if table.name in used],
         doc_string=" ".join(heading(calibrator, "")).strip(),
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="calibrant")
