@@ -2,14 +2,17 @@
 
 import re
 import shlex
+import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
+from laws.test_counts import DRAWN, require_one_law
 
-from calibrant import cli
+from calibrant import IsotonicCalibration, Monitor, assess, cli
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "how-to"
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(FOLDER.glob("*.md"))}
@@ -17,6 +20,9 @@ NEEDS = {
     "clusters.md": ("dask.dataframe", "distributed", "duckdb", "polars"),
     "spark.md": ("pyspark.sql",),
     "export.md": ("duckdb", "onnx", "pandas"),
+    "mlflow.md": ("mlflow", "onnx", "onnxruntime", "pandas"),
+    "service.md": ("fastapi", "httpx2"),
+    "warehouse.md": ("duckdb", "pandas"),
 }
 """What is installed only where somebody wants it."""
 
@@ -70,12 +76,9 @@ def rendered(blocks):
 
 
 def marked(name):
-    """A page of Spark takes a minute, and warns of other versions."""
-    return (
-        pytest.param(name, marks=(pytest.mark.deep, pytest.mark.filterwarnings("ignore")))
-        if name == "spark.md"
-        else name
-    )
+    """A page of Spark takes a minute; it and MLflow warn of other versions and of their own use."""
+    marks = [pytest.mark.filterwarnings("ignore")] if name in ("spark.md", "mlflow.md") else []
+    return pytest.param(name, marks=[*marks, pytest.mark.deep] if name == "spark.md" else marks)
 
 
 @pytest.mark.usefixtures("unsettled")
@@ -92,6 +95,52 @@ def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_
     for (_, shown), run in zip(BLOCKS[name], rendered(BLOCKS[name]), strict=True):
         assert shown == run
     pyplot.close("all")
+
+
+def test_counts_of_the_warehouse_give_what_its_rows_give(monkeypatch, tmp_path):
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    page = {"__name__": "page"}
+    with redirect_stdout(StringIO()):
+        for language, block in BLOCKS["warehouse.md"]:
+            if language == "python" and "models" not in block:
+                exec(compile(block, "page", "exec"), page)
+    counts, rows = page["first"], page["rows"][page["rows"].day < "2026-01-12"]
+    assert 50 * len(counts) < len(rows)
+    seeds = [{"rng": seed, "n_resamples": 99, "metrics": ["log-loss", "brier", "ece"]} for seed in range(5)]
+    of_counts = [assess(counts.label, counts.score, sample_weight=counts.n, **seed) for seed in seeds]
+    of_rows = [assess(rows.label, rows.score, **seed) for seed in seeds]
+    assert [str(one).splitlines()[-2:] for one in of_counts] == [str(one).splitlines()[-2:] for one in of_rows]
+    for name in ("log-loss", "brier", "ece"):
+        one, other = of_counts[0][name], of_rows[0][name]
+        assert one.value == pytest.approx(other.value, rel=1e-12)
+        if name != "ece":
+            assert (one.lower, one.upper) == pytest.approx((other.lower, other.upper), rel=1e-9)
+    drawn = [[[getattr(one["ece"], word) for word in DRAWN] for one in some] for some in (of_counts, of_rows)]
+    require_one_law(*drawn, scale=of_rows[0]["ece"].upper - of_rows[0]["ece"].lower)
+
+    by_rows = IsotonicCalibration().fit(rows.score, rows.label)
+    view = page["warehouse"].sql("SELECT * FROM calibrated ORDER BY id").df()
+    np.testing.assert_allclose(view.calibrated_score, by_rows.calibrate(page["rows"].score), rtol=0, atol=1e-13)
+
+    watched = view[view.day >= "2026-01-12"]
+    monitor = Monitor(window="1d", reference=7).update(watched.label, watched.calibrated_score, at=watched.day)
+    assert len(monitor.alarms) == 2
+    assert [str(alarm) for alarm in monitor.alarms] == [str(alarm) for alarm in page["monitor"].alarms]
+
+
+def test_the_service_imports_nothing_of_calibrant(monkeypatch, tmp_path):
+    pytest.importorskip("fastapi")
+    monkeypatch.chdir(tmp_path)
+    page = {"__name__": "page"}
+    with redirect_stdout(StringIO()):
+        for language, block in BLOCKS["service.md"][:3]:
+            if language == "python":
+                exec(compile(block, "page", "exec"), page)
+    asked = "import sys, service; print({'calibrant', 'scipy', 'sklearn', 'numba'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def test_every_block_says_a_language_that_is_run():

@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from calibrant import ByNotion, EvidenceScaling, PlattScaling, SafeCalibrator, TemperatureScaling
+from calibrant import (
+    ByNotion,
+    EvidenceScaling,
+    PlattScaling,
+    SafeCalibrator,
+    TemperatureScaling,
+    load_digits_forecast,
+)
+from calibrant._core.arrays import EPSILON
 from calibrant._core.graph import compiled
 from calibrant.calibrators import CanonicalBinning, HistogramBinning, IsotonicCalibration, SortedCumulativeIsotonic
 from calibrant.calibrators.base import BinaryCalibrator
@@ -200,6 +208,20 @@ def test_some_calibrators_are_the_same_in_every_language(calibrator, n_classes, 
     assert_same(language, calibrator, beside(calibrator, X), tmp_path)
 
 
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_probabilities_far_below_the_clip_are_the_same_in_every_language(language, tmp_path):
+    """Log-odds of clipped probabilities differ in their last digits, which the ranks of evidence scaling once told apart."""
+    y, prob = load_digits_forecast()
+    assert np.mean(prob[:, 3] < EPSILON) > 0.1
+    calibrator = EvidenceScaling().fit(prob[:500, 3], y[:500] == 3)
+    assert calibrator.floor_ == 0.0
+    expected = calibrator.calibrate(prob[:, 3])
+    found = LANGUAGES[language](calibrator, prob[:, 3], *([tmp_path] if language == "js" else []))
+    np.testing.assert_allclose(np.ravel(found), expected, rtol=0, atol=1e-15 if language == "numpy" else 1e-9)
+    clipped = calibrator.calibrate([EPSILON, EPSILON / 10, 1e-16, 0.0])
+    np.testing.assert_allclose(clipped, clipped[0], rtol=0, atol=1e-9)
+
+
 NOTIONS = ["class-wise", "confidence", "top-label", "top-2-label", "top-3-confidence", "flattened", "shared-class-wise"]
 
 
@@ -258,6 +280,15 @@ def test_null_becomes_null_in_a_query():
     label, X = rows(1, "probability")
     query = to_sql(IsotonicCalibration().fit(X, label), table="(SELECT NULL AS y_prob)")
     assert duckdb.sql(query).fetchall() == [(None,)]
+
+
+@pytest.mark.parametrize("table", ["{{ ref('predictions') }}", "`my-project.data.predictions`", "(SELECT 1 AS y_prob)"])
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "tsql"])
+def test_the_table_of_a_query_is_written_as_it_is(table, dialect):
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    label, X = rows(1, "probability")
+    query = to_sql(PlattScaling().fit(X, label), table=table, dialect=dialect)
+    assert query.count(f"FROM {table}") == 1
 
 
 def test_a_query_of_many_classes_is_refused_with_the_way_that_works():
@@ -340,6 +371,16 @@ def test_single_precision_of_onnx_rounds_what_comes_in_and_out_alone():
     X = X.astype(np.float32)
     found = model.run(None, {"x": X[:, None]})[0][:, 0]
     np.testing.assert_array_equal(found, calibrator.calibrate(X.astype(np.float64)).astype(np.float32))
+
+
+@pytest.mark.parametrize("calibrator", [PlattScaling(), IsotonicCalibration(), EvidenceScaling()], ids=repr)
+def test_a_model_of_onnx_holds_no_table_that_it_does_not_use(calibrator):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    label, X = rows(1, "probability")
+    graph = to_onnx(calibrator.fit(X, label)).graph
+    assert {table.name for table in graph.initializer} == {
+        name for node in graph.node for name in node.input if name.startswith("c")
+    }
 
 
 def test_a_module_of_torch_has_the_gradient_of_the_map():

@@ -129,10 +129,12 @@ class Node:
         """The row times a matrix, shape (K, width)."""
         return Node("matmul", [self], np.asarray(matrix, dtype=np.float64), matrix.shape[1])
 
-    def pick(self, edges: npt.NDArray[np.floating], table: npt.ArrayLike, *, right: bool = True) -> Node:
+    def pick(
+        self, edges: npt.NDArray[np.floating], table: npt.ArrayLike, *, right: bool = True, slack: float = SLACK
+    ) -> Node:
         """The entry of a table, shape (m + 1,), for the interval between edges, shape (m,), that a number lies in."""
         if not self.is_exact:
-            edges = edges + np.abs(edges) * (-SLACK if right else SLACK)
+            edges = edges + np.abs(edges) * (-slack if right else slack)
         found = np.asarray(edges, dtype=np.float64), np.asarray(table, dtype=np.float64), right
         return Node("pick", [self], found) if len(found[0]) else constant(found[1]) + 0.0 * self
 

@@ -249,9 +249,16 @@ class LogOddsFeatures:
 
 
 def _ranked(log_odds: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return distinct log-odds and the part of the rows that lies below each, half of its own rows included."""
+    """Return distinct log-odds and the part of the rows that lies below each, half of its own rows included.
+
+    Neighbours nearer than ``APART`` are one: those of clipped probabilities differ by the rounding of ``1 - p`` alone.
+    """
     distinct, at = np.unique(log_odds, return_inverse=True)
-    own = np.bincount(at, weight)
+    ends = np.flatnonzero(np.diff(distinct) > APART)
+    group = np.zeros(distinct.size, dtype=np.intp)
+    group[ends + 1] = 1
+    own = np.bincount(np.cumsum(group)[at], weight)
+    distinct = 0.5 * (distinct[np.append(0, ends + 1)] + distinct[np.append(ends, -1)])
     n = own.sum()
     part = np.clip((np.cumsum(own) - 0.5 * own) / n, 0.5 / n, 1.0 - 0.5 / n)
     if distinct.size > MOST_RANKS:

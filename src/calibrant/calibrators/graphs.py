@@ -251,8 +251,8 @@ def lines(knot: FloatArray, value: FloatArray, x: Node) -> Node:
     if knot.size == 1:
         return constant(value) + 0.0 * x
     inner = knot[1:-1]
-    left, right = x.pick(inner, knot[:-1]), x.pick(inner, knot[1:])
-    low, high = x.pick(inner, value[:-1]), x.pick(inner, value[1:])
+    tables = knot[:-1], knot[1:], value[:-1], value[1:]
+    left, right, low, high = (x.pick(inner, table, slack=0.0) for table in tables)  # lines have no steps
     part = (of("minimum", of("maximum", x, left), right) - left) / (right - left)
     return where(part >= 1.0, high, low + part * (high - low))
 

@@ -300,7 +300,8 @@ def to_sql(
     calibrator : Calibrator
         A fitted calibrator of this library, of at most 50 classes.
     table : str, default="predictions"
-        Table, or query in brackets, that holds the rows.
+        Table, or query in brackets, that holds the rows. It is written into the query as it is, in the words of the dialect: so
+        it may be a template, such as ``{{ ref('predictions') }}`` of dbt.
     columns : sequence of str, optional
         Its columns that the calibrator takes, in the order of the classes; by default ``y_prob`` of one column, and ``p_`` and
         the class of several.
@@ -339,15 +340,18 @@ def to_sql(
     default = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
     names = default if columns is None else list(columns)
     require(len(names) == n_columns, f"columns must be {n_columns}", value=len(names), hint="Name one a class")
-    sql = SqlPrinter(root).query(table, names, list(keep), dialect in INLINING)
+    sql = SqlPrinter(root).query(PLACE, names, list(keep), dialect in INLINING)
     if dialect != "duckdb":
         sqlglot = needed("sqlglot", "calibrant[sql]")
         choice(
             "dialect", dialect, sorted(word for word in sqlglot.Dialect.classes if word), hint="Pass dialect='duckdb'"
         )
         sql = sqlglot.transpile(sql, read="duckdb", write=dialect, pretty=True)[0]
-    return "\n".join([*heading(calibrator, "--"), sql, ""])
+    return "\n".join([*heading(calibrator, "--"), sql.replace(f"FROM {PLACE}", f"FROM {table}", 1), ""])
 
+
+PLACE = "rows_to_calibrate"
+"""Stands for the table while sqlglot reads the query: the table may be a template, or in words of the dialect alone."""
 
 INLINING = {"postgres", "sqlite"}
 """Dialects that put a select into the one that reads it, unless it is to be kept: twenty would become a text without end."""
@@ -701,13 +705,14 @@ def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
                 name = kept(node, args)
         found[id(node)] = name
     nodes.append(helper.make_node("Cast", [found[id(root)]], ["calibrated"], to=kind))
+    used = {name for node in nodes for name in node.input}
     ends = [helper.make_tensor_value_info(name, kind, ["n", root.width]) for name in ("x", "calibrated")]
     graph = helper.make_graph(
         nodes,
         type(calibrator).__name__,
         ends[:1],
         ends[1:],
-        tables,
+        [table for table in tables if table.name in used],
         doc_string=" ".join(heading(calibrator, "")).strip(),
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="calibrant")
