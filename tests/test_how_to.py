@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -22,6 +23,7 @@ NEEDS = {
     "export.md": ("duckdb", "onnx", "pandas"),
     "mlflow.md": ("mlflow", "onnx", "onnxruntime", "pandas"),
     "service.md": ("fastapi", "httpx2"),
+    "torch.md": ("torch",),
     "warehouse.md": ("duckdb", "pandas"),
 }
 """What is installed only where somebody wants it."""
@@ -88,6 +90,8 @@ def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_
     pytest.importorskip("pyarrow")
     for module in NEEDS.get(name, ()):
         pytest.importorskip(module)
+    if name == "browser.md" and not shutil.which("node"):
+        pytest.skip("node is not installed")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     from matplotlib import pyplot
 
@@ -141,6 +145,36 @@ def test_the_service_imports_nothing_of_calibrant(monkeypatch, tmp_path):
     asked = "import sys, service; print({'calibrant', 'scipy', 'sklearn', 'numba'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+STAND_INS = """
+const made = { score: { addEventListener: (_, act) => { made.act = act; } }, calibrated: {} };
+globalThis.document = { getElementById: (name) => made[name] };
+"""
+TYPED = """
+for (const value of [0.25, 0.7, 50, NaN]) {
+  made.score.valueAsNumber = value;
+  made.act();
+  console.log(made.calibrated.textContent);
+}
+"""
+
+
+def test_the_script_of_the_page_answers_what_is_typed(monkeypatch, tmp_path):
+    node = shutil.which("node") or pytest.skip("node is not installed")
+    monkeypatch.chdir(tmp_path)
+    page = {"__name__": "page"}
+    with redirect_stdout(StringIO()):
+        for language, block in BLOCKS["browser.md"]:
+            if language == "python":
+                exec(compile(block, "page", "exec"), page)
+    html = Path("calibrate.html").read_text(encoding="utf-8")
+    (script,) = re.findall(r"<script type=\"module\">(.*?)</script>", html, flags=re.S)
+    Path("typed.mjs").write_text(STAND_INS + script + TYPED, encoding="utf-8")
+    done = subprocess.run([node, "typed.mjs"], capture_output=True, text=True, check=True)
+    *numbers, percent, nothing = done.stdout.splitlines()
+    assert numbers == [f"{one:.4f}" for one in page["calibrator"].calibrate([0.25, 0.7])]
+    assert percent == nothing == "A score is a number from 0 to 1."
 
 
 def test_every_block_says_a_language_that_is_run():

@@ -383,11 +383,26 @@ def test_a_model_of_onnx_holds_no_table_that_it_does_not_use(calibrator):
     }
 
 
-def test_a_module_of_torch_has_the_gradient_of_the_map():
+SMOOTH = ["beta", "evidence-scaling", "matrix", "platt", "spline", "svs", "temperature"]
+
+
+@pytest.mark.parametrize("n_classes", [1, 4])
+@pytest.mark.parametrize("word", SMOOTH)
+def test_a_module_of_torch_has_the_gradient_of_the_map(word, n_classes):
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    label, X = rows(4, "logit")
-    module = to_torch(TemperatureScaling(input="logit").fit(X, label))
-    assert torch.autograd.gradcheck(module, torch.tensor(X[:5], requires_grad=True))
+    label, X = rows(n_classes, "logit")
+    module = to_torch(registered(word, n_classes, "logit").fit(X, label))
+    x = torch.tensor(X[60:66], requires_grad=True)
+    assert torch.autograd.gradcheck(module, x)
+    assert torch.autograd.grad(module(x).pow(2).sum(), x)[0].abs().max() > 1e-3
+
+
+def test_the_gradient_of_steps_is_zero():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    label, X = rows(1, "logit")
+    x = torch.tensor(X, requires_grad=True)
+    to_torch(IsotonicCalibration(input="logit").fit(X, label))(x).sum().backward()
+    assert torch.equal(x.grad, torch.zeros_like(x))
 
 
 # The map of a saved calibrator, run by NumPy
