@@ -151,16 +151,5 @@ def test_a_null_that_is_neither_law_nor_draws_is_refused():
         TestResult("unknown", 1.0, 1.0, Unknown(), ()).plot()
 
 
-@pytest.mark.parametrize("result", [FIG_21, TestResult("z", 40.0, 0.0, standard_normal(), ())], ids=["draws", "far"])
-def test_nothing_is_clipped(result):
-    ax = result.plot()
-    ax.figure.canvas.draw()
-    box, page = ax.get_tightbbox(), ax.figure.bbox
-    assert page.x0 <= box.x0
-    assert box.x1 <= page.x1
-    assert page.y0 <= box.y0
-    assert box.y1 <= page.y1
-
-
 def test_the_axis_of_a_law_that_is_one_value_reaches_to_the_observed_one():
     assert TestResult("odd", 3.0, 0.0, chi_squared(0), ()).plot().get_xlim()[1] > 3.0

@@ -119,17 +119,6 @@ def test_where_higher_is_better_small_values_speak_against_calibration():
 # Size
 
 
-@pytest.mark.parametrize("metric", ["classwise-ece", "brier", "kuiper-error"])
-def test_the_size_is_the_level(metric):
-    rng, runs = np.random.default_rng(0), 500
-    prob = rng.dirichlet(np.ones(3), 60)
-    rejected = [
-        resampling_test(drawn_labels(rng, prob), prob, metric=metric, n_resamples=19, rng=rng).pvalue <= 0.05
-        for _ in range(runs)
-    ]
-    assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / runs)
-
-
 # What is refused
 
 
