@@ -137,14 +137,6 @@ def test_only_native_single_and_double_precision_is_looked_at():
     assert not any(map(is_real, [*others, np.zeros(0), np.zeros((2, 2, 2)), np.float64(0.5) + np.zeros(())]))
 
 
-@pytest.mark.parametrize("kind", [">f8", ">f4", np.float16, np.longdouble, object])
-def test_other_kinds_of_numbers_are_the_same_problem(kind):
-    values = np.array([[0.25, 0.75], [0.5, 0.5]])
-    problem = as_problem([0, 1], values.astype(kind))
-    assert problem.forecast.values.dtype == (np.float32 if kind == ">f4" else np.float64)
-    np.testing.assert_array_equal(problem.prob, values)
-
-
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u4", "i8", ">i4", ">i8", "?", "f4", "f8"])
 def test_labels_of_any_width_are_read_alike(kind):
     label = np.array([0, 1, 1, 0] * 9)

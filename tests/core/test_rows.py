@@ -1,6 +1,5 @@
 """Percent, votes and rows that do not sum to one: what rows= makes of them, and that following a hint works."""
 
-import json
 import re
 
 import numpy as np
@@ -345,18 +344,6 @@ def test_apply_reads_percent_and_writes_probabilities(capsys):
     for name in ("p_0", "p_1", "p_2"):
         np.testing.assert_array_equal(b[name], a[name])
         assert 0 <= b[name].min() <= b[name].max() <= 1
-
-
-@pytest.mark.usefixtures("folder")
-def test_votes_in_a_file_are_divided_where_asked(capsys):
-    save("votes.csv", MANY_Y, MANY_PERCENT / 10)
-    save("divided.csv", MANY_Y, MANY_PERCENT / 100)
-    code, _, err = run(capsys, "assess", "votes.csv")
-    assert (code, err.strip().endswith("Here: --normalize.")) == (2, True)
-    words = ["--resamples", "5", "--metrics", "brier", "--json"]
-    found = json.loads(run(capsys, "assess", "votes.csv", "--normalize", *words)[1])
-    expected = json.loads(run(capsys, "assess", "divided.csv", *words)[1])
-    assert found["metrics"]["brier"]["value"] == pytest.approx(expected["metrics"]["brier"]["value"], rel=1e-12)
 
 
 @pytest.mark.usefixtures("folder")

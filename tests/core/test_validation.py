@@ -3,15 +3,13 @@
 import re
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
 from calibrant import EqualWidth, assess, calibration_error, expected_calibration_error, reliability_curve
 from calibrant._core.border import as_problem
-from calibrant._core.rows import BEYOND, BinaryProblem, SimplexProblem
+from calibrant._core.rows import BEYOND
 from calibrant.notions import Binary
 
 Y = np.array([0, 1, 2])
@@ -204,11 +202,6 @@ def test_every_entrance_refuses_alike(function):
 # Legal, if odd
 
 
-def test_rows_that_do_not_sum_to_one_are_divided_by_their_sum_on_demand():
-    loose = P * np.array([[1.0], [0.5], [0.9]])
-    np.testing.assert_allclose(as_problem(Y, loose, rows="normalize").prob, P)
-
-
 @pytest.mark.parametrize("off", [1e-3 - 1e-9, -1e-3 + 1e-9])
 def test_rows_within_the_tolerance_are_taken_as_they_are(off):
     table = changed(P, (0, 0), 0.5 + off)
@@ -267,11 +260,6 @@ def test_the_positive_label_of_one_column(y_true, options, outcome):
     assert as_problem(y_true, [0.1, 0.9], **options).outcome.tolist() == outcome
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.float32, np.float64, object])
-def test_integer_labels_of_any_type_are_the_same(dtype):
-    assert as_problem(Y.astype(dtype), P).label.tolist() == [0, 1, 2]
-
-
 def test_labels_at_the_ends_of_a_small_type_do_not_overflow():
     far_apart = np.array([-100, 100], dtype=np.int8)
     assert as_problem(far_apart, [0.1, 0.9], pos_label=100).outcome.tolist() == [False, True]
@@ -287,51 +275,11 @@ def test_rows_of_weight_zero_are_left_out():
     assert problem.weight.tolist() == [1.0, 2.0]
 
 
-def test_a_broadcast_weight_counts():
-    problem = as_problem([0, 1], [0.1, 0.9], sample_weight=np.broadcast_to(2.0, 2))
-    assert EqualWidth(2)(problem).weight.tolist() == [2.0, 2.0]
-
-
 def test_doubles_are_not_copied():
     assert np.shares_memory(as_problem(Y, P).prob, P)
 
 
 # Containers
-
-
-def read_only(array):
-    copy = array.copy()
-    copy.flags.writeable = False
-    return copy
-
-
-INDEX = [9, 9, 4]
-CONTAINERS = {
-    "lists": lambda a: a.tolist(),
-    "tuples": lambda a: tuple(map(tuple, a.tolist())) if a.ndim == 2 else tuple(a.tolist()),
-    "read-only": read_only,
-    "fortran": np.asfortranarray,
-    "strided": lambda a: np.repeat(a, 3, axis=0)[::3],
-    "reversed twice": lambda a: a[::-1].copy()[::-1],
-    "big-endian": lambda a: a.astype(a.dtype.newbyteorder(">")),
-    "pandas": lambda a: (pd.DataFrame if a.ndim == 2 else pd.Series)(a, index=INDEX),
-    "pandas nullable": lambda a: (pd.DataFrame if a.ndim == 2 else pd.Series)(a, index=INDEX).convert_dtypes(),
-    "polars": lambda a: pl.DataFrame(a, schema=["a", "b", "c"]) if a.ndim == 2 else pl.Series(a),
-    "pyarrow": lambda a: (
-        pa.table({str(j): a[:, j] for j in range(a.shape[1])}) if a.ndim == 2 else pa.chunked_array([a[:1], a[1:]])
-    ),
-}
-
-each_container = pytest.mark.parametrize("wrap", CONTAINERS.values(), ids=list(CONTAINERS))
-
-
-@each_container
-def test_a_table_in_any_container_is_the_same(wrap):
-    problem = as_problem(wrap(Y), wrap(P), sample_weight=wrap(np.array([1.0, 2.0, 0.5])))
-    assert isinstance(problem, SimplexProblem)
-    np.testing.assert_array_equal(problem.prob, P)
-    assert problem.label.tolist() == [0, 1, 2]
-    assert problem.weight.tolist() == [1.0, 2.0, 0.5]
 
 
 def test_numbers_in_another_order_of_bytes_fall_into_the_same_bins():
@@ -343,14 +291,6 @@ def test_numbers_in_another_order_of_bytes_fall_into_the_same_bins():
             assert [one.precision for one in problems] == [np.dtype(kind)] * 2
             cut = [EqualWidth(20)(next(Binary().split(one))).count for one in problems]
             np.testing.assert_array_equal(*cut)
-
-
-@pytest.mark.parametrize("prob", [[1.0000001, 0.2], [[-1e-8, 1.00000004], [0.5, 0.5]]])
-def test_what_single_precision_rounds_out_of_the_unit_interval_is_put_back(prob):
-    problem = as_problem([1, 0], prob)
-    scores = problem.score if isinstance(problem, BinaryProblem) else problem.prob
-    assert scores.max() == 1.0
-    assert scores.min() >= 0.0
 
 
 # A predicted class and its probability alone

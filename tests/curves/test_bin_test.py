@@ -157,11 +157,6 @@ def test_what_is_rejected_lies_outside_of_the_ends_but_for_the_exact_test(rows, 
     assert (panel.rejected >= np.bincount(at, weight * outside, 2)).all()
 
 
-def test_weights_that_are_no_counts_are_refused():
-    with pytest.raises(ValueError, match="sample_weight must hold whole numbers"):
-        bin_test_curve(Y, P, sample_weight=np.full(6, 0.5))
-
-
 # Pictures
 
 
@@ -435,19 +430,6 @@ def test_above_the_classes_stands_the_error_of_all_of_them():
 
 
 # Where it is drawn
-
-
-@pytest.mark.settled
-@pytest.mark.parametrize("axis", ["probability", "log-odds"])
-def test_nothing_hides_anything_else(axis):
-    ax = plot_bin_test(bin_test_curve(TIED, FAR, binning=EqualMass(10)), axis=axis)
-    ax.figure.canvas.draw()
-    below, beside = rooms(ax)
-    boxes = [ax.get_window_extent(), *(a.get_tightbbox() for a in (below, beside, ax.get_legend(), ax.title))]
-    for number, one in enumerate(boxes):
-        assert ax.figure.bbox.x0 <= one.x0 <= one.x1 <= ax.figure.bbox.x1
-        assert ax.figure.bbox.y0 <= one.y0 <= one.y1 <= ax.figure.bbox.y1
-        assert not any(one.overlaps(other) for other in boxes[number + 1 :])
 
 
 @pytest.mark.parametrize(

@@ -288,12 +288,6 @@ def test_columns_of_frames_must_come_in_the_same_order(y_true):
         calibration_shift(before, after.select("dog", "cat"), y_true=y_true)
 
 
-def test_the_shift_is_after_minus_before():
-    panel = calibration_shift(PROB, {"TS": AFTER, "same": PROB}).panels[0]
-    np.testing.assert_array_equal(panel.shift[0], panel.calibrated[0] - panel.bins.mean_prob)
-    np.testing.assert_allclose(panel.shift[1][panel.bins.count > 0], 0.0, atol=1e-12)
-
-
 # Pictures
 
 
@@ -328,20 +322,6 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result_of_a_shift(differenc
     (sizes,) = (patch for patch in ax.child_axes[0].patches if isinstance(patch, StepPatch))
     np.testing.assert_array_equal(sizes.get_data().values, panel.bins.count)
     np.testing.assert_array_equal(sizes.get_data().edges, panel.bins.edges)
-
-
-def test_what_changes_nothing_lies_on_the_dashed_line():
-    result = calibration_shift(PROB, PROB)
-    for ax in (result.plot(), result.plot(difference=True)):
-        dashed, line = ax.lines
-        at = np.interp(line.get_xdata(), *dashed.get_data())
-        np.testing.assert_allclose(line.get_ydata(), at, atol=1e-12)
-
-
-def test_without_labels_no_event_rates_are_drawn():
-    ax = calibration_shift(PROB, TABLES).plot()
-    assert words_of(ax) == ["unchanged", "TS", "same"]
-    assert not ax.collections
 
 
 def test_intervals_are_drawn_as_what_they_are():

@@ -138,20 +138,6 @@ def test_weights_that_are_not_whole_have_no_simultaneous_band():
         corp_curve([0, 1], [0.2, 0.8], sample_weight=[0.5, 1.0], band="simultaneous")
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"band": "honest"}, ValueError, r"band must be one of 'consistency', .* or None; got 'honest'"),
-        ({"level": 5}, ValueError, r"level must be a fraction in \(0, 1\); got 5"),
-        ({"n_resamples": 0}, ValueError, r"n_resamples must be a whole number, at least 1; got 0"),
-        ({"n_resamples": 0.5}, TypeError, r"n_resamples must be a whole number, at least 1; got 0\.5"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        corp_curve([0, 1], [0.2, 0.8], **options)
-
-
 # Pictures
 
 
@@ -258,21 +244,6 @@ def test_band_and_histogram_can_be_left_out(options):
     assert bool(ax.child_axes) == options.get("histogram", True)
 
 
-@pytest.mark.settled
-@pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
-def test_nothing_is_clipped(several):
-    """All text, and the legend, lie inside the figure, and the legend does not cover the title."""
-    ax = plot_corp({"before": curve(), "after": curve()} if several else curve())
-    ax.figure.canvas.draw()
-    page, legend = ax.figure.bbox, ax.get_legend().get_window_extent()
-    for box in (ax.get_tightbbox(), below(ax).get_tightbbox(), legend):
-        assert page.x0 <= box.x0
-        assert box.x1 <= page.x1
-        assert page.y0 <= box.y0
-        assert box.y1 <= page.y1
-    assert not legend.overlaps(ax.title.get_window_extent())
-
-
 # The plane of miscalibration and discrimination
 
 
@@ -350,15 +321,6 @@ def test_every_forecast_has_its_name_and_no_two_names_overlap():
         assert box.x1 <= ax.bbox.x1
         assert ax.bbox.y0 <= box.y0
         assert box.y1 <= ax.bbox.y1
-
-
-def test_a_single_forecast_and_forecasts_at_one_place_are_drawn():
-    one = corp_decomposition(OCCURRED, forecast())
-    plot_mcb_dsc({"only": one}).figure.canvas.draw()
-    ax = plot_mcb_dsc({"first": one, "second": one, "third": one})
-    ax.figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in texts(ax, ("first", "second", "third"))]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
 
 
 @pytest.mark.parametrize(

@@ -114,11 +114,6 @@ def test_predictions_are_refused():
         partition_path(Y, PROB.max(axis=1), THREE, metrics=["nll"], y_pred=PROB.argmax(axis=1))
 
 
-def test_a_calibrator_that_does_not_count_its_regions_has_one_more_a_stage():
-    del (silent := Staged([0, 1, 2], [0.2, 0.3, 0.5])).staged_regions_
-    assert partition_path(Y, PROB, silent, metrics=["nll"]).n_regions.tolist() == [1, 2]
-
-
 @pytest.mark.parametrize("make", [IsotonicRecursivePartitioning, MulticlassRecursivePartitioning])
 def test_the_last_stage_is_the_forecast_that_the_calibrator_makes(make):
     fitted = make(smoothing=1.0).fit(np.column_stack([1 - SCORE, SCORE]), OCCURRED)

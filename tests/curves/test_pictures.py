@@ -1,6 +1,5 @@
 """What every picture keeps: its legend hides no data, a given Axes is drawn on, and what is no curve is refused."""
 
-import re
 import warnings
 
 import matplotlib
@@ -222,35 +221,8 @@ SAID = {
     "TopLabelCurve(EqualWidth(n_bins=15), classes=3, bins=15, rows=4)": lambda: cv.top_label_curve(LABEL, TABLE),
     "ValidityCurve(binary, EqualWidth(n_bins=2), cells=2, mean_error=0.15)": lambda: cv.validity_curve(E, B, binning=2),
 }
-COLUMNS = """
-BinSweep n_bins value noise_floor noise_lower noise_upper
-BinTestCurve BINS mean_prob event_rate lower upper too_low too_high rejected rejected_share
-BinningQuality BINS event_rate variance drop
-CalibrationMap panel score calibrated
-CalibrationShift panel forecast left right count weight mean_prob calibrated event_rate lower upper
-ClassErrors name value noise_floor share count
-CorpCurve panel score fit lower upper
-CumulativeResidualCurve panel score share cumulative reach
-CumulativeSumCurve panel score share events minorant fit
-DecisionCurve forecast threshold net_benefit lower upper gain gain_lower gain_upper treat_all
-ExpectedCostCurve forecast at threshold cost lowest never always
-PriorEstimate class prior standard_error old_prior class_weight
-ReliabilityCurve BINS mean_prob event_rate lower upper
-RocCurve panel threshold fpr tpr tnr on_hull
-RocSurface gamma_0 gamma_1 gamma_2 share_0 share_1 share_2 on_hull
-ScoreDistribution panel left right event_weight other_weight event_density other_density
-SimplexMap prob_0 prob_1 prob_2 calibrated_0 calibrated_1 calibrated_2
-SimplexPartition prob_0 prob_1 prob_2 calibrated_0 calibrated_1 calibrated_2
-SimplexPoints prob_0 prob_1 prob_2 label calibrated_0 calibrated_1 calibrated_2
-SmoothReliabilityCurve panel score density mean_prob event_rate lower upper
-TopLabelCurve bin left right count weight mean_prob accuracy gap top_label_gap
-ValidityCurve error share
-""".replace("BINS", "panel left right count weight")
 
 
 @pytest.mark.parametrize("said", SAID, ids=lambda said: said.partition("(")[0])
-def test_a_result_says_what_it_is_and_has_these_columns(said):
-    result = SAID[said]()
-    assert repr(result).startswith(said)
-    assert re.fullmatch(r"\w+\(.*\)", repr(result))
-    assert " ".join([type(result).__name__, *result.to_frame("polars").columns]) in COLUMNS.splitlines()
+def test_a_result_says_what_it_is(said):
+    assert repr(SAID[said]()).startswith(said)

@@ -33,11 +33,6 @@ def test_the_calibration_error_can_be_read_off_the_curve(rows):
     assert error == pytest.approx(expected_calibration_error(label, prob, sample_weight=weight), rel=1e-9, abs=1e-12)
 
 
-def test_an_unknown_interval_is_refused():
-    with pytest.raises(ValueError, match=r"interval must be one of 'wilson', .* or None; got 'wald'\. Pass one"):
-        reliability_curve(Y, P, interval="wald")
-
-
 @pytest.mark.parametrize("level", [0.0, 1.0, 5, 95, -0.1, np.nan])
 def test_a_level_in_percent_is_refused(level):
     with pytest.raises(ValueError, match=r"level must be a fraction in \(0, 1\); got .* pass level=0\.05\."):
@@ -246,18 +241,6 @@ def test_axes_in_log_odds_can_be_drawn_for_any_scores(score):
 
 
 # Where it is drawn
-
-
-@pytest.mark.parametrize("layout", [None, "constrained", "tight"])
-def test_a_given_axes_is_drawn_on_and_no_figure_is_made(layout):
-    figure, (left, right) = plt.subplots(1, 2, layout=layout)
-    left.plot([0.5], [0.5], label="mine")
-    curve = reliability_curve(DIGITS, PROB)
-    assert curve.plot(ax=right) is right
-    shows(right, curve.panels[0])
-    assert len(left.lines) == 1
-    assert plt.get_fignums() == [figure.number]
-    figure.canvas.draw()
 
 
 @pytest.mark.parametrize("layout", [None, "constrained", "tight"])

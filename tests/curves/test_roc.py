@@ -1,6 +1,5 @@
 """A ROC curve holds the points, the hull and the areas of each problem of its notion."""
 
-import matplotlib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -106,13 +105,6 @@ def test_what_lies_between_curve_and_hull_is_filled():
     x, y = patch.get_xy().T
     filled = abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2.0
     assert filled == pytest.approx(curve.panels[0].hull_auc - curve.panels[0].auc)
-
-
-@pytest.mark.parametrize("symmetric", [False, True])
-def test_scores_that_tell_nothing_apart_lie_on_the_dotted_line(symmetric):
-    ax = roc_curve([0, 1], [0.5, 0.5]).plot(symmetric=symmetric)
-    chance = sorted(map(tuple, ax.lines[0].get_xydata().tolist()))
-    assert sorted(map(tuple, lines(ax)[0].tolist())) == chance
 
 
 def test_forecasts_over_each_other_have_colours_of_their_own():
@@ -257,14 +249,6 @@ def test_without_the_hull_there_are_points_only(n_classes):
     ax = plot_roc_surface(surface(n_classes), hull=False)
     assert len(ax.collections) == 1
     assert len(ax.lines) == (1 if n_classes == 2 else 0)
-
-
-def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():
-    before = dict(matplotlib.rcParams)
-    flat, space = plt.subplots()[1], plt.figure().add_subplot(projection="3d")
-    assert surface(2).plot(ax=flat) is flat
-    assert surface(3).plot(ax=space) is space
-    assert dict(matplotlib.rcParams) == before
 
 
 @pytest.mark.parametrize(

@@ -289,14 +289,6 @@ def test_numbers_of_splits_do_not_cover_each_other():
     assert sum(line.get_markersize() == 3 for line in ax.lines) == 40 - len(circles)
 
 
-def test_corners_bear_the_names_and_the_colours_of_the_classes():
-    ax = partition(SimplexGrid(3)).plot()
-    names = {text.get_text(): text.xy for text in ax.texts if text.get_text() in ("ant", "bee", "cat")}
-    np.testing.assert_allclose([names["ant"], names["bee"], names["cat"]], [LEFT, RIGHT, TOP])
-    dots = [line for line in ax.lines if line.get_marker() == "o"]
-    assert [dot.get_color() for dot in dots] == list(CERTAIN)
-
-
 @pytest.mark.parametrize(("text", "room"), [("count", 0.024), ("value", 0.045)])
 def test_cells_with_room_say_what_they_hold(text, room):
     result = partition(Projection(6))

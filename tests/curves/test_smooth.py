@@ -94,20 +94,6 @@ def test_a_local_regression_of_another_kind_is_a_lens():
     assert curve.smoother == "Local(span=0.5, degree=1, n_cells=512)"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"smoother": "loess"}, r"smoother must be one of 'kernel', 'local', Smooth\(\) or Local\(\); got 'loess'"),
-        ({"bandwidth": 0.0}, r"bandwidth must be a number, at least 0\.001 and at most 1; got 0\.0\."),
-        ({"bandwidth": 2}, r"bandwidth must be a number, at least 0\.001 and at most 1; got 2\."),
-        ({"level": 95}, r"level must be a fraction in \(0, 1\); got 95"),
-    ],
-)
-def test_options_that_mean_nothing_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        smooth_reliability_curve([0, 1], [0.2, 0.7], **options)
-
-
 # Pictures
 
 

@@ -20,7 +20,6 @@ from calibrant import (
 from calibrant.binning import Binning, Unique
 from calibrant.curves import plot_top_label, plot_top_label_bin, top_label_curve
 
-Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
 TWINS = [
     (EqualWidth(1), binned.equal_width(1)),
@@ -159,31 +158,6 @@ def test_frames_hold_a_row_a_bin_or_a_class_in_a_bin():
     np.testing.assert_allclose(classes["gap"], [0.5, 0.7, 0.2, 0.4])
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"y_prob": P}, ValueError, r"y_prob must be one column, .* where y_pred is given; got shape \(4, 3\)\. Pass"),
-        ({"pos_label": 1}, ValueError, r"pos_label must be left out where y_pred is given; got 1\."),
-        ({"y_pred": [0, 1]}, ValueError, r"y_true and y_pred must have the same number of rows; got 4 and 2\."),
-        (
-            {"y_pred": ["a", "b", "c", "a"]},
-            TypeError,
-            r"y_true and y_pred must hold labels of one kind; got numbers and text",
-        ),
-        ({"y_pred": [0, 1, 2, 5], "labels": [0, 1, 2]}, ValueError, r"y_pred must be among the classes 0, 1, 2; got 5"),
-        ({"labels": 3}, TypeError, r"labels must be a sequence"),
-        ({"y_prob": [0.5, 0.5, 0.5, 3.0]}, ValueError, r"y_prob must hold probabilities in \[0, 1\]; got 3"),
-        ({"y_prob": [0.5, 0.5]}, ValueError, r"must have the same number of rows; got 4 and 2"),
-        ({"bins": 5}, TypeError, r"keywords must be those of the function, or of the data"),
-    ],
-    ids=["table", "pos_label", "rows", "kinds", "unknown class", "labels", "probability", "probabilities", "keyword"],
-)
-def test_pairs_that_make_no_sense_are_refused(change, error, message):
-    options = {"y_true": Y, "y_prob": [0.5, 0.8, 0.6, 0.7], "y_pred": [0, 1, 2, 0]} | change
-    with pytest.raises(error, match=message):
-        top_label_curve(**options)
-
-
 # Real forecasts
 
 
@@ -316,12 +290,6 @@ def test_of_many_classes_those_with_most_rows_are_told_apart():
     assert axes[1].get_xlabel() == "rows (10 of 100 classes)"
     assert axes[1].get_ylabel() == "predicted class"
     shows_bin(curve.plot_bin(most=2), curve, 1, [3, 70])
-
-
-def test_no_two_of_thirty_classes_look_alike():
-    axes = many_classes(30).plot_bin(most=30)
-    looks = {(key.get_color(), key.get_marker(), key.get_markerfacecolor()) for key in axes[1].lines}
-    assert len(looks) == 30
 
 
 # Where it is drawn

@@ -22,13 +22,12 @@ from calibrant import (
 from calibrant import notions as base
 from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant.binning import PointsPerBin, Unique
+from calibrant.binning import PointsPerBin
 from calibrant.curves import (
     bin_sweep,
     bin_test_curve,
     calibration_map,
     calibration_shift,
-    cumulative_residual_curve,
     score_distribution,
 )
 from calibrant.metrics import estimate_calibration_error
@@ -66,13 +65,6 @@ P = np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [0.7, 0.2, 0.1]])
 def test_one_column_is_binary_and_a_table_is_about_confidence():
     assert as_notion(None, as_problem([0, 1], [0.2, 0.7])) == Binary()
     assert as_notion(None, as_problem([0, 1, 2], P)) == Confidence()
-
-
-def test_two_notions_of_one_class_are_the_same_notion():
-    assert Confidence() == as_notion("confidence")
-    assert hash(Confidence()) == hash(as_notion("confidence"))
-    assert Confidence() != TopLabel()
-    assert repr(TopLabel()) == "TopLabel()"
 
 
 def test_class_wise_scores_are_views_of_the_forecast():
@@ -180,21 +172,6 @@ def test_the_problems_of_a_notion_are_its_data():
 
 
 @pytest.mark.parametrize("name", sorted(set(entries("notion")) - {"binary"}))
-@given(rows=tables(weights=st.sampled_from([1.0, 2.0, 4.0, 0.5])), data=st.data())
-def test_a_part_that_happens_to_hold_whole_weights_is_no_other_than_the_rest(name, rows, data):
-    """With a fraction anywhere no weight counts rows: to multiply all of them by hardly more than one changes nothing."""
-    label, prob, weight = rows
-    weight[data.draw(st.integers(0, len(weight) - 1))] = 0.5
-    options = {"notion": name, "labels": range(prob.shape[1]), "loss": "debiased squared gap"}
-    for binning in (EqualMass(3), Unique()):
-        found, moved = (
-            calibration_error(label, prob, sample_weight=w, binning=binning, **options)
-            for w in (weight, weight * (1.0 + 1e-9))
-        )
-        assert found == pytest.approx(moved, rel=1e-6, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", sorted(set(entries("notion")) - {"binary"}))
 @given(rows=tables(weights=st.sampled_from([1.0, 2.0, 0.5])))
 def test_what_weights_are_is_decided_for_the_whole_problem(name, rows):
     label, prob, weight = rows
@@ -218,24 +195,6 @@ def test_whole_weights_of_one_predicted_class_make_no_bins_of_their_own(more):
     assert [len(one.count_) for one in fitted.calibrators_] == [7, 1]
     curve = reliability_curve(top * 0, score, notion=WithinGroups(top), binning=PointsPerBin(50), sample_weight=weight)
     assert [len(panel.bins) for panel in curve.panels] == [7, 1]
-
-
-def test_intervals_of_a_class_do_not_jump_where_its_weights_happen_to_be_whole():
-    rng = np.random.default_rng(0)
-    top, score = np.arange(60) % 2, rng.uniform(0.5, 1.0, 60)
-    occurred, weight = rng.random(60) < score, np.where(np.arange(60) % 2 == 0, 4.0, 0.5)
-    one, other = (
-        {"y_true": occurred, "y_prob": score, "notion": WithinGroups(top), "sample_weight": w}
-        for w in (weight, weight * (1.0 + 1e-9))
-    )
-    for found, moved in zip(
-        cumulative_residual_curve(**one).panels + reliability_curve(binning=3, **one).panels,
-        cumulative_residual_curve(**other).panels + reliability_curve(binning=3, **other).panels,
-        strict=True,
-    ):
-        for name in ("reach", "lower", "upper"):
-            if hasattr(found, name):
-                np.testing.assert_allclose(getattr(found, name), getattr(moved, name), rtol=1e-6)
 
 
 # One class
@@ -277,17 +236,6 @@ def test_one_class_can_be_calibrated_by_itself():
     np.testing.assert_allclose(calibrated[2, :2], [7 / 9, 2 / 9])
 
 
-@given(rows=tables(), random=st.randoms(use_true_random=False))
-def test_relabelling_the_classes_moves_the_column(rows, random):
-    label, prob, _ = rows
-    k = prob.shape[1]
-    old_of_new = np.array(random.sample(range(k), k))
-    (before,) = OneVsRest(int(old_of_new[0])).split(as_problem(label, prob, labels=range(k)))
-    (after,) = OneVsRest(0).split(as_problem(np.argsort(old_of_new)[label], prob[:, old_of_new], labels=range(k)))
-    assert after.score.tolist() == before.score.tolist()
-    assert after.outcome.tolist() == before.outcome.tolist()
-
-
 # The highest k classes
 
 
@@ -321,21 +269,6 @@ def test_the_first_k_ranks_are_what_their_definition_says(notion, twin, data):
     problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
     assert rows_of(notion(k), problem) == twin(prob.tolist(), label.tolist(), weight.tolist(), k)
     assert sum(part.share for part in notion(k).split(problem)) == pytest.approx(1.0, rel=1e-12)
-
-
-@pytest.mark.parametrize(("first", "known"), [(TopKConfidence(1), Confidence()), (TopKLabel(1), TopLabel())], ids=repr)
-@given(rows=tables())
-def test_the_first_rank_is_the_top_label(first, known, rows):
-    label, prob, weight = rows
-    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
-    for found, expected in zip(first.split(problem), known.split(problem), strict=True):
-        assert found.score.tolist() == expected.score.tolist()
-        assert found.outcome.tolist() == expected.outcome.tolist()
-        assert (found.weight.tolist(), found.share) == (expected.weight.tolist(), expected.share)
-    new = [
-        np.full(part.rows.size if isinstance(part.rows, np.ndarray) else len(prob), 0.3) for part in first.parts(prob)
-    ]
-    np.testing.assert_array_equal(first.merge(prob, new), known.merge(prob, new))
 
 
 def test_ranks_bear_their_number_and_the_name_of_the_class():
@@ -383,15 +316,6 @@ def test_groups_are_problems_of_their_own(rows, data):
     expected = binned.calibration_error(found, binned.equal_width(6), "l1")
     measured = calibration_error(label, score, sample_weight=weight, notion=WithinGroups(group), binning=6)
     assert measured == pytest.approx(expected, rel=1e-9, abs=1e-12)
-
-
-@given(rows=columns())
-def test_one_group_of_all_rows_is_the_binary_problem(rows):
-    label, score, weight = rows
-    problem = as_problem(label, score, sample_weight=weight)
-    (found,) = WithinGroups([7] * len(label)).split(problem)
-    assert (found.score.tolist(), found.outcome.tolist()) == (problem.score.tolist(), problem.outcome.tolist())
-    assert (found.share, found.name) == (1.0, "group 7")
 
 
 GROUP, SCORE, OCCURRED = ["b", "a", "b", "a"], [0.2, 0.4, 0.6, 0.8], [0, 1, 1, 1]

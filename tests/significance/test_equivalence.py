@@ -153,11 +153,8 @@ def test_a_size_that_is_no_norm_is_refused(metric):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"bound": 0.0}, ValueError, r"bound must be a fraction in \(0, 1\); got 0.0"),
-        ({"level": 5}, ValueError, r"level must be a fraction in \(0, 1\); got 5"),
         ({"metric": "brier"}, ValueError, "metric must be the size of residuals, .*; got 'brier'"),
         ({"metric": len}, TypeError, "metric must be the name of a calibration error"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, error, message):

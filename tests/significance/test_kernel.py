@@ -176,17 +176,3 @@ def test_a_perfect_forecast_is_not_rejected(estimator):
 
 def test_a_forecast_that_was_sure_and_wrong_has_the_smallest_pvalue():
     assert kernel_test([1, 1, 1], [[1.0, 0.0, 0.0]] * 3, n_resamples=19).pvalue == 0.05
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"null": "normal"}, ValueError, "null must be one of 'consistency', 'bootstrap'; got 'normal'"),
-        ({"estimator": "biased"}, ValueError, "estimator must be one of 'unbiased', 'block', 'linear'; got 'biased'"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1; got 0"),
-        ({"n_resamples": 9.5}, TypeError, r"n_resamples must be a whole number, at least 1; got 9\.5"),
-    ],
-)
-def test_options_that_are_none_are_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        kernel_test([0, 1], [0.2, 0.7], **options)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from reference.survey_table import CLASSES, LABEL, PROB
 
 from calibrant import hosmer_lemeshow_test, spiegelhalter_test
 from calibrant import style as _style
+from calibrant.datasets import load_survey_table_3
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import TestResult, kernel_test, resampling_test
 from calibrant.significance.result import NullDistribution, chi_squared, label_draws, standard_normal
@@ -20,7 +20,7 @@ def no_open_figures():
     plt.close("all")
 
 
-FIG_21 = resampling_test(LABEL, PROB, labels=CLASSES, binning=5)
+FIG_21 = resampling_test(*load_survey_table_3(), labels=[1, 2, 3], binning=5)
 
 
 def colour_of(patch):

@@ -59,18 +59,6 @@ def test_certain_forecasts_that_come_true_leave_nothing_to_test():
         assert pearson_test([0, 1] * 20, [0.0, 1.0] * 20, n_resamples=None).pvalue == 1.0
 
 
-@pytest.mark.parametrize(
-    ("n_parameters", "error", "message"),
-    [
-        (-1, ValueError, "must be a whole number, at least 0; got -1"),
-        (0.5, TypeError, "must be a whole number, at least 0; got 0.5"),
-    ],
-)
-def test_a_number_of_parameters_that_is_none_is_refused(n_parameters, error, message):
-    with pytest.raises(error, match=message):
-        pearson_test([0, 1], [0.2, 0.7], n_parameters=n_parameters)
-
-
 def test_what_is_assumed_of_a_fitted_forecast_is_what_is_assumed_of_others_but_for_the_first():
     rows = [0, 0, 0, 1] * 20 + [1, 1, 0, 1] * 20, [0.25] * 80 + [0.5] * 80
     outside, fitted = (pearson_test(*rows, n_parameters=n, n_resamples=None).assumptions for n in (0, 1))

@@ -166,26 +166,6 @@ def test_other_notions_and_bins_have_the_spread_of_labels_drawn_by_row(notion, b
     agree(*sizes)
 
 
-def test_estimates_are_those_of_labels_drawn_by_row(monkeypatch):
-    """Of forecasts that are over-confident: means over data sets of all that `assess` states, each with both kinds of noise."""
-    names = ("ece", "mce", "classwise-ece", "top-label-ece", "ks-error")
-    fields, found = ("upper", "debiased", "noise_floor", "detectable"), []
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        logit = rng.normal(0, 1.5, (5000, 3))
-        label = (rng.random((5000, 1)) > softmax(logit / 1.2).cumsum(axis=1)).sum(axis=1)
-        pair = []
-        for most in (5000, 4096):
-            monkeypatch.setattr(uncertainty, "MOST_BY_ROW", most)
-            table = assess(label, softmax(logit), metrics=names, n_resamples=200, rng=seed)
-            pair.append([[getattr(table[name], field) for field in fields] for name in names])
-        found.append(pair)
-    by_row, by_sums = np.array(found).transpose(1, 0, 2, 3)
-    difference = by_sums - by_row
-    error = difference.std(axis=0, ddof=1) / np.sqrt(len(found))
-    assert (np.abs(difference.mean(axis=0)) < 6 * error + 0.02 * by_row.mean(axis=0)).all()
-
-
 # Rows drawn with replacement
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import binned, top_k
 from strategies import tables
 
 from calibrant import (
@@ -14,8 +13,6 @@ from calibrant import (
     EqualMass,
     HistogramBinning,
     calibration_error,
-    expected_calibration_error,
-    reliability_curve,
     top_label_calibration_error,
 )
 from calibrant.binning import Unique
@@ -44,35 +41,6 @@ def test_errors_of_the_six_points(notion, error):
     assert calibration_error(Y, P, notion=notion, **SIX) == pytest.approx(float(Fraction(error)), rel=1e-12)
 
 
-@pytest.mark.parametrize(("k", "word"), [(2, "top-2"), (4, "top-k")])
-def test_errors_of_ranks_of_the_six_points_are_those_of_plain_loops(k, word):
-    for twin, notion in ((top_k.top_k_confidence, f"{word}-confidence"), (top_k.top_k_label, f"{word}-label")):
-        problems = twin(P.tolist(), [y - 1 for y in Y], [1] * 6, k)
-        expected = binned.calibration_error(problems, binned.unique, "l1")
-        assert calibration_error(Y, P, notion=notion, **SIX) == pytest.approx(expected, rel=1e-12)
-
-
-def test_problems_of_the_six_points_are_those_printed():
-    """Of top-label calibration: score and outcome of each predicted class."""
-    panels = reliability_curve(Y, P, notion="top-label", **SIX).panels
-    found = {panel.name: list(zip(panel.bins.mean_prob, panel.bins.event_rate, strict=True)) for panel in panels}
-    assert found == {
-        "predicted 1": [(0.6, 0.0), (0.9, 1.0)],
-        "predicted 2": [(0.7, 1.0)],
-        "predicted 3": [(0.6, 1.0), (0.8, 0.0)],
-        "predicted 4": [(0.8, 0.0)],
-    }
-
-
-def test_two_patients_of_whom_confidence_says_nothing():
-    """At 0.6 one is right in one case of five and the other always: 0.6 in the mean."""
-    prob = [[0.6, 0.4]] * 5 + [[0.4, 0.6]] * 5
-    label = [0, 1, 1, 1, 1] + [1] * 5
-    assert expected_calibration_error(label, prob, notion="confidence") == pytest.approx(0.0)
-    assert top_label_calibration_error(label, prob) == pytest.approx(0.4)
-    assert top_label_maximum_calibration_error(label, prob) == pytest.approx(0.4)
-
-
 # Pairs
 
 METRICS = [top_label_calibration_error, top_label_maximum_calibration_error]
@@ -88,21 +56,6 @@ def test_the_top_class_and_its_probability_are_as_good_as_the_table(metric, binn
     options = {"binning": binning, "sample_weight": weight}
     found = metric(label, prob.max(axis=1), y_pred=top, **options)
     assert found == pytest.approx(metric(label, prob, labels=range(prob.shape[1]), **options), rel=1e-12, abs=1e-15)
-
-
-@each_metric
-@given(rows=tables())
-def test_names_of_labels_are_irrelevant_to_a_pair(metric, rows):
-    label, prob, weight = rows
-    top, score, words = prob.argmax(axis=1), prob.max(axis=1), np.array(["d", "b", "a", "c"])
-    expected = metric(label, score, y_pred=top, sample_weight=weight)
-    for truth, predicted, options in (
-        (words[label], words[top], {}),
-        (words[label].tolist(), words[top].tolist(), {"labels": words}),
-        (label - 7, top - 7, {"labels": [-7, -6, -5, -4]}),
-    ):
-        found = metric(truth, score, y_pred=predicted, sample_weight=weight, **options)
-        assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 def test_a_pair_of_predict_top_is_measured_as_it_is():

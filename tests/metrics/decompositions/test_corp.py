@@ -65,14 +65,6 @@ def same(found, expected):
         )
 
 
-def test_whole_weights_are_repeated_rows_also_in_the_draws():
-    rng = np.random.default_rng(0)
-    for most in (4, 40):
-        p, times = rng.random(80), rng.integers(1, most, 80)
-        y = (rng.random(80) < p).astype(int)
-        same(directly(y, p, times), directly(np.repeat(y, times), np.repeat(p, times)))
-
-
 def test_weights_count_by_their_proportions_and_not_by_their_size():
     rng = np.random.default_rng(0)
     p, weight = rng.random(80), rng.random(80) + 0.1

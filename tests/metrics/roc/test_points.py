@@ -2,18 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from reference import isotonic as reference_isotonic
 from reference import roc as reference
-from sklearn.metrics import roc_curve as peer_curve
-from strategies import columns, tables
+from strategies import columns
 
 from calibrant import IsotonicCalibration
 from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics import area_under_roc_hull_score, roc_convex_hull
-from calibrant.metrics.roc import area_under_roc, roc_points
+from calibrant.metrics import roc_convex_hull
+from calibrant.metrics.roc import roc_points
 from calibrant.notions import OneVsRest
 
 fractions = st.floats(0.01, 5.0)
@@ -49,24 +47,6 @@ def test_the_points_are_those_of_the_definition(rows):
     np.testing.assert_allclose(np.column_stack([found.threshold, found.fpr, found.tpr]), expected, atol=1e-12)
 
 
-@given(rows=both)
-def test_the_points_are_those_of_scikit_learn(rows):
-    label, score, weight = rows
-    false, true, threshold = peer_curve(label, score, sample_weight=weight, drop_intermediate=False)
-    found = points_of(*rows)
-    np.testing.assert_array_equal(found.threshold, threshold)
-    np.testing.assert_allclose(found.fpr, false, atol=1e-12)
-    np.testing.assert_allclose(found.tpr, true, atol=1e-12)
-
-
-@given(rows=both)
-def test_the_curve_goes_from_corner_to_corner_and_never_back(rows):
-    found = points_of(*rows)
-    assert (found.fpr[0], found.tpr[0], found.fpr[-1], found.tpr[-1]) == (0.0, 0.0, 1.0, 1.0)
-    assert (np.diff(found.fpr) >= 0).all()
-    assert (np.diff(found.tpr) >= 0).all()
-
-
 # The hull
 
 
@@ -79,12 +59,6 @@ def test_the_hull_is_the_highest_chord_over_every_point(rows):
         height = reference.height_of_hull(corners.tolist(), x)
         assert height == pytest.approx(reference.height_of_hull(hull.tolist(), x), abs=1e-12)
         assert y <= height + 1e-12
-
-
-@given(rows=both)
-def test_the_area_of_the_hull_is_that_of_the_definition(rows):
-    hull = roc_convex_hull(rows[0], rows[1], sample_weight=rows[2])
-    assert hull.area == pytest.approx(reference.area_of_hull(*(column.tolist() for column in rows)), abs=1e-12)
 
 
 @given(rows=columns(min_rows=2).filter(lambda r: 0 < r[0].sum() < r[0].size))
@@ -110,38 +84,12 @@ def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
     assert after.hull_area == pytest.approx(before.hull_area, abs=1e-12)
 
 
-@given(rows=both)
-def test_the_roc_curve_of_the_min_max_formula_is_the_hull_of_the_definition(rows):
-    """The theorem with the slow definitions alone."""
-    label, score, weight = (column.tolist() for column in rows)
-    distinct, values = reference_isotonic.fit(score, label, weight)
-    # Neighbouring means that are equal but for rounding are one step.
-    rounded = [round(v, 11) for v in values]
-    fitted = [rounded[distinct.index(s)] for s in score]
-    corners = [(u, v) for _, u, v in reference.points(label, score, weight)]
-    after = [(u, v) for _, u, v in reference.points(label, fitted, weight)]
-    for u, v in after:
-        assert v <= reference.height_of_hull(corners, u) + 1e-12
-    assert reference.area(label, fitted, weight) == pytest.approx(
-        reference.area_of_hull(label, score, weight), abs=1e-10
-    )
-
-
 @given(rows=columns(min_rows=2).filter(lambda r: 0 < r[0].sum() < r[0].size))
 def test_of_whole_weights_the_vertices_are_exactly_the_points_of_the_fit(rows):
     label, score, weight = rows
     fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before, after = points_of(*rows), points_of(label, fitted, weight)
     np.testing.assert_array_equal(drawn(after), drawn(before)[before.vertex])
-
-
-@given(rows=both)
-def test_recalibration_keeps_the_area_of_the_hull(rows):
-    label, score, weight = rows
-    fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
-    before = area_under_roc_hull_score(label, score, sample_weight=weight)
-    assert area_under_roc_hull_score(label, fitted, sample_weight=weight) == pytest.approx(before, abs=1e-12)
-    assert area_under_roc(label, fitted, sample_weight=weight) == pytest.approx(before, abs=1e-12)
 
 
 # The public result
@@ -157,15 +105,6 @@ def test_the_hull_says_what_it_is_and_cannot_be_changed():
     frame = hull.to_frame("polars")
     assert frame.columns == ["threshold", "fpr", "tpr"]
     assert len(frame) == 4
-
-
-@given(rows=tables(min_rows=2, n_classes=st.just(2)))
-def test_two_columns_are_their_event(rows):
-    label, prob, weight = rows
-    assume(0 < label.sum() < label.size)
-    table = roc_convex_hull(label, prob, sample_weight=weight)
-    column = roc_convex_hull(label, prob[:, 1], sample_weight=weight)
-    np.testing.assert_array_equal(table.tpr, column.tpr)
 
 
 def test_a_table_of_more_classes_needs_an_event():

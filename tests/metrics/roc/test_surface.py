@@ -6,11 +6,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import roc_surface as reference
 from scipy.spatial import ConvexHull
-from strategies import tables
 
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
@@ -108,13 +107,6 @@ def test_a_grid_reaches_beyond_the_simplex_on_each_side(n_classes, steps, beyond
     assert grid.min() == pytest.approx(-beyond / steps)
     assert grid.max() == pytest.approx(1 + beyond / steps)
     np.testing.assert_allclose(grid.sum(axis=1), 1.0)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
-def test_a_grid_of_any_step_tells_each_class_alone(n_classes):
-    label, prob = drawn(60, n_classes, concentration=0.05)
-    points = surface_points(rows_of(label, prob), grid_thresholds(n_classes, 4))
-    assert all((points == corner).all(axis=1).any() for corner in np.eye(n_classes))
 
 
 def test_a_grid_that_no_memory_holds_is_refused():
@@ -296,14 +288,6 @@ def test_rays_estimate_the_exact_volume_within_their_standard_error(n_classes):
     assert (found.method, found.n_draws) == ("monte-carlo", 300)
 
 
-def test_rays_vary_less_than_points_that_are_in_or_out():
-    label, prob = drawn(100, 3, seed=8)
-    rows = rows_of(label, prob)
-    points = surface_points(rows, as_thresholds("data", 100, rows))
-    found, volume = hull_volume(points, 200, np.random.default_rng(0), exact=False), Hull.of(points).volume
-    assert found.standard_error < 0.7 * np.sqrt(volume * (1 - volume) / 200)
-
-
 def test_rays_through_the_whole_cube_leave_nothing_to_chance():
     points = np.array([[(i >> k) & 1 for k in range(6)] for i in range(1, 64)], dtype=float)
     found = hull_volume(points, 5, np.random.default_rng(0), exact=False)
@@ -335,27 +319,6 @@ def test_the_share_of_tuples_that_are_sorted_right_is_its_definition(table):
     assert (found.standard_error, found.n_draws) == (0.0, 0)
 
 
-@given(table=small_tables(most_rows=4))
-@settings(deadline=None)
-def test_the_hull_is_never_smaller_than_the_share_of_tuples(table):
-    label, prob, weight = table
-    rows = rows_of(label, prob, weight)
-    volume = Hull.of(surface_points(rows, as_thresholds("data", 10**6, rows))).volume
-    assert volume >= sorted_right(rows, 10, np.random.default_rng(0)).value - 1e-9
-
-
-@pytest.mark.parametrize(("n", "n_classes"), [(3, 3), (9, 3), (14, 3), (4, 4), (7, 4)])
-def test_without_ties_the_share_of_tuples_is_the_volume_below_the_surface(n, n_classes):
-    """Of the boxes from the origin to all points."""
-    for seed in range(4):
-        rng = np.random.default_rng([n, n_classes, seed])
-        label = np.append(np.arange(n_classes), rng.integers(0, n_classes, n - n_classes))
-        rows = rows_of(label, rng.dirichlet(np.ones(n_classes), n), rng.integers(1, 4, n).astype(float))
-        points = np.unique(surface_points(rows, as_thresholds("data", 10**7, rows)).round(12), axis=0)
-        below = reference.volume_of_boxes(points.tolist())
-        assert sorted_right(rows, 10, rng).value == pytest.approx(below, abs=1e-10)
-
-
 @pytest.mark.parametrize("n_classes", [3, 4, 7])
 def test_drawn_tuples_have_the_share_of_all_of_them_within_the_standard_error(n_classes, monkeypatch):
     label, prob = drawn(8 * n_classes if n_classes < 5 else 2 * n_classes, n_classes, seed=10)
@@ -385,16 +348,6 @@ def test_ties_of_two_pairs_among_many_classes_count_a_quarter():
         prob[[a, b]] = prob[[a, b]].mean(axis=0)
     found = sorted_right(rows_of(np.arange(20), prob), 10, np.random.default_rng(0))
     assert found.value == pytest.approx(0.25)
-
-
-@given(rows=tables(min_rows=2, n_classes=st.just(2)))
-def test_of_two_classes_it_is_the_area_under_the_roc_curve(rows):
-    from sklearn.metrics import roc_auc_score
-
-    label, prob, weight = rows
-    if len(set(label.tolist())) == 2:
-        found = sorted_right(rows_of(label, prob, weight), 10, np.random.default_rng(0)).value
-        assert found == pytest.approx(roc_auc_score(label, prob[:, 1], sample_weight=weight), abs=1e-12)
 
 
 def test_all_trees_of_four_classes_are_known():

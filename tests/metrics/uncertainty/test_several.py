@@ -69,25 +69,6 @@ def test_the_default_is_the_same_each_time_and_none_draws_anew():
     assert first != estimate_calibration_error(Y, P, n_resamples=50, rng=None)
 
 
-@pytest.mark.parametrize(
-    ("options", "kind", "message"),
-    [
-        ({"level": 0.0}, ValueError, "level must be a number, above 0 and below 1"),
-        ({"level": "5 %"}, TypeError, "level must be a number"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1"),
-        ({"n_resamples": 10.0}, TypeError, "n_resamples must be a whole number"),
-        ({"norm": "l0"}, ValueError, "norm must be one of"),
-        ({"across": "l0"}, ValueError, "across must be one of"),
-        ({"loss": "gep"}, ValueError, "loss must be one of"),
-        ({"rng": -1}, ValueError, "rng must be a whole number"),
-        ({"n_bins": 3}, TypeError, "A number of bins is binning=10"),
-    ],
-)
-def test_options_that_are_none_are_refused(options, kind, message):
-    with pytest.raises(kind, match=message):
-        estimate_calibration_error(Y, P, **options)
-
-
 # Where the truth is known: four values in two groups, events come at another rate than said by `shift`.
 
 DRAWS, N = 200, 400
