@@ -50,8 +50,7 @@ def test_the_page_prints_what_it_shows(capsys):
 
 
 @pytest.mark.parametrize(
-    ("n_bins", "ece", "mce"),
-    [(10, "121/2460", "3/20"), (5, "121/2460", "1/10"), (2, "79/2460", "61/740")],
+    ("n_bins", "ece", "mce"), [(10, "121/2460", "3/20"), (5, "121/2460", "1/10"), (2, "79/2460", "61/740")]
 )
 def test_the_forecasts_of_rain(n_bins, ece, mce):
     assert expected_calibration_error(*RAIN, binning=n_bins) == pytest.approx(float(Fraction(ece)), abs=EXACT)

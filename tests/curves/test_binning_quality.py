@@ -10,11 +10,7 @@ from strategies import columns, tables
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
 from calibrant.binning import BoundedIsotonic, Isotonic, Unique
-from calibrant.curves.errors import (
-    binning_criterion,
-    binning_quality,
-    within_bin_error,
-)
+from calibrant.curves.errors import binning_criterion, binning_quality, within_bin_error
 
 binnings = st.sampled_from([EqualWidth(4), EqualMass(3), Isotonic(), BoundedIsotonic(2, 6), Unique()])
 BOTH = {"labels": [0, 1]}

@@ -132,9 +132,7 @@ def test_one_class_and_constant_scores_have_a_curve(band, prob, label):
 
 
 def test_weights_that_are_not_whole_have_no_simultaneous_band():
-    with pytest.raises(
-        ValueError, match=r"sample_weight must be whole for a simultaneous band.*Pass band='confidence'"
-    ):
+    with pytest.raises(ValueError, match=r"must be whole for a simultaneous band.*Pass band='confidence'"):
         corp_curve([0, 1], [0.2, 0.8], sample_weight=[0.5, 1.0], band="simultaneous")
 
 
@@ -326,14 +324,8 @@ def test_every_forecast_has_its_name_and_no_two_names_overlap():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (
-            lambda d: {},
-            r"at least one forecast; got an empty dict\. Pass {'name': corp_decomposition\(y_true, y_prob\)}",
-        ),
-        (
-            lambda d: {"a": murphy_decomposition(OCCURRED, forecast())},
-            r"must be made by corp_decomposition; got .* for 'a'",
-        ),
+        (lambda d: {}, r"at least one forecast; got an empty dict\. Pass {'name': corp_decomposition\(y_true"),
+        (lambda d: {"a": murphy_decomposition(OCCURRED, forecast())}, r"must be made by corp_decomposition; got"),
         (
             lambda d: {"a": d, "b": corp_decomposition(OCCURRED, forecast(), score="log")},
             r"of one score; got brier, log",

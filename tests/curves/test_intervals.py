@@ -19,11 +19,7 @@ def one(interval, mean, n, level):
 # Wilson
 
 
-@given(
-    n=st.integers(1, 10_000),
-    share=st.floats(0.0, 1.0),
-    level=st.sampled_from([0.5, 0.1, 0.05, 0.01]),
-)
+@given(n=st.integers(1, 10_000), share=st.floats(0.0, 1.0), level=st.sampled_from([0.5, 0.1, 0.05, 0.01]))
 def test_the_interval_solves_the_quadratic_of_wilson(n, share, level):
     events = round(share * n)
     lower, upper = wilson_interval(np.array([float(events)]), np.array([float(n)]), level)

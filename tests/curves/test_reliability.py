@@ -10,13 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import StepPatch
 from strategies import tables
 
-from calibrant import (
-    EqualMass,
-    expected_calibration_error,
-    load_digits_forecast,
-    plot_reliability,
-    reliability_curve,
-)
+from calibrant import EqualMass, expected_calibration_error, load_digits_forecast, plot_reliability, reliability_curve
 from calibrant.binning import Unique
 from calibrant.curves import score_distribution
 from calibrant.drawing import rooms
@@ -74,8 +68,7 @@ def shows(ax, panel, number=0):
     np.testing.assert_array_equal(line.get_ydata(), panel.bins.event_rate[held])
     segments = np.array(intervals(ax)[number].get_segments()).reshape(-1, 4)
     np.testing.assert_array_equal(
-        segments,
-        np.column_stack([panel.bins.mean_prob, panel.lower, panel.bins.mean_prob, panel.upper])[held],
+        segments, np.column_stack([panel.bins.mean_prob, panel.lower, panel.bins.mean_prob, panel.upper])[held]
     )
     stairs = counts_below(ax).patches[number].get_data()
     np.testing.assert_array_equal(stairs.values, panel.bins.count)
@@ -103,10 +96,7 @@ def test_every_class_has_a_panel_with_its_name(notion):
 
 
 def test_forecasts_are_drawn_over_each_other_and_told_apart():
-    curves = {
-        "before": reliability_curve(DIGITS, PROB),
-        "after": reliability_curve(DIGITS, 0.5 * PROB + 0.05),
-    }
+    curves = {"before": reliability_curve(DIGITS, PROB), "after": reliability_curve(DIGITS, 0.5 * PROB + 0.05)}
     ax = plot_reliability(curves)
     for number, curve in enumerate(curves.values()):
         shows(ax, curve.panels[0], number)
@@ -294,10 +284,7 @@ def test_curves_of_different_notions_are_not_drawn_over_each_other():
         ({"markers": "size"}, r"markers must be one of 'equal', 'area', 'counts'; got 'size'"),
         ({"axis": "log"}, r"axis must be one of 'probability', 'log-odds'; got 'log'"),
         ({"below": "density"}, r"below must be one of 'counts'; got 'density'"),
-        (
-            {"below": score_distribution(DIGITS, PROB)},
-            r"same panels; got ScoreDistribution without 'class 3'\. Use one notion",
-        ),
+        ({"below": score_distribution(DIGITS, PROB)}, r"same panels; got ScoreDistribution without 'class 3'\. Use"),
     ],
     ids=["style", "markers", "axis", "below", "another notion"],
 )

@@ -99,24 +99,9 @@ def test_a_lattice_fills_the_simplex_evenly(k, resolution, n):
     ("arguments", "options", "error", "message"),
     [
         ((Y, PROB), {}, ValueError, "of three or four classes; y_prob has 10"),
-        (
-            (OCCURRED[3], SPREAD[3]),
-            {"max_points": 0},
-            ValueError,
-            "max_points must be a whole number, at least 1; got 0",
-        ),
-        (
-            (OCCURRED[3], SPREAD[3], "dirichlet"),
-            {},
-            TypeError,
-            "must be a fitted calibrator or a function; got 'dirichlet'",
-        ),
-        (
-            (OCCURRED[3], SPREAD[3], SPREAD[3][:5]),
-            {},
-            ValueError,
-            r"a table of shape \(300, 3\), as y_prob is; got \(5, 3\)",
-        ),
+        ((OCCURRED[3], SPREAD[3]), {"max_points": 0}, ValueError, "max_points must be a whole number, at least 1"),
+        ((OCCURRED[3], SPREAD[3], "dirichlet"), {}, TypeError, "must be a fitted calibrator or a function; got"),
+        ((OCCURRED[3], SPREAD[3], SPREAD[3][:5]), {}, ValueError, r"a table of shape \(300, 3\), as y_prob is; got"),
         (
             (OCCURRED[3], SPREAD[3], TemperatureScaling().fit(SPREAD[4], OCCURRED[4])),
             {},

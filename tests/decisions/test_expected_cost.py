@@ -87,16 +87,8 @@ def test_of_one_class_the_other_error_rate_counts_as_zero_with_a_warning(label, 
     [
         ([0.2, 0.7], {"at": [0.5, 1.5]}, r"at must lie in \[0, 1\]; got 1\.5 at index 1"),
         ({}, {}, r"y_prob must hold at least one forecast; got an empty dict"),
-        (
-            np.full((2, 3), 1 / 3),
-            {},
-            r"y_prob must speak of one event; got 3 classes\. Say which one: notion=OneVsRest",
-        ),
-        (
-            np.full((2, 3), 1 / 3),
-            {"notion": "class-wise"},
-            r"notion must speak of one event; got 'class-wise', which speaks of 3",
-        ),
+        (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes\. Say which one"),
+        (np.full((2, 3), 1 / 3), {"notion": "class-wise"}, r"notion must speak of one event; got 'class-wise', which"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
@@ -260,23 +252,11 @@ def test_a_calibrated_forecast_shows_its_noise_floor_on_average(options):
     ("forecast", "options", "message"),
     [
         (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes"),
-        (
-            np.full((2, 3), 1 / 3),
-            {"truth": np.full((2, 3), 1 / 3)},
-            r"cost_matrix must be given for more than two classes",
-        ),
+        (np.full((2, 3), 1 / 3), {"truth": np.full((2, 3), 1 / 3)}, r"cost_matrix must be given for more than two"),
         ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob, \(2,\); got \(2, 3\)"),
         ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
-        (
-            [0.2, 0.7],
-            {"truth": [-9, 9], "input": "logit"},
-            r"truth must .* Pass probabilities: input= is about y_prob alone",
-        ),
-        (
-            np.full((2, 2), 0.5),
-            {"truth": np.full((2, 2), 0.3)},
-            r"rows of truth must sum to one .* got 0\.6 in row 0, and 1 more",
-        ),
+        ([0.2, 0.7], {"truth": [-9, 9], "input": "logit"}, r"truth must .* Pass probabilities: input= is about"),
+        (np.full((2, 2), 0.5), {"truth": np.full((2, 2), 0.3)}, r"rows of truth must sum to one .* got 0\.6 in row"),
     ],
 )
 def test_a_regret_of_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
@@ -312,9 +292,7 @@ def test_a_truth_whose_columns_stand_in_another_order_is_refused():
     pandas = pytest.importorskip("pandas")
     prob = pandas.DataFrame({"b": [0.2, 0.7], "a": [0.8, 0.3]})
     cost = [[0, 1], [1, 0]]
-    with pytest.raises(
-        ValueError, match=r"y_prob and truth must have the same columns in the same order; got 'b', 'a' and"
-    ):
+    with pytest.raises(ValueError, match=r"y_prob and truth must have the same columns in the same order; got 'b'"):
         calibration_regret(["a", "b"], prob, truth=prob[["a", "b"]], cost_matrix=cost)
     found = calibration_regret(["a", "a"], prob, truth=prob, cost_matrix=cost)
     assert found.regret == 0.0

@@ -67,19 +67,9 @@ def test_costs_and_shares_of_any_size_neither_overflow_nor_vanish():
         ((1, 1), {"cost_true_positive": 2}, ValueError, r"a right decision must not cost more .* cost_true_positive=2"),
         ((0, 0), {}, ValueError, r"some error that can happen must cost more .* Pass cost_false_positive=1"),
         ((0, 1), {"old_prior": 0.5, "new_prior": 0.0}, ValueError, r"some error that can happen must cost more"),
-        (
-            (1, 1),
-            {"old_prior": 0.5},
-            ValueError,
-            r"old_prior and new_prior must be given together; new_prior is missing",
-        ),
+        ((1, 1), {"old_prior": 0.5}, ValueError, r"old_prior and new_prior must be given together; new_prior is"),
         ((1, 1), {"old_prior": 0, "new_prior": 0.5}, ValueError, r"old_prior must be .* above 0 and below 1; got 0\."),
-        (
-            (1, 1),
-            {"old_prior": 0.5, "new_prior": 4},
-            ValueError,
-            r"new_prior must be .* at most 1; got 4\. Of a ratio r",
-        ),
+        ((1, 1), {"old_prior": 0.5, "new_prior": 4}, ValueError, r"new_prior must be .* at most 1; got 4\. Of a"),
     ],
 )
 def test_what_is_no_cost_and_no_share_is_refused_with_what_to_do(arguments, options, error, message):

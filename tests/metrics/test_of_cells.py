@@ -129,10 +129,7 @@ def test_weights_that_do_not_count_rows_have_no_intervals():
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     "names",
-    [
-        ["ks-error", "ace", "mcb"],
-        ["kuiper-error", "smooth-ece", "debiased-ece", "roc-auc", "hull-auc", "dsc", "unc"],
-    ],
+    [["ks-error", "ace", "mcb"], ["kuiper-error", "smooth-ece", "debiased-ece", "roc-auc", "hull-auc", "dsc", "unc"]],
 )
 def test_assess_states_intervals_and_how_near_the_figures_are(names, monkeypatch):
     monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)

@@ -23,13 +23,7 @@ from calibrant import notions as base
 from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
 from calibrant.binning import PointsPerBin
-from calibrant.curves import (
-    bin_sweep,
-    bin_test_curve,
-    calibration_map,
-    calibration_shift,
-    score_distribution,
-)
+from calibrant.curves import bin_sweep, bin_test_curve, calibration_map, calibration_shift, score_distribution
 from calibrant.metrics import estimate_calibration_error
 from calibrant.notions import (
     Binary,

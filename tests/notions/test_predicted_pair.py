@@ -5,20 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from calibrant import (
-    EqualMass,
-    assess,
-    calibration_error,
-    corp_curve,
-    paired_test,
-    reliability_curve,
-)
+from calibrant import EqualMass, assess, calibration_error, corp_curve, paired_test, reliability_curve
 from calibrant.binning import PointsPerBin
-from calibrant.curves import (
-    cumulative_residual_curve,
-    top_label_curve,
-    validity_curve,
-)
+from calibrant.curves import cumulative_residual_curve, top_label_curve, validity_curve
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.scores import accuracy
 from calibrant.notions import ClassWise, WithinGroups, binary_problems

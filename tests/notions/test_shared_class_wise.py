@@ -224,11 +224,7 @@ def test_groups_are_the_same_however_they_are_named():
 
 
 @pytest.mark.parametrize(
-    ("groups", "names"),
-    [
-        ([0] * 6, ["all classes"]),
-        ([1, 0, 1, 1, 1, 1], ["class b", "classes a, c, d, ... (5)"]),
-    ],
+    ("groups", "names"), [([0] * 6, ["all classes"]), ([1, 0, 1, 1, 1, 1], ["class b", "classes a, c, d, ... (5)"])]
 )
 def test_problems_bear_the_names_of_the_classes_that_share(groups, names):
     problem = as_problem(list("abcdef"), np.full((6, 6), 1 / 6))
@@ -253,9 +249,7 @@ def test_as_many_groups_as_classes_are_wanted():
 
 @pytest.mark.parametrize("ratio", [0.5, np.nan, np.inf, "2", None])
 def test_a_ratio_that_is_no_number_of_times_is_refused(ratio):
-    with pytest.raises(
-        (ValueError, TypeError), match=r"ratio must be a number, at least 1; got .* Pass how many times"
-    ):
+    with pytest.raises((ValueError, TypeError), match=r"ratio must be a number, at least 1; got .* Pass how many"):
         SharedClassWise(ratio=ratio)
 
 

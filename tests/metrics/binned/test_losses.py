@@ -97,11 +97,7 @@ def test_a_power_is_read_from_its_word():
         ("loss", BinTest, r"loss must be a word or a function; got the class BinTest\. Pass BinTest\(\)\."),
         ("norm", PowerMean, r"norm must be a word or a function; got the class PowerMean\. Pass PowerMean\(\)\."),
         ("across", PowerMean, r"across must be a word or a function; got the class PowerMean\."),
-        (
-            "binning",
-            EqualMass,
-            r"binning must be a number, a word or a Binning; got the class EqualMass\. Pass EqualMass",
-        ),
+        ("binning", EqualMass, r"binning must be a number, a word or a Binning; got the class EqualMass\. Pass"),
         ("notion", SharedClassWise, r"notion must be a name or a Notion; got the class SharedClassWise\. Pass Shared"),
     ],
 )

@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant import (
-    ByNotion,
-    EqualMass,
-    HistogramBinning,
-    calibration_error,
-    top_label_calibration_error,
-)
+from calibrant import ByNotion, EqualMass, HistogramBinning, calibration_error, top_label_calibration_error
 from calibrant.binning import Unique
 from calibrant.metrics import top_label_maximum_calibration_error
 from calibrant.notions import WithinGroups

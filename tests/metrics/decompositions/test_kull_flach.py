@@ -13,12 +13,7 @@ from strategies import columns, tables
 
 from calibrant import EqualMass, brier_score_loss, log_loss
 from calibrant.binning import Unique
-from calibrant.metrics import (
-    calibration_refinement,
-    corp_decomposition,
-    epistemic_irreducible,
-    murphy_decomposition,
-)
+from calibrant.metrics import calibration_refinement, corp_decomposition, epistemic_irreducible, murphy_decomposition
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
@@ -208,10 +203,7 @@ def test_an_impossible_event_that_came_costs_what_the_score_says():
     ("score", "message"),
     [
         ("spherical", r"score must be one of 'brier', 'log' or a function; got 'spherical'"),
-        (
-            lambda p, y: 1 - (p - y) ** 2,
-            r"score must be proper, and the lower the better: .* got a divergence of -0",
-        ),
+        (lambda p, y: 1 - (p - y) ** 2, r"score must be proper, and the lower the better: .* got a divergence of -0"),
         (lambda p, y: 1.0, r"score must return one value a row, shape \(\d+,\); got shape \(\)"),
         (lambda p, y: np.where(p == 0, np.nan, (p - y) ** 2), r"got nan for probability 0 and outcome 0"),
     ],
@@ -249,9 +241,7 @@ def test_a_result_is_a_table_and_says_what_it_is():
     table = found.to_frame("pandas")
     assert table["term"].tolist() == ["miscalibration", "discrimination", "uncertainty"]
     assert (table["sign"] * table["value"]).sum() == pytest.approx(found.total)
-    with pytest.raises(
-        KeyError, match="'calibration' is no term; there are miscalibration, discrimination, uncertainty"
-    ):
+    with pytest.raises(KeyError, match="'calibration' is no term; there are miscalibration, discrimination"):
         found["calibration"]
     with pytest.raises(AttributeError):
         found.total = 0.0

