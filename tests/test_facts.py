@@ -6,33 +6,23 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from calibrant import (
-    ByNotion,
-    EqualMass,
-    IsotonicCalibration,
-    TemperatureScaling,
-    brier_score_loss,
-    classwise_calibration_error,
-    expected_calibration_error,
-    log_loss,
-    top_label_calibration_error,
-)
+import calibrant as cb
 from calibrant._core.registry import find
 from calibrant.metrics import top_label_maximum_calibration_error
 from calibrant.metrics.scores import accuracy
 
-MASS = EqualMass(15)
+MASS = cb.EqualMass(15)
 OF_A_FORECAST = {
     "accuracy": accuracy,
-    "NLL": partial(log_loss, clip=1e-12),  # as the facts clip
-    "Brier": partial(brier_score_loss, scale_by_half=False),
-    "ECE width": expected_calibration_error,
-    "ECE mass": lambda y, p: expected_calibration_error(y, p, binning=MASS),
-    "TL-ECE width": top_label_calibration_error,
-    "TL-ECE mass": lambda y, p: top_label_calibration_error(y, p, binning=MASS),
+    "NLL": partial(cb.log_loss, clip=1e-12),  # as the facts clip
+    "Brier": partial(cb.brier_score_loss, scale_by_half=False),
+    "ECE width": cb.expected_calibration_error,
+    "ECE mass": lambda y, p: cb.expected_calibration_error(y, p, binning=MASS),
+    "TL-ECE width": cb.top_label_calibration_error,
+    "TL-ECE mass": lambda y, p: cb.top_label_calibration_error(y, p, binning=MASS),
     "TL-MCE width": top_label_maximum_calibration_error,
-    "CW-ECE width": classwise_calibration_error,
-    "CW-ECE mass": lambda y, p: classwise_calibration_error(y, p, binning=MASS),
+    "CW-ECE width": cb.classwise_calibration_error,
+    "CW-ECE mass": lambda y, p: cb.classwise_calibration_error(y, p, binning=MASS),
 }
 
 RESNET = {
@@ -62,9 +52,9 @@ RESNET = {
 
 METHODS = {
     "uncalibrated": None,
-    "temperature": TemperatureScaling(),
-    "isotonic step": ByNotion(IsotonicCalibration(finite=None), "class-wise"),
-    "isotonic interpolated": ByNotion(IsotonicCalibration(interpolate=True, finite=None), "class-wise"),
+    "temperature": cb.TemperatureScaling(),
+    "isotonic step": cb.ByNotion(cb.IsotonicCalibration(finite=None), "class-wise"),
+    "isotonic interpolated": cb.ByNotion(cb.IsotonicCalibration(interpolate=True, finite=None), "class-wise"),
 }
 HEADS = ("accuracy", "NLL", "Brier", "ECE width", "CW-ECE width")
 HALVES = {
@@ -89,7 +79,7 @@ def printed_as(value, figure):
 def resnet(data_dir):
     with np.load(data_dir / "cifar10_resnet50.npz") as data:
         cal, test = data["logits_cal"].astype(float), data["logits_test"].astype(float)
-        scaling = TemperatureScaling(input="logit").fit(cal, data["y_cal"])
+        scaling = cb.TemperatureScaling(input="logit").fit(cal, data["y_cal"])
         forecasts = {"base": softmax(test, axis=1), "temperature": scaling.predict_proba(test)}
         return scaling, data["y_test"], forecasts
 

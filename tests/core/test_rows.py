@@ -7,18 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from calibrant import (
-    ByNotion,
-    IsotonicCalibration,
-    TemperatureScaling,
-    assess,
-    brier_score_loss,
-    cli,
-    decide,
-    decision_curve,
-    expected_calibration_error,
-    paired_test,
-)
+import calibrant as cb
 from calibrant._core.border import as_problem
 from calibrant.curves import calibration_shift, simplex_points
 from calibrant.decisions import calibration_regret, estimate_prior, shift_prior
@@ -70,22 +59,22 @@ def test_percent_is_what_dividing_by_hand_gives(given, by_hand):
 
 FUNCTIONS = {
     "assess": lambda p, **rows: (
-        assess(Y, p, metrics=["ece", "brier"], n_resamples=5, **rows).to_frame().to_numpy().tolist()
+        cb.assess(Y, p, metrics=["ece", "brier"], n_resamples=5, **rows).to_frame().to_numpy().tolist()
     ),
-    "paired_test": lambda p, **rows: paired_test(Y, p, p[:, ::-1], n_resamples=20, rng=0, **rows).pvalue,
-    "decide": lambda p, **rows: decide(p, 1 - np.eye(3), **rows).expected_cost.tolist(),
+    "paired_test": lambda p, **rows: cb.paired_test(Y, p, p[:, ::-1], n_resamples=20, rng=0, **rows).pvalue,
+    "decide": lambda p, **rows: cb.decide(p, 1 - np.eye(3), **rows).expected_cost.tolist(),
     "shift_prior": lambda p, **rows: shift_prior(p, old_prior=[1 / 3] * 3, new_prior=[0.5, 0.3, 0.2], **rows).tolist(),
     "estimate_prior": lambda p, **rows: estimate_prior(
         p, old_true=Y, old_prob=p, method="bbse-soft", **rows
     ).prior.tolist(),
     "decision_curve": lambda p, **rows: (
-        decision_curve(EVENT, {"a": p[:, 1]}, n_resamples=0, **rows).to_frame().to_numpy().tolist()
+        cb.decision_curve(EVENT, {"a": p[:, 1]}, n_resamples=0, **rows).to_frame().to_numpy().tolist()
     ),
     "calibration_regret": lambda p, **rows: calibration_regret(EVENT, p[:, 1], truth=P[:, 0], **rows).regret,
     "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y, p, P, **rows).terms),
     "simplex_points": lambda p, **rows: simplex_points(Y, p, P, **rows).calibrated.tolist(),
     "calibration_shift": lambda p, **rows: calibration_shift(p, P, y_true=Y, **rows).to_frame().to_numpy().tolist(),
-    "a predicted class": lambda p, **rows: expected_calibration_error(
+    "a predicted class": lambda p, **rows: cb.expected_calibration_error(
         Y, p.max(axis=1), y_pred=p.argmax(axis=1), **rows
     ),
 }
@@ -135,9 +124,9 @@ def test_what_is_refused_says_what_must_hold(values, data, words):
 
 def test_the_old_name_is_answered_with_the_new_one():
     with pytest.raises(TypeError, match=r"got 'normalize'\. Rows are divided by their sums with rows='normalize'\."):
-        brier_score_loss(Y, P, normalize=True)
+        cb.brier_score_loss(Y, P, normalize=True)
     with pytest.raises(TypeError, match="rows must be one of"):
-        brier_score_loss(Y, P, rows=True)
+        cb.brier_score_loss(Y, P, rows=True)
 
 
 # Hints: who sees them, what they say, and that following them works
@@ -271,7 +260,7 @@ def test_logits_are_never_suggested_for_what_percent_could_be(high, table):
 # Calibrators have no rows=
 
 
-@pytest.mark.parametrize("make", [TemperatureScaling, lambda: ByNotion(IsotonicCalibration())])
+@pytest.mark.parametrize("make", [cb.TemperatureScaling, lambda: cb.ByNotion(cb.IsotonicCalibration())])
 def test_a_calibrator_says_to_divide_percent_by_hand(make):
     with pytest.raises(ValueError, match=r"got 50 .*\. If these are percent, divide them by 100\.$"):
         make().fit(PERCENT, Y)
@@ -286,7 +275,7 @@ def test_a_calibrator_says_to_divide_percent_by_hand(make):
 
 
 def test_a_calibrator_of_one_column_says_so_too():
-    fitted = IsotonicCalibration().fit(COLUMN / 100, EVENT)
+    fitted = cb.IsotonicCalibration().fit(COLUMN / 100, EVENT)
     with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
         fitted.calibrate(COLUMN)
 
@@ -320,7 +309,7 @@ def save(name, truth, table):
 
 
 def run(capsys, *words):
-    code = cli.main([str(word) for word in words])
+    code = cb.cli.main([str(word) for word in words])
     return code, *capsys.readouterr()
 
 
@@ -352,7 +341,7 @@ def test_percent_of_logits_is_refused_and_so_are_both_options(capsys):
         in err
     )
     with pytest.raises(SystemExit):
-        cli.main(["assess", "z.csv", "--percent", "--normalize"])
+        cb.cli.main(["assess", "z.csv", "--percent", "--normalize"])
     assert "not allowed with" in capsys.readouterr().err
 
 

@@ -9,26 +9,19 @@ from matplotlib.patches import StepPatch
 from reference import shift
 from strategies import tables
 
-from calibrant import (
-    ByNotion,
-    IsotonicCalibration,
-    NormalizedFlattenedIsotonic,
-    TemperatureScaling,
-    load_digits_forecast,
-    reliability_curve,
-)
+import calibrant as cb
 from calibrant.binning import Isotonic
 from calibrant.curves import calibration_map, plot_calibration_map
 from calibrant.curves.calibration_map import calibration_shift
 from calibrant.notions import OneVsRest
 
-Y, PROB = load_digits_forecast()
+Y, PROB = cb.load_digits_forecast()
 GRID = np.linspace(0.0, 1.0, 11)
 
 
 @pytest.mark.parametrize("interpolate", [False, True])
 def test_a_binary_calibrator_is_shown_as_it_maps(interpolate):
-    fitted = IsotonicCalibration(interpolate=interpolate).fit(PROB[:, 3], Y == 3)
+    fitted = cb.IsotonicCalibration(interpolate=interpolate).fit(PROB[:, 3], Y == 3)
     panel = calibration_map(fitted, resolution=11).panels[0]
     np.testing.assert_allclose(panel.score, GRID, atol=1e-15)
     np.testing.assert_array_equal(panel.calibrated, fitted.calibrate(panel.score))
@@ -36,7 +29,7 @@ def test_a_binary_calibrator_is_shown_as_it_maps(interpolate):
 
 def test_a_calibrator_of_logits_gets_logits():
     logit = np.log(PROB[:, 3]) - np.log1p(-PROB[:, 3].clip(max=1 - 1e-12))
-    fitted = TemperatureScaling(input="logit").fit(logit, Y == 3)
+    fitted = cb.TemperatureScaling(input="logit").fit(logit, Y == 3)
     panel = calibration_map(fitted, resolution=11).panels[0]
     inside = GRID[1:-1]
     expected = 1 / (1 + ((1 - inside) / inside) ** (1 / fitted.temperature_))
@@ -51,10 +44,10 @@ def test_a_function_is_a_map():
 
 @pytest.mark.parametrize("notion", ["class-wise", "top-label", "confidence", OneVsRest(3)], ids=str)
 def test_by_notion_has_a_map_for_each_of_its_problems(notion):
-    fitted = ByNotion(IsotonicCalibration(), notion).fit(PROB, Y)
+    fitted = cb.ByNotion(cb.IsotonicCalibration(), notion).fit(PROB, Y)
     result = calibration_map(fitted, Y, PROB, resolution=11)
     alone = calibration_map(fitted, resolution=11)
-    expected = [panel.name for panel in reliability_curve(Y, PROB, notion=notion).panels]
+    expected = [panel.name for panel in cb.reliability_curve(Y, PROB, notion=notion).panels]
     assert [panel.name for panel in result.panels] == [panel.name for panel in alone.panels] == expected
     assert result.notion == result.curve.notion == fitted.notion_.name
     for part, panel in zip(fitted.calibrators_, result.panels, strict=True):
@@ -64,7 +57,7 @@ def test_by_notion_has_a_map_for_each_of_its_problems(notion):
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 def test_a_problem_without_rows_leaves_scores_as_they_are_if_so_asked():
     prob = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.6, 0.4, 0.0]])
-    fitted = ByNotion(IsotonicCalibration(), "top-label", unseen="identity").fit(prob, [0, 1, 2])
+    fitted = cb.ByNotion(cb.IsotonicCalibration(), "top-label", unseen="identity").fit(prob, [0, 1, 2])
     panel = calibration_map(fitted, resolution=11).panels[2]
     np.testing.assert_array_equal(panel.calibrated, panel.score)
 
@@ -75,7 +68,7 @@ def test_a_problem_without_rows_leaves_scores_as_they_are_if_so_asked():
         ((np.sqrt, [0, 1]), ValueError, "y_true and y_prob must be given together; y_prob is missing"),
         ((lambda score: score[:3],), ValueError, r"a value for each score; got shape \(3,\) for \(1001,\)"),
         (("platt",), TypeError, "must be a fitted calibrator or a function; got 'platt'"),
-        ((TemperatureScaling().fit(PROB, Y),), TypeError, "one score at a time; got .* for 10 classes"),
+        ((cb.TemperatureScaling().fit(PROB, Y),), TypeError, "one score at a time; got .* for 10 classes"),
     ],
     ids=["half the data", "too few values", "a word", "ten classes"],
 )
@@ -93,12 +86,12 @@ def test_a_grid_needs_two_ends(resolution, error):
 
 
 def test_na_fir_of_two_classes_is_shown_as_it_maps_and_of_more_is_no_map_of_one_score():
-    fitted = NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB[:, 3], Y == 3)
+    fitted = cb.NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB[:, 3], Y == 3)
     panel = calibration_map(fitted, resolution=11).panels[0]
     np.testing.assert_array_equal(panel.calibrated, fitted.calibrate(panel.score))
     assert panel.calibrated[0] + panel.calibrated[-1] == pytest.approx(1.0)
     with pytest.raises(TypeError, match=r"one score at a time.*calibration_shift"):
-        calibration_map(NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, Y))
+        calibration_map(cb.NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, Y))
 
 
 # Pictures
@@ -112,7 +105,7 @@ def maps_in(ax):
 
 
 def test_the_artists_carry_exactly_the_arrays_of_the_result():
-    result = calibration_map(IsotonicCalibration().fit(EIGHT[1], EIGHT[0]), *EIGHT, binning=8)
+    result = calibration_map(cb.IsotonicCalibration().fit(EIGHT[1], EIGHT[0]), *EIGHT, binning=8)
     ax = result.plot()
     (line,) = maps_in(ax)
     np.testing.assert_array_equal(line.get_xdata(), result.panels[0].score)
@@ -131,7 +124,7 @@ def test_a_map_without_rows_stands_alone():
 
 
 def test_maps_are_drawn_over_each_other_with_one_set_of_points():
-    fitted = {"isotonic": IsotonicCalibration(), "temperature": TemperatureScaling()}
+    fitted = {"isotonic": cb.IsotonicCalibration(), "temperature": cb.TemperatureScaling()}
     maps = {name: calibration_map(c.fit(EIGHT[1], EIGHT[0]), *EIGHT) for name, c in fitted.items()}
     ax = plot_calibration_map(maps)
     assert len({line.get_color() for line in maps_in(ax)}) == 2
@@ -140,7 +133,7 @@ def test_maps_are_drawn_over_each_other_with_one_set_of_points():
 
 
 def test_every_class_has_a_panel_with_its_name():
-    result = calibration_map(ByNotion(IsotonicCalibration()).fit(PROB, Y), Y, PROB)
+    result = calibration_map(cb.ByNotion(cb.IsotonicCalibration()).fit(PROB, Y), Y, PROB)
     axes = result.plot(panels=["class 2", "class 7"])
     assert [ax.get_title() for ax in axes] == ["class 2", "class 7"]
     np.testing.assert_array_equal(maps_in(axes[1])[0].get_ydata(), result.panels[7].calibrated)
@@ -150,7 +143,7 @@ def test_every_class_has_a_panel_with_its_name():
 
 
 NOTIONS = ["flattened", "confidence", "top-label", "class-wise"]
-AFTER = TemperatureScaling().fit(PROB, Y).predict_proba(PROB)
+AFTER = cb.TemperatureScaling().fit(PROB, Y).predict_proba(PROB)
 
 
 def moved(prob):
@@ -190,7 +183,7 @@ def test_means_are_those_of_the_definition(rows, notion, n_bins, threshold):
 def test_event_rates_and_intervals_are_those_of_the_reliability_curve():
     options = {"notion": "class-wise", "binning": 8, "interval": "clopper-pearson", "level": 0.1}
     result = calibration_shift(PROB, AFTER, y_true=Y, threshold=0.0, **options)
-    for panel, expected in zip(result.panels, reliability_curve(Y, PROB, **options).panels, strict=True):
+    for panel, expected in zip(result.panels, cb.reliability_curve(Y, PROB, **options).panels, strict=True):
         assert panel.name == expected.name
         np.testing.assert_array_equal(panel.bins.event_rate, expected.bins.event_rate)
         np.testing.assert_array_equal(panel.lower, expected.lower)
@@ -291,7 +284,7 @@ def test_columns_of_frames_must_come_in_the_same_order(y_true):
 # Pictures
 
 
-TABLES = {"TS": TemperatureScaling().fit(PROB, Y).predict_proba(PROB), "same": PROB}
+TABLES = {"TS": cb.TemperatureScaling().fit(PROB, Y).predict_proba(PROB), "same": PROB}
 FEW = PROB[:40], {name: table[:40] for name, table in TABLES.items()}, Y[:40]
 
 

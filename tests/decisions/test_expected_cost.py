@@ -199,17 +199,6 @@ def test_averaged_over_cost_proportions_against_the_truth_it_is_the_mean_squared
     found = calibration_regret(label, score, truth=truth, sample_weight=weight)
     assert found.regret == pytest.approx(float(weight @ (score - truth) ** 2 / weight.sum()), abs=1e-12)
     assert found.noise_floor == 0.0
-    # The regret is linear between the places where a probability is the threshold: the trapezoidal rule around them.
-    jumps = np.unique([0.0, 1.0, *score, *truth])
-    places = np.unique(np.clip(np.concatenate([jumps - 1e-9, jumps + 1e-9]), 0.0, 1.0))
-    mean = np.trapezoid([_regret_at(c, score, truth, weight) for c in places], places)
-    assert mean == pytest.approx(found.regret, abs=1e-6)
-
-
-def _regret_at(c, score, truth, weight):
-    """Cost to be expected at one cost proportion, of deciding by the score beyond that by the truth."""
-    costs = [np.where(p >= c, 2 * c * (1 - truth), 2 * (1 - c) * truth) for p in (score, truth)]
-    return float(weight @ (costs[0] - costs[1]) / weight.sum())
 
 
 @given(rows=tables(), seed=st.integers(0, 99))

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
-from calibrant.decisions.prior_shift import shift_prior
 from calibrant.decisions.thresholds import decide, optimal_threshold
 
 costs = st.floats(0.01, 100.0)
@@ -31,14 +30,6 @@ def test_from_the_threshold_on_deciding_for_the_event_is_no_dearer(a, b, right, 
     for_event, against = (1 - now) * a + now * cost_tp, now * b + (1 - now) * cost_tn
     if abs(for_event - against) > 1e-9 * (for_event + against):
         assert (for_event < against) == (p >= threshold)
-
-
-@given(a=costs, b=costs, old=shares, new=shares, p=shares)
-def test_moving_the_threshold_or_the_probabilities_is_the_same(a, b, old, new, p):
-    moved = optimal_threshold(a, b, old_prior=old, new_prior=new)
-    shifted = shift_prior([p], old_prior=old, new_prior=new)[0]
-    if abs(p - moved) > 1e-9:
-        assert (p >= moved) == (shifted >= optimal_threshold(a, b))
 
 
 def test_an_error_without_cost_puts_the_threshold_at_an_end():

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import log_loss as log_loss_of_scikit_learn
 from strategies import columns, tables
 
-from calibrant import assess, brier_score_loss, log_loss, paired_test
-from calibrant._core.registry import find
+from calibrant import assess, log_loss, paired_test
 from calibrant._core.rows import Weights
 from calibrant.datasets import load_survey_table_3
 from calibrant.exceptions import CalibrationWarning
@@ -47,14 +46,6 @@ def test_table_3_of_the_survey_has_an_infinite_loss(table_3):
     for options, expected in [({}, 3.347761563688164), ({"clip": 0}, np.inf), ({"clip": 1e-12}, 2.7869194121422565)]:
         with counted(2, 30):
             assert log_loss(*table_3, **options) == pytest.approx(expected, rel=1e-14)
-
-
-def test_table_3_is_what_the_docstring_says_of_it():
-    text = log_loss.__doc__
-    assert "2 of 30 rows" in text
-    assert "3.348" in text
-    assert "2.787 with 1e-12" in text
-    assert f"{COST:.2f} by default" in text
 
 
 @given(rows=forecasts)
@@ -150,11 +141,6 @@ def test_the_way_out_that_the_warning_names_is_one(table_3):
     assert quiet(assess, *table_3, clip=0, n_resamples=9)["nll"].value == np.inf
 
 
-def test_no_other_metric_has_anything_to_say(table_3):
-    brier_score_loss(*table_3)
-    assess(*table_3, metrics=["brier", "accuracy", "ece"], n_resamples=9)
-
-
 # Wherever log loss is measured
 
 
@@ -227,7 +213,3 @@ def test_a_class_called_impossible_that_is_not_is_counted_whether_it_occurred_or
         found = epistemic_irreducible([0, 0], [0.0, 0.5], [0.5, 0.5], score="log")
     assert found["epistemic"] == pytest.approx((0.5 * COST - np.log(2)) / 2)
     epistemic_irreducible([0, 0], [0.0, 0.5], [0.0, 0.5], score="log")
-
-
-def test_what_calibrant_list_prints_states_the_range():
-    assert "in [0, inf]; probability 0 costs 36.04 unless clip=0." in find("metric", "nll").summary

@@ -7,7 +7,7 @@ import pytest
 
 from calibrant import EqualMass, assess, calibration_error, corp_curve, paired_test, reliability_curve
 from calibrant.binning import PointsPerBin
-from calibrant.curves import cumulative_residual_curve, top_label_curve, validity_curve
+from calibrant.curves import cumulative_residual_curve, validity_curve
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.scores import accuracy
 from calibrant.notions import ClassWise, WithinGroups, binary_problems
@@ -83,13 +83,6 @@ def test_by_default_a_pair_is_about_confidence_as_a_table_is():
     assert calibration_error(**pair) == calibration_error(**table)
     assert repr(reliability_curve(**pair)) == repr(reliability_curve(**table))
     assert calibration_error(notion="binary", **pair) == calibration_error(**pair)
-
-
-def test_the_curve_of_both_reliabilities_is_that_of_the_table():
-    table, pair = both()
-    one, other = top_label_curve(**pair), top_label_curve(**table)
-    assert one.classes == other.classes == tuple(NAMES)
-    np.testing.assert_array_equal(one.class_gap, other.class_gap)
 
 
 @pytest.mark.parametrize("metric", ["top-label-ece", "top-label-mce", "ece"])

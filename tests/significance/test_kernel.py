@@ -46,18 +46,6 @@ def test_with_labels_from_the_forecast_the_size_is_exact(k, notion):
     assert abs(found - 0.05) < 4 * standard_error(0.05, 300)
 
 
-def test_the_size_is_exact_where_events_are_rare_and_that_of_the_bootstrap_is_not():
-    rng, runs = np.random.default_rng(1), 300
-    found = {"consistency": 0, "bootstrap": 0}
-    for run in range(runs):
-        p = rng.beta(0.5, 20.0, 50)
-        y = (rng.random(50) < p).astype(int)
-        for null in found:
-            found[null] += kernel_test(y, p, null=null, n_resamples=99, rng=run).pvalue <= 0.05
-    assert found["consistency"] / runs < 0.05 + 4 * standard_error(0.05, runs)
-    assert found["bootstrap"] / runs > 0.15
-
-
 # What the p-value is made of
 
 

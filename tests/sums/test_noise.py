@@ -64,22 +64,6 @@ def test_cells_have_the_mean_and_the_variance_of_their_rows(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "prob", [softmax(RNG.normal(0, 2, (20_000, 4))), softmax(RNG.normal((0, 3, 9), 1, (20_000, 3)))]
-)
-def test_cells_vary_together_as_they_do_by_rows(prob, monkeypatch):
-    """Correlations of the cells that hold most of the noise, within five standard errors and what 4096 rows leave open."""
-    problem = problem_of(prob)
-    by_row, by_sums = (
-        drawn(problem, ClassWise(), EqualWidth(5), by_sums=which, draws=1500, monkeypatch=monkeypatch)
-        for which in (False, True)
-    )
-    held = np.argsort(by_row[1].std(axis=0))[-5:]
-    number = np.flatnonzero(by_row[0].weight > 0).searchsorted(held)  # empty cells are left out of the other
-    ours, theirs = np.corrcoef(by_sums[1][:, number].T), np.corrcoef(by_row[1][:, held].T)
-    np.testing.assert_allclose(ours, theirs, atol=5 * np.sqrt(2 / 1500) + 0.03)
-
-
-@pytest.mark.parametrize(
     ("n_classes", "rest", "dtype"), [(2, 1e-9, "f8"), (2, 1e-6, "f8"), (3, 1e-16, "f8"), (3, 1e-8, "f4")]
 )
 def test_rows_that_are_nearly_certain_have_correlations(n_classes, rest, dtype):

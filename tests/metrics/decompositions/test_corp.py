@@ -124,24 +124,6 @@ def test_at_calibration_the_p_value_is_uniform_and_the_estimate_at_its_floor():
     assert abs(np.mean(np.array(debiased) == 0) - 0.5) < 4 * np.sqrt(0.25 / 200)
 
 
-@pytest.mark.parametrize("n", [300, 2000])
-def test_what_is_called_detectable_is_found_four_times_in_five(n):
-    """Forecasts off by a factor of the log-odds that gives them the detectable miscalibration: 72 to 92 %."""
-    rng = np.random.default_rng(0)
-    logit = rng.normal(0.0, 2.0, 100_000)
-    temperatures = np.linspace(1.0, 3.0, 81)
-    truths = [np.mean((expit(logit) - expit(logit / t)) ** 2) for t in temperatures]
-    p, c = over_confident(rng, n, 1.2)
-    found = assess((rng.random(n) < c).astype(int), p, metrics=["mcb"], n_resamples=200)["mcb"]
-    temperature = np.interp(found.detectable, truths, temperatures)
-    significant = []
-    for run in range(120):
-        p, c = over_confident(rng, n, temperature)
-        y = (rng.random(n) < c).astype(int)
-        significant.append(assess(y, p, metrics=["mcb"], n_resamples=39, rng=run)["mcb"].pvalue <= 0.05)
-    assert 0.72 < np.mean(significant) < 0.92
-
-
 def test_where_one_class_came_nothing_is_known_of_discrimination_but_that_uncertainty_bounds_it():
     _, dsc, unc = estimates(np.zeros(50, dtype=int), np.linspace(0, 0.2, 50))
     assert dsc.value == 0.0
