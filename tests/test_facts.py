@@ -25,29 +25,11 @@ OF_A_FORECAST = {
     "CW-ECE mass": lambda y, p: cb.classwise_calibration_error(y, p, binning=MASS),
 }
 
+RESNET_HEADS = [head for head in OF_A_FORECAST if head != "Brier"]
 RESNET = {
-    "base": {
-        "accuracy": "0.9502",
-        "NLL": "0.175509",
-        "ECE width": "0.0155164",
-        "ECE mass": "0.0156190",
-        "TL-ECE width": "0.0222267",
-        "TL-ECE mass": "0.0237334",
-        "TL-MCE width": "0.629461",
-        "CW-ECE width": "0.00421983",
-        "CW-ECE mass": "0.00258333",
-    },
-    "temperature": {
-        "accuracy": "0.9502",
-        "NLL": "0.173842",
-        "ECE width": "0.00972077",
-        "ECE mass": "0.0135957",
-        "TL-ECE width": "0.0221599",
-        "TL-ECE mass": "0.0231319",
-        "TL-MCE width": "0.670081",
-        "CW-ECE width": "0.00409275",  # 0.00409274986; the shared table cuts it to 0.00409274
-        "CW-ECE mass": "0.00279014",
-    },
+    "base": "0.9502 0.175509 0.0155164 0.0156190 0.0222267 0.0237334 0.629461 0.00421983 0.00258333",
+    # Of CW-ECE width 0.00409274986; the shared table cuts it to 0.00409274.
+    "temperature": "0.9502 0.173842 0.00972077 0.0135957 0.0221599 0.0231319 0.670081 0.00409275 0.00279014",
 }
 
 METHODS = {
@@ -88,11 +70,11 @@ def test_the_temperature_of_resnet50(resnet):
     assert printed_as(resnet[0].temperature_, "1.06258") == "1.06258"
 
 
-@pytest.mark.parametrize(("method", "head"), [(method, head) for method in RESNET for head in RESNET[method]])
-def test_figures_of_resnet50(resnet, method, head):
+@pytest.mark.parametrize("method", RESNET)
+def test_figures_of_resnet50(resnet, method):
     _, label, forecasts = resnet
-    figure = RESNET[method][head]
-    assert printed_as(OF_A_FORECAST[head](label, forecasts[method]), figure) == figure
+    for head, figure in zip(RESNET_HEADS, RESNET[method].split(), strict=True):
+        assert printed_as(OF_A_FORECAST[head](label, forecasts[method]), figure) == figure, head
 
 
 @pytest.mark.filterwarnings("ignore:log loss")  # isotonic regression calls events impossible

@@ -71,11 +71,6 @@ def test_the_errors_of_the_six_points(metric, figure):
     assert metric(*POINTS, binning=Unique(), **CLASSES) == pytest.approx(float(Fraction(figure)), abs=EXACT)
 
 
-def test_the_canonical_error_of_the_six_points():
-    found = canonical_calibration_error(*POINTS, binning=SimplexUnique(), distance="l1", **CLASSES)
-    assert found == pytest.approx(17 / 15, abs=EXACT)
-
-
 def test_two_patients_are_calibrated_in_confidence_and_wrong_of_the_top_label():
     toy = load_two_patients()
     how = {"binning": Unique(), "labels": [1, 2]}

@@ -29,7 +29,11 @@ REFUSED = {
         ValueError,
         "a must hold a share for each of the 3 classes; got shape (2,). Pass them in column order.",
     ),
-    "half a pair": (lambda: must.together(a=1, b=None), ValueError, "a and b must be given together; b is missing."),
+    "half a pair": (
+        lambda: must.together(a=1, b=None),
+        ValueError,
+        "a and b must be given together; b is missing. Pass both, or neither.",
+    ),
     "an empty list": (
         lambda: must.some("a", [], "name", hint="Pass ['x']"),
         ValueError,
@@ -60,7 +64,11 @@ REFUSED = {
         TypeError,
         "a must be one of 'greater', 'less'; got ['less']. Pass one of them.",
     ),
-    "an object that checks itself": (lambda: Splits(min_gain=3), ValueError, "min_gain must be a number, at least 0"),
+    "an object that checks itself": (
+        lambda: Splits(min_gain=3),
+        ValueError,
+        "min_gain must be a number, at least 0 and at most 2; got 3. A part of all weight: 0.01 is much.",
+    ),
 }
 
 

@@ -274,26 +274,6 @@ def test_a_calibrator_says_to_divide_percent_by_hand(make):
     assert fitted.predict_proba(P / 2 * 2).shape == P.shape
 
 
-def test_a_calibrator_of_one_column_says_so_too():
-    fitted = cb.IsotonicCalibration().fit(COLUMN / 100, EVENT)
-    with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
-        fitted.calibrate(COLUMN)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: calibration_regret(EVENT, COLUMN, truth=COLUMN, rows="percent"),
-        lambda: epistemic_irreducible(Y, PERCENT, PERCENT, rows="percent"),
-        lambda: simplex_points(Y, PERCENT, PERCENT, rows="percent"),
-        lambda: calibration_shift(PERCENT, PERCENT, y_true=Y, rows="percent"),
-    ],
-)
-def test_what_stands_beside_a_forecast_is_never_percent(call):
-    with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
-        call()
-
-
 # The command line
 
 

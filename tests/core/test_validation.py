@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from calibrant import EqualWidth, assess, calibration_error, expected_calibration_error, reliability_curve
 from calibrant._core.border import as_problem
+from calibrant._core.checks import as_numbers
 from calibrant._core.rows import BEYOND
 from calibrant.notions import Binary
 
@@ -198,6 +199,10 @@ def test_rows_of_weight_zero_are_left_out():
     problem = as_problem(Y, P, sample_weight=[1, 0, 2])
     assert problem.label.tolist() == [0, 2]
     assert problem.weight.tolist() == [1.0, 2.0]
+
+
+def test_numbers_that_only_overflow_in_their_sum_are_finite():
+    assert as_numbers("y_prob", np.full((2, 2), 1e308)).tolist() == [[1e308, 1e308]] * 2
 
 
 def test_doubles_are_not_copied():

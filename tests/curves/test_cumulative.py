@@ -217,9 +217,6 @@ def test_the_theorem_is_shown_of_one_panel():
 # The path of cumulative residuals is the one of the definition, and stays in its band as often as promised
 
 
-P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
-
-
 @given(rows=columns())
 def test_the_path_is_that_of_the_definition(rows):
     label, score, weight = rows
@@ -248,12 +245,6 @@ def test_the_band_squares_a_weight_that_is_no_number_of_rows():
 @pytest.mark.parametrize("level", [1e-12, 0.5, 1 - 1e-12])
 def test_quantiles_exist_for_every_level(level):
     assert float(distance_survival(brownian_quantile(level))) == pytest.approx(level, abs=1e-10)
-
-
-def test_a_class_that_is_never_predicted_has_only_a_start_of_residuals():
-    panel = cumulative_residual_curve([0, 1, 1], P[[0, 1, 3]], notion="top-label").panels[2]
-    assert panel.share.tolist() == [0.0]
-    assert np.isnan([panel.reach, panel.ks_error, panel.kuiper_error, panel.score[0]]).all()
 
 
 # Pictures

@@ -20,10 +20,6 @@ def two(p):
     return np.column_stack([1 - p, p])
 
 
-def same(score):
-    return score
-
-
 def several(plot, make, y, p, ax, *, other=LONG, **options):
     """Two forecasts over each other, one with a long name."""
     return plot({name: make(y, q, **KNOWN, **options) for name, q in (("before", p), (other, p / 2))}, ax=ax)
@@ -100,13 +96,6 @@ def hides_nothing(ax):
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_legend_hides_no_data(name, n):
     hides_nothing(drawn(name, *rows_of(n)))
-
-
-@pytest.mark.settled
-@pytest.mark.first(5)
-@pytest.mark.parametrize("name", PICTURES)
-def test_a_legend_hides_no_data_of_rows_of_one_class(name):
-    hides_nothing(drawn(name, np.zeros(10, dtype=int), np.linspace(0.05, 0.95, 10)))
 
 
 @pytest.mark.first(2)
@@ -187,42 +176,3 @@ def test_a_class_that_is_never_predicted_has_an_empty_panel(name):
 
 E, B = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]
 LABEL, TABLE = [0, 1, 2, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]]
-SAID = {
-    "BinSweep(confidence, EqualMass, max, n_bins=5..2)": lambda: cv.bin_sweep(
-        LABEL, TABLE, n_bins=[5, 2], binning=cb.EqualMass, norm="max", n_resamples=3
-    ),
-    "BinTestCurve(binary, EqualWidth(n_bins=2), test='t', level=0.1, panels=1, ": lambda: cv.bin_test_curve(
-        E, B, binning=2, test="t", level=0.1
-    ),
-    "BinningQuality(binary, EqualWidth(n_bins=2), bins=": lambda: cv.binning_quality(E, B, binning=2),
-    "CalibrationMap(sqrt, binary, panels=1)": lambda: cv.calibration_map(np.sqrt),
-    "CalibrationShift(TS; binary, EqualWidth(n_bins=4), threshold=0": lambda: cv.calibration_shift(
-        B, {"TS": B}, binning=4
-    ),
-    "ClassErrors(top-label, EqualWidth(n_bins=15), gap, l1, problems=3)": lambda: cv.class_errors(LABEL, TABLE),
-    "CorpCurve(binary, band=None, panels=1, steps=3)": lambda: cv.corp_curve(E, B, band=None),
-    "CumulativeResidualCurve(class-wise, panels=3, scores=": lambda: cv.cumulative_residual_curve(
-        LABEL, TABLE, notion="class-wise"
-    ),
-    "CumulativeSumCurve(binary, panels=1, scores=4, pieces=3)": lambda: cv.cumulative_sum_curve(E, B),
-    "DecisionCurve(a, b; thresholds=99, event rate 0.5)": lambda: cb.decision_curve(E, {"a": B, "b": B}),
-    "ExpectedCostCurve(probability cost; forecast: ": lambda: cb.decisions.expected_cost_curve(E, B),
-    "PriorEstimate(0: 0.25, 1: 0.75; em, steps=": lambda: cb.decisions.estimate_prior(
-        [0.0, 1.0, 1.0, 1.0], old_prior=0.5
-    ),
-    "ReliabilityCurve(binary, EqualWidth(n_bins=15), panels=1, bins=15, rows=4)": lambda: cv.reliability_curve(E, B),
-    "RocCurve(class-wise, panels=3, points=13, vertices=9)": lambda: cv.roc_curve(LABEL, TABLE),
-    "RocSurface(classes=3, points=": lambda: cv.roc_surface(LABEL, TABLE),
-    "ScoreDistribution(binary, EqualWidth(n_bins=40), panels=1, rows=4)": lambda: cv.score_distribution(E, B),
-    "SimplexMap(sqrt, points=6)": lambda: cv.simplex_map(np.sqrt, resolution=3),
-    "SimplexPartition(sqrt, triangles=9)": lambda: cv.simplex_partition(np.sqrt, resolution=3),
-    "SimplexPoints(sqrt, classes=3, points=4, rows=4)": lambda: cv.simplex_points(LABEL, TABLE, np.sqrt),
-    "SmoothReliabilityCurve(binary, Smooth(), panels=1, smECE=": lambda: cv.smooth_reliability_curve(E, B),
-    "TopLabelCurve(EqualWidth(n_bins=15), classes=3, bins=15, rows=4)": lambda: cv.top_label_curve(LABEL, TABLE),
-    "ValidityCurve(binary, EqualWidth(n_bins=2), cells=2, mean_error=0.15)": lambda: cv.validity_curve(E, B, binning=2),
-}
-
-
-@pytest.mark.parametrize("said", SAID, ids=lambda said: said.partition("(")[0])
-def test_a_result_says_what_it_is(said):
-    assert repr(SAID[said]()).startswith(said)

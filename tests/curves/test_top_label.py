@@ -156,15 +156,6 @@ def test_frames_hold_a_row_a_bin_or_a_class_in_a_bin():
 # Real forecasts
 
 
-def test_published_errors_of_a_network_come_out_of_the_curve(data_dir):
-    data = np.load(data_dir / "cifar10_resnet50.npz")
-    curve = top_label_curve(data["y_test"], data["logits_test"], input="logit")
-    assert f"{curve.confidence_ece:.7f}" == "0.0155164"
-    assert f"{curve.top_label_ece:.7f}" == "0.0222267"
-    assert curve.bins.count.argmax() == 14
-    assert curve.share[14] > 0.8
-
-
 # Pictures
 
 

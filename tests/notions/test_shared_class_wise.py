@@ -10,7 +10,7 @@ from strategies import tables
 import calibrant as cb
 from calibrant._core.border import as_problem
 from calibrant.binning import PointsPerBin
-from calibrant.calibrators import fitted_guarantee
+from calibrant.calibrators import MulticlassIsotonic, fitted_guarantee
 from calibrant.curves import calibration_map
 from calibrant.notions import SharedClassWise, as_notion
 
@@ -93,6 +93,16 @@ def test_classes_of_equal_frequency_are_flattened(table):
         for notion in ("shared-class-wise", "flattened")
     )
     np.testing.assert_array_equal(one, other)
+
+
+@given(rows=tables())
+def test_isotonic_by_flattened_is_flattened_isotonic_regression(rows):
+    """Where the map is zero in all of a row, one keeps the forecast and the other makes it uniform."""
+    label, prob, weight = rows
+    labels = range(prob.shape[1])
+    by_notion = cb.ByNotion(cb.IsotonicCalibration(finite=None), "flattened", labels=labels)
+    other = MulticlassIsotonic(epsilon=0.0, labels=labels).fit(prob, label, weight).predict_proba(prob)
+    np.testing.assert_allclose(by_notion.fit(prob, label, weight).predict_proba(prob), other, rtol=1e-12)
 
 
 @given(table=tables())

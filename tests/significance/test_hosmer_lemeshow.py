@@ -1,5 +1,6 @@
 """Hosmer and Lemeshow's test against its definition, the survey's Table 8 and the law it should have."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -14,7 +15,7 @@ from calibrant import hosmer_lemeshow_test
 from calibrant._core.rows import Weights
 from calibrant.datasets import load_survey_table_3
 from calibrant.exceptions import CalibrationWarning
-from calibrant.significance.of_forecast import quantiles
+from calibrant.significance.of_forecast import enough_expected, quantiles, warn_if_sparse
 
 bins = st.integers(2, 6)
 law = partial(hosmer_lemeshow_test, n_resamples=None)  # of held-out rows, in formulas
@@ -184,3 +185,24 @@ def test_drawn_labels_agree_with_the_law_of_many_rows():
 
 
 # Weights
+
+
+# Groups of rows for a chi-squared test
+
+
+def test_where_nothing_is_expected_no_count_is_too_small():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_if_sparse(np.zeros(3), "take fewer groups")
+    assert enough_expected(np.zeros(3)).endswith("nothing is expected anywhere.")
+
+
+def test_more_than_a_fifth_of_small_counts_is_warned_of():
+    with pytest.warns(CalibrationWarning, match="40% of 5 are smaller"):
+        warn_if_sparse(np.array([0.0, 1.0, 4.0, 5.0, 6.0, 7.0]), "take fewer groups")
+
+
+def test_a_fifth_of_small_counts_is_not():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_if_sparse(np.array([0.0, 4.0, 5.0, 5.0, 6.0, 7.0]), "take fewer groups")

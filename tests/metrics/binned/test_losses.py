@@ -10,7 +10,7 @@ from calibrant import EqualMass, EqualWidth, calibration_error
 from calibrant._core.border import as_problem
 from calibrant.binning import Unique
 from calibrant.metrics import BinTest
-from calibrant.metrics.bin_losses import PowerMean, as_norm, debiased_squared_gap, l1, l2, root
+from calibrant.metrics.bin_losses import PowerMean, as_norm, debiased_squared_gap, root
 from calibrant.notions import SharedClassWise
 
 ONE_BIN = EqualWidth(1)
@@ -83,12 +83,6 @@ def test_a_power_mean_of_nothing_but_zeros_is_zero():
 
 def test_a_power_mean_is_of_absolute_values():
     assert PowerMean(3.0)(np.array([-0.5, 0.5]), np.array([0.5, 0.5])) == pytest.approx(0.5)
-
-
-def test_a_power_is_read_from_its_word():
-    assert as_norm("l3") == PowerMean(3.0)
-    assert as_norm("l1.5") == PowerMean(1.5)
-    assert (as_norm("l1.0"), as_norm("l2.0")) == (l1, l2)
 
 
 @pytest.mark.parametrize(

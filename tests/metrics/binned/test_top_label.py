@@ -1,7 +1,5 @@
 """Errors of what is predicted: the worked example by hand, and pairs of a label and its probability."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,25 +12,6 @@ from calibrant.metrics import top_label_maximum_calibration_error
 from calibrant.notions import WithinGroups
 
 # Six points of four classes, 1 to 4 (Gupta and Ramdas 2022, Figure 2).
-TENTHS = ["1 0 6 3", "6 0 1 3", "2 7 0 1", "0 1 1 8", "0 1 8 1", "9 1 0 0"]
-P = np.array([[int(t) / 10 for t in row.split()] for row in TENTHS])
-Y = [3, 4, 2, 1, 4, 1]
-SIX = {"labels": [1, 2, 3, 4], "binning": Unique()}
-
-
-@pytest.mark.parametrize(
-    ("notion", "error"),
-    [
-        ("confidence", "11/30"),
-        ("top-label", "1/2"),
-        ("class-wise", "1/4"),
-        # The second rank: 0.3 (a, b; one true), 0.2 (c), 0.1 (d, e, f: ties go to class 2); alone it has 3/20.
-        ("top-2-confidence", "31/120"),
-        ("top-2-label", "13/40"),
-    ],
-)
-def test_errors_of_the_six_points(notion, error):
-    assert calibration_error(Y, P, notion=notion, **SIX) == pytest.approx(float(Fraction(error)), rel=1e-12)
 
 
 # Pairs

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from reference import binned, tce
-from scipy.stats import binomtest
 from strategies import columns
 
 from calibrant import EqualMass, calibration_error
-from calibrant._core.border import as_problem
 from calibrant.binning import Isotonic, Unique
 from calibrant.binning.isotonic import BoundedIsotonic
 from calibrant.metrics import estimate_calibration_error
@@ -75,16 +73,6 @@ def test_the_default_is_the_point_of_the_paper_over_its_bins(dogs, name):
 @pytest.mark.parametrize(("level", "figure"), [(0.001, "34.640"), (0.01, "40.022"), (0.1, "44.042")])
 def test_other_levels_have_the_published_digits(dogs, level, figure):
     assert f"{bin_test_calibration_error(dogs['y'], dogs['alexnet'], level=level):.3f}" == figure
-
-
-@pytest.mark.deep
-def test_every_rejection_of_a_real_forecast_is_one_of_binomtest(dogs):
-    y, p = dogs["y"][::10], dogs["vgg19"][::10]
-    bins = EqualMass(5)(as_problem(y, p))
-    at = bins.index(p)
-    k, n = bins.outcome_sum.astype(int), bins.weight.astype(int)
-    expected = sum(binomtest(k[b], n[b], q).pvalue <= 0.05 for b, q in zip(at, p, strict=True))
-    assert bin_test_calibration_error(y, p, binning=EqualMass(5)) == pytest.approx(100 * expected / p.size, rel=1e-12)
 
 
 # Of t with the standard deviation over n - 1, as `ttest_1samp` has it. Over n the figures are 7.38, 11.15 and 3.55.

@@ -7,12 +7,9 @@ from hypothesis import strategies as st
 from reference import roc as reference
 from strategies import columns
 
-from calibrant import IsotonicCalibration
+import calibrant as cb
 from calibrant._core.border import as_problem
-from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics import roc_convex_hull
 from calibrant.metrics.roc import roc_points
-from calibrant.notions import OneVsRest
 
 fractions = st.floats(0.01, 5.0)
 both = st.one_of(columns(min_rows=2), columns(min_rows=2, weights=fractions)).filter(
@@ -64,7 +61,7 @@ def test_the_hull_is_the_highest_chord_over_every_point(rows):
 @given(rows=columns(min_rows=2).filter(lambda r: 0 < r[0].sum() < r[0].size))
 def test_every_vertex_of_the_hull_is_a_corner(rows):
     """Slopes fall from piece to piece: nothing is left that could be left out."""
-    hull = roc_convex_hull(rows[0], rows[1], sample_weight=rows[2])
+    hull = cb.metrics.roc_convex_hull(rows[0], rows[1], sample_weight=rows[2])
     right, up = np.diff(hull.fpr), np.diff(hull.tpr)
     assert (up[:-1] * right[1:] > up[1:] * right[:-1]).all()
 
@@ -75,7 +72,7 @@ def test_every_vertex_of_the_hull_is_a_corner(rows):
 @given(rows=both)
 def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
+    fitted = cb.IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before, after = points_of(*rows), points_of(label, fitted, weight)
     hull = drawn(before)[before.vertex]
     assert distance(drawn(after), hull) <= 1e-12
@@ -87,7 +84,7 @@ def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
 @given(rows=columns(min_rows=2).filter(lambda r: 0 < r[0].sum() < r[0].size))
 def test_of_whole_weights_the_vertices_are_exactly_the_points_of_the_fit(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
+    fitted = cb.IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before, after = points_of(*rows), points_of(label, fitted, weight)
     np.testing.assert_array_equal(drawn(after), drawn(before)[before.vertex])
 
@@ -96,7 +93,7 @@ def test_of_whole_weights_the_vertices_are_exactly_the_points_of_the_fit(rows):
 
 
 def test_the_hull_says_what_it_is_and_cannot_be_changed():
-    hull = roc_convex_hull([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+    hull = cb.metrics.roc_convex_hull([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     assert repr(hull) == "RocHull(vertices=4, area=0.8750)"
     assert hull.threshold.tolist() == [np.inf, 0.8, 0.2, 0.1]
     assert hull.tnr.tolist() == [1.0, 1.0, 0.5, 0.0]
@@ -110,20 +107,20 @@ def test_the_hull_says_what_it_is_and_cannot_be_changed():
 def test_a_table_of_more_classes_needs_an_event():
     prob = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]
     with pytest.raises(ValueError, match=r"that of one event; got a table of 3 classes\. Pass notion=OneVsRest\(0\)"):
-        roc_convex_hull([0, 1, 2], prob)
+        cb.metrics.roc_convex_hull([0, 1, 2], prob)
     with pytest.raises(ValueError, match=r"one event; notion 'class-wise' makes 3 problems\. Pass"):
-        roc_convex_hull([0, 1, 2], prob, notion="class-wise")
-    assert roc_convex_hull([0, 1, 2], prob, notion=OneVsRest(1)).area == 1.0
-    assert roc_convex_hull([0, 1, 1], prob, notion="confidence").area == 0.75
+        cb.metrics.roc_convex_hull([0, 1, 2], prob, notion="class-wise")
+    assert cb.metrics.roc_convex_hull([0, 1, 2], prob, notion=cb.notions.OneVsRest(1)).area == 1.0
+    assert cb.metrics.roc_convex_hull([0, 1, 1], prob, notion="confidence").area == 0.75
 
 
 @pytest.mark.parametrize(("label", "given"), [(0, "no event"), (1, "events alone")])
 def test_of_one_class_the_area_is_not_defined_and_says_so(label, given):
     with pytest.warns(
-        CalibrationWarning,
+        cb.exceptions.CalibrationWarning,
         match=f"must have rows with and without the event; got {given} in 'class 1', and the area is set to nan",
     ):
-        hull = roc_convex_hull([label, label], [0.2, 0.4])
+        hull = cb.metrics.roc_convex_hull([label, label], [0.2, 0.4])
     assert np.isnan(hull.area)
     assert np.isnan(hull.tpr if label == 0 else hull.fpr).all()
 
@@ -132,5 +129,5 @@ def test_the_hull_of_covertype_is_the_published_one_on_the_grid_of_the_authors(d
     """Their thresholds are multiples of 1/1000; with every threshold the area is a little larger."""
     with np.load(data_dir / "covertype2.npz") as data:
         score, label = data["P_cal"][:, 1], data["y_cal"]
-    assert f"{roc_convex_hull(label, np.floor(1000 * score) / 1000).area:.6f}" == "0.872809"
-    assert f"{roc_convex_hull(label, score).area:.6f}" == "0.873339"
+    assert f"{cb.metrics.roc_convex_hull(label, np.floor(1000 * score) / 1000).area:.6f}" == "0.872809"
+    assert f"{cb.metrics.roc_convex_hull(label, score).area:.6f}" == "0.873339"
