@@ -6,6 +6,7 @@ import pytest
 from calibrant import (
     EqualMass,
     expected_calibration_error,
+    log_loss,
     paired_test,
     plot_reliability,
     reliability_curve,
@@ -40,6 +41,7 @@ OF_VALUES = [
     (lambda: expected_calibration_error(Y, P, binning=10**30), "n_bins must be at most 10000000; got 10{30}. 10 to"),
     (lambda: entries(()), r"kind must be one of 'metric', .*; got \(\)\. Pass one"),
     (lambda: bin_sweep(Y, P, n_bins=[[1, 2], [3, 4]]), "n_bins must be whole numbers, each at least 1"),
+    (lambda: log_loss(Y, P, clip=0.5), "clip must be a number, at least 0 and below 0.5; got 0.5"),
     (lambda: bin_sweep(Y, P, n_bins=[]), "n_bins must hold at least one"),
     (lambda: bin_sweep(Y, P, n_bins=[0, 5]), "n_bins must be whole numbers, each at least 1"),
     (lambda: smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),

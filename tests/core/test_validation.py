@@ -29,14 +29,12 @@ HALVES, NO_YES, COLUMN, PAIR = [0.5, 0.5], ["no", "yes"], [0.1, 0.2], {"y_pred":
 REFUSED = [
     (Y, changed(changed(P, (1, 0), 3.1), (2, 1), -4.0), {}, "in [0, 1]; got 3.1 at index (1, 0), and 1 more. If"),
     ([0, 1], [0.5, -2.0], {}, "y_prob must hold probabilities in [0, 1]; got -2 at index 1. If these are logits"),
-    ([0, 1], [0.2, 1.00001], {}, "got 1.00001 at index 1"),
     (Y, changed(P, (0, 1), -0.1), {}, "got -0.1 at index (0, 1). If these are logits"),
     (Y, changed(P, (2, 0), 0.4), {}, "rows of y_prob must sum to one within 0.001; got 1.2 in row 2. Pass"),
     (Y, changed(P, (0, 0), 0.501 + BEYOND + 1e-9), {}, "sum to one"),
     (Y, changed(P, (0, 0), 0.499 - BEYOND - 1e-9), {}, "sum to one"),
     (Y, changed(P, 1, 0.0), NORMALIZE, "must have a positive sum to be normalised; got 0 in row 1. Drop this row"),
     (Y, changed(P, (0, 2), np.nan), {}, "y_prob must be finite; got nan at index (0, 2). Drop or correct"),
-    (Y, changed(P, (0, 2), np.inf), {}, "y_prob must be finite; got inf at index (0, 2)"),
     (Y, changed(P, (0, 2), -np.inf), LOGIT, "y_prob must be finite; got -inf at index (0, 2)"),
     ([0, 1], pl.DataFrame({"a": [0.5, None], "b": HALVES}), {}, "y_prob must be finite; got nan at index (1, 0)"),
     ([0, 1], [[0, 1], [-1e200, 0]], LOGIT, "must be at most 1e+100 in size; got -1e+200 at index (1, 0). Divide them"),
@@ -53,7 +51,6 @@ REFUSED = [
     (Y, P, {"labels": ["a", "b"]}, "must name each of the 3 columns once; got ['a', 'b']. Pass them in column order"),
     (Y, P, {"labels": ["a", "b", "b"]}, "must name each of the 3 columns once; got ['a', 'b', 'b']"),
     (Y, P, {"labels": {7}}, "the class of each of the 3 columns; got {7}. A set has no order. Pass a list"),
-    ([0, 1], COLUMN, {"labels": 5}, "labels must be a sequence, the class of each of the 2 columns; got 5"),
     ([0, 1], COLUMN, {"labels": "ab"}, "labels must be a sequence, the class of each of the 2 columns; got 'ab'"),
     ([0.0, 0.5, 2.0], P, {}, "class labels: integers, strings or booleans; got 0.5 at index 1"),
     ([0.0, 1.0, np.nan], P, {}, "class labels: integers, strings or booleans; got nan at index 2"),
@@ -87,10 +84,7 @@ REFUSED = [
     (Y, P + 0j, {}, "y_prob must hold real numbers; got dtype complex128. Complex data not supported"),
     (Y, P, {"input": "logits"}, "input must be 'probability' or 'logit'; got 'logits'. Say what y_prob holds"),
     (Y, P, {"n_bins": 10}, "sample_weight, labels, pos_label, input, rows, y_pred; got 'n_bins'. A number of bins is"),
-    (Y, P, {"sample_weight": [1, -1, 1]}, "sample_weight must not be negative; got -1 at index 1. Remove the rows"),
-    (Y, P, {"sample_weight": [1, 1]}, "sample_weight must have shape (3,); got (2,). Pass one weight a row"),
     (Y, P, {"sample_weight": [0, 0, 0]}, "sample_weight must have a positive sum; got only zeros. Give some row a"),
-    (Y, P, {"sample_weight": [1, 1, np.nan]}, "sample_weight must be finite; got nan at index 2"),
     (Y, P, {"sample_weight": [1, 1, 1e-200]}, "sample_weight must be 0 or at least 1e-100; got 1e-200 at index 2"),
     (Y, P, {"sample_weight": [1, 1, 1e101]}, "must have a sum of at most 1e+100; it is more. Divide the weights"),
     ([0, 1], [HALVES] * 2, PAIR, "must be one column, of shape (n_samples,), where y_pred is given; got shape (2, 2)"),
@@ -105,6 +99,8 @@ REFUSED = [
     ([0, 1], HALVES, PAIR | {"labels": 2}, "labels must be a sequence, each class; got 2. Pass a list"),
     ([0, 1], HALVES, PAIR | {"labels": [0, 1, 1]}, "labels must name each class once; got [0, 1, 1]"),
     ([0, 1], HALVES, PAIR | {"labels": []}, "labels must name each class once; got []"),
+    ([0, 1], HALVES, {"y_pred": [[0, 1], [1, 0]]}, "y_pred must have one dimension"),
+    ([0, 1], HALVES, {"y_pred": [0.5, 1.0]}, "y_pred must hold class labels"),
 ]
 OF_ANOTHER_TYPE = (
     "of one kind|be one label|be a sequence|must hold numbers|dense|keywords|integers, strings or booleans; got dtype"

@@ -204,21 +204,19 @@ def test_without_labels_there_are_means_and_no_event_rates():
         assert np.isnan(values).all()
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "pos_label": "yes"},
-        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "labels": ["no", "yes"]},
-        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "y_pred": ["cat", "dog"], "notion": "top-label"},
-        {
-            "y_prob": [[0.2, 0.8], [0.7, 0.3]],
-            "calibrated": [[0.3, 0.7], [0.6, 0.4]],
-            "labels": ["cat", "dog"],
-            "notion": cb.notions.OneVsRest("dog"),
-        },
-    ],
-    ids=["positive label", "two labels", "pairs", "named class"],
+COLUMN, TWO = (
+    {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7]},
+    {"y_prob": [[0.2, 0.8]] * 2, "calibrated": [[0.3, 0.7]] * 2},
 )
+NAMING = [
+    COLUMN | {"pos_label": "yes"},
+    COLUMN | {"labels": ["no", "yes"]},
+    COLUMN | {"y_pred": ["cat", "dog"], "notion": "top-label"},
+    TWO | {"labels": ["cat", "dog"], "notion": cb.notions.OneVsRest("dog")},
+]
+
+
+@pytest.mark.parametrize("data", NAMING, ids=["positive label", "two labels", "pairs", "named class"])
 def test_what_names_classes_needs_no_labels(data):
     result = calibration_shift(**data)
     assert sum(panel.bins.count.sum() for panel in result.panels) == 2

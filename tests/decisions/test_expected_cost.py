@@ -283,6 +283,4 @@ def test_a_truth_whose_columns_stand_in_another_order_is_refused():
     cost = [[0, 1], [1, 0]]
     with pytest.raises(ValueError, match=r"y_prob and truth must have the same columns in the same order; got 'b'"):
         calibration_regret(["a", "b"], prob, truth=prob[["a", "b"]], cost_matrix=cost)
-    found = calibration_regret(["a", "a"], prob, truth=prob, cost_matrix=cost)
-    assert found.regret == 0.0
-    assert calibration_regret(["a", "a"], prob.to_numpy(), truth=prob, cost_matrix=cost) == found
+    assert calibration_regret(["a", "a"], prob, truth=prob, cost_matrix=cost).regret == 0.0

@@ -433,11 +433,6 @@ def test_the_event_is_the_same_with_and_without_labelled_rows():
     assert "b: 1" in repr(without)
 
 
-def test_an_event_has_no_name_in_a_table():
-    with pytest.raises(ValueError, match=r"pos_label must be left out when y_prob is a table; got 'b' for 2 columns"):
-        estimate_prior([[0.2, 0.8]], old_prior=0.5, pos_label="b")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -64,16 +64,6 @@ def test_the_figure_of_the_rows_lies_within_the_limits(name, data, squeeze, n_ba
         assert lower - ROUNDING <= exact <= upper + ROUNDING
 
 
-@settings(max_examples=10)
-@given(data=columns(max_rows=40), squeeze=st.floats(1e-3, 1.0), n_bins=st.integers(1, 45))
-def test_the_mean_gap_of_bins_of_equal_mass_lies_within_the_limits(data, squeeze, n_bins):
-    label, score, weight = data
-    score = score * squeeze
-    found = metrics.adaptive_calibration_error(as_read(label, score, weight, labels=[0, 1]), None, n_bins=n_bins)
-    exact = metrics.adaptive_calibration_error(label, score, n_bins=n_bins, sample_weight=weight, labels=[0, 1])
-    assert found.lower - ROUNDING <= exact <= found.upper + ROUNDING
-
-
 def test_of_classes_the_limits_are_those_of_the_mean(monkeypatch):
     rng = np.random.default_rng(1)
     prob = rng.dirichlet(np.ones(3), 3000).astype(np.float32)

@@ -390,35 +390,25 @@ def test_what_is_no_notion_of_a_forecast_is_refused(call, words):
 # Merging
 
 
-def test_what_a_row_does_not_speak_of_keeps_its_proportions():
-    merged = Confidence().merge(np.array([[0.5, 0.3, 0.2]]), [np.array([0.75])])
-    np.testing.assert_allclose(merged, [[0.75, 0.15, 0.10]])
+APART = [[0.4, 0.3, 0.3], [0.6, 0.3, 0.1]]
+MERGED = {
+    "the rest keeps its proportions": (Confidence(), [[0.5, 0.3, 0.2]], [[0.75]], [[0.75, 0.15, 0.10]]),
+    "a rest of nothing is even": (Confidence(), [[1.0, 0.0, 0.0]], [[0.5]], [[0.5, 0.25, 0.25]]),
+    "a rest as small as of a softmax": (Confidence(), [[1.0, 1e-310, 0.0]], [[0.5]], [[0.5, 0.5, 0.0]]),
+    "class-wise scores are divided by their sum": (ClassWise(), P[:1], [[0.2], [0.2], [0.1]], [[0.4, 0.4, 0.2]]),
+    "more than one in all": (ThresholdedClassWise(0.4), [[0.45, 0.45, 0.1]], [[0.9], [0.6], []], [[0.6, 0.4, 0.0]]),
+    "a row without a part": (ThresholdedClassWise(0.5), APART, [[0.8], [], []], [[0.4, 0.3, 0.3], [0.8, 0.15, 0.05]]),
+}
 
 
-def test_where_nothing_is_left_to_keep_proportions_of_the_rest_is_even():
-    merged = Confidence().merge(np.array([[1.0, 0.0, 0.0]]), [np.array([0.5])])
-    np.testing.assert_allclose(merged, [[0.5, 0.25, 0.25]])
-
-
-def test_a_rest_as_small_as_a_softmax_can_make_it_is_spread_without_overflow():
-    merged = Confidence().merge(np.array([[1.0, 1e-310, 0.0]]), [np.array([0.5])])
-    np.testing.assert_allclose(merged, [[0.5, 0.5, 0.0]])
-
-
-def test_class_wise_scores_are_divided_by_their_sum():
-    merged = ClassWise().merge(P[:1], [np.array([0.2]), np.array([0.2]), np.array([0.1])])
-    np.testing.assert_allclose(merged, [[0.4, 0.4, 0.2]])
+@pytest.mark.parametrize(("notion", "prob", "scores", "expected"), MERGED.values(), ids=MERGED)
+def test_new_scores_are_merged_into_rows_that_sum_to_one(notion, prob, scores, expected):
+    np.testing.assert_allclose(notion.merge(np.array(prob), [np.array(part) for part in scores]), expected)
 
 
 def test_without_normalisation_class_wise_scores_stay_as_they_are():
     merged = ClassWise().merge(P[:1], [np.array([0.2]), np.array([0.2]), np.array([0.1])], normalize=False)
     assert merged.tolist() == [[0.2, 0.2, 0.1]]
-
-
-def test_more_than_one_in_all_that_was_spoken_of_is_divided_by_its_sum():
-    prob = np.array([[0.45, 0.45, 0.1]])
-    merged = ThresholdedClassWise(0.4).merge(prob, [np.array([0.9]), np.array([0.6]), np.array([])])
-    np.testing.assert_allclose(merged, [[0.6, 0.4, 0.0]])
 
 
 @pytest.mark.parametrize("notion", [ClassWise(), Confidence(), TopKConfidence(2), ThresholdedClassWise(0.1)], ids=repr)
@@ -437,9 +427,3 @@ def test_a_row_is_merged_by_itself_whatever_the_size_of_the_table(notion, n_clas
     expected = np.concatenate([merged(prob[row : row + 1]) for row in some])
     np.testing.assert_allclose(merged(prob)[some], expected, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(merged(np.asfortranarray(prob)), merged(prob))
-
-
-def test_a_row_without_a_part_stays_as_it_is():
-    prob = np.array([[0.4, 0.3, 0.3], [0.6, 0.3, 0.1]])
-    merged = ThresholdedClassWise(0.5).merge(prob, [np.array([0.8]), np.array([]), np.array([])])
-    np.testing.assert_allclose(merged, [[0.4, 0.3, 0.3], [0.8, 0.15, 0.05]])

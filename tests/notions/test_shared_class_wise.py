@@ -234,38 +234,27 @@ def test_it_is_shown_in_a_line():
     assert repr(SharedClassWise([0, 0])) == "SharedClassWise(1 group of 2 classes)"
 
 
-def test_without_labels_groups_must_be_given():
-    with pytest.raises(ValueError, match="groups must be known where no labels show how often classes occur"):
-        next(SharedClassWise().parts(np.array([[0.5, 0.5]])))
-
-
-def test_as_many_groups_as_classes_are_wanted():
-    with pytest.raises(ValueError, match="groups must have one value for each of the 3 classes; got 2"):
-        cb.calibration_error([0, 1, 2], np.full((3, 3), 1 / 3), notion=SharedClassWise([0, 0]))
-
-
-@pytest.mark.parametrize("ratio", [0.5, np.nan, np.inf, "2", None])
-def test_a_ratio_that_is_no_number_of_times_is_refused(ratio):
-    with pytest.raises((ValueError, TypeError), match=r"ratio must be a number, at least 1; got .* Pass how many"):
-        SharedClassWise(ratio=ratio)
-
-
-@pytest.mark.parametrize(
-    ("groups", "given"),
-    [
-        ([[0, 1], [2, 3]], r"shape \(2, 2\)"),
-        ([[0], [1]], r"shape \(2, 1\)"),
-        ([[0, 1], [2]], "rows of different lengths"),
-        (3, r"shape \(\)"),
-        ("rare", r"shape \(\)"),
+A_LIST = r"groups must be a list with the group of each class; got {}\. Pass \[0, 0, 1\]\."
+REFUSED = [
+    (
+        lambda: next(SharedClassWise().parts(np.array([[0.5, 0.5]]))),
+        "groups must be known where no labels show how often",
+    ),
+    (lambda: SharedClassWise([0, 0]).split(problem_of([1, 1, 1])), "one value for each of the 3 classes; got 2"),
+    *[
+        (lambda r=r: SharedClassWise(ratio=r), "ratio must be a number, at least 1; got")
+        for r in (0.5, np.nan, np.inf, "2")
     ],
-)
-def test_groups_that_are_no_list_are_refused(groups, given):
-    message = rf"groups must be a list with the group of each class; got {given}\. Pass \[0, 0, 1\]\."
-    with pytest.raises(ValueError, match=message):
-        SharedClassWise(groups)
+    (lambda: SharedClassWise([[0, 1], [2, 3]]), A_LIST.format(r"shape \(2, 2\)")),
+    (lambda: SharedClassWise([[0], [1]]), A_LIST.format(r"shape \(2, 1\)")),
+    (lambda: SharedClassWise([[0, 1], [2]]), A_LIST.format("rows of different lengths")),
+    (lambda: SharedClassWise(3), A_LIST.format(r"shape \(\)")),
+    (lambda: SharedClassWise("rare"), A_LIST.format(r"shape \(\)")),
+    (lambda: SharedClassWise([0.5, 1.0]), r"groups must hold class labels.*; got 0\.5"),
+]
 
 
-def test_groups_that_are_no_labels_are_refused():
-    with pytest.raises(ValueError, match=r"groups must hold class labels.*; got 0\.5"):
-        SharedClassWise([0.5, 1.0])
+@pytest.mark.parametrize(("call", "words"), REFUSED)
+def test_what_are_no_groups_is_refused(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        list(call())

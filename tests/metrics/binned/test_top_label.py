@@ -54,28 +54,3 @@ def test_a_pair_may_come_as_logits():
 
 def test_a_predicted_class_that_never_came_counts():
     assert top_label_calibration_error([0, 0], [0.75, 0.5], y_pred=[0, 3]) == pytest.approx((0.25 + 0.5) / 2)
-
-
-@each_metric
-@pytest.mark.parametrize(
-    ("y_prob", "y_pred", "options", "kind", "message"),
-    [
-        ([[0.5, 0.5], [0.9, 0.1]], [0, 0], {}, ValueError, r"y_prob must be one column, .*; got shape \(2, 2\)"),
-        ([[0.5], [0.9]], [0, 0], {}, ValueError, r"y_prob must be one column, .*; got shape \(2, 1\)"),
-        ([0.5, 0.9], [0], {}, ValueError, "y_true and y_pred must have the same number of rows; got 2 and 1"),
-        ([0.5], [0, 0], {}, ValueError, "y_true and y_prob must have the same number of rows; got 2 and 1"),
-        ([0.5, 0.9], [[0, 1], [1, 0]], {}, ValueError, "y_pred must have one dimension"),
-        ([0.5, 0.9], [0, 2], {"labels": [0, 1]}, ValueError, "y_pred must be among the classes 0, 1; got 2 at index 1"),
-        ([0.5, 0.9], [0, 1], {"labels": [1, 2]}, ValueError, "y_true must be among the classes 1, 2; got 0 at index 0"),
-        ([0.5, 0.9], [0, 1], {"labels": 2}, TypeError, "labels must be a sequence"),
-        ([0.5, 0.9], ["a", "b"], {}, TypeError, "y_true and y_pred must hold labels of one kind"),
-        ([0.5, 0.9], [0.5, 1.0], {}, ValueError, "y_pred must hold class labels"),
-        ([0.5, 0.9], [0, 1], {"pos_label": 1}, ValueError, "pos_label must be left out where y_pred is given; got 1"),
-        ([0.5, 0.9], [0, 1], {"sample_weight": [1]}, ValueError, r"sample_weight must have shape \(2,\)"),
-        ([0.5, 1.9], [0, 1], {}, ValueError, r"y_prob must hold probabilities in \[0, 1\]; got 1.9"),
-        ([0.5, 0.9], [0, 1], {"n_bins": 3}, TypeError, "A number of bins is binning=10"),
-    ],
-)
-def test_a_pair_that_is_none_is_refused(metric, y_prob, y_pred, options, kind, message):
-    with pytest.raises(kind, match=message):
-        metric([0, 1], y_prob, y_pred=y_pred, **options)

@@ -103,16 +103,6 @@ def test_newton_arrives_where_the_classes_hardly_overlap(overlap):
     assert abs((fit.events - p) @ x) < 1e-7
 
 
-def test_newton_halves_steps_that_overshoot():
-    """Full steps diverge here: nearly all rows are events at one score."""
-    x, total = np.array([-0.84, -0.83, 0.74, 1.72]), np.array([1.0, 2.0, 1000.0, 2.0])
-    fit = Recalibration(x, total, np.array([0.0, 0.0, 1000.0, 0.0]))
-    a, b = fit.joint
-    p = expit(a + b * x)
-    assert abs((fit.events - total * p).sum()) < 1e-9
-    assert abs((fit.events - total * p) @ x) < 1e-9
-
-
 def test_what_newton_cannot_tell_from_separation_counts_as_separated(monkeypatch):
     label, prob = sample(50)
     monkeypatch.setattr(newton, "MOST_STEPS", 1)
