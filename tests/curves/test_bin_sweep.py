@@ -149,17 +149,16 @@ def test_the_axes_say_only_what_all_sweeps_share():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of bins", "ECE")
 
 
-@pytest.mark.parametrize(
-    ("sweeps", "message"),
-    [
-        ({}, "at least one"),
-        ({"a": {}}, "sweeps must hold at least one sweep; got an empty dict"),
-        ({"a": {word: sweep_of(PROB) for word in "vwxyz"}}, "at most 4 words, a line style each; got 5"),
-        ({"a": sweep_of(PROB), "b": {"w": sweep_of(PROB)}}, "must all have a word or none; got both"),
-        ({"a": {"w": sweep_of(PROB), "v": sweep_of(PROB, norm="max")}}, "must be of one norm; got l1 and max"),
-    ],
-    ids=["none", "none of a name", "five words", "some words", "two norms"],
-)
+REFUSED = [
+    ({}, "at least one"),
+    ({"a": {}}, "sweeps must hold at least one sweep; got an empty dict"),
+    ({"a": {word: sweep_of(PROB) for word in "vwxyz"}}, "at most 4 words, a line style each; got 5"),
+    ({"a": sweep_of(PROB), "b": {"w": sweep_of(PROB)}}, "must all have a word or none; got both"),
+    ({"a": {"w": sweep_of(PROB), "v": sweep_of(PROB, norm="max")}}, "must be of one norm; got l1 and max"),
+]
+
+
+@pytest.mark.parametrize(("sweeps", "message"), REFUSED)
 def test_sweeps_that_cannot_be_told_apart_are_refused(sweeps, message):
     with pytest.raises(ValueError, match=message):
         plot_bin_sweep(sweeps)

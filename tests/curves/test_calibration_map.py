@@ -222,23 +222,19 @@ def test_what_names_classes_needs_no_labels(data):
     assert sum(panel.bins.count.sum() for panel in result.panels) == 2
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
-        ({"calibrated": {}}, ValueError, "calibrated must hold at least one forecast; got an empty dict"),
-        ({"calibrated": {1: AFTER, "1": AFTER}}, ValueError, "names that differ as text"),
-        ({"calibrated": AFTER[:5]}, ValueError, "y_prob and calibrated must have the same number of rows; got"),
-        (
-            {"calibrated": {"TS": AFTER[:5]}, "y_true": Y},
-            ValueError,
-            r"calibrated\['TS'\] must have the same number of",
-        ),
-        ({"calibrated": {"TS": AFTER[:, 0]}}, ValueError, r"calibrated\['TS'\] must have the columns of y_prob"),
-        ({"calibrated": {"TS": PROB * 2}}, ValueError, r"calibrated\['TS'\]"),
-        ({"threshold": 1.0}, ValueError, "threshold must be a number, at least 0 and below 1"),
-        ({"binning": cb.binning.Isotonic()}, ValueError, "y_true must be given where the binning looks at outcomes"),
-    ],
-)
+REFUSED = [
+    ({"calibrated": {}}, ValueError, "calibrated must hold at least one forecast; got an empty dict"),
+    ({"calibrated": {1: AFTER, "1": AFTER}}, ValueError, "names that differ as text"),
+    ({"calibrated": AFTER[:5]}, ValueError, "y_prob and calibrated must have the same number of rows; got"),
+    ({"calibrated": {"TS": AFTER[:5]}, "y_true": Y}, ValueError, r"calibrated\['TS'\] must have the same number of"),
+    ({"calibrated": {"TS": AFTER[:, 0]}}, ValueError, r"calibrated\['TS'\] must have the columns of y_prob"),
+    ({"calibrated": {"TS": PROB * 2}}, ValueError, r"calibrated\['TS'\]"),
+    ({"threshold": 1.0}, ValueError, "threshold must be a number, at least 0 and below 1"),
+    ({"binning": cb.binning.Isotonic()}, ValueError, "y_true must be given where the binning looks at outcomes"),
+]
+
+
+@pytest.mark.parametrize(("changed", "error", "message"), REFUSED)
 def test_what_cannot_be_compared_is_refused(changed, error, message):
     with pytest.raises(error, match=message):
         calibration_shift(**({"y_prob": PROB, "calibrated": AFTER} | changed))

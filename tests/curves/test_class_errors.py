@@ -168,15 +168,14 @@ def test_different_classes_are_refused():
         plot_class_errors({})
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ({"notion": "class-wise"}, "one notion; got class-wise and top-label"),
-        ({"norm": "l2"}, "one norm; got l1 and l2"),
-        ({"loss": "squared gap"}, "one loss; got gap and squared gap"),
-    ],
-    ids=["notion", "norm", "loss"],
-)
+REFUSED = [
+    ({"notion": "class-wise"}, "one notion; got class-wise and top-label"),
+    ({"norm": "l2"}, "one norm; got l1 and l2"),
+    ({"loss": "squared gap"}, "one loss; got gap and squared gap"),
+]
+
+
+@pytest.mark.parametrize(("option", "message"), REFUSED, ids=["notion", "norm", "loss"])
 def test_different_measures_are_refused(option, message):
     with pytest.raises(ValueError, match=f"bars side by side must be of {message}"):
         plot_class_errors({"a": errors(), "b": errors(**option)})

@@ -364,19 +364,19 @@ def test_what_is_said_of_the_rows_goes_before_what_the_calibrator_knows():
     assert given.panels[0].bins.event_rate.tolist() == [1.0]
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
-        ({"calibrator": TemperatureScaling().fit(PROB, Y)}, TypeError, "must map sums of the highest probabilities"),
-        ({"calibrator": SortedCumulativeIsotonic()}, NotFittedError, "not fitted"),
-        ({"ranks": 0}, ValueError, "ranks must be a whole number, at least 1; got 0"),
-        ({"ranks": []}, ValueError, "ranks must name at least one rank"),
-        ({"ranks": [1, 2.5]}, TypeError, "ranks must be a whole number"),
-        ({"ranks": [10]}, ValueError, "rank must be at most 9"),
-        ({"y_true": Y}, ValueError, "y_true and y_prob must be given together; y_prob is missing"),
-        ({"y_true": Y, "y_prob": PROB[:, :3], "rows": "normalize"}, ValueError, "labels"),
-    ],
-)
+REFUSED = [
+    ({"calibrator": TemperatureScaling().fit(PROB, Y)}, TypeError, "must map sums of the highest probabilities"),
+    ({"calibrator": SortedCumulativeIsotonic()}, NotFittedError, "not fitted"),
+    ({"ranks": 0}, ValueError, "ranks must be a whole number, at least 1; got 0"),
+    ({"ranks": []}, ValueError, "ranks must name at least one rank"),
+    ({"ranks": [1, 2.5]}, TypeError, "ranks must be a whole number"),
+    ({"ranks": [10]}, ValueError, "rank must be at most 9"),
+    ({"y_true": Y}, ValueError, "y_true and y_prob must be given together; y_prob is missing"),
+    ({"y_true": Y, "y_prob": PROB[:, :3], "rows": "normalize"}, ValueError, "labels"),
+]
+
+
+@pytest.mark.parametrize(("changed", "error", "message"), REFUSED)
 def test_what_has_no_such_map_is_refused(changed, error, message):
     with pytest.raises(error, match=message):
         cumulative_calibration_map(**({"calibrator": FITTED} | changed))
@@ -461,15 +461,15 @@ def test_calibrators_are_drawn_over_each_other_rank_by_rank():
         plot_cumulative_calibration_map({"many": ALONE, "few": other}, together=True)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"panels": ["top 12"]}, ValueError, "without 'top 12'"),
-        ({"panels": []}, ValueError, "one Axes shows from 1 to 7 ranks; got 0"),
-        ({"axis": "logit"}, ValueError, "axis must be one of"),
-        ({"together": "yes"}, TypeError, "together must be True or False"),
-    ],
-)
+REFUSALS = [
+    ({"panels": ["top 12"]}, ValueError, "without 'top 12'"),
+    ({"panels": []}, ValueError, "one Axes shows from 1 to 7 ranks; got 0"),
+    ({"axis": "logit"}, ValueError, "axis must be one of"),
+    ({"together": "yes"}, TypeError, "together must be True or False"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), REFUSALS)
 def test_what_cannot_be_drawn_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         ALONE.plot(**options)

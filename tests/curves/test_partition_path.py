@@ -93,17 +93,17 @@ def test_a_sequence_of_calibrators_has_a_stage_each():
     assert path.calibrator == "CanonicalBinning"
 
 
-@pytest.mark.parametrize(
-    ("calibrator", "options", "error", "words"),
-    [
-        (object(), {}, TypeError, "must be fitted and have staged_predict_proba"),
-        ([], {}, ValueError, "or hold some"),
-        ([object()], {}, TypeError, "must be fitted and have regions"),
-        (THREE, {"metrics": "nll"}, TypeError, "must be a list of names"),
-        (THREE, {"metrics": []}, ValueError, "at least one metric"),
-        (THREE, {"metrics": ["nllx"]}, ValueError, "Did you mean 'nll'"),
-    ],
-)
+REFUSED = [
+    (object(), {}, TypeError, "must be fitted and have staged_predict_proba"),
+    ([], {}, ValueError, "or hold some"),
+    ([object()], {}, TypeError, "must be fitted and have regions"),
+    (THREE, {"metrics": "nll"}, TypeError, "must be a list of names"),
+    (THREE, {"metrics": []}, ValueError, "at least one metric"),
+    (THREE, {"metrics": ["nllx"]}, ValueError, "Did you mean 'nll'"),
+]
+
+
+@pytest.mark.parametrize(("calibrator", "options", "error", "words"), REFUSED)
 def test_what_cannot_be_measured_is_refused_in_words(calibrator, options, error, words):
     with pytest.raises(error, match=words):
         partition_path(Y, PROB, calibrator, **{"metrics": ["nll"]} | options)

@@ -255,15 +255,14 @@ def test_more_panels_than_an_eye_takes_in_are_refused_unless_some_are_chosen():
     assert many_classes(41).plot(panels=["class 40"]).get_title() == "class 40"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"panels": ["class 10"]}, r"panels must be among those of the curve, such as 'class 0'; got \['class 10'\]"),
-        ({"panels": []}, r"panels must name at least one panel; got none"),
-        ({"ax": "given"}, r"one Axes holds one panel; the curve has 10\. .*panels=\['class 0'\]"),
-    ],
-    ids=["unknown", "none", "one Axes for many"],
-)
+REFUSALS = [
+    ({"panels": ["class 10"]}, r"panels must be among those of the curve, such as 'class 0'; got \['class 10'\]"),
+    ({"panels": []}, r"panels must name at least one panel; got none"),
+    ({"ax": "given"}, r"one Axes holds one panel; the curve has 10\. .*panels=\['class 0'\]"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSALS, ids=["unknown", "none", "one Axes for many"])
 def test_panels_that_cannot_be_drawn_are_refused(options, message):
     if "ax" in options:
         options = {"ax": plt.figure().add_subplot()}
@@ -277,17 +276,16 @@ def test_curves_of_different_notions_are_not_drawn_over_each_other():
         plot_reliability(curves)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"style": "pie"}, r"style must be one of 'lines', 'points', 'bars'; got 'pie'"),
-        ({"markers": "size"}, r"markers must be one of 'equal', 'area', 'counts'; got 'size'"),
-        ({"axis": "log"}, r"axis must be one of 'probability', 'log-odds'; got 'log'"),
-        ({"below": "density"}, r"below must be one of 'counts'; got 'density'"),
-        ({"below": score_distribution(DIGITS, PROB)}, r"same panels; got ScoreDistribution without 'class 3'\. Use"),
-    ],
-    ids=["style", "markers", "axis", "below", "another notion"],
-)
+REFUSED = [
+    ({"style": "pie"}, r"style must be one of 'lines', 'points', 'bars'; got 'pie'"),
+    ({"markers": "size"}, r"markers must be one of 'equal', 'area', 'counts'; got 'size'"),
+    ({"axis": "log"}, r"axis must be one of 'probability', 'log-odds'; got 'log'"),
+    ({"below": "density"}, r"below must be one of 'counts'; got 'density'"),
+    ({"below": score_distribution(DIGITS, PROB)}, r"same panels; got ScoreDistribution without 'class 3'\. Use"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED, ids=["style", "markers", "axis", "below", "another notion"])
 def test_an_unknown_word_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         reliability_curve(DIGITS, PROB, notion="class-wise").plot(panels=["class 3"], **options)

@@ -249,16 +249,16 @@ def test_without_the_hull_there_are_points_only(n_classes):
     assert len(ax.lines) == (1 if n_classes == 2 else 0)
 
 
-@pytest.mark.parametrize(
-    ("results", "ax", "message"),
-    [
-        ({}, False, "results must hold at least one"),
-        ({"a": surface(3), "b": surface(2)}, False, "results must be of the same classes"),
-        (surface(3), True, "ax must be one with three axes"),
-        (surface(4), True, "ax must be left out for 4 classes"),
-        (surface(10, thresholds=[[0.1] * 10]), False, "at most 40 pairs of classes; got 45"),
-    ],
-)
+REFUSED = [
+    ({}, False, "results must hold at least one"),
+    ({"a": surface(3), "b": surface(2)}, False, "results must be of the same classes"),
+    (surface(3), True, "ax must be one with three axes"),
+    (surface(4), True, "ax must be left out for 4 classes"),
+    (surface(10, thresholds=[[0.1] * 10]), False, "at most 40 pairs of classes; got 45"),
+]
+
+
+@pytest.mark.parametrize(("results", "ax", "message"), REFUSED)
 def test_what_cannot_be_drawn_is_refused(results, ax, message):
     with pytest.raises(ValueError, match=message):
         plot_roc_surface(results, ax=plt.subplots()[1] if ax else None)

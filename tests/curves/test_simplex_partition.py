@@ -135,15 +135,14 @@ def test_a_calibrator_without_cells_is_shown_without_borders():
     assert result.classes == ("ant", "bee", "cat")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (Sierpinski(2), r"got Sierpinski\(depth=2\)\. Pass one of these, such as CanonicalBinning\(binning\)\.fit\("),
-        (CanonicalBinning, "got <class "),
-        (SPREAD, "got array"),
-    ],
-    ids=["binning", "class", "array"],
-)
+REFUSALS = [
+    (Sierpinski(2), r"got Sierpinski\(depth=2\)\. Pass one of these, such as CanonicalBinning\(binning\)\.fit\("),
+    (CanonicalBinning, "got <class "),
+    (SPREAD, "got array"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSALS, ids=["binning", "class", "array"])
 def test_what_is_no_map_is_refused(given, message):
     with pytest.raises(TypeError, match=f"calibrator must be a fitted calibrator or a function; {message}"):
         simplex_partition(given)
@@ -164,16 +163,15 @@ def test_the_split_around_a_point_gives_each_forecast_the_class_where_it_exceeds
     assert result.cells.count is None
 
 
-@pytest.mark.parametrize(
-    ("gamma", "options", "message"),
-    [
-        ([0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
-        ([0.5, 0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
-        ([np.nan, 0.5, 0.5], {}, "gamma must be finite; got nan at index 0"),
-        ([0.5, 0.3, 0.2], {"classes": ["ant"]}, "classes must be three names; got 1"),
-    ],
-    ids=["two", "sum", "nan", "names"],
-)
+REFUSED = [
+    ([0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
+    ([0.5, 0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
+    ([np.nan, 0.5, 0.5], {}, "gamma must be finite; got nan at index 0"),
+    ([0.5, 0.3, 0.2], {"classes": ["ant"]}, "classes must be three names; got 1"),
+]
+
+
+@pytest.mark.parametrize(("gamma", "options", "message"), REFUSED, ids=["two", "sum", "nan", "names"])
 def test_what_is_no_point_of_the_plane_is_refused(gamma, options, message):
     with pytest.raises(ValueError, match=message):
         simplex_split(gamma, **options)

@@ -214,19 +214,18 @@ def test_the_tetrahedron_is_seen_from_where_one_asks():
     assert (ax.elev, ax.azim) == (10, 20)
 
 
-@pytest.mark.parametrize(
-    ("results", "options", "message"),
-    [
-        ({}, {}, "results must hold at least one curve"),
-        (points(3), {"axes": [None]}, "axes must be one for each picture; got 1 for 2"),
-        (points(4), {"by": "label", "axes": "plane"}, "axes must be with projection='3d' for 4 classes"),
-        (points(3), {"by": "label", "axes": "space"}, "axes must be in the plane for 3 classes"),
-        (points(3), {"by": "colour"}, "by must be one of 'label', 'calibrated'"),
-        (points(3), {"colours": "cmyk"}, "colours must be one of 'safe', 'rgb'"),
-        (simplex_lattice(np.sqrt), {"by": "label"}, "by must be what the points have, 'calibrated'; got 'label'"),
-    ],
-    ids=["none", "axes", "plane", "space", "by", "colours", "no labels"],
-)
+REFUSALS = [
+    ({}, {}, "results must hold at least one curve"),
+    (points(3), {"axes": [None]}, "axes must be one for each picture; got 1 for 2"),
+    (points(4), {"by": "label", "axes": "plane"}, "axes must be with projection='3d' for 4 classes"),
+    (points(3), {"by": "label", "axes": "space"}, "axes must be in the plane for 3 classes"),
+    (points(3), {"by": "colour"}, "by must be one of 'label', 'calibrated'"),
+    (points(3), {"colours": "cmyk"}, "colours must be one of 'safe', 'rgb'"),
+    (simplex_lattice(np.sqrt), {"by": "label"}, "by must be what the points have, 'calibrated'; got 'label'"),
+]
+
+
+@pytest.mark.parametrize(("results", "options", "message"), REFUSALS)
 def test_what_cannot_be_drawn_is_refused(results, options, message):
     if isinstance(kind := options.get("axes"), str):
         ax = plt.figure().add_subplot(projection="3d" if kind == "space" else None)

@@ -281,17 +281,17 @@ def test_of_many_classes_those_with_most_rows_are_told_apart():
 # Where it is drawn
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda curve: curve.plot_bin(10), r"bin must be the number of a bin that holds rows; got 10\. Pass one of"),
-        (lambda curve: curve.plot_bin(0), r"bin must be the number of a bin that holds rows; got 0\. Pass one of 2"),
-        (lambda curve: curve.plot_bin(-1), r"bin must be a whole number, at least 0; got -1\."),
-        (lambda curve: curve.plot_bin(most=0), r"most must be a whole number, at least 1; got 0\. 10 is"),
-        (lambda curve: curve.plot_bin(axes=[1]), r"axes must be two, .*; got 1 for 2\."),
-        (lambda curve: plot_top_label({"a": curve, "b": curve}, ax=1), r"one Axes holds one curve; got 2\."),
-    ],
-)
+REFUSED = [
+    (lambda curve: curve.plot_bin(10), r"bin must be the number of a bin that holds rows; got 10\. Pass one of"),
+    (lambda curve: curve.plot_bin(0), r"bin must be the number of a bin that holds rows; got 0\. Pass one of 2"),
+    (lambda curve: curve.plot_bin(-1), r"bin must be a whole number, at least 0; got -1\."),
+    (lambda curve: curve.plot_bin(most=0), r"most must be a whole number, at least 1; got 0\. 10 is"),
+    (lambda curve: curve.plot_bin(axes=[1]), r"axes must be two, .*; got 1 for 2\."),
+    (lambda curve: plot_top_label({"a": curve, "b": curve}, ax=1), r"one Axes holds one curve; got 2\."),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED)
 def test_what_cannot_be_drawn_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(top_label_curve(DIGITS, PROB, binning=10))

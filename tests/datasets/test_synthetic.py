@@ -85,20 +85,20 @@ def test_one_seed_is_one_forecast():
     assert one.prob.tolist() == same.prob.tolist() != other.prob.tolist()
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"n_classes": 10**30}, ValueError, "n_classes must be at most 1000000; got 10{30}"),
-        ({"dtype": "xyzzy"}, TypeError, "dtype must be float32 or float64; got xyzzy"),
-        ({"n_classes": 1}, ValueError, "n_classes must be a whole number, at least 2; got 1"),
-        ({"temperature": 0.0}, ValueError, "temperature must be a number, above 0; got 0"),
-        ({"temperature": np.inf}, ValueError, "temperature must be a number, above 0; got inf"),
-        ({"accuracy": 0.25}, ValueError, r"between 1 / n_classes = 0.25 and 1.*got 0.25"),
-        ({"accuracy": 1.0}, ValueError, r"got 1.0.*pass 0.8"),
-        ({"accuracy": np.nan}, ValueError, "accuracy must be a number; got nan"),
-        ({"dtype": np.int64}, TypeError, "float32 or float64; got int64"),
-    ],
-)
+REFUSED = [
+    ({"n_classes": 10**30}, ValueError, "n_classes must be at most 1000000; got 10{30}"),
+    ({"dtype": "xyzzy"}, TypeError, "dtype must be float32 or float64; got xyzzy"),
+    ({"n_classes": 1}, ValueError, "n_classes must be a whole number, at least 2; got 1"),
+    ({"temperature": 0.0}, ValueError, "temperature must be a number, above 0; got 0"),
+    ({"temperature": np.inf}, ValueError, "temperature must be a number, above 0; got inf"),
+    ({"accuracy": 0.25}, ValueError, r"between 1 / n_classes = 0.25 and 1.*got 0.25"),
+    ({"accuracy": 1.0}, ValueError, r"got 1.0.*pass 0.8"),
+    ({"accuracy": np.nan}, ValueError, "accuracy must be a number; got nan"),
+    ({"dtype": np.int64}, TypeError, "float32 or float64; got int64"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), REFUSED)
 def test_what_cannot_be_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         make_softmax_forecast(10, **{"n_classes": 4} | options)

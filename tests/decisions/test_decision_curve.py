@@ -66,13 +66,13 @@ def test_one_class_and_one_row_have_a_curve(label):
     assert curve.event_rate == label
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"threshold": [0.5, 1.0]}, r"threshold must lie below 1 for a net benefit; got 1\. .* pass 0\.99"),
-        ({"threshold": [-0.1]}, r"threshold must lie in \[0, 1\]; got -0\.1 at index 0"),
-    ],
-)
+REFUSED = [
+    ({"threshold": [0.5, 1.0]}, r"threshold must lie below 1 for a net benefit; got 1\. .* pass 0\.99"),
+    ({"threshold": [-0.1]}, r"threshold must lie in \[0, 1\]; got -0\.1 at index 0"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_what_makes_no_sense_is_refused_with_what_to_do(options, message):
     with pytest.raises(ValueError, match=message):
         decision_curve([0, 1], [0.2, 0.7], **options)

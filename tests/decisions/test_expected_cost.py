@@ -82,15 +82,15 @@ def test_of_one_class_the_other_error_rate_counts_as_zero_with_a_warning(label, 
     assert panel.mean_cost == pytest.approx(np.trapezoid(linear.panels[0].cost, linear.at), abs=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("forecast", "options", "message"),
-    [
-        ([0.2, 0.7], {"at": [0.5, 1.5]}, r"at must lie in \[0, 1\]; got 1\.5 at index 1"),
-        ({}, {}, r"y_prob must hold at least one forecast; got an empty dict"),
-        (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes\. Say which one"),
-        (np.full((2, 3), 1 / 3), {"notion": "class-wise"}, r"notion must speak of one event; got 'class-wise', which"),
-    ],
-)
+REFUSALS = [
+    ([0.2, 0.7], {"at": [0.5, 1.5]}, r"at must lie in \[0, 1\]; got 1\.5 at index 1"),
+    ({}, {}, r"y_prob must hold at least one forecast; got an empty dict"),
+    (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes\. Say which one"),
+    (np.full((2, 3), 1 / 3), {"notion": "class-wise"}, r"notion must speak of one event; got 'class-wise', which"),
+]
+
+
+@pytest.mark.parametrize(("forecast", "options", "message"), REFUSALS)
 def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
     with pytest.raises(ValueError, match=message):
         expected_cost_curve([0, 1], forecast, **options)
@@ -237,17 +237,17 @@ def test_a_calibrated_forecast_shows_its_noise_floor_on_average(options):
     assert np.mean(floor) > 0
 
 
-@pytest.mark.parametrize(
-    ("forecast", "options", "message"),
-    [
-        (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes"),
-        (np.full((2, 3), 1 / 3), {"truth": np.full((2, 3), 1 / 3)}, r"cost_matrix must be given for more than two"),
-        ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob, \(2,\); got \(2, 3\)"),
-        ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
-        ([0.2, 0.7], {"truth": [-9, 9], "input": "logit"}, r"truth must .* Pass probabilities: input= is about"),
-        (np.full((2, 2), 0.5), {"truth": np.full((2, 2), 0.3)}, r"rows of truth must sum to one .* got 0\.6 in row"),
-    ],
-)
+REFUSED = [
+    (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes"),
+    (np.full((2, 3), 1 / 3), {"truth": np.full((2, 3), 1 / 3)}, r"cost_matrix must be given for more than two"),
+    ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob, \(2,\); got \(2, 3\)"),
+    ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
+    ([0.2, 0.7], {"truth": [-9, 9], "input": "logit"}, r"truth must .* Pass probabilities: input= is about"),
+    (np.full((2, 2), 0.5), {"truth": np.full((2, 2), 0.3)}, r"rows of truth must sum to one .* got 0\.6 in row"),
+]
+
+
+@pytest.mark.parametrize(("forecast", "options", "message"), REFUSED)
 def test_a_regret_of_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
     with pytest.raises(ValueError, match=message):
         calibration_regret([0, 1], forecast, **options)

@@ -90,14 +90,14 @@ def test_equal_scores_are_never_parted():
     assert all(len(set(view.place[score == s].tolist())) == 1 for s in np.unique(score))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"span": 0.0}, "span must be a number, .*; got 0.0. .*0.75 is usual."),
-        ({"span": 75}, "span must be a number, .*; got 75. .*0.75 is usual."),
-        ({"degree": 3}, "degree must be at most 2; got 3. 2 is usual."),
-    ],
-)
+REFUSED = [
+    ({"span": 0.0}, "span must be a number, .*; got 0.0. .*0.75 is usual."),
+    ({"span": 75}, "span must be a number, .*; got 75. .*0.75 is usual."),
+    ({"degree": 3}, "degree must be at most 2; got 3. 2 is usual."),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_options_that_mean_nothing_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         integrated_calibration_index([0, 1], [0.2, 0.7], **options)

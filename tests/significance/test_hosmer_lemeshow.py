@@ -144,14 +144,14 @@ def test_without_a_degree_of_freedom_the_pvalue_is_one_and_a_warning_says_so():
     assert found.pvalue == 1.0
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"n_bins": 1}, ValueError, "n_bins must be a whole number, at least 2; got 1"),
-        ({"fitted": True, "n_resamples": -5}, ValueError, "n_resamples must be a whole number, at least 1; got -5"),
-        ({"reference": 7}, ValueError, r"reference must be one of the classes \[0, 1\]; got 7"),
-    ],
-)
+REFUSED = [
+    ({"n_bins": 1}, ValueError, "n_bins must be a whole number, at least 2; got 1"),
+    ({"fitted": True, "n_resamples": -5}, ValueError, "n_resamples must be a whole number, at least 1; got -5"),
+    ({"reference": 7}, ValueError, r"reference must be one of the classes \[0, 1\]; got 7"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), REFUSED)
 def test_options_that_make_no_sense_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         hosmer_lemeshow_test([0, 1], [0.2, 0.7], **options)

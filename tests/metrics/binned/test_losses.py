@@ -85,16 +85,16 @@ def test_a_power_mean_is_of_absolute_values():
     assert PowerMean(3.0)(np.array([-0.5, 0.5]), np.array([0.5, 0.5])) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(
-    ("option", "given", "message"),
-    [
-        ("loss", BinTest, r"loss must be a word or a function; got the class BinTest\. Pass BinTest\(\)\."),
-        ("norm", PowerMean, r"norm must be a word or a function; got the class PowerMean\. Pass PowerMean\(\)\."),
-        ("across", PowerMean, r"across must be a word or a function; got the class PowerMean\."),
-        ("binning", EqualMass, r"binning must be a number, a word or a Binning; got the class EqualMass\. Pass"),
-        ("notion", SharedClassWise, r"notion must be a name or a Notion; got the class SharedClassWise\. Pass Shared"),
-    ],
-)
+REFUSED = [
+    ("loss", BinTest, r"loss must be a word or a function; got the class BinTest\. Pass BinTest\(\)\."),
+    ("norm", PowerMean, r"norm must be a word or a function; got the class PowerMean\. Pass PowerMean\(\)\."),
+    ("across", PowerMean, r"across must be a word or a function; got the class PowerMean\."),
+    ("binning", EqualMass, r"binning must be a number, a word or a Binning; got the class EqualMass\. Pass"),
+    ("notion", SharedClassWise, r"notion must be a name or a Notion; got the class SharedClassWise\. Pass Shared"),
+]
+
+
+@pytest.mark.parametrize(("option", "given", "message"), REFUSED)
 def test_a_class_in_the_place_of_its_object_is_refused(option, given, message):
     with pytest.raises(TypeError, match=message):
         calibration_error([0, 1], [0.2, 0.7], **{option: given})

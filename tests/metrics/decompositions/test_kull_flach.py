@@ -117,14 +117,14 @@ def test_the_posterior_of_a_column_is_a_column_and_zero_weights_drop_its_rows_to
     assert [found.total, *values(found)] == near([again.total, *values(again)])
 
 
-@pytest.mark.parametrize(
-    ("posterior", "message"),
-    [
-        ([0.5, 0.5], r"posterior must have the shape of y_prob, \(3,\); got \(2,\)"),
-        ([0.5, 0.5, 1.5], r"posterior must hold probabilities in \[0, 1\]; got 1\.5 at index 2"),
-        ([0.5, 0.5, np.nan], r"posterior must be finite; got nan at index 2"),
-    ],
-)
+REFUSALS = [
+    ([0.5, 0.5], r"posterior must have the shape of y_prob, \(3,\); got \(2,\)"),
+    ([0.5, 0.5, 1.5], r"posterior must hold probabilities in \[0, 1\]; got 1\.5 at index 2"),
+    ([0.5, 0.5, np.nan], r"posterior must be finite; got nan at index 2"),
+]
+
+
+@pytest.mark.parametrize(("posterior", "message"), REFUSALS)
 def test_a_posterior_that_is_none_is_refused(posterior, message):
     with pytest.raises(ValueError, match=message):
         epistemic_irreducible([0, 1, 1], [0.2, 0.5, 0.9], posterior)
@@ -199,16 +199,15 @@ def test_an_impossible_event_that_came_costs_what_the_score_says():
     assert (found.total, found["miscalibration"], found["discrimination"]) == (np.inf, np.inf, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("score", "message"),
-    [
-        ("spherical", r"score must be one of 'brier', 'log' or a function; got 'spherical'"),
-        (lambda p, y: 1 - (p - y) ** 2, r"score must be proper, and the lower the better: .* got a divergence of -0"),
-        (lambda p, y: 1.0, r"score must return one value a row, shape \(\d+,\); got shape \(\)"),
-        (lambda p, y: np.where(p == 0, np.nan, (p - y) ** 2), r"got nan for probability 0 and outcome 0"),
-    ],
-    ids=["unknown", "improper", "one number", "nan"],
-)
+REFUSED = [
+    ("spherical", r"score must be one of 'brier', 'log' or a function; got 'spherical'"),
+    (lambda p, y: 1 - (p - y) ** 2, r"score must be proper, and the lower the better: .* got a divergence of -0"),
+    (lambda p, y: 1.0, r"score must return one value a row, shape \(\d+,\); got shape \(\)"),
+    (lambda p, y: np.where(p == 0, np.nan, (p - y) ** 2), r"got nan for probability 0 and outcome 0"),
+]
+
+
+@pytest.mark.parametrize(("score", "message"), REFUSED, ids=["unknown", "improper", "one number", "nan"])
 def test_what_is_no_proper_score_is_refused(score, message):
     with pytest.raises(ValueError, match=message):
         corp_decomposition([0, 0, 1, 0, 1], [0.0, 0.2, 0.3, 0.4, 0.9], score=score)

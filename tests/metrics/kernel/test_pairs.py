@@ -353,14 +353,14 @@ def test_a_forecast_that_is_always_wrong_reaches_the_upper_end():
     assert kernel_calibration_error([1, 1, 1], [[1.0, 0.0, 0.0]] * 3) == 2.0
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"bandwidth": 0.0}, r"bandwidth must be a number, above 0; got 0\.0"),
-        ({"block_size": 5}, "block_size must be left out with estimator 'unbiased'; got 5"),
-        ({"estimator": "block", "block_size": 1}, "block_size must be a whole number, at least 2; got 1"),
-    ],
-)
+REFUSED = [
+    ({"bandwidth": 0.0}, r"bandwidth must be a number, above 0; got 0\.0"),
+    ({"block_size": 5}, "block_size must be left out with estimator 'unbiased'; got 5"),
+    ({"estimator": "block", "block_size": 1}, "block_size must be a whole number, at least 2; got 1"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_options_that_are_none_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         kernel_calibration_error([0, 1], [0.2, 0.7], **options)

@@ -209,18 +209,18 @@ def test_a_single_row_of_a_class_has_an_interval():
 # Refusals
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": "box"}, "method must be one of 'hull', 'monte-carlo', 'probability'; got 'box'"),
-        ({"thresholds": "grid"}, "thresholds must be one of 'data'; got 'grid'"),
-        ({"thresholds": 0}, "thresholds must be a whole number, at least 1; got 0"),
-        ({"thresholds": [[0.5, 0.5]]}, r"a column for each of the 3 classes; got shape \(1, 2\)"),
-        ({"thresholds": [[0.5, 0.5, np.inf]]}, r"thresholds must be finite; got inf at index \(0, 2\)"),
-        ({"n_thresholds": 0}, "n_thresholds must be a whole number, at least 1; got 0"),
-        ({"n_draws": 1}, "n_draws must be a whole number, at least 2; got 1"),
-    ],
-)
+REFUSED = [
+    ({"method": "box"}, "method must be one of 'hull', 'monte-carlo', 'probability'; got 'box'"),
+    ({"thresholds": "grid"}, "thresholds must be one of 'data'; got 'grid'"),
+    ({"thresholds": 0}, "thresholds must be a whole number, at least 1; got 0"),
+    ({"thresholds": [[0.5, 0.5]]}, r"a column for each of the 3 classes; got shape \(1, 2\)"),
+    ({"thresholds": [[0.5, 0.5, np.inf]]}, r"thresholds must be finite; got inf at index \(0, 2\)"),
+    ({"n_thresholds": 0}, "n_thresholds must be a whole number, at least 1; got 0"),
+    ({"n_draws": 1}, "n_draws must be a whole number, at least 2; got 1"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_what_cannot_be_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         volume_under_surface_score([0, 1, 2], np.eye(3), **options)
