@@ -14,6 +14,7 @@ NOISE = 4.0
 # The gap of a row with predicted class c and score (b + 1/2) / 15; the mean of its absolute value is the TL-ECE.
 WORLDS = {
     "calibrated": (lambda c, b: 0.0 * c, 0.0),
+    "a gap of 0.02, its sign alternating": (lambda c, b: np.where((b + c) % 2, -0.02, 0.02), 0.02),
     "a gap of 0.05, its sign alternating": (lambda c, b: np.where((b + c) % 2, -0.05, 0.05), 0.05),
     "a gap of 0.03 throughout": (lambda c, b: np.full(c.shape, 0.03), 0.03),
     "a gap of 0.1 in the rarest class": (lambda c, b: np.where(c == 2, 0.1, 0.0), 0.01),
