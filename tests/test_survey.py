@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 
 import calibrant
-from calibrant import (
-    brier_score_loss,
-    classwise_calibration_error,
-    expected_calibration_error,
-    log_loss,
-    maximum_calibration_error,
-    reliability_curve,
-)
+import calibrant as cb
 from calibrant._core.lazy import load
 from calibrant.datasets import load_hallenbeck_forecasts, load_survey_table_2, load_survey_table_3
 from calibrant.metrics import (
@@ -50,16 +43,15 @@ def test_the_page_prints_what_it_shows(capsys):
 
 
 @pytest.mark.parametrize(
-    ("n_bins", "ece", "mce"),
-    [(10, "121/2460", "3/20"), (5, "121/2460", "1/10"), (2, "79/2460", "61/740")],
+    ("n_bins", "ece", "mce"), [(10, "121/2460", "3/20"), (5, "121/2460", "1/10"), (2, "79/2460", "61/740")]
 )
 def test_the_forecasts_of_rain(n_bins, ece, mce):
-    assert expected_calibration_error(*RAIN, binning=n_bins) == pytest.approx(float(Fraction(ece)), abs=EXACT)
-    assert maximum_calibration_error(*RAIN, binning=n_bins) == pytest.approx(float(Fraction(mce)), abs=EXACT)
+    assert cb.expected_calibration_error(*RAIN, binning=n_bins) == pytest.approx(float(Fraction(ece)), abs=EXACT)
+    assert cb.maximum_calibration_error(*RAIN, binning=n_bins) == pytest.approx(float(Fraction(mce)), abs=EXACT)
 
 
 def test_the_first_table():
-    (panel,) = reliability_curve(*RAIN, binning=10).panels
+    (panel,) = cb.reliability_curve(*RAIN, binning=10).panels
     assert panel.bins.count[::-1].tolist() == [1, 1, 7, 15, 13, 15, 18, 31, 22, 0]
     assert panel.bins.outcome_sum[::-1].tolist() == [1, 1, 6, 11, 8, 8, 6, 7, 4, 0]
     printed = np.array([100, 100, 86, 75, 62, 53, 33, 23, 18])
@@ -71,9 +63,9 @@ def test_the_first_table():
 
 
 def test_scores_of_the_second_table():
-    assert brier_score_loss(TOY.y, TOY.prob, **CLASSES) == pytest.approx(0.712, abs=EXACT)
+    assert cb.brier_score_loss(TOY.y, TOY.prob, **CLASSES) == pytest.approx(0.712, abs=EXACT)
     expected = -(3 * np.log(0.9) + np.log(0.1) + np.log(0.6) + 5 * np.log(0.2)) / 10
-    assert log_loss(TOY.y, TOY.prob, **CLASSES) == pytest.approx(expected, abs=EXACT)
+    assert cb.log_loss(TOY.y, TOY.prob, **CLASSES) == pytest.approx(expected, abs=EXACT)
     assert expected == pytest.approx(1.11766818, abs=5e-9)
 
 
@@ -107,7 +99,7 @@ BINS = {
 
 @pytest.mark.parametrize("notion", ["class-wise", "confidence"])
 def test_the_bins_of_the_running_example(notion):
-    for panel in reliability_curve(*RUNNING, notion=notion, binning=5, **CLASSES).panels:
+    for panel in cb.reliability_curve(*RUNNING, notion=notion, binning=5, **CLASSES).panels:
         count, score_sum, outcome_sum = zip(*BINS[panel.name], strict=True)
         assert panel.bins.count.tolist() == list(count)
         assert panel.bins.outcome_sum.tolist() == list(outcome_sum)
@@ -115,19 +107,19 @@ def test_the_bins_of_the_running_example(notion):
 
 
 def class_error(j):
-    return lambda *rows, **options: expected_calibration_error(*rows, notion=OneVsRest(str(j)), **options)
+    return lambda *rows, **options: cb.expected_calibration_error(*rows, notion=OneVsRest(str(j)), **options)
 
 
 FIGURES = {  # the metric, its exact value, and what the survey prints
     "class-1-ECE": (class_error(1), "169/900", 0.1873),
     "class-2-ECE": (class_error(2), "131/900", 0.147),
     "class-3-ECE": (class_error(3), "91/450", 0.2017),
-    "class-wise ECE": (classwise_calibration_error, "241/1350", 0.1787),
+    "class-wise ECE": (cb.classwise_calibration_error, "241/1350", 0.1787),
     "largest class ECE": (classwise_worst_calibration_error, "91/450", 0.2017),
     "class-wise MCE": (classwise_maximum_calibration_error, "17/35", 0.48),
     "mean class MCE": (classwise_mean_maximum_calibration_error, "107/315", 0.34),
-    "confidence-ECE": (expected_calibration_error, "19/90", 0.2117),
-    "confidence-MCE": (maximum_calibration_error, "3/10", 0.3),
+    "confidence-ECE": (cb.expected_calibration_error, "19/90", 0.2117),
+    "confidence-MCE": (cb.maximum_calibration_error, "3/10", 0.3),
 }
 
 
@@ -141,7 +133,7 @@ def test_a_figure_of_the_running_example(metric, exact, printed):
 def test_bins_closed_on_the_left_give_another_figure():
     """The complement of a score has its bins the other way round."""
     y, prob = RUNNING
-    errors = [expected_calibration_error(y != j, np.round(1 - prob[:, j - 1], 12), binning=5) for j in (1, 2, 3)]
+    errors = [cb.expected_calibration_error(y != j, np.round(1 - prob[:, j - 1], 12), binning=5) for j in (1, 2, 3)]
     assert np.mean(errors) == pytest.approx(221 / 1350, abs=EXACT)
 
 
@@ -190,5 +182,5 @@ def test_class_wise_calibration_does_not_imply_confidence_calibration():
     forecasts = np.array([[0.3, 0.3, 0.4], [0.4, 0.3, 0.3], [0.4, 0.6, 0.0], [0.3, 0.6, 0.1]])
     occurred = np.array([[4, 2, 4], [3, 4, 3], [5, 5, 0], [2, 7, 1]])
     y, prob = np.concatenate([np.repeat([0, 1, 2], row) for row in occurred]), np.repeat(forecasts, 10, axis=0)
-    assert classwise_calibration_error(y, prob) == pytest.approx(0, abs=EXACT)
-    assert expected_calibration_error(y, prob) == pytest.approx(1 / 40, abs=EXACT)
+    assert cb.classwise_calibration_error(y, prob) == pytest.approx(0, abs=EXACT)
+    assert cb.expected_calibration_error(y, prob) == pytest.approx(1 / 40, abs=EXACT)

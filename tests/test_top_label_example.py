@@ -65,19 +65,10 @@ def test_a_notion_looks_at_the_data_of_its_printed_panel(notion):
 
 @pytest.mark.parametrize(
     ("metric", "figure"),
-    [
-        (expected_calibration_error, "11/30"),
-        (top_label_calibration_error, "1/2"),
-        (classwise_calibration_error, "1/4"),
-    ],
+    [(expected_calibration_error, "11/30"), (top_label_calibration_error, "1/2"), (classwise_calibration_error, "1/4")],
 )
 def test_the_errors_of_the_six_points(metric, figure):
     assert metric(*POINTS, binning=Unique(), **CLASSES) == pytest.approx(float(Fraction(figure)), abs=EXACT)
-
-
-def test_the_canonical_error_of_the_six_points():
-    found = canonical_calibration_error(*POINTS, binning=SimplexUnique(), distance="l1", **CLASSES)
-    assert found == pytest.approx(17 / 15, abs=EXACT)
 
 
 def test_two_patients_are_calibrated_in_confidence_and_wrong_of_the_top_label():

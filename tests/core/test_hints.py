@@ -10,20 +10,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from calibrant import (
-    BetaCalibration,
-    ByNotion,
-    CalibratedClassifier,
-    HistogramBinning,
-    PlattScaling,
-    SafeCalibrator,
-    TemperatureScaling,
-    advise,
-    assess,
-    equivalence_test,
-    log_loss,
-    paired_test,
-)
+import calibrant as cb
 from calibrant.exceptions import CalibrationWarning
 from calibrant.report.page import summarise
 from calibrant.significance import paired_difference
@@ -38,29 +25,29 @@ LABEL = RNG.integers(0, 3, N)
 EVENTS = (np.random.default_rng(1).random((N, 3)) < 0.4).tolist()
 LOGIT = np.linspace(30.0, 60.0, N)
 X = RNG.normal(size=(N, 2))
-FOUND = assess(LABEL, TABLE, n_resamples=9)
-ADVICE = advise(LABEL, TABLE)
+FOUND = cb.assess(LABEL, TABLE, n_resamples=9)
+ADVICE = cb.advise(LABEL, TABLE)
 
 HINTS = {
     "one score": (
-        lambda: BetaCalibration().fit(TABLE, LABEL),
+        lambda: cb.BetaCalibration().fit(TABLE, LABEL),
         r"Say how: ByNotion\(BetaCalibration\(\), 'class-wise'\)\.",
-        lambda: ByNotion(BetaCalibration(), "class-wise").fit(TABLE, LABEL),
+        lambda: cb.ByNotion(cb.BetaCalibration(), "class-wise").fit(TABLE, LABEL),
     ),
     "several events a row": (
-        lambda: log_loss(EVENTS, TABLE),
+        lambda: cb.log_loss(EVENTS, TABLE),
         r"an event of its own \(multilabel\): .* np\.asarray\(y_true\)\[:, k\] with np\.asarray\(y_prob\)\[:, k\]\.",
-        lambda: [log_loss(np.asarray(EVENTS)[:, k], np.asarray(TABLE)[:, k]) for k in range(3)],
+        lambda: [cb.log_loss(np.asarray(EVENTS)[:, k], np.asarray(TABLE)[:, k]) for k in range(3)],
     ),
     "one-hot rows": (
-        lambda: log_loss(np.eye(3)[LABEL], TABLE),
+        lambda: cb.log_loss(np.eye(3)[LABEL], TABLE),
         r"If it is one-hot encoded, pass y_true\.argmax\(axis=1\)",
-        lambda: log_loss(np.eye(3)[LABEL].argmax(axis=1), TABLE),
+        lambda: cb.log_loss(np.eye(3)[LABEL].argmax(axis=1), TABLE),
     ),
     "labels that are words": (
-        lambda: paired_test(WORDS, P, P**2),
+        lambda: cb.paired_test(WORDS, P, P**2),
         r"Say which label the probability speaks of: pos_label='no' or pos_label='yes'\.",
-        lambda: paired_test(WORDS, P, P**2, pos_label="yes"),
+        lambda: cb.paired_test(WORDS, P, P**2, pos_label="yes"),
     ),
     "rows in other numbers": (
         lambda: paired_difference(Y, P, TABLE[:, :2] / TABLE[:, :2].sum(axis=1, keepdims=True)),
@@ -68,41 +55,37 @@ HINTS = {
         lambda: paired_difference(Y, P, P**2),
     ),
     "answers in other words": (
-        lambda: paired_test(Y, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P]), y_true_b=WORDS),
+        lambda: cb.paired_test(Y, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P]), y_true_b=WORDS),
         r"got \[0, 1\] and \['no', 'yes'\]\. Write both with the same labels",
-        lambda: paired_test(
+        lambda: cb.paired_test(
             *(WORDS, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P])), y_true_b=WORDS, labels=["no", "yes"]
         ),
     ),
     "no calibrator": (
-        lambda: SafeCalibrator(3).fit(P, Y),
+        lambda: cb.SafeCalibrator(3).fit(P, Y),
         r"Pass 'temperature', or TemperatureScaling\(\)\.",
-        lambda: (SafeCalibrator("temperature").fit(P, Y), SafeCalibrator(TemperatureScaling()).fit(P, Y)),
+        lambda: (cb.SafeCalibrator("temperature").fit(P, Y), cb.SafeCalibrator(cb.TemperatureScaling()).fit(P, Y)),
     ),
     "no calibrator of a classifier": (
-        lambda: CalibratedClassifier(GaussianNB(), 3).fit(X, Y),
+        lambda: cb.CalibratedClassifier(GaussianNB(), 3).fit(X, Y),
         r"Pass 'temperature', or TemperatureScaling\(\)\.",
-        lambda: CalibratedClassifier(GaussianNB(), "temperature").fit(X, Y),
+        lambda: cb.CalibratedClassifier(GaussianNB(), "temperature").fit(X, Y),
     ),
-    "folds of advice": (
-        lambda: advise(Y, P, n_folds=1),
-        r"Pass n_folds=5\.",
-        lambda: advise(Y, P, n_folds=5),
-    ),
+    "folds of advice": (lambda: cb.advise(Y, P, n_folds=1), r"Pass n_folds=5\.", lambda: cb.advise(Y, P, n_folds=5)),
     "level": (
         lambda: paired_difference(Y, P, P**2, level=95),
         r"For a 95 % interval pass level=0\.05\.",
         lambda: paired_difference(Y, P, P**2, level=0.05),
     ),
     "sides": (
-        lambda: paired_test(Y, P, P**2, alternative="smaller"),
+        lambda: cb.paired_test(Y, P, P**2, alternative="smaller"),
         r"alternative must be one of 'greater', 'less', 'two-sided'; got 'smaller'\. Pass one of them\.",
-        lambda: paired_test(Y, P, P**2, alternative="less"),
+        lambda: cb.paired_test(Y, P, P**2, alternative="less"),
     ),
     "metrics of a report": (
-        lambda: summarise({"a": assess(LABEL, TABLE, metrics=["nll"], n_resamples=9)}),
+        lambda: summarise({"a": cb.assess(LABEL, TABLE, metrics=["nll"], n_resamples=9)}),
         r"was assessed without accuracy, ece\. Add them to metrics=\.",
-        lambda: summarise({"a": assess(LABEL, TABLE, metrics=["nll", "accuracy", "ece"], n_resamples=9)}),
+        lambda: summarise({"a": cb.assess(LABEL, TABLE, metrics=["nll", "accuracy", "ece"], n_resamples=9)}),
     ),
     "whose advice": (
         lambda: summarise({"a": FOUND, "b": FOUND}, advice=ADVICE),
@@ -110,27 +93,27 @@ HINTS = {
         lambda: summarise({"a": FOUND, "b": FOUND}, advice={"a": ADVICE}),
     ),
     "bound": (
-        lambda: equivalence_test(Y, P, bound=2),
+        lambda: cb.equivalence_test(Y, P, bound=2),
         r"Pass the largest error that you accept, such as 0\.02\.",
-        lambda: equivalence_test(Y, P, bound=0.02),
+        lambda: cb.equivalence_test(Y, P, bound=0.02),
     ),
 }
 
 WARNINGS = {
     "few rows": (
-        lambda: SafeCalibrator().fit(P[:4], [0, 1, 0, 1]),
+        lambda: cb.SafeCalibrator().fit(P[:4], [0, 1, 0, 1]),
         r"Fit on more rows\.",
-        lambda: SafeCalibrator().fit(P, Y),
+        lambda: cb.SafeCalibrator().fit(P, Y),
     ),
     "one class": (
-        lambda: TemperatureScaling().fit(TABLE, np.zeros(N, dtype=int)),
+        lambda: cb.TemperatureScaling().fit(TABLE, np.zeros(N, dtype=int)),
         r"Fit on more rows\.",
-        lambda: TemperatureScaling().fit(TABLE, LABEL),
+        lambda: cb.TemperatureScaling().fit(TABLE, LABEL),
     ),
     "logits that are one probability": (
-        lambda: HistogramBinning(input="logit").fit(LOGIT, Y),
+        lambda: cb.HistogramBinning(input="logit").fit(LOGIT, Y),
         r"or take a method of log-odds such as PlattScaling\.",
-        lambda: PlattScaling(input="logit").fit(LOGIT, Y),
+        lambda: cb.PlattScaling(input="logit").fit(LOGIT, Y),
     ),
 }
 

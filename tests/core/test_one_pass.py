@@ -9,8 +9,7 @@ from calibrant._core import arrays as one_pass
 from calibrant._core import border as validation
 from calibrant._core.arrays import are_between, are_probabilities, blocks, is_real
 from calibrant._core.border import as_problem
-from calibrant._core.checks import as_numbers
-from calibrant._core.rows import SUM_TOLERANCE, BinaryProblem, as_probabilities
+from calibrant._core.rows import SUM_TOLERANCE, BinaryProblem
 
 ODD = [0.0, -0.0, 1.0, 0.5, 1 + 1e-7, 1 + 1e-5, -1e-7, -1e-5, np.nan, np.inf, -np.inf, 5e-324, 1e308]
 OFF = [0.0, 5e-4, 8.9e-4, 1e-3, 1.0005e-3, 1.1e-3, -5e-4, -1e-3, -1.1e-3]
@@ -37,20 +36,6 @@ def tables(draw):
     layout = LAYOUTS[draw(st.sampled_from(sorted(LAYOUTS)))]
     with np.errstate(over="ignore"):
         return layout(table.astype(draw(st.sampled_from([np.float32, np.float64]))))
-
-
-def accepted(values):
-    try:
-        found = as_probabilities("y_prob", as_numbers("y_prob", values), "as-given")
-    except ValueError:
-        return None
-    return found
-
-
-@given(values=tables())
-def test_what_is_well_is_accepted_as_it_is(values):
-    if are_probabilities(values, SUM_TOLERANCE):
-        np.testing.assert_array_equal(accepted(values), values)
 
 
 @given(values=tables(), data=st.data())
@@ -94,14 +79,6 @@ def test_one_odd_number_in_any_block_is_seen(kind, place, odd, threads, monkeypa
     assert not are_between(np.ascontiguousarray(table[:, place[1]]), 0.0, 1.0)
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_sums_at_the_tolerance_are_left_to_the_slow_checks(kind):
-    for off, well in ((0.0005, True), (0.00099, True), (0.0011, False), (-0.00099, True), (-0.0011, False)):
-        table = np.full((30, 4), 0.25, dtype=kind)
-        table[17, 0] += off
-        assert are_probabilities(table, SUM_TOLERANCE) == well
-
-
 def test_many_classes_in_single_precision_are_summed_in_double():
     table = np.full((3, 200_000), 1 / 200_000, dtype=np.float32)
     assert are_probabilities(table, SUM_TOLERANCE)
@@ -135,14 +112,6 @@ def test_only_native_single_and_double_precision_is_looked_at():
     assert all(map(is_real, [np.zeros(3), np.zeros((3, 2), dtype=np.float32)]))
     others = [np.zeros(3, dtype=kind) for kind in (">f8", "<f2", np.longdouble, int, bool, complex)]
     assert not any(map(is_real, [*others, np.zeros(0), np.zeros((2, 2, 2)), np.float64(0.5) + np.zeros(())]))
-
-
-@pytest.mark.parametrize("kind", [">f8", ">f4", np.float16, np.longdouble, object])
-def test_other_kinds_of_numbers_are_the_same_problem(kind):
-    values = np.array([[0.25, 0.75], [0.5, 0.5]])
-    problem = as_problem([0, 1], values.astype(kind))
-    assert problem.forecast.values.dtype == (np.float32 if kind == ">f4" else np.float64)
-    np.testing.assert_array_equal(problem.prob, values)
 
 
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u4", "i8", ">i4", ">i8", "?", "f4", "f8"])

@@ -63,9 +63,7 @@ def test_groups_and_classes_are_the_words(made):
 
 @each_column
 def test_a_missing_word_is_refused_by_its_place(made):
-    with pytest.raises(
-        TypeError, match=r"y_true must hold labels of one kind; got .*, the odd one .* at index 2\. Miss"
-    ):
+    with pytest.raises(TypeError, match=r"y_true must hold labels of one kind; got .*, the odd one .* at index 2\."):
         as_labels(made(["a", "b", None, "a"]))
     with pytest.raises(ValueError, match=r"groups must hold a group for each row; got a missing one at index 2\. Drop"):
         as_groups(made(["a", "b", None, "a"]))
@@ -149,19 +147,14 @@ def test_numbers_of_arrow_do_not_become_objects():
     assert IsotonicCalibration().fit(table, [0, 1]).feature_names_in_.tolist() == ["no", "yes"]
 
 
-@pytest.mark.parametrize(
-    ("cells", "kind", "message"),
-    [
-        ([0.5, None], pa.float64(), r"y_prob must be finite; got a missing value (<NA>) at index (1, 0). Drop"),
-        (["0.5", "x"], pa.string(), r"y_prob must hold numbers; got '0.5' (str) at index (0, 0), and 1 more. Choose"),
-        (
-            [0, 86400],
-            pa.timestamp("s"),
-            r"y_prob must hold numbers; got Timestamp('19...-01 00:00:00') (Timestamp)",
-        ),
-    ],
-    ids=["missing", "text", "date"],
-)
+REFUSED = [
+    ([0.5, None], pa.float64(), r"y_prob must be finite; got a missing value (<NA>) at index (1, 0). Drop"),
+    (["0.5", "x"], pa.string(), r"y_prob must hold numbers; got '0.5' (str) at index (0, 0), and 1 more. Choose"),
+    ([0, 86400], pa.timestamp("s"), r"y_prob must hold numbers; got Timestamp('19...-01 00:00:00') (Timestamp)"),
+]
+
+
+@pytest.mark.parametrize(("cells", "kind", "message"), REFUSED, ids=["missing", "text", "date"])
 def test_other_cells_of_arrow_are_refused_by_their_place(cells, kind, message):
     with pytest.raises((ValueError, TypeError), match=re.escape(message)):
         as_numbers("y_prob", arrow_frame(a=(cells, kind), b=([0.5, 0.5], pa.float64())))

@@ -111,12 +111,6 @@ def test_no_weights_are_told_from_weights_of_one():
     assert weights_of([0.5, 1.0]).assumptions == ("Weights do not depend on the labels.",)
 
 
-@pytest.mark.parametrize("weight", [1.0, 0.25, 3.0])
-def test_weights_are_rows_where_each_stands_for_one(weight):
-    assert weights_of([weight] * 3).are_rows == (weight != 3.0)
-    assert not weights_of([weight, weight, 2.5]).are_rows
-
-
 # Problems
 
 

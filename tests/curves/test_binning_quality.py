@@ -10,12 +10,7 @@ from strategies import columns, tables
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
 from calibrant.binning import BoundedIsotonic, Isotonic, Unique
-from calibrant.curves.errors import (
-    binning_criterion,
-    binning_quality,
-    within_bin_error,
-)
-from calibrant.metrics import murphy_decomposition
+from calibrant.curves.errors import binning_criterion, binning_quality, within_bin_error
 
 binnings = st.sampled_from([EqualWidth(4), EqualMass(3), Isotonic(), BoundedIsotonic(2, 6), Unique()])
 BOTH = {"labels": [0, 1]}
@@ -44,15 +39,6 @@ def test_the_within_bin_error_counts_each_bin_once(rows, binning):
     expected = sum(reference.spread(block) / len(block) for block in held) / len(held)
     found = within_bin_error(rows[0], rows[1], sample_weight=rows[2], binning=binning, **BOTH)
     assert found == pytest.approx(float(expected), abs=1e-12)
-
-
-@given(table=tables(), binning=binnings, notion=st.sampled_from(["confidence", "class-wise", "top-label"]))
-def test_the_criterion_is_uncertainty_less_resolution(table, binning, notion):
-    label, prob, weight = table
-    options = {"binning": binning, "notion": notion, "sample_weight": weight, "labels": range(prob.shape[1])}
-    murphy = murphy_decomposition(label, prob, **options)
-    expected = murphy["uncertainty"] - murphy["resolution"]
-    assert binning_criterion(label, prob, **options) == pytest.approx(expected, abs=1e-12)
 
 
 @given(table=tables(), binning=binnings, notion=st.sampled_from(["confidence", "class-wise", "top-label"]))

@@ -9,52 +9,42 @@ from matplotlib.patches import StepPatch
 from reference import shift
 from strategies import tables
 
-from calibrant import (
-    ByNotion,
-    IsotonicCalibration,
-    NormalizedFlattenedIsotonic,
-    TemperatureScaling,
-    load_digits_forecast,
-    reliability_curve,
-)
-from calibrant.binning import Isotonic
-from calibrant.curves import calibration_map, plot_calibration_map
+import calibrant as cb
 from calibrant.curves.calibration_map import calibration_shift
-from calibrant.notions import OneVsRest
 
-Y, PROB = load_digits_forecast()
+Y, PROB = cb.load_digits_forecast()
 GRID = np.linspace(0.0, 1.0, 11)
 
 
 @pytest.mark.parametrize("interpolate", [False, True])
 def test_a_binary_calibrator_is_shown_as_it_maps(interpolate):
-    fitted = IsotonicCalibration(interpolate=interpolate).fit(PROB[:, 3], Y == 3)
-    panel = calibration_map(fitted, resolution=11).panels[0]
+    fitted = cb.IsotonicCalibration(interpolate=interpolate).fit(PROB[:, 3], Y == 3)
+    panel = cb.curves.calibration_map(fitted, resolution=11).panels[0]
     np.testing.assert_allclose(panel.score, GRID, atol=1e-15)
     np.testing.assert_array_equal(panel.calibrated, fitted.calibrate(panel.score))
 
 
 def test_a_calibrator_of_logits_gets_logits():
     logit = np.log(PROB[:, 3]) - np.log1p(-PROB[:, 3].clip(max=1 - 1e-12))
-    fitted = TemperatureScaling(input="logit").fit(logit, Y == 3)
-    panel = calibration_map(fitted, resolution=11).panels[0]
+    fitted = cb.TemperatureScaling(input="logit").fit(logit, Y == 3)
+    panel = cb.curves.calibration_map(fitted, resolution=11).panels[0]
     inside = GRID[1:-1]
     expected = 1 / (1 + ((1 - inside) / inside) ** (1 / fitted.temperature_))
     np.testing.assert_allclose(panel.calibrated[1:-1], expected, atol=1e-9)
 
 
 def test_a_function_is_a_map():
-    result = calibration_map(np.sqrt, resolution=11)
+    result = cb.curves.calibration_map(np.sqrt, resolution=11)
     np.testing.assert_array_equal(result.panels[0].calibrated, np.sqrt(result.panels[0].score))
     assert repr(result) == "CalibrationMap(sqrt, binary, panels=1)"
 
 
-@pytest.mark.parametrize("notion", ["class-wise", "top-label", "confidence", OneVsRest(3)], ids=str)
+@pytest.mark.parametrize("notion", ["class-wise", "top-label", "confidence", cb.notions.OneVsRest(3)], ids=str)
 def test_by_notion_has_a_map_for_each_of_its_problems(notion):
-    fitted = ByNotion(IsotonicCalibration(), notion).fit(PROB, Y)
-    result = calibration_map(fitted, Y, PROB, resolution=11)
-    alone = calibration_map(fitted, resolution=11)
-    expected = [panel.name for panel in reliability_curve(Y, PROB, notion=notion).panels]
+    fitted = cb.ByNotion(cb.IsotonicCalibration(), notion).fit(PROB, Y)
+    result = cb.curves.calibration_map(fitted, Y, PROB, resolution=11)
+    alone = cb.curves.calibration_map(fitted, resolution=11)
+    expected = [panel.name for panel in cb.reliability_curve(Y, PROB, notion=notion).panels]
     assert [panel.name for panel in result.panels] == [panel.name for panel in alone.panels] == expected
     assert result.notion == result.curve.notion == fitted.notion_.name
     for part, panel in zip(fitted.calibrators_, result.panels, strict=True):
@@ -64,8 +54,8 @@ def test_by_notion_has_a_map_for_each_of_its_problems(notion):
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 def test_a_problem_without_rows_leaves_scores_as_they_are_if_so_asked():
     prob = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.6, 0.4, 0.0]])
-    fitted = ByNotion(IsotonicCalibration(), "top-label", unseen="identity").fit(prob, [0, 1, 2])
-    panel = calibration_map(fitted, resolution=11).panels[2]
+    fitted = cb.ByNotion(cb.IsotonicCalibration(), "top-label", unseen="identity").fit(prob, [0, 1, 2])
+    panel = cb.curves.calibration_map(fitted, resolution=11).panels[2]
     np.testing.assert_array_equal(panel.calibrated, panel.score)
 
 
@@ -75,13 +65,13 @@ def test_a_problem_without_rows_leaves_scores_as_they_are_if_so_asked():
         ((np.sqrt, [0, 1]), ValueError, "y_true and y_prob must be given together; y_prob is missing"),
         ((lambda score: score[:3],), ValueError, r"a value for each score; got shape \(3,\) for \(1001,\)"),
         (("platt",), TypeError, "must be a fitted calibrator or a function; got 'platt'"),
-        ((TemperatureScaling().fit(PROB, Y),), TypeError, "one score at a time; got .* for 10 classes"),
+        ((cb.TemperatureScaling().fit(PROB, Y),), TypeError, "one score at a time; got .* for 10 classes"),
     ],
     ids=["half the data", "too few values", "a word", "ten classes"],
 )
 def test_what_is_no_map_of_one_score_is_refused(arguments, error, message):
     with pytest.raises(error, match=message):
-        calibration_map(*arguments)
+        cb.curves.calibration_map(*arguments)
 
 
 @pytest.mark.parametrize(
@@ -89,16 +79,16 @@ def test_what_is_no_map_of_one_score_is_refused(arguments, error, message):
 )
 def test_a_grid_needs_two_ends(resolution, error):
     with pytest.raises(error, match="resolution must be a whole number, at least 2"):
-        calibration_map(np.sqrt, resolution=resolution)
+        cb.curves.calibration_map(np.sqrt, resolution=resolution)
 
 
 def test_na_fir_of_two_classes_is_shown_as_it_maps_and_of_more_is_no_map_of_one_score():
-    fitted = NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB[:, 3], Y == 3)
-    panel = calibration_map(fitted, resolution=11).panels[0]
+    fitted = cb.NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB[:, 3], Y == 3)
+    panel = cb.curves.calibration_map(fitted, resolution=11).panels[0]
     np.testing.assert_array_equal(panel.calibrated, fitted.calibrate(panel.score))
     assert panel.calibrated[0] + panel.calibrated[-1] == pytest.approx(1.0)
     with pytest.raises(TypeError, match=r"one score at a time.*calibration_shift"):
-        calibration_map(NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, Y))
+        cb.curves.calibration_map(cb.NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, Y))
 
 
 # Pictures
@@ -112,7 +102,7 @@ def maps_in(ax):
 
 
 def test_the_artists_carry_exactly_the_arrays_of_the_result():
-    result = calibration_map(IsotonicCalibration().fit(EIGHT[1], EIGHT[0]), *EIGHT, binning=8)
+    result = cb.curves.calibration_map(cb.IsotonicCalibration().fit(EIGHT[1], EIGHT[0]), *EIGHT, binning=8)
     ax = result.plot()
     (line,) = maps_in(ax)
     np.testing.assert_array_equal(line.get_xdata(), result.panels[0].score)
@@ -124,23 +114,23 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result():
 
 
 def test_a_map_without_rows_stands_alone():
-    ax = calibration_map(np.sqrt).plot()
+    ax = cb.curves.calibration_map(np.sqrt).plot()
     assert len(maps_in(ax)) == 1
     assert not ax.collections
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["calibrated", "map"]
 
 
 def test_maps_are_drawn_over_each_other_with_one_set_of_points():
-    fitted = {"isotonic": IsotonicCalibration(), "temperature": TemperatureScaling()}
-    maps = {name: calibration_map(c.fit(EIGHT[1], EIGHT[0]), *EIGHT) for name, c in fitted.items()}
-    ax = plot_calibration_map(maps)
+    fitted = {"isotonic": cb.IsotonicCalibration(), "temperature": cb.TemperatureScaling()}
+    maps = {name: cb.curves.calibration_map(c.fit(EIGHT[1], EIGHT[0]), *EIGHT) for name, c in fitted.items()}
+    ax = cb.curves.plot_calibration_map(maps)
     assert len({line.get_color() for line in maps_in(ax)}) == 2
     words = [text.get_text() for text in ax.get_legend().get_texts()]
     assert words == ["calibrated", "event rate", "95% interval", "isotonic", "temperature"]
 
 
 def test_every_class_has_a_panel_with_its_name():
-    result = calibration_map(ByNotion(IsotonicCalibration()).fit(PROB, Y), Y, PROB)
+    result = cb.curves.calibration_map(cb.ByNotion(cb.IsotonicCalibration()).fit(PROB, Y), Y, PROB)
     axes = result.plot(panels=["class 2", "class 7"])
     assert [ax.get_title() for ax in axes] == ["class 2", "class 7"]
     np.testing.assert_array_equal(maps_in(axes[1])[0].get_ydata(), result.panels[7].calibrated)
@@ -150,7 +140,7 @@ def test_every_class_has_a_panel_with_its_name():
 
 
 NOTIONS = ["flattened", "confidence", "top-label", "class-wise"]
-AFTER = TemperatureScaling().fit(PROB, Y).predict_proba(PROB)
+AFTER = cb.TemperatureScaling().fit(PROB, Y).predict_proba(PROB)
 
 
 def moved(prob):
@@ -190,7 +180,7 @@ def test_means_are_those_of_the_definition(rows, notion, n_bins, threshold):
 def test_event_rates_and_intervals_are_those_of_the_reliability_curve():
     options = {"notion": "class-wise", "binning": 8, "interval": "clopper-pearson", "level": 0.1}
     result = calibration_shift(PROB, AFTER, y_true=Y, threshold=0.0, **options)
-    for panel, expected in zip(result.panels, reliability_curve(Y, PROB, **options).panels, strict=True):
+    for panel, expected in zip(result.panels, cb.reliability_curve(Y, PROB, **options).panels, strict=True):
         assert panel.name == expected.name
         np.testing.assert_array_equal(panel.bins.event_rate, expected.bins.event_rate)
         np.testing.assert_array_equal(panel.lower, expected.lower)
@@ -214,47 +204,37 @@ def test_without_labels_there_are_means_and_no_event_rates():
         assert np.isnan(values).all()
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "pos_label": "yes"},
-        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "labels": ["no", "yes"]},
-        {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7], "y_pred": ["cat", "dog"], "notion": "top-label"},
-        {
-            "y_prob": [[0.2, 0.8], [0.7, 0.3]],
-            "calibrated": [[0.3, 0.7], [0.6, 0.4]],
-            "labels": ["cat", "dog"],
-            "notion": OneVsRest("dog"),
-        },
-    ],
-    ids=["positive label", "two labels", "pairs", "named class"],
+COLUMN, TWO = (
+    {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7]},
+    {"y_prob": [[0.2, 0.8]] * 2, "calibrated": [[0.3, 0.7]] * 2},
 )
+NAMING = [
+    COLUMN | {"pos_label": "yes"},
+    COLUMN | {"labels": ["no", "yes"]},
+    COLUMN | {"y_pred": ["cat", "dog"], "notion": "top-label"},
+    TWO | {"labels": ["cat", "dog"], "notion": cb.notions.OneVsRest("dog")},
+]
+
+
+@pytest.mark.parametrize("data", NAMING, ids=["positive label", "two labels", "pairs", "named class"])
 def test_what_names_classes_needs_no_labels(data):
     result = calibration_shift(**data)
     assert sum(panel.bins.count.sum() for panel in result.panels) == 2
 
 
-@pytest.mark.parametrize(
-    ("changed", "error", "message"),
-    [
-        ({"calibrated": {}}, ValueError, "calibrated must hold at least one forecast; got an empty dict"),
-        ({"calibrated": {1: AFTER, "1": AFTER}}, ValueError, "names that differ as text"),
-        (
-            {"calibrated": AFTER[:5]},
-            ValueError,
-            rf"y_prob and calibrated must have the same number of rows; got {len(Y)} and 5\. Pass forecasts of the same rows",
-        ),
-        (
-            {"calibrated": {"TS": AFTER[:5]}, "y_true": Y},
-            ValueError,
-            rf"y_prob and calibrated\['TS'\] must have the same number of rows; got {len(Y)} and 5\.",
-        ),
-        ({"calibrated": {"TS": AFTER[:, 0]}}, ValueError, r"calibrated\['TS'\] must have the columns of y_prob"),
-        ({"calibrated": {"TS": PROB * 2}}, ValueError, r"calibrated\['TS'\]"),
-        ({"threshold": 1.0}, ValueError, "threshold must be a number, at least 0 and below 1"),
-        ({"binning": Isotonic()}, ValueError, "y_true must be given where the binning looks at outcomes"),
-    ],
-)
+REFUSED = [
+    ({"calibrated": {}}, ValueError, "calibrated must hold at least one forecast; got an empty dict"),
+    ({"calibrated": {1: AFTER, "1": AFTER}}, ValueError, "names that differ as text"),
+    ({"calibrated": AFTER[:5]}, ValueError, "y_prob and calibrated must have the same number of rows; got"),
+    ({"calibrated": {"TS": AFTER[:5]}, "y_true": Y}, ValueError, r"calibrated\['TS'\] must have the same number of"),
+    ({"calibrated": {"TS": AFTER[:, 0]}}, ValueError, r"calibrated\['TS'\] must have the columns of y_prob"),
+    ({"calibrated": {"TS": PROB * 2}}, ValueError, r"calibrated\['TS'\]"),
+    ({"threshold": 1.0}, ValueError, "threshold must be a number, at least 0 and below 1"),
+    ({"binning": cb.binning.Isotonic()}, ValueError, "y_true must be given where the binning looks at outcomes"),
+]
+
+
+@pytest.mark.parametrize(("changed", "error", "message"), REFUSED)
 def test_what_cannot_be_compared_is_refused(changed, error, message):
     with pytest.raises(error, match=message):
         calibration_shift(**({"y_prob": PROB, "calibrated": AFTER} | changed))
@@ -288,16 +268,10 @@ def test_columns_of_frames_must_come_in_the_same_order(y_true):
         calibration_shift(before, after.select("dog", "cat"), y_true=y_true)
 
 
-def test_the_shift_is_after_minus_before():
-    panel = calibration_shift(PROB, {"TS": AFTER, "same": PROB}).panels[0]
-    np.testing.assert_array_equal(panel.shift[0], panel.calibrated[0] - panel.bins.mean_prob)
-    np.testing.assert_allclose(panel.shift[1][panel.bins.count > 0], 0.0, atol=1e-12)
-
-
 # Pictures
 
 
-TABLES = {"TS": TemperatureScaling().fit(PROB, Y).predict_proba(PROB), "same": PROB}
+TABLES = {"TS": cb.TemperatureScaling().fit(PROB, Y).predict_proba(PROB), "same": PROB}
 FEW = PROB[:40], {name: table[:40] for name, table in TABLES.items()}, Y[:40]
 
 
@@ -328,20 +302,6 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result_of_a_shift(differenc
     (sizes,) = (patch for patch in ax.child_axes[0].patches if isinstance(patch, StepPatch))
     np.testing.assert_array_equal(sizes.get_data().values, panel.bins.count)
     np.testing.assert_array_equal(sizes.get_data().edges, panel.bins.edges)
-
-
-def test_what_changes_nothing_lies_on_the_dashed_line():
-    result = calibration_shift(PROB, PROB)
-    for ax in (result.plot(), result.plot(difference=True)):
-        dashed, line = ax.lines
-        at = np.interp(line.get_xdata(), *dashed.get_data())
-        np.testing.assert_allclose(line.get_ydata(), at, atol=1e-12)
-
-
-def test_without_labels_no_event_rates_are_drawn():
-    ax = calibration_shift(PROB, TABLES).plot()
-    assert words_of(ax) == ["unchanged", "TS", "same"]
-    assert not ax.collections
 
 
 def test_intervals_are_drawn_as_what_they_are():

@@ -132,24 +132,8 @@ def test_one_class_and_constant_scores_have_a_curve(band, prob, label):
 
 
 def test_weights_that_are_not_whole_have_no_simultaneous_band():
-    with pytest.raises(
-        ValueError, match=r"sample_weight must be whole for a simultaneous band.*Pass band='confidence'"
-    ):
+    with pytest.raises(ValueError, match=r"must be whole for a simultaneous band.*Pass band='confidence'"):
         corp_curve([0, 1], [0.2, 0.8], sample_weight=[0.5, 1.0], band="simultaneous")
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"band": "honest"}, ValueError, r"band must be one of 'consistency', .* or None; got 'honest'"),
-        ({"level": 5}, ValueError, r"level must be a fraction in \(0, 1\); got 5"),
-        ({"n_resamples": 0}, ValueError, r"n_resamples must be a whole number, at least 1; got 0"),
-        ({"n_resamples": 0.5}, TypeError, r"n_resamples must be a whole number, at least 1; got 0\.5"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        corp_curve([0, 1], [0.2, 0.8], **options)
 
 
 # Pictures
@@ -258,21 +242,6 @@ def test_band_and_histogram_can_be_left_out(options):
     assert bool(ax.child_axes) == options.get("histogram", True)
 
 
-@pytest.mark.settled
-@pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
-def test_nothing_is_clipped(several):
-    """All text, and the legend, lie inside the figure, and the legend does not cover the title."""
-    ax = plot_corp({"before": curve(), "after": curve()} if several else curve())
-    ax.figure.canvas.draw()
-    page, legend = ax.figure.bbox, ax.get_legend().get_window_extent()
-    for box in (ax.get_tightbbox(), below(ax).get_tightbbox(), legend):
-        assert page.x0 <= box.x0
-        assert box.x1 <= page.x1
-        assert page.y0 <= box.y0
-        assert box.y1 <= page.y1
-    assert not legend.overlaps(ax.title.get_window_extent())
-
-
 # The plane of miscalibration and discrimination
 
 
@@ -352,42 +321,17 @@ def test_every_forecast_has_its_name_and_no_two_names_overlap():
         assert box.y1 <= ax.bbox.y1
 
 
-def test_a_single_forecast_and_forecasts_at_one_place_are_drawn():
-    one = corp_decomposition(OCCURRED, forecast())
-    plot_mcb_dsc({"only": one}).figure.canvas.draw()
-    ax = plot_mcb_dsc({"first": one, "second": one, "third": one})
-    ax.figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in texts(ax, ("first", "second", "third"))]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+ONE, OTHER = corp_decomposition(OCCURRED, forecast()), corp_decomposition(OCCURRED[:500], forecast()[:500])
+REFUSED = [
+    ({}, r"at least one forecast; got an empty dict\. Pass {'name': corp_decomposition\(y_true, y_prob\)}"),
+    ({"a": murphy_decomposition(OCCURRED, forecast())}, r"must be made by corp_decomposition; got .* for 'a'"),
+    ({"a": ONE, "b": corp_decomposition(OCCURRED, forecast(), score="log")}, "of one score; got brier, log"),
+    ({"a": ONE, "b": OTHER}, "must be of the same events; got"),
+    (ONE, r"must be a dict of name to Decomposition; got Decomposition\(.*Pass {'name':"),
+]
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            lambda d: {},
-            r"at least one forecast; got an empty dict\. Pass {'name': corp_decomposition\(y_true, y_prob\)}",
-        ),
-        (
-            lambda d: {"a": murphy_decomposition(OCCURRED, forecast())},
-            r"must be made by corp_decomposition; got .* for 'a'",
-        ),
-        (
-            lambda d: {"a": d, "b": corp_decomposition(OCCURRED, forecast(), score="log")},
-            r"of one score; got brier, log",
-        ),
-        (
-            lambda d: {"a": d, "b": corp_decomposition(OCCURRED[:500], forecast()[:500])},
-            r"must be of the same events; got",
-        ),
-    ],
-    ids=["none", "not CORP", "two scores", "other events"],
-)
+@pytest.mark.parametrize(("given", "message"), REFUSED)
 def test_what_does_not_compare_is_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        plot_mcb_dsc(given(corp_decomposition(OCCURRED, forecast())))
-
-
-def test_a_decomposition_without_a_name_is_refused():
-    with pytest.raises(TypeError, match=r"must be a dict of name to Decomposition; got Decomposition\(.*Pass {'name':"):
-        plot_mcb_dsc(corp_decomposition(OCCURRED, forecast()))
+    with pytest.raises((ValueError, TypeError), match=message):
+        plot_mcb_dsc(given)

@@ -93,17 +93,17 @@ def test_a_sequence_of_calibrators_has_a_stage_each():
     assert path.calibrator == "CanonicalBinning"
 
 
-@pytest.mark.parametrize(
-    ("calibrator", "options", "error", "words"),
-    [
-        (object(), {}, TypeError, "must be fitted and have staged_predict_proba"),
-        ([], {}, ValueError, "or hold some"),
-        ([object()], {}, TypeError, "must be fitted and have regions"),
-        (THREE, {"metrics": "nll"}, TypeError, "must be a list of names"),
-        (THREE, {"metrics": []}, ValueError, "at least one metric"),
-        (THREE, {"metrics": ["nllx"]}, ValueError, "Did you mean 'nll'"),
-    ],
-)
+REFUSED = [
+    (object(), {}, TypeError, "must be fitted and have staged_predict_proba"),
+    ([], {}, ValueError, "or hold some"),
+    ([object()], {}, TypeError, "must be fitted and have regions"),
+    (THREE, {"metrics": "nll"}, TypeError, "must be a list of names"),
+    (THREE, {"metrics": []}, ValueError, "at least one metric"),
+    (THREE, {"metrics": ["nllx"]}, ValueError, "Did you mean 'nll'"),
+]
+
+
+@pytest.mark.parametrize(("calibrator", "options", "error", "words"), REFUSED)
 def test_what_cannot_be_measured_is_refused_in_words(calibrator, options, error, words):
     with pytest.raises(error, match=words):
         partition_path(Y, PROB, calibrator, **{"metrics": ["nll"]} | options)
@@ -112,11 +112,6 @@ def test_what_cannot_be_measured_is_refused_in_words(calibrator, options, error,
 def test_predictions_are_refused():
     with pytest.raises(ValueError, match="y_pred must be left out"):
         partition_path(Y, PROB.max(axis=1), THREE, metrics=["nll"], y_pred=PROB.argmax(axis=1))
-
-
-def test_a_calibrator_that_does_not_count_its_regions_has_one_more_a_stage():
-    del (silent := Staged([0, 1, 2], [0.2, 0.3, 0.5])).staged_regions_
-    assert partition_path(Y, PROB, silent, metrics=["nll"]).n_regions.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("make", [IsotonicRecursivePartitioning, MulticlassRecursivePartitioning])

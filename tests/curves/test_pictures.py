@@ -1,6 +1,5 @@
 """What every picture keeps: its legend hides no data, a given Axes is drawn on, and what is no curve is refused."""
 
-import re
 import warnings
 
 import matplotlib
@@ -19,10 +18,6 @@ LONG = "a forecast with a name as long as names of models are"
 
 def two(p):
     return np.column_stack([1 - p, p])
-
-
-def same(score):
-    return score
 
 
 def several(plot, make, y, p, ax, *, other=LONG, **options):
@@ -103,13 +98,6 @@ def test_a_legend_hides_no_data(name, n):
     hides_nothing(drawn(name, *rows_of(n)))
 
 
-@pytest.mark.settled
-@pytest.mark.first(5)
-@pytest.mark.parametrize("name", PICTURES)
-def test_a_legend_hides_no_data_of_rows_of_one_class(name):
-    hides_nothing(drawn(name, np.zeros(10, dtype=int), np.linspace(0.05, 0.95, 10)))
-
-
 @pytest.mark.first(2)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_legend_leaves_room_for_a_title_that_is_set_afterwards(name):
@@ -188,69 +176,3 @@ def test_a_class_that_is_never_predicted_has_an_empty_panel(name):
 
 E, B = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]
 LABEL, TABLE = [0, 1, 2, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]]
-SAID = {
-    "BinSweep(confidence, EqualMass, max, n_bins=5..2)": lambda: cv.bin_sweep(
-        LABEL, TABLE, n_bins=[5, 2], binning=cb.EqualMass, norm="max", n_resamples=3
-    ),
-    "BinTestCurve(binary, EqualWidth(n_bins=2), test='t', level=0.1, panels=1, ": lambda: cv.bin_test_curve(
-        E, B, binning=2, test="t", level=0.1
-    ),
-    "BinningQuality(binary, EqualWidth(n_bins=2), bins=": lambda: cv.binning_quality(E, B, binning=2),
-    "CalibrationMap(sqrt, binary, panels=1)": lambda: cv.calibration_map(np.sqrt),
-    "CalibrationShift(TS; binary, EqualWidth(n_bins=4), threshold=0": lambda: cv.calibration_shift(
-        B, {"TS": B}, binning=4
-    ),
-    "ClassErrors(top-label, EqualWidth(n_bins=15), gap, l1, problems=3)": lambda: cv.class_errors(LABEL, TABLE),
-    "CorpCurve(binary, band=None, panels=1, steps=3)": lambda: cv.corp_curve(E, B, band=None),
-    "CumulativeResidualCurve(class-wise, panels=3, scores=": lambda: cv.cumulative_residual_curve(
-        LABEL, TABLE, notion="class-wise"
-    ),
-    "CumulativeSumCurve(binary, panels=1, scores=4, pieces=3)": lambda: cv.cumulative_sum_curve(E, B),
-    "DecisionCurve(a, b; thresholds=99, event rate 0.5)": lambda: cb.decision_curve(E, {"a": B, "b": B}),
-    "ExpectedCostCurve(probability cost; forecast: ": lambda: cb.decisions.expected_cost_curve(E, B),
-    "PriorEstimate(0: 0.25, 1: 0.75; em, steps=": lambda: cb.decisions.estimate_prior(
-        [0.0, 1.0, 1.0, 1.0], old_prior=0.5
-    ),
-    "ReliabilityCurve(binary, EqualWidth(n_bins=15), panels=1, bins=15, rows=4)": lambda: cv.reliability_curve(E, B),
-    "RocCurve(class-wise, panels=3, points=13, vertices=9)": lambda: cv.roc_curve(LABEL, TABLE),
-    "RocSurface(classes=3, points=": lambda: cv.roc_surface(LABEL, TABLE),
-    "ScoreDistribution(binary, EqualWidth(n_bins=40), panels=1, rows=4)": lambda: cv.score_distribution(E, B),
-    "SimplexMap(sqrt, points=6)": lambda: cv.simplex_map(np.sqrt, resolution=3),
-    "SimplexPartition(sqrt, triangles=9)": lambda: cv.simplex_partition(np.sqrt, resolution=3),
-    "SimplexPoints(sqrt, classes=3, points=4, rows=4)": lambda: cv.simplex_points(LABEL, TABLE, np.sqrt),
-    "SmoothReliabilityCurve(binary, Smooth(), panels=1, smECE=": lambda: cv.smooth_reliability_curve(E, B),
-    "TopLabelCurve(EqualWidth(n_bins=15), classes=3, bins=15, rows=4)": lambda: cv.top_label_curve(LABEL, TABLE),
-    "ValidityCurve(binary, EqualWidth(n_bins=2), cells=2, mean_error=0.15)": lambda: cv.validity_curve(E, B, binning=2),
-}
-COLUMNS = """
-BinSweep n_bins value noise_floor noise_lower noise_upper
-BinTestCurve BINS mean_prob event_rate lower upper too_low too_high rejected rejected_share
-BinningQuality BINS event_rate variance drop
-CalibrationMap panel score calibrated
-CalibrationShift panel forecast left right count weight mean_prob calibrated event_rate lower upper
-ClassErrors name value noise_floor share count
-CorpCurve panel score fit lower upper
-CumulativeResidualCurve panel score share cumulative reach
-CumulativeSumCurve panel score share events minorant fit
-DecisionCurve forecast threshold net_benefit lower upper gain gain_lower gain_upper treat_all
-ExpectedCostCurve forecast at threshold cost lowest never always
-PriorEstimate class prior standard_error old_prior class_weight
-ReliabilityCurve BINS mean_prob event_rate lower upper
-RocCurve panel threshold fpr tpr tnr on_hull
-RocSurface gamma_0 gamma_1 gamma_2 share_0 share_1 share_2 on_hull
-ScoreDistribution panel left right event_weight other_weight event_density other_density
-SimplexMap prob_0 prob_1 prob_2 calibrated_0 calibrated_1 calibrated_2
-SimplexPartition prob_0 prob_1 prob_2 calibrated_0 calibrated_1 calibrated_2
-SimplexPoints prob_0 prob_1 prob_2 label calibrated_0 calibrated_1 calibrated_2
-SmoothReliabilityCurve panel score density mean_prob event_rate lower upper
-TopLabelCurve bin left right count weight mean_prob accuracy gap top_label_gap
-ValidityCurve error share
-""".replace("BINS", "panel left right count weight")
-
-
-@pytest.mark.parametrize("said", SAID, ids=lambda said: said.partition("(")[0])
-def test_a_result_says_what_it_is_and_has_these_columns(said):
-    result = SAID[said]()
-    assert repr(result).startswith(said)
-    assert re.fullmatch(r"\w+\(.*\)", repr(result))
-    assert " ".join([type(result).__name__, *result.to_frame("polars").columns]) in COLUMNS.splitlines()

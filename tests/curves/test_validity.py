@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import binned, validity
+from reference import binned
 from strategies import tables
 
 from calibrant import EqualMass, EqualWidth, calibration_error, load_digits_forecast
@@ -26,14 +26,14 @@ def test_shares_are_those_of_the_definition(binning, rows, notion):
     label, prob, weight = rows
     curve = validity_curve(label, prob, notion=notion, binning=binning, sample_weight=weight)
     problems = binned.NOTIONS[notion](prob.tolist(), label.tolist(), weight.tolist())
-    distances = sorted(validity.distance(held) for own in problems for held in TWINS[binning](own) if held)
+    distances = sorted(binned.gap(held) for own in problems for held in TWINS[binning](own) if held)
     np.testing.assert_allclose(curve.error, distances, atol=1e-12)
     # Between distances, where rounding cannot matter.
     between = [
         (low + high) / 2 for low, high in zip(distances, [*distances[1:], 1.1], strict=True) if high - low > 1e-9
     ]
     for error in between:
-        expected = validity.share_within(problems, TWINS[binning], error)
+        expected = binned.share_within(problems, TWINS[binning], error)
         assert curve.share_within(error) == pytest.approx(expected, abs=1e-12)
 
 
@@ -56,27 +56,6 @@ def test_an_error_that_is_reached_but_for_rounding_is_reached():
     assert curve.error[-1] > 0.3
     assert curve.share_within(0.3) == 1.0
     assert curve.share_within(0.299) == pytest.approx(1 / 3)
-
-
-def test_the_worked_example_of_top_label_calibration():
-    """Six forecasts of four classes, each score with a bin of its own (Gupta and Ramdas, figure 5)."""
-    prob = np.array(
-        [
-            [0.1, 0.0, 0.6, 0.3],
-            [0.6, 0.0, 0.1, 0.3],
-            [0.2, 0.7, 0.0, 0.1],
-            [0.0, 0.1, 0.1, 0.8],
-            [0.0, 0.1, 0.8, 0.1],
-            [0.9, 0.1, 0.0, 0.0],
-        ]
-    )
-    label = [2, 3, 1, 0, 3, 0]
-    assert validity_curve(label, prob).error == pytest.approx([0.1, 0.1, 0.3, 0.8])
-    assert validity_curve(label, prob).mean_error == pytest.approx(11 / 30)
-    with pytest.warns(CalibrationWarning, match="got 6 of 6 rows alone in their bins"):
-        curve = validity_curve(label, prob, notion="top-label")
-    assert curve.error == pytest.approx([0.1, 0.3, 0.4, 0.6, 0.8, 0.8])
-    assert curve.mean_error == pytest.approx(1 / 2)
 
 
 def test_the_guarantee_is_that_of_the_theorem():

@@ -110,13 +110,6 @@ def test_the_under_confident_forecast_barely_leaves_the_range_from_a_tenth_to_ni
     assert 0.87 < prob.max() < 0.91
 
 
-def test_a_forecast_is_too_sure_or_not_sure_enough_as_its_name_says():
-    off = {model: make_survey_forecast(50_000, model=model, rng=8) for model in LOGISTIC}
-    sureness = {m: np.abs(t.prob - 0.5).mean() - np.abs(t.calibrated - 0.5).mean() for m, t in off.items()}
-    assert sureness["under-confident"] < -0.1
-    assert sureness["over-confident"] > 0.1
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_network_comes_near_to_bayes_rule_and_has_no_closed_form(n_classes):
     truth = make_survey_forecast(20_000, model="mlp", n_classes=n_classes, rng=9)

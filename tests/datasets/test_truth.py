@@ -32,11 +32,6 @@ def test_the_frame_has_a_column_for_each_column_of_the_truth(backend):
     assert np.asarray(binary["prob"]).tolist() == MADE[0].prob.tolist()
 
 
-def test_the_repr_is_short():
-    assert repr(MADE[0]) == "KnownTruth(survey, under-confident, rows=8, classes=2)"
-    assert repr(MADE[2]) == "KnownTruth(softmax, temperature 1.5, rows=8, classes=4)"
-
-
 def test_what_has_no_closed_form_is_none():
     plain = KnownTruth(np.array([0]), np.array([0.5]), np.array([0.5]))
     assert plain.calibrated is plain.calibration_map is plain.x is None

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
-from calibrant.datasets import make_survey_forecast
 from calibrant.decisions.confusion import confusion_table
 from calibrant.decisions.expected_cost import AXES, calibration_regret, expected_cost_curve, plot_expected_cost
 from calibrant.exceptions import CalibrationWarning
@@ -83,28 +82,15 @@ def test_of_one_class_the_other_error_rate_counts_as_zero_with_a_warning(label, 
     assert panel.mean_cost == pytest.approx(np.trapezoid(linear.panels[0].cost, linear.at), abs=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("forecast", "options", "message"),
-    [
-        (
-            [0.2, 0.7],
-            {"axis": "threshold"},
-            r"axis must be one of 'probability cost', 'cost proportion'; got 'threshold'",
-        ),
-        ([0.2, 0.7], {"at": [0.5, 1.5]}, r"at must lie in \[0, 1\]; got 1\.5 at index 1"),
-        ({}, {}, r"y_prob must hold at least one forecast; got an empty dict"),
-        (
-            np.full((2, 3), 1 / 3),
-            {},
-            r"y_prob must speak of one event; got 3 classes\. Say which one: notion=OneVsRest",
-        ),
-        (
-            np.full((2, 3), 1 / 3),
-            {"notion": "class-wise"},
-            r"notion must speak of one event; got 'class-wise', which speaks of 3",
-        ),
-    ],
-)
+REFUSALS = [
+    ([0.2, 0.7], {"at": [0.5, 1.5]}, r"at must lie in \[0, 1\]; got 1\.5 at index 1"),
+    ({}, {}, r"y_prob must hold at least one forecast; got an empty dict"),
+    (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes\. Say which one"),
+    (np.full((2, 3), 1 / 3), {"notion": "class-wise"}, r"notion must speak of one event; got 'class-wise', which"),
+]
+
+
+@pytest.mark.parametrize(("forecast", "options", "message"), REFUSALS)
 def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
     with pytest.raises(ValueError, match=message):
         expected_cost_curve([0, 1], forecast, **options)
@@ -133,11 +119,6 @@ def test_columns_of_a_data_frame_in_another_order_are_another_event():
     one = pandas.DataFrame({"cat": [0.2, 0.7], "dog": [0.8, 0.3]})
     with pytest.raises(ValueError, match="one event for all forecasts"):
         expected_cost_curve(["dog", "cat"], {"a": one, "b": one[["dog", "cat"]]})
-
-
-def test_names_that_are_one_as_text_are_refused():
-    with pytest.raises(ValueError, match=r"forecasts must have names that differ as text; got 1, '1'\. Rename"):
-        expected_cost_curve([0, 1], {1: [0.2, 0.7], "1": [0.3, 0.6]})
 
 
 # Pictures
@@ -218,17 +199,6 @@ def test_averaged_over_cost_proportions_against_the_truth_it_is_the_mean_squared
     found = calibration_regret(label, score, truth=truth, sample_weight=weight)
     assert found.regret == pytest.approx(float(weight @ (score - truth) ** 2 / weight.sum()), abs=1e-12)
     assert found.noise_floor == 0.0
-    # The regret is linear between the places where a probability is the threshold: the trapezoidal rule around them.
-    jumps = np.unique([0.0, 1.0, *score, *truth])
-    places = np.unique(np.clip(np.concatenate([jumps - 1e-9, jumps + 1e-9]), 0.0, 1.0))
-    mean = np.trapezoid([_regret_at(c, score, truth, weight) for c in places], places)
-    assert mean == pytest.approx(found.regret, abs=1e-6)
-
-
-def _regret_at(c, score, truth, weight):
-    """Cost to be expected at one cost proportion, of deciding by the score beyond that by the truth."""
-    costs = [np.where(p >= c, 2 * c * (1 - truth), 2 * (1 - c) * truth) for p in (score, truth)]
-    return float(weight @ (costs[0] - costs[1]) / weight.sum())
 
 
 @given(rows=tables(), seed=st.integers(0, 99))
@@ -253,16 +223,6 @@ def test_of_many_classes_against_the_truth_it_is_the_difference_of_expected_cost
     assert found.regret >= 0
 
 
-def test_fit_and_truth_agree_where_rows_are_many():
-    case = make_survey_forecast(200_000, model="over-confident", rng=0)
-    cost = [[0, 4], [1, 0]]
-    for options in ({}, {"cost_matrix": cost}):
-        truth = calibration_regret(case.y, case.prob, truth=case.calibrated, **options)
-        fit = calibration_regret(case.y, case.prob, n_resamples=10, **options)
-        assert truth.regret > 0.005
-        assert fit.regret - fit.noise_floor == pytest.approx(truth.regret, rel=0.1)
-
-
 @pytest.mark.parametrize("options", [{}, {"cost_matrix": [[0, 3], [1, 0]]}], ids=["all", "one"])
 def test_a_calibrated_forecast_shows_its_noise_floor_on_average(options):
     """40 samples: within 3.5 standard errors."""
@@ -277,41 +237,17 @@ def test_a_calibrated_forecast_shows_its_noise_floor_on_average(options):
     assert np.mean(floor) > 0
 
 
-@given(rows=columns())
-def test_whole_weights_are_repeated_rows(rows):
-    label, score, weight = rows
-    times = weight.astype(int)
-    for options in ({}, {"cost_matrix": [[0, 3], [1, 0]]}):
-        weighted = calibration_regret(label, score, sample_weight=weight, n_resamples=2, **options)
-        repeated = calibration_regret(np.repeat(label, times), np.repeat(score, times), n_resamples=2, **options)
-        assert weighted.cost == pytest.approx(repeated.cost, abs=1e-12)
-        assert weighted.recalibrated_cost == pytest.approx(repeated.recalibrated_cost, abs=1e-12)
-        assert weighted.noise_floor == pytest.approx(repeated.noise_floor, abs=1e-12)
+REFUSED = [
+    (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes"),
+    (np.full((2, 3), 1 / 3), {"truth": np.full((2, 3), 1 / 3)}, r"cost_matrix must be given for more than two"),
+    ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob, \(2,\); got \(2, 3\)"),
+    ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
+    ([0.2, 0.7], {"truth": [-9, 9], "input": "logit"}, r"truth must .* Pass probabilities: input= is about"),
+    (np.full((2, 2), 0.5), {"truth": np.full((2, 2), 0.3)}, r"rows of truth must sum to one .* got 0\.6 in row"),
+]
 
 
-@pytest.mark.parametrize(
-    ("forecast", "options", "message"),
-    [
-        (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes"),
-        (
-            np.full((2, 3), 1 / 3),
-            {"truth": np.full((2, 3), 1 / 3)},
-            r"cost_matrix must be given for more than two classes",
-        ),
-        ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob, \(2,\); got \(2, 3\)"),
-        ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
-        (
-            [0.2, 0.7],
-            {"truth": [-9, 9], "input": "logit"},
-            r"truth must .* Pass probabilities: input= is about y_prob alone",
-        ),
-        (
-            np.full((2, 2), 0.5),
-            {"truth": np.full((2, 2), 0.3)},
-            r"rows of truth must sum to one .* got 0\.6 in row 0, and 1 more",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("forecast", "options", "message"), REFUSED)
 def test_a_regret_of_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
     with pytest.raises(ValueError, match=message):
         calibration_regret([0, 1], forecast, **options)
@@ -345,10 +281,6 @@ def test_a_truth_whose_columns_stand_in_another_order_is_refused():
     pandas = pytest.importorskip("pandas")
     prob = pandas.DataFrame({"b": [0.2, 0.7], "a": [0.8, 0.3]})
     cost = [[0, 1], [1, 0]]
-    with pytest.raises(
-        ValueError, match=r"y_prob and truth must have the same columns in the same order; got 'b', 'a' and"
-    ):
+    with pytest.raises(ValueError, match=r"y_prob and truth must have the same columns in the same order; got 'b'"):
         calibration_regret(["a", "b"], prob, truth=prob[["a", "b"]], cost_matrix=cost)
-    found = calibration_regret(["a", "a"], prob, truth=prob, cost_matrix=cost)
-    assert found.regret == 0.0
-    assert calibration_regret(["a", "a"], prob.to_numpy(), truth=prob, cost_matrix=cost) == found
+    assert calibration_regret(["a", "a"], prob, truth=prob, cost_matrix=cost).regret == 0.0

@@ -155,6 +155,27 @@ def test_fit_refuses_a_parameter_with_what_must_hold_what_came_and_what_to_do(na
         calibrator.fit(P, Y)
 
 
+OF_A_FUNCTION = ["a word", "a negative number", "no number", "a dictionary", "true"]
+OF_ROWS = {"y_true", "y_prob", "y_pred", "pos_label", "sample_weight", "labels", "input", "rows", "data", "options"}
+ASKED_ELSEWHERE = OF_ROWS | {*MORE, "rng", "progress", "metrics", "reference", "other_true", "other_prob"}
+CALLED = {"binning": "(binning|n_bins)"}
+"""What messages call a parameter: a number for a binning is a number of bins."""
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_function_refuses_an_option_with_what_must_hold_what_came_and_what_to_do(name):
+    forecast = np.column_stack([P / 2, P / 2, 1 - P]) if name in OF_TABLES else P
+    for parameter in sorted(set(inspect.signature(PUBLIC[name]).parameters) - ASKED_ELSEWHERE):
+        says = documented_type(PUBLIC[name], parameter)
+        for case in OF_A_FUNCTION:
+            if case in SAYS_SO and re.search(SAYS_SO[case], says):
+                continue
+            with pytest.raises((ValueError, TypeError)) as caught:
+                called(PUBLIC[name], Y, forecast, **{parameter: NONSENSE[case]})
+            told = rf"(?s){CALLED.get(parameter, parameter)} must .*; got .*\. ['A-Z0-9]"
+            assert re.search(told, str(caught.value)), (parameter, case, str(caught.value))
+
+
 @pytest.mark.parametrize("case", ["a missing probability", "a probability above one", "a word for a probability"])
 @pytest.mark.parametrize("name", METHODS)
 def test_calibrate_refuses_with_what_must_hold_and_what_came(name, case):

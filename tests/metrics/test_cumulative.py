@@ -6,8 +6,6 @@ from hypothesis import given
 from reference import cumulative as reference
 from strategies import columns, tables
 
-from calibrant import expected_calibration_error
-from calibrant.binning import Unique
 from calibrant.metrics import kolmogorov_smirnov_error, kuiper_error
 
 
@@ -19,20 +17,6 @@ def test_the_distances_are_those_of_the_definition(rows):
     assert ks == pytest.approx(reference.kolmogorov_smirnov(y, p, w), abs=1e-12)
     kuiper = kuiper_error(label, score, sample_weight=weight)
     assert kuiper == pytest.approx(reference.kuiper(y, p, w), abs=1e-12)
-
-
-@given(rows=columns())
-def test_kuiper_lies_between_ks_and_twice_ks(rows):
-    label, score, weight = rows
-    ks, kuiper = (f(label, score, sample_weight=weight) for f in (kolmogorov_smirnov_error, kuiper_error))
-    assert ks - 1e-12 <= kuiper <= 2 * ks + 1e-12
-
-
-@given(rows=columns())
-def test_ks_is_never_larger_than_the_error_over_distinct_scores(rows):
-    label, score, weight = rows
-    ece = expected_calibration_error(label, score, binning=Unique(), sample_weight=weight)
-    assert kolmogorov_smirnov_error(label, score, sample_weight=weight) <= ece + 1e-12
 
 
 @given(rows=tables())

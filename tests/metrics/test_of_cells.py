@@ -8,18 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import columns
 
-from calibrant import assess, measure, smooth_calibration_error
+from calibrant import assess, measure, metrics, smooth_calibration_error
 from calibrant._core.rows import Approximate
 from calibrant.binning import bins as fine_grid
 from calibrant.interop.arrow_batches import Batches
-from calibrant.metrics import (
-    adaptive_calibration_error,
-    area_under_roc_hull_score,
-    corp_decomposition,
-    debiased_calibration_error,
-    kolmogorov_smirnov_error,
-    kuiper_error,
-)
 from calibrant.metrics.roc import area_under_roc
 from calibrant.notions import Binary
 from calibrant.sums.reading import UnreadSimplex
@@ -28,16 +20,16 @@ ROUNDING = 1e-12
 
 METRICS = {
     "auc": area_under_roc,
-    "hull": area_under_roc_hull_score,
-    "ks": kolmogorov_smirnov_error,
-    "kuiper": kuiper_error,
+    "hull": metrics.area_under_roc_hull_score,
+    "ks": metrics.kolmogorov_smirnov_error,
+    "kuiper": metrics.kuiper_error,
     "smooth": smooth_calibration_error,
-    "mcb": lambda *rows, **data: corp_decomposition(*rows, **data)["miscalibration"],
-    "mcb-log": lambda *rows, **data: corp_decomposition(*rows, score="log", **data)["miscalibration"],
-    "dsc": lambda *rows, **data: corp_decomposition(*rows, **data)["discrimination"],
-    "unc": lambda *rows, **data: corp_decomposition(*rows, **data)["uncertainty"],
-    "score": lambda *rows, **data: corp_decomposition(*rows, **data).total,
-    "ace": adaptive_calibration_error,
+    "mcb": lambda *rows, **data: metrics.corp_decomposition(*rows, **data)["miscalibration"],
+    "mcb-log": lambda *rows, **data: metrics.corp_decomposition(*rows, score="log", **data)["miscalibration"],
+    "dsc": lambda *rows, **data: metrics.corp_decomposition(*rows, **data)["discrimination"],
+    "unc": lambda *rows, **data: metrics.corp_decomposition(*rows, **data)["uncertainty"],
+    "score": lambda *rows, **data: metrics.corp_decomposition(*rows, **data).total,
+    "ace": metrics.adaptive_calibration_error,
 }
 
 
@@ -72,23 +64,13 @@ def test_the_figure_of_the_rows_lies_within_the_limits(name, data, squeeze, n_ba
         assert lower - ROUNDING <= exact <= upper + ROUNDING
 
 
-@settings(max_examples=10)
-@given(data=columns(max_rows=40), squeeze=st.floats(1e-3, 1.0), n_bins=st.integers(1, 45))
-def test_the_mean_gap_of_bins_of_equal_mass_lies_within_the_limits(data, squeeze, n_bins):
-    label, score, weight = data
-    score = score * squeeze
-    found = adaptive_calibration_error(as_read(label, score, weight, labels=[0, 1]), None, n_bins=n_bins)
-    exact = adaptive_calibration_error(label, score, n_bins=n_bins, sample_weight=weight, labels=[0, 1])
-    assert found.lower - ROUNDING <= exact <= found.upper + ROUNDING
-
-
 def test_of_classes_the_limits_are_those_of_the_mean(monkeypatch):
     rng = np.random.default_rng(1)
     prob = rng.dirichlet(np.ones(3), 3000).astype(np.float32)
     label = rng.integers(0, 3, 3000)
     monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)
-    for metric in (area_under_roc, kolmogorov_smirnov_error, adaptive_calibration_error):
-        words = {} if metric is adaptive_calibration_error else {"notion": "class-wise"}
+    for metric in (area_under_roc, metrics.kolmogorov_smirnov_error, metrics.adaptive_calibration_error):
+        words = {} if metric is metrics.adaptive_calibration_error else {"notion": "class-wise"}
         found, exact = metric(as_read(label, prob), None, **words), metric(label, prob, **words)
         assert found.lower <= exact <= found.upper
         assert found.error < 0.05
@@ -97,13 +79,13 @@ def test_of_classes_the_limits_are_those_of_the_mean(monkeypatch):
 def test_a_figure_says_how_far_the_exact_one_may_be():
     rng = np.random.default_rng(2)
     score, label = rng.random(2000), rng.integers(0, 2, 2000)
-    found = kolmogorov_smirnov_error(as_read(label, score), None)
+    found = metrics.kolmogorov_smirnov_error(as_read(label, score), None)
     assert isinstance(found, Approximate)
     assert "of rows in batches, exact to within 0.0" in repr(found)
     assert str(found) == str(float(found))
     again = pickle.loads(pickle.dumps(found))
     assert (again, again.lower, again.upper) == (found, found.lower, found.upper)
-    assert "with scores rounded to cells" in repr(debiased_calibration_error(as_read(label, score), None))
+    assert "with scores rounded to cells" in repr(metrics.debiased_calibration_error(as_read(label, score), None))
 
 
 def test_measure_takes_all_of_them_from_batches():
@@ -129,10 +111,7 @@ def test_weights_that_do_not_count_rows_have_no_intervals():
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     "names",
-    [
-        ["ks-error", "ace", "mcb"],
-        ["kuiper-error", "smooth-ece", "debiased-ece", "roc-auc", "hull-auc", "dsc", "unc"],
-    ],
+    [["ks-error", "ace", "mcb"], ["kuiper-error", "smooth-ece", "debiased-ece", "roc-auc", "hull-auc", "dsc", "unc"]],
 )
 def test_assess_states_intervals_and_how_near_the_figures_are(names, monkeypatch):
     monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)

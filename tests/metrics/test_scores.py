@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from reference import scores
-from sklearn.metrics import accuracy_score
 from sklearn.metrics import brier_score_loss as brier_of_scikit_learn
-from sklearn.metrics import log_loss as log_loss_of_scikit_learn
 from strategies import tables
 
 from calibrant import brier_score_loss, log_loss
@@ -43,12 +41,6 @@ def forecast():
     return rng.integers(0, 3, 200), rng.dirichlet(np.ones(3), 200), rng.random(200)
 
 
-def test_the_likelihood_is_the_log_loss_of_scikit_learn(forecast):
-    y, p, w = forecast
-    assert log_loss(y, p, sample_weight=w) == pytest.approx(log_loss_of_scikit_learn(y, p, sample_weight=w), rel=1e-12)
-    assert log_loss(y > 0, p[:, 0]) == pytest.approx(log_loss_of_scikit_learn(y > 0, p[:, 0]), rel=1e-12)
-
-
 @pytest.mark.parametrize("scaled", [{}, {"scale_by_half": True}, {"scale_by_half": False}], ids=str)
 def test_the_brier_loss_is_that_of_scikit_learn(forecast, scaled):
     y, p, w = forecast
@@ -60,46 +52,8 @@ def test_the_brier_loss_is_that_of_scikit_learn(forecast, scaled):
         assert brier_score_loss(event, prob, sample_weight=w, **scaled) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_mean_over_classes_is_the_brier_loss_of_two_classes(forecast):
-    y, p, w = forecast
-    expected = brier_of_scikit_learn(y > 0, p[:, 0], sample_weight=w)
-    assert mean_class_brier_loss(y > 0, p[:, 0], sample_weight=w) == pytest.approx(expected, rel=1e-12)
-    assert brier_score_loss(y > 0, p[:, 0], sample_weight=w) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("given", ["yes", None, 0.5, 1])
-def test_how_the_brier_loss_is_scaled_must_be_known(given):
-    with pytest.raises(ValueError, match=r"scale_by_half must be True, False or 'auto'; got"):
-        brier_score_loss([0, 1], [0.2, 0.7], scale_by_half=given)
-
-
-def test_the_accuracy_is_that_of_scikit_learn(forecast):
-    y, p, w = forecast
-    expected = accuracy_score(y, p.argmax(axis=1), sample_weight=w)
-    assert accuracy(y, p, sample_weight=w) == pytest.approx(expected, rel=1e-12)
-
-
 def test_one_column_predicts_its_event_above_one_half_and_not_at_it():
     assert accuracy([1, 1, 0], [0.5, np.nextafter(0.5, 1), 0.5]) == pytest.approx(2 / 3)
-
-
-def test_logits_are_scored_without_clipping():
-    assert log_loss([1], [[1000.0, 0.0]], input="logit") == 1000.0
-
-
-def test_a_calibrated_forecast_costs_its_entropy():
-    """Labels drawn from the forecast: mean NLL and Brier within four standard errors of what theory says."""
-    rng = np.random.default_rng(3)
-    p = rng.dirichlet(np.ones(4), 20_000)
-    y = (rng.random((len(p), 1)) > p.cumsum(axis=1)).sum(axis=1).clip(0, 3)
-    rows = np.arange(len(p))
-    for score, losses, expected in [
-        (log_loss, -np.log(p[rows, y]), -(p * np.log(p)).sum(axis=1)),
-        (brier_score_loss, ((p - np.eye(4)[y]) ** 2).sum(axis=1), 1 - (p**2).sum(axis=1)),
-        (accuracy, p.argmax(axis=1) == y, p.max(axis=1)),
-    ]:
-        standard_error = (losses - expected).std() / np.sqrt(len(p))
-        assert abs(score(y, p) - expected.mean()) < 4 * standard_error
 
 
 @pytest.mark.parametrize(

@@ -4,29 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import tables
 
-from calibrant import (
-    ByNotion,
-    EqualMass,
-    HistogramBinning,
-    assess,
-    calibration_error,
-    corp_curve,
-    paired_test,
-    reliability_curve,
-    smooth_reliability_curve,
-    top_label_calibration_error,
-)
-from calibrant.binning import PointsPerBin, Unique
-from calibrant.curves import (
-    cumulative_residual_curve,
-    top_label_curve,
-    validity_curve,
-)
-from calibrant.metrics import estimate_calibration_error, top_label_maximum_calibration_error
+from calibrant import EqualMass, assess, calibration_error, corp_curve, paired_test, reliability_curve
+from calibrant.binning import PointsPerBin
+from calibrant.curves import cumulative_residual_curve, validity_curve
+from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.scores import accuracy
 from calibrant.notions import ClassWise, WithinGroups, binary_problems
 from calibrant.significance import by_group, resampling_test
@@ -103,23 +85,6 @@ def test_by_default_a_pair_is_about_confidence_as_a_table_is():
     assert calibration_error(notion="binary", **pair) == calibration_error(**pair)
 
 
-@pytest.mark.parametrize("metric", [top_label_calibration_error, top_label_maximum_calibration_error])
-@given(rows=tables(weights=st.floats(0.0, 2.0)).filter(lambda rows: rows[2].sum() > 0.1))
-def test_named_errors_of_any_pair_are_those_of_the_table(metric, rows):
-    label, prob, weight = rows
-    weight = np.where(weight < 1e-3, 0.0, weight)
-    options = {"binning": EqualMass(4), "sample_weight": weight, "labels": range(prob.shape[1])}
-    found = metric(label, prob.max(axis=1), y_pred=prob.argmax(axis=1), **options)
-    assert found == pytest.approx(metric(label, prob, **options), rel=1e-12, abs=1e-15)
-
-
-def test_the_curve_of_both_reliabilities_is_that_of_the_table():
-    table, pair = both()
-    one, other = top_label_curve(**pair), top_label_curve(**table)
-    assert one.classes == other.classes == tuple(NAMES)
-    np.testing.assert_array_equal(one.class_gap, other.class_gap)
-
-
 @pytest.mark.parametrize("metric", ["top-label-ece", "top-label-mce", "ece"])
 def test_tests_and_the_assessment_find_the_same_value(metric):
     table, pair = both()
@@ -139,24 +104,6 @@ def test_two_forecasts_of_the_same_predictions_are_compared():
     found = paired_test(prob_a=prob, prob_b=prob**2, metric="top-label-ece", **FEW, **pair)
     assert found.statistic != 0.0
     assert paired_test(prob_a=prob, prob_b=prob, metric="top-label-ece", **FEW, **pair).statistic == 0.0
-
-
-def test_a_smooth_curve_of_a_pair_is_that_of_its_event():
-    _, pair = both(weighted=False)
-    occurred = pair["y_true"] == pair["y_pred"]
-    one = smooth_reliability_curve(**pair).panels[0]
-    other = smooth_reliability_curve(occurred, pair["y_prob"]).panels[0]
-    np.testing.assert_array_equal(one.event_rate, other.event_rate)
-
-
-def test_what_predict_top_gives_is_measured_as_it_is():
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 200)
-    label = rng.integers(0, 3, 200)
-    fitted = ByNotion(HistogramBinning(4), "top-label").fit(prob, label)
-    predicted, score = fitted.predict_top(prob)
-    found = calibration_error(label, score, y_pred=predicted, notion="top-label", binning=Unique())
-    assert found == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_groups_of_another_notion_stand_beside_predictions():

@@ -7,25 +7,16 @@ from hypothesis import strategies as st
 from reference import shared_class_wise as twin
 from strategies import tables
 
-from calibrant import (
-    ByNotion,
-    HistogramBinning,
-    IsotonicCalibration,
-    SafeCalibrator,
-    calibration_error,
-    load_calibrator,
-    reliability_curve,
-    save_calibrator,
-)
+import calibrant as cb
 from calibrant._core.border import as_problem
 from calibrant.binning import PointsPerBin
-from calibrant.calibrators import fitted_guarantee
+from calibrant.calibrators import MulticlassIsotonic, fitted_guarantee
 from calibrant.curves import calibration_map
 from calibrant.notions import SharedClassWise, as_notion
 
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
-METHODS = [IsotonicCalibration(finite=None), HistogramBinning(5)]
+METHODS = [cb.IsotonicCalibration(finite=None), cb.HistogramBinning(5)]
 
 
 def problem_of(counts):
@@ -98,10 +89,20 @@ def test_classes_of_equal_frequency_are_flattened(table):
     problem = as_problem(label, prob, sample_weight=weight)
     assert contents(SharedClassWise(), problem) == contents(as_notion("flattened"), problem)
     one, other = (
-        ByNotion(IsotonicCalibration(finite=None), notion).fit(prob, label, weight).predict_proba(prob)
+        cb.ByNotion(cb.IsotonicCalibration(finite=None), notion).fit(prob, label, weight).predict_proba(prob)
         for notion in ("shared-class-wise", "flattened")
     )
     np.testing.assert_array_equal(one, other)
+
+
+@given(rows=tables())
+def test_isotonic_by_flattened_is_flattened_isotonic_regression(rows):
+    """Where the map is zero in all of a row, one keeps the forecast and the other makes it uniform."""
+    label, prob, weight = rows
+    labels = range(prob.shape[1])
+    by_notion = cb.ByNotion(cb.IsotonicCalibration(finite=None), "flattened", labels=labels)
+    other = MulticlassIsotonic(epsilon=0.0, labels=labels).fit(prob, label, weight).predict_proba(prob)
+    np.testing.assert_allclose(by_notion.fit(prob, label, weight).predict_proba(prob), other, rtol=1e-12)
 
 
 @given(table=tables())
@@ -112,7 +113,7 @@ def test_a_group_for_each_class_is_class_wise(table):
     problem = as_problem(label, prob, sample_weight=weight, labels=range(k))
     assert contents(alone, problem) == contents(as_notion("class-wise"), problem)
     one, other = (
-        ByNotion(HistogramBinning(3), notion, labels=range(k)).fit(prob, label, weight).predict_proba(prob)
+        cb.ByNotion(cb.HistogramBinning(3), notion, labels=range(k)).fit(prob, label, weight).predict_proba(prob)
         for notion in (alone, "class-wise")
     )
     np.testing.assert_array_equal(one, other)
@@ -137,7 +138,7 @@ def test_given_groups_split_as_their_definition_does(table, codes):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_calibrator_has_one_map_for_each_group(method, rows):
     prob, label = rows
-    fitted = ByNotion(method, "shared-class-wise", normalize=False).fit(prob, label)
+    fitted = cb.ByNotion(method, "shared-class-wise", normalize=False).fit(prob, label)
     assert fitted.notion_.groups == (0, 0, 1, 1, 1)
     raw = fitted.predict_proba(prob)
     for columns in ([0, 1], [2, 3, 4]):
@@ -148,25 +149,19 @@ def test_a_calibrator_has_one_map_for_each_group(method, rows):
 
 def test_new_rows_are_mapped_by_the_groups_of_the_fitted_ones(rows):
     prob, label = rows
-    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
+    fitted = cb.ByNotion(cb.IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
     whole = fitted.predict_proba(prob)
     for i in range(3):
         np.testing.assert_array_equal(fitted.predict_proba(prob[i : i + 1]), whole[i : i + 1])
-    given = ByNotion(IsotonicCalibration(finite=None), SharedClassWise([0, 0, 1, 1, 1])).fit(prob, label)
+    given = cb.ByNotion(cb.IsotonicCalibration(finite=None), SharedClassWise([0, 0, 1, 1, 1])).fit(prob, label)
     np.testing.assert_array_equal(given.predict_proba(prob), whole)
-
-
-def test_a_calibrator_fitted_again_finds_its_groups_anew(rows):
-    prob, label = rows
-    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
-    assert fitted.fit(prob, np.arange(len(label)) % 5).notion_.groups == (0,) * 5
 
 
 def test_a_saved_calibrator_keeps_its_groups_and_finds_new_ones_when_fitted_again(rows, tmp_path):
     prob, label = rows
-    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
-    save_calibrator(fitted, tmp_path / "c.json")
-    loaded = load_calibrator(tmp_path / "c.json")
+    fitted = cb.ByNotion(cb.IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
+    cb.save_calibrator(fitted, tmp_path / "c.json")
+    loaded = cb.load_calibrator(tmp_path / "c.json")
     assert loaded.notion_ == fitted.notion_
     np.testing.assert_array_equal(loaded.predict_proba(prob), fitted.predict_proba(prob))
     assert loaded.fit(prob, np.arange(len(label)) % 5).notion_.groups == (0,) * 5
@@ -174,7 +169,7 @@ def test_a_saved_calibrator_keeps_its_groups_and_finds_new_ones_when_fitted_agai
 
 def test_the_top_score_is_the_value_of_the_group_of_the_top_class(rows):
     prob, label = rows
-    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise", normalize=False).fit(prob, label)
+    fitted = cb.ByNotion(cb.IsotonicCalibration(finite=None), "shared-class-wise", normalize=False).fit(prob, label)
     top, score = fitted.predict_top(prob)
     np.testing.assert_array_equal(top, prob.argmax(axis=1))
     np.testing.assert_array_equal(score, fitted.predict_proba(prob)[np.arange(len(prob)), top])
@@ -182,7 +177,7 @@ def test_the_top_score_is_the_value_of_the_group_of_the_top_class(rows):
 
 def test_held_out_candidates_find_groups_of_their_own_rows(rows):
     prob, label = rows
-    safe = SafeCalibrator(ByNotion(IsotonicCalibration(finite="smooth"), "shared-class-wise")).fit(prob, label)
+    safe = cb.SafeCalibrator(cb.ByNotion(cb.IsotonicCalibration(finite="smooth"), "shared-class-wise")).fit(prob, label)
     assert safe.calibrator_.notion_.groups == (0, 0, 1, 1, 1)
     assert safe.pooled_loss_ < safe.identity_loss_
 
@@ -193,15 +188,17 @@ def test_held_out_candidates_find_groups_of_their_own_rows(rows):
 def test_metric_and_diagram_find_the_groups_of_their_own_rows(rows):
     prob, label = rows
     given = SharedClassWise([0, 0, 1, 1, 1])
-    assert calibration_error(label, prob, notion="shared-class-wise") == calibration_error(label, prob, notion=given)
-    curve = reliability_curve(label, prob, notion="shared-class-wise")
+    assert cb.calibration_error(label, prob, notion="shared-class-wise") == cb.calibration_error(
+        label, prob, notion=given
+    )
+    curve = cb.reliability_curve(label, prob, notion="shared-class-wise")
     assert [panel.name for panel in curve.panels] == ["classes 0, 1", "classes 2, 3, 4"]
     assert curve.notion == "shared-class-wise"
 
 
 def test_the_map_of_a_calibrator_stands_beside_the_rows_of_its_groups(rows):
     prob, label = rows
-    fitted = ByNotion(IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
+    fitted = cb.ByNotion(cb.IsotonicCalibration(finite=None), "shared-class-wise").fit(prob, label)
     balanced = np.arange(len(label)) % 5
     shown = calibration_map(fitted, balanced, prob)
     assert [panel.name for panel in shown.panels] == ["classes 0, 1", "classes 2, 3, 4"]
@@ -210,7 +207,7 @@ def test_the_map_of_a_calibrator_stands_beside_the_rows_of_its_groups(rows):
 
 def test_a_guarantee_of_independent_rows_is_refused(rows):
     prob, label = rows
-    fitted = ByNotion(HistogramBinning(PointsPerBin(50)), "shared-class-wise").fit(prob, label)
+    fitted = cb.ByNotion(cb.HistogramBinning(PointsPerBin(50)), "shared-class-wise").fit(prob, label)
     with pytest.raises(ValueError, match=r"hold a row at most once in a problem, .*; got SharedClassWise\(.*\)\. Take"):
         fitted_guarantee(fitted)
 
@@ -224,11 +221,7 @@ def test_groups_are_the_same_however_they_are_named():
 
 
 @pytest.mark.parametrize(
-    ("groups", "names"),
-    [
-        ([0] * 6, ["all classes"]),
-        ([1, 0, 1, 1, 1, 1], ["class b", "classes a, c, d, ... (5)"]),
-    ],
+    ("groups", "names"), [([0] * 6, ["all classes"]), ([1, 0, 1, 1, 1, 1], ["class b", "classes a, c, d, ... (5)"])]
 )
 def test_problems_bear_the_names_of_the_classes_that_share(groups, names):
     problem = as_problem(list("abcdef"), np.full((6, 6), 1 / 6))
@@ -241,40 +234,27 @@ def test_it_is_shown_in_a_line():
     assert repr(SharedClassWise([0, 0])) == "SharedClassWise(1 group of 2 classes)"
 
 
-def test_without_labels_groups_must_be_given():
-    with pytest.raises(ValueError, match="groups must be known where no labels show how often classes occur"):
-        next(SharedClassWise().parts(np.array([[0.5, 0.5]])))
-
-
-def test_as_many_groups_as_classes_are_wanted():
-    with pytest.raises(ValueError, match="groups must have one value for each of the 3 classes; got 2"):
-        calibration_error([0, 1, 2], np.full((3, 3), 1 / 3), notion=SharedClassWise([0, 0]))
-
-
-@pytest.mark.parametrize("ratio", [0.5, np.nan, np.inf, "2", None])
-def test_a_ratio_that_is_no_number_of_times_is_refused(ratio):
-    with pytest.raises(
-        (ValueError, TypeError), match=r"ratio must be a number, at least 1; got .* Pass how many times"
-    ):
-        SharedClassWise(ratio=ratio)
-
-
-@pytest.mark.parametrize(
-    ("groups", "given"),
-    [
-        ([[0, 1], [2, 3]], r"shape \(2, 2\)"),
-        ([[0], [1]], r"shape \(2, 1\)"),
-        ([[0, 1], [2]], "rows of different lengths"),
-        (3, r"shape \(\)"),
-        ("rare", r"shape \(\)"),
+A_LIST = r"groups must be a list with the group of each class; got {}\. Pass \[0, 0, 1\]\."
+REFUSED = [
+    (
+        lambda: next(SharedClassWise().parts(np.array([[0.5, 0.5]]))),
+        "groups must be known where no labels show how often",
+    ),
+    (lambda: SharedClassWise([0, 0]).split(problem_of([1, 1, 1])), "one value for each of the 3 classes; got 2"),
+    *[
+        (lambda r=r: SharedClassWise(ratio=r), "ratio must be a number, at least 1; got")
+        for r in (0.5, np.nan, np.inf, "2")
     ],
-)
-def test_groups_that_are_no_list_are_refused(groups, given):
-    message = rf"groups must be a list with the group of each class; got {given}\. Pass \[0, 0, 1\]\."
-    with pytest.raises(ValueError, match=message):
-        SharedClassWise(groups)
+    (lambda: SharedClassWise([[0, 1], [2, 3]]), A_LIST.format(r"shape \(2, 2\)")),
+    (lambda: SharedClassWise([[0], [1]]), A_LIST.format(r"shape \(2, 1\)")),
+    (lambda: SharedClassWise([[0, 1], [2]]), A_LIST.format("rows of different lengths")),
+    (lambda: SharedClassWise(3), A_LIST.format(r"shape \(\)")),
+    (lambda: SharedClassWise("rare"), A_LIST.format(r"shape \(\)")),
+    (lambda: SharedClassWise([0.5, 1.0]), r"groups must hold class labels.*; got 0\.5"),
+]
 
 
-def test_groups_that_are_no_labels_are_refused():
-    with pytest.raises(ValueError, match=r"groups must hold class labels.*; got 0\.5"):
-        SharedClassWise([0.5, 1.0])
+@pytest.mark.parametrize(("call", "words"), REFUSED)
+def test_what_are_no_groups_is_refused(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        list(call())

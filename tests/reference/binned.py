@@ -133,3 +133,26 @@ def combined(values, weights, norm):
     if norm == "root":
         return math.sqrt(max(0.0, sum(w * v for v, w in pairs)))
     return max(values)
+
+
+def share_within(problems, cut, error):
+    """Weight of the predictions whose bin is at most so far off."""
+    total = sum(w for rows in problems for _, _, w in rows)
+    if total == 0:
+        return 1.0
+    within = 0.0
+    for rows in problems:
+        for held in cut(rows):
+            if held and gap(held) <= error + 1e-12:
+                within += sum(w for _, _, w in held)
+    return within / total
+
+
+def draw(row, u):
+    """The class in whose stretch of the unit interval u falls."""
+    reached, total = 0.0, sum(row)
+    for j, p in enumerate(row[:-1]):
+        reached += p
+        if u < reached / total:
+            return j
+    return len(row) - 1

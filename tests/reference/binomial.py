@@ -1,6 +1,7 @@
 """Binomial tails, and the intervals that are made of them, one term at a time."""
 
 import math
+from statistics import NormalDist
 
 
 def cdf(k, n, p):
@@ -23,9 +24,11 @@ def bisect(rising):
     return (low + high) / 2.0
 
 
-def sum_of_events(probs):
-    """Probabilities of 0, 1, ..., n events of independent rows."""
-    mass = [1.0]
-    for p in probs:
-        mass = [a * (1.0 - p) + b * p for a, b in zip([*mass, 0.0], [0.0, *mass], strict=True)]
-    return mass
+def wilson(events, n, level):
+    """The rates p that solve (events / n - p)^2 = z^2 p (1 - p) / n."""
+    z = NormalDist().inv_cdf(1.0 - level / 2.0)
+    a = n + z * z
+    b = -(2.0 * events + z * z)
+    c = events * events / n
+    root = math.sqrt(b * b - 4.0 * a * c)
+    return (-b - root) / (2.0 * a), (-b + root) / (2.0 * a)

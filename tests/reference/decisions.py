@@ -51,10 +51,7 @@ def confusion_given_class(said, label, weight, n_classes):
 def errors(score, label, weight, threshold):
     """Weights of false positives and false negatives, deciding for the event from the threshold on."""
     rows = list(zip(score, label, weight, strict=True))
-    return (
-        sum(w for s, y, w in rows if s >= threshold and not y),
-        sum(w for s, y, w in rows if s < threshold and y),
-    )
+    return (sum(w for s, y, w in rows if s >= threshold and not y), sum(w for s, y, w in rows if s < threshold and y))
 
 
 def cost_at(score, label, weight, threshold, false_positive, false_negative):

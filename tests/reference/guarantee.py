@@ -136,25 +136,3 @@ def bounds(n, k, alpha, delta):
 def mean_deviation(m, p):
     """E|X / m - p| of a binomial X."""
     return math.fsum(math.comb(m, x) * p**x * (1 - p) ** (m - x) * abs(x / m - p) for x in range(m + 1))
-
-
-def clopper_pearson(events, rows, alpha):
-    """Rates at which as few, or as many, events have probability alpha / 2, by halving."""
-
-    def at_least(p):
-        return math.fsum(math.comb(rows, x) * p**x * (1 - p) ** (rows - x) for x in range(events, rows + 1))
-
-    def at_most(p):
-        return math.fsum(math.comb(rows, x) * p**x * (1 - p) ** (rows - x) for x in range(events + 1))
-
-    low = 0.0 if events == 0 else _halved(lambda p: at_least(p) < alpha / 2)
-    high = 1.0 if events == rows else _halved(lambda p: at_most(p) > alpha / 2)
-    return low, high
-
-
-def _halved(is_below):
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if is_below(middle) else (low, middle)
-    return low

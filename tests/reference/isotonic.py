@@ -28,15 +28,3 @@ def interpolated(distinct, values, score):
             t = (score - distinct[i - 1]) / (distinct[i] - distinct[i - 1])
             return values[i - 1] + t * (values[i] - values[i - 1])
     return values[-1]
-
-
-def class_wise(prob, label, weight, new):
-    """One fit a class against the rest; rows divided by their sums, a row of zeros uniform."""
-    n_classes = len(prob[0])
-    fits = [fit([p[j] for p in prob], [y == j for y in label], weight) for j in range(n_classes)]
-    calibrated = []
-    for p in new:
-        row = [step(*fits[j], p[j]) for j in range(n_classes)]
-        total = sum(row)
-        calibrated.append([v / total if total > 0 else 1 / n_classes for v in row])
-    return calibrated

@@ -60,17 +60,6 @@ def hull_volume(points):
     return ConvexHull([*points, [0.0] * len(points[0])]).volume
 
 
-def volume_of_boxes(points):
-    """Volume of the union of boxes from the origin to points: the cells of their common grid that lie in one of them."""
-    axes = [sorted({0.0, *(p[k] for p in points)}) for k in range(len(points[0]))]
-    total = 0.0
-    for cell in product(*(range(1, len(axis)) for axis in axes)):
-        far = [axis[i] for axis, i in zip(axes, cell, strict=True)]
-        if any(all(a >= b for a, b in zip(p, far, strict=True)) for p in points):
-            total += np.prod([axis[i] - axis[i - 1] for axis, i in zip(axes, cell, strict=True)])
-    return float(total)
-
-
 def sorted_right(prob, label, weight):
     """Mean over tuples of one row of each class: one over the number of best assignments where their own is among these."""
     n_classes = len(prob[0])

@@ -52,17 +52,25 @@ class Visit:
         self.page.goto(url)
 
 
-@pytest.fixture
-def visit(browser, url):
-    visits = []
+def visiting(page):
+    """A fixture that opens a page in a context of its own, which is closed after the test."""
 
-    def visit(**options):
-        visits.append(Visit(browser, url, **options))
-        return visits[-1]
+    @pytest.fixture
+    def visit(browser, request):
+        visits = []
 
-    yield visit
-    for opened in visits:
-        opened.context.close()
+        def visit(**options):
+            visits.append(Visit(browser, request.getfixturevalue(page), **options))
+            return visits[-1]
+
+        yield visit
+        for opened in visits:
+            opened.context.close()
+
+    return visit
+
+
+visit, solid = visiting("url"), visiting("solid_url")
 
 
 WIDTHS = {"small telephone": 320, "telephone": 390, "tablet": 820, "desk": 1200}
@@ -189,19 +197,6 @@ def solid_url(tmp_path_factory):
     simplex = dict(zip(("before", "after"), shown, strict=True))
     write_report(assess(label, prob, n_resamples=1), path, simplex=simplex)
     return path.as_uri()
-
-
-@pytest.fixture
-def solid(browser, solid_url):
-    visits = []
-
-    def visit(**options):
-        visits.append(Visit(browser, solid_url, **options))
-        return visits[-1]
-
-    yield visit
-    for opened in visits:
-        opened.context.close()
 
 
 CORNERS = """n => [...document.querySelectorAll('svg.solid')[n].querySelectorAll('.corner')]

@@ -51,17 +51,6 @@ def test_the_interval_of_independent_estimates_is_that_of_both_in_quadrature():
     assert independent(after, before) == pytest.approx((0.1, 0.1 - np.hypot(0.05, 0.03), 0.1 + np.hypot(0.08, 0.04)))
 
 
-def test_the_interval_of_independent_samples_covers():
-    """Of 200 pairs of samples of one law the interval of the log loss holds 0 in nineteen of twenty, to three errors."""
-    runs, misses = 200, np.zeros(2)
-    for seed in range(runs):
-        one, other = (assess(*forecasts(150, [seed, k])[:2], metrics=["nll"], n_resamples=199) for k in range(2))
-        _, lower, upper = independent(one["nll"], other["nll"])
-        misses += lower > 0.0, upper < 0.0
-    assert misses.sum() / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
-    assert misses.max() / runs <= 0.025 + 4 * np.sqrt(0.025 * 0.975 / runs)
-
-
 def test_an_infinite_log_loss_compares_with_nothing():
     y, right, _ = forecasts(200)
     certain = np.where(np.arange(200) == 0, 1.0 - y[0], right)

@@ -194,19 +194,18 @@ def test_hostile_names_are_shown_and_not_run():
     assert [corner["short"] for corner in simplex_section(shown)[0]["corners"]] == ["<script>a…", "b", "c"]
 
 
-@pytest.mark.parametrize(
-    ("simplex", "error", "message"),
-    [
-        (SPREAD[3], TypeError, "simplex must be of type SimplexPoints; got ndarray under 'forecast'"),
-        ({"a": None}, TypeError, "got NoneType under 'a'"),
-        (
-            {"a": simplex_points(np.zeros(2001, int), np.full((2001, 3), 1 / 3), labels=[0, 1, 2], max_points=None)},
-            ValueError,
-            f"at most {MOST_POINTS} points; got 2001 under 'a'",
-        ),
-    ],
-    ids=["array", "none", "many"],
-)
+REFUSED = [
+    (SPREAD[3], TypeError, "simplex must be of type SimplexPoints; got ndarray under 'forecast'"),
+    ({"a": None}, TypeError, "got NoneType under 'a'"),
+    (
+        {"a": simplex_points(np.zeros(2001, int), np.full((2001, 3), 1 / 3), labels=[0, 1, 2], max_points=None)},
+        ValueError,
+        f"at most {MOST_POINTS} points; got 2001 under 'a'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("simplex", "error", "message"), REFUSED, ids=["array", "none", "many"])
 def test_what_a_page_cannot_show_is_refused_and_nothing_is_written(simplex, error, message, tmp_path):
     with pytest.raises(error, match=message):
         write_report(assessments(3), tmp_path / "r.html", simplex=simplex)

@@ -63,17 +63,6 @@ def test_calibrated_forecasts_are_rejected_as_often_as_the_level_says(k):
         assert abs(np.mean(np.array(pvalues) <= level + 1e-12) - level) < 3.0 * error
 
 
-@pytest.mark.parametrize("k", [2, 5])
-def test_over_confidence_and_a_bias_are_found(k):
-    prob = forecast(1500, k)
-    bias = np.zeros(k)
-    bias[0] = 0.5
-    for truth in (softmax(np.log(prob) / 1.5, axis=1), softmax(np.log(prob) + bias, axis=1)):
-        found = bayes_factor_test(drawn(truth), prob, n_resamples=99)
-        assert found.statistic > 5.0
-        assert found.pvalue == 0.01
-
-
 def test_an_impossible_event_counts_and_certain_rows_do_not():
     prob = np.vstack([forecast(100, 3), np.eye(3)[[0, 1, 2]]])
     label = np.append(drawn(prob[:100]), [0, 1, 2])

@@ -25,11 +25,7 @@ def forecast(name, n, rng):
     score = rng.random(n)
     if name == "too high":
         return score, np.clip(score - 0.04, 0, 1)
-    if name == "one bin":
-        return score, np.where((score > 0.6) & (score <= 2 / 3), score - 0.45, score)
-    score = np.where(score > 0.9, 0.5, score)  # stray: five rows far out
-    score[:5] = 0.97
-    return score, np.where(np.arange(n) < 5, 0.55, score)
+    return score, np.where((score > 0.6) & (score <= 2 / 3), score - 0.45, score)  # one bin
 
 
 def true_error(score, rate, metric):
@@ -78,15 +74,7 @@ def test_without_deviations_noise_shifts_by_its_own_size():
 @pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("name", "metric"),
-    [
-        ("over-confident", "ece"),
-        ("too high", "ece"),
-        ("too high", "ks-error"),
-        ("one bin", "ece"),
-        ("one bin", "mce"),
-        ("stray", "mce"),
-        ("stray", "rmsce"),
-    ],
+    [("over-confident", "ece"), ("too high", "ece"), ("too high", "ks-error"), ("one bin", "ece"), ("one bin", "mce")],
 )
 def test_an_error_at_the_bound_is_seldom_called_smaller(name, metric):
     """At the boundary of the null hypothesis: no more than the level and three standard errors."""
@@ -108,12 +96,6 @@ def test_a_calibrated_forecast_of_many_rows_is_shown_to_be_calibrated():
     found = equivalence_test(rng.random(30_000) < p, p, bound=0.02)
     assert found.pvalue < 0.01
     assert found.statistic < found.upper < 0.02
-
-
-def test_a_few_rows_show_nothing():
-    rng = np.random.default_rng(0)
-    p = rng.random(100)
-    assert equivalence_test(rng.random(100) < p, p, bound=0.02).pvalue > 0.5
 
 
 # What is returned
@@ -140,12 +122,6 @@ def test_the_null_distribution_is_about_the_bound():
     assert found.pvalue == (1 + np.sum(found.null.values <= found.statistic)) / 1001
 
 
-def test_the_repr_states_the_limit():
-    found = equivalence_test([0, 1, 0, 1] * 50, [0.2, 0.8, 0.3, 0.7] * 50, bound=0.5)
-    assert "EquivalenceResult(equivalence of ece: statistic=0.25" in repr(found)
-    assert "with confidence 95%)" in repr(found)
-
-
 def test_a_frame_holds_the_bound_and_the_limit():
     found = equivalence_test([0, 1, 0, 1] * 50, [0.2, 0.8, 0.3, 0.7] * 50, bound=0.5, level=0.1, n_resamples=99)
     frame = found.to_frame("polars")
@@ -153,47 +129,32 @@ def test_a_frame_holds_the_bound_and_the_limit():
     assert frame.select("bound", "upper", "level").row(0) == (0.5, found.upper, 0.1)
 
 
-def test_tables_and_their_notions_can_be_tested():
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 3000)
-    label = (rng.random((3000, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-    assert equivalence_test(label, prob, metric="classwise-ece", binning=5, bound=0.05).pvalue < 0.01
-
-
 @pytest.mark.parametrize("metric", ["smooth-ece", "e50"])
 def test_a_size_that_is_no_norm_is_refused(metric):
     """The bandwidth of the smooth error follows its value, and a median is not convex."""
-    rng = np.random.default_rng(0)
-    p = rng.random(200)
+    p = np.random.default_rng(0).random(200)
     with pytest.raises(ValueError, match=f"metric must be a norm of the residuals: .*; {metric} is not"):
-        equivalence_test(rng.random(200) < p, p, metric=metric)
+        equivalence_test(np.random.default_rng(1).random(200) < p, p, metric=metric)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"bound": 0.0}, ValueError, r"bound must be a fraction in \(0, 1\); got 0.0"),
-        ({"level": 5}, ValueError, r"level must be a fraction in \(0, 1\); got 5"),
-        ({"metric": "brier"}, ValueError, "metric must be the size of residuals, .*; got 'brier'"),
-        ({"metric": len}, TypeError, "metric must be the name of a calibration error"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1"),
-    ],
-)
+REFUSED = [
+    ({"metric": "brier"}, ValueError, "metric must be the size of residuals, .*; got 'brier'"),
+    ({"metric": len}, TypeError, "metric must be the name of a calibration error"),
+    (
+        {"metric": "tce", "bound": 50},
+        ValueError,
+        "got 'tce', the percentage of predictions that tests reject.*no triangle",
+    ),
+    ({"metric": "tce", "binning": 10}, ValueError, "got 'tce', the percentage of predictions that tests reject"),
+    ({"binning": Isotonic()}, ValueError, r"binning must cut scores without .*; got .*\. Pass a number of bins"),
+    ({"binning": MonotonicSweep()}, ValueError, r"binning must cut scores without .*; got .*\. Pass a number of bins"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), REFUSED)
 def test_options_that_make_no_sense_are_refused(options, error, message):
     with pytest.raises(error, match=message):
-        equivalence_test([0, 1], [0.2, 0.7], **options)
-
-
-@pytest.mark.parametrize("options", [{"bound": 50}, {"bound": 0.5}, {"bound": 0.5, "binning": 10}], ids=str)
-def test_a_percentage_of_rejected_predictions_is_refused_with_the_reason(options):
-    with pytest.raises(ValueError, match=r"got 'tce', the percentage of predictions that tests reject.*no triangle"):
-        equivalence_test([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metric="tce", n_resamples=10, **options)
-
-
-@pytest.mark.parametrize("binning", [Isotonic(), MonotonicSweep()], ids=repr)
-def test_bins_that_what_came_chooses_are_refused(binning):
-    with pytest.raises(ValueError, match=r"binning must cut scores without .*; got .*\. Pass a number of bins"):
-        equivalence_test([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], binning=binning, n_resamples=10)
+        equivalence_test([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], n_resamples=10, **options)
 
 
 def test_bound_and_level_may_be_any_numbers():

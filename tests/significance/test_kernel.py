@@ -46,47 +46,6 @@ def test_with_labels_from_the_forecast_the_size_is_exact(k, notion):
     assert abs(found - 0.05) < 4 * standard_error(0.05, 300)
 
 
-def test_the_size_is_exact_where_events_are_rare_and_that_of_the_bootstrap_is_not():
-    rng, runs = np.random.default_rng(1), 300
-    found = {"consistency": 0, "bootstrap": 0}
-    for run in range(runs):
-        p = rng.beta(0.5, 20.0, 50)
-        y = (rng.random(50) < p).astype(int)
-        for null in found:
-            found[null] += kernel_test(y, p, null=null, n_resamples=99, rng=run).pvalue <= 0.05
-    assert found["consistency"] / runs < 0.05 + 4 * standard_error(0.05, runs)
-    assert found["bootstrap"] / runs > 0.15
-
-
-def test_of_many_rows_the_bootstrap_has_the_size_too():
-    found = rejections(200, 100, 3, null="bootstrap", n_resamples=99)
-    assert abs(found - 0.05) < 4 * standard_error(0.05, 200)
-
-
-@pytest.mark.parametrize("estimator", ["block", "linear"])
-def test_blocks_have_nearly_the_size(estimator):
-    """Student's law is near for means of skewed blocks: the size comes within a hundredth and the Monte Carlo error."""
-    found = rejections(600, 300, 3, estimator=estimator, bandwidth=0.4)
-    assert abs(found - 0.05) < 0.01 + 4 * standard_error(0.05, 600)
-
-
-def test_all_pairs_see_more_than_blocks_and_these_more_than_pairs_of_two():
-    """Over-confident, 200 rows of 3 classes: rejected in nearly all samples by all pairs."""
-    power = {
-        "unbiased": rejections(60, 200, 3, power=0.3, n_resamples=99),
-        "block": rejections(60, 200, 3, power=0.3, estimator="block"),
-        "linear": rejections(60, 200, 3, power=0.3, estimator="linear"),
-    }
-    assert power["unbiased"] > 0.95
-    assert power["unbiased"] > power["linear"] + 4 * standard_error(power["linear"], 60)
-    assert power["block"] > power["linear"]
-
-
-@pytest.mark.parametrize("null", ["consistency", "bootstrap"])
-def test_both_nulls_find_what_is_there(null):
-    assert rejections(40, 250, 4, power=0.3, null=null, n_resamples=99) > 0.9
-
-
 # What the p-value is made of
 
 
@@ -120,15 +79,6 @@ def test_the_draws_are_the_errors_of_drawn_labels():
         expected = chances[np.isclose(errors, value, atol=1e-9)].sum()
         share = np.isclose(found.null.values, value, atol=1e-9).mean()
         assert abs(share - expected) < 5 * standard_error(expected, runs)
-
-
-def test_two_calls_agree_and_another_seed_draws_anew():
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 60)
-    label = drawn(rng, prob)
-    first, again, other = (kernel_test(label, prob, n_resamples=50, rng=seed) for seed in (0, 0, 1))
-    np.testing.assert_array_equal(first.null.values, again.null.values)
-    assert (first.null.values != other.null.values).any()
 
 
 def test_draws_look_at_some_labels_at_a_time(monkeypatch):
@@ -214,17 +164,3 @@ def test_a_perfect_forecast_is_not_rejected(estimator):
 
 def test_a_forecast_that_was_sure_and_wrong_has_the_smallest_pvalue():
     assert kernel_test([1, 1, 1], [[1.0, 0.0, 0.0]] * 3, n_resamples=19).pvalue == 0.05
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"null": "normal"}, ValueError, "null must be one of 'consistency', 'bootstrap'; got 'normal'"),
-        ({"estimator": "biased"}, ValueError, "estimator must be one of 'unbiased', 'block', 'linear'; got 'biased'"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be a whole number, at least 1; got 0"),
-        ({"n_resamples": 9.5}, TypeError, r"n_resamples must be a whole number, at least 1; got 9\.5"),
-    ],
-)
-def test_options_that_are_none_are_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        kernel_test([0, 1], [0.2, 0.7], **options)

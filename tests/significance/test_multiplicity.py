@@ -86,23 +86,6 @@ def test_what_is_rejected_is_named():
     assert repr(found).startswith("MultipleTests(3 tests, holm, smallest adjusted p-value ")
 
 
-def test_a_frame_has_a_row_a_test():
-    frame = by_class(kolmogorov_smirnov_test, *load_digits_forecast()).to_frame("pandas")
-    assert list(frame.columns) == ["name", "test", "statistic", "df", "pvalue", "adjusted"]
-    assert len(frame) == 10
-
-
-@pytest.mark.parametrize("method", ["holm", "benjamini-hochberg"])
-def test_of_calibrated_groups_any_is_rejected_as_seldom_as_the_level_says(method):
-    rng, runs = np.random.default_rng(0), 300
-    p, group = rng.random(600), np.arange(600) % 6
-    alarms = [
-        len(by_group(spiegelhalter_test, rng.random(600) < p, p, group, method=method).rejected()) > 0
-        for _ in range(runs)
-    ]
-    assert np.mean(alarms) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
-
-
 @pytest.mark.parametrize("method", ["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"])
 def test_a_level_that_the_draws_cannot_reach_is_refused_with_the_number_that_can(method):
     p = np.random.default_rng(0).random(400)

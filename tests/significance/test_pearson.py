@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from reference import goodness
-from strategies import columns, tables
+from strategies import tables
 
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import pearson_test
@@ -25,20 +25,6 @@ def test_the_statistic_of_a_table_is_its_definition(rows):
     found = quiet(label, prob, sample_weight=weight)
     assert found.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-12)
     assert found.df == df
-
-
-@given(rows=columns())
-def test_the_statistic_of_one_column_is_its_definition(rows):
-    label, prob, weight = rows
-    statistic, df = goodness.pearson(goodness.repeated(label, np.column_stack([1 - prob, prob]), weight))
-    found = quiet(label, prob, sample_weight=weight)
-    assert found.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-12)
-    assert found.df == df
-
-
-def test_the_binary_statistic_is_a_sum_of_squared_z_values():
-    y, p = [0, 0, 0, 1] * 20 + [1, 1, 0, 1] * 20, [0.25] * 80 + [0.5] * 80
-    assert pearson_test(y, p).statistic == pytest.approx(0 + (60 - 40) ** 2 / (80 * 0.25))
 
 
 def test_fitted_parameters_take_degrees_of_freedom():
@@ -61,18 +47,6 @@ def test_drawn_labels_need_no_many_rows_a_forecast():
     assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def test_the_size_is_that_of_the_law():
-    rng, runs = np.random.default_rng(0), 1500
-    prob = np.repeat(rng.dirichlet(np.full(3, 5.0), 4), 100, axis=0)
-    cumulative = prob.cumsum(axis=1)
-    pvalue = []
-    for _ in range(runs):
-        label = (rng.random((400, 1)) > cumulative).sum(axis=1).clip(0, 2)
-        pvalue.append(pearson_test(label, prob, n_resamples=None).pvalue)
-    for level in (0.05, 0.5):
-        assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
-
-
 def test_an_impossible_class_refutes_the_forecast():
     assert pearson_test([0, 1] * 20, [0.0] * 40, n_resamples=None).pvalue == 0.0
     with_draws = pearson_test([0, 1] * 20, [0.0] * 40, n_resamples=99)
@@ -83,18 +57,6 @@ def test_an_impossible_class_refutes_the_forecast():
 def test_certain_forecasts_that_come_true_leave_nothing_to_test():
     with pytest.warns(CalibrationWarning, match="degree of freedom"):
         assert pearson_test([0, 1] * 20, [0.0, 1.0] * 20, n_resamples=None).pvalue == 1.0
-
-
-@pytest.mark.parametrize(
-    ("n_parameters", "error", "message"),
-    [
-        (-1, ValueError, "must be a whole number, at least 0; got -1"),
-        (0.5, TypeError, "must be a whole number, at least 0; got 0.5"),
-    ],
-)
-def test_a_number_of_parameters_that_is_none_is_refused(n_parameters, error, message):
-    with pytest.raises(error, match=message):
-        pearson_test([0, 1], [0.2, 0.7], n_parameters=n_parameters)
 
 
 def test_what_is_assumed_of_a_fitted_forecast_is_what_is_assumed_of_others_but_for_the_first():

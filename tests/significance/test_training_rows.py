@@ -13,8 +13,7 @@ from calibrant import advise, cli
 from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import write_table
-from calibrant.metrics.kinds import LogLoss
-from calibrant.significance.differences import accuracy_pvalue, loss_pvalue, n_shared, warn_if_training_rows
+from calibrant.significance.differences import n_shared, warn_if_training_rows
 
 LOOK, SHARED = "these look like training rows", "are also among the"
 
@@ -37,22 +36,6 @@ def said(rows, other, **data):
 
 
 # False alarms
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize(("n", "m"), [(60, 60), (100, 500)])
-def test_both_tests_have_their_size(n, m):
-    """Of two samples of one population: four standard errors on both sides; Fisher's exact test errs on one side alone."""
-    rng, runs, level = np.random.default_rng(n), 1000, 0.05
-    found = []
-    for _ in range(runs):
-        one, two = (as_problem(*made(rng, size)) for size in (n, m))
-        right = [problem.prob.argmax(axis=1) == problem.label for problem in (one, two)]
-        found.append([loss_pvalue(LogLoss()(one), LogLoss()(two)), accuracy_pvalue(*right)])
-    loss, accuracy = np.mean(np.array(found) <= level, axis=0)
-    error = 4 * np.sqrt(level * (1 - level) / runs)
-    assert abs(loss - level) < error
-    assert level / 3 < accuracy < level + error
 
 
 @pytest.mark.parametrize("decimals", [None, 2], ids=["exact", "2 decimals"])

@@ -149,12 +149,6 @@ def test_compiled_and_plain_draws_are_the_same(monkeypatch):
     np.testing.assert_array_equal(np.array(list(ConsistentLabels(prob, 5, as_rng(1)))), plain)
 
 
-def test_a_seed_makes_the_same_draws():
-    prob = np.full((50, 2), 0.5)
-    first, second = (np.array(list(ConsistentLabels(prob, 3, as_rng(9)))) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
 def test_a_generator_is_used_as_it_is():
     rng = np.random.default_rng(0)
     assert as_rng(rng) is rng

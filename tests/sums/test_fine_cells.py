@@ -6,20 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import columns
 
+from calibrant import lenses
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Unit
 from calibrant.binning import FineGrid
-from calibrant.lenses import (
-    Cumulative,
-    Smooth,
-    fixed_point,
-    fixed_point_within,
-    largest,
-    largest_within,
-    residual_of,
-    spread,
-    spread_within,
-)
 from calibrant.notions import Binary
 from calibrant.sums import Plan, scan
 from calibrant.sums.sums import SummedWeights, rounded
@@ -31,9 +21,9 @@ close = columns(max_rows=40) | st.tuples(columns(max_rows=40), st.floats(1e-9, 0
     lambda drawn: (drawn[0][0], drawn[0][1] * drawn[1], drawn[0][2])  # many scores in few cells
 )
 SIZES = [
-    (Cumulative(), largest, largest_within),
-    (Cumulative(), spread, spread_within),
-    (Smooth(), fixed_point, fixed_point_within),
+    (lenses.Cumulative(), lenses.largest, lenses.largest_within),
+    (lenses.Cumulative(), lenses.spread, lenses.spread_within),
+    (lenses.Smooth(), lenses.fixed_point, lenses.fixed_point_within),
 ]
 
 
@@ -47,7 +37,7 @@ def both(data, grid):
 
 def size_of(lens, extent, problem):
     view = lens(problem)
-    return float(extent(view, view.look(residual_of(problem)))[0])
+    return float(extent(view, view.look(lenses.residual_of(problem)))[0])
 
 
 @pytest.mark.parametrize(("lens", "extent", "within"), SIZES)

@@ -5,14 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from calibrant import (
-    brier_score_loss,
-    classwise_calibration_error,
-    expected_calibration_error,
-    log_loss,
-    measure,
-    top_label_calibration_error,
-)
+import calibrant as cb
 from calibrant._core.border import as_problem
 from calibrant.binning import EqualMass, EqualWidth
 from calibrant.metrics.scores import accuracy, hits, squared_losses
@@ -54,7 +47,7 @@ def test_sums_of_chunks_are_those_of_all_rows(weight, parallel, monkeypatch):
                 np.testing.assert_allclose(getattr(one.bins, name), getattr(other.bins, name), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("metric", [accuracy, log_loss, brier_score_loss, expected_calibration_error])
+@pytest.mark.parametrize("metric", [accuracy, cb.log_loss, cb.brier_score_loss, cb.expected_calibration_error])
 def test_a_fortran_or_strided_table_has_the_same_value(metric):
     expected = metric(LABEL, PROB)
     for table in (np.asfortranarray(PROB), np.repeat(PROB, 2, axis=0)[::2]):
@@ -71,12 +64,12 @@ OF_TABLE = np.arange(N_ROWS) // 3 % N_CLASSES
     "metric",
     [
         accuracy,
-        log_loss,
-        brier_score_loss,
-        expected_calibration_error,
-        classwise_calibration_error,
-        top_label_calibration_error,
-        measure,
+        cb.log_loss,
+        cb.brier_score_loss,
+        cb.expected_calibration_error,
+        cb.classwise_calibration_error,
+        cb.top_label_calibration_error,
+        cb.measure,
     ],
 )
 def test_a_table_in_single_precision_is_not_copied(metric, monkeypatch):

@@ -64,22 +64,6 @@ def test_cells_have_the_mean_and_the_variance_of_their_rows(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "prob", [softmax(RNG.normal(0, 2, (20_000, 4))), softmax(RNG.normal((0, 3, 9), 1, (20_000, 3)))]
-)
-def test_cells_vary_together_as_they_do_by_rows(prob, monkeypatch):
-    """Correlations of the cells that hold most of the noise, within five standard errors and what 4096 rows leave open."""
-    problem = problem_of(prob)
-    by_row, by_sums = (
-        drawn(problem, ClassWise(), EqualWidth(5), by_sums=which, draws=1500, monkeypatch=monkeypatch)
-        for which in (False, True)
-    )
-    held = np.argsort(by_row[1].std(axis=0))[-5:]
-    number = np.flatnonzero(by_row[0].weight > 0).searchsorted(held)  # empty cells are left out of the other
-    ours, theirs = np.corrcoef(by_sums[1][:, number].T), np.corrcoef(by_row[1][:, held].T)
-    np.testing.assert_allclose(ours, theirs, atol=5 * np.sqrt(2 / 1500) + 0.03)
-
-
-@pytest.mark.parametrize(
     ("n_classes", "rest", "dtype"), [(2, 1e-9, "f8"), (2, 1e-6, "f8"), (3, 1e-16, "f8"), (3, 1e-8, "f4")]
 )
 def test_rows_that_are_nearly_certain_have_correlations(n_classes, rest, dtype):
@@ -164,26 +148,6 @@ def test_other_notions_and_bins_have_the_spread_of_labels_drawn_by_row(notion, b
         _, noise = drawn(problem, notion, binning, by_sums=by_sums, seed=by_sums, draws=1500, monkeypatch=monkeypatch)
         sizes.append(np.abs(noise).sum(axis=1))
     agree(*sizes)
-
-
-def test_estimates_are_those_of_labels_drawn_by_row(monkeypatch):
-    """Of forecasts that are over-confident: means over data sets of all that `assess` states, each with both kinds of noise."""
-    names = ("ece", "mce", "classwise-ece", "top-label-ece", "ks-error")
-    fields, found = ("upper", "debiased", "noise_floor", "detectable"), []
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        logit = rng.normal(0, 1.5, (5000, 3))
-        label = (rng.random((5000, 1)) > softmax(logit / 1.2).cumsum(axis=1)).sum(axis=1)
-        pair = []
-        for most in (5000, 4096):
-            monkeypatch.setattr(uncertainty, "MOST_BY_ROW", most)
-            table = assess(label, softmax(logit), metrics=names, n_resamples=200, rng=seed)
-            pair.append([[getattr(table[name], field) for field in fields] for name in names])
-        found.append(pair)
-    by_row, by_sums = np.array(found).transpose(1, 0, 2, 3)
-    difference = by_sums - by_row
-    error = difference.std(axis=0, ddof=1) / np.sqrt(len(found))
-    assert (np.abs(difference.mean(axis=0)) < 6 * error + 0.02 * by_row.mean(axis=0)).all()
 
 
 # Rows drawn with replacement

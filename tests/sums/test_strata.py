@@ -198,7 +198,5 @@ def test_the_rows_with_the_smallest_keys_are_kept(n):
 
 def test_two_batches_that_number_their_rows_alike_do_not_add_up():
     part = scan(table(50, 3), PLAN)
-    with pytest.raises(
-        ValueError, match="rows of several batches must have numbers of their own; got the same number twice"
-    ):
+    with pytest.raises(ValueError, match="rows of several batches must have numbers of their own; got the same"):
         part + part

@@ -479,6 +479,8 @@ def resampling_test(
     resamples(n_resamples, hint="1000 is usual")
     flag("correction", correction)
     flag("strict", strict)
+    if alternative is not None:
+        choice("alternative", alternative, ("greater", "less", "two-sided"))
     measured = as_metric(metric, binning)
     problem = as_problem(y_true, y_prob, **data)
     value, drawn = measured.null(problem, n_resamples, as_rng(rng))

@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import binomial
 from reference import guarantee as twin
 
 from calibrant import ByNotion, EqualMass, HistogramBinning, IsotonicCalibration, load_calibrator, save_calibrator
@@ -248,8 +249,8 @@ def test_bounds_and_intervals_are_what_their_definitions_say(interior, smoothing
         bound = [(rows * one + edge) / m + smoothing / (m + 2 * smoothing) for one in each]
         assert [found.error[b], found.simultaneous_error[b], found.mean_error[b]] == pytest.approx(bound, rel=1e-12)
         events = int(outcome[here if edge else inside].sum())
-        low = twin.clopper_pearson(max(events - edge, 0), rows, 0.2 / 8)[0]
-        high = twin.clopper_pearson(min(events, rows), rows, 0.2 / 8)[1]
+        low = binomial.clopper_pearson(max(events - edge, 0), rows, 0.2 / 8)[0]
+        high = binomial.clopper_pearson(min(events, rows), rows, 0.2 / 8)[1]
         assert (found.rate_low[b], found.rate_high[b]) == pytest.approx((low, high), abs=1e-9)
 
 

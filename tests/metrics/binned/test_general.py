@@ -1,6 +1,5 @@
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,22 +68,6 @@ def test_the_debiased_error_is_what_its_definition_says(notion, data):
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-7)
 
 
-@given(rows=tables(), n_bins=st.integers(1, 10))
-def test_the_mean_over_problems_of_means_is_the_mean_over_all_bins(rows, n_bins):
-    label, prob, weight = rows
-    options = {"notion": "class-wise", "binning": n_bins, "sample_weight": weight, "labels": range(prob.shape[1])}
-    assert calibration_error(label, prob, across="l1", **options) == pytest.approx(
-        calibration_error(label, prob, **options), rel=1e-12, abs=1e-15
-    )
-
-
-@given(rows=tables(), n_bins=st.integers(1, 10))
-def test_the_largest_of_the_largest_is_the_largest_of_all_bins(rows, n_bins):
-    label, prob, weight = rows
-    options = {"notion": "top-label", "binning": n_bins, "norm": "max", "sample_weight": weight}
-    assert calibration_error(label, prob, across="max", **options) == calibration_error(label, prob, **options)
-
-
 def test_across_may_be_a_function_of_norms_and_shares():
     shares = calibration_error(Y, P, notion="class-wise", across=lambda norms, shares: shares.sum())
     assert shares == pytest.approx(1.0)
@@ -93,15 +76,6 @@ def test_across_may_be_a_function_of_norms_and_shares():
 def test_a_notion_that_finds_nothing_to_speak_of_has_no_error():
     for across in (None, "l1", "max"):
         assert calibration_error(Y, P, notion=ThresholdedClassWise(0.95), across=across) == 0.0
-
-
-@given(rows=columns())
-def test_one_column_is_its_own_binary_problem(rows):
-    label, score, weight = rows
-    twin = binned.calibration_error(
-        [list(zip(score.tolist(), label.tolist(), weight.tolist(), strict=True))], binned.equal_width(15), "l1"
-    )
-    assert calibration_error(label, score, sample_weight=weight) == pytest.approx(twin, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("notion", ["confidence", "top-label", "top-2-label"])
@@ -117,36 +91,12 @@ def test_norms_are_ordered(notion, rows, n_bins):
         assert smaller <= larger * (1 + 1e-9) + 1e-15
 
 
-@pytest.mark.parametrize(("finer", "coarser"), [("top-label", "confidence"), ("top-2-label", "top-2-confidence")])
-@pytest.mark.parametrize("norm", ["l1", "l2", "l3", "max"])
-@given(rows=tables(), n_bins=st.integers(1, 10))
-def test_knowing_the_predicted_class_never_makes_an_error_smaller(finer, coarser, norm, rows, n_bins):
-    """Over the same edges: a gap is a mean of those of the predicted classes."""
-    label, prob, weight = rows
-    options = {"norm": norm, "binning": n_bins, "sample_weight": weight, "labels": range(prob.shape[1])}
-    fine, coarse = (calibration_error(label, prob, notion=notion, **options) for notion in (finer, coarser))
-    assert fine >= coarse * (1 - 1e-9) - 1e-12
-
-
-@given(rows=tables(), n_bins=st.integers(1, 10))
-def test_the_error_of_ranks_is_the_mean_of_the_errors_of_each_rank(rows, n_bins):
-    label, prob, weight = rows
-    options = {"binning": n_bins, "sample_weight": weight, "labels": range(prob.shape[1])}
-    by_rank = [calibration_error(label, prob, notion=f"top-{k}-confidence", **options) for k in (1, 2)]
-    second = calibration_error(label, prob, notion="top-2-confidence", across=lambda norms, shares: norms[1], **options)
-    assert by_rank[1] == pytest.approx((by_rank[0] + second) / 2, rel=1e-9, abs=1e-12)
-
-
 @given(rows=columns())
 def test_the_root_mean_square_is_the_root_of_the_mean_squared_gap(rows):
     label, score, weight = rows
     squared = calibration_error(label, score, loss="squared gap", norm="l1", sample_weight=weight)
     rooted = calibration_error(label, score, loss="gap", norm="l2", sample_weight=weight)
     assert rooted**2 == pytest.approx(squared, rel=1e-9, abs=1e-15)
-
-
-def test_a_number_means_equal_width():
-    assert calibration_error(Y, P, binning=3) == calibration_error(Y, P, binning=EqualWidth(3))
 
 
 def test_a_loss_may_be_a_function():
@@ -164,25 +114,3 @@ def test_a_function_of_loss_sees_the_scores():
     sizes = []
     calibration_error(Y, P, notion="class-wise", loss=lambda problem, bins: sizes.append(problem.size) or bins.gap)
     assert sizes == [4, 4]
-
-
-@pytest.mark.parametrize(
-    ("option", "known"),
-    [
-        ("loss", "'gap', 'squared gap', 'debiased squared gap', 'binomial test', .*'t-test'"),
-        ("norm", "'l1', 'l2', 'root', 'max', 'l<p>' of a p from 1 such as 'l3',"),
-        ("across", "'l1', 'l2', 'root', 'max', 'l<p>' of a p from 1 such as 'l3',"),
-    ],
-    ids=["loss", "norm", "across"],
-)
-def test_an_unknown_name_is_refused_with_the_known_ones(option, known):
-    with pytest.raises(ValueError, match=f"{option} must be one of {known} or a function; got 'gep'"):
-        calibration_error(Y, P, **{option: "gep"})
-
-
-def test_a_forecast_that_says_what_comes_has_no_error():
-    assert calibration_error([0, 1, 2], np.eye(3)) == 0.0
-
-
-def test_a_forecast_that_says_the_opposite_has_all_the_error():
-    assert calibration_error([1, 0], np.eye(2)) == 1.0

@@ -1,76 +1,17 @@
 """Errors of what is predicted: the worked example by hand, and pairs of a label and its probability."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import binned, top_k
 from strategies import tables
 
-from calibrant import (
-    ByNotion,
-    EqualMass,
-    HistogramBinning,
-    calibration_error,
-    expected_calibration_error,
-    reliability_curve,
-    top_label_calibration_error,
-)
+from calibrant import ByNotion, EqualMass, HistogramBinning, calibration_error, top_label_calibration_error
 from calibrant.binning import Unique
 from calibrant.metrics import top_label_maximum_calibration_error
 from calibrant.notions import WithinGroups
 
 # Six points of four classes, 1 to 4 (Gupta and Ramdas 2022, Figure 2).
-TENTHS = ["1 0 6 3", "6 0 1 3", "2 7 0 1", "0 1 1 8", "0 1 8 1", "9 1 0 0"]
-P = np.array([[int(t) / 10 for t in row.split()] for row in TENTHS])
-Y = [3, 4, 2, 1, 4, 1]
-SIX = {"labels": [1, 2, 3, 4], "binning": Unique()}
-
-
-@pytest.mark.parametrize(
-    ("notion", "error"),
-    [
-        ("confidence", "11/30"),
-        ("top-label", "1/2"),
-        ("class-wise", "1/4"),
-        # The second rank: 0.3 (a, b; one true), 0.2 (c), 0.1 (d, e, f: ties go to class 2); alone it has 3/20.
-        ("top-2-confidence", "31/120"),
-        ("top-2-label", "13/40"),
-    ],
-)
-def test_errors_of_the_six_points(notion, error):
-    assert calibration_error(Y, P, notion=notion, **SIX) == pytest.approx(float(Fraction(error)), rel=1e-12)
-
-
-@pytest.mark.parametrize(("k", "word"), [(2, "top-2"), (4, "top-k")])
-def test_errors_of_ranks_of_the_six_points_are_those_of_plain_loops(k, word):
-    for twin, notion in ((top_k.top_k_confidence, f"{word}-confidence"), (top_k.top_k_label, f"{word}-label")):
-        problems = twin(P.tolist(), [y - 1 for y in Y], [1] * 6, k)
-        expected = binned.calibration_error(problems, binned.unique, "l1")
-        assert calibration_error(Y, P, notion=notion, **SIX) == pytest.approx(expected, rel=1e-12)
-
-
-def test_problems_of_the_six_points_are_those_printed():
-    """Of top-label calibration: score and outcome of each predicted class."""
-    panels = reliability_curve(Y, P, notion="top-label", **SIX).panels
-    found = {panel.name: list(zip(panel.bins.mean_prob, panel.bins.event_rate, strict=True)) for panel in panels}
-    assert found == {
-        "predicted 1": [(0.6, 0.0), (0.9, 1.0)],
-        "predicted 2": [(0.7, 1.0)],
-        "predicted 3": [(0.6, 1.0), (0.8, 0.0)],
-        "predicted 4": [(0.8, 0.0)],
-    }
-
-
-def test_two_patients_of_whom_confidence_says_nothing():
-    """At 0.6 one is right in one case of five and the other always: 0.6 in the mean."""
-    prob = [[0.6, 0.4]] * 5 + [[0.4, 0.6]] * 5
-    label = [0, 1, 1, 1, 1] + [1] * 5
-    assert expected_calibration_error(label, prob, notion="confidence") == pytest.approx(0.0)
-    assert top_label_calibration_error(label, prob) == pytest.approx(0.4)
-    assert top_label_maximum_calibration_error(label, prob) == pytest.approx(0.4)
 
 
 # Pairs
@@ -88,21 +29,6 @@ def test_the_top_class_and_its_probability_are_as_good_as_the_table(metric, binn
     options = {"binning": binning, "sample_weight": weight}
     found = metric(label, prob.max(axis=1), y_pred=top, **options)
     assert found == pytest.approx(metric(label, prob, labels=range(prob.shape[1]), **options), rel=1e-12, abs=1e-15)
-
-
-@each_metric
-@given(rows=tables())
-def test_names_of_labels_are_irrelevant_to_a_pair(metric, rows):
-    label, prob, weight = rows
-    top, score, words = prob.argmax(axis=1), prob.max(axis=1), np.array(["d", "b", "a", "c"])
-    expected = metric(label, score, y_pred=top, sample_weight=weight)
-    for truth, predicted, options in (
-        (words[label], words[top], {}),
-        (words[label].tolist(), words[top].tolist(), {"labels": words}),
-        (label - 7, top - 7, {"labels": [-7, -6, -5, -4]}),
-    ):
-        found = metric(truth, score, y_pred=predicted, sample_weight=weight, **options)
-        assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 def test_a_pair_of_predict_top_is_measured_as_it_is():
@@ -128,28 +54,3 @@ def test_a_pair_may_come_as_logits():
 
 def test_a_predicted_class_that_never_came_counts():
     assert top_label_calibration_error([0, 0], [0.75, 0.5], y_pred=[0, 3]) == pytest.approx((0.25 + 0.5) / 2)
-
-
-@each_metric
-@pytest.mark.parametrize(
-    ("y_prob", "y_pred", "options", "kind", "message"),
-    [
-        ([[0.5, 0.5], [0.9, 0.1]], [0, 0], {}, ValueError, r"y_prob must be one column, .*; got shape \(2, 2\)"),
-        ([[0.5], [0.9]], [0, 0], {}, ValueError, r"y_prob must be one column, .*; got shape \(2, 1\)"),
-        ([0.5, 0.9], [0], {}, ValueError, "y_true and y_pred must have the same number of rows; got 2 and 1"),
-        ([0.5], [0, 0], {}, ValueError, "y_true and y_prob must have the same number of rows; got 2 and 1"),
-        ([0.5, 0.9], [[0, 1], [1, 0]], {}, ValueError, "y_pred must have one dimension"),
-        ([0.5, 0.9], [0, 2], {"labels": [0, 1]}, ValueError, "y_pred must be among the classes 0, 1; got 2 at index 1"),
-        ([0.5, 0.9], [0, 1], {"labels": [1, 2]}, ValueError, "y_true must be among the classes 1, 2; got 0 at index 0"),
-        ([0.5, 0.9], [0, 1], {"labels": 2}, TypeError, "labels must be a sequence"),
-        ([0.5, 0.9], ["a", "b"], {}, TypeError, "y_true and y_pred must hold labels of one kind"),
-        ([0.5, 0.9], [0.5, 1.0], {}, ValueError, "y_pred must hold class labels"),
-        ([0.5, 0.9], [0, 1], {"pos_label": 1}, ValueError, "pos_label must be left out where y_pred is given; got 1"),
-        ([0.5, 0.9], [0, 1], {"sample_weight": [1]}, ValueError, r"sample_weight must have shape \(2,\)"),
-        ([0.5, 1.9], [0, 1], {}, ValueError, r"y_prob must hold probabilities in \[0, 1\]; got 1.9"),
-        ([0.5, 0.9], [0, 1], {"n_bins": 3}, TypeError, "A number of bins is binning=10"),
-    ],
-)
-def test_a_pair_that_is_none_is_refused(metric, y_prob, y_pred, options, kind, message):
-    with pytest.raises(kind, match=message):
-        metric([0, 1], y_prob, y_pred=y_pred, **options)

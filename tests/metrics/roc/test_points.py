@@ -2,19 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from reference import isotonic as reference_isotonic
 from reference import roc as reference
-from sklearn.metrics import roc_curve as peer_curve
-from strategies import columns, tables
+from strategies import columns
 
-from calibrant import IsotonicCalibration
+import calibrant as cb
 from calibrant._core.border import as_problem
-from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics import area_under_roc_hull_score, roc_convex_hull
-from calibrant.metrics.roc import area_under_roc, roc_points
-from calibrant.notions import OneVsRest
+from calibrant.metrics.roc import roc_points
 
 fractions = st.floats(0.01, 5.0)
 both = st.one_of(columns(min_rows=2), columns(min_rows=2, weights=fractions)).filter(
@@ -49,24 +44,6 @@ def test_the_points_are_those_of_the_definition(rows):
     np.testing.assert_allclose(np.column_stack([found.threshold, found.fpr, found.tpr]), expected, atol=1e-12)
 
 
-@given(rows=both)
-def test_the_points_are_those_of_scikit_learn(rows):
-    label, score, weight = rows
-    false, true, threshold = peer_curve(label, score, sample_weight=weight, drop_intermediate=False)
-    found = points_of(*rows)
-    np.testing.assert_array_equal(found.threshold, threshold)
-    np.testing.assert_allclose(found.fpr, false, atol=1e-12)
-    np.testing.assert_allclose(found.tpr, true, atol=1e-12)
-
-
-@given(rows=both)
-def test_the_curve_goes_from_corner_to_corner_and_never_back(rows):
-    found = points_of(*rows)
-    assert (found.fpr[0], found.tpr[0], found.fpr[-1], found.tpr[-1]) == (0.0, 0.0, 1.0, 1.0)
-    assert (np.diff(found.fpr) >= 0).all()
-    assert (np.diff(found.tpr) >= 0).all()
-
-
 # The hull
 
 
@@ -81,16 +58,10 @@ def test_the_hull_is_the_highest_chord_over_every_point(rows):
         assert y <= height + 1e-12
 
 
-@given(rows=both)
-def test_the_area_of_the_hull_is_that_of_the_definition(rows):
-    hull = roc_convex_hull(rows[0], rows[1], sample_weight=rows[2])
-    assert hull.area == pytest.approx(reference.area_of_hull(*(column.tolist() for column in rows)), abs=1e-12)
-
-
 @given(rows=columns(min_rows=2).filter(lambda r: 0 < r[0].sum() < r[0].size))
 def test_every_vertex_of_the_hull_is_a_corner(rows):
     """Slopes fall from piece to piece: nothing is left that could be left out."""
-    hull = roc_convex_hull(rows[0], rows[1], sample_weight=rows[2])
+    hull = cb.metrics.roc_convex_hull(rows[0], rows[1], sample_weight=rows[2])
     right, up = np.diff(hull.fpr), np.diff(hull.tpr)
     assert (up[:-1] * right[1:] > up[1:] * right[:-1]).all()
 
@@ -101,7 +72,7 @@ def test_every_vertex_of_the_hull_is_a_corner(rows):
 @given(rows=both)
 def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
+    fitted = cb.IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before, after = points_of(*rows), points_of(label, fitted, weight)
     hull = drawn(before)[before.vertex]
     assert distance(drawn(after), hull) <= 1e-12
@@ -110,45 +81,19 @@ def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
     assert after.hull_area == pytest.approx(before.hull_area, abs=1e-12)
 
 
-@given(rows=both)
-def test_the_roc_curve_of_the_min_max_formula_is_the_hull_of_the_definition(rows):
-    """The theorem with the slow definitions alone."""
-    label, score, weight = (column.tolist() for column in rows)
-    distinct, values = reference_isotonic.fit(score, label, weight)
-    # Neighbouring means that are equal but for rounding are one step.
-    rounded = [round(v, 11) for v in values]
-    fitted = [rounded[distinct.index(s)] for s in score]
-    corners = [(u, v) for _, u, v in reference.points(label, score, weight)]
-    after = [(u, v) for _, u, v in reference.points(label, fitted, weight)]
-    for u, v in after:
-        assert v <= reference.height_of_hull(corners, u) + 1e-12
-    assert reference.area(label, fitted, weight) == pytest.approx(
-        reference.area_of_hull(label, score, weight), abs=1e-10
-    )
-
-
 @given(rows=columns(min_rows=2).filter(lambda r: 0 < r[0].sum() < r[0].size))
 def test_of_whole_weights_the_vertices_are_exactly_the_points_of_the_fit(rows):
     label, score, weight = rows
-    fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
+    fitted = cb.IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
     before, after = points_of(*rows), points_of(label, fitted, weight)
     np.testing.assert_array_equal(drawn(after), drawn(before)[before.vertex])
-
-
-@given(rows=both)
-def test_recalibration_keeps_the_area_of_the_hull(rows):
-    label, score, weight = rows
-    fitted = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
-    before = area_under_roc_hull_score(label, score, sample_weight=weight)
-    assert area_under_roc_hull_score(label, fitted, sample_weight=weight) == pytest.approx(before, abs=1e-12)
-    assert area_under_roc(label, fitted, sample_weight=weight) == pytest.approx(before, abs=1e-12)
 
 
 # The public result
 
 
 def test_the_hull_says_what_it_is_and_cannot_be_changed():
-    hull = roc_convex_hull([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+    hull = cb.metrics.roc_convex_hull([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     assert repr(hull) == "RocHull(vertices=4, area=0.8750)"
     assert hull.threshold.tolist() == [np.inf, 0.8, 0.2, 0.1]
     assert hull.tnr.tolist() == [1.0, 1.0, 0.5, 0.0]
@@ -159,39 +104,22 @@ def test_the_hull_says_what_it_is_and_cannot_be_changed():
     assert len(frame) == 4
 
 
-@given(rows=tables(min_rows=2, n_classes=st.just(2)))
-def test_two_columns_are_their_event(rows):
-    label, prob, weight = rows
-    assume(0 < label.sum() < label.size)
-    table = roc_convex_hull(label, prob, sample_weight=weight)
-    column = roc_convex_hull(label, prob[:, 1], sample_weight=weight)
-    np.testing.assert_array_equal(table.tpr, column.tpr)
-
-
 def test_a_table_of_more_classes_needs_an_event():
     prob = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]
     with pytest.raises(ValueError, match=r"that of one event; got a table of 3 classes\. Pass notion=OneVsRest\(0\)"):
-        roc_convex_hull([0, 1, 2], prob)
+        cb.metrics.roc_convex_hull([0, 1, 2], prob)
     with pytest.raises(ValueError, match=r"one event; notion 'class-wise' makes 3 problems\. Pass"):
-        roc_convex_hull([0, 1, 2], prob, notion="class-wise")
-    assert roc_convex_hull([0, 1, 2], prob, notion=OneVsRest(1)).area == 1.0
-    assert roc_convex_hull([0, 1, 1], prob, notion="confidence").area == 0.75
+        cb.metrics.roc_convex_hull([0, 1, 2], prob, notion="class-wise")
+    assert cb.metrics.roc_convex_hull([0, 1, 2], prob, notion=cb.notions.OneVsRest(1)).area == 1.0
+    assert cb.metrics.roc_convex_hull([0, 1, 1], prob, notion="confidence").area == 0.75
 
 
 @pytest.mark.parametrize(("label", "given"), [(0, "no event"), (1, "events alone")])
 def test_of_one_class_the_area_is_not_defined_and_says_so(label, given):
     with pytest.warns(
-        CalibrationWarning,
+        cb.exceptions.CalibrationWarning,
         match=f"must have rows with and without the event; got {given} in 'class 1', and the area is set to nan",
     ):
-        hull = roc_convex_hull([label, label], [0.2, 0.4])
+        hull = cb.metrics.roc_convex_hull([label, label], [0.2, 0.4])
     assert np.isnan(hull.area)
     assert np.isnan(hull.tpr if label == 0 else hull.fpr).all()
-
-
-def test_the_hull_of_covertype_is_the_published_one_on_the_grid_of_the_authors(data_dir):
-    """Their thresholds are multiples of 1/1000; with every threshold the area is a little larger."""
-    with np.load(data_dir / "covertype2.npz") as data:
-        score, label = data["P_cal"][:, 1], data["y_cal"]
-    assert f"{roc_convex_hull(label, np.floor(1000 * score) / 1000).area:.6f}" == "0.872809"
-    assert f"{roc_convex_hull(label, score).area:.6f}" == "0.873339"

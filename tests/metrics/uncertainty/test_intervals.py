@@ -14,7 +14,6 @@ from scipy.stats import binom
 from calibrant import assess
 from calibrant._core.rows import Weights
 from calibrant.metrics.estimate import TAIL, mean_estimate
-from calibrant.sums.draws import Bootstrap
 from tools.coverage_of_intervals import FEW_DISTINCT
 
 LEVEL, DRAWS, RUNS = 0.2, 60, 150
@@ -126,34 +125,7 @@ def test_few_distinct_predictions_have_intervals_that_hold_the_truth(world):
     assert few_misses("ece", world, 60).sum() <= binom.ppf(0.999, 60, 0.05)
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("name", ["ece", "mce", "rmsce"])
-@pytest.mark.parametrize("world", FEW_DISTINCT)
-def test_few_distinct_predictions_have_intervals_that_hold_the_truth_with_both_tails(name, world):
-    runs = 400
-    below, above = few_misses(name, world, runs)
-    assert max(below, above) <= binom.ppf(0.999, runs, 0.05)
-    assert below + above >= binom.ppf(0.001, runs, 0.02)
-
-
 # Means over rows
-
-
-@pytest.mark.parametrize(("rows", "rate"), [(300, 0.02), (1000, 0.01), (1000, 0.3)])
-def test_intervals_of_the_log_loss_of_rare_events_miss_as_often_on_either_side(rows, rate):
-    """The percentile bootstrap is missed above in 7 and 6 % of the first two."""
-    rng, runs = np.random.default_rng(3), 2000
-    logit = rng.normal(np.log(rate / (1 - rate)) - 0.5, 1.0, rows)
-    p = 1 / (1 + np.exp(-logit))
-    happened, missed = -np.log(p), -np.log1p(-p)
-    truth, bootstrap = float(np.mean(p * happened + (1 - p) * missed)), Bootstrap(rows, 1, rng)
-    losses = [np.where(rng.random(rows) < p, happened, missed) for _ in range(runs)]
-    found = [mean_estimate(loss, Weights.one_each(rows), bootstrap, level=0.05) for loss in losses]
-    below, above = misses(found, truth)
-    assert 0.01 <= below <= 0.04
-    assert 0.01 <= above <= 0.045
-    spread = np.std([e.value for e in found], ddof=1)
-    assert 0.9 <= np.mean([e.upper - e.lower for e in found]) / (2 * 1.96 * spread) <= 1.1
 
 
 def test_the_interval_of_a_mean_is_that_of_cornish_and_fisher():
@@ -181,29 +153,3 @@ def test_a_mean_of_equal_losses_and_of_one_row_has_no_width():
     for losses in (np.full(5, 0.3), np.array([0.7])):
         found = mean_estimate(losses, Weights.one_each(losses.size), None, level=0.05)
         assert found.lower == found.value == found.upper
-
-
-SHAPES = {
-    "some events": (np.arange(40) % 3 == 0, np.linspace(0.05, 0.9, 40)),
-    "two events": (np.arange(40) < 2, np.linspace(0.3, 0.01, 40)),
-    "events alone": (np.ones(12, dtype=bool), np.linspace(0.3, 0.9, 12)),
-    "no event": (np.zeros(12, dtype=bool), np.linspace(0.05, 0.6, 12)),
-}
-
-
-@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-@pytest.mark.parametrize("shape", SHAPES)
-def test_whole_weights_are_repeated_rows_to_intervals_by_a_formula(shape):
-    label, prob = SHAPES[shape]
-    weight = np.arange(label.size) % 4 + 1
-    names = [
-        *("accuracy", "brier", "nll", "observed-expected-ratio"),
-        *("calibration-slope", "calibration-intercept", "calibration-in-the-large"),
-    ]
-    weighted = assess(label, prob, sample_weight=weight, metrics=names, n_resamples=2)
-    repeated = assess(np.repeat(label, weight), np.repeat(prob, weight), metrics=names, n_resamples=2)
-    for one, other in zip(weighted.rows, repeated.rows, strict=True):
-        a, b = one.estimate, other.estimate
-        assert (a.lower, a.upper) == pytest.approx((b.lower, b.upper), rel=1e-7, abs=1e-9, nan_ok=True), one.metric
-        if a.pvalue is not None:
-            assert a.pvalue == pytest.approx(b.pvalue, rel=1e-6, nan_ok=True), one.metric

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, ks_2samp
 
-from calibrant import EqualMass, assess, bin_test_calibration_error, calibration_error
+from calibrant import EqualMass, assess, calibration_error
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.binning import BoundedIsotonic, Isotonic
@@ -17,7 +17,7 @@ from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.bin_losses import REJECTIONS, BinTest, NormOfBins
 from calibrant.metrics.noise import error_through, redrawn, unwatched
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
-from calibrant.significance import pearson_test, resampling_test
+from calibrant.significance import pearson_test
 from calibrant.sums.draws import ConsistentLabels, as_rng
 
 RNG = np.random.default_rng(11)
@@ -143,41 +143,12 @@ def test_the_draws_of_whole_weights_have_the_distribution_of_those_of_repeated_r
     assert ks_2samp(drawn, repeated).pvalue > 1e-3
 
 
-def test_whole_weights_have_the_floor_and_the_pvalue_of_repeated_rows_in_an_estimate():
-    """Of 300 draws, whose standard deviation is about 5."""
-    options = {"binning": BoundedIsotonic(), "loss": "binomial test", "n_resamples": 300}
-    weighted = estimate_calibration_error(Y, P, sample_weight=np.full(N, 10), **options)
-    repeated = estimate_calibration_error(np.repeat(Y, 10), np.repeat(P, 10), rng=1, **options)
-    assert weighted.value == pytest.approx(repeated.value, rel=1e-12)
-    assert abs(weighted.noise_floor - repeated.noise_floor) < 4 * 5 * np.sqrt(2 / 300)
-    assert abs(weighted.pvalue - repeated.pvalue) < 4 * np.sqrt(0.5 / 300)
-
-
-def test_whole_weights_have_the_pvalue_of_repeated_rows_in_the_resampling_test():
-    weight = RNG.integers(1, 2 * COPIES, N)
-    weighted = resampling_test(Y, P, metric="tce", sample_weight=weight, n_resamples=300)
-    repeated = resampling_test(np.repeat(Y, weight), np.repeat(P, weight), metric="tce", n_resamples=300, rng=1)
-    assert weighted.statistic == pytest.approx(repeated.statistic, rel=1e-12)
-    of, other = weighted.null.values, repeated.null.values
-    assert abs(of.mean() - other.mean()) < 4 * np.sqrt((of.var() + other.var()) / 300)
-    assert abs(weighted.pvalue - repeated.pvalue) < 4 * np.sqrt(0.5 / 300)
-
-
 def test_the_equal_rows_of_a_weight_each_draw_a_label():
     """One prediction for five rows: the probability of the counts that reject it, four standard errors."""
     expected = sum(binom.pmf(k, 5, 0.3) for k in range(6) if binomtest(k, 5, 0.3).pvalue <= 0.2)
     assert 0.1 < expected < 0.2
     found = estimate_calibration_error([0], [0.3], sample_weight=[5], loss=BinTest(level=0.2), n_resamples=3000)
     assert abs(found.noise_floor / 100 - expected) < 4 * np.sqrt(expected * (1 - expected) / 3000)
-
-
-@each_case
-def test_weights_of_one_are_rows(case):
-    (y, p), options_of = CASES[case]
-    options = {"loss": "binomial test", "binning": BoundedIsotonic(), "n_resamples": 9, **options_of(np.arange(N))}
-    assert estimate_calibration_error(y, p, sample_weight=np.ones(N), **options) == estimate_calibration_error(
-        y, p, **options
-    )
 
 
 def test_logits_are_drawn_from_as_their_probabilities():
@@ -234,19 +205,6 @@ def test_a_share_of_rejections_has_a_floor_and_no_interval(options, level):
     assert (found.lower, found.upper) == (None, None)
     assert 0.0 <= found.noise_floor <= 100.0
     assert 0.02 <= found.pvalue <= 1.0
-
-
-def test_value_and_noise_of_a_calibrated_forecast_miss_the_mean_share_of_rejections():
-    """Why there is no interval: at this sharpness its 95 % would hold the mean over draws too seldom."""
-    rng = np.random.default_rng(5)
-    logit = rng.normal(0.0, 2.0, 1000)
-    p, truth = (1.0 / (1.0 + np.exp(-logit / t)) for t in (1.0, 1.5))
-
-    def shares(prob, draws=150):
-        return np.array([bin_test_calibration_error(rng.random(1000) < prob, p) for _ in range(draws)])
-
-    reach, seen = np.quantile(shares(p), 0.975), shares(truth)
-    assert np.mean(np.abs(seen - seen.mean()) <= reach) < 0.93
 
 
 # Progress
