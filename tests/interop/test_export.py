@@ -392,9 +392,18 @@ def test_a_module_of_torch_has_the_gradient_of_the_map(word, n_classes):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     label, X = rows(n_classes, "logit")
     module = to_torch(registered(word, n_classes, "logit").fit(X, label))
-    x = torch.tensor(X[60:66], requires_grad=True)
+    x = torch.tensor(X[60:66] + 0.00123, requires_grad=True)  # at a row that was fitted the line of ranks bends
     assert torch.autograd.gradcheck(module, x)
     assert torch.autograd.grad(module(x).pow(2).sum(), x)[0].abs().max() > 1e-3
+
+
+def test_the_slope_of_the_logistic_function_is_a_quarter_at_zero():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    even = PlattScaling(input="logit").fit([-2.0, -1.0, 1.0, 2.0], [0, 1, 0, 1])
+    even.intercept_, even.slope_ = 0.0, 1.0
+    x = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    to_torch(even)(x).sum().backward()
+    assert x.grad.tolist() == [0.25]
 
 
 def test_the_gradient_of_steps_is_zero():

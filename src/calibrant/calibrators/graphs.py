@@ -108,9 +108,8 @@ def softmax(scores: Node, least: float | None = LEAST_SCORE) -> Node:
 
 
 def logistic(z: Node) -> Node:
-    """Logistic function: of the smaller side, so that nothing overflows."""
-    power = of("exp", -of("absolute", z))
-    return where(z > 0.0, 1.0, power) / (1.0 + power)
+    """Logistic function: nothing overflows, and torch finds its slope at 0 too."""
+    return of("exp", of("minimum", z, 0.0)) / (1.0 + of("exp", -of("absolute", z)))
 
 
 def ends(log_odds: Node) -> Node:
