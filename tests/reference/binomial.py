@@ -21,11 +21,3 @@ def bisect(rising):
         middle = (low + high) / 2.0
         low, high = (middle, high) if rising(middle) < 0 else (low, middle)
     return (low + high) / 2.0
-
-
-def sum_of_events(probs):
-    """Probabilities of 0, 1, ..., n events of independent rows."""
-    mass = [1.0]
-    for p in probs:
-        mass = [a * (1.0 - p) + b * p for a, b in zip([*mass, 0.0], [0.0, *mass], strict=True)]
-    return mass

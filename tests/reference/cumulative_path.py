@@ -13,11 +13,6 @@ def path(y, p, w):
     return points
 
 
-def standard_deviation_of_repeated_rows(p, w):
-    repeated = [pi for pi, wi in zip(p, w, strict=True) for _ in range(int(wi))]
-    return math.sqrt(sum(pi * (1.0 - pi) for pi in repeated)) / len(repeated)
-
-
 def probability_that_a_brownian_motion_goes_beyond(x):
     """Eigenfunctions of the heat equation between two walls at -x and x."""
     stays = sum(
