@@ -1,4 +1,4 @@
-"""What Hypothesis draws: scores and forecasts with ties, zeros, ones, single rows and single classes."""
+"""What Hypothesis draws: scores and forecasts with ties, zeros, ones, single rows and single classes; and plain rows."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -31,6 +31,15 @@ def tables(draw, min_rows=1, max_rows=20, n_classes=two_to_four, weights=whole_w
     label = draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n))
     weight = draw(st.lists(weights, min_size=n, max_size=n))
     return np.array(label), raw / raw.sum(axis=1, keepdims=True), np.array(weight, dtype=float)
+
+
+def dirichlet_rows(n, k, seed=0, concentration=1.0, power=1.0):
+    """Labels drawn from probabilities of a Dirichlet distribution, and a forecast: these to a power, above one too bold."""
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.full(k, concentration), n)
+    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    prob = truth**power
+    return label, prob / prob.sum(axis=1, keepdims=True)
 
 
 def votes(n_classes, seed=0, n=80, parts=20):

@@ -662,17 +662,21 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
     save_picture(figure, path)
 
 
+def whole_page(results: dict[str, list[Result]]) -> str:
+    """Return the page with the picture, which is drawn only of data sets that were kept apart."""
+    text = page(results)
+    if not recommendations(counted_once(results)[KEPT_APART]):
+        return text
+    shown = f"![Mean rank of calibrators of this library by the number of rows](images/{PICTURE.name})"
+    return text.replace(f"## {PARTS[KEPT_APART]}\n", f"{shown}\n\n## {PARTS[KEPT_APART]}\n")
+
+
 def main() -> None:
     """Write the page; the recommendations and the picture only from data sets that were kept apart."""
     results = {part: stored(part) for part in PARTS}
-    text, apart = page(results), counted_once(results)[KEPT_APART]
+    text, apart = whole_page(results), counted_once(results)[KEPT_APART]
     if block := recommendations(apart):
         draw(apart, PICTURE)
-        text = text.replace(
-            f"## {PARTS[KEPT_APART]}\n",
-            f"![Mean rank of calibrators of this library by the number of rows](images/{PICTURE.name})\n\n"
-            f"## {PARTS[KEPT_APART]}\n",
-        )
         for name, part in {"calibrators.md": block, "evidence-scaling.md": standing(apart, NEW)}.items():
             guide = DOCS / name
             guide.write_text(put(guide.read_text(encoding="utf-8"), part), encoding="utf-8")

@@ -207,15 +207,6 @@ def test_rows_that_coincide_are_rows():
     assert found.recommended != IDENTITY
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_copies_that_are_written_out_are_the_rows_themselves(seed):
-    y, prob = one_event(np.random.default_rng(seed), 150)
-    with pytest.warns(CalibrationWarning, match="1500 rows are copies of 150"):
-        found = advise(np.repeat(y, 10), np.repeat(prob, 10))
-    assert (found.n_rows, found.n_used, found.recommended) == (1500, 150, IDENTITY)
-    assert found.candidates == advise(y, prob).candidates
-
-
 @pytest.mark.parametrize("n", [300, 1200])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_counts_get_the_advice_of_the_repeated_rows(n_classes, n):
@@ -293,18 +284,6 @@ def test_labels_are_those_that_the_metrics_take(labels, pos_label):
     found, plain = advise(named, prob, pos_label=pos_label), advise(y, prob)
     assert found.candidates == plain.candidates
     assert found.recommended == plain.recommended != IDENTITY
-
-
-def test_rows_of_the_event_alone_are_told_of():
-    found = advise(np.ones(200, dtype=int), np.linspace(0.5, 0.9, 200), pos_label=1)
-    assert found.reason.startswith("Leave the forecast as it is: all 200 rows are of the class 1,")
-
-
-def test_one_column_and_two_columns_get_the_same_advice():
-    y, prob = one_event(np.random.default_rng(0), 300, CHANGES["shifted"])
-    one, two = advise(y, prob), advise(y, np.column_stack([1 - prob, prob]))
-    assert [c.method for c in two.candidates] == [c.method for c in one.candidates]
-    assert [c.log_loss for c in two.candidates] == pytest.approx([c.log_loss for c in one.candidates], rel=1e-6)
 
 
 def test_logits_and_labels_that_are_words_are_fitted_as_such():

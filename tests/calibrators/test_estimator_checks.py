@@ -65,10 +65,7 @@ def of_a_calibrator(target):
 
 CASES = {
     "classifier": (CalibratedClassifier(), {}),
-    "classifier, ensemble": (
-        CalibratedClassifier(cv=3, ensemble=True, pooling="geometric", label_smoothing=0.01),
-        {},
-    ),
+    "classifier, ensemble": (CalibratedClassifier(cv=3, ensemble=True, pooling="geometric", label_smoothing=0.01), {}),
     "classifier, safe": (CalibratedClassifier(calibrator=SafeCalibrator()), {}),
     "classifier, by a word": (CalibratedClassifier(calibrator="isotonic"), {}),
     "isotonic by notion": (ByNotion(IsotonicCalibration(), input="logit"), OF_A_FORECAST),

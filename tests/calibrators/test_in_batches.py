@@ -54,16 +54,6 @@ def as_read(*rows, order=None, n_batches=2, **data):
 
 
 @settings(max_examples=15)
-@given(data=columns(max_rows=40), n_batches=st.integers(1, 4))
-def test_bins_of_equal_width_are_exact(data, n_batches):
-    label, score, weight = data
-    ours = HistogramBinning(EqualWidth(7)).fit(as_read(label, score, weight, n_batches=n_batches, labels=[0, 1]))
-    rows = HistogramBinning(EqualWidth(7), labels=[0, 1]).fit(score, label, weight)
-    assert ours.edges_.tolist() == rows.edges_.tolist()
-    np.testing.assert_allclose(ours.value_, rows.value_, rtol=1e-12)
-
-
-@settings(max_examples=15)
 @given(data=columns(max_rows=40), squeeze=st.floats(1e-3, 1.0))
 def test_the_isotonic_map_is_as_near_as_the_limits_of_the_discrimination_say(data, squeeze):
     label, score, weight = data
@@ -143,17 +133,6 @@ def test_curves_of_log_odds_are_those_of_the_rows_in_memory(method, data, n_batc
         rows = clone(method).set_params(labels=[0, 1]).fit(score, label, weight)
     close(ours, rows, score)
     assert separations(said) == separations(of_rows)
-
-
-@pytest.mark.parametrize("method", LOG_ODDS[:3], ids=repr)
-def test_of_many_rows_the_parameters_are_the_same_to_ten_digits(method):
-    rng = np.random.default_rng(0)
-    score = rng.beta(0.5, 0.7, 6000).astype(np.float32)
-    label, weight = rng.random(6000) < 0.2 + 0.6 * score, rng.random(6000)
-    for rows in ((label, score), (label, score, weight)):
-        ours = clone(method).fit(Batches([rows], batch_rows=2500))
-        theirs = clone(method).fit(score, label, *rows[2:])
-        assert_same(ours, theirs, 1e-9)
 
 
 SIMPLEX = [
@@ -292,12 +271,3 @@ def test_where_a_cell_holds_one_score_the_map_is_exact(method, data):
     ours = clone(method).fit(as_read(label, score, weight, labels=[0, 1]))
     rows = clone(method).set_params(labels=[0, 1]).fit(score, label, weight)
     np.testing.assert_allclose(ours.calibrate(score), rows.calibrate(score), atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", [PlattScaling, BetaCalibration, QuadraticScaling], ids=lambda kind: kind.__name__)
-def test_equal_scores_in_batches_give_the_map_of_rows_in_memory(kind):
-    label, score = np.array([0, 1, 1, 0, 1, 1]), np.full(6, 0.3)
-    found = kind().fit(as_read(label, score, np.ones(6), labels=[0, 1]))
-    expected = kind(labels=[0, 1]).fit(score, label)
-    new = np.array([0.1, 0.3, 0.8])
-    np.testing.assert_allclose(found.predict_proba(new), expected.predict_proba(new), rtol=1e-9)

@@ -5,11 +5,7 @@ import pytest
 from reference import multinomial as twin
 from sklearn.base import clone
 
-from calibrant import (
-    DirichletCalibration,
-    VectorScaling,
-    log_loss,
-)
+from calibrant import VectorScaling, log_loss
 from calibrant.calibrators import MatrixScaling
 
 WORDS = ("as-given", "log-softmax", "reference")
@@ -108,31 +104,3 @@ def test_logits_that_are_all_but_zero_leave_the_shares_of_the_classes(scaling, u
     fitted = scaling(input="logit").fit(unit * logit, label)
     shares = np.bincount(label, minlength=3) / len(label)
     np.testing.assert_allclose(fitted.calibrate(unit * logit)[0], shares, atol=1e-2)
-
-
-def test_matrix_scaling_of_raw_logits_is_no_dirichlet_calibration():
-    logit, label = drawn()
-    raw, logs = (MatrixScaling(logits=word, input="logit").fit(logit, label) for word in WORDS[:2])
-    dirichlet = DirichletCalibration(input="logit").fit(logit, label)
-    np.testing.assert_allclose(dirichlet.coef_, logs.coef_, rtol=1e-9)
-    assert np.abs(dirichlet.calibrate(logit) - raw.calibrate(logit)).max() > 0.01
-
-
-@each_scaling
-def test_a_word_that_names_no_logits_is_refused(scaling):
-    logit, label = drawn(n=50)
-    with pytest.raises(ValueError, match=r"logits must be one of 'as-given', 'log-softmax', 'reference'; got 'raw'"):
-        scaling(logits="raw", input="logit").fit(logit, label)
-
-
-@pytest.mark.parametrize(
-    ("scaling", "figures"),
-    [(VectorScaling, (0.16916, 0.17043, 0.17163)), (MatrixScaling, (0.17195, 0.17316, 0.17199))],
-    ids=["vector", "matrix"],
-)
-def test_figures_of_the_logits_of_a_network(data_dir, scaling, figures):
-    with np.load(data_dir / "cifar10_resnet50.npz") as data:
-        fit, y_fit, test, y_test = (data[key] for key in ("logits_cal", "y_cal", "logits_test", "y_test"))
-    for word, figure in zip(WORDS, figures, strict=True):
-        fitted = scaling(logits=word, input="logit").fit(fit, y_fit.ravel())
-        assert log_loss(y_test.ravel(), fitted.calibrate(test)) == pytest.approx(figure, abs=2e-5)

@@ -12,7 +12,6 @@ import pytest
 from calibrant import (
     BetaCalibration,
     ByNotion,
-    EqualMass,
     HistogramBinning,
     IsotonicCalibration,
     PlattScaling,
@@ -42,12 +41,10 @@ from calibrant.decisions import confusion_table, shift_prior
 from calibrant.interop.tables import read_table, write_table
 from calibrant.significance import paired_difference
 
-ENDINGS = ["csv", "parquet", "feather", "npz"]
 RNG = np.random.default_rng(5)
 LOGIT = RNG.normal(0.0, 2.0, (80, 3))
 PROB = np.exp(LOGIT) / np.exp(LOGIT).sum(axis=1, keepdims=True)
 TRUTH = (RNG.random((80, 1)) > PROB.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-WEIGHT = RNG.integers(1, 4, 80).astype(float)
 
 
 @pytest.fixture
@@ -122,11 +119,6 @@ def test_logits_are_declared_by_the_option_or_by_their_names(run):
     assert values == pytest.approx(expected())
 
 
-def test_weights_are_a_column(run):
-    path = save("f.csv", label=TRUTH, weight=WEIGHT, **columns("p_", PROB))
-    assert figures(run, path, "--weight", "weight") == expected(sample_weight=WEIGHT)
-
-
 @pytest.mark.parametrize(("rows", "cut"), [(":30", slice(30)), ("30:", slice(30, None)), ("10:20", slice(10, 20))])
 def test_rows_are_cut_out(rows, cut, run, forecast):
     assert figures(run, forecast, "--rows", rows) == expected(TRUTH[cut], PROB[cut])
@@ -142,11 +134,6 @@ def test_commands_say_how_many_rows_the_weights_are(run):
         for command, *words in (("assess",), ("test", "--tests", "spiegelhalter"), ("fit", "-o", "c.json", "--force")):
             said = run(command, path, "--weight", weight, *words)[1]
             assert f"{rows} rows" in said, said
-
-
-def test_bins_are_as_asked(run, forecast):
-    assert figures(run, forecast, "--bins", 4) == expected(binning=4)
-    assert figures(run, forecast, "--bins", 4, "--binning", "equal-mass") == expected(binning=EqualMass(4))
 
 
 @pytest.mark.parametrize(
@@ -165,15 +152,6 @@ def test_bins_that_no_metric_takes_are_noted_once(words, note, run, forecast):
     assert len(err.splitlines()) == 1
     assert out == run("assess", forecast, *named, *words[:2])[1]
     assert run("assess", forecast, *named, "--metrics", "tce,ece", "--bins", 9)[2] == ""
-
-
-@pytest.mark.parametrize("command", ["assess", "report"])
-@pytest.mark.parametrize("option", ["--bins", "--binning"])
-def test_the_help_of_bins_names_the_metrics_that_keep_theirs(command, option, run):
-    text = " ".join(run(command, "--help")[1].split())
-    own = [name for name, entry in entries("metric").items() if entry.has_own_bins]
-    named = f"metrics that have no bins of their own ({', '.join(own[:-1])} and {own[-1]} keep theirs)"
-    assert re.search(rf"{option} \w+ [\w ]*bins of {re.escape(named)}", text)
 
 
 def test_a_figure_is_found_by_any_word_for_it(run, forecast):
@@ -257,15 +235,6 @@ def test_fit_and_apply_equal_the_library_to_the_last_bit(words, same, run, forec
     )
 
 
-def test_fit_prints_the_temperature(run, forecast):
-    code, out, _ = run("fit", forecast, "--method", "temperature", "-o", "c.json")
-    assert code == 0
-    assert out.splitlines() == [
-        f"fitted temperature on 80 rows: temperature {TemperatureScaling().fit(PROB, TRUTH).temperature_:.6g}",
-        "wrote c.json",
-    ]
-
-
 def too_low(n):
     """An event, and a forecast that is too low: a temperature has no intercept, and makes one that is too low as well."""
     rng = np.random.default_rng(0)
@@ -320,14 +289,6 @@ def test_streamed_rows_get_the_default_of_a_sample(run, monkeypatch):
     assert Path("sample.json").read_text() == Path("asked.json").read_text()
 
 
-def test_one_event_of_two_columns_gets_the_default_of_one_column_and_that_of_a_notion_is_beta(run, forecast):
-    path = save("two.csv", label=(TRUTH == 1).astype(int), p_0=1 - PROB[:, 1], p_1=PROB[:, 1])
-    assert run("fit", path, "-o", "two.json")[1].startswith("fitted evidence-scaling --safe (the default;")
-    assert isinstance(load_calibrator("two.json").calibrator, EvidenceScaling)
-    assert run("fit", forecast, "--notion", "top-label", "-o", "c.json")[1].startswith("fitted beta (the default;")
-    assert isinstance(load_calibrator("c.json").calibrator, BetaCalibration)
-
-
 # advise
 
 
@@ -366,14 +327,6 @@ def test_fit_prints_the_groups_of_classes_that_it_found(run, forecast):
     assert out.splitlines()[-2:] == [f"found {found!r}", "wrote c.json"]
 
 
-def test_a_binary_score_is_calibrated_as_one_column(run):
-    path = save("f.csv", y=TRUTH == 0, score=PROB[:, 0])
-    assert run("fit", path, "--method", "isotonic", "-o", "c.json")[0] == 0
-    assert run("apply", "c.json", path, "-o", "out.csv")[0] == 0
-    fitted = IsotonicCalibration().fit(PROB[:, 0], TRUTH == 0)
-    np.testing.assert_array_equal(read_table("out.csv")["score"], fitted.calibrate(PROB[:, 0]))
-
-
 def test_calibrated_logits_are_probabilities_and_are_named_so(run):
     path = save("f.csv", label=np.array(["cat", "dog", "eel"])[TRUTH], **columns("z_", LOGIT, ["cat", "dog", "eel"]))
     assert run("fit", path, "--method", "temperature", "-o", "c.json")[0] == 0
@@ -396,16 +349,6 @@ def test_the_top_pair_is_written_in_place_of_the_table(ending, names, run):
     predicted, score = ByNotion(IsotonicCalibration(), "top-label", labels=names).fit(PROB, label).predict_top(PROB)
     np.testing.assert_array_equal(table["predicted"], predicted)
     np.testing.assert_array_equal(table["probability"], score)
-
-
-def test_the_top_pair_does_not_hang_on_the_order_of_the_columns(run, forecast):
-    assert run("fit", forecast, "--method", "isotonic", "--notion", "top-2-label", "-o", "c.json")[0] == 0
-    turned = save("turned.csv", **dict(reversed(columns("p_", PROB).items())))
-    for path, out in ((forecast, "1.csv"), (turned, "2.csv")):
-        assert run("apply", "c.json", path, "--top", "-o", out)[0] == 0
-    there, here = read_table("1.csv"), read_table("2.csv")
-    for name in ("predicted", "probability"):
-        np.testing.assert_array_equal(there[name], here[name])
 
 
 def test_apply_needs_no_label(run, calibrator):
@@ -464,10 +407,7 @@ def test_json_holds_an_infinite_loss_as_a_word_that_becomes_a_number(run):
     assert "note" not in clipped["ece"]
 
 
-@pytest.mark.parametrize(
-    ("condition", "code"),
-    [("nll > 3", 1), ("nll.upper > 1e300", 1), ("nll.value <= 1e300", 0)],
-)
+@pytest.mark.parametrize(("condition", "code"), [("nll > 3", 1), ("nll.upper > 1e300", 1), ("nll.value <= 1e300", 0)])
 def test_a_gate_compares_an_infinite_loss(run, condition, code):
     path = save("f.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
     words = ("assess", path, "--resamples", 5, "--clip", 0, "--json", "--fail-if", condition)
@@ -484,9 +424,6 @@ def test_a_warning_is_one_line_on_stderr(run):
     assert code == 0
     assert err.startswith("calibrant: warning: the likelihood keeps growing")
     assert len(err.splitlines()) == 1
-
-
-# report, demo, list
 
 
 # decide
@@ -822,28 +759,3 @@ def test_progress_is_shown_only_on_a_terminal(terminal, run, forecast, monkeypat
     _, out, err = run("assess", forecast, "--resamples", 30, "--metrics", "tce")
     assert ("resampling" in err) == terminal
     assert "resampling" not in out
-
-
-# Real figures
-
-
-def test_the_published_figures_come_out_of_exported_files(run, data_dir):
-    """ResNet-50 on CIFAR-10: figures of independent code."""
-    with np.load(data_dir / "cifar10_resnet50.npz") as data:
-        for part in ("cal", "test"):
-            save(f"{part}.csv", label=data[f"y_{part}"], **columns("z_", data[f"logits_{part}"], range(10)))
-    before = figures(run, "test.csv")
-    assert round(before["accuracy"], 4) == 0.9502
-    assert round(before["nll"], 6) == 0.175509
-    assert round(before["ece"], 7) == 0.0155164
-    assert round(before["top-label-ece"], 7) == 0.0222267
-    assert round(before["classwise-ece"], 8) == 0.00421983
-    assert round(figures(run, "test.csv", "--binning", "equal-mass")["ece"], 7) == 0.0156190
-    code, out, _ = run("fit", "cal.csv", "--method", "temperature", "-o", "c.json")
-    assert code == 0
-    assert "fitted temperature on 5000 rows: temperature 1.06258\n" in out
-    assert run("apply", "c.json", "test.csv", "-o", "out.csv")[0] == 0
-    after = figures(run, "out.csv")
-    assert round(after["nll"], 6) == 0.173842
-    assert round(after["ece"], 8) == 0.00972077
-    assert after["accuracy"] == before["accuracy"]

@@ -81,10 +81,7 @@ OF_COLUMNS = {
     "--percent": Case(("--percent",), "percent", refused=2, same=True),
     "--normalize": Case(("--normalize",), "normalize", refused=2, same=True),
 }
-OF_A_NOTION = {
-    "--notion": Case(("--notion", "confidence")),
-    "--pos-label": Case(("--pos-label", "0")),
-}
+OF_A_NOTION = {"--notion": Case(("--notion", "confidence")), "--pos-label": Case(("--pos-label", "0"))}
 SAMPLE = Case(("--sample", "90"))
 ON_ERROR = Case(("--on-error", "skip"), same=True, idle=True)
 OF_MEASURING = {

@@ -1,6 +1,5 @@
 """Bad use of the command line: exit code 2, one line on stderr that says what to do, and nothing written."""
 
-import errno
 import io
 import json
 import os
@@ -13,7 +12,6 @@ import pytest
 
 from calibrant import cli
 from calibrant.cli.options import parser
-from calibrant.interop import tables
 
 GOOD = "label,p_0,p_1\n0,0.7,0.3\n1,0.4,0.6\n1,0.2,0.8\n0,0.1,0.9\n"
 
@@ -89,11 +87,7 @@ FILES = {
     "logits": ("f.csv", "label,p_0,p_1\n0,3.1,-.5\n", r"in \[0, 1\]; got 3\.1 at index \(0, 0\).*Here: --logit"),
     "percent": ("f.csv", "label,p_0,p_1\n0,97,3\n", r"in \[0, 1\]; got 97 at index \(0, 0\).*Here: --percent\."),
     "votes": ("f.csv", "label,p_0,p_1\n0,7,3\n", r"in \[0, 1\]; got 7 at index \(0, 0\).*Here: --normalize\."),
-    "a class too many": (
-        "f.csv",
-        "label,p_0,p_1\n0,.5,.5\n2,.5,.5\n",
-        r"names of columns; got 2 .*--classes",
-    ),
+    "a class too many": ("f.csv", "label,p_0,p_1\n0,.5,.5\n2,.5,.5\n", r"names of columns; got 2 .*--classes"),
     "unknown words": ("f.csv", "label,p_cat,p_dog\nCat,.5,.5\n", r"names of columns; got 'Cat' .*--classes"),
     "unknown ending": ("f.txt", GOOD, r"must end in \.csv, .*; got 'f\.txt'\. Rename"),
     "no text": ("f.csv", "\x00\x01\x02", r"f\.csv must "),
@@ -127,9 +121,6 @@ WORDS = {
         ["assess", "good.csv", "--classes", "1,0"],
         r"--classes must name the columns of good\.csv in their order; got '1,0' for the columns p_0, p_1\. Leave --classes",
     ),
-    "bins": (["assess", "good.csv", "--bins", "0"], r"n_bins must be a whole number, at least 1; got 0"),
-    "level": (["assess", "good.csv", "--level", "95"], r"level must be a fraction in \(0, 1\); got 95"),
-    "resamples": (["assess", "good.csv", "--resamples", "0"], r"n_resamples must be a whole number, at least 1; got 0"),
     "method": (["fit", "good.csv", "--method", "temprature", "-o", "o.json"], r"got 'temprature'\. Did you mean 'temperature'"),
     "notion": (["fit", "good.csv", "--method", "isotonic", "--notion", "claswise", "-o", "o.json"], r"mean 'class-wise'"),
     "a notion too many": (
@@ -161,16 +152,6 @@ WORDS = {
         ["report", "good.csv", "--logit", "p_*", "--calibrator", "c.json", "-o", "o.html"],
         r"fitted on 2 probability columns; good\.csv gives 2 logit columns\. .*--prob",
     ),
-    "a table to be lost to a calibrator": (
-        ["fit", "good.csv", "-o", "good.csv", "--force"],
-        r"must not be what is read; got good\.csv, which would be lost\. Choose another name",
-    ),
-    "other rows to be lost": (
-        ["fit", "good.csv", "--other", "good2.csv", "-o", "good2.csv", "--force"],
-        r"must not be what is read; got good2\.csv, which would be lost\. Choose another name",
-    ),
-    "a table to be lost to a page": (["report", "good.csv", "-o", "./good.csv", "--force"], r"must not be what is read"),
-    "a calibrator to be lost to a table": (["apply", "c.json", "good.csv", "-o", "c.json", "--force"], r"must not be what"),
     "no top pair": (
         ["apply", "c.json", "good.csv", "--top", "-o", "o.csv"],
         r"--top must have a calibrator of single scores, .*; got c\.json, a SafeCalibrator\. Fit one with --notion",
@@ -283,10 +264,6 @@ def output(words):
     return words[words.index("-o") + 1]
 
 
-def elsewhere(words, path):
-    return [path if word == output(words) else word for word in words]
-
-
 @each_writer
 def test_an_output_that_exists_is_kept_unless_forced(words, refused):
     Path(output(words)).write_text("mine")
@@ -294,20 +271,6 @@ def test_an_output_that_exists_is_kept_unless_forced(words, refused):
     assert told == f"{output(words)} already exists. Pass --force (force=True in Python), or choose another name."
     assert cli.main([*words, "--force"]) == cli.OK
     assert Path(output(words)).read_text() != "mine"
-
-
-@each_writer
-def test_an_output_directory_that_is_absent_is_refused(words, refused):
-    told = refused(*elsewhere(words, f"nowhere/{output(words)}"))
-    assert told == "the output's directory must exist; got nowhere. Create it first."
-    assert not Path("nowhere").exists()
-
-
-@each_writer
-def test_a_directory_as_output_is_refused(words, refused):
-    Path("folder.csv").mkdir()
-    told = refused(*elsewhere(words, "folder.csv"), "--force")
-    assert told == "the output must be a file; got the directory folder.csv. Name a file in it."
 
 
 def test_calibrated_columns_never_replace_others(refused):
@@ -318,47 +281,6 @@ def test_calibrated_columns_never_replace_others(refused):
 
 
 # Accidents while writing
-
-
-def break_writing(monkeypatch, accident):
-    """Let every way of writing put down half a file and then fail."""
-
-    def half(path, *_, **__):
-        with Path(path).open("wb") as target:
-            target.write(b"half of it")
-        raise accident
-
-    def half_of_rows(target, *_, **__):
-        target.write("half of it")
-        raise accident
-
-    monkeypatch.setattr(tables, "write_rows", half_of_rows)
-    monkeypatch.setattr(Path, "write_text", half)
-
-
-@each_writer
-@pytest.mark.parametrize("old", [None, b"old"], ids=["new file", "old file"])
-@pytest.mark.parametrize(
-    ("accident", "code", "told"),
-    [
-        (OSError(errno.ENOSPC, "No space left on device"), 2, "could not be: No space left on device"),
-        (KeyboardInterrupt(), 130, "interrupted; no file was left half written"),
-    ],
-    ids=["disk full", "interrupted"],
-)
-def test_an_accident_while_writing_leaves_the_old_file_intact(
-    words, old, accident, code, told, folder, capsys, monkeypatch
-):
-    target = Path(output(words))
-    if old is not None:
-        target.write_bytes(old)
-    before = sorted(folder.iterdir())
-    with monkeypatch.context() as patch:
-        break_writing(patch, accident)
-        assert cli.main([*words, "--force"]) == code
-    assert told in capsys.readouterr().err.splitlines()[-1]
-    assert sorted(folder.iterdir()) == before  # no .part file is left
-    assert (target.read_bytes() if target.exists() else None) == old
 
 
 def test_control_characters_of_a_file_are_shown_and_not_obeyed(folder, capsys):

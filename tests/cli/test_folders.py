@@ -164,10 +164,7 @@ def test_apply_leaves_out_what_is_wrong_names_it_and_counts_it(run, calibrator, 
     code, _, err = run("apply", calibrator, wrong, "-o", "out")
     assert (code, "1.csv: " in err, os.path.exists("out")) == (2, True, False)
     code, out, err = run("apply", calibrator, wrong, "-o", "out", "--on-error", "skip")
-    assert (code, out) == (
-        0,
-        "wrote out: 3 files, 40 rows, 2 batches of 20 rows left out, calibrated p_0, p_1\n",
-    )
+    assert (code, out) == (0, "wrote out: 3 files, 40 rows, 2 batches of 20 rows left out, calibrated p_0, p_1\n")
     assert err.count("warning: left out: ") == 2
     with open("out/1.csv") as file:
         assert file.read() == "label,p_0,p_1\n"

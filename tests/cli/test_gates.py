@@ -72,8 +72,7 @@ def test_a_p_value_that_cannot_be_computed_fails_its_gate(label, prob, metric, r
 
 
 @pytest.mark.parametrize(
-    ("comparison", "level", "needed"),
-    [("<", 0.001, 1000), ("<=", 0.001, 999), (">=", 0.0019, 526)],
+    ("comparison", "level", "needed"), [("<", 0.001, 1000), ("<=", 0.001, 999), (">=", 0.0019, 526)]
 )
 def test_a_level_that_draws_cannot_reach_is_refused_with_the_number_of_draws(comparison, level, needed, run):
     """And that number is the smallest one with which the command does its work."""

@@ -296,15 +296,7 @@ WINDOWS = ["a", "b/9", "b/10", "b/c/d"]
 
 def test_files_of_folders_and_patterns_are_those_of_assess(tmp_path):
     pytest.importorskip("pyarrow")
-    for name in (
-        "b/9.csv",
-        "b/10.parquet",
-        "a.csv",
-        ".hidden.csv",
-        "_success/x.csv",
-        "b/c/d.feather",
-        "b/notes.txt",
-    ):
+    for name in ("b/9.csv", "b/10.parquet", "a.csv", ".hidden.csv", "_success/x.csv", "b/c/d.feather", "b/notes.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     for name in (str(tmp_path), f"{tmp_path}/*/*.csv", f"{tmp_path}/**/*.parquet", f"{tmp_path}/b/[19]*"):

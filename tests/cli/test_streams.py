@@ -84,13 +84,6 @@ def test_tests_of_sums_are_run_and_others_take_a_sample(run):
     assert (code, out.startswith("500 rows")) == (0, True)
 
 
-def test_a_report_of_a_folder_has_its_figures(run, tmp_path):
-    code, out, _ = run("report", "parts", "-o", "out.html", "--resamples", 20)
-    assert code == 0
-    assert "6000 rows" in out
-    assert "6000" in (tmp_path / "out.html").read_text("utf-8")
-
-
 @pytest.fixture
 def calibrator(run):
     assert run("fit", "whole.parquet", "--method", "temperature", "-o", "c.json")[0] == 0

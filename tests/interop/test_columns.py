@@ -5,8 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from calibrant import TemperatureScaling, assess, cli, load_calibrator, log_loss
-from calibrant.interop.tables import read_table
+from calibrant import TemperatureScaling, assess, cli
 from calibrant.metrics.scores import accuracy
 
 RNG = np.random.default_rng(0)
@@ -39,18 +38,6 @@ def test_a_class_that_never_came_keeps_its_named_column():
     assert assess(WORDS[kept], frame, n_resamples=9).class_weight["eel"] == 0
 
 
-def test_one_column_of_logits_is_as_exact_as_two():
-    z = RNG.normal(size=500)
-    y = (RNG.random(500) < 1 / (1 + np.exp(-z))).astype(int)
-    for scale in (1.0, 30.0, 100.0):
-        both = np.column_stack([np.zeros_like(z), scale * z])
-        one = TemperatureScaling(input="logit").fit(scale * z, y)
-        two = TemperatureScaling(input="logit").fit(both, y)
-        assert one.temperature_ == pytest.approx(two.temperature_, rel=1e-12)
-        np.testing.assert_allclose(one.calibrate(scale * z), two.calibrate(both)[:, 1], rtol=1e-12)
-    assert log_loss([0], [50.0], input="logit") == pytest.approx(50.0)
-
-
 def test_apply_finds_the_columns_by_name_in_any_order(folder):
     columns = ["p_dog", "p_cat", "p_eel"]
     save("fit.csv", PROB, columns, label=CODE)
@@ -78,15 +65,6 @@ def test_apply_refuses_columns_that_are_only_partly_those_that_were_fitted(folde
     assert "columns must be those that were fitted, p_dog, p_cat, p_eel" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("order", [["p_True", "p_False"], ["p_False", "p_True"]])
-def test_boolean_labels_follow_the_names_of_the_columns(order, folder, capsys):
-    p = RNG.random(300)
-    y = RNG.random(300) < p
-    save("f.csv", np.column_stack([p if name == "p_True" else 1 - p for name in order]), order, label=y)
-    assert cli.main(["assess", "f.csv", "--json", "--resamples", "9"]) == 0
-    assert f'"value": {np.mean((p > 0.5) == y)}' in capsys.readouterr().out
-
-
 def test_numbers_that_no_column_is_named_after_are_refused(folder, capsys):
     save("f.csv", PROB, ["p_1", "p_2", "p_3"], label=CODE)
     assert cli.main(["assess", "f.csv"]) == 2
@@ -101,9 +79,3 @@ def test_a_defect_is_not_taken_for_a_failed_gate(folder, monkeypatch, capsys):
     monkeypatch.setattr(cli.commands, "run_list", broken)
     assert cli.main(["list"]) == cli.BROKEN
     assert "ZeroDivisionError" in capsys.readouterr().err
-
-
-def test_a_blank_among_words_is_missing_and_the_words_are_kept(folder):
-    (folder / "w.csv").write_text("label,p\ncat,0.5\n,0.5\ndog,0.5\n")
-    column = read_table(folder / "w.csv")["label"]
-    assert column.tolist() == ["cat", None, "dog"]

@@ -59,23 +59,6 @@ def test_usual_names_are_guessed_and_said(names, label, columns, input, tmp_path
     assert repr(columns[0]) in said
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (["label", "y", "p_0", "p_1"], r"label column must be clear; .* 'label', 'y'.*--label"),
-        (["label", "p_0", "p_1", "prob_0", "prob_1"], r"must be clear; .*'p_0' to 'p_1'.* or .*'prob_0'.*--prob"),
-        (["label", "p_0", "p_1", "z_0", "z_1"], r"must be clear; .*probability .* or logit .*--logit"),
-        (["p_0", "p_1"], r"must have a label column; it has 'p_0', 'p_1'.*--label"),
-        (["label", "a", "b"], r"must have forecast columns; it has 'a', 'b'.*--prob"),
-    ],
-    ids=["two labels", "two forecasts", "probabilities and logits", "no label", "no forecast"],
-)
-def test_a_guess_that_is_not_clear_is_refused(names, message, tmp_path):
-    write_table(tmp_path / "t.csv", {name: np.array([0.0, 1.0]) for name in names})
-    with pytest.raises(ValueError, match=message):
-        read_forecast(tmp_path / "t.csv")
-
-
 def test_nothing_is_guessed_where_all_is_said(tmp_path):
     write_table(tmp_path / "t.csv", {name: np.array([0.0, 1.0]) for name in ("label", "y", "a", "b")})
     assert read_forecast(tmp_path / "t.csv", label="y", prob="a,b").guessed == ()
@@ -105,31 +88,6 @@ def test_the_class_of_a_column_is_read_off_its_name(columns, truth, classes, tmp
     table = {"truth": np.array(truth), **{name: np.full(2, 0.5) for name in columns}}
     write_table(tmp_path / "t.npz", table)
     assert read_forecast(tmp_path / "t.npz", prob=",".join(columns), label="truth").labels() == classes
-
-
-@pytest.mark.parametrize("wanted", ["p_*", "y,p_1", "p_0:p_1"])
-def test_a_label_that_names_several_columns_is_refused(wanted, tmp_path):
-    write_table(tmp_path / "t.csv", {"y": np.array([0, 1]), "p_0": np.zeros(2), "p_1": np.ones(2)})
-    with pytest.raises(ValueError, match=r"--label must name one column of .*t\.csv; got .* Name one of these\."):
-        read_forecast(tmp_path / "t.csv", label=wanted)
-
-
-def test_words_that_no_column_is_named_after_are_refused(tmp_path):
-    write_table(tmp_path / "t.csv", {"y": np.array(["Cat", "dog"]), "p_dog": np.ones(2), "p_cat": np.zeros(2)})
-    with pytest.raises(ValueError, match=r"names of columns; got 'Cat' and columns named 'dog', 'cat'.*--classes"):
-        read_forecast(tmp_path / "t.csv").labels()
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_missing_number_becomes_nan_which_every_metric_refuses(ending, tmp_path):
-    polars = pytest.importorskip("polars")
-    from calibrant import expected_calibration_error
-
-    frame = polars.DataFrame({"y": [0, 1], "p_0": [0.5, None], "p_1": [0.5, 0.1]})
-    _ = frame.write_csv(tmp_path / "t.csv") if ending == "csv" else frame.write_parquet(tmp_path / "t.parquet")
-    forecast = read_forecast(tmp_path / f"t.{ending}")
-    with pytest.raises(ValueError, match=r"finite; got nan at index \(1, 0\)"):
-        expected_calibration_error(forecast.y_true, forecast.y_prob)
 
 
 @pytest.mark.parametrize("labels", [[0, None], ["cat", None]], ids=["numbers", "words"])

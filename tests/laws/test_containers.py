@@ -218,58 +218,8 @@ def test_a_cell_that_is_masked_or_missing_is_refused_by_its_place(name):
             assert said.startswith(called), (parameter, kind, said)
 
 
-def of_labels_and_forecast(target):
-    return (
-        not isinstance(target, type)
-        and callable(target)
-        and list(inspect.signature(target).parameters)[:2] == ["y_true", "y_prob"]
-    )
-
-
-PUBLIC = [name for name in homes() if of_labels_and_forecast(load(name))]
 METHODS = {name: entry.target for name, entry in entries("calibrator").items()}
 MASKED = np.ma.array(TWO, mask=TWO > 0.85)
-NO_CELLS = {
-    "a masked cell": (
-        MASKED,
-        r"y_prob must not be masked; got a masked value at index \(2, 1\), and 1 more\. Drop the masked",
-    ),
-    "numbers as text": (
-        TWO.astype(str),
-        r"y_prob must hold numbers; got '0\.75' \(str\) at index \(0, 0\), and 15 more\. Choose",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", NO_CELLS)
-def test_every_function_refuses_masked_cells_and_text_in_the_same_words(case):
-    table, message = NO_CELLS[case]
-    needed = {"posterior": TWO, "calibrator": ca.TemperatureScaling().fit(TWO, Y)}
-    for name in PUBLIC:
-        function = load(name)
-        wanted = {word: value for word, value in needed.items() if word in inspect.signature(function).parameters}
-        with pytest.raises((ValueError, TypeError), match=message):
-            function(Y, table, **wanted)
-
-
-@pytest.mark.parametrize("case", NO_CELLS)
-def test_every_calibrator_refuses_masked_cells_and_text_in_the_same_words(case):
-    table, message = NO_CELLS[case]
-    for target in METHODS.values():
-        with pytest.raises((ValueError, TypeError), match=message):
-            target().fit(table, Y)
-        fitted = quiet(target().fit, X=TWO, y=Y)
-        for method in (fitted.predict_proba, fitted.calibrate, fitted.predict):
-            with pytest.raises((ValueError, TypeError), match=message):
-                method(table)
-
-
-def test_the_rows_that_a_message_says_to_drop_are_all_that_is_wrong():
-    kept = ~np.ma.getmaskarray(MASKED).any(axis=1)
-    data = {"sample_weight": None, "new": TWO}
-    expected = mapped(ca.IsotonicCalibration(), TWO[kept], Y[kept], **data)
-    np.testing.assert_array_equal(mapped(ca.IsotonicCalibration(), MASKED[kept], Y[kept], **data), expected)
-    assert ca.brier_score_loss(Y, TWO.astype(str).astype(float)) == ca.brier_score_loss(Y, TWO)
 
 
 class Masking(ClassifierMixin, BaseEstimator):
@@ -402,6 +352,7 @@ NEITHER |= in_arrow(
     ]
 )
 NEITHER |= {
+    "masked": np.ma.array(np.arange(8) % 2, mask=np.arange(8) < 2),
     "a list of timedelta64": [np.timedelta64(1, "s")] * 8,
     "objects of timedelta64": np.array([np.timedelta64(1, "s"), None], dtype=object)[[0] * 8],
     "a list of timedelta": SECONDS,
@@ -517,11 +468,7 @@ def refuses_kinds(name, parameter, plain, call):
         said = str(caught.value)
         assert re.search(
             rf"(?s)^{NAMES.get(parameter, parameter)} must .*; got .*\. [A-Z]|Complex data not supported", said
-        ), (
-            parameter,
-            kind,
-            said,
-        )
+        ), (parameter, kind, said)
 
 
 TAKING_ARRAYS = [name for name in homes() if inspect.isfunction(load(name)) and array_parameters(name)[0]]

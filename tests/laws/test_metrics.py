@@ -58,8 +58,7 @@ def test_row_order_is_irrelevant(entry, rows, random):
     label, prob, weight = rows
     order = np.array(random.sample(range(len(label)), len(label)))
     same(
-        of(entry, label[order], prob[order], sample_weight=weight[order]),
-        of(entry, label, prob, sample_weight=weight),
+        of(entry, label[order], prob[order], sample_weight=weight[order]), of(entry, label, prob, sample_weight=weight)
     )
 
 
@@ -69,8 +68,7 @@ def test_integer_weights_equal_repeated_rows(entry, rows):
     label, prob, weight = rows
     times = weight.astype(int)
     same(
-        of(entry, np.repeat(label, times), np.repeat(prob, times, axis=0)),
-        of(entry, label, prob, sample_weight=weight),
+        of(entry, np.repeat(label, times), np.repeat(prob, times, axis=0)), of(entry, label, prob, sample_weight=weight)
     )
 
 
@@ -79,10 +77,7 @@ def test_integer_weights_equal_repeated_rows(entry, rows):
 def test_a_zero_weight_is_an_absent_row(entry, rows):
     label, prob, weight = rows
     without = np.append(weight[:-1], 0.0)
-    same(
-        of(entry, label, prob, sample_weight=without),
-        of(entry, label[:-1], prob[:-1], sample_weight=weight[:-1]),
-    )
+    same(of(entry, label, prob, sample_weight=without), of(entry, label[:-1], prob[:-1], sample_weight=weight[:-1]))
 
 
 @each_weighing

@@ -10,14 +10,7 @@ from strategies import tables
 
 from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
-from calibrant.notions import (
-    Notion,
-    OneVsRest,
-    SharedClassWise,
-    ThresholdedClassWise,
-    TopKConfidence,
-    TopKLabel,
-)
+from calibrant.notions import Notion, OneVsRest, SharedClassWise, ThresholdedClassWise, TopKConfidence, TopKLabel
 
 NOTIONS = {name: entry.target() for name, entry in entries("notion").items()}
 OTHERS = (
@@ -39,8 +32,7 @@ each_multiclass_notion = pytest.mark.parametrize(
     "name", sorted(set(NOTIONS) - OF_TWO_CLASSES - OF_ONE_CLASS - OF_RANKS)
 )
 each_notion_with_shares_by_weight = pytest.mark.parametrize(
-    "name",
-    [name for name, notion in NOTIONS.items() if type(notion).shares is Notion.shares],
+    "name", [name for name, notion in NOTIONS.items() if type(notion).shares is Notion.shares]
 )
 
 

@@ -176,6 +176,36 @@ def test_a_function_refuses_an_option_with_what_must_hold_what_came_and_what_to_
             assert re.search(told, str(caught.value)), (parameter, case, str(caught.value))
 
 
+OUT_OF_RANGE = [
+    ("safe", [{"n_folds": 1}, {"random_state": "x"}, {"random_state": -1}, {"calibrator": 3}, {"calibrator": "bta"}]),
+    ("bbq", [{"spread": 0.5}, {"prior_rows": 0}]),
+    ("histogram-binning", [{"smoothing": -1}, {"interior": 1}, {"delta": -0.1}, {"delta": 1.1}, {"random_state": -1}]),
+    ("irp", [{"max_bins": 0}, {"min_samples": 0}, {"softening": 1.0}, {"mixture": 1.0}, {"min_gain": -0.1}]),
+    ("isotonic", [{"finite": 1e-17}, {"finite": 0.5}]),
+    ("platt", [{"smooth_targets": 1}]),
+    ("scaling-binning", [{"calibrator": "sms"}, {"n_bins": 0}]),
+    ("spline", [{"n_knots": 1}, {"n_knots": 2.5}]),
+    ("cdf-spline", [{"n_knots": 1}, {"n_knots": 2.5}]),
+    ("canonical-binning", [{"binning": 2.5}, {"interior": 1}]),
+    ("matrix", [{"off_diagonal": -1e-9}, {"intercept": np.inf}]),
+    ("svs", [{"rho": 1e300}, {"tau": 100.1}]),
+    ("sms", [{"rho": 100.1}, {"tau": 1e300}]),
+    ("evidence-scaling", [{"max_numbers": 0}]),
+    ("scir", [{"epsilon": -1e-9}, {"progress": 1}]),
+    ("na-fir", [{"smoothing": 1.5}, {"ridge": 1.1e6}, {"min_blocks": 0}, {"min_block_size": 0}, {"granularity": 0.0}]),
+    ("multiclass-irp", [{"candidates": 0}, {"max_regions": 0}, {"softening": 1.0}, {"mixture": 1.0}, {"progress": 1}]),
+    ("na-fir", [{"random_state": -1}, {"ridge": 0.1, "solver": "annealing"}]),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [(name, options) for name, several in OUT_OF_RANGE for options in several], ids=str
+)
+def test_fit_refuses_what_lies_just_beyond_what_a_parameter_may_be(name, options):
+    with pytest.raises((ValueError, TypeError), match=rf"(?s){next(iter(options))} must be .*; got .*\. [A-Z]"):
+        CALIBRATORS[name]().set_params(**options).fit(P, Y)
+
+
 @pytest.mark.parametrize("case", ["a missing probability", "a probability above one", "a word for a probability"])
 @pytest.mark.parametrize("name", METHODS)
 def test_calibrate_refuses_with_what_must_hold_and_what_came(name, case):

@@ -144,10 +144,7 @@ def test_sums_of_another_plan_or_of_other_classes_do_not_add_up():
     one, other = (Plan.of_cells([(as_notion("class-wise"), EqualWidth(n))]) for n in (5, 6))
     of_two = problem_of(([0, 1], np.array([[0.5, 0.5], [0.1, 0.9]]), None))
     for batch, plan in ((second, other), (of_two, one)):
-        with pytest.raises(
-            ValueError,
-            match=r"(sums|bins) add up only (if they are of one plan|over the same edges)",
-        ):
+        with pytest.raises(ValueError, match=r"(sums|bins) add up only (if they are of one plan|over the same edges)"):
             scan(first, one) + scan(batch, plan)
     with pytest.raises(
         ValueError, match=r"sums add up only over the same problems of a notion; got others of 'class-wise'"

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from strategies import columns
 
 import calibrant
 from calibrant import (
@@ -150,13 +148,6 @@ def test_the_event_of_two_columns_is_the_positive_label(name):
 
 
 METRICS = entries("metric")
-
-
-@pytest.mark.parametrize("name", METRICS)
-@given(rows=columns())
-def test_every_metric_does_so_on_any_rows(name, rows):
-    label, score, weight = rows
-    assert_same(*both(METRICS[name].target, label, score, sample_weight=weight))
 
 
 def test_assess_gives_the_figures_of_the_column_for_every_metric():

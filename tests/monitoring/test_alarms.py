@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import Monitor
 from calibrant.monitoring.evidence import BetCells, Evidence, Reference
-from tools.alarms_of_monitor import CUTS, NULLS, World, alarmed, delays, false_alarms, paths, sums_of, too_low
+from tools.alarms_of_monitor import CUTS, World, alarmed, delays, paths, sums_of, too_low
 
 FEW = World(windows=30, change=30)
 
@@ -45,11 +45,3 @@ def test_what_is_simulated_is_a_monitor_to_the_last_bit(of_drift):
     look = monitor._look.drift if of_drift else monitor._look.calibration
     np.testing.assert_array_equal(look.path, fast)
     assert np.ptp(fast) > 0.05
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("name", NULLS)
-def test_no_null_raises_more_alarms_than_it_may(name):
-    world, of_drift = NULLS[name]
-    for level, rate in zip((0.01, 0.05, 0.1), false_alarms(world, 500, of_drift=of_drift), strict=True):
-        assert rate <= level + 3.0 * np.sqrt(level * (1.0 - level) / 500)

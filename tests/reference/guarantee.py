@@ -115,16 +115,6 @@ def simulate(world, fit, n, draws, rng):
     return padded
 
 
-def rate_in(world, j, low, high, steps=10_000):
-    """P(right | class j, score in (low, high]) by adding up over a fine grid of places."""
-    total, right = 0, 0.0
-    for i in range(steps):
-        u = np.array([(i + 0.5) / steps])
-        if low < world.score(j, u)[0] <= high:
-            total, right = total + 1, right + float(world.truths[j].right(u)[0])
-    return right / max(total, 1), total / steps
-
-
 def bounds(n, k, alpha, delta):
     """Theorem 1: marginal, conditional, expected; and expected by the variance of a rate of k - 1 rows."""
     first = (math.log(2 / alpha) / (2 * (k - 1))) ** 0.5 + delta

@@ -37,11 +37,6 @@ def thresholds(masses):
     return score
 
 
-def absolute(q, y):
-    """A score that is not proper."""
-    return abs(q - y)
-
-
 def cost(score, q, cell):
     """A class that never occurred costs nothing."""
     return sum(w * score(q, y) for w, y in zip(cell, (1, 0), strict=True) if w > 0)
@@ -79,25 +74,6 @@ def min_max(found):
         return sum(e for e, _ in run) / sum(e + o for e, o in run)
 
     return [min(max(mean(u, last) for u in range(i + 1)) for last in range(i, n)) for i in range(n)]
-
-
-def descent(slopes, values, low, high):
-    """How far a step from the values can descend along the slopes, within low <= g_1 <= ... <= g_n <= high.
-
-    That set is the hull of the n + 1 steps from low to high. Values at which a convex function has these slopes minimise it
-    exactly if no step descends: if this is 0.
-    """
-    n = len(values)
-    steps = [[low] * k + [high] * (n - k) for k in range(n + 1)]
-    here = sum(d * g for d, g in zip(slopes, values, strict=True))
-    return here - min(sum(d * h for d, h in zip(slopes, step, strict=True)) for step in steps)
-
-
-def slopes(name, values, found):
-    """Derivatives of the total of the Brier score or the log loss."""
-    if name == "brier":
-        return [2 * (e + o) * q - 2 * e for q, (e, o) in zip(values, found, strict=True)]
-    return [o / (1 - q) - e / q for q, (e, o) in zip(values, found, strict=True)]
 
 
 def clipped(values, low, high):

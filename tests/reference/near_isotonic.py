@@ -3,9 +3,6 @@
 from fractions import Fraction
 from math import exp, log
 
-import numpy as np
-from scipy.optimize import lsq_linear
-
 
 def points(score, label, weight):
     """Distinct scores, weights and weights of the events, as fractions: nothing is rounded."""
@@ -13,18 +10,6 @@ def points(score, label, weight):
     rows = [(s, y, Fraction(w)) for s, y, w in zip(score, label, weight, strict=True)]
     mass = [sum(w for s, _, w in rows if s == d) for d in distinct]
     return distinct, mass, [sum(w * y for s, y, w in rows if s == d) for d in distinct]
-
-
-def by_least_squares(rate, mass, penalty):
-    """Solve the dual: the prices of the steps, each between 0 and the penalty, by an active-set method."""
-    rate, mass, n = np.array(rate, dtype=float), np.array(mass, dtype=float), len(rate)
-    if n == 1 or penalty == 0:
-        return rate
-    steps = np.eye(n)[:-1] - np.eye(n)[1:]
-    found = lsq_linear(
-        (steps / np.sqrt(mass)).T, np.sqrt(mass) * rate, bounds=(0, penalty), method="bvls", tol=1e-15, max_iter=10_000
-    )
-    return rate - (steps.T @ found.x) / mass
 
 
 def path(mass, events):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from reference.logistic import expit, log_expit
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
 
 
 def line(x):
@@ -41,11 +41,6 @@ def value(features, parameters, x):
     return math.fsum(c * f for c, f in zip(parameters, features(x), strict=True))
 
 
-def mean_log_loss(features, parameters, x, target, weight):
-    rows = [(value(features, parameters, xi), t, w) for xi, t, w in zip(x, target, weight, strict=True)]
-    return -math.fsum(w * (t * log_expit(eta) + (1 - t) * log_expit(-eta)) for eta, t, w in rows) / sum(weight)
-
-
 def gradient(features, parameters, x, target, weight):
     return [
         math.fsum(
@@ -55,19 +50,6 @@ def gradient(features, parameters, x, target, weight):
         / sum(weight)
         for j in range(len(parameters))
     ]
-
-
-def least_log_loss(features, x, target, weight, bounds=None):
-    """The least mean log loss that a general optimiser comes to."""
-    found = minimize(
-        lambda c: mean_log_loss(features, c, x, target, weight),
-        np.zeros(len(features(0.0))),
-        jac=lambda c: np.array(gradient(features, c, x, target, weight)),
-        method="SLSQP",
-        bounds=bounds,
-        options={"maxiter": 300, "ftol": 1e-13},
-    )
-    return float(found.fun)
 
 
 def is_separated(features, x, label, bounds):

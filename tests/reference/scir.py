@@ -4,7 +4,6 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
@@ -119,23 +118,3 @@ def rises(fitted, row, *, share, spread, near):
             raised[own] = float(here - last) * part
         last, waiting = here, []
     return raised
-
-
-def most_residual_of_an_upper_set(held, value):
-    """Largest sum of weight times residual over upper sets, as a linear program: 0 says that no better fit exists.
-
-    An isotone fit whose levels are their means is optimal if no upper set has residuals with a sum above 0.
-    """
-    places = list(held)
-    residual = np.array([float(e) - value(p) * float(w) for p, (w, e) in held.items()])
-    pairs = [(i, j) for i, a in enumerate(places) for j, b in enumerate(places) if i != j and below(a, b)]
-    if not pairs:
-        return np.maximum(residual, 0.0).sum()
-    i, j = np.array(pairs).T
-    rows = np.arange(len(pairs))
-    into = csr_array(
-        (np.r_[np.ones(len(pairs)), -np.ones(len(pairs))], (np.r_[rows, rows], np.r_[i, j])),
-        shape=(len(pairs), len(places)),
-    )
-    found = linprog(-residual, A_ub=into, b_ub=np.zeros(len(pairs)), bounds=(0, 1), method="highs")
-    return -found.fun

@@ -63,17 +63,6 @@ def test_rows_are_dealt_out_as_in_the_definition(rows):
     np.testing.assert_allclose(left_out(*rows), np.reshape(expected, (-1, len(label))), rtol=1e-9)
 
 
-@given(rows=tables(weights=any_weights))
-def test_what_is_kept_and_what_is_left_out_is_the_whole_and_each_row_is_left_out_once(rows):
-    weight, folds = rows[2], found_folds(*rows)
-    for fold in folds:
-        assert (fold.kept >= 0).all()
-        assert (fold.left_out >= 0).all()
-        np.testing.assert_allclose(fold.kept + fold.left_out, weight, rtol=1e-12)
-    if folds:
-        np.testing.assert_allclose(left_out(*rows).sum(axis=0), weight, rtol=1e-9)
-
-
 @pytest.mark.parametrize("weight", [1.0, 0.1, 1 / 3, 1e-3, 123.456])
 def test_distinct_rows_of_one_weight_are_in_one_fold_as_they_are(weight):
     label, prob = random_rows()

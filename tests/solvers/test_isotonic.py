@@ -71,18 +71,6 @@ def test_the_overfit_is_the_score_of_the_truth_minus_that_of_the_fit(rows, seed)
         assert value == pytest.approx(decomposition.corp(drawn, lambda p, y: (p - y) ** 2)[1], abs=1e-12)
 
 
-def test_the_overfit_of_a_constant_truth_is_a_harmonic_sum():
-    """Isotonic regression of noise alone has, of n equal variances, the mean sum of squares 1 + 1/2 + ... + 1/n.
-
-    Exact for normal noise (Barlow, Bartholomew, Bremner and Brunk 1972); of outcomes at rate 1/2 within 5 %.
-    """
-    n = 400
-    problem = ordered(np.zeros(n, dtype=int), np.linspace(0, 1, n))
-    found = overfit_draws(problem, np.full(n, 0.5), 2000, np.random.default_rng(0))
-    expected = 0.25 * (1 / np.arange(1, n + 1)).sum() / n
-    assert found.mean() == pytest.approx(expected, rel=0.05)
-
-
 def test_many_points_have_fewer_draws_and_never_too_few():
     assert affordable(500, 1000) == 500
     assert affordable(500, 4 * 10**5) == 250

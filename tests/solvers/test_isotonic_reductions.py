@@ -5,9 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import isotonic as twin
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.frozen import FrozenEstimator
 from strategies import tables
 
 from calibrant import ByNotion, HistogramBinning, IsotonicCalibration
@@ -15,7 +12,6 @@ from calibrant import ByNotion, HistogramBinning, IsotonicCalibration
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 FIR = ByNotion(IsotonicCalibration(finite=None), "flattened")
-HB_FLATTENED = ByNotion(HistogramBinning(1), "flattened")
 IR_OVR = ByNotion(IsotonicCalibration(finite=None), "class-wise")
 HB_OVR = ByNotion(HistogramBinning(1), "class-wise")
 
@@ -47,22 +43,6 @@ def test_one_map_keeps_the_order_in_rows_that_it_has_not_seen(rows, data):
     assert (calibrated[:, :, None] >= calibrated[:, None, :])[more].all()
 
 
-@pytest.mark.parametrize("calibrator", [FIR, HB_FLATTENED], ids=["FIR", "HB x flattened"])
-@given(rows=tables(), random=st.randoms(use_true_random=False))
-def test_one_map_gives_a_row_with_classes_exchanged_its_values_exchanged(calibrator, rows, random):
-    label, prob, weight = rows
-    turned = random.sample(range(prob.shape[1]), prob.shape[1])
-    one = fitted(calibrator, prob, label, weight, labels=range(prob.shape[1]))
-    np.testing.assert_allclose(one.predict_proba(prob[:, turned]), one.predict_proba(prob)[:, turned], rtol=1e-12)
-
-
-def test_a_map_for_each_class_does_not():
-    one = fitted(IR_OVR, PROB, LABEL)
-    turned = [1, 0, 2]
-    before, after = one.predict_proba(PROB)[0, turned], one.predict_proba(PROB[:, turned])[0]
-    assert np.abs(before - after).max() > 0.2
-
-
 # Two columns
 
 EIGHTHS = st.integers(0, 8).map(lambda i: i / 8)  # 1 - p is exact
@@ -90,45 +70,6 @@ def test_of_two_classes_one_map_is_the_isotonic_fit_of_both_columns_and_needs_no
     np.testing.assert_allclose(raw[:, 1], [expected[s] for s in score], rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(raw.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(whole, raw, rtol=1e-12, atol=1e-15)
-
-
-def test_of_two_classes_one_map_is_not_the_map_of_the_event():
-    """It is symmetric: what it says of 0.75 it says of 0.25, turned round."""
-    prob, label = np.array([[0.25, 0.75], [0.75, 0.25], [0.75, 0.25]]), [1, 0, 1]
-    flattened = fitted(FIR, prob, label).predict_proba(prob)[:, 1]
-    np.testing.assert_allclose(flattened, [2 / 3, 1 / 3, 1 / 3], rtol=1e-12)
-    assert IsotonicCalibration(finite=None).fit(prob, label).calibrate(prob)[:, 1].tolist() == [1.0, 0.5, 0.5]
-
-
-# Another library
-
-
-class AsItIs(ClassifierMixin, BaseEstimator):
-    """A model whose rows are the forecast."""
-
-    def __init__(self, n_classes=3):
-        self.n_classes = n_classes
-        self.classes_ = np.arange(n_classes)
-
-    def fit(self, X, y):
-        return self
-
-    def predict_proba(self, X):
-        return X
-
-    def predict(self, X):
-        return X.argmax(axis=1)
-
-
-def test_a_map_for_each_class_is_that_of_scikit_learn():
-    rng = np.random.default_rng(0)
-    truth = rng.dirichlet(np.ones(3), 600)
-    label = (rng.random((600, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-    prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
-    new = rng.dirichlet(np.ones(3), 500)
-    theirs = CalibratedClassifierCV(FrozenEstimator(AsItIs()), method="isotonic", cv=2, ensemble=False)
-    ours = ByNotion(IsotonicCalibration(interpolate=True, finite=None), "class-wise").fit(prob, label)
-    np.testing.assert_allclose(ours.predict_proba(new), theirs.fit(prob, label).predict_proba(new), atol=1e-12)
 
 
 # Figures

@@ -25,7 +25,7 @@ from studies.arena.cells import (
     split,
 )
 from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
-from studies.arena.out_of_fold import forecast_out_of_fold, planned, store
+from studies.arena.out_of_fold import forecast_out_of_fold
 
 TWO = {NONE, "temperature", "sms"}
 
@@ -40,17 +40,6 @@ def arena(tmp_path):
         (tmp_path / "forecasts" / name).mkdir(parents=True)
         np.savez(tmp_path / "forecasts" / name / "model.npz", prob=prob.astype(np.float32), y=y)
     return {"forecasts": tmp_path / "forecasts", "results": tmp_path / "results"}
-
-
-def test_two_forecasts_and_two_calibrators(arena):
-    known = [("two", "model"), ("three", "model")]
-    todo = [cell for cell in plan(known, [100, 300], lambda *_: 400) if cell.draw == 0]
-    assert [(cell.data_set, cell.rows) for cell in todo] == [("two", 100), ("three", 100), ("two", 300), ("three", 300)]
-    for cell in todo:
-        assert run(cell, TWO, peers=False, **arena) == 3
-        lines = read(arena["results"] / cell.path)
-        assert set(lines) == TWO
-        assert all(0.0 < line.logloss < 1.2 and 0.0 < line.accuracy < 1.0 and not line.note for line in lines.values())
 
 
 def test_a_run_goes_on_where_the_last_one_stopped(arena, monkeypatch):
@@ -181,13 +170,6 @@ def test_each_data_set_is_in_one_part_and_what_was_seen_is_for_design():
     assert len({one.place for one in data_sets()}) == len(names)
 
 
-def test_there_are_forecasts_of_ten_kinds_of_classifier():
-    plan_of_all = planned()
-    assert len(plan_of_all) >= 60
-    for part in (DESIGN, KEPT_APART):
-        assert len({model for data_set, model in planned(part) if data_set.source != "published"}) == 10
-
-
 def test_a_row_is_forecast_by_a_classifier_that_did_not_see_it():
     """Trees that are grown to the end know the random label of each row that they saw, and of no other."""
     rng = np.random.default_rng(0)
@@ -195,13 +177,6 @@ def test_a_row_is_forecast_by_a_classifier_that_did_not_see_it():
     assert prob.shape == (200, 2)
     assert np.allclose(prob.sum(axis=1), 1.0)
     assert 0.3 < (prob.argmax(axis=1) == y).mean() < 0.7
-
-
-def test_a_forecast_is_kept_and_not_made_again(tmp_path):
-    wine = next(one for one in data_sets() if one.name == "wine")
-    assert "178 x 3" in store(wine, "naive-Bayes", tmp_path)
-    assert "is there" in store(wine, "naive-Bayes", tmp_path)
-    assert [file.name for file in (tmp_path / "wine").iterdir()] == ["naive-Bayes.npz"]
 
 
 def test_every_registered_calibrator_has_its_word_in_the_arena():

@@ -10,15 +10,12 @@ from studies.arena.cells import DEFAULT, NONE, TOO_SLOW, Cell, Line
 from studies.arena.data_sets import DESIGN, KEPT_APART
 from studies.arena.page import (
     DOCS,
-    FROZEN,
     MARKS,
     NEW,
     PAGE,
     by_data_set,
     counted_once,
     differences,
-    drawn,
-    draws_of,
     excess,
     harm,
     improvement,
@@ -28,12 +25,11 @@ from studies.arena.page import (
     of_size,
     page,
     percent,
-    put,
     ranks,
     recommendations,
     standing,
     tables_of,
-    twins,
+    whole_page,
     win_rate,
     win_rates,
     worst_excess,
@@ -113,12 +109,6 @@ def test_a_leader_is_level_with_those_whose_interval_holds_zero():
     assert gap["a"].value == gap["a"].low == 0.0
 
 
-def test_a_method_without_a_line_in_each_experiment_has_no_rank_there():
-    every = results([[0.5, 0.4, 0.3], [0.5, 0.4, 0.3]], ["x", "y"])
-    assert of_size(every[:-1], 100, True).methods == [NONE, "a"]
-    assert of_size(every, 300, True).methods == []
-
-
 def test_draws_are_averaged_and_a_draw_without_a_figure_leaves_none():
     cells = {
         Cell("x", "m", 100, draw): {NONE: Line(NONE, 0.5, 0.5, 0.1, 0.9, 0.0), "a": Line("a", loss, 0.5, 0.1, 0.9, 1.0)}
@@ -171,45 +161,6 @@ def test_the_page_names_the_leader_and_claims_nothing_on_few_sets():
     assert "| `a` | 1.0 (1.0 to 1.0) |" in text
 
 
-def test_a_page_of_design_sets_alone_begins_with_what_is_unfinished():
-    every = results([[0.5, 0.3, 0.31]] * 10, [f"s{i}" for i in range(10)])
-    text = page({KEPT_APART: [], DESIGN: [replace(one, draws=1) for one in every]})
-    assert text.startswith("# The arena\n\n**Unfinished:** design sets only, one draw.")
-    assert "its lead here is no evidence" in text
-    assert "one draw of 100 rows" in text
-    assert not any(word in text for word in ("Brier", "Win rate", "Excess", "multiclass-irp"))
-    assert "Unfinished" not in page({KEPT_APART: every, DESIGN: []})
-
-
-def test_a_page_of_sets_kept_apart_begins_with_who_leads_and_its_harm():
-    table = [[0.5, 0.3, 0.31, 0.6]] * 5 + [[0.5, 0.3, 0.29, 0.6]] * 5
-    every = results(table, [f"s{i}" for i in range(10)])
-    every += results([[0.5, 0.3, 0.31, 0.6]] * 10, [f"s{i}" for i in range(10)], rows=300)
-    text = page({KEPT_APART: every, DESIGN: []})
-    assert text.startswith("# The arena\n\n**In short**, on 10 data sets that were kept apart from all design:\n\n")
-    assert (
-        "* **Two classes**: `a` has the lowest mean rank with 100 and 300 rows. Not clearly behind: `b` with 100. `a` did harm "
-        "in 0 and 0 % of the experiments with so many rows." in text
-    )
-    assert "Brier" in text
-    assert re.search(rf"design was frozen in commit {FROZEN}", text)
-
-
-def test_draws_are_listed_by_their_number():
-    assert drawn({100: 1, 300: 1, 1000: 1}) == "one draw of 100, of 300 and of 1,000 rows"
-    assert drawn({100: 20, 300: 20, 1000: 1}) == "at most 20 draws of 100 and of 300 rows; one draw of 1,000 rows"
-    assert draws_of(results([[0.5, 0.4]], ["x"], rows=300)) == {300: 2}
-
-
-def test_a_method_under_two_names_is_counted_once():
-    every = results([[0.5, 0.3, 0.3, 0.3, 0.4], [0.5, 0.3, 0.3, 0.4, 0.5]] * 5, [f"s{i}" for i in range(10)])
-    assert twins(every) == {"b": "a"}
-    text = page({KEPT_APART: every, DESIGN: []})
-    assert "Counted once: `b` has the log loss of `a` everywhere." in text
-    assert "| `a` | 1.2 " in text
-    assert "| `b` |" not in text
-
-
 def test_what_other_pages_say_of_the_arena_is_what_is_stored():
     unfinished = not stored(KEPT_APART)
     line = next(x for x in (DOCS / "measured.md").read_text(encoding="utf-8").splitlines() if "(arena.md)" in x)
@@ -219,26 +170,10 @@ def test_what_other_pages_say_of_the_arena_is_what_is_stored():
     assert re.search(r"with 100 to [\d,]+ rows to calibrate on", text)[0] in line
 
 
-def test_recommendations_are_made_from_sets_enough_and_replace_the_old_ones():
-    block = recommendations(results([[0.5, 0.3, 0.31, 0.6]] * 10, [f"s{i}" for i in range(10)]))
-    assert "| two classes | 100 | `a`, 0 % | none | `a`, 0 % | 10 |" in block
-    assert recommendations(results([[0.5, 0.3]] * 9, [f"s{i}" for i in range(9)])) == ""
-    old = f"before\n{MARKS[0]}\nold\n{MARKS[1]}\nafter"
-    assert put(put(old, "first"), "second") == f"before\n{MARKS[0]}\n\nsecond\n\n{MARKS[1]}\nafter"
-    assert put("no marks", "block") == "no marks"
-    assert all(mark in (DOCS / "calibrators.md").read_text(encoding="utf-8") for mark in MARKS)
-
-
-def test_where_a_method_stands_is_said_beside_the_best_other_one():
-    every = results([[0.5, 0.3, 0.31, 0.6]] * 10, [f"s{i}" for i in range(10)])
-    assert standing(every, "a", "c").splitlines()[2:] == [
-        "| two classes | 100 | 10 | 1.0 (1.0 to 1.0) | `b` | +1.0 (+1.0 to +1.0) | 0.0 | 100.0 |"
-    ]
-    assert "| `a` | -1.0 (-1.0 to -1.0) |" in standing(every, "b", "c")
-
-
-def test_other_pages_have_what_the_results_say():
-    apart = counted_once({part: stored(part) for part in (KEPT_APART, DESIGN)})[KEPT_APART]
+def test_all_pages_have_what_the_results_say():
+    results = {part: stored(part) for part in (KEPT_APART, DESIGN)}
+    assert PAGE.read_text(encoding="utf-8") == whole_page(results)
+    apart = counted_once(results)[KEPT_APART]
     for name, block in {"calibrators": recommendations(apart), "evidence-scaling": standing(apart, NEW)}.items():
         text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
         assert f"{MARKS[0]}\n\n{block}\n\n{MARKS[1]}" in text
@@ -271,16 +206,3 @@ def test_a_method_that_is_run_again_takes_the_place_of_its_line_where_the_rows_a
     assert of["s", "a"] == of["s", DEFAULT] == 0.2
     assert (of["s", "b"], of["t", NONE], of["t", "a"]) == (0.4, 0.6, 0.4)
     assert ("t", DEFAULT) not in of
-
-
-def test_harm_of_the_default_is_apart_for_tables_with_little_to_gain():
-    """Ten tables where nothing is to be gained and the default does harm, and ten where it gains much."""
-    table = [[0.5, 0.5, 0.51, 0.52]] * 10 + [[0.5, 0.1, 0.2, 0.3]] * 10
-    every = results(table, [f"s{i}" for i in range(20)])
-    names = {"a": NEW, "b": DEFAULT, "c": "ensemble-temperature"}
-    every = [replace(r, method=names.get(r.method, r.method)) for r in every]
-    text = page({KEPT_APART: every, DESIGN: []})
-    assert "### The default: two classes" in text
-    assert "| 100 (20 sets) | +145.0 | 50 | +0.010 | 100 / 0 / 100 (10) | - | - | 0 / 0 / 0 (10) |" in text
-    ranked = text.split("### Two classes")[1].split("### The default")[0]
-    assert f"| `{DEFAULT}` |" not in ranked

@@ -57,16 +57,6 @@ def test_a_results_file_has_the_columns_of_calarena(tmp_path):
     }
 
 
-def test_a_line_that_a_stop_cut_short_is_written_again(tmp_path):
-    file = tmp_path / "a.csv"
-    append_result(file, "a-multiclass", "a", ONE, Line("a", 0.5))
-    whole = file.read_text()
-    file.write_text(whole + "wine,boos")
-    assert set(read_results(file)) == {("wine", "forest")}
-    assert file.read_text() == whole
-    assert read_results(tmp_path / "absent.csv") == {}
-
-
 @pytest.mark.parametrize("shape", [(3,), (3, 1), (3, 2)])
 def test_two_classes_are_one_column_or_two(shape):
     event = np.array([0.25, 0.5, 1.0], dtype=np.float32)

@@ -89,21 +89,6 @@ def claim(**given):
     )
 
 
-def test_a_verdict_that_the_numbers_bear_out_stands():
-    of = claim()
-    assert overstatement(of, of.judged(of.measure())) is None
-
-
-def test_a_verdict_beyond_the_numbers_is_an_overstatement():
-    of = claim(says=Verdict.HOLDS)
-    assert "the page says holds" in overstatement(of, of.judged(of.measure()))
-
-
-def test_a_claim_that_is_not_judged_stands_beside_any_numbers():
-    of = claim(says=Verdict.NOT_JUDGED)
-    assert overstatement(of, of.judged(of.measure())) is None
-
-
 def test_not_decided_beside_numbers_that_decide_needs_a_reason_which_the_page_prints():
     of = claim(says=Verdict.OPEN)
     assert "the page says not decided, the numbers give does not hold" in overstatement(of, of.judged(of.measure()))
@@ -113,11 +98,6 @@ def test_not_decided_beside_numbers_that_decide_needs_a_reason_which_the_page_pr
     row = with_reason.judged(of.measure())
     assert overstatement(with_reason, row) is None
     assert "**not decided**: two draws are few" in claims_table([with_reason], [row])
-
-
-@pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)
-def test_a_reason_not_to_decide_stands_beside_nothing_but_not_decided(of):
-    assert all(one.says is Verdict.OPEN for one in of.claims if one.undecided)
 
 
 def test_one_network_cannot_contradict_the_authors():

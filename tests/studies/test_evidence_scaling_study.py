@@ -6,7 +6,7 @@ from calibrant.calibrators import evidence_features as hyper_prior
 from calibrant.calibrators import evidence_features as models
 from calibrant.calibrators import evidence_features as standard
 from calibrant.calibrators.evidence_features import groups_of
-from studies.evidence_scaling import networks, precisions
+from studies.evidence_scaling import precisions
 from studies.evidence_scaling.precisions import Found, Prior
 
 
@@ -40,16 +40,6 @@ def test_the_stored_precisions_are_of_data_sets_for_design():
     prior = precisions.prior_with(groups_of(3), 12, 0.5)
     expected = hyper_prior.prior_of(groups_of(3), 12, np.exp(0.5))
     np.testing.assert_allclose(prior, Prior(*expected))
-
-
-def test_a_network_learns_what_no_line_separates():
-    X = np.random.default_rng(0).normal(size=(400, 2)).astype(np.float32)
-    y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    prob = networks.trained(X, y, 2, networks.Recipe((32,), epochs=60)).prob(X)
-    np.testing.assert_allclose(prob.sum(axis=1), 1.0)
-    assert np.mean(prob.argmax(axis=1) == y) > 0.9
-    held = networks.trained(X, y, 2, networks.Recipe((32,), epochs=60, smoothing=0.3)).prob(X)
-    assert held.max() < prob.max()
 
 
 def of_today():

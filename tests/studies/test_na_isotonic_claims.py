@@ -62,12 +62,7 @@ def test_a_duel_counts_models_and_data_sets_and_leaves_out_equal_ones():
 
 @pytest.mark.parametrize(
     ("readings", "verdict"),
-    [
-        ([WINS, WINS], HOLDS),
-        ([LOSES, LOSES], FAILS),
-        ([WINS, LOSES], OPEN),
-        ([WINS, LEVEL], OPEN),
-    ],
+    [([WINS, WINS], HOLDS), ([LOSES, LOSES], FAILS), ([WINS, LOSES], OPEN), ([WINS, LEVEL], OPEN)],
 )
 def test_a_pair_is_judged_in_every_reading(readings, verdict):
     of = dict(enumerate(readings))
@@ -104,12 +99,7 @@ def test_best_in_one_reading_only_is_not_decided():
 
 @pytest.mark.parametrize(
     ("wins", "verdict"),
-    [
-        ([(20, 4), (18, 5)], HOLDS),
-        ([(2, 20), (3, 19)], FAILS),
-        ([(10, 5), (20, 4)], OPEN),
-        ([(20, 4), (4, 20)], OPEN),
-    ],
+    [([(20, 4), (18, 5)], HOLDS), ([(2, 20), (3, 19)], FAILS), ([(10, 5), (20, 4)], OPEN), ([(20, 4), (4, 20)], OPEN)],
 )
 def test_most_wins_need_to_be_clear_in_every_reading(wins, verdict):
     of = {i: {"SCIR": own, "TS": other, "MS": 0.0} for i, (own, other) in enumerate(wins)}

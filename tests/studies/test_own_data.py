@@ -1,21 +1,12 @@
 """Figures of the papers without the files of others: from a few kilobytes of the project's own, or from a seed."""
 
 import csv
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 
-from calibrant import (
-    EqualWidth,
-    expected_calibration_error,
-    reliability_curve,
-    top_label_calibration_error,
-)
-from studies.roc_isotonic import authors
-from studies.roc_isotonic.authors import Forecasts
+from calibrant import expected_calibration_error, top_label_calibration_error
 from studies.tce import simulation
 from studies.tce.imagenet import PRINTED
 from studies.tce.simulation import CASES, PUBLISHED, TABLES, draw
@@ -48,13 +39,6 @@ def test_the_errors_of_a_network_on_cifar_are_those_of_independent_code(resnet):
     assert round(top_label_calibration_error(label, score, binning=15, **of), 7) == 0.0222267
 
 
-def test_most_predictions_of_that_network_lie_in_the_last_bin(resnet):
-    label, score, predicted, weight = resnet
-    curve = reliability_curve((label == predicted).astype(int), score, sample_weight=weight, binning=EqualWidth(15))
-    assert curve.panels[0].bins.weight.argmax() == 14
-    assert curve.panels[0].bins.weight[14] > 8000
-
-
 @pytest.mark.parametrize("line", range(len(PRINTED[2])))
 def test_table_2_of_the_paper_on_tests_of_bins_has_its_digits_on_the_data_that_its_seed_draws(line):
     """The last digit of a percentage of 6000 rows may hang on where the optimiser of 2023 stopped; here none does."""
@@ -71,22 +55,3 @@ def test_so_have_the_tables_that_vary_one_setting(number, monkeypatch):
     monkeypatch.setattr(simulation, "stored", lambda case: draw(*CASES[case]).forecast)
     monkeypatch.setattr(simulation, "cells", simulation.cells.__wrapped__)  # not what another test kept
     assert all(printed == found for _, _, printed, found in simulation.compared(number))
-
-
-def drawn(n, seed, n_classes=3):
-    """A forecast that is too sure of itself, as many rows to fit as to test."""
-    rng = np.random.default_rng(seed)
-    logit = rng.normal(0.0, 1.5, (2 * n, n_classes))
-    y = np.array([rng.choice(n_classes, p=row) for row in softmax(logit, axis=1)])
-    prob = softmax(1.7 * logit, axis=1)
-    return prob, y
-
-
-def test_the_published_recursive_partitioning_lowers_the_loss_at_every_stage_and_beats_the_forecast(monkeypatch):
-    prob, y = drawn(250, 0)
-    monkeypatch.setattr(authors, "of_paper", lambda n_classes: Forecasts(prob[:250], y[:250], prob[250:], y[250:]))
-    path = authors.irp.__wrapped__(3)
-    losses = [path.before.loss, *(stage.loss for stage in path.stages)]
-    assert len(path.stages) > 5
-    assert losses[-1] < losses[0]
-    assert all(b <= a + 1e-9 for a, b in pairwise(losses[1:]))

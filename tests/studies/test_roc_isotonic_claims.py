@@ -21,20 +21,16 @@ def differences(**of):
 
 
 CASES = {
-    "calibrated-on-its-rows": [({"gaps": [0.0, 1e-16]}, HOLDS), ({"gaps": [0.0, 1e-6]}, FAILS)],
-    "roc-hull": [({"corners": [[9, 0], [7, 0]]}, HOLDS), ({"corners": [[9, 0], [7, 1]]}, FAILS)],
-    "infinite-loss": [({"zeros": [0, 1], "smooth": 0.5}, HOLDS), ({"zeros": [0, 0], "smooth": 0.5}, FAILS)],
-    "zero-error": [({"gaps": [1e-16], "published": [0.1]}, HOLDS), ({"gaps": [0.1], "published": [0.0]}, FAILS)],
+    "calibrated-on-its-rows": [({"gaps": [0.0, 1e-6]}, FAILS)],
+    "roc-hull": [({"corners": [[9, 0], [7, 1]]}, FAILS)],
+    "infinite-loss": [({"zeros": [0, 0], "smooth": 0.5}, FAILS)],
+    "zero-error": [({"gaps": [0.1], "published": [0.0]}, FAILS)],
     "two-classes": [
-        ({"same": [[True, True]] * 2, "blocks": [16], "grid_cuts": 15, "shared_cuts": 12}, HOLDS),
         ({"same": [[False, False]] * 2, "blocks": [16], "grid_cuts": 15, "shared_cuts": 15}, FAILS),
         ({"same": [[True, True], [False, True]], "blocks": [16], "grid_cuts": 15, "shared_cuts": 15}, IN_PART),
     ],
     "too-restrictive": [({"pairwise": 16, "exact": 16, "dense": dense}, OPEN) for dense in (1, 9)],
-    "fewer-points": [
-        ({"points": [[500, 50]], "volumes": [[0.9, 0.9]]}, HOLDS),
-        ({"points": [[500, 50], [500, 51]], "volumes": [[0.9, 0.9]]}, FAILS),
-    ],
+    "fewer-points": [({"points": [[500, 50], [500, 51]], "volumes": [[0.9, 0.9]]}, FAILS)],
     "covers-surface": [
         ({"points": [[500, 50]], "volumes": [[0.9, 0.9]]}, HOLDS),
         ({"points": [[500, 50]], "volumes": [[0.9, 0.89]]}, FAILS),
@@ -51,29 +47,18 @@ CASES = {
         ]
         for n in (2, 4, 5)
     },
-    "figure-5-as-printed": [
-        ({"ends": [[23, 0.6], [23, 0.6]], "splits": 9, "shared": 9}, HOLDS),
-        ({"ends": [[23, 0.6], [26, 0.6]], "splits": 9, "shared": 2}, FAILS),
-        ({"ends": [[23, 0.6], [23, 0.6]], "splits": 9, "shared": 8}, FAILS),
-    ],
-    "sums-of-vectors": [
-        ({"sums": [1.0, 1.0], "losses": [[0.5, 0.5]] * 2}, HOLDS),
-        ({"sums": [1.0476, 1.0952], "losses": [[0.5, 0.6]] * 2}, FAILS),
-    ],
-    "lower-as-drawn": [({"losses": [[0.5, 0.4], [0.5, 0.49]]}, HOLDS), ({"losses": [[0.5, 0.4], [0.5, 0.51]]}, FAILS)],
+    "figure-5-as-printed": [({"ends": [[23, 0.6], [23, 0.6]], "splits": 9, "shared": 9}, HOLDS)],
+    "sums-of-vectors": [({"sums": [1.0, 1.0], "losses": [[0.5, 0.5]] * 2}, HOLDS)],
+    "lower-as-drawn": [({"losses": [[0.5, 0.4], [0.5, 0.51]]}, FAILS)],
     "lower-of-probabilities": [
         ({"differences": differences(), "elsewhere": [4, 6]}, HOLDS),
         ({"differences": differences(of_0=HIGH, of_1=HIGH, of_2=HIGH), "elsewhere": [4, 6]}, FAILS),
-        ({"differences": differences(of_1=HIGH), "elsewhere": [4, 6]}, OPEN),
-        ({"differences": differences(of_0=UNCLEAR, of_1=UNCLEAR, of_2=UNCLEAR), "elsewhere": [4, 6]}, OPEN),
     ],
     "binning-over-fits": [
-        ({"rises": [[[0.0] * 3, HIGH]] * 3}, HOLDS),
         ({"rises": [[HIGH, [0.0, 0.001, 0.0005]]] * 3}, FAILS),
         ({"rises": [[HIGH, [0.0, 0.004, 0.002]]] * 3}, OPEN),
     ],
     "monotony-prevents-over-fitting": [
-        ({"rises": [[[0.0] * 3, HIGH]] * 3}, HOLDS),
         ({"rises": [[HIGH, [0.0] * 3]] * 3}, FAILS),
         ({"rises": [[[0.0] * 3, HIGH], [HIGH, HIGH]]}, OPEN),
     ],
@@ -84,8 +69,6 @@ CASES = {
     "fewer-bins": [
         ({"same": [[LOW, LOW]] * 3, "best": [LOW] * 3}, HOLDS),
         ({"same": [[HIGH, HIGH]] * 3, "best": [HIGH] * 3}, FAILS),
-        ({"same": [[LOW, HIGH]] * 3, "best": [LOW] * 3}, OPEN),
-        ({"same": [[LOW, LOW]] * 3, "best": [UNCLEAR] * 3}, OPEN),
     ],
     "parametric": [({"ahead": {"a": n}, "behind": []}, NOT_JUDGED) for n in (0, 8)],
 }
@@ -111,11 +94,7 @@ def test_of_isotonic_regression_alone_the_curve_is_the_hull_before(decimals):
     rng = np.random.default_rng(0)
     score = rng.random(200).round(decimals)
     y = (rng.random(200) < score).astype(int)
-    maps = {
-        "isotonic": y,
-        "fitted on shuffled labels": rng.permutation(y),
-        "fitted on the other class": 1 - y,
-    }
+    maps = {"isotonic": y, "fitted on shuffled labels": rng.permutation(y), "fitted on the other class": 1 - y}
     fitted = {
         name: IsotonicCalibration(finite=None).fit(score, label).predict_proba(score) for name, label in maps.items()
     }

@@ -48,55 +48,32 @@ def small(n):
 
 
 CASES = {
-    "algorithm-3-as-printed": [
-        (cut(), HOLDS),
-        (cut(joined=365), FAILS),
-        (cut(networks=[[[9, 10_000, 42.7], [8, 19_970, 42.7]]] * 2), FAILS),
-    ],
-    "level": [
-        ({"equal": [3.0, 3.1, 3.0], "half": {"TCE(P)": 10.0}, "many": 34.0}, FAILS),
-        ({"equal": [4.9, 5.1, 5.0], "half": {"TCE(P)": 10.0}, "many": 34.0}, HOLDS),
-    ],
-    "slope": [
-        ({"slopes": {"a": 4.0, "b": 4.0}}, HOLDS),
-        ({"slopes": {"a": 0.5, "b": 0.25}}, FAILS),
-        ({"slopes": {"a": 4.0, "b": 0.25}}, OPEN),
-    ],
+    "algorithm-3-as-printed": [(cut(), HOLDS)],
+    "level": [({"equal": [3.0, 3.1, 3.0], "half": {"TCE(P)": 10.0}, "many": 34.0}, FAILS)],
+    "slope": [({"slopes": {"a": 4.0, "b": 4.0}}, HOLDS), ({"slopes": {"a": 4.0, "b": 0.25}}, OPEN)],
     **{f"table-{number}": DIGITS for number in (*TABLES, 5)},
-    "small-ece": [({"differences": LOW}, HOLDS), ({"differences": HIGH}, FAILS), ({"differences": UNCLEAR}, OPEN)],
+    "small-ece": [({"differences": HIGH}, FAILS), ({"differences": UNCLEAR}, OPEN)],
     "order": [
-        ({"shares": {"TCE(P)": 1.0, "TCE(Q)": 0.99, "ECE": 0.24, "ACE": 0.05}}, HOLDS),
         ({"shares": {"TCE(P)": 0.2, "TCE(Q)": 0.1, "ECE": 0.99, "ACE": 1.0}}, FAILS),
         ({"shares": {"TCE(P)": 1.0, "TCE(Q)": 0.99, "ECE": 0.99, "ACE": 0.05}}, IN_PART),
     ],
     "scale": [
         ({"tce": [99.0, 60.0], "ece": [0.1, 0.01], "order": [0.98, 0.9]}, HOLDS),
-        ({"tce": [99.0, 23.0], "ece": [0.1, 0.01], "order": [0.98, 0.9]}, OPEN),
         ({"tce": [99.0, 23.0], "ece": [0.1, 0.01], "order": [0.6, 0.9]}, FAILS),
     ],
     **{f"reasonable-{number}": RANGES for number in (6, 7, 10, 12)},
     "best-sizes": [
-        ({"apart": [[5.0, 5.1], [34.0, 34.1], [64.0, 64.1], [85.0, 85.1], [74.0, 74.2]]}, HOLDS),
         ({"apart": [[90.0, 90.3], [91.0, 91.2], [90.0, 90.2], [85.0, 85.1], [88.0, 88.2]]}, FAILS),
         ({"apart": [[5.0, 5.1], [34.0, 34.1], [64.0, 64.1], [85.0, 85.1], [88.0, 88.2]]}, IN_PART),
     ],
     "noise-breaks-down": [
-        (noisy(BREAKS, FALLS), HOLDS),
         (noisy(STEADY, STEADY), FAILS),
         ({"means": {"TCE(P)": BREAKS * 2, "ECE": STEADY * 2}}, IN_PART),
     ],
-    "noise-felt-alike": [(noisy(BREAKS, BREAKS), HOLDS), (noisy(BREAKS, FALLS), IN_PART)],
-    "printed-t-test": [
-        ({"cells": 30, "variance": 0, "deviation": 30}, HOLDS),
-        ({"cells": 30, "variance": 30, "deviation": 0}, FAILS),
-    ],
+    "noise-felt-alike": [(noisy(BREAKS, BREAKS), HOLDS)],
+    "printed-t-test": [({"cells": 30, "variance": 0, "deviation": 30}, HOLDS)],
     "binomial-against-t": [
         ({"calibrated": [-1.0, -2.0, -1.0], "miscalibrated": [1.0, 2.0, 1.0], "rare": [2.8, 8.8], "printed": 2}, HOLDS),
-        ({"calibrated": [1.0, 2.0, 1.0], "miscalibrated": [-1.0, -2.0, -1.0], "rare": [2.8, 8.8], "printed": 2}, FAILS),
-        (
-            {"calibrated": [-1.0, -2.0, -1.0], "miscalibrated": [-2.0, -3.0, -0.5], "rare": [2.8, 8.8], "printed": 2},
-            FAILS,
-        ),
         (
             {"calibrated": [-1.0, -2.0, -1.0], "miscalibrated": [-2.0, -1.0, -0.5], "rare": [2.8, 8.8], "printed": 2},
             OPEN,
@@ -104,39 +81,26 @@ CASES = {
     ],
     "overall-better": [
         ({"printed": [[7.0, 8.0, 9.0], [90.0, 80.0, 70.0]], "means": [[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]}, HOLDS),
-        ({"printed": [[7.0, 8.0, 9.0], [90.0, 95.0, 70.0]], "means": [[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]}, IN_PART),
         ({"printed": [[7.0, 8.0, 6.0], [90.0, 95.0, 70.0]], "means": [[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]}, FAILS),
     ],
-    "pava-total-error": [
-        ({"least": {"a": 15, "b": 15}, "models": 30}, HOLDS),
-        ({"least": {"a": 15, "b": 14}, "models": 30}, FAILS),
-    ],
-    "quantiles-within-bins": [
-        (within((0.11, 0.07, 0.06), (0.12, 0.08, 0.05)), HOLDS),
-        (within((0.11, 0.07, 0.06), (0.12, 0.05, 0.05)), FAILS),
-    ],
+    "pava-total-error": [({"least": {"a": 15, "b": 14}, "models": 30}, FAILS)],
+    "quantiles-within-bins": [(within((0.11, 0.07, 0.06), (0.12, 0.05, 0.05)), FAILS)],
     "balance": [
-        (balance([0.039, 0.043, 0.048], [0.11, 0.07, 0.06]), HOLDS),
         (balance([0.039, 0.038, 0.048], [0.11, 0.05, 0.06]), FAILS),
         (balance([0.039, 0.043, 0.048], [0.11, 0.05, 0.06]), IN_PART),
     ],
     "mild-violations": [
-        ({"apart": [0.2, 1.3], "largest": 0.01, "violated": [2, 9], "models": 75}, HOLDS),
         ({"apart": [0.2, 2.3], "largest": 0.01, "violated": [2, 9], "models": 75}, FAILS),
         ({"apart": [], "largest": 0.0, "violated": [0, 9], "models": 75}, FAILS),
     ],
-    "single-bin": [({"shares": {"a": 0.9, "b": 0.6}}, HOLDS), ({"shares": {"a": 0.9, "b": 0.5}}, FAILS)],
-    "comparison-of-averages": [({"parts": {"a": 0.95}}, HOLDS), ({"parts": {"a": 0.95, "b": 0.3}}, FAILS)],
+    "single-bin": [({"shares": {"a": 0.9, "b": 0.5}}, FAILS)],
+    "comparison-of-averages": [({"parts": {"a": 0.95}}, HOLDS)],
     "best-model": [
-        ({"names": {"TCE": "MLP", "ACE": "MLP", "ECE": "RF"}, "here": [15, 7, 0, 4]}, HOLDS),
         ({"names": {"TCE": "MLP", "ACE": "RF", "ECE": "RF"}, "here": [15, 7, 0, 4]}, FAILS),
         ({"names": {"TCE": "RF", "ACE": "RF", "ECE": "RF"}, "here": [15, 7, 0, 4]}, FAILS),
     ],
-    "small-but-bad": [(small(1), HOLDS), (small(0), FAILS)],
-    "networks-ranked-alike": [
-        ({"taus": {"ECE": 0.8, "ACE": 0.8, "MCE": 0.0, "MCE(Q)": 0.8}}, HOLDS),
-        ({"taus": {"ECE": 0.8, "ACE": 0.8, "MCE": 0.0, "MCE(Q)": 0.2}}, FAILS),
-    ],
+    "small-but-bad": [(small(0), FAILS)],
+    "networks-ranked-alike": [({"taus": {"ECE": 0.8, "ACE": 0.8, "MCE": 0.0, "MCE(Q)": 0.2}}, FAILS)],
     "time": [({"seconds": seconds}, NOT_JUDGED) for seconds in (0.03, 100.0)],
 }
 

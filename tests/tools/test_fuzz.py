@@ -23,10 +23,6 @@ def test_every_kind_of_public_name_is_called(name):
     assert f"{homes()[name]}.{name}(" in drawn_case(Random(0), name).call
 
 
-def test_the_same_seed_draws_the_same_call():
-    assert drawn_case(Random("a"), "assess") == drawn_case(Random("a"), "assess")
-
-
 def test_a_few_calls_break_no_law(capsys):
     count = fuzz(
         60, 5, names=("expected_calibration_error", "brier_score_loss", "reliability_curve", "PlattScaling"), most=40
@@ -60,10 +56,6 @@ def global_draw(y, p):
     return 0.1
 
 
-def short_message(y, p):
-    raise ValueError("bad")
-
-
 counter = iter(range(100))
 BROKEN = {
     "the input p was changed": changing,
@@ -84,26 +76,3 @@ def test_each_broken_law_is_seen(fault, function, monkeypatch):
     verdict = wrong(monkeypatch, function)
     assert verdict.outcome == "broken"
     assert fault in " ".join(verdict.faults)
-
-
-def test_a_message_of_one_part_is_seen():
-    import re
-
-    from tools.fuzz.__main__ import PARTS
-
-    assert not re.fullmatch(PARTS, "bad")
-    assert re.fullmatch(PARTS, "n must be at least 1; got 0. Pass 10.")
-
-
-def test_what_must_be_refused_and_is_not_is_seen():
-    call = "calibrant.expected_calibration_error(y, p)"
-    assert judged(Case("expected_calibration_error", ROWS, call, refuse="a reason")).faults == (
-        "it was not refused, in spite of a reason",
-    )
-
-
-def test_two_values_that_must_be_the_same_and_are_not_are_seen():
-    call = "calibrant.expected_calibration_error(y, p)"
-    case = Case("expected_calibration_error", ROWS, call, twin=(*ROWS, "p = 1 - p"), because="a reason")
-    assert judged(case).faults[0].endswith("a reason")
-    assert case.snippet.count(call) == 2

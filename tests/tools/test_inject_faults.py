@@ -1,7 +1,6 @@
 """The fault injector knows every writer, passes over what is whole, and sees what is not."""
 
 import os
-import signal
 from random import Random
 
 import pytest
@@ -28,12 +27,6 @@ def job(output):
 
 def test_every_writer_of_the_parser_and_of_the_package_is_known():
     assert {one.name for one in inject_faults.jobs()} == {*inject_faults.COMMANDS, *inject_faults.FUNCTIONS}
-
-
-def test_a_writer_that_is_not_known_is_seen(monkeypatch):
-    monkeypatch.delitem(inject_faults.COMMANDS, "decide")
-    with pytest.raises(LookupError, match=r"does not know, or no more: \['decide'\]"):
-        inject_faults.jobs()
 
 
 @pytest.mark.parametrize("kind", ["disk full", "failing step", "signal at a line", "two writers", "strange place"])
@@ -78,31 +71,3 @@ def test_each_broken_law_is_seen(law, case, tmp_path):
     found = broken_laws(tmp_path, "out", before=None, whole=b"whole", end=end, codes={0, 2} if end.code >= 0 else {-9})
     assert law in found[0]
     assert len(found) == 1
-
-
-def test_a_killed_process_may_leave_a_file_that_says_what_it_is(tmp_path):
-    (tmp_path / ".out.12345678.part").touch()
-    assert broken_laws(tmp_path, "out", before=None, whole=b"", end=Ended(-9, ""), codes={-9}) == []
-
-
-@pytest.mark.parametrize("written", [True, False])
-def test_a_command_may_be_ended_by_a_signal_only_once_its_output_is_whole(written, inputs, monkeypatch):
-    """The command no longer handles SIGTERM between its end and that of the process."""
-    one = job("calibrator.json")
-    whole = {one.output: undisturbed(one, inputs)}
-    judge, first = inject_faults.ended, []
-
-    def ended(process, said):
-        end = judge(process, said)
-        if first:
-            return end
-        first.append(end)
-        return Ended(-signal.SIGTERM, "")
-
-    def prepare():
-        if not written:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    monkeypatch.setattr(inject_faults, "ended", ended)
-    laws = inject_faults._alone(Random(1), one, inputs, whole, prepare, {0}, after=-signal.SIGTERM)
-    assert laws == ([] if written else [f"the exit code is {-signal.SIGTERM}, and not one of [0] []"])

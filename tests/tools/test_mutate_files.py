@@ -59,19 +59,3 @@ def test_an_error_that_is_no_refusal_is_a_fault(error, fault, files, monkeypatch
     monkeypatch.setattr(mutate_files, "load_calibrator", raises(error))
     (found,) = mutate_files.judged(files[1], "0")["faults"]
     assert found.startswith(fault)
-
-
-def test_a_file_left_behind_is_a_fault(files, monkeypatch):
-    def leaves(*_):
-        (files[1].parent / ".x.part").write_text("")
-        raise ValueError("c must be whole; got half. Fit anew.")
-
-    monkeypatch.setattr(mutate_files, "load_calibrator", leaves)
-    assert mutate_files.judged(files[1], "0") == {"outcome": "refused", "faults": ["it left ['.x.part']"]}
-
-
-@pytest.mark.parametrize("code", [1, 70])
-def test_another_exit_code_is_a_fault(code, files, monkeypatch):
-    monkeypatch.setattr(mutate_files, "calibrant", lambda command: code)
-    table = next(path for path in files if path.suffix == ".csv")
-    assert any("ended with code" in fault for fault in mutate_files.judged(table, "0")["faults"])

@@ -48,26 +48,6 @@ def test_a_word_leads_to_one_name():
     assert {"ece", "mce", "ace", "tce", "ici", "nll", "auc", "vus"} <= set(words)
 
 
-def test_a_curve_is_found_before_the_class_of_its_result():
-    assert "decision curve" in reference.words()["decision_curve"]
-
-
-def test_what_else_people_type_leads_to_names_that_exist():
-    assert set(reference.ALSO) <= set(reference.homes())
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("log_loss", "log loss"),
-        ("TemperatureScaling", "temperature scaling"),
-        ("CDFSplineCalibration", "cdfspline calibration"),
-    ],
-)
-def test_a_name_is_spelled_in_the_words_of_a_sentence(name, said):
-    assert reference.spelled(name) == said
-
-
 def test_the_tables_link_the_words_to_the_pages_of_their_functions():
     page = tables.page(reference.homes())
     assert "{py:obj}`ece <calibrant.metrics.expected_calibration_error>`" in page

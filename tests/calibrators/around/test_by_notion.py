@@ -6,14 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant import (
-    ByNotion,
-    IsotonicCalibration,
-    PlattScaling,
-    TemperatureScaling,
-    VennAbers,
-    calibration_error,
-)
+from calibrant import ByNotion, IsotonicCalibration, PlattScaling, TemperatureScaling, VennAbers, calibration_error
 from calibrant.binning import Unique
 from calibrant.exceptions import CalibrationWarning
 from calibrant.notions import WithinGroups, as_notion
@@ -102,16 +95,6 @@ def test_a_multiclass_calibrator_is_refused_with_the_remedy(forecast):
         ByNotion(TemperatureScaling()).fit(prob, label)
 
 
-def test_by_the_binary_notion_the_calibrator_is_as_by_itself():
-    score, label = np.array([0.1, 0.2, 0.3, 0.4]), [0, 1, 0, 1]
-    alone, by_notion = (
-        IsotonicCalibration(finite=None).fit(score, label),
-        ByNotion(IsotonicCalibration(finite=None), "binary").fit(score, label),
-    )
-    np.testing.assert_array_equal(by_notion.calibrate(score), alone.calibrate(score))
-    np.testing.assert_allclose(by_notion.predict_proba(score), alone.predict_proba(score), rtol=1e-15)
-
-
 @pytest.mark.parametrize("notion", ["binary", "class-wise"])
 def test_logits_too_large_for_a_probability_are_not_lost_on_the_way(notion):
     rng = np.random.default_rng(0)
@@ -122,15 +105,6 @@ def test_logits_too_large_for_a_probability_are_not_lost_on_the_way(notion):
     np.testing.assert_allclose(
         by_notion.predict_proba(np.column_stack([0 * z, z])), alone.predict_proba(z), rtol=1e-9, atol=1e-12
     )
-
-
-def test_a_forecast_of_other_columns_is_refused(forecast):
-    prob, label = forecast
-    calibrator = ByNotion(IsotonicCalibration(finite=None)).fit(prob, label)
-    with pytest.raises(ValueError, match="2 features, but ByNotion is expecting 3"):
-        calibrator.predict_proba([[0.5, 0.5]])
-    with pytest.raises(ValueError, match=r"y_prob must have 3 columns; got one\."):
-        calibrator.predict_proba([0.5, 0.5])
 
 
 def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():

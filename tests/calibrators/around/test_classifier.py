@@ -11,12 +11,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    PredefinedSplit,
-    RepeatedStratifiedKFold,
-)
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -200,17 +195,6 @@ def test_labels_of_text_change_names_and_nothing_else(data, ensemble):
     number, text = (CalibratedClassifier(GaussianNB(), cv=3, ensemble=ensemble).fit(X, z) for z in (y, names[y]))
     np.testing.assert_array_equal(text.predict_proba(X), number.predict_proba(X))
     np.testing.assert_array_equal(text.predict(X), names[number.predict(X)])
-
-
-def test_weights_reach_the_calibrator_and_the_estimator(data):
-    X, y = data
-    weight = np.random.default_rng(0).integers(1, 4, 400).astype(float)
-    fitted = CalibratedClassifier(LogisticRegression(), "temperature", cv=KFold(3)).fit(X, y, sample_weight=weight)
-    out_of_fold, estimator = np.zeros((400, 3)), LogisticRegression()
-    for train, test in KFold(3).split(X):
-        out_of_fold[test] = clone(estimator).fit(X[train], y[train], weight[train]).predict_proba(X[test])
-    by_hand = TemperatureScaling().fit(out_of_fold, y, weight)
-    assert fitted.pairs_[0][1].temperature_ == pytest.approx(by_hand.temperature_, rel=1e-9)
 
 
 def test_the_defaults_are_logistic_regression_and_evidence_scaling_made_safe(data):

@@ -99,16 +99,6 @@ def test_without_routing_other_keywords_go_to_the_estimator_cut_to_its_rows(rows
 
 
 @pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize("ensemble", [False, True])
-def test_weights_go_to_the_estimator_that_asks_and_to_the_calibrator(rows, ensemble):
-    X, y, weight, _ = rows
-    asking = Spy().set_fit_request(sample_weight=True)
-    CalibratedClassifier(asking, Weighed(), cv=3, ensemble=ensemble).fit(X, y, sample_weight=weight)
-    assert_cut_to_the_rows(weight)
-    assert sorted(np.concatenate(weights_of_calibrators())) == sorted(weight)
-
-
-@pytest.mark.usefixtures("routing")
 def test_weights_go_to_the_calibrator_alone_where_the_estimator_declines(rows):
     X, y, weight, _ = rows
     declining = Spy().set_fit_request(sample_weight=False)
@@ -140,18 +130,6 @@ def test_the_defaults_ask_for_weights(rows):
 
 
 # Groups, with routing and without
-
-
-@pytest.mark.parametrize("enabled", [False, True])
-@pytest.mark.parametrize("cv", [3, GroupKFold(3)], ids=["number", "splitter"])
-def test_groups_go_to_the_splitter(rows, enabled, cv):
-    X, y, _, group = rows
-    with sklearn.config_context(enable_metadata_routing=enabled):
-        CalibratedClassifier(Spy(), cv=cv).fit(X, y, groups=group)
-    *folds, last = [set(fit["rows"]) for fit in FITS]
-    assert last == set(range(60))
-    for trained in folds:
-        assert not {group[row] for row in trained} & {group[row] for row in last - trained}
 
 
 @pytest.mark.usefixtures("routing")

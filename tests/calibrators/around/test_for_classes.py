@@ -7,14 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from calibrant import (
-    ByNotion,
-    CalibratedClassifier,
-    PlattScaling,
-    SafeCalibrator,
-    TemperatureScaling,
-    VennAbers,
-)
+from calibrant import ByNotion, CalibratedClassifier, PlattScaling, SafeCalibrator, TemperatureScaling, VennAbers
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, ScalingBinning
 from calibrant.calibrators.by_notion import calibrator_for

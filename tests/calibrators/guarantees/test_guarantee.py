@@ -1,7 +1,5 @@
 import re
 from fractions import Fraction
-from functools import cache
-from itertools import pairwise
 from math import sqrt
 
 import numpy as np
@@ -36,15 +34,6 @@ def error_of(found, kind):
 
 
 # The bounds
-
-
-def test_the_figures_of_the_paper_come_out():
-    found = binning_guarantee(5000, 50)
-    assert found.marginal_error == pytest.approx(0.174839, abs=5e-7)
-    assert found.conditional_error == pytest.approx(0.278496, abs=5e-7)
-    assert found.expected_error == pytest.approx(0.1)
-    assert found.sharp_expected_error == pytest.approx(1 / 14)
-    assert found.n_bins == 100
 
 
 @given(k=st.integers(2, 500), bins=st.integers(1, 1000), spare=st.integers(0, 499), alpha=alphas, delta=deltas)
@@ -154,16 +143,6 @@ def test_equal_shares_are_what_is_meant_where_none_is_given(n_classes):
     assert plan == samples_for_guarantee(0.1, n_classes=n_classes, bins_per_class=4, class_share=1 / n_classes)
 
 
-def test_a_plan_says_all_its_numbers():
-    plan = samples_for_guarantee(0.1, n_classes=10)
-    row = plan.to_frame("pyarrow").to_pydict()
-    assert (row["points_per_bin"], row["n_samples"], row["n_bins"]) == ([382], [38200], [100])
-    for kind in KINDS:
-        assert error_of(plan.guarantee, kind) == row[f"{kind.replace('-', '_')}_error"][0]
-    assert repr(plan) == "BinningPlan(points_per_bin=382, n_samples=38200, n_bins=100)"
-    assert str(plan) == str(plan.guarantee)
-
-
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
@@ -183,10 +162,7 @@ def test_a_plan_says_all_its_numbers():
         ),
         (lambda: points_for_guarantee(0.5, n_samples=100, n_classes=60), "from 100 rows over 60 classes"),
         (lambda: points_for_guarantee(1e-9, kind="expected"), "any number of points"),
-        (
-            lambda: points_for_guarantee(0.1, kind="mean"),
-            "kind must be one of 'marginal', .*, 'sharp-expected'; got",
-        ),
+        (lambda: points_for_guarantee(0.1, kind="mean"), "kind must be one of 'marginal', .*, 'sharp-expected'; got"),
         (lambda: samples_for_guarantee(0.1, delta=0.2), "error must be a number, above 0.2"),
         (lambda: samples_for_guarantee(1e-9), "error must be further above delta"),
         (lambda: samples_for_guarantee(0.1, n_classes=4, class_share=0.3), "class_share must be at most 1 / n_classes"),
@@ -364,14 +340,6 @@ def test_weights_that_differ_are_refused_whatever_the_rates(seed, interior):
         fitted_guarantee(fitted)
 
 
-def test_weights_of_one_predicted_class_are_refused_by_its_name():
-    y, prob = rows_of(twin.MIXED)
-    weight = np.where(prob.argmax(axis=1) == 1, 1.0 + (y == 1), 1.0)
-    fitted = ByNotion(HistogramBinning(PointsPerBin(K), interior=True), "top-label").fit(prob, y, weight)
-    with pytest.raises(ValueError, match=r"weighted rows of predicted 1\. Fit it without sample_weight"):
-        fitted_guarantee(fitted)
-
-
 @pytest.mark.parametrize("weight", [1.0, 0.3, 1 / 7])
 def test_weights_that_are_all_one_fraction_are_no_weights(weight):
     found, plain = (fitted_guarantee(interior_bins_of_five(w)) for w in ([weight] * 40, None))
@@ -439,63 +407,6 @@ def promised(kept):
     """Whether a rate over draws is at least 1 - alpha, but for three standard errors."""
     kept = np.asarray(kept, dtype=float)
     return kept.mean() >= 1 - ALPHA - 3 * sqrt(ALPHA * (1 - ALPHA) / kept.size)
-
-
-@cache
-def simulated(name, interior):
-    calibrator = HistogramBinning(PointsPerBin(K), interior=interior, delta=DELTA, labels=[0, 1])
-
-    def fit(score, right):
-        fitted = calibrator.fit(score, right)
-        return fitted.edges_, fitted.value_
-
-    return twin.simulate(getattr(twin, name), fit, N, DRAWS, np.random.default_rng(0))
-
-
-def kept_shares(name, interior, cut=1.0):
-    """How often each bound is kept by pairs of new rows, by all pairs, by TL-ECE; and TL-ECE, a draw an entry."""
-    error, mass = simulated(name, interior)
-    found = binning_guarantee(N, K, n_classes=3, alpha=ALPHA, delta=DELTA)
-    tl_ece = (error * mass).sum(axis=1)
-    return (
-        (mass * (error <= found.marginal_error * cut)).sum(axis=1),
-        error.max(axis=1) <= found.conditional_error * cut,
-        tl_ece <= found.conditional_error * cut,
-        tl_ece,
-    )
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize(
-    ("name", "interior"),
-    [(name, inside) for name in ("COINS", "MIXED", "TIED_MIXED", "ATOMS") for inside in (True, False)],
-)
-def test_every_promise_is_kept_over_two_thousand_draws(name, interior):
-    *shares, tl_ece = kept_shares(name, interior)
-    assert len(tl_ece) == DRAWS
-    assert all(promised(share) for share in shares)
-    found = binning_guarantee(N, K, n_classes=3, alpha=ALPHA, delta=DELTA)
-    slack = 3 * tl_ece.std() / sqrt(DRAWS)
-    assert tl_ece.mean() <= found.sharp_expected_error + slack <= found.expected_error
-
-
-@pytest.mark.deep
-def test_a_third_of_the_bounds_would_not_be_kept():
-    marginal, conditional, _, tl_ece = kept_shares("COINS", True, cut=1 / 3)
-    assert not promised(marginal)
-    assert not promised(conditional)
-    assert tl_ece.mean() > binning_guarantee(N, K).expected_error / 3
-    # TL-ECE is a mean over bins and its bound that of their maximum: it would stand a cut to a third, but not to a sixth.
-    assert not promised(kept_shares("COINS", True, cut=1 / 6)[2])
-
-
-@pytest.mark.parametrize(("name", "j"), [("MIXED", 0), ("TIED_MIXED", 1), ("ATOMS", 2)])
-def test_the_truth_of_a_simulated_bin_is_that_of_its_rows(name, j):
-    world, edges = getattr(twin, name), np.array([0.0, 0.6, 0.75, 0.9, 0.95, 1.0])
-    error, mass = world.pairs(j, edges, 1e-9 * np.arange(5))
-    rates = [twin.rate_in(world, j, low, high) for low, high in pairwise(edges)]
-    np.testing.assert_allclose(mass / world.shares[j], [share for _, share in rates if share], atol=1e-3)
-    np.testing.assert_allclose(error, [rate for rate, share in rates if share], atol=2e-3)
 
 
 @pytest.mark.first(1)

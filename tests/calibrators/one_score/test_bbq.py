@@ -112,15 +112,3 @@ def test_the_ends_of_what_is_allowed_give_probabilities(prior_rows, spread):
     fitted = BayesianBinning(spread=spread, prior_rows=prior_rows).fit([0.0, 0.2, 0.7, 1.0], [1, 0, 1, 0])
     assert np.isfinite(fitted.model_weight_).all()
     assert 0 < fitted.calibrate([0.0, 1.0]).min() < 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"spread": 0.5}, "spread must be a number, at least 1; got 0.5"),
-        ({"prior_rows": 0}, "prior_rows must be a number, at least 1e-09 and at most 1e.09; got 0"),
-    ],
-)
-def test_what_is_no_choice_is_refused(options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        BayesianBinning(**options).fit([0.1, 0.9], [0, 1])

@@ -48,12 +48,6 @@ def test_rows_of_equal_score_are_one_whatever_their_order():
     np.testing.assert_array_equal(back.deviation_, CDFSplineCalibration().fit(score, label).deviation_)
 
 
-@pytest.mark.parametrize("n_knots", [1, 2.5])
-def test_a_number_of_knots_that_is_no_whole_number_of_two_or_more_is_refused(n_knots):
-    with pytest.raises((ValueError, TypeError), match="n_knots must be a whole number, at least 2; got"):
-        CDFSplineCalibration(n_knots=n_knots).fit([0.2, 0.6], [0, 1])
-
-
 # What is kept
 
 

@@ -5,12 +5,7 @@ from hypothesis import strategies as st
 from reference import histogram as twin
 from strategies import columns, scores
 
-from calibrant import (
-    EqualMass,
-    EqualWidth,
-    HistogramBinning,
-    expected_calibration_error,
-)
+from calibrant import EqualMass, EqualWidth, HistogramBinning, expected_calibration_error
 from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, PointsPerBin, Unique
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -173,11 +168,6 @@ def test_other_seeds_draw_other_values(states):
         ({"binning": [0, np.nan, 1]}, ValueError, "edges must increase from 0 to 1"),
         ({"binning": [0, 10**400]}, ValueError, "edges must increase from 0 to 1"),
         ({"binning": ["a", "b"]}, TypeError, "binning must be a number of bins, a Binning or edges"),
-        ({"empty": "zero"}, ValueError, "empty must be one of 'midpoint', 'interpolate'"),
-        ({"smoothing": -1}, ValueError, "smoothing must be a number, at least 0"),
-        ({"interior": 1}, TypeError, "interior must be True or False; got 1"),
-        ({"delta": -0.1}, ValueError, r"delta must be a number, at least 0 and at most 1; got -0\.1"),
-        ({"random_state": -1}, ValueError, "random_state must be a whole number, at least 0; got -1"),
     ],
 )
 def test_what_is_no_choice_is_refused(options, error, message):

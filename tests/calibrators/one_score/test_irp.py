@@ -283,47 +283,7 @@ def test_stages_that_do_not_fit_together_are_refused(attribute, change, said):
         from_document(to_document(ours))
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "error"),
-    [
-        ("max_bins", 0, ValueError),
-        ("max_bins", "all", TypeError),
-        ("min_gain", -0.1, ValueError),
-        ("min_samples", 0, ValueError),
-        ("smoothing", -1.0, ValueError),
-        ("softening", 1.0, ValueError),
-        ("mixture", 1.0, ValueError),
-    ],
-)
-def test_other_parameters_are_refused(name, value, error):
-    with pytest.raises(error, match=f"{name} must be a (whole )?number"):
-        IsotonicRecursivePartitioning(**{name: value}).fit([0.1, 0.9], [0, 1])
-
-
 # On the forecast of the paper
-
-
-@pytest.fixture
-def covertype(data_dir):
-    with np.load(data_dir / "covertype2.npz") as data:
-        return data["P_cal"], data["y_cal"]
-
-
-def test_the_forecast_of_the_paper_ends_at_the_blocks_of_isotonic_regression(covertype):
-    prob, label = covertype
-    ours = IsotonicRecursivePartitioning(**WHOLE).fit(prob, label)
-    assert ours.n_bins_ == 16
-    assert set(ours.threshold_) == set(IsotonicCalibration(finite=None).fit(prob, label).left_[1:])
-
-
-def test_the_first_cuts_are_those_of_the_paper_up_to_the_gap_between_scores_and_a_step_of_its_grid(covertype):
-    prob, label = covertype
-    tree = tree_of((label, prob[:, 1], None))
-    score = np.unique(prob[:, 1])
-    # The paper's thresholds are of the first class, on a grid of 1/1000: a gap can lie between two points of it.
-    for left, published in zip(tree.left, [0.453, 0.715, 0.249, 0.849, 0.392], strict=False):
-        below = score[np.searchsorted(score, left) - 1]
-        assert below - 0.001 < 1.0 - published < left + 0.001
 
 
 def test_where_some_labels_are_softened_less_smoothing_is_tried_too():

@@ -31,15 +31,6 @@ def prices(fit, rate, mass):
     return np.cumsum(mass * (rate - fit))
 
 
-@given(rows=columns(weights=any_weights), penalty=penalties)
-def test_a_fit_is_the_optimum_of_a_generic_solver(rows, penalty):
-    label, score, weight = rows
-    distinct, mass, events = points_of(rows)
-    expected = twin.by_least_squares([e / w for e, w in zip(events, mass, strict=True)], mass, penalty)
-    fitted = NearIsotonicCalibration(penalty=penalty, finite=None).fit(score, label, weight).calibrate(distinct)
-    np.testing.assert_allclose(fitted, expected, atol=1e-7)
-
-
 @given(rows=columns(max_rows=60, weights=any_weights), penalty=penalties)
 def test_a_fit_meets_the_optimality_conditions(rows, penalty):
     label, score, weight = rows
@@ -102,15 +93,3 @@ def test_smoothing_is_one_row_more_of_each_class_in_every_block():
     smooth, clip = (NearIsotonicCalibration(penalty=2, finite=way).fit(score, label) for way in ("smooth", "clip"))
     np.testing.assert_allclose(smooth.calibrate([0.2, 0.5, 0.8]), [0.1, 0.7, 0.3])
     np.testing.assert_allclose(clip.calibrate([0.2, 0.5, 0.8]), [1 / 26, 0.75, 0.25])
-
-
-@pytest.mark.parametrize(
-    ("penalty", "error", "given"),
-    [
-        (-1, ValueError, "got -1"),
-        ("aic", TypeError, "'aic'"),
-    ],
-)
-def test_a_penalty_that_is_none_is_refused(penalty, error, given):
-    with pytest.raises(error, match=rf"penalty must be .*{given}.* Pass "):
-        NearIsotonicCalibration(penalty=penalty, finite=None).fit([0.2, 0.7], [0, 1])

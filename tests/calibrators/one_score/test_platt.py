@@ -35,17 +35,6 @@ def test_at_the_line_the_gradient_of_the_loss_on_platts_targets_vanishes(rows):
     np.testing.assert_allclose(slope, 0.0, atol=1e-9)
 
 
-@given(rows=columns(min_rows=2, max_rows=12))
-def test_a_general_optimiser_finds_nothing_better(rows):
-    label, score, weight = rows
-    x = [odds.log_odds(p) for p in score]
-    assume(np.ptp(x) > 1e-2)
-    fitted = PlattScaling().fit(score, label, weight)
-    target = twin.platt_targets(label.tolist(), weight.tolist())
-    ours = twin.mean_log_loss(twin.line, [fitted.intercept_, fitted.slope_], x, target, weight)
-    assert ours <= twin.least_log_loss(twin.line, x, target, weight) + 1e-12
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_without_smoothing_it_is_an_unpenalised_logistic_regression(weighted):
     label, z = sample(400)
@@ -57,13 +46,6 @@ def test_without_smoothing_it_is_an_unpenalised_logistic_regression(weighted):
     np.testing.assert_allclose(fitted.predict_proba(z), peer.predict_proba(z[:, None]), rtol=1e-9)
 
 
-def test_the_targets_are_those_of_platt():
-    """Two scores, so that the line meets the mean target at each."""
-    fitted = PlattScaling().fit([0.2, 0.2, 0.7, 0.7, 0.7], [0, 1, 1, 1, 0])
-    high, low = 4 / 5, 1 / 4
-    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [(low + high) / 2, (2 * high + low) / 3], rtol=1e-10)
-
-
 @pytest.mark.parametrize(
     ("weight", "rows"), [([3.0, 5.0], [3, 5]), ([0.5, 2.5], [1 / 3, 5 / 3])], ids=["whole", "of mean one"]
 )
@@ -71,14 +53,6 @@ def test_the_sums_of_weights_are_the_numbers_of_rows(weight, rows):
     fitted = PlattScaling().fit([0.2, 0.7], [0, 1], weight)
     targets = [1 / (rows[0] + 2), (rows[1] + 1) / (rows[1] + 2)]
     np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), targets, rtol=1e-10)
-
-
-def test_a_calibrated_forecast_is_left_as_it_is_without_smoothing():
-    prob = np.linspace(0.05, 0.95, 19)
-    score, label, weight = np.tile(prob, 2), np.repeat([0, 1], 19), np.concatenate([1 - prob, prob])
-    fitted = PlattScaling(smooth_targets=False).fit(score, label, weight)
-    assert fitted.slope_ == pytest.approx(1.0, abs=1e-9)
-    assert fitted.intercept_ == pytest.approx(0.0, abs=1e-9)
 
 
 def test_logits_are_exact_and_probabilities_clipped():
@@ -135,12 +109,6 @@ def test_the_problem_without_a_minimum_is_named():
     prob = np.full((6, 3), 1 / 3) + np.outer([0.1, -0.1, 0.05, 0.0, 0.2, -0.2], [1, -1, 0])
     with pytest.warns(ConvergenceWarning, match="it keeps falling for 'class 2'"):
         ByNotion(PlattScaling(smooth_targets=False), labels=[0, 1, 2]).fit(prob, [0, 0, 1, 0, 1, 0])
-
-
-@pytest.mark.parametrize("wrong", [1, "yes", None])
-def test_smooth_targets_must_be_true_or_false(wrong):
-    with pytest.raises(TypeError, match="smooth_targets must be True or False; got"):
-        PlattScaling(smooth_targets=wrong).fit([0.2, 0.7], [0, 1])
 
 
 @pytest.mark.parametrize("smooth_targets", [True, False])

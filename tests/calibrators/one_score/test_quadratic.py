@@ -2,13 +2,12 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import logistic as odds
 from reference import recalibration as twin
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from strategies import GRID
 
 from calibrant.calibrators.parametric import QuadraticScaling
@@ -40,27 +39,6 @@ def test_at_the_parabola_the_gradient_vanishes(rows):
     x = list(map(odds.log_odds, score))
     slope = twin.gradient(twin.parabola, [fitted.a_, fitted.b_, fitted.c_], x, target, weight)
     np.testing.assert_allclose(slope, 0.0, atol=1e-6)  # of a square that goes up to 763
-
-
-@settings(max_examples=20)
-@given(rows=rows_on_a_grid)
-def test_a_general_optimiser_finds_nothing_better(rows):
-    label, score, weight = zip(*rows, strict=True)
-    fitted, target = fitted_with_targets(label, score, weight)
-    x = list(map(odds.log_odds, score))
-    ours = twin.mean_log_loss(twin.parabola, [fitted.a_, fitted.b_, fitted.c_], x, target, weight)
-    assert ours <= twin.least_log_loss(twin.parabola, x, target, weight) + 1e-10
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_an_unpenalised_logistic_regression_on_log_odds_and_their_squares(weighted):
-    label, z = sample(500, lambda z: 0.3 + 0.7 * z + 0.1 * z**2)
-    weight = np.random.default_rng(1).random(500) if weighted else None
-    peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-13).fit(
-        np.column_stack([z, z**2]), label, weight
-    )
-    fitted = QuadraticScaling(input="logit").fit(z, label, weight)
-    np.testing.assert_allclose([fitted.a_, fitted.b_, fitted.c_], [*peer.intercept_, *peer.coef_[0]], rtol=1e-8)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])

@@ -5,11 +5,7 @@ from hypothesis import strategies as st
 from reference import scaling_binning as twin
 from strategies import columns, scores
 
-from calibrant import (
-    IsotonicCalibration,
-    PlattScaling,
-    TemperatureScaling,
-)
+from calibrant import IsotonicCalibration, PlattScaling
 from calibrant.calibrators import BinaryCalibrator, ScalingBinning
 
 # Drawn rows may all be of one class, and be separable; that this is said is a test of its own.
@@ -84,20 +80,3 @@ def test_logits_and_their_probabilities_are_mapped_alike():
     for inner in (PlattScaling(), IsotonicCalibration()):
         one, other = ScalingBinning(inner).fit(prob, label), ScalingBinning(inner, input="logit").fit(logit, label)
         np.testing.assert_allclose(other.calibrate(logit), one.calibrate(prob), rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        (
-            {"calibrator": TemperatureScaling()},
-            TypeError,
-            "calibrator must be a BinaryCalibrator, a map of one score; got",
-        ),
-        ({"calibrator": "sms"}, TypeError, "calibrator must be a BinaryCalibrator, a map of one score; got 'sms'"),
-        ({"calibrator": Square(), "n_bins": 0}, ValueError, "n_bins must be a whole number, at least 1; got 0"),
-    ],
-)
-def test_what_is_no_choice_is_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        ScalingBinning(**options).fit([0.1, 0.9], [0, 1])

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from reference import venn_abers as twin
 from strategies import columns, scores
 
-from calibrant import IsotonicCalibration
 from calibrant.calibrators.isotonic import VennAbers
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -39,32 +38,10 @@ def test_the_new_score_weighs_what_rows_weigh_on_average(rows, new):
     )
 
 
-@given(rows=columns(weights=st.one_of(st.integers(1, 4), fractions)))
-def test_all_three_rise_from_each_isotonic_block_to_the_next(rows):
-    label, score, weight = rows
-    distinct = np.unique(score)
-    rises = np.diff(IsotonicCalibration(finite=None).fit(score, label, weight).calibrate(distinct)) > 1e-9
-    fitted = VennAbers().fit(score, label, weight)
-    assert (np.diff(fitted.predict_interval(distinct), axis=0)[rises] > 0).all()
-    assert (np.diff(fitted.calibrate(distinct))[rises] > 0).all()
-
-
 def test_however_many_rows_there_are_new_scores_at_the_ends_are_not_certain():
     fitted = VennAbers().fit([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], np.full(4, 1e17))
     np.testing.assert_allclose(fitted.predict_proba([0.1, 0.9]), [[1.0, 1e-12], [1e-12, 1.0]], rtol=1e-3)
     assert fitted.predict_proba([0.0, 1.0]).min() > 0
-
-
-def test_the_fit_of_the_label_that_comes_is_calibrated_on_any_distribution():
-    """With exchangeable rows: the mean of that fit is the event rate, here of 200 new rows for each of 200 small samples."""
-    rng = np.random.default_rng(0)
-    gap = []
-    for _ in range(200):
-        score = rng.random(220)
-        label = (rng.random(220) < 0.8 * (score > 0.3) * score**3).astype(int)
-        fits = VennAbers().fit(score[:20], label[:20]).predict_interval(score[20:])
-        gap.append((fits[np.arange(200), label[20:]] - label[20:]).mean())
-    assert abs(np.mean(gap)) < 4 * np.std(gap) / np.sqrt(200)
 
 
 def test_intervals_of_logits_are_those_of_their_probabilities():

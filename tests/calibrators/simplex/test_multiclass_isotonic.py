@@ -31,13 +31,6 @@ def test_without_epsilon_a_row_where_the_map_is_zero_keeps_its_forecast():
     np.testing.assert_array_equal(fitted.predict_proba(prob)[1], [0.0, 0.0, 1.0])
 
 
-@pytest.mark.parametrize("epsilon", [1.5, "small"])
-def test_an_epsilon_that_is_no_small_number_is_refused(epsilon):
-    wanted = r"epsilon must be a number, at least 0 and at most 1; got .* Pass a small one"
-    with pytest.raises((ValueError, TypeError), match=wanted):
-        MulticlassIsotonic(epsilon=epsilon).fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
-
-
 @pytest.mark.filterwarnings("ignore:log loss")  # isotonic regression calls events impossible
 @pytest.mark.parametrize(
     ("name", "expected", "blocks"),

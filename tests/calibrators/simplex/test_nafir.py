@@ -1,8 +1,6 @@
-import json
 import os
 import warnings
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 from reference import folds as folds_twin
 from reference import nafir as twin
 from sklearn.exceptions import ConvergenceWarning
-from strategies import tables
+from strategies import dirichlet_rows, tables
 
 from calibrant import log_loss
 from calibrant._core.border import as_problem
@@ -40,7 +38,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:the likelihood keeps growing"),
 ]
 
-CONIC_SOLVER = Path(__file__).parents[2] / "data" / "conic_solver.json"
 
 any_weights = st.one_of(st.integers(1, 4), st.sampled_from([0.1, 0.3, 1.5]))
 smoothings = st.sampled_from([0.0, 1e-3, 0.1, 1.0])
@@ -53,10 +50,7 @@ def fitted(rows, **options):
 
 
 def random_rows(n=300, k=5, seed=0):
-    rng = np.random.default_rng(seed)
-    truth = rng.dirichlet(np.ones(k), n)
-    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
-    return label, truth**2 / (truth**2).sum(axis=1, keepdims=True), np.ones(n)
+    return *dirichlet_rows(n, k, seed, power=2.0), np.ones(n)
 
 
 def half(data_dir, name):
@@ -136,30 +130,6 @@ def test_rows_are_the_map_divided_by_its_sum(rows, smoothing):
         raised = [np.exp(t + 1e-9 * p - max(theta)) for t, p in zip(theta, row, strict=True)]
         expected.append([v / sum(raised) for v in raised])
     np.testing.assert_allclose(calibrator.predict_proba(rows[1]), expected, rtol=1e-11, atol=1e-200)
-
-
-def test_small_problems_have_the_loss_that_a_conic_solver_found():
-    known = json.loads(CONIC_SOLVER.read_text())["nafir_small_reference"]
-    prob, label = np.array(known["P"]), np.array(known["y"])
-    prob /= prob.sum(axis=1, keepdims=True)
-    calibrator = fitted((label, prob, None), smoothing=0.0, blocks="distinct")
-    assert calibrator.loss_ == pytest.approx(known["mean_nll"], abs=1e-7)
-    assert calibrator.loss_ <= known["mean_nll"] + 1e-9
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_finer_blocks_never_have_a_higher_loss_and_agree_where_they_are_as_good(seed):
-    rows = random_rows(seed=seed)
-    coarse, cut, fine = (
-        fitted(rows, smoothing=0.0, **o) for o in ({}, {"min_blocks": 60, "min_block_size": 5}, {"blocks": "distinct"})
-    )
-    assert coarse.n_blocks_ < cut.n_blocks_ <= 60 < fine.n_blocks_
-    assert fine.loss_ - 1e-9 <= cut.loss_ <= coarse.loss_ + 1e-9
-    # Fitted again over the steps that the fine map has, nothing changes.
-    cells = Cells.of(as_problem(rows[0], rows[1]))
-    starts = np.searchsorted(cells.lower, fine.left_)
-    again = solve(Comparisons.of(cells, starts), Penalty(0.0))
-    assert Comparisons.of(cells, starts).loss(again.theta) == pytest.approx(fine.loss_, abs=1e-9)
 
 
 # Real forecasts
@@ -353,26 +323,6 @@ def test_blocks_are_those_of_flattened_isotonic_regression():
     cells = Cells.of(as_problem(label, prob))
     expected = MulticlassIsotonic(epsilon=0.0).fit(prob, label).left_
     np.testing.assert_array_equal(cells.lower[cells.isotonic_starts(cells.mass())], expected)
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        {"smoothing": 1.5},
-        {"ridge": -1.0},
-        {"ridge": 1.1e6},
-        {"blocks": "all"},
-        {"min_blocks": 0},
-        {"min_block_size": 0},
-        {"solver": "bfgs"},
-        {"granularity": 0.0},
-        {"random_state": -1},
-        {"ridge": 0.1, "solver": "annealing"},
-    ],
-)
-def test_options_that_make_no_sense_are_refused(option):
-    with pytest.raises(ValueError, match=rf"{next(iter(option))} must be .*; got .*\. [A-Z]"):
-        fitted((np.array([0, 1]), np.array([[0.6, 0.4], [0.3, 0.7]]), None), **option)
 
 
 # Stopping on the way

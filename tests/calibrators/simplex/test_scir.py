@@ -1,15 +1,12 @@
-import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from reference import isotonic as one_rank
 from reference import scir as twin
 from scipy.special import xlogy
-from strategies import tables
+from strategies import dirichlet_rows, tables
 
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Weights
@@ -23,7 +20,6 @@ from calibrant.interop.save import from_document, to_document
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 
-CONIC_SOLVER = Path(__file__).parents[2] / "data" / "conic_solver.json"
 
 ways = pytest.mark.parametrize("ties", ["share", "column"])
 both_rises = pytest.mark.parametrize("rise", ["last", "spread"])
@@ -42,11 +38,7 @@ def value(calibrator, score, rank):
 
 
 def random_rows(seed, n, k, sharp=1.0):
-    rng = np.random.default_rng(seed)
-    prob = rng.dirichlet(np.full(k, 0.7), n)
-    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
-    prob = prob**sharp
-    return label, prob / prob.sum(axis=1, keepdims=True), np.ones(n)
+    return *dirichlet_rows(n, k, seed, 0.7, sharp), np.ones(n)
 
 
 def half_of(data):
@@ -98,20 +90,6 @@ def test_sums_of_decimals_and_of_thirds_that_are_equal_are_one_score(ties, rise,
     np.testing.assert_allclose(calibrator.predict_proba(prob), expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("parts", [10, 20, 30])
-def test_many_rows_of_decimals_are_fitted_as_their_fractions(parts):
-    rng = np.random.default_rng(parts)
-    rows = rng.multinomial(parts, [0.4, 0.3, 0.2, 0.1], 40)
-    label = rng.integers(0, 4, 40)
-    fractions = [[Fraction(int(part), parts) for part in row] for row in rows]
-    held = twin.points(fractions, label.tolist(), [1] * 40, share=True, near=lambda sums: sums)
-    problem = as_problem(label, rows / parts, labels=range(4))
-    assert cumulated(problem, share=True).points().score.size == len(held)
-    exact = twin.fit_by_minimum_cuts(held)
-    expected = twin.calibrated(exact, fractions, 1e-4, share=True, near=lambda sums: sums)
-    np.testing.assert_allclose(fitted((label, rows / parts, None)).predict_proba(rows / parts), expected, atol=1e-12)
-
-
 def test_one_block_is_not_split_by_rounding():
     score, rank = np.linspace(0.1, 0.9, 5), np.array([2, 2, 3, 1, 3], dtype=np.uint16)
     weight, events = np.array([2.0, 2.0, 1.0, 2.0, 3.0]), np.array([2.0, 0.0, 0.0, 2.0, 0.0])
@@ -119,15 +97,6 @@ def test_one_block_is_not_split_by_rounding():
         fit = fitted_values(Points(score, rank, unit * weight, unit * events), 3, is_whole=unit == 1.0)
         assert np.unique(fit).size == 1
         assert fit[0] == pytest.approx(0.4)
-
-
-@ways
-@given(rows=tables(max_rows=20))
-def test_no_upper_set_asks_for_more(ties, rows):
-    label, prob, weight = rows
-    calibrator = fitted(rows, ties=ties)
-    held = twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=ties == "share")
-    assert twin.most_residual_of_an_upper_set(held, lambda p: value(calibrator, *p)) < 1e-9
 
 
 @ways
@@ -147,14 +116,6 @@ def test_the_smallest_case_that_the_sign_of_v_gets_wrong():
     score = np.array([0.1, 0.2, 0.3])
     points = Points(score, np.array([1, 2, 1], dtype=np.uint16), np.ones(3), np.array([1.0, 1.0, 0.0]))
     assert fitted_values(points, 2, is_whole=True).tolist() == [0.5, 1.0, 0.5]
-
-
-def test_it_equals_the_exact_solution_of_a_small_problem():
-    known = json.loads(CONIC_SOLVER.read_text())["small_reference"]
-    calibrator = fitted((np.array(known["y"]), np.array(known["P"]), None), epsilon=0.0)
-    found = [value(calibrator, point["q"] + 1e-12, point["rank"]) for point in known["fitted"]]
-    np.testing.assert_allclose(found, [point["value"] for point in known["fitted"]], atol=1e-12)
-    np.testing.assert_allclose(calibrator.predict_proba(known["P"]), known["pred_on_P_eps0"], atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -184,25 +145,6 @@ def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, l
     for rank in range(1, rows.n_ranks + 1):
         here = points.rank == rank
         np.testing.assert_array_equal(value(calibrator, points.score[here], rank), fit[here])
-
-
-@pytest.mark.parametrize(
-    ("name", "rise", "expected"),
-    [
-        ("cifar10_lenet5", "last", 1.3406),
-        ("cifar100_densenet_bc", "last", 0.9356),
-        ("cifar100_lenet5", "last", 3.9673),
-        ("cifar10_lenet5", "spread", 1.3409),
-        ("cifar100_densenet_bc", "spread", 0.9071),
-        ("cifar100_lenet5", "spread", 3.8909),
-    ],
-)
-def test_the_log_loss_on_new_rows(name, rise, expected, data_dir):
-    data = np.load(data_dir / f"{name}.npz")
-    label, prob = half_of(data)
-    calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise=rise).fit(prob[:5000], label)
-    new = calibrator.predict_proba(prob[5000:])
-    assert -np.log(new[np.arange(5000), data["y"][5000:]]).mean() == pytest.approx(expected, abs=5.1e-5)
 
 
 def test_parts_that_are_solved_side_by_side_are_solved_alike(monkeypatch):
@@ -242,37 +184,6 @@ def test_the_next_bit_that_is_set_is_found(held, start):
     assert next_set(bits, start) == min((j for j in held if j >= start), default=256)
 
 
-@given(rows=tables(n_classes=st.just(2)))
-def test_two_classes_have_the_isotonic_regression_of_the_highest_probability(rows):
-    label, prob, weight = rows
-    assume((np.diff(np.unique(prob.max(axis=1))) > 1e-9).all())  # nearer sums may be one score
-    tied = prob[:, 0] == prob[:, 1]
-    top = np.where(tied, 0.5, prob.argmax(axis=1) == label)
-    distinct, values = one_rank.fit(prob.max(axis=1).tolist(), top.tolist(), weight.tolist())
-    expected = [one_rank.step(distinct, values, p) for p in prob.max(axis=1)]
-    found = fitted(rows, epsilon=0.0).predict_proba(prob)
-    first = np.where(tied, 0.5, found[np.arange(len(prob)), prob.argmax(axis=1)])
-    np.testing.assert_allclose(first, np.where(tied, 0.5, expected), atol=1e-12)
-
-
-def test_one_row_is_fitted():
-    calibrator = fitted((np.array([1]), np.array([[0.6, 0.3, 0.1]]), None), epsilon=0.0)
-    np.testing.assert_array_equal(calibrator.predict_proba([[0.6, 0.3, 0.1]]), [[0.0, 1.0, 0.0]])
-    assert calibrator.steps(1)[1].tolist() == [0.0]
-    assert calibrator.steps(2)[1].tolist() == [0.0, 1.0]
-
-
-def test_classes_with_equal_scores_share():
-    rows = np.array([0, 2, 2, 2]), np.array([[0.6, 0.2, 0.2], [0.6, 0.2, 0.2], [0.4, 0.4, 0.2], [0.4, 0.4, 0.2]]), None
-    new = [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]]
-    np.testing.assert_allclose(fitted(rows, epsilon=0.0).predict_proba(new)[0], [5 / 12, 7 / 24, 7 / 24])
-    column = fitted(rows, ties="column", epsilon=0.0).predict_proba(new)
-    np.testing.assert_allclose(column[0], [1 / 3, 0, 2 / 3], atol=1e-15)
-    # The first of the two columns comes first, wherever it stands.
-    np.testing.assert_array_equal(column[1], column[0][[1, 0, 2]])
-    np.testing.assert_array_equal(column[2], column[0][[1, 2, 0]])
-
-
 def test_a_row_that_ties_counts_in_equal_parts():
     problem = as_problem(np.array([2]), np.array([[0.25, 0.25, 0.25, 0.25]]), labels=range(4))
     points = cumulated(problem, share=True).points()
@@ -291,18 +202,6 @@ def test_sums_of_whole_numbers_are_exact_only_while_they_are_small():
         (Weights(np.full(2, 2.0**25)), 1, False),
     ):
         assert Cumulated(score, places, np.full(2, tied), weight).is_whole == whole
-
-
-@pytest.mark.parametrize("epsilon", ["small", -1e-9, float("nan")])
-def test_an_epsilon_that_is_no_small_number_is_refused(epsilon):
-    wanted = r"epsilon must be a number, at least 0 and at most 1; got .* Pass a small one"
-    with pytest.raises((ValueError, TypeError), match=wanted):
-        SortedCumulativeIsotonic(epsilon=epsilon).fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
-
-
-def test_ties_that_are_no_known_word_are_refused():
-    with pytest.raises(ValueError, match="ties must be one of 'share', 'column'; got 'first'"):
-        SortedCumulativeIsotonic(ties="first").fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
 
 
 @pytest.mark.parametrize("rank", [0, 3, 1.5])

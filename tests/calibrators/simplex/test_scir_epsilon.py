@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from reference import folds as folds_twin
+from strategies import dirichlet_rows
 
 from calibrant.calibrators import scir
 from calibrant.calibrators.scir import EPSILONS, SortedCumulativeIsotonic
@@ -13,12 +14,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 both_rises = pytest.mark.parametrize("rise", ["last", "spread"])
 
 
-def random_rows(seed, n, k, sharp=1.5):
-    rng = np.random.default_rng(seed)
-    prob = rng.dirichlet(np.full(k, 0.7), n)
-    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
-    prob = prob**sharp
-    return label, prob / prob.sum(axis=1, keepdims=True)
+def random_rows(seed, n, k):
+    return dirichlet_rows(n, k, seed, 0.7, 1.5)
 
 
 def fitted(label, prob, weight=None, **options):
@@ -63,9 +60,3 @@ def test_classes_that_came_with_nothing_share_a_rise_equally():
     label, prob = np.array([0, 2]), np.tile([1.0, 0.0, 0.0], (2, 1))
     found = fitted(label, prob, epsilon=0.0, rise="spread", ties="column").predict_proba(prob[:1])
     np.testing.assert_allclose(found, [[0.5, 0.25, 0.25]])
-
-
-@pytest.mark.parametrize("rise", ["first", None])
-def test_a_rise_that_is_no_known_word_is_refused(rise):
-    with pytest.raises((ValueError, TypeError), match="rise must be one of 'last', 'spread'; got"):
-        SortedCumulativeIsotonic(rise=rise).fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from strategies import dirichlet_rows
 
 from calibrant._core.border import as_problem
 from calibrant._kernels.staircase import solve
@@ -16,12 +17,8 @@ MAPS = ("score_", "rank_", "value_")
 ways = pytest.mark.parametrize("parallel_from", [1, 1 << 19])
 
 
-def rows_of(seed, n=300, k=10):
-    rng = np.random.default_rng(seed)
-    prob = rng.dirichlet(np.full(k, 0.7), n)
-    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
-    prob = prob**2
-    return prob / prob.sum(axis=1, keepdims=True), label
+def rows_of(seed):
+    return dirichlet_rows(300, 10, seed, 0.7, 2.0)[::-1]
 
 
 def fitted(rows, **options):
@@ -127,9 +124,3 @@ def test_an_interrupted_fit_stops_and_leaves_what_was(part, parallel_from, monke
     assert threading.active_count() == n_threads
     assert vars(calibrator).keys() == before.keys()
     assert all(vars(calibrator)[name] is value for name, value in before.items())
-
-
-@pytest.mark.parametrize("progress", [1])
-def test_progress_is_true_or_false(progress):
-    with pytest.raises(TypeError, match="progress must be True or False; got"):
-        SortedCumulativeIsotonic(progress=progress).fit(*rows_of(0))
