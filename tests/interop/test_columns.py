@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from calibrant import TemperatureScaling, assess, cli
+from calibrant import TemperatureScaling, assess, cli, load_calibrator
 from calibrant.metrics.scores import accuracy
 
 RNG = np.random.default_rng(0)
