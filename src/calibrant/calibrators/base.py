@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from inspect import get_annotations, signature
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -63,28 +64,17 @@ def problem_of_batches(
 
     ``beside`` are labels and weights, which must not be given; ``input`` and ``labels`` must be those of the predictions.
     """
-    require(
-        all(one is None for one in beside),
-        "y and sample_weight must be left out beside predictions that are read in batches",
-        got="both",
-        hint="Say them where they are made: calibrant.predictions(...)",
-        error=TypeError,
-    )
+    must = "y and sample_weight must be left out beside predictions that are read in batches"
+    hint = "Say them where they are made: calibrant.predictions(...)"
+    require(all(one is None for one in beside), must, got="both", hint=hint, error=TypeError)
     problem = predictions.as_problem()
     some = predictions.head()
     is_logit, n_columns = some.is_logit, some.classes.size if some.values.ndim == 2 else 1
-    require(
-        is_logit == (input == "logit"),
-        "input must be that of the predictions",
-        got=f"{input!r} for {'logits' if is_logit else 'probabilities'}",
-        hint=f"Pass input={'logit' if is_logit else 'probability'!r}",
-    )
-    require(
-        labels is None or list(labels) == problem.classes.tolist(),
-        f"labels must be those of the predictions, {problem.classes.tolist()}",
-        value=labels,
-        hint="Leave them out",
-    )
+    got = f"{input!r} for {'logits' if is_logit else 'probabilities'}"
+    hint = f"Pass input={'logit' if is_logit else 'probability'!r}"
+    require(is_logit == (input == "logit"), "input must be that of the predictions", got=got, hint=hint)
+    must = f"labels must be those of the predictions, {problem.classes.tolist()}"
+    require(labels is None or list(labels) == problem.classes.tolist(), must, value=labels, hint="Leave them out")
     return problem, n_columns
 
 
@@ -101,8 +91,16 @@ OWN = "See that _apply, or _map_log_odds, returns a calibrated probability, or i
 """What to do about a map that gives something else; only one that is written outside calibrant should."""
 
 
+def fitted(*, init: Literal[False] = False) -> Any:
+    """Declare an annotated attribute that fitting finds."""
+    return field(init=init)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, fitted))
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     """A scikit-learn classifier whose features are the probabilities (or logits) of another one.
+
+    Its parameters are declared as the fields of a dataclass, which makes the constructor.
 
     Subclasses say what they fit (`_fit_problem`) and how they map (`_map_forecast`). Every parameter that
     fitting finds is an attribute whose name ends in an underscore: that is what is saved and loaded.
@@ -118,6 +116,21 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     labels: Sequence[Any] | None
     classes_: npt.NDArray[np.generic]
     n_features_in_: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = {name: kind for name, kind in get_annotations(cls).items() if not str(kind).startswith("ClassVar")}
+        for name in own:
+            if "_" in (name[0], name[-1]) and name not in vars(cls):
+                setattr(cls, name, fitted())
+        makes = "__init__" not in vars(cls) and any("_" not in (name[0], name[-1]) for name in own)
+        dataclass(cls, init=makes, kw_only=True, eq=False, repr=False, match_args=False)
+        if makes:  # what a class adds comes first
+            order = [name for of in cls.__mro__ for name in get_annotations(of)]
+            made = signature(cls.__init__)
+            rest = sorted(list(made.parameters.values())[1:], key=lambda one: (one.kind, order.index(one.name)))
+            ordered = made.replace(parameters=[made.parameters["self"], *rest])
+            cls.__init__.__signature__ = ordered  # type: ignore[attr-defined]
 
     def fit(
         self,
@@ -147,12 +160,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         A fit that fails or is interrupted leaves the calibrator as it was.
         """
         in_batches = isinstance(X, InBatches)
-        require(
-            in_batches or y is not None,
-            "y must be given",
-            given=f"{type(self).__name__} requires y to be passed, but the target y is None",
-            hint="Pass the class of each row",
-        )
+        got = f"{type(self).__name__} requires y to be passed, but the target y is None"
+        require(in_batches or y is not None, "y must be given", given=got, hint="Pass the class of each row")
         before = dict(vars(self))
         try:
             if isinstance(X, InBatches):
@@ -346,9 +355,8 @@ class BinaryCalibrator(Calibrator):
         The negative and the positive label.
     """
 
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        self.input = input
-        self.labels = labels
+    input: Input = "probability"
+    labels: Sequence[Any] | None = None
 
     @abstractmethod
     def _fit(self, problem: BinaryProblem) -> None: ...
@@ -377,12 +385,8 @@ class BinaryCalibrator(Calibrator):
         self._fit(problem)
 
     def _fit_problem(self, problem: Problem) -> None:
-        require(
-            problem.classes.size == 2,
-            f"{type(self).__name__} maps one score",
-            got=f"{problem.classes.size} classes",
-            hint=f"Say how: ByNotion({type(self).__name__}(), 'class-wise')",
-        )
+        got, hint = f"{problem.classes.size} classes", f"Say how: ByNotion({type(self).__name__}(), 'class-wise')"
+        require(problem.classes.size == 2, f"{type(self).__name__} maps one score", got=got, hint=hint)
         if isinstance(problem, UnreadSimplex):
             self._fit(UnreadPart(problem, Binary(), 0, one_score))
             for bins in (cells[0].bins for _, cells in problem.fixed[:1]):
@@ -458,9 +462,8 @@ class MulticlassCalibrator(Calibrator):
         The class of each column; by default 0, 1, ... or the sorted labels.
     """
 
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        self.input = input
-        self.labels = labels
+    input: Input = "probability"
+    labels: Sequence[Any] | None = None
 
     @abstractmethod
     def _fit(self, problem: SimplexProblem) -> None: ...
@@ -483,13 +486,9 @@ def as_calibrator(calibrator: str | Calibrator) -> Calibrator:
     if isinstance(calibrator, str):
         made: Calibrator = find("calibrator", calibrator).target()
         return made
-    require(
-        isinstance(calibrator, Calibrator),
-        "calibrator must be a word or a calibrator of calibrant",
-        value=calibrator,
-        hint="Pass 'temperature', or TemperatureScaling()",
-        error=TypeError,
-    )
+    must = "calibrator must be a word or a calibrator of calibrant"
+    hint = "Pass 'temperature', or TemperatureScaling()"
+    require(isinstance(calibrator, Calibrator), must, value=calibrator, hint=hint, error=TypeError)
     copied: Calibrator = clone(calibrator)
     return copied
 
@@ -497,13 +496,8 @@ def as_calibrator(calibrator: str | Calibrator) -> Calibrator:
 def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> BinaryCalibrator:
     """Return a new, unfitted map of one score, of a word or of an object; refuse what maps all classes."""
     made: Any = as_calibrator(calibrator) if isinstance(calibrator, (str, BinaryCalibrator)) else calibrator
-    require(
-        isinstance(made, BinaryCalibrator),
-        "calibrator must be a BinaryCalibrator, a map of one score",
-        value=calibrator,
-        hint=hint,
-        error=TypeError,
-    )
+    must = "calibrator must be a BinaryCalibrator, a map of one score"
+    require(isinstance(made, BinaryCalibrator), must, value=calibrator, hint=hint, error=TypeError)
     found: BinaryCalibrator = made
     return found
 

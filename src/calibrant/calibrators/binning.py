@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from math import ceil, floor, log
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import betaln, softmax
 
 from calibrant._core.arrays import EPSILON, FloatArray, is_whole
-from calibrant._core.border import Input
 from calibrant._core.checks import as_numbers, choice, flag, number, numbers, refuse, require, shares, source, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, two_columns
 from calibrant.binning import Binning, Bins, EqualMass, as_binning, locate, sums_over
 from calibrant.binning.bins import Ordered, equal_shares
-from calibrant.calibrators.base import BinaryCalibrator, as_binary_calibrator
+from calibrant.calibrators.base import BinaryCalibrator, as_binary_calibrator, fitted
 from calibrant.calibrators.parametric import PlattScaling
 from calibrant.sums.reading import cut
 
@@ -109,30 +108,16 @@ class HistogramBinning(BinaryCalibrator):
     [0.5, 1.0, 0.8]
     """
 
-    edges_: FloatArray
-    value_: FloatArray
-    count_: IntArray
-    weighted_: bool
-
-    def __init__(
-        self,
-        binning: int | str | Binning | Sequence[float] = "equal-mass",
-        *,
-        empty: Empty = "midpoint",
-        smoothing: float = 0.0,
-        interior: bool = False,
-        delta: float = 0.0,
-        random_state: int | np.random.Generator | None = 0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.binning = binning
-        self.empty = empty
-        self.smoothing = smoothing
-        self.interior = interior
-        self.delta = delta
-        self.random_state = random_state
+    binning: int | str | Binning | Sequence[float] = field(default="equal-mass", kw_only=False)
+    empty: Empty = "midpoint"
+    smoothing: float = 0.0
+    interior: bool = False
+    delta: float = 0.0
+    random_state: int | np.random.Generator | None = 0
+    edges_: FloatArray = fitted()
+    value_: FloatArray = fitted()
+    count_: IntArray = fitted()
+    weighted_: bool = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         choice("empty", self.empty, ("midpoint", "interpolate", "base-rate", "identity"))
@@ -210,12 +195,8 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
     try:
         edges = as_numbers("binning", binning)
     except TypeError:
-        refuse(
-            "binning must be a number of bins, a Binning or edges",
-            value=binning,
-            hint="Pass one, such as EqualMass(15)",
-            error=TypeError,
-        )
+        must = "binning must be a number of bins, a Binning or edges"
+        refuse(must, value=binning, hint="Pass one, such as EqualMass(15)", error=TypeError)
     except ValueError:  # infinite or no number
         edges = np.empty(0)
     require(
@@ -298,22 +279,12 @@ class BayesianBinning(BinaryCalibrator):
     [0.0, 1.0]
     """
 
-    edges_: FloatArray
-    value_: FloatArray
-    n_bins_: IntArray
-    model_weight_: FloatArray
-
-    def __init__(
-        self,
-        *,
-        spread: float = 10.0,
-        prior_rows: float = 2.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.spread = spread
-        self.prior_rows = prior_rows
+    spread: float = 10.0
+    prior_rows: float = 2.0
+    edges_: FloatArray = fitted()
+    value_: FloatArray = fitted()
+    n_bins_: IntArray = fitted()
+    model_weight_: FloatArray = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         spread = number("spread", self.spread, least=1.0, hint="Pass 10, the authors' choice")
@@ -499,22 +470,12 @@ class ScalingBinning(BinaryCalibrator):
     5
     """
 
-    calibrator_: BinaryCalibrator
-    edges_: FloatArray
-    value_: FloatArray
-    count_: IntArray
-
-    def __init__(
-        self,
-        calibrator: str | BinaryCalibrator | None = None,
-        *,
-        n_bins: int = 15,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.calibrator = calibrator
-        self.n_bins = n_bins
+    calibrator: str | BinaryCalibrator | None = field(default=None, kw_only=False)
+    n_bins: int = 15
+    calibrator_: BinaryCalibrator = fitted()
+    edges_: FloatArray = fitted()
+    value_: FloatArray = fitted()
+    count_: IntArray = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         method = PlattScaling() if self.calibrator is None else self.calibrator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal
@@ -25,6 +25,7 @@ from calibrant.calibrators.base import (
     as_binary_calibrator,
     as_calibrator,
     blocks,
+    fitted,
     tell_of_absent,
     tell_of_empty,
     with_scores_of_logits,
@@ -143,29 +144,18 @@ class ByNotion(Calibrator):
     (10, True)
     """
 
+    calibrator: str | BinaryCalibrator = field(kw_only=False)
+    notion: str | Notion | None = field(default=None, kw_only=False)
+    normalize: bool = True
+    unseen: Unseen = "pooled"
+    input: Input = "probability"
+    labels: Sequence[Any] | None = None
     block: ClassVar[int] = 1 << 20
     """Numbers mapped at a time: enough for each of many parts to have rows."""
 
-    calibrators_: list[BinaryCalibrator | None]
-    pooled_: BinaryCalibrator | None
-    notion_: Notion
-
-    def __init__(
-        self,
-        calibrator: str | BinaryCalibrator,
-        notion: str | Notion | None = None,
-        *,
-        normalize: bool = True,
-        unseen: Unseen = "pooled",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        self.calibrator = calibrator
-        self.notion = notion
-        self.normalize = normalize
-        self.unseen = unseen
-        self.input = input
-        self.labels = labels
+    calibrators_: list[BinaryCalibrator | None] = fitted()
+    pooled_: BinaryCalibrator | None = fitted()
+    notion_: Notion = fitted()
 
     def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
         """Calibrate a forecast as a whole; one column is returned as two.
@@ -289,9 +279,9 @@ class ByNotion(Calibrator):
         served = None not in self.calibrators_ or self.pooled_ is not None or self.unseen != "pooled"
         must = "pooled must be a map where a problem has none and unseen='pooled'"
         require(served, must, got="none", hint="Fit anew")
-        for fitted in (*self.calibrators_, self.pooled_):
-            if fitted is not None:
-                fitted._check_loaded()
+        for own in (*self.calibrators_, self.pooled_):
+            if own is not None:
+                own._check_loaded()
 
     def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
         """Return the top class of each row and its calibrated score, without a table of the others."""
@@ -299,12 +289,12 @@ class ByNotion(Calibrator):
         top = top_column(prob)
         score, waits = np.empty(len(prob)), np.ones(len(prob), dtype=bool)
         log_odds = log_odds_of(forecast)
-        for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True):
+        for own, part in zip(self.calibrators_, notion.parts(prob), strict=True):
             here = top[part.rows] == part.column
             rows = np.flatnonzero(here) if isinstance(part.rows, slice) else part.rows[here]
             if rows.size:
                 on_top = Part(rows, top[rows], part.name)
-                score[rows] = _mapped(fitted or self.pooled_, on_top, prob, log_odds)
+                score[rows] = _mapped(own or self.pooled_, on_top, prob, log_odds)
                 waits[rows] = False
                 if not waits.any():
                     break  # of top-K notions the highest rank comes first
@@ -321,8 +311,8 @@ class ByNotion(Calibrator):
         prob, notion = forecast.prob, self.notion_
         log_odds = log_odds_of(forecast)
         calibrated = [
-            _mapped(fitted or self.pooled_, part, prob, log_odds)
-            for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True)
+            _mapped(own or self.pooled_, part, prob, log_odds)
+            for own, part in zip(self.calibrators_, notion.parts(prob), strict=True)
         ]
         return notion.merge(prob, calibrated, normalize=normalize)
 

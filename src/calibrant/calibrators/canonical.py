@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.arrays import FloatArray, sum_of_rows
-from calibrant._core.border import Input
 from calibrant._core.checks import flag, forecasts, number, numbers
 from calibrant._core.registry import declare
 from calibrant._core.rows import (
@@ -24,7 +22,7 @@ from calibrant._core.rows import (
 from calibrant.binning import Partition, class_sums
 from calibrant.binning.bins import Ordered
 from calibrant.binning.cells import SimplexBinning, as_simplex_binning
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MulticlassCalibrator, fitted
 from calibrant.calibrators.isotonic import check_steps, on_steps
 from calibrant.fit.isotonic import isotonic_fit
 
@@ -89,23 +87,12 @@ class CanonicalBinning(MulticlassCalibrator):
     [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    partition_: Partition
-    value_: FloatArray
-    count_: IntArray
-
-    def __init__(
-        self,
-        binning: int | str | SimplexBinning = "projection",
-        *,
-        interior: bool = True,
-        smoothing: float = 0.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.binning = binning
-        self.interior = interior
-        self.smoothing = smoothing
+    binning: int | str | SimplexBinning = field(default="projection", kw_only=False)
+    interior: bool = True
+    smoothing: float = 0.0
+    partition_: Partition = fitted()
+    value_: FloatArray = fitted()
+    count_: IntArray = fitted()
 
     def cells(self, y_prob: npt.ArrayLike) -> IntArray:
         """Find the cell of each forecast.
@@ -214,14 +201,9 @@ class MulticlassIsotonic(MulticlassCalibrator):
     True
     """
 
-    left_: FloatArray
-    value_: FloatArray
-
-    def __init__(
-        self, *, epsilon: float = 1e-3, input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.epsilon = epsilon
+    epsilon: float = 1e-3
+    left_: FloatArray = fitted()
+    value_: FloatArray = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
         number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")

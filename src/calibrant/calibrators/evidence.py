@@ -15,12 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.border import Input
 from calibrant._core.checks import choice, flag, fraction, number, numbers, require, shares, some, whole
 from calibrant._core.registry import declare
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MulticlassCalibrator, fitted
 from calibrant.calibrators.evidence_features import (
     LEAST_LOG,
     ClassFeatures,
@@ -666,42 +665,30 @@ class EvidenceScaling(MulticlassCalibrator):
     1
     """
 
-    exponent_: float
-    floor_: float
-    uniform_: float
-    centre_: FloatArray
-    unit_: FloatArray
-    knots_: FloatArray
-    middle_: float
-    ranks_: FloatArray
-    shared_: FloatArray
-    coef_: FloatArray
-    weights_: FloatArray
-    ordered_: FloatArray
-    ordered_weights_: FloatArray
-    hessian_: FloatArray
-    path_: FloatArray
-    log_precision_: FloatArray
-    degrees_of_freedom_: FloatArray
-    evidence_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        pool: Pooling = "auto",
-        keep: Keep | None = None,
-        intervals: bool = False,
-        max_numbers: int | None = MANY_NUMBERS,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.pool = pool
-        self.keep = keep
-        self.intervals = intervals
-        self.max_numbers = max_numbers
+    pool: Pooling = "auto"
+    keep: Keep | None = None
+    intervals: bool = False
+    max_numbers: int | None = MANY_NUMBERS
+    exponent_: float = fitted()
+    floor_: float = fitted()
+    uniform_: float = fitted()
+    centre_: FloatArray = fitted()
+    unit_: FloatArray = fitted()
+    knots_: FloatArray = fitted()
+    middle_: float = fitted()
+    ranks_: FloatArray = fitted()
+    shared_: FloatArray = fitted()
+    coef_: FloatArray = fitted()
+    weights_: FloatArray = fitted()
+    ordered_: FloatArray = fitted()
+    ordered_weights_: FloatArray = fitted()
+    hessian_: FloatArray = fitted()
+    path_: FloatArray = fitted()
+    log_precision_: FloatArray = fitted()
+    degrees_of_freedom_: FloatArray = fitted()
+    evidence_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._check_parameters()
@@ -832,12 +819,8 @@ class EvidenceScaling(MulticlassCalibrator):
 
     def _posterior(self) -> Posterior:
         """Return the posterior of the weights, if it was kept."""
-        require(
-            self.path_.size,
-            "what intervals are made of must have been kept",
-            given="intervals was False when it was fitted",
-            hint="Fit EvidenceScaling(intervals=True)",
-        )
+        must, got = "what intervals are made of must have been kept", "intervals was False when it was fitted"
+        require(self.path_.size, must, given=got, hint="Fit EvidenceScaling(intervals=True)")
         names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
         ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
         matrix, eye = unpacked(self.hessian_, ridges.shape[1]), np.eye(ridges.shape[1])
@@ -874,18 +857,11 @@ class EvidenceScaling(MulticlassCalibrator):
         n_classes = len(self.classes_)
         own = 0 if self._ordered or n_classes == 2 else n_classes * len(table_groups(n_classes)[0])
         size = len(features.shared_groups) + own
-        require(
-            not self.intervals or size <= MOST_DENSE,
-            f"intervals must be of at most {MOST_DENSE} weights",
-            got=f"{size}, of {n_classes} classes",
-            hint="Pass keep='order', whose weights all classes share, or leave intervals out",
-        )
-        require(
-            not self.intervals or self._ordered or self.keep is None,
-            "intervals must be of maps that are not mixed row by row",
-            got=f"keep={self.keep!r}",
-            hint="Pass keep='order' or leave keep out",
-        )
+        must = f"intervals must be of at most {MOST_DENSE} weights"
+        hint = "Pass keep='order', whose weights all classes share, or leave intervals out"
+        require(not self.intervals or size <= MOST_DENSE, must, got=f"{size}, of {n_classes} classes", hint=hint)
+        must, hint = "intervals must be of maps that are not mixed row by row", "Pass keep='order' or leave keep out"
+        require(not self.intervals or self._ordered or self.keep is None, must, got=f"keep={self.keep!r}", hint=hint)
 
     def _check_parameters(self) -> None:
         flag("intervals", self.intervals)
@@ -934,12 +910,8 @@ def plot_evidence_parts(parts: EvidenceParts, *, ax: Any = None) -> Any:
         size = (4.6 if n_panels == 1 else 10.5, 3.4)
         ax = plt.subplots(1, n_panels, figsize=size, layout="constrained", squeeze=False)[1][0]
     axes = np.atleast_1d(np.array(ax, dtype=object))
-    require(
-        len(axes) == n_panels,
-        f"ax must hold {n_panels} Axes for {len(parts.classes)} classes",
-        got=str(len(axes)),
-        hint="Leave ax out for a new figure",
-    )
+    must = f"ax must hold {n_panels} Axes for {len(parts.classes)} classes"
+    require(len(axes) == n_panels, must, got=str(len(axes)), hint="Leave ax out for a new figure")
     axes[0].axhline(0.0, color=_style.IDEAL, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     if parts.lower.size:
         axes[0].fill_between(parts.place, parts.lower, parts.upper, color=_style.FILL, linewidth=0.0, zorder=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
@@ -12,13 +12,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.arrays import EPSILON, FloatArray, score_of_logit
-from calibrant._core.border import Input
 from calibrant._core.checks import flag, forecasts, is_word, number, numbers, require, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning.bins import Ordered
 from calibrant.binning.cells import SplitTree
-from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator
+from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator, fitted
 from calibrant.calibrators.isotonic import check_steps, on_steps
 from calibrant.calibrators.linear import (
     DataPoints,
@@ -147,36 +146,22 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     [0.0, 0.6666666666666666, 0.6666666666666666]
     """
 
-    left_: FloatArray
-    value_: FloatArray
-    n_bins_: int
-    threshold_: FloatArray
-    gain_: FloatArray
-    weight_: FloatArray
-    event_weight_: FloatArray
-    row_weight_: float
-    smoothing_: float
-    softening_: float
-
-    def __init__(
-        self,
-        *,
-        max_bins: int | Literal["cv"] | None = "cv",
-        min_gain: float = 0.0,
-        min_samples: int = 1,
-        smoothing: float | Literal["cv"] = "cv",
-        softening: float | Literal["cv"] = "cv",
-        mixture: float = 0.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.max_bins = max_bins
-        self.min_gain = min_gain
-        self.min_samples = min_samples
-        self.smoothing = smoothing
-        self.softening = softening
-        self.mixture = mixture
+    max_bins: int | Literal["cv"] | None = "cv"
+    min_gain: float = 0.0
+    min_samples: int = 1
+    smoothing: float | Literal["cv"] = "cv"
+    softening: float | Literal["cv"] = "cv"
+    mixture: float = 0.0
+    left_: FloatArray = fitted()
+    value_: FloatArray = fitted()
+    n_bins_: int = fitted()
+    threshold_: FloatArray = fitted()
+    gain_: FloatArray = fitted()
+    weight_: FloatArray = fitted()
+    event_weight_: FloatArray = fitted()
+    row_weight_: float = fitted()
+    smoothing_: float = fitted()
+    softening_: float = fitted()
 
     def staged_predict_proba(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
         """Calibrate a forecast after no cut, after the first, ..., and after all, with the same smoothing.
@@ -222,22 +207,14 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         numbers("gain_", self.gain_, shape=(n_cuts,), least=0.0)
         weight = numbers("weight_", self.weight_, shape=(n_cuts + 1,), least=0.0)
         events = numbers("event_weight_", self.event_weight_, shape=(n_cuts + 1,), least=0.0)
-        require(
-            ((weight > 0.0) & (events <= weight)).all(),
-            "event_weight_ must be at most weight_, and that above 0",
-            got="others",
-            hint="Fit anew",
-        )
+        must = "event_weight_ must be at most weight_, and that above 0"
+        require(((weight > 0.0) & (events <= weight)).all(), must, got="others", hint="Fit anew")
         number("row_weight_", self.row_weight_, above=0.0, hint="Fit anew")
         number("smoothing_", self.smoothing_, least=0.0, most=1e15, hint="Fit anew")
         number("softening_", self.softening_, least=0.0, below=1.0, hint="Fit anew")
         number("mixture", self.mixture, least=0.0, below=1.0, hint="Fit anew")
-        require(
-            self.n_bins_ == self.left_.size,
-            f"n_bins_ must be the length of left_, {self.left_.size}",
-            got=f"{self.n_bins_}",
-            hint="Fit anew",
-        )
+        must = f"n_bins_ must be the length of left_, {self.left_.size}"
+        require(self.n_bins_ == self.left_.size, must, got=f"{self.n_bins_}", hint="Fit anew")
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)
@@ -423,42 +400,27 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     [1, 3, 5, 6, 7]
     """
 
-    tree_: SplitTree
-    node_value_: FloatArray
-    node_count_: IntArray
-    gain_: FloatArray
-    value_: FloatArray
-    count_: IntArray
-    n_regions_: int
-    smoothing_: float
-    softening_: float
-    staged_regions_: IntArray
+    candidates: int | Literal["data"] | DataPoints | GridPoints = "data"
+    max_regions: int | Literal["cv"] | None = "cv"
+    smoothing: float | Literal["cv"] = "cv"
+    softening: float | Literal["cv"] = 0.0
+    mixture: float | Mixture = 0.0
+    splits: Monotone | Splits = "pairwise"
+    progress: bool = False
+    tree_: SplitTree = fitted()
+    node_value_: FloatArray = fitted()
+    node_count_: IntArray = fitted()
+    gain_: FloatArray = fitted()
+    value_: FloatArray = fitted()
+    count_: IntArray = fitted()
+    n_regions_: int = fitted()
+    smoothing_: float = fitted()
+    softening_: float = fitted()
+    staged_regions_: IntArray = fitted()
 
     choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
         {"candidates": as_points, "splits": as_splits, "mixture": as_mixture}
     )
-
-    def __init__(
-        self,
-        *,
-        candidates: int | Literal["data"] | DataPoints | GridPoints = "data",
-        max_regions: int | Literal["cv"] | None = "cv",
-        smoothing: float | Literal["cv"] = "cv",
-        softening: float | Literal["cv"] = 0.0,
-        mixture: float | Mixture = 0.0,
-        splits: Monotone | Splits = "pairwise",
-        progress: bool = False,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.candidates = candidates
-        self.max_regions = max_regions
-        self.smoothing = smoothing
-        self.softening = softening
-        self.mixture = mixture
-        self.splits = splits
-        self.progress = progress
 
     def cells(self, y_prob: npt.ArrayLike) -> IntArray:
         """Find the region of each forecast.

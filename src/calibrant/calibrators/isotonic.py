@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -14,12 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import EPSILON, FloatArray, is_number
-from calibrant._core.border import Input
 from calibrant._core.checks import choice, flag, number, numbers, require, shares
 from calibrant._core.registry import declare
 from calibrant._core.rows import BinaryProblem, IntArray, places
 from calibrant.binning.bins import Ordered
-from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.base import BinaryCalibrator, fitted
 from calibrant.fit.isotonic import isotonic_fit
 from calibrant.fit.isotonic_tree import pooled
 from calibrant.sums.sums import in_cells, outward
@@ -100,21 +99,11 @@ class IsotonicCalibration(BinaryCalibrator):
     [0.0, 0.5, 1.0]
     """
 
-    left_: FloatArray
-    right_: FloatArray
-    value_: FloatArray
-
-    def __init__(
-        self,
-        *,
-        interpolate: bool = False,
-        finite: Finite = "smooth",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.interpolate = interpolate
-        self.finite = finite
+    interpolate: bool = False
+    finite: Finite = "smooth"
+    left_: FloatArray = fitted()
+    right_: FloatArray = fitted()
+    value_: FloatArray = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         flag("interpolate", self.interpolate)
@@ -284,14 +273,9 @@ class CenteredIsotonicCalibration(BinaryCalibrator):
     [0.0, 0.333, 0.5, 0.667, 1.0]
     """
 
-    knot_: FloatArray
-    value_: FloatArray
-
-    def __init__(
-        self, *, finite: Finite = "smooth", input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.finite = finite
+    finite: Finite = "smooth"
+    knot_: FloatArray = fitted()
+    value_: FloatArray = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         blocks = blocks_of(problem, self.finite)
@@ -507,17 +491,12 @@ class EnsembleNearIsotonic(BinaryCalibrator):
     True
     """
 
-    left_: FloatArray
-    value_: FloatArray
-    penalty_: FloatArray
-    weight_: FloatArray
-    left_out_: float
-
-    def __init__(
-        self, *, finite: Finite = "smooth", input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.finite = finite
+    finite: Finite = "smooth"
+    left_: FloatArray = fitted()
+    value_: FloatArray = fitted()
+    penalty_: FloatArray = fitted()
+    weight_: FloatArray = fitted()
+    left_out_: float = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         require_finite(self.finite)
@@ -629,21 +608,11 @@ class NearIsotonicCalibration(BinaryCalibrator):
     [0.75, 0.25]
     """
 
-    left_: FloatArray
-    value_: FloatArray
-    penalty_: float
-
-    def __init__(
-        self,
-        *,
-        penalty: float | Literal["bic"] = "bic",
-        finite: Finite = "smooth",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.penalty = penalty
-        self.finite = finite
+    penalty: float | Literal["bic"] = "bic"
+    finite: Finite = "smooth"
+    left_: FloatArray = fitted()
+    value_: FloatArray = fitted()
+    penalty_: float = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         given = _given(self.penalty)
@@ -745,13 +714,10 @@ class VennAbers(BinaryCalibrator):
     [0.25, 0.667]
     """
 
-    lower_score_: FloatArray
-    lower_: FloatArray
-    upper_score_: FloatArray
-    upper_: FloatArray
-
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
+    lower_score_: FloatArray = fitted()
+    lower_: FloatArray = fitted()
+    upper_score_: FloatArray = fitted()
+    upper_: FloatArray = fitted()
 
     def predict_interval(self, X: npt.ArrayLike) -> FloatArray:
         """Return the two fits at each forecast: the probabilities if its label were the negative and the positive one.

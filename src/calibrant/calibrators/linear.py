@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
@@ -12,12 +12,11 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.border import Input
 from calibrant._core.checks import choice, flag, number, numbers, require, source, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
 from calibrant.binning.cells import simplex_grid
-from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
+from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator, fitted
 from calibrant.calibrators.temperature import TemperatureScaling, check_temperature
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Extent, blocks, over_rows
@@ -95,12 +94,9 @@ def fit_table(
     if size != 1.0:
         over = over_rows(problem, partial(made, size=size))
     is_large = centre.size > design.most_dense and not is_unread(problem)
-    require(
-        is_large or centre.size <= max(MOST_PARAMETERS, design.most_dense),
-        f"a map that is fitted to rows in batches must have at most {MOST_PARAMETERS} parameters",
-        value=centre.size,
-        hint="Take a sample of the rows, predictions.sample(100_000), or a method with fewer parameters",
-    )
+    must = f"a map that is fitted to rows in batches must have at most {MOST_PARAMETERS} parameters"
+    hint = "Take a sample of the rows, predictions.sample(100_000), or a method with fewer parameters"
+    require(is_large or centre.size <= max(MOST_PARAMETERS, design.most_dense), must, value=centre.size, hint=hint)
     total, kind = float(weights.sum()), LargeObjective if is_large else Objective
     ridge = np.minimum(np.where(free, tiny, ridge) / unit**2, STRONGEST)
     objective = kind(design, over, total, ridge, centre * unit)
@@ -197,10 +193,10 @@ def fading(size: int, n_rows: float, rho: Any, tau: Any) -> float:
 class LinearScaling(MulticlassCalibrator):
     """Softmax of scores that are linear in log-probabilities; where ``coef_`` is a vector, each in that of its own class."""
 
-    coef_: FloatArray
-    intercept_: FloatArray
-    gradient_: float
-    n_iter_: int
+    coef_: FloatArray = fitted()
+    intercept_: FloatArray = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit_table(self, design: Design, problem: SimplexProblem, *penalties: FloatArray) -> None:
         """Find the table, given its ridge, the start, and the centre where that is another."""
@@ -228,11 +224,7 @@ class LinearScaling(MulticlassCalibrator):
 class LogitScaling(LinearScaling):
     """Scores that are linear in logits which a parameter names: the same forecast has more than one table of them."""
 
-    def __init__(
-        self, *, logits: Logits = "as-given", input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.logits = logits
+    logits: Logits = "as-given"
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -250,20 +242,10 @@ class LogitScaling(LinearScaling):
 class StructuredScaling(LinearScaling):
     """A temperature first, and penalties that fade with data."""
 
-    temperature_: float
-    uniform_: float
-
-    def __init__(
-        self,
-        *,
-        rho: float = 1.0,
-        tau: float = 1.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.rho = rho
-        self.tau = tau
+    rho: float = 1.0
+    tau: float = 1.0
+    temperature_: float = fitted()
+    uniform_: float = fitted()
 
     def _fit_temperature(self, problem: SimplexProblem) -> None:
         """Find the temperature, after which log-probabilities enter the map."""
@@ -369,19 +351,9 @@ class DirichletCalibration(LinearScaling):
     (10,)
     """
 
-    def __init__(
-        self,
-        *,
-        diagonal: float = 0.0,
-        off_diagonal: float = 1e-3,
-        intercept: float = 1e-3,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.diagonal = diagonal
-        self.off_diagonal = off_diagonal
-        self.intercept = intercept
+    diagonal: float = 0.0
+    off_diagonal: float = 1e-3
+    intercept: float = 1e-3
 
     def _fit(self, problem: SimplexProblem) -> None:
         n_classes = problem.classes.size
@@ -480,18 +452,9 @@ class MatrixScaling(LogitScaling):
     (10, 10)
     """
 
-    def __init__(
-        self,
-        *,
-        off_diagonal: float = 1e-3,
-        intercept: float = 1e-3,
-        logits: Logits = "as-given",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(logits=logits, input=input, labels=labels)
-        self.off_diagonal = off_diagonal
-        self.intercept = intercept
+    off_diagonal: float = 1e-3
+    intercept: float = 1e-3
+    logits: Logits = "as-given"
 
     def _fit(self, problem: SimplexProblem) -> None:
         n_classes = problem.classes.size
@@ -917,16 +880,8 @@ class VectorScaling(LogitScaling):
     (10,)
     """
 
-    def __init__(
-        self,
-        *,
-        bias: bool = True,
-        logits: Logits = "as-given",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(logits=logits, input=input, labels=labels)
-        self.bias = bias
+    bias: bool = True
+    logits: Logits = "as-given"
 
     def _fit(self, problem: SimplexProblem) -> None:
         bias, n_classes = flag("bias", self.bias), problem.classes.size

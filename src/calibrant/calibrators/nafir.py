@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.border import Input
 from calibrant._core.checks import choice, flag, is_word, number, numbers, progress_bar, require, source, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MulticlassCalibrator, fitted
 from calibrant.exceptions import warn
 from calibrant.fit.folds import folds_of
 from calibrant.fit.nafir import (
@@ -175,39 +173,22 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     True
     """
 
-    left_: FloatArray
-    log_value_: FloatArray
-    n_blocks_: int
-    smoothing_: float
-    loss_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        smoothing: float | Literal["cv"] = "cv",
-        ridge: float = 0.0,
-        blocks: Blocks = "isotonic",
-        min_blocks: int = 1,
-        min_block_size: int = 1,
-        solver: Solver = "newton",
-        granularity: float = 0.003,
-        random_state: int | np.random.Generator | None = 0,
-        progress: bool = False,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.smoothing = smoothing
-        self.ridge = ridge
-        self.blocks = blocks
-        self.min_blocks = min_blocks
-        self.min_block_size = min_block_size
-        self.solver = solver
-        self.granularity = granularity
-        self.random_state = random_state
-        self.progress = progress
+    smoothing: float | Literal["cv"] = "cv"
+    ridge: float = 0.0
+    blocks: Blocks = "isotonic"
+    min_blocks: int = 1
+    min_block_size: int = 1
+    solver: Solver = "newton"
+    granularity: float = 0.003
+    random_state: int | np.random.Generator | None = 0
+    progress: bool = False
+    left_: FloatArray = fitted()
+    log_value_: FloatArray = fitted()
+    n_blocks_: int = fitted()
+    smoothing_: float = fitted()
+    loss_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
         seed = self._require_parameters()
@@ -238,12 +219,8 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         numbers("left_", self.left_, shape=(None,), least=0.0, most=1.0, order="rising")
         numbers("log_value_", self.log_value_, shape=self.left_.shape, order="rising")
         number("smoothing_", self.smoothing_, least=0.0, most=1.0, hint="Fit anew")
-        require(
-            0 < self.left_.size <= self.n_blocks_,
-            f"left_ must have from 1 to n_blocks_={self.n_blocks_} steps",
-            value=self.left_.size,
-            hint="Fit anew",
-        )
+        must = f"left_ must have from 1 to n_blocks_={self.n_blocks_} steps"
+        require(0 < self.left_.size <= self.n_blocks_, must, value=self.left_.size, hint="Fit anew")
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         log_value = self.log_value_[np.searchsorted(self.left_[1:], forecast.prob, side="right")]

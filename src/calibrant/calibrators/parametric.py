@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -12,12 +11,12 @@ from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, score_of_logit
-from calibrant._core.border import MOST_LOGIT, Input
+from calibrant._core.border import MOST_LOGIT
 from calibrant._core.checks import choice, flag, number, numbers, require, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
-from calibrant.calibrators.base import MOST_COEFFICIENT, MOST_LOG_ODDS, BinaryCalibrator, LogOddsCalibrator
+from calibrant.calibrators.base import MOST_COEFFICIENT, MOST_LOG_ODDS, BinaryCalibrator, LogOddsCalibrator, fitted
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Family, least_log_loss, recalibration_of
 from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knots_of, natural_spline
@@ -93,17 +92,12 @@ class BetaCalibration(LogOddsCalibrator):
     True
     """
 
-    a_: float
-    b_: float
-    c_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self, *, parameters: Parameters = "abm", input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.parameters = parameters
+    parameters: Parameters = "abm"
+    a_: float = fitted()
+    b_: float = fitted()
+    c_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     @property
     def m_(self) -> float:
@@ -216,16 +210,11 @@ class PlattScaling(LogOddsCalibrator):
     True
     """
 
-    slope_: float
-    intercept_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self, *, smooth_targets: bool = True, input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.smooth_targets = smooth_targets
+    smooth_targets: bool = True
+    slope_: float = fitted()
+    intercept_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         smooth = flag("smooth_targets", self.smooth_targets)
@@ -303,11 +292,11 @@ class QuadraticScaling(LogOddsCalibrator):
     True
     """
 
-    a_: float
-    b_: float
-    c_: float
-    gradient_: float
-    n_iter_: int
+    a_: float = fitted()
+    b_: float = fitted()
+    c_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         found = least_log_loss(problem, lambda rows: [rows.log_odds, rows.log_odds**2], "bent")
@@ -406,17 +395,14 @@ class SplineCalibration(LogOddsCalibrator):
     15
     """
 
-    knots_: FloatArray
-    deviation_: FloatArray
-    penalty_: float
-    degrees_of_freedom_: float
-    loss_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(self, *, n_knots: int = 15, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
-        self.n_knots = n_knots
+    n_knots: int = 15
+    knots_: FloatArray = fitted()
+    deviation_: FloatArray = fitted()
+    penalty_: float = fitted()
+    degrees_of_freedom_: float = fitted()
+    loss_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         n_knots = whole("n_knots", self.n_knots, least=2, hint="Pass some 5 to 30")
@@ -515,13 +501,10 @@ class CDFSplineCalibration(BinaryCalibrator):
     True
     """
 
-    score_: FloatArray
-    deviation_: FloatArray
-    cumulative_: FloatArray
-
-    def __init__(self, *, n_knots: int = 6, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
-        self.n_knots = n_knots
+    n_knots: int = 6
+    score_: FloatArray = fitted()
+    deviation_: FloatArray = fitted()
+    cumulative_: FloatArray = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         n_knots = whole("n_knots", self.n_knots, least=2, hint="The authors have 6")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from calibrant._core.border import Input
 from calibrant._core.checks import number, require, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import Forecast, IntArray, Problem, SimplexProblem, Weights, as_simplex
-from calibrant.calibrators.base import Calibrator, as_calibrator
+from calibrant.calibrators.base import Calibrator, as_calibrator, fitted
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.exceptions import CalibrationWarning, warn
@@ -120,31 +121,20 @@ class SafeCalibrator(Calibrator):
     0.0
     """
 
-    calibrator_: Calibrator
-    weight_: float
-    identity_loss_: float
-    candidate_loss_: float
-    pooled_loss_: float
-    standard_error_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self,
-        calibrator: str | Calibrator | None = None,
-        *,
-        n_folds: int = 5,
-        caution: float = 1.0,
-        random_state: Any = 0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        self.calibrator = calibrator
-        self.n_folds = n_folds
-        self.caution = caution
-        self.random_state = random_state
-        self.input = input
-        self.labels = labels
+    calibrator: str | Calibrator | None = field(default=None, kw_only=False)
+    n_folds: int = 5
+    caution: float = 1.0
+    random_state: Any = 0
+    input: Input = "probability"
+    labels: Sequence[Any] | None = None
+    calibrator_: Calibrator = fitted()
+    weight_: float = fitted()
+    identity_loss_: float = fitted()
+    candidate_loss_: float = fitted()
+    pooled_loss_: float = fitted()
+    standard_error_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit_problem(self, problem: Problem) -> None:
         self._check_parameters()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray, grouped, sum_of_rows
-from calibrant._core.border import Input
 from calibrant._core.checks import Advance, choice, flag, is_word, number, numbers, progress_bar, require, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MulticlassCalibrator, fitted
 from calibrant.fit.folds import Fold, folds_of
 from calibrant.fit.staircase import cumulated, staircase_fit
 
@@ -137,29 +135,17 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     True
     """
 
+    epsilon: float | Literal["cv"] = "cv"
+    rise: Rise = "spread"
+    ties: Ties = "share"
+    progress: bool = False
     block: ClassVar[int] = 1 << 21
     """Numbers mapped at a time: steps are laid out anew for each block."""
 
-    score_: FloatArray
-    rank_: IntArray
-    value_: FloatArray
-    epsilon_: float
-
-    def __init__(
-        self,
-        *,
-        epsilon: float | Literal["cv"] = "cv",
-        rise: Rise = "spread",
-        ties: Ties = "share",
-        progress: bool = False,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.epsilon = epsilon
-        self.rise = rise
-        self.ties = ties
-        self.progress = progress
+    score_: FloatArray = fitted()
+    rank_: IntArray = fitted()
+    value_: FloatArray = fitted()
+    epsilon_: float = fitted()
 
     def steps(self, rank: int) -> tuple[FloatArray, FloatArray]:
         """Return the map of one rank, a step function of the sum of the highest probabilities.

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import LEAST_SCORE, FloatArray, prob_of_scores, sum_of_rows
-from calibrant._core.border import Input
 from calibrant._core.checks import number, require, shares
 from calibrant._core.registry import declare
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MulticlassCalibrator, fitted
 from calibrant.calibrators.canonical import divided, steps_of
 from calibrant.calibrators.isotonic import check_steps, on_steps
 from calibrant.exceptions import warn
@@ -89,9 +85,9 @@ class TemperatureScaling(MulticlassCalibrator):
     True
     """
 
-    temperature_: float
-    gradient_: float
-    n_iter_: int
+    temperature_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
         found, why = _minimum(problem)
@@ -249,10 +245,10 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
     True
     """
 
-    temperature_: float
-    weights_: FloatArray
-    gradient_: float
-    n_iter_: int
+    temperature_: float = fitted()
+    weights_: FloatArray = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
         scaling = TemperatureScaling()
@@ -356,17 +352,12 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
     10
     """
 
-    temperature_: float
-    gradient_: float
-    n_iter_: int
-    left_: list[FloatArray]
-    value_: list[FloatArray]
-
-    def __init__(
-        self, *, epsilon: float = 1e-3, input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.epsilon = epsilon
+    epsilon: float = 1e-3
+    temperature_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
+    left_: list[FloatArray] = fitted()
+    value_: list[FloatArray] = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
         number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
@@ -381,12 +372,8 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
         number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Fit anew")
         check_temperature(self.temperature_)
         for name in ("left_", "value_"):
-            require(
-                len(getattr(self, name)) == len(self.classes_),
-                f"{name} must have one array for each of the {len(self.classes_)} classes",
-                value=len(getattr(self, name)),
-                hint="Fit anew",
-            )
+            must, hint = f"{name} must have one array for each of the {len(self.classes_)} classes", "Fit anew"
+            require(len(getattr(self, name)) == len(self.classes_), must, value=len(getattr(self, name)), hint=hint)
         for k, (left, value) in enumerate(zip(self.left_, self.value_, strict=True)):
             check_steps(f"left_ of class {k}", left, f"value_ of class {k}", value)
 
