@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from inspect import get_annotations, signature
-from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Self, dataclass_transform
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, ClassVar, Literal, Self, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
 from calibrant._core.border import SAMPLED, Input, as_forecast, as_labels, as_problem, declared
-from calibrant._core.checks import as_numbers, refuse, require
+from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
 from calibrant._core.registry import find
 from calibrant._core.rows import (
     OF_CALIBRATOR,
@@ -91,12 +92,49 @@ OWN = "See that _apply, or _map_log_odds, returns a calibrated probability, or i
 """What to do about a map that gives something else; only one that is written outside calibrant should."""
 
 
-def fitted(*, init: Literal[False] = False) -> Any:
-    """Declare an annotated attribute that fitting finds."""
-    return field(init=init)
+def parameter(*, default: Any, kw_only: bool = True, **limits: Any) -> Any:
+    """Declare a parameter that its type, and these limits of a number, check before a fit and when a file is read."""
+    return field(default=default, kw_only=kw_only, metadata={"limits": limits})
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, fitted))
+def fitted(shape: str | None = None, *, init: Literal[False] = False, **limits: Any) -> Any:
+    """Declare an attribute that fitting finds, and what a file must hold of it: the lengths of its axes, and limits.
+
+    A length is a number, a letter, or a letter and a number such as ``n+1``. A letter is one length in all attributes, and
+    ``K`` the number of classes; a plain number has the shape "". Without a shape its own class checks it, or nobody need.
+    """
+    return field(init=init, metadata={} if shape is None else {"shape": shape, "limits": limits})
+
+
+@cache
+def declared_types(of: type[Calibrator]) -> dict[str, Any]:
+    """Return the types of what a class declares."""
+    return get_type_hints(of)
+
+
+def check_parameters(calibrator: Calibrator) -> None:
+    """Refuse a parameter that is not as it was declared."""
+    for of in fields(calibrator):
+        if "limits" not in of.metadata or not of.init:
+            continue
+        value, kind = getattr(calibrator, of.name), declared_types(type(calibrator))[of.name]
+        kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+        words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]
+        if (value is None and NoneType in kinds) or any(is_word(value, word) for word in words):
+            continue
+        if np.random.Generator in kinds:
+            source(of.name, value)
+        elif bool in kinds:
+            flag(of.name, value)
+        elif int in kinds:
+            whole(of.name, value, **of.metadata["limits"])
+        elif float in kinds and not (isinstance(value, str) and len(words) > 1):
+            number(of.name, value, **of.metadata["limits"])
+        else:
+            choice(of.name, value, words, also=" or None" if NoneType in kinds else "")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, parameter, fitted))
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     """A scikit-learn classifier whose features are the probabilities (or logits) of another one.
 
@@ -202,6 +240,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     def _fit_checked(self, problem: Problem) -> None:
         """Fit, and say so if rows in memory are of one class."""
         self.classes_ = problem.classes
+        check_parameters(self)
         if not is_unread(problem) and problem.code.min() == problem.code.max():
             warn_of_one_class(self.classes_[problem.code[0]], problem.size)
         self._fit_problem(problem)
@@ -259,12 +298,31 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> None: ...
 
+    def _sizes(self) -> dict[str, int]:
+        """Return the lengths that letters stand for in the shapes of fitted attributes."""
+        return {"K": len(self.classes_)} if hasattr(self, "classes_") else {}
+
     def _check_loaded(self) -> None:
         """Refuse, by a ValueError or TypeError that names it, an attribute from a file that no fit gives.
 
         Called when a file has been read: all annotated attributes are there and have the types that are annotated. A map that
         passes gives valid probabilities for every forecast, in time and memory in proportion to what the attributes hold.
         """
+        check_parameters(self)
+        sizes = self._sizes()
+        for of in fields(self):
+            if of.init or not of.metadata:
+                continue
+            value, words = getattr(self, of.name), of.metadata["shape"].split()
+            if not words:
+                number(of.name, value, hint="Fit anew", **of.metadata["limits"])
+                continue
+            parts = [word.partition("+") for word in words]
+            shape = [
+                int(a) if a.isdigit() else sizes[a] + int(more or 0) if a in sizes else None for a, _, more in parts
+            ]
+            numbers(of.name, value, shape=tuple(shape), **of.metadata["limits"])
+            sizes = dict(zip(words, value.shape, strict=True)) | sizes
 
     @abstractmethod
     def _map_forecast(self, forecast: Forecast) -> FloatArray: ...
@@ -490,6 +548,7 @@ def as_calibrator(calibrator: str | Calibrator) -> Calibrator:
     hint = "Pass 'temperature', or TemperatureScaling()"
     require(isinstance(calibrator, Calibrator), must, value=calibrator, hint=hint, error=TypeError)
     copied: Calibrator = clone(calibrator)
+    check_parameters(copied)
     return copied
 
 

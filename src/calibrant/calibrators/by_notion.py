@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, require
+from calibrant._core.checks import require
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex, top_column
 from calibrant.calibrators.base import (
     BinaryCalibrator,
@@ -26,6 +26,7 @@ from calibrant.calibrators.base import (
     as_calibrator,
     blocks,
     fitted,
+    parameter,
     tell_of_absent,
     tell_of_empty,
     with_scores_of_logits,
@@ -146,8 +147,8 @@ class ByNotion(Calibrator):
 
     calibrator: str | BinaryCalibrator = field(kw_only=False)
     notion: str | Notion | None = field(default=None, kw_only=False)
-    normalize: bool = True
-    unseen: Unseen = "pooled"
+    normalize: bool = parameter(default=True)
+    unseen: Unseen = parameter(default="pooled")
     input: Input = "probability"
     labels: Sequence[Any] | None = None
     block: ClassVar[int] = 1 << 20
@@ -232,8 +233,6 @@ class ByNotion(Calibrator):
         return interval
 
     def _fit_problem(self, problem: Problem) -> None:
-        flag("normalize", self.normalize)
-        choice("unseen", self.unseen, ("pooled", "identity"))
         require(
             isinstance(self.notion, (str, Notion, type(None))) and not isinstance(self.notion, WithinGroups),
             "notion must be a word or a Notion that new rows have as well",
@@ -266,8 +265,7 @@ class ByNotion(Calibrator):
         return as_binary_calibrator(self.calibrator, hint=alone)
 
     def _check_loaded(self) -> None:
-        flag("normalize", self.normalize)
-        choice("unseen", self.unseen, ("pooled", "identity"))
+        super()._check_loaded()
         self._method()
         if self.notion is not None:
             as_notion(self.notion)

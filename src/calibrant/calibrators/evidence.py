@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.checks import choice, flag, fraction, number, numbers, require, shares, some, whole
+from calibrant._core.checks import fraction, numbers, require
 from calibrant._core.registry import declare
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator, fitted
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, parameter
 from calibrant.calibrators.evidence_features import (
     LEAST_LOG,
     ClassFeatures,
@@ -116,8 +116,7 @@ class Posterior:
 
 def rest_of(prob: FloatArray) -> FloatArray:
     """Return the probabilities of all other classes together, shape (n, K), with the digits that  1 - p  has lost."""
-    rest: FloatArray = prob @ (1.0 - np.eye(prob.shape[1]))
-    return rest
+    return prob @ (1.0 - np.eye(prob.shape[1]))
 
 
 def apart(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -137,8 +136,7 @@ def ends(prob: FloatArray, variance: FloatArray, level: float) -> FloatArray:
 def packed(curvature: Curvature, size: int) -> FloatArray:
     """Return the entries of H on and below the diagonal, row after row, shape (d (d + 1) / 2,)."""
     hessian = np.stack([curvature.times(unit) for unit in np.eye(size)])
-    entries: FloatArray = (0.5 * (hessian + hessian.T))[np.tril_indices(size)]
-    return entries
+    return (0.5 * (hessian + hessian.T))[np.tril_indices(size)]
 
 
 def unpacked(entries: FloatArray, size: int) -> FloatArray:
@@ -320,42 +318,23 @@ MOST_CURVATURE, ROUNDING = 1e30, 1e-6
 """Second derivatives are at most this, and their matrix has no eigenvalue below zero by more than this part of the largest."""
 
 
-def check_fitted(fitted: EvidenceScaling, ordered: bool) -> None:
-    """Refuse attributes that no fit of `EvidenceScaling` gives; ``ordered`` where the maps keep the order of classes."""
-    n_classes, n_groups = len(fitted.classes_), len(groups_of(len(fitted.classes_), ordered=ordered))
-    of_two = n_classes == 2 and not ordered
-    own = 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0])
-    for name, least, most in (("exponent_", 1e-100, 1e100), ("floor_", 0.0, 1.0), ("uniform_", 1e-100, 1.0)):
-        number(name, getattr(fitted, name), least=least, most=most, hint="Fit anew")
-    places: Any = {"least": -FARTHEST, "most": FARTHEST}
-    numbers("knots_", fitted.knots_, shape=(None,), order="rising", **places)
-    some("knots_", fitted.knots_, "knot", hint="Fit anew")
-    number("middle_", fitted.middle_, hint="Fit anew", **places)
-    numbers("unit_", fitted.unit_, shape=(2,), least=SMALLEST_LOADED)
-    numbers("centre_", fitted.centre_, shape=(2 if of_two else 2 * n_classes + 2,), **places)
-    ranks = numbers("ranks_", fitted.ranks_, shape=(2, None), **places)
-    numbers("ranks_", ranks[0], shape=(None,), order="rising")
-    numbers("ranks_", ranks[1], shape=(None,), least=1e-100, most=1.0 - 1e-16)
-    require(ranks.shape[1] > 0 or not of_two, "ranks_ must hold at least one rank", got="none", hint="Fit anew")
-    numbers("log_precision_", fitted.log_precision_, shape=(n_groups,), least=-100.0, most=100.0)
-    numbers("degrees_of_freedom_", fitted.degrees_of_freedom_, shape=(n_groups,))
-    shares("weights_", fitted.weights_)
-    n_maps, n_shared = len(fitted.weights_) - 1, len(fitted._features().shared_groups)
-    of_ordered: tuple[int, ...] = (0,)
-    if fitted.keep == "argmax" and not ordered:
-        of_ordered = (len(shares("ordered_weights_", fitted.ordered_weights_)) - 1, n_shared)
-    else:
-        numbers("ordered_weights_", fitted.ordered_weights_, shape=(0,))
-    shapes = {"shared_": (n_maps, n_shared), "coef_": (n_maps, n_classes, own), "ordered_": of_ordered}
-    for name, shape in shapes.items():
-        numbers(name, getattr(fitted, name), shape=shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
-    size = (n_shared + n_classes * own) * fitted.intervals
-    numbers("path_", fitted.path_, shape=(n_maps, n_groups) if size else (0,), least=-100.0, most=100.0)
-    entries = numbers(
-        "hessian_", fitted.hessian_, shape=(size * (size + 1) // 2,), least=-MOST_CURVATURE, most=MOST_CURVATURE
+def check_fitted(fitted: EvidenceScaling, sizes: Mapping[str, int], ordered: bool) -> None:
+    """Refuse ranks, weights that keep the order, and what intervals are made of, if they are none that a fit gives."""
+    limits: Any = {"least": -MOST_COEFFICIENT, "most": MOST_COEFFICIENT}
+    numbers("ranks_", fitted.ranks_[0], shape=(None,), order="rising")
+    fewest = 1 if sizes["K"] == 2 and not ordered else 0
+    numbers("ranks_", fitted.ranks_[1], shape=(None,), least=1e-100, most=1.0 - 1e-16, fewest=fewest)
+    n_maps, is_mixed = len(fitted.shared_), fitted.keep == "argmax" and not ordered
+    of_ordered = numbers(
+        "ordered_weights_", fitted.ordered_weights_, shape=(None if is_mixed else 0,), sum_to_one=is_mixed
     )
+    shape = (len(of_ordered) - 1, sizes["s"]) if is_mixed else (0,)
+    numbers("ordered_", fitted.ordered_, shape=shape, **limits)
+    size = (sizes["s"] + sizes["K"] * sizes["f"]) * fitted.intervals
+    numbers("path_", fitted.path_, shape=(n_maps, sizes["g"]) if size else (0,), least=-100.0, most=100.0)
+    numbers("hessian_", fitted.hessian_, shape=(size * (size + 1) // 2,))
     if size:
-        least, *_, largest = np.linalg.eigvalsh(unpacked(entries, size)).tolist()
+        least, *_, largest = np.linalg.eigvalsh(unpacked(fitted.hessian_, size)).tolist()
         must = "hessian_ must have no negative eigenvalue"
         require(least >= -ROUNDING * max(largest, 1.0), must, got=f"{least:.3g}", hint="Fit anew")
 
@@ -665,33 +644,34 @@ class EvidenceScaling(MulticlassCalibrator):
     1
     """
 
-    pool: Pooling = "auto"
-    keep: Keep | None = None
-    intervals: bool = False
-    max_numbers: int | None = MANY_NUMBERS
-    exponent_: float = fitted()
-    floor_: float = fitted()
-    uniform_: float = fitted()
-    centre_: FloatArray = fitted()
-    unit_: FloatArray = fitted()
-    knots_: FloatArray = fitted()
-    middle_: float = fitted()
-    ranks_: FloatArray = fitted()
-    shared_: FloatArray = fitted()
-    coef_: FloatArray = fitted()
-    weights_: FloatArray = fitted()
+    pool: Pooling = parameter(default="auto")
+    keep: Keep | None = parameter(default=None)
+    intervals: bool = parameter(default=False)
+    max_numbers: int | None = parameter(
+        default=MANY_NUMBERS, least=1, hint="Pass max_numbers=1_000_000, or None for all rows"
+    )
+    exponent_: float = fitted("", least=1e-100, most=1e100)
+    floor_: float = fitted("", least=0.0, most=1.0)
+    uniform_: float = fitted("", least=1e-100, most=1.0)
+    centre_: FloatArray = fitted("c", least=-FARTHEST, most=FARTHEST)
+    unit_: FloatArray = fitted("2", least=SMALLEST_LOADED)
+    knots_: FloatArray = fitted("k", least=-FARTHEST, most=FARTHEST, order="rising", fewest=1)
+    middle_: float = fitted("", least=-FARTHEST, most=FARTHEST)
+    ranks_: FloatArray = fitted("2 r", least=-FARTHEST, most=FARTHEST)
+    shared_: FloatArray = fitted("m s", least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+    coef_: FloatArray = fitted("m K f", least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+    weights_: FloatArray = fitted("m+1", sum_to_one=True)
     ordered_: FloatArray = fitted()
     ordered_weights_: FloatArray = fitted()
-    hessian_: FloatArray = fitted()
+    hessian_: FloatArray = fitted("h", least=-MOST_CURVATURE, most=MOST_CURVATURE)
     path_: FloatArray = fitted()
-    log_precision_: FloatArray = fitted()
-    degrees_of_freedom_: FloatArray = fitted()
+    log_precision_: FloatArray = fitted("g", least=-100.0, most=100.0)
+    degrees_of_freedom_: FloatArray = fitted("g")
     evidence_: float = fitted()
     gradient_: float = fitted()
     n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
-        self._check_parameters()
         if self.max_numbers is not None and problem.size > (most := max(1, self.max_numbers // len(self.classes_))):
             problem = problem.taken(np.sort(np.random.default_rng(0).choice(problem.size, most, replace=False)))
         problem = observed(problem)
@@ -863,17 +843,18 @@ class EvidenceScaling(MulticlassCalibrator):
         must, hint = "intervals must be of maps that are not mixed row by row", "Pass keep='order' or leave keep out"
         require(not self.intervals or self._ordered or self.keep is None, must, got=f"keep={self.keep!r}", hint=hint)
 
-    def _check_parameters(self) -> None:
-        flag("intervals", self.intervals)
-        if self.max_numbers is not None:
-            whole("max_numbers", self.max_numbers, least=1, hint="Pass max_numbers=1_000_000, or None for all rows")
-        choice("pool", self.pool, get_args(Pooling))
-        if self.keep is not None:
-            choice("keep", self.keep, get_args(Keep), also=" or None")
+    def _sizes(self) -> dict[str, int]:
+        n_classes, ordered = len(self.classes_), self._ordered
+        return super()._sizes() | {
+            "c": 2 if n_classes == 2 and not ordered else 2 * n_classes + 2,
+            "s": len(self._features().shared_groups),
+            "f": 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0]),
+            "g": len(groups_of(n_classes, ordered=ordered)),
+        }
 
     def _check_loaded(self) -> None:
-        self._check_parameters()
-        check_fitted(self, self._ordered)
+        super()._check_loaded()
+        check_fitted(self, self._sizes(), self._ordered)
 
 
 # The parts of a fitted evidence scaling

@@ -304,8 +304,7 @@ class Standard:
         prob = np.exp(log_prob_of_logit(self.exponent * with_floor(forecast, self.floor)))
         prob *= 1.0 - self.uniform
         prob += self.uniform / n_classes
-        result: FloatArray = np.log(prob, out=prob)
-        return result
+        return np.log(prob, out=prob)
 
 
 def with_floor(forecast: Forecast, floor: float) -> FloatArray:

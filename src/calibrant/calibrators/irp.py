@@ -12,13 +12,13 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.arrays import EPSILON, FloatArray, score_of_logit
-from calibrant._core.checks import flag, forecasts, is_word, number, numbers, require, whole
+from calibrant._core.checks import require
 from calibrant._core.registry import declare
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning.bins import Ordered
 from calibrant.binning.cells import SplitTree
-from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator, fitted
-from calibrant.calibrators.isotonic import check_steps, on_steps
+from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator, fitted, parameter
+from calibrant.calibrators.isotonic import on_steps
 from calibrant.calibrators.linear import (
     DataPoints,
     GridPoints,
@@ -35,6 +35,11 @@ from calibrant.fit import simplex_tree as simplex_trees
 from calibrant.fit.isotonic import choose_stage
 from calibrant.fit.isotonic_tree import Blocks, isotonic_tree, pooled
 from calibrant.fit.simplex_tree import Candidates, Grown, JoinedRows, Rows, grow
+
+OF_NUMBER = "Or 'cv', or None for no limit"
+OF_SMALL = "Pass a small one, such as 0.01, or 0 for none"
+OF_SMOOTHING = "In rows: 1 is Laplace's choice. Or 'cv'"
+OF_SOFTENING = "Pass 0 for none, or 'cv'"
 
 
 @declare(
@@ -146,22 +151,22 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     [0.0, 0.6666666666666666, 0.6666666666666666]
     """
 
-    max_bins: int | Literal["cv"] | None = "cv"
-    min_gain: float = 0.0
-    min_samples: int = 1
-    smoothing: float | Literal["cv"] = "cv"
-    softening: float | Literal["cv"] = "cv"
-    mixture: float = 0.0
-    left_: FloatArray = fitted()
-    value_: FloatArray = fitted()
+    max_bins: int | Literal["cv"] | None = parameter(default="cv", least=1, hint=OF_NUMBER)
+    min_gain: float = parameter(default=0.0, least=0.0, most=1.0, hint=OF_SMALL)
+    min_samples: int = parameter(default=1, least=1, hint="Pass 1 for bins as small as they come")
+    smoothing: float | Literal["cv"] = parameter(default="cv", least=0.0, most=1e15, hint=OF_SMOOTHING)
+    softening: float | Literal["cv"] = parameter(default="cv", least=0.0, below=1.0, hint=OF_SOFTENING)
+    mixture: float = parameter(default=0.0, least=0.0, below=1.0, hint=OF_SMALL)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
     n_bins_: int = fitted()
-    threshold_: FloatArray = fitted()
-    gain_: FloatArray = fitted()
-    weight_: FloatArray = fitted()
-    event_weight_: FloatArray = fitted()
-    row_weight_: float = fitted()
-    smoothing_: float = fitted()
-    softening_: float = fitted()
+    threshold_: FloatArray = fitted("c", least=0.0, most=1.0)
+    gain_: FloatArray = fitted("c", least=0.0)
+    weight_: FloatArray = fitted("c+1", least=0.0)
+    event_weight_: FloatArray = fitted("c+1", least=0.0)
+    row_weight_: float = fitted("", above=0.0)
+    smoothing_: float = fitted("", least=0.0, most=1e15)
+    softening_: float = fitted("", least=0.0, below=1.0)
 
     def staged_predict_proba(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
         """Calibrate a forecast after no cut, after the first, ..., and after all, with the same smoothing.
@@ -183,7 +188,6 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         return (two_columns(on_steps(left, value, score), is_logit=False).values for left, value in stages)
 
     def _fit(self, problem: BinaryProblem) -> None:
-        self._require_parameters()
         # Every side has a row, whatever part of the mean weight that is.
         least = 0.0 if self.min_samples == 1 else self.min_samples / problem.weights.rows_per_weight
         grow = partial(isotonic_tree, min_gain=float(self.min_gain), min_weight=least)
@@ -201,29 +205,15 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         self.n_bins_ = self.left_.size
 
     def _check_loaded(self) -> None:
-        check_steps("left_", self.left_, "value_", self.value_)
-        n_cuts = self.threshold_.size
-        numbers("threshold_", self.threshold_, shape=(n_cuts,), least=0.0, most=1.0)
-        numbers("gain_", self.gain_, shape=(n_cuts,), least=0.0)
-        weight = numbers("weight_", self.weight_, shape=(n_cuts + 1,), least=0.0)
-        events = numbers("event_weight_", self.event_weight_, shape=(n_cuts + 1,), least=0.0)
+        super()._check_loaded()
         must = "event_weight_ must be at most weight_, and that above 0"
-        require(((weight > 0.0) & (events <= weight)).all(), must, got="others", hint="Fit anew")
-        number("row_weight_", self.row_weight_, above=0.0, hint="Fit anew")
-        number("smoothing_", self.smoothing_, least=0.0, most=1e15, hint="Fit anew")
-        number("softening_", self.softening_, least=0.0, below=1.0, hint="Fit anew")
-        number("mixture", self.mixture, least=0.0, below=1.0, hint="Fit anew")
+        fits = (self.weight_ > 0.0) & (self.event_weight_ <= self.weight_)
+        require(fits.all(), must, got="others", hint="Fit anew")
         must = f"n_bins_ must be the length of left_, {self.left_.size}"
         require(self.n_bins_ == self.left_.size, must, got=f"{self.n_bins_}", hint="Fit anew")
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)
-
-    def _require_parameters(self) -> None:
-        require_stage("max_bins", self)
-        number("min_gain", self.min_gain, least=0.0, most=1.0, hint="Pass a small one, such as 0.01, or 0 for none")
-        whole("min_samples", self.min_samples, least=1, hint="Pass 1 for bins as small as they come")
-        number("mixture", self.mixture, least=0.0, below=1.0, hint="Pass a small one, such as 0.01, or 0 for none")
 
     def _stage(self, n_cuts: int) -> tuple[FloatArray, FloatArray]:
         """Return the lowest score and the value of each bin after the first cuts."""
@@ -234,16 +224,6 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         event_rate = self.event_weight_.sum() / self.weight_.sum()
         value = value + self.mixture * (event_rate - value)
         return left[begins], np.clip(value, EPSILON, 1.0 - EPSILON) if self.smoothing_ > 0 else value
-
-
-def require_stage(most: str, of: Any) -> None:
-    """Refuse the parameters that say where a tree stops and how its values are smoothed, of a calibrator that has them."""
-    if getattr(of, most) is not None and not is_word(getattr(of, most), "cv"):
-        whole(most, getattr(of, most), least=1, hint="Or 'cv', or None for no limit")
-    if not is_word(of.smoothing, "cv"):
-        number("smoothing", of.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice. Or 'cv'")
-    if not is_word(of.softening, "cv"):
-        number("softening", of.softening, least=0.0, below=1.0, hint="Pass 0 for none, or 'cv'")
 
 
 # Multi-class isotonic recursive partitioning: regions of the simplex that keep the ROC surface
@@ -401,21 +381,21 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     """
 
     candidates: int | Literal["data"] | DataPoints | GridPoints = "data"
-    max_regions: int | Literal["cv"] | None = "cv"
-    smoothing: float | Literal["cv"] = "cv"
-    softening: float | Literal["cv"] = 0.0
+    max_regions: int | Literal["cv"] | None = parameter(default="cv", least=1, hint=OF_NUMBER)
+    smoothing: float | Literal["cv"] = parameter(default="cv", least=0.0, most=1e15, hint=OF_SMOOTHING)
+    softening: float | Literal["cv"] = parameter(default=0.0, least=0.0, below=1.0, hint=OF_SOFTENING)
     mixture: float | Mixture = 0.0
     splits: Monotone | Splits = "pairwise"
-    progress: bool = False
+    progress: bool = parameter(default=False)
     tree_: SplitTree = fitted()
-    node_value_: FloatArray = fitted()
-    node_count_: IntArray = fitted()
-    gain_: FloatArray = fitted()
-    value_: FloatArray = fitted()
-    count_: IntArray = fitted()
+    node_value_: FloatArray = fitted("N K", sum_to_one=True)
+    node_count_: IntArray = fitted("N", least=0)
+    gain_: FloatArray = fitted("S")
+    value_: FloatArray = fitted("C K", sum_to_one=True)
+    count_: IntArray = fitted("C", least=0)
     n_regions_: int = fitted()
-    smoothing_: float = fitted()
-    softening_: float = fitted()
+    smoothing_: float = fitted("", least=0.0, most=1e15)
+    softening_: float = fitted("", least=0.0, below=1.0)
     staged_regions_: IntArray = fitted()
 
     choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
@@ -472,25 +452,20 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         self.value_, self.count_ = self.node_value_[grown.tree.leaves()], count
         self.n_regions_ = grown.tree.n_cells
 
+    def _sizes(self) -> dict[str, int]:
+        tree = self.tree_
+        return super()._sizes() | {"N": tree.split.size, "C": tree.n_cells, "S": len(tree.gamma)}
+
     def _check_loaded(self) -> None:
-        tree, n_classes = self.tree_, len(self.classes_)
-        tree._check_loaded(n_classes)
-        for start, size in (("node_", tree.split.size), ("", tree.n_cells)):
-            forecasts(f"{start}value_", getattr(self, f"{start}value_"), shape=(size, n_classes))
-            numbers(f"{start}count_", getattr(self, f"{start}count_"), shape=(size,), least=0)
-        numbers("gain_", self.gain_, shape=(len(tree.gamma),))
-        number("smoothing_", self.smoothing_, least=0.0, most=1e15, hint="Fit anew")
-        number("softening_", self.softening_, least=0.0, below=1.0, hint="Fit anew")
-        require(
-            np.array_equal(self.staged_regions_, tree.n_regions) and self.n_regions_ == tree.n_cells,
-            f"staged_regions_ and n_regions_ must be those of the tree, which ends with {tree.n_cells}",
-            got="others",
-            hint="Fit anew",
-        )
+        tree = self.tree_
+        tree._check_loaded(len(self.classes_))
+        super()._check_loaded()
+        fits = np.array_equal(self.staged_regions_, tree.n_regions) and self.n_regions_ == tree.n_cells
+        must = f"staged_regions_ and n_regions_ must be those of the tree, which ends with {tree.n_cells}"
+        require(fits, must, got="others", hint="Fit anew")
 
     def _apply(self, forecast: Forecast) -> FloatArray:
-        found: FloatArray = self.node_value_[self.tree_.nodes(forecast.prob)]
-        return found
+        return self.node_value_[self.tree_.nodes(forecast.prob)]
 
     def _grown(
         self,
@@ -513,8 +488,6 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     def _require_parameters(self, problem: SimplexProblem) -> None:
         for name, choice_of in self.choices.items():
             choice_of(getattr(self, name))
-        require_stage("max_regions", self)
-        flag("progress", self.progress)
         n_classes = problem.prob.shape[1]
         if n_classes <= RECOMMENDED_CLASSES:
             return

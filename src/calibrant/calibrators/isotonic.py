@@ -14,16 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import EPSILON, FloatArray, is_number
-from calibrant._core.checks import choice, flag, number, numbers, require, shares
+from calibrant._core.checks import number, require
 from calibrant._core.registry import declare
 from calibrant._core.rows import BinaryProblem, IntArray, places
 from calibrant.binning.bins import Ordered
-from calibrant.calibrators.base import BinaryCalibrator, fitted
+from calibrant.calibrators.base import BinaryCalibrator, fitted, parameter
 from calibrant.fit.isotonic import isotonic_fit
 from calibrant.fit.isotonic_tree import pooled
 from calibrant.sums.sums import in_cells, outward
 
 Finite = Literal["smooth", "clip"] | float | None
+OF_FINITE = "Or 'smooth', which suits most uses, 'clip' or None"
 
 
 @declare(
@@ -99,29 +100,22 @@ class IsotonicCalibration(BinaryCalibrator):
     [0.0, 0.5, 1.0]
     """
 
-    interpolate: bool = False
-    finite: Finite = "smooth"
-    left_: FloatArray = fitted()
-    right_: FloatArray = fitted()
-    value_: FloatArray = fitted()
+    interpolate: bool = parameter(default=False)
+    finite: Finite = parameter(default="smooth", least=EPSILON, below=0.5, hint=OF_FINITE)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    right_: FloatArray = fitted("n", least=0.0, most=1.0)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
 
     def _fit(self, problem: BinaryProblem) -> None:
-        flag("interpolate", self.interpolate)
         problem = in_cells(problem)
         blocks = blocks_of(problem, self.finite)
         self.left_, self.right_ = outward(problem, blocks.left, blocks.right)
         self.value_ = blocks.value
 
     def _check_loaded(self) -> None:
-        flag("interpolate", self.interpolate)
-        check_steps("left_", self.left_, "value_", self.value_)
-        numbers("right_", self.right_, shape=self.left_.shape, least=0.0, most=1.0)
-        require(
-            (self.right_ >= self.left_).all() and (self.right_[:-1] < self.left_[1:]).all(),
-            "right_ must lie from left_ to below the next left_",
-            got="others",
-            hint="Fit anew",
-        )
+        super()._check_loaded()
+        fits, must = self.right_ >= self.left_, "right_ must lie from left_ to below the next left_"
+        require(fits.all() and (self.right_[:-1] < self.left_[1:]).all(), must, got="others", hint="Fit anew")
 
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.interpolate:
@@ -146,7 +140,6 @@ def blocks_of(problem: BinaryProblem, finite: Finite) -> Blocks:
     ValueError, TypeError
         If ``finite`` is none of the choices.
     """
-    require_finite(finite)
     ordered = Ordered.of(problem)
     steps = isotonic_fit(ordered)
     starts, value = steps.starts, steps.rate
@@ -161,14 +154,6 @@ def blocks_of(problem: BinaryProblem, finite: Finite) -> Blocks:
     return Blocks(left, right, np.clip(centre, left, right), value)
 
 
-def require_finite(finite: object) -> None:
-    """Refuse what is no way to keep values off 0 and 1."""
-    if isinstance(finite, str):
-        choice("finite", finite, ("smooth", "clip"))
-    elif finite is not None:
-        number("finite", finite, least=EPSILON, below=0.5, hint="Or 'smooth', which suits most uses, 'clip' or None")
-
-
 def off_the_ends(value: FloatArray, finite: Finite, rows: float) -> FloatArray:
     """Clip values as ``finite`` says, for so many rows in all: smoothed ones only where rounding has made them certain."""
     if finite is None:
@@ -177,13 +162,6 @@ def off_the_ends(value: FloatArray, finite: Finite, rows: float) -> FloatArray:
     if finite != "smooth":
         least = max(EPSILON, 1.0 / (rows + 2.0) if finite == "clip" else float(finite))
     return np.clip(value, least, 1.0 - least)
-
-
-def check_steps(left_name: str, left: FloatArray, value_name: str, value: FloatArray, *, falls: bool = False) -> None:
-    """Refuse what a file holds in place of steps: scores that rise, with a probability each, not falling unless it may."""
-    numbers(left_name, left, shape=(None,), least=0.0, most=1.0, order="rising")
-    numbers(value_name, value, shape=left.shape, least=0.0, most=1.0, order="any" if falls else "not falling")
-    require(left.size, f"{left_name} must have a step", got="none", hint="Fit anew")
 
 
 def on_steps(left: FloatArray | IntArray, value: FloatArray, score: FloatArray | IntArray) -> FloatArray:
@@ -273,18 +251,15 @@ class CenteredIsotonicCalibration(BinaryCalibrator):
     [0.0, 0.333, 0.5, 0.667, 1.0]
     """
 
-    finite: Finite = "smooth"
-    knot_: FloatArray = fitted()
-    value_: FloatArray = fitted()
+    finite: Finite = parameter(default="smooth", least=EPSILON, below=0.5, hint=OF_FINITE)
+    knot_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
 
     def _fit(self, problem: BinaryProblem) -> None:
         blocks = blocks_of(problem, self.finite)
         is_end = (blocks.value == 0.0) | (blocks.value == 1.0)
         first, last = np.where(is_end, [blocks.left, blocks.right], blocks.centre)
         self.knot_, self.value_ = knots(first, last, blocks.value)
-
-    def _check_loaded(self) -> None:
-        check_steps("knot_", self.knot_, "value_", self.value_)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return joined(score, self.knot_, self.value_)
@@ -491,23 +466,17 @@ class EnsembleNearIsotonic(BinaryCalibrator):
     True
     """
 
-    finite: Finite = "smooth"
-    left_: FloatArray = fitted()
-    value_: FloatArray = fitted()
-    penalty_: FloatArray = fitted()
-    weight_: FloatArray = fitted()
+    finite: Finite = parameter(default="smooth", least=EPSILON, below=0.5, hint=OF_FINITE)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0)
+    weight_: FloatArray = fitted("m", sum_to_one=True)
+    penalty_: FloatArray = fitted("m", least=0.0)
     left_out_: float = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
-        require_finite(self.finite)
         path = NearIsotonicPath.of(problem)
         self.penalty_, self.weight_, self.left_out_ = _weights(path)
         self.left_, self.value_ = _average(path, self.penalty_, self.weight_, self.finite)
-
-    def _check_loaded(self) -> None:
-        check_steps("left_", self.left_, "value_", self.value_, falls=True)
-        n_fits = shares("weight_", self.weight_).size
-        numbers("penalty_", self.penalty_, shape=(n_fits,), least=0.0)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)
@@ -609,14 +578,13 @@ class NearIsotonicCalibration(BinaryCalibrator):
     """
 
     penalty: float | Literal["bic"] = "bic"
-    finite: Finite = "smooth"
-    left_: FloatArray = fitted()
-    value_: FloatArray = fitted()
+    finite: Finite = parameter(default="smooth", least=EPSILON, below=0.5, hint=OF_FINITE)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0)
     penalty_: float = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         given = _given(self.penalty)
-        require_finite(self.finite)
         path = NearIsotonicPath.of(problem)
         if given is None:  # of equally good ones the highest
             given = min(path.scored(0.0), key=lambda fit: (fit[1], -fit[0]))[0]
@@ -625,7 +593,7 @@ class NearIsotonicCalibration(BinaryCalibrator):
         self.left_, self.value_ = path.score[fit.starts], path.off_the_ends(fit, self.finite)
 
     def _check_loaded(self) -> None:
-        check_steps("left_", self.left_, "value_", self.value_, falls=True)
+        super()._check_loaded()
         _given(self.penalty_)
 
     def _apply(self, score: FloatArray) -> FloatArray:
@@ -714,10 +682,10 @@ class VennAbers(BinaryCalibrator):
     [0.25, 0.667]
     """
 
-    lower_score_: FloatArray = fitted()
-    lower_: FloatArray = fitted()
-    upper_score_: FloatArray = fitted()
-    upper_: FloatArray = fitted()
+    lower_score_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising")
+    lower_: FloatArray = fitted("n+1", least=0.0, most=1.0, order="not falling")
+    upper_score_: FloatArray = fitted("m", least=0.0, most=1.0, order="rising")
+    upper_: FloatArray = fitted("m+1", least=0.0, most=1.0, order="not falling")
 
     def predict_interval(self, X: npt.ArrayLike) -> FloatArray:
         """Return the two fits at each forecast: the probabilities if its label were the negative and the positive one.
@@ -749,12 +717,6 @@ class VennAbers(BinaryCalibrator):
         self.lower_score_, self.lower_ = _steps(score, lower)
         self.upper_score_, self.upper_ = _steps(score, upper)
         self.lower_score_, self.upper_score_ = outward(problem, self.lower_score_, self.upper_score_)
-
-    def _check_loaded(self) -> None:
-        for end in ("lower", "upper"):
-            score, value = getattr(self, f"{end}_score_"), getattr(self, f"{end}_")
-            numbers(f"{end}_score_", score, shape=(None,), least=0.0, most=1.0, order="rising")
-            numbers(f"{end}_", value, shape=(score.size + 1,), least=0.0, most=1.0, order="not falling")
 
     def _interval(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         lower = self.lower_[np.searchsorted(self.lower_score_, score, side="right")]

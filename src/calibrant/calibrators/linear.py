@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.checks import choice, flag, number, numbers, require, source, whole
+from calibrant._core.checks import choice, number, numbers, require, source, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
 from calibrant.binning.cells import simplex_grid
-from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator, fitted
-from calibrant.calibrators.temperature import TemperatureScaling, check_temperature
+from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator, fitted, parameter
+from calibrant.calibrators.temperature import LEAST_TEMPERATURE, TemperatureScaling
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Extent, blocks, over_rows
 from calibrant.fit.multinomial import TOLERANCE, Design, Diagonal, Full, LargeObjective, Objective, TableRows
@@ -178,23 +178,11 @@ def log_prob_of(forecast: Forecast) -> FloatArray:
     return np.ascontiguousarray(forecast.log_prob)
 
 
-def penalty(name: str, value: Any) -> float:
-    """Return a penalty."""
-    return number(name, value, least=0.0, most=STRONGEST, hint="Pass 0 for none")
-
-
-def fading(size: int, n_rows: float, rho: Any, tau: Any) -> float:
-    """Return  size^rho / n_rows^tau, at most `STRONGEST`."""
-    grows = number("rho", rho, least=0.0, most=MOST_EXPONENT, hint="Pass rho=1.0")
-    fades = number("tau", tau, least=0.0, most=MOST_EXPONENT, hint="Pass tau=1.0")
-    return float(np.exp(min(grows * np.log(size) - fades * np.log(n_rows), np.log(STRONGEST))))
-
-
 class LinearScaling(MulticlassCalibrator):
     """Softmax of scores that are linear in log-probabilities; where ``coef_`` is a vector, each in that of its own class."""
 
     coef_: FloatArray = fitted()
-    intercept_: FloatArray = fitted()
+    intercept_: FloatArray = fitted("K", least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
     gradient_: float = fitted()
     n_iter_: int = fitted()
 
@@ -210,7 +198,7 @@ class LinearScaling(MulticlassCalibrator):
         n_classes = len(self.classes_)
         shape = (n_classes,) if self.coef_.ndim == 1 else (n_classes, n_classes)
         numbers("coef_", self.coef_, shape=shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
-        numbers("intercept_", self.intercept_, shape=(n_classes,), least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+        super()._check_loaded()
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         z = self._entering(forecast)
@@ -224,15 +212,11 @@ class LinearScaling(MulticlassCalibrator):
 class LogitScaling(LinearScaling):
     """Scores that are linear in logits which a parameter names: the same forecast has more than one table of them."""
 
-    logits: Logits = "as-given"
-
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        choice("logits", self.logits, get_args(Logits))
+    logits: Logits = parameter(default="as-given")
 
     def _entering(self, forecast: Forecast) -> FloatArray:
         """Return the logits that the word names, row after row in memory: those of a forecast differ by a constant a row."""
-        if choice("logits", self.logits, get_args(Logits)) == "log-softmax" or not forecast.is_logit:
+        if self.logits == "log-softmax" or not forecast.is_logit:
             z = log_prob_of(forecast)
         else:
             z = np.ascontiguousarray(forecast.values)
@@ -242,10 +226,15 @@ class LogitScaling(LinearScaling):
 class StructuredScaling(LinearScaling):
     """A temperature first, and penalties that fade with data."""
 
-    rho: float = 1.0
-    tau: float = 1.0
-    temperature_: float = fitted()
-    uniform_: float = fitted()
+    rho: float = parameter(default=1.0, least=0.0, most=MOST_EXPONENT, hint="Pass rho=1.0")
+    tau: float = parameter(default=1.0, least=0.0, most=MOST_EXPONENT, hint="Pass tau=1.0")
+    temperature_: float = fitted("", least=LEAST_TEMPERATURE)
+    uniform_: float = fitted("", least=1e-100, most=1.0)
+
+    def _fading(self, problem: SimplexProblem, size: int) -> float:
+        """Penalty that grows with the number of parameters and falls with that of rows: size^rho / n^tau."""
+        logarithm = self.rho * np.log(size) - self.tau * np.log(problem.weights.rows)
+        return float(np.exp(min(logarithm, np.log(STRONGEST))))
 
     def _fit_temperature(self, problem: SimplexProblem) -> None:
         """Find the temperature, after which log-probabilities enter the map."""
@@ -254,11 +243,6 @@ class StructuredScaling(LinearScaling):
             problem = replace(problem, forecast=Forecast(log_prob_of(problem.forecast), is_logit=True))
         scaling._fit(problem)
         self.temperature_ = scaling.temperature_
-
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        check_temperature(self.temperature_)
-        number("uniform_", self.uniform_, least=1e-100, most=1.0, hint="Fit anew")
 
     def _entering(self, forecast: Forecast) -> FloatArray:
         """Return log-probabilities after the temperature and a mixture with the uniform forecast."""
@@ -351,18 +335,13 @@ class DirichletCalibration(LinearScaling):
     (10,)
     """
 
-    diagonal: float = 0.0
-    off_diagonal: float = 1e-3
-    intercept: float = 1e-3
+    diagonal: float = parameter(default=0.0, least=0.0, most=STRONGEST, hint="Pass 0 for none")
+    off_diagonal: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
+    intercept: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
 
     def _fit(self, problem: SimplexProblem) -> None:
         n_classes = problem.classes.size
-        ridge = penalties(
-            n_classes,
-            diagonal=penalty("diagonal", self.diagonal),
-            off_diagonal=penalty("off_diagonal", self.off_diagonal),
-            intercept=penalty("intercept", self.intercept),
-        )
+        ridge = penalties(n_classes, diagonal=self.diagonal, off_diagonal=self.off_diagonal, intercept=self.intercept)
         same = identity(n_classes)
         # Weights without a penalty of their own are drawn to where they change nothing.
         centre = np.where(ridge > 0.0, 0.0, same)
@@ -452,16 +431,12 @@ class MatrixScaling(LogitScaling):
     (10, 10)
     """
 
-    off_diagonal: float = 1e-3
-    intercept: float = 1e-3
-    logits: Logits = "as-given"
+    off_diagonal: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
+    intercept: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
 
     def _fit(self, problem: SimplexProblem) -> None:
         n_classes = problem.classes.size
-        off_diagonal = penalty("off_diagonal", self.off_diagonal)
-        ridge = penalties(
-            n_classes, diagonal=0.0, off_diagonal=off_diagonal, intercept=penalty("intercept", self.intercept)
-        )
+        ridge = penalties(n_classes, diagonal=0.0, off_diagonal=self.off_diagonal, intercept=self.intercept)
         same = identity(n_classes)
         self._fit_table(Full(), problem, ridge, same)
 
@@ -625,8 +600,7 @@ class Mixture:
             The values of the regions.
         """
         prior = np.full(overall.size, 1.0 / overall.size) if self.prior == "uniform" else overall / overall.sum()
-        value: FloatArray = (1.0 - self.part) * rate + self.part * prior
-        return value
+        return (1.0 - self.part) * rate + self.part * prior
 
 
 def as_points(candidates: int | Literal["data"] | DataPoints | GridPoints) -> DataPoints | GridPoints:
@@ -722,8 +696,8 @@ class StructuredMatrixScaling(StructuredScaling):
     """
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n, n_classes = problem.weights.rows, problem.classes.size
-        of_one, of_pairs = (fading(size, n, self.rho, self.tau) for size in (n_classes, n_classes * (n_classes - 1)))
+        n_classes = problem.classes.size
+        of_one, of_pairs = (self._fading(problem, size) for size in (n_classes, n_classes * (n_classes - 1)))
         ridge = penalties(n_classes, diagonal=of_one, off_diagonal=of_pairs, intercept=of_one)
         same = identity(n_classes)
         self._fit_temperature(problem)
@@ -797,8 +771,8 @@ class StructuredVectorScaling(StructuredScaling):
     """
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n, n_classes = problem.weights.rows, problem.classes.size
-        ridge = fading(n_classes, n, self.rho, self.tau)
+        n_classes = problem.classes.size
+        ridge = self._fading(problem, n_classes)
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])
         self._fit_temperature(problem)
         self._fit_table(Diagonal(intercept=True), problem, np.full_like(same, ridge), same)
@@ -880,10 +854,9 @@ class VectorScaling(LogitScaling):
     (10,)
     """
 
-    bias: bool = True
-    logits: Logits = "as-given"
+    bias: bool = parameter(default=True)
 
     def _fit(self, problem: SimplexProblem) -> None:
-        bias, n_classes = flag("bias", self.bias), problem.classes.size
+        bias, n_classes = bool(self.bias), problem.classes.size
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])[: 1 + bias]
         self._fit_table(Diagonal(intercept=bias), problem, np.zeros_like(same), same)

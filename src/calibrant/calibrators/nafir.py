@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.checks import choice, flag, is_word, number, numbers, progress_bar, require, source, whole
+from calibrant._core.checks import is_word, progress_bar, require
 from calibrant._core.registry import declare
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator, fitted
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, parameter
 from calibrant.exceptions import warn
 from calibrant.fit.folds import folds_of
 from calibrant.fit.nafir import (
@@ -35,6 +35,7 @@ from calibrant.fit.nafir import (
 Blocks = Literal["isotonic", "distinct"]
 Solver = Literal["newton", "annealing"]
 
+OF_SMOOTHING = "Pass a small one, such as 1e-3, or 'cv'"
 HIGHEST_RIDGE = 1e6
 """Up to here rounding leaves the optimality conditions alone."""
 
@@ -173,25 +174,30 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     True
     """
 
-    smoothing: float | Literal["cv"] = "cv"
-    ridge: float = 0.0
-    blocks: Blocks = "isotonic"
-    min_blocks: int = 1
-    min_block_size: int = 1
-    solver: Solver = "newton"
-    granularity: float = 0.003
-    random_state: int | np.random.Generator | None = 0
-    progress: bool = False
-    left_: FloatArray = fitted()
-    log_value_: FloatArray = fitted()
+    smoothing: float | Literal["cv"] = parameter(
+        default="cv", least=0.0, most=1.0, hint="Pass a small one, such as 1e-3, or 'cv'"
+    )
+    ridge: float = parameter(
+        default=0.0, least=0.0, most=HIGHEST_RIDGE, hint="Pass a small one, such as 1e-4, or 0 for none"
+    )
+    blocks: Blocks = parameter(default="isotonic")
+    min_blocks: int = parameter(default=1, least=1, hint="Pass 1 for the blocks of isotonic regression")
+    min_block_size: int = parameter(default=1, least=1, hint="Pass 1 for blocks as small as they come")
+    solver: Solver = parameter(default="newton")
+    granularity: float = parameter(default=0.003, above=0.0, most=1.0, hint="Pass a small one, such as 0.003")
+    random_state: int | np.random.Generator | None = parameter(default=0)
+    progress: bool = parameter(default=False)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    log_value_: FloatArray = fitted("n", order="rising")
     n_blocks_: int = fitted()
-    smoothing_: float = fitted()
+    smoothing_: float = fitted("", least=0.0, most=1.0)
     loss_: float = fitted()
     gradient_: float = fitted()
     n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
-        seed = self._require_parameters()
+        must, hint = "ridge must be 0 where solver='annealing'", "Pass solver='newton', or a smoothing"
+        require(self.solver != "annealing" or self.ridge <= 0.0, must, value=self.ridge, hint=hint)
         cells = Cells.of(problem)
         blocks_of = partial(self._blocks_of, least=self.min_block_size / problem.weights.rows_per_weight)
         smoothing, ridge = self.smoothing, float(self.ridge)
@@ -206,7 +212,7 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
             solution = solve(rows, penalty, start)
             _say_what_was_found(solution, problem.size)
         else:
-            n_rows, rng = problem.weights.rows, np.random.default_rng(seed)
+            n_rows, rng = problem.weights.rows, np.random.default_rng(self.random_state)
             with progress_bar(MOST_CHANGES, show=self.progress, desc="annealing", unit="change") as advance:
                 theta, tried = anneal(rows, penalty.smoothing, start, n_rows, self.granularity, rng, advance)
             solution = Solution(theta, violation(rows, penalty, theta), tried, 0)
@@ -216,32 +222,13 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         self.left_, self.log_value_ = cells.lower[starts[steps]], solution.theta[steps]
 
     def _check_loaded(self) -> None:
-        numbers("left_", self.left_, shape=(None,), least=0.0, most=1.0, order="rising")
-        numbers("log_value_", self.log_value_, shape=self.left_.shape, order="rising")
-        number("smoothing_", self.smoothing_, least=0.0, most=1.0, hint="Fit anew")
+        super()._check_loaded()
         must = f"left_ must have from 1 to n_blocks_={self.n_blocks_} steps"
-        require(0 < self.left_.size <= self.n_blocks_, must, value=self.left_.size, hint="Fit anew")
+        require(self.left_.size <= self.n_blocks_, must, value=self.left_.size, hint="Fit anew")
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         log_value = self.log_value_[np.searchsorted(self.left_[1:], forecast.prob, side="right")]
         return prob_of_scores(log_value + TIE * forecast.prob)
-
-    def _require_parameters(self) -> np.random.Generator | int | None:
-        if not is_word(self.smoothing, "cv"):
-            number("smoothing", self.smoothing, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3, or 'cv'")
-        number("ridge", self.ridge, least=0.0, most=HIGHEST_RIDGE, hint="Pass a small one, such as 1e-4, or 0 for none")
-        choice("blocks", self.blocks, ("isotonic", "distinct"))
-        whole("min_blocks", self.min_blocks, least=1, hint="Pass 1 for the blocks of isotonic regression")
-        whole("min_block_size", self.min_block_size, least=1, hint="Pass 1 for blocks as small as they come")
-        require(
-            choice("solver", self.solver, ("newton", "annealing")) != "annealing" or self.ridge <= 0.0,
-            "ridge must be 0 where solver='annealing'",
-            value=self.ridge,
-            hint="Pass solver='newton', or a smoothing",
-        )
-        number("granularity", self.granularity, above=0.0, most=1.0, hint="Pass a small one, such as 0.003")
-        flag("progress", self.progress)
-        return source("random_state", self.random_state)
 
     def _blocks_of(self, cells: Cells, penalty: Penalty, least: float) -> tuple[Comparisons, IntArray, FloatArray]:
         """Return the statistics of the blocks, at which cell each begins, and the values to begin with."""

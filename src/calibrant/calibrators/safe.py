@@ -15,10 +15,10 @@ from sklearn.utils import check_random_state
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, is_whole, prob_of_scores, quotients, sum_of_rows
 from calibrant._core.border import Input
-from calibrant._core.checks import number, require, whole
+from calibrant._core.checks import require
 from calibrant._core.registry import declare
 from calibrant._core.rows import Forecast, IntArray, Problem, SimplexProblem, Weights, as_simplex
-from calibrant.calibrators.base import Calibrator, as_calibrator, fitted
+from calibrant.calibrators.base import Calibrator, as_calibrator, fitted, parameter
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.exceptions import CalibrationWarning, warn
@@ -122,13 +122,13 @@ class SafeCalibrator(Calibrator):
     """
 
     calibrator: str | Calibrator | None = field(default=None, kw_only=False)
-    n_folds: int = 5
-    caution: float = 1.0
+    n_folds: int = parameter(default=5, least=2, hint="Pass n_folds=5")
+    caution: float = parameter(default=1.0, least=0.0, hint="Pass standard errors: caution=1.0")
     random_state: Any = 0
     input: Input = "probability"
     labels: Sequence[Any] | None = None
     calibrator_: Calibrator = fitted()
-    weight_: float = fitted()
+    weight_: float = fitted("", least=0.0, most=1.0)
     identity_loss_: float = fitted()
     candidate_loss_: float = fitted()
     pooled_loss_: float = fitted()
@@ -161,8 +161,6 @@ class SafeCalibrator(Calibrator):
     def _check_parameters(self) -> None:
         if self.calibrator is not None:
             as_calibrator(self.calibrator)
-        whole("n_folds", self.n_folds, least=2, hint="Pass n_folds=5")
-        number("caution", self.caution, least=0.0, hint="Pass standard errors: caution=1.0")
         state, must = (
             self.random_state,
             "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None",
@@ -206,7 +204,7 @@ class SafeCalibrator(Calibrator):
         self.identity_loss_, self.candidate_loss_, self.pooled_loss_ = map(held_out.loss, (0.0, 1.0, self.weight_))
 
     def _check_loaded(self) -> None:
-        number("weight_", self.weight_, least=0.0, most=1.0, hint="Fit anew")
+        super()._check_loaded()
         inner = self.calibrator_
         require(
             hasattr(inner, "classes_") and inner.classes_.tolist() == self.classes_.tolist(),

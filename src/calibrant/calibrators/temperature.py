@@ -7,12 +7,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import LEAST_SCORE, FloatArray, prob_of_scores, sum_of_rows
-from calibrant._core.checks import number, require, shares
+from calibrant._core.checks import numbers, require
 from calibrant._core.registry import declare
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator, fitted
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, parameter
 from calibrant.calibrators.canonical import divided, steps_of
-from calibrant.calibrators.isotonic import check_steps, on_steps
+from calibrant.calibrators.isotonic import on_steps
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import over_rows, sums_of_exponent
 from calibrant.fit.minimise import Minimum, ScalarPoint, Stop, minimise, most_likely_shares
@@ -20,6 +20,9 @@ from calibrant.sums.reading import is_unread
 
 COLDEST, HOTTEST = 1e-4, 1e4
 """Where the search for a temperature ends, when the likelihood grows towards zero or infinity for ever."""
+
+LEAST_TEMPERATURE = 1e-100
+"""The least that a file may hold."""
 
 LAST_STEP = 1e-7
 """A Newton step of this relative length is the last: the error after it is about its square."""
@@ -85,7 +88,7 @@ class TemperatureScaling(MulticlassCalibrator):
     True
     """
 
-    temperature_: float = fitted()
+    temperature_: float = fitted("", least=LEAST_TEMPERATURE)
     gradient_: float = fitted()
     n_iter_: int = fitted()
 
@@ -96,16 +99,8 @@ class TemperatureScaling(MulticlassCalibrator):
         if why:
             warn(f"{why}. Temperature {self.temperature_:g} is used. Fit on more rows.", ConvergenceWarning)
 
-    def _check_loaded(self) -> None:
-        check_temperature(self.temperature_)
-
     def _apply(self, forecast: Forecast) -> FloatArray:
         return prob_of_scores(_scores(forecast), self.temperature_)
-
-
-def check_temperature(temperature: float) -> None:
-    """Refuse what a file holds in place of a temperature."""
-    number("temperature_", temperature, least=1e-100, hint="Fit anew")
 
 
 def _scores(forecast: Forecast) -> FloatArray:
@@ -245,8 +240,8 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
     True
     """
 
-    temperature_: float = fitted()
-    weights_: FloatArray = fitted()
+    temperature_: float = fitted("", least=LEAST_TEMPERATURE)
+    weights_: FloatArray = fitted("3", sum_to_one=True)
     gradient_: float = fitted()
     n_iter_: int = fitted()
 
@@ -266,10 +261,6 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
                 f"{self.n_iter_} steps on {problem.size} rows. They are used as they are: check for extreme logits.",
                 ConvergenceWarning,
             )
-
-    def _check_loaded(self) -> None:
-        check_temperature(self.temperature_)
-        shares("weights_", self.weights_, size=3)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         mixed = sum(w * part for w, part in zip(self.weights_, self._parts(forecast), strict=True))
@@ -352,15 +343,14 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
     10
     """
 
-    epsilon: float = 1e-3
-    temperature_: float = fitted()
+    epsilon: float = parameter(default=1e-3, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
+    temperature_: float = fitted("", least=LEAST_TEMPERATURE)
     gradient_: float = fitted()
     n_iter_: int = fitted()
     left_: list[FloatArray] = fitted()
     value_: list[FloatArray] = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
-        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
         scaling = TemperatureScaling()
         scaling._fit(problem)
         self.temperature_, self.gradient_, self.n_iter_ = scaling.temperature_, scaling.gradient_, scaling.n_iter_
@@ -369,13 +359,13 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
         self.left_, self.value_ = [left for left, _ in maps], [value for _, value in maps]
 
     def _check_loaded(self) -> None:
-        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Fit anew")
-        check_temperature(self.temperature_)
+        super()._check_loaded()
         for name in ("left_", "value_"):
             must, hint = f"{name} must have one array for each of the {len(self.classes_)} classes", "Fit anew"
             require(len(getattr(self, name)) == len(self.classes_), must, value=len(getattr(self, name)), hint=hint)
         for k, (left, value) in enumerate(zip(self.left_, self.value_, strict=True)):
-            check_steps(f"left_ of class {k}", left, f"value_ of class {k}", value)
+            numbers(f"left_ of class {k}", left, shape=(None,), least=0.0, most=1.0, order="rising", fewest=1)
+            numbers(f"value_ of class {k}", value, shape=left.shape, least=0.0, most=1.0, order="not falling")
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         scaled = self._scaled(forecast)
@@ -386,5 +376,4 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
     def _scaled(self, forecast: Forecast) -> FloatArray:
         """Return softmax(z / T), rounded and never zero."""
         log_prob = links.log_prob_of_logit(forecast.log_prob / self.temperature_)
-        scaled: FloatArray = np.exp(np.maximum(np.round(log_prob, TIED), LEAST_SCORE))
-        return scaled
+        return np.exp(np.maximum(np.round(log_prob, TIED), LEAST_SCORE))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._core.checks import choice
+from calibrant._core.checks import choice, refuse
 from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
@@ -85,9 +85,8 @@ class Gate:
         found = getattr(figures, self.field)
         if found is None:
             others = [name for name in FIELDS if getattr(figures, name) is not None]
-            raise ValueError(
-                f"--fail-if needs a figure; {self.metric} has no {self.field}. Use its {', '.join(others)}."
-            )
+            must = "--fail-if needs a figure"
+            refuse(must, given=f"{self.metric} has no {self.field}", hint=f"Use its {', '.join(others)}")
         if math.isnan(found):
             return f"{self.text}: {self.metric} is NaN on these rows, and NaN fails every gate"
         if self.field == "pvalue":
@@ -104,9 +103,8 @@ def parse_gate(text: str, n_resamples: int) -> Gate:
     """Parse ``METRIC[.FIELD] OP NUMBER``, and refuse what no figure can decide. Nothing is evaluated."""
     match = GATE.fullmatch(text)
     if match is None or not math.isfinite(float(match[4])):
-        raise ValueError(
-            f"--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number; got {text!r}. For example 'ece > 0.05'."
-        )
+        must = "--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number"
+        refuse(must, value=text, hint="For example 'ece > 0.05'")
     metric, field, comparison, number = match.groups()
     if field is not None:
         choice(f"the figure of {metric} in --fail-if", field, FIELDS)
@@ -199,10 +197,8 @@ def run_test(asked: Namespace) -> int:
     words = asked.tests.split(",") if asked.tests else OF_SUMS if several else USUAL_TESTS
     chosen = tuple(dict.fromkeys(find("test", word).name for word in words))
     if "equivalence" in chosen:
-        raise ValueError(
-            "--tests must ask whether a forecast is calibrated; equivalence asks whether its error is small. "
-            "In Python: calibrant.equivalence_test(y_true, y_prob, bound=0.02)."
-        )
+        must, got = "--tests must ask whether a forecast is calibrated", "equivalence asks whether its error is small"
+        refuse(must, given=got, hint="In Python: calibrant.equivalence_test(y_true, y_prob, bound=0.02)")
     if (level := asked.fail_below) is not None:  # before anything is computed
         if not 0 < level < 1:
             raise ValueError(f"--fail-below must be a fraction in (0, 1); got {level:g}. 0.01 is usual.")
@@ -257,10 +253,8 @@ def _tested(
     in_batches = isinstance(forecast, ForecastStream)
     if in_batches and (others or asked.notion is not None):
         what = f"--tests {','.join(others)}" if others else f"--notion {asked.notion}"
-        raise ValueError(
-            f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion; got {what}. "
-            "Pass --sample N for N of the rows, which all tests take."
-        )
+        must = f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion"
+        refuse(must, got=what, hint="Pass --sample N for N of the rows, which all tests take")
     problem = forecast.predictions.head() if isinstance(forecast, ForecastStream) else forecast.problem()
     if asked.notion is None and problem.classes.size > 2:
         return None, f"{forecast.n_classes} classes", rows
@@ -286,15 +280,12 @@ def run_report(asked: Namespace) -> int:
         raise ValueError(f"--points must be at most {MOST_POINTS}; got {asked.points}. The default is 1000.")
     names = asked.names.split(",") if asked.names else [Path(file).stem for file in asked.files]
     if len(names) != len(asked.files) or len(set(names)) != len(names):
-        raise ValueError(
-            f"each file needs a name of its own; got {names} for {len(asked.files)} files. Pass --names a,b."
-        )
+        must = "each file needs a name of its own"
+        refuse(must, got=f"{names} for {len(asked.files)} files", hint="Pass --names a,b")
     in_batches = asked.sample is None and any(is_in_batches(asked, [file]) for file in asked.files)
     if in_batches and asked.calibrator is not None:
-        raise ValueError(
-            f"--calibrator must be left out with files that are read in batches; got {asked.calibrator}. "
-            "Run calibrant apply first, and report on what it writes."
-        )
+        must = "--calibrator must be left out with files that are read in batches"
+        refuse(must, got=asked.calibrator, hint="Run calibrant apply first, and report on what it writes")
     assessments: dict[str, Assessment] = {}
     simplex: dict[str, SimplexPoints] = {}
     shown: list[Shown] = []  # without files in batches, of which no single rows are shown

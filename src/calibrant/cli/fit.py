@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.border import as_problem
-from calibrant._core.checks import Advance, left_out, progress_bar
+from calibrant._core.checks import Advance, left_out, progress_bar, refuse
 from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.threads import ahead
 from calibrant.calibrators.base import Calibrator
@@ -114,9 +114,7 @@ def run_apply(asked: Namespace) -> int:
     output, several = Path(asked.output), inputs.is_several([asked.file])
     in_batches = inputs.is_in_batches(asked, [asked.file])
     if in_batches and asked.rows is not None:
-        raise ValueError(
-            f"--rows must be left out with files that are read in batches; got {asked.rows!r}. Leave it out."
-        )
+        refuse("--rows must be left out with files that are read in batches", value=asked.rows, hint="Leave it out")
     if not several:
         require_free(output, force=asked.force, inputs=[asked.calibrator, asked.file])
         format_of(output)
@@ -182,10 +180,8 @@ class _Job:
             places = {old: {name: one} for old, name, one in zip(columns, names, turned, strict=True)}
         self.new = [name for of in places.values() for name in of]
         if taken := [name for name in self.new if name in table and name not in places]:
-            raise ValueError(
-                f"calibrated columns need names of their own; {self.asked.file} already has {', '.join(taken[:3])}. "
-                "Rename or remove these columns."
-            )
+            got = f"{self.asked.file} already has {', '.join(taken[:3])}"
+            refuse("calibrated columns need names of their own", given=got, hint="Rename or remove these columns")
         self.n_rows += n_rows
         return table.replaced(
             {old: {name: Values(one[:n_rows]) for name, one in of.items()} for old, of in places.items()}

@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from calibrant._core.border import as_labels, as_problem, as_weights, classes_of_score
-from calibrant._core.checks import as_numbers
+from calibrant._core.checks import as_numbers, refuse
 from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities
 from calibrant.assessment.table import Assessment, assess, default_metrics
@@ -64,9 +64,8 @@ class Forecast(ForecastTable):
         if self.input == "probability":
             return as_probabilities("y_prob", values, rows_asked(self.asked))
         if self.asked.percent:
-            raise ValueError(
-                "--percent must stand with probabilities; got logits. Name the columns with --prob, or leave --percent out."
-            )
+            must = "--percent must stand with probabilities"
+            refuse(must, got="logits", hint="Name the columns with --prob, or leave --percent out")
         return values
 
     @cached_property
@@ -114,10 +113,9 @@ class Forecast(ForecastTable):
     def calibrated(self, calibrator: Calibrator, *, top: bool = False) -> Any:
         """Return calibrated probabilities in the order of the file's columns; with ``top`` predicted labels, and theirs."""
         if top and not hasattr(calibrator, "predict_top"):
-            raise ValueError(
-                f"--top must have a calibrator of single scores, `calibrant fit --notion`; got {self.asked.calibrator}, "
-                f"a {type(calibrator).__name__}. Fit one with --notion top-label, or leave --top out."
-            )
+            must = "--top must have a calibrator of single scores, `calibrant fit --notion`"
+            got = f"{self.asked.calibrator}, a {type(calibrator).__name__}"
+            refuse(must, got=got, hint="Fit one with --notion top-label, or leave --top out")
         order = self._fitted_order(calibrator)
         values, bare = self.values, copy(calibrator)
         if hasattr(bare, "feature_names_in_"):  # names are matched; they stay where other files are matched by them
@@ -165,10 +163,8 @@ class Forecast(ForecastTable):
             instead = "" if getattr(self.asked, "pos_label", None) is None else " in place of --pos-label"
             what, got = (f"the probability of {names[1]}" for names in (classes, claimed))
             hint = f"If they are, say --classes {','.join(classes)}{instead}"
-        raise ValueError(
-            f"the columns of {file} must be {what}, for which {self.asked.calibrator} was fitted; got {got}. {hint}; "
-            "else fit a calibrator to these columns."
-        )
+        must = f"the columns of {file} must be {what}, for which {self.asked.calibrator} was fitted"
+        raise ValueError(f"{must}; got {got}. {hint}; else fit a calibrator to these columns.")
 
     def _claimed(self) -> list[str]:
         """Return the classes of the columns as the command has them, two of one column; none where it does not say."""
@@ -184,10 +180,9 @@ class Forecast(ForecastTable):
         said, written = _plain(classes), _plain(names)
         if said != written and sorted(said) == sorted(written):
             turned = ",".join(self.forecast_columns[written.index(word)] for word in said)
-            raise ValueError(
-                f"--classes must name the columns of {self.file} in their order; got {self.asked.classes!r} for the columns "
-                f"{', '.join(self.forecast_columns)}. Leave --classes out, or add --{_option(self.input)} {turned}."
-            )
+            must = f"--classes must name the columns of {self.file} in their order"
+            got = f"{self.asked.classes!r} for the columns {', '.join(self.forecast_columns)}"
+            refuse(must, got=got, hint=f"Leave --classes out, or add --{_option(self.input)} {turned}")
         return classes
 
     def _labels_named(self, names: list[str], option: str, hint: str) -> list[Any]:
@@ -234,9 +229,7 @@ def rows_named(text: str | None) -> slice:
     if text is None:
         return slice(None)
     if not (match := re.fullmatch(r"(\d*):(\d*)", text)):
-        raise ValueError(
-            f"--rows must be START:STOP, either may be left out; got {text!r}. For the first half: --rows :5000."
-        )
+        refuse("--rows must be START:STOP, either may be left out", value=text, hint="For the first half: --rows :5000")
     start, stop = (int(part) if part else None for part in match.groups())
     return slice(start, stop)
 
@@ -354,10 +347,8 @@ def is_large(asked: Namespace, file: str) -> bool:
 def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
     if asked.rows is not None:
-        raise ValueError(
-            f"--rows must be left out with files that are read in batches; got {asked.rows!r}. "
-            "Pass --sample N for some of the rows."
-        )
+        must = "--rows must be left out with files that are read in batches"
+        refuse(must, value=asked.rows, hint="Pass --sample N for some of the rows")
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
@@ -470,10 +461,8 @@ def warn_beside_other_rows(forecast: Forecast) -> None:
     if asked.other is None:
         return
     if Path(asked.other).resolve() == Path(asked.file).resolve():
-        raise ValueError(
-            f"--other must name another file than the calibration set; got {asked.other} for both. "
-            "Write held-out rows, such as the test set, to a file of their own, and name that."
-        )
+        hint = "Write held-out rows, such as the test set, to a file of their own, and name that"
+        refuse("--other must name another file than the calibration set", got=f"{asked.other} for both", hint=hint)
     whole = Namespace(**vars(asked) | {"rows": None, "weight": None})
     both = aligned([replace(forecast, asked=whole), read(whole, asked.other)])
     warn_if_training_rows(*(one.problem() for one in both))
@@ -525,9 +514,8 @@ def calibrator_of(asked: Namespace, chosen: Method, *, n_columns: int, **options
         raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
     calibrator = for_classes(calibrator, n_columns, asked.notion)
     if safe and method == "safe":
-        raise ValueError(
-            "--safe must stand beside a method that it makes safe; got --method safe. Leave one of them out."
-        )
+        must = "--safe must stand beside a method that it makes safe"
+        refuse(must, got="--method safe", hint="Leave one of them out")
     if outer and not safe:
         raise ValueError(f"--set safe.NAME=VALUE must stand beside --safe; got {outer[0]!r} without it. Add --safe.")
     if safe:
@@ -548,11 +536,9 @@ def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -
     for text in settings:
         name, sign, value = text.partition("=")
         if not sign or name not in known:
-            raise ValueError(
-                f"--set must be NAME=VALUE with a parameter of {method!r} "
-                f"({', '.join(known) if known else 'it has none'}); got {text!r}. Choose one of them; what they mean stands "
-                f"in help(calibrant.{type(calibrator).__name__})."
-            )
+            must = f"--set must be NAME=VALUE with a parameter of {method!r} ({', '.join(known) if known else 'it has none'})"
+            hint = f"Choose one of them; what they mean stands in help(calibrant.{type(calibrator).__name__})"
+            refuse(must, value=text, hint=hint)
         whole, _, part = name.partition(".")
         given = _value(value)
         if part:

@@ -197,8 +197,7 @@ def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
     if some.sum() <= MOST_ROWS * len(some):
         rows, weight = rows[some], weight[some]
     if rows.shape[1] < LEAST_HALVED:
-        products: FloatArray = (rows * weight[:, None]).T @ rows
-        return products
+        return (rows * weight[:, None]).T @ rows
     half = rows * np.sqrt(np.maximum(weight, 0.0))[:, None]
     # Of a matrix and its own transpose NumPy works out one half.
     return half.T @ half
@@ -288,8 +287,7 @@ class FewDirections:
         held = (self.held @ along[:, :, None])[:, :, 0]
         scaled -= held[:, :n_common] @ self.common.T
         scaled -= (self.beyond @ held[:, n_common:, None])[:, :, 0]
-        solution: FloatArray = scaled * self.scale
-        return solution
+        return scaled * self.scale
 
 
 def _seen(

@@ -94,8 +94,7 @@ def corp_terms(ordered: Ordered, score: EventScore) -> Corp:
 
 def event_rates(ordered: Ordered) -> FloatArray:
     """Event rate on each distinct score."""
-    rates: FloatArray = ordered.outcome_sum / ordered.weight
-    return rates
+    return ordered.outcome_sum / ordered.weight
 
 
 def base_rate(ordered: Ordered) -> float:

@@ -101,7 +101,7 @@ def test_clipping_moves_the_fit_to_one_row_in_all_rows_and_two(rows):
 )
 def test_other_words_and_numbers_for_finite_are_refused(finite, error):
     with pytest.raises(
-        error, match=r"finite must be (one of 'smooth', 'clip'|a number, at least 1e-12 and below 0\.5); got"
+        error, match=r"finite must be (one of 'smooth', 'clip' or None|a number, at least 1e-12 and below 0\.5); got"
     ):
         IsotonicCalibration(finite=finite).fit([0.1, 0.9], [0, 1])
 
