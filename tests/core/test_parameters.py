@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant._core import checks as must
-from calibrant.calibrators.linear import Splits
+from calibrant.calibrators import Splits
 
 REFUSED = {
     "require": (

@@ -308,10 +308,8 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> F
     """Return what ``data`` holds as finite float64."""
     if array.dtype.kind not in (*NUMERIC, "c"):
         if array.ndim == 0:
-            raise TypeError(
-                f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them. Pass an array, a list or "
-                "a data frame."
-            )
+            must = f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them"
+            raise TypeError(f"{must}. Pass an array, a list or a data frame.")
         array = _of_objects(name, array)
     shape = f"shape {array.shape}"
     if array.dtype.kind == "c":
@@ -330,10 +328,8 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> F
         suspicious = not np.isfinite(numbers.sum())
     if suspicious and not (finite := np.isfinite(numbers)).all():
         where = first(~finite)
-        raise ValueError(
-            f"{name} must be finite; got {numbers[where]} at index {index(where)}{more(~finite)}. "
-            "Drop or correct these rows (NaN and inf are refused, never imputed)."
-        )
+        must = f"{name} must be finite; got {numbers[where]} at index {index(where)}{more(~finite)}"
+        raise ValueError(f"{must}. Drop or correct these rows (NaN and inf are refused, never imputed).")
     return numbers
 
 

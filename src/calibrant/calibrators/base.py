@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, partial
 from inspect import get_annotations, signature
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, dataclass_transform, get_args, get_origin, get_type_hints
@@ -13,13 +13,14 @@ from typing import Any, ClassVar, Literal, Self, Union, dataclass_transform, get
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
 from calibrant._core.border import SAMPLED, Input, as_forecast, as_labels, as_problem, declared
 from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
-from calibrant._core.registry import find
+from calibrant._core.registry import declare, find
 from calibrant._core.rows import (
     OF_CALIBRATOR,
     BinaryProblem,
@@ -92,6 +93,10 @@ OWN = "See that _apply, or _map_log_odds, returns a calibrated probability, or i
 """What to do about a map that gives something else; only one that is written outside calibrant should."""
 
 
+method = partial(declare, "calibrator")
+"""Register the decorated calibrator."""
+
+
 def parameter(*, default: Any, kw_only: bool = True, **limits: Any) -> Any:
     """Declare a parameter that its type, and these limits of a number, check before a fit and when a file is read."""
     return field(default=default, kw_only=kw_only, metadata={"limits": limits})
@@ -157,7 +162,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own = {name: kind for name, kind in get_annotations(cls).items() if not str(kind).startswith("ClassVar")}
+        own = {name: kind for name, kind in get_annotations(cls).items() if "ClassVar" not in str(kind)}
         for name in own:
             if "_" in (name[0], name[-1]) and name not in vars(cls):
                 setattr(cls, name, fitted())
@@ -275,8 +280,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_samples, n_classes)
             Calibrated probabilities, columns in the order of ``classes_``.
         """
-        check_is_fitted(self)
-        return self._map_table(self._forecast(self._received(X, reset=False)))
+        return self._map_table(self._fitted_forecast(X))
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
         """Return the class of the highest calibrated probability; of equal ones the first.
@@ -292,8 +296,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             Labels.
         """
         prob = self.predict_proba(X)
-        label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
-        return label
+        return np.asarray(self.classes_[prob.argmax(axis=1)])
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> None: ...
@@ -354,6 +357,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             refuse(f"{of} give probabilities from 0 to 1", got=f"{wrong:g}", hint=OWN)
         return found
 
+    def _fitted_forecast(self, X: npt.ArrayLike) -> Forecast:
+        check_is_fitted(self)
+        return self._forecast(self._received(X, reset=False))
+
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""
         forecast, wanted = as_forecast(values, input=self.input, remedies=OF_CALIBRATOR), len(self.classes_)
@@ -375,10 +382,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
 def warn_of_one_class(label: object, n_rows: int) -> None:
     """Say that the rows are of one class."""
-    warn(
-        f"only the class {label!s} occurs in the {n_rows} calibration rows: the map is "
-        "fitted all the same, without evidence on other classes. Fit on more rows."
-    )
+    said = f"only the class {label!s} occurs in the {n_rows} calibration rows"
+    warn(f"{said}: the map is fitted all the same, without evidence on other classes. Fit on more rows.")
+
+
+def warn_unless_certain(what: str, gradient: float, most: float, n_iter: int, n_rows: int, then: str) -> None:
+    """Say that a search ended where the gradient is larger than it must be, and what is used all the same."""
+    if not gradient <= most:
+        said = f"{what} below {most:g}; got {gradient:.2g} after {n_iter} steps on {n_rows} rows"
+        warn(f"{said}. {then}.", ConvergenceWarning)
 
 
 def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
@@ -564,26 +576,19 @@ def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> Bi
 # What is said of classes, and of problems of a notion, that the calibration rows lack
 
 
-def tell_of_empty(problems: list[str], served: str) -> None:
-    """Say which problems have no rows, and what becomes of their scores."""
-    warn(f"no calibration row for {_first(problems)}: {served}. Fit on more rows.")
-
-
 def tell_of_absent(simplex: SimplexProblem, without_event: list[str]) -> None:
     """Say which classes did not occur, where others did: of a single class every calibrator says it."""
     if isinstance(simplex, UnreadSimplex):
-        warn(
-            f"no calibration row has the event of {_first(without_event)}: its map is fitted all the same. Fit on more rows."
-        )
+        said = f"no calibration row has the event of {first_names(without_event)}"
+        warn(f"{said}: its map is fitted all the same. Fit on more rows.")
         return
     seen = np.bincount(simplex.label, minlength=len(simplex.classes)) > 0
     if 1 < seen.sum() < seen.size:
-        names = _first([str(name) for name in simplex.classes[~seen]])
-        warn(
-            f"no calibration row is of class {names} among {simplex.size}: its map is fitted all the same, on rows without "
-            "the event. Fit on more rows."
-        )
+        names = first_names([str(name) for name in simplex.classes[~seen]])
+        said = f"no calibration row is of class {names} among {simplex.size}"
+        warn(f"{said}: its map is fitted all the same, on rows without the event. Fit on more rows.")
 
 
-def _first(names: list[str]) -> str:
+def first_names(names: list[str]) -> str:
+    """Return the first few names, and how many there are in all."""
     return "; ".join(names[:5]) + (f"; ... ({len(names)} in all)" if len(names) > 5 else "")

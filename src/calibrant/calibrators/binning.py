@@ -13,11 +13,11 @@ from scipy.special import betaln, softmax
 
 from calibrant._core.arrays import EPSILON, FloatArray, is_whole
 from calibrant._core.checks import as_numbers, refuse, require
-from calibrant._core.registry import declare
+from calibrant._core.registry import FINITE
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, two_columns
 from calibrant.binning import Binning, Bins, EqualMass, as_binning, locate, sums_over
 from calibrant.binning.bins import Ordered, equal_shares
-from calibrant.calibrators.base import BinaryCalibrator, as_binary_calibrator, fitted, parameter
+from calibrant.calibrators.base import BinaryCalibrator, as_binary_calibrator, fitted, method, parameter
 from calibrant.calibrators.parametric import PlattScaling
 from calibrant.sums.reading import cut
 
@@ -30,7 +30,7 @@ SUMS = ("weight", "score_sum", "outcome_sum")
 Empty = Literal["midpoint", "interpolate", "base-rate", "identity"]
 
 
-@declare("calibrator", "histogram-binning", symbol="HB", source="Zadrozny and Elkan 2001", guarantees=set())
+@method("histogram-binning", symbol="HB", source="Zadrozny and Elkan 2001")
 class HistogramBinning(BinaryCalibrator):
     """Replace a score by the event rate of its bin (histogram binning, empirical binning, HB).
 
@@ -202,7 +202,7 @@ BATCH = 2**18
 """Bins that are fitted at a time."""
 
 
-@declare("calibrator", "bbq", symbol="BBQ", source="Naeini, Cooper and Hauskrecht 2015", guarantees={"finite log loss"})
+@method("bbq", symbol="BBQ", source="Naeini, Cooper and Hauskrecht 2015", guarantees={FINITE})
 class BayesianBinning(BinaryCalibrator):
     """Average histogram binnings of many sizes by their posterior probability (Bayesian binning into quantiles, BBQ).
 
@@ -387,7 +387,7 @@ def _average(ordered: Ordered, models: list[_Model]) -> tuple[FloatArray, FloatA
     return edges, np.clip(total, EPSILON, 1.0 - EPSILON)
 
 
-@declare("calibrator", "scaling-binning", symbol="SB", source="Kumar et al. 2019", guarantees={"finite log loss"})
+@method("scaling-binning", symbol="SB", source="Kumar et al. 2019", guarantees={FINITE})
 class ScalingBinning(BinaryCalibrator):
     """Fit a parametric map, then replace its values by their mean in bins of equal mass (scaling-binning).
 

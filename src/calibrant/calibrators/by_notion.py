@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray
@@ -25,13 +24,14 @@ from calibrant.calibrators.base import (
     as_binary_calibrator,
     as_calibrator,
     blocks,
+    first_names,
     fitted,
     parameter,
     tell_of_absent,
-    tell_of_empty,
     with_scores_of_logits,
 )
 from calibrant.calibrators.isotonic import VennAbers
+from calibrant.exceptions import warn
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.sums.reading import UnreadPart, UnreadSimplex
 from calibrant.sums.sums import in_cells
@@ -198,8 +198,7 @@ class ByNotion(Calibrator):
         score : ndarray of shape (n_samples,)
             What the calibrator of that class makes of it, before any normalisation.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         top, score = np.empty(forecast.shape[0], dtype=np.intp), np.empty(forecast.shape[0])
         for rows, part in blocks(forecast, 4 * self.block):  # no tables are made of them
             top[rows], score[rows] = self._top(part)
@@ -220,8 +219,7 @@ class ByNotion(Calibrator):
             The probabilities p0 and p1 of each class by itself; 0 and 1 where no part of the notion speaks of it, and where
             ``unseen="identity"`` leaves its score as it is.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         prob, log_odds = forecast.prob, log_odds_of(forecast)
         interval = np.tile([0.0, 1.0], (*prob.shape, 1))
         for own, part in zip(self.calibrators_, self.notion_.parts(prob), strict=True):
@@ -255,7 +253,7 @@ class ByNotion(Calibrator):
             if self.unseen == "pooled":
                 self.pooled_ = _fitted(unfitted, as_one_problem(list(problems_of(self.notion_, simplex))))
                 served = "such scores are mapped by one map fitted to all other problems together"
-            tell_of_empty(empty, served)
+            warn(f"no calibration row for {first_names(empty)}: {served}. Fit on more rows.")
         if without_event:
             tell_of_absent(simplex, without_event)
 

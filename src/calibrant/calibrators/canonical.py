@@ -6,29 +6,21 @@ from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.arrays import FloatArray, sum_of_rows
-from calibrant._core.registry import declare
-from calibrant._core.rows import (
-    BinaryProblem,
-    BoolArray,
-    Forecast,
-    IntArray,
-    SimplexProblem,
-    Weights,
-)
+from calibrant._core.registry import ARGMAX, FINITE, HULL, PERMUTED
+from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, SimplexProblem, Weights
 from calibrant.binning import Partition, class_sums
 from calibrant.binning.bins import Ordered
 from calibrant.binning.cells import SimplexBinning, as_simplex_binning
-from calibrant.calibrators.base import MulticlassCalibrator, fitted, parameter
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter
 from calibrant.calibrators.isotonic import on_steps
 from calibrant.fit.isotonic import isotonic_fit
 
 # Canonical binning: histogram binning of whole forecasts
 
 
-@declare("calibrator", "canonical-binning", symbol="CB", source="Gupta and Ramdas 2022", guarantees=set())
+@method("canonical-binning", symbol="CB", source="Gupta and Ramdas 2022")
 class CanonicalBinning(MulticlassCalibrator):
     """Replace a forecast by the class rates of its cell of the simplex (canonical histogram binning).
 
@@ -106,8 +98,7 @@ class CanonicalBinning(MulticlassCalibrator):
         ndarray of shape (n_samples,)
             Rows of ``value_``; -1 where a forecast is in none of the cells.
         """
-        check_is_fitted(self)
-        return self.partition_.index(self._forecast(self._received(y_prob, reset=False)).prob)
+        return self.partition_.index(self._fitted_forecast(y_prob).prob)
 
     def _fit(self, problem: SimplexProblem) -> None:
         partition = as_simplex_binning(self.binning).partition(problem)
@@ -139,13 +130,7 @@ class CanonicalBinning(MulticlassCalibrator):
 # Multi-class isotonic regression: one non-decreasing map for the scores of all classes
 
 
-@declare(
-    "calibrator",
-    "irm",
-    symbol="IRM",
-    source="Zhang et al. 2020",
-    guarantees={"argmax preserving", "ROC-hull preserving", "permutation equivariant", "finite log loss"},
-)
+@method("irm", symbol="IRM", source="Zhang et al. 2020", guarantees={ARGMAX, HULL, PERMUTED, FINITE})
 class MulticlassIsotonic(MulticlassCalibrator):
     """Map the scores of all classes by one isotonic regression and divide rows by their sums (IRM).
 

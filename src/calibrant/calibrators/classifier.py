@@ -414,8 +414,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Labels.
         """
         prob = self.predict_proba(X)
-        label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
-        return label
+        return np.asarray(self.classes_[prob.argmax(axis=1)])
 
     @available_if(lambda self: hasattr(self._calibrator_known(), "predict_top"))
     def predict_top(self, X: Any) -> tuple[npt.NDArray[np.generic], FloatArray]:
@@ -542,10 +541,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 tests.append(test)
                 forecasts.append(forecast)
         if strange:
-            warn(
-                f"{strange} rows are of a class that was absent when their fold's model was trained: they are not used to "
-                "calibrate. Use fewer folds, or collect more rows of rare classes."
-            )
+            said = f"{strange} rows are of a class that was absent when their fold's model was trained"
+            warn(f"{said}: they are not used to calibrate. Use fewer folds, or collect more rows of rare classes.")
         if self.ensemble:
             return pairs
         rows = np.concatenate(tests)

@@ -10,16 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.special import expit, logsumexp, ndtri
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_scores
 from calibrant._core.checks import fraction, numbers, require
-from calibrant._core.registry import declare
+from calibrant._core.registry import FINITE, PERMUTED
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator, fitted, parameter
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.calibrators.evidence_features import (
     LEAST_LOG,
     ClassFeatures,
@@ -38,7 +37,6 @@ from calibrant.calibrators.evidence_features import (
     standard_of,
     table_groups,
 )
-from calibrant.exceptions import warn
 from calibrant.fit.evidence import (
     MANY,
     MOST_DENSE,
@@ -213,8 +211,7 @@ class BayesFactor:
             gain + 0.5 * (solve_triangular(factor, gradients, lower=True, check_finite=False) ** 2).sum(axis=0)
             for factor, gain in zip(self.factors, self.gains, strict=True)
         ]
-        mean: FloatArray = logsumexp(each, axis=0) - np.log(len(each))
-        return mean
+        return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
 
     def _gradient(self, label: IntArray) -> FloatArray:
         residual = self.expected.copy()
@@ -254,8 +251,7 @@ def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
     mean, spread = prior_of(groups, n_classes, 1.0)
     place = np.arange(1, N_PRECISIONS + 1)[:, None]
     evenly = (place * np.sqrt(PRIMES[: len(groups)])) % 1.0
-    points: FloatArray = mean + spread * ndtri(evenly)
-    return points
+    return np.asarray(mean + spread * ndtri(evenly))
 
 
 # Maps that keep the order of the classes in each row, and mixtures that keep the class of highest probability
@@ -304,8 +300,7 @@ def keeping_top(free: FloatArray, ordered: FloatArray, top: BoolArray) -> FloatA
     np.divide(ahead, ahead + behind, out=share, where=behind > 0.0)
     of_free = share.min(axis=1, keepdims=True)
     of_free[of_free < 1.0] *= WITHIN
-    mixed: FloatArray = of_free * free + (1.0 - of_free) * ordered
-    return mixed
+    return np.asarray(of_free * free + (1.0 - of_free) * ordered)
 
 
 # What a file must hold of an evidence scaling
@@ -548,13 +543,7 @@ CERTAIN = 1e-3
 """Largest component of the gradient of a mean penalised log loss at which weights are optimal enough."""
 
 
-@declare(
-    "calibrator",
-    "evidence-scaling",
-    symbol="ES",
-    source="calibrant",
-    guarantees={"permutation equivariant", "finite log loss"},
-)
+@method("evidence-scaling", symbol="ES", source="calibrant", guarantees={PERMUTED, FINITE})
 class EvidenceScaling(MulticlassCalibrator):
     """Softmax of curves, features of rows and interactions of classes, each as strong as its evidence (ES).
 
@@ -714,12 +703,8 @@ class EvidenceScaling(MulticlassCalibrator):
             self.hessian_, self.path_ = packed(evidence.look.curvature, evidence.w.size), pool.log_precisions
         self.log_precision_, self.degrees_of_freedom_ = evidence.rho, evidence.determined
         self.gradient_, self.n_iter_ = pool.gradient, evidence.n_iter + pool.n_iter
-        if not self.gradient_ <= CERTAIN:
-            warn(
-                f"the largest component of the gradient must fall below {CERTAIN:g}; it is {self.gradient_:.1e} after "
-                f"{self.n_iter_} steps on {problem.size} rows. The last weights are used. Fit on more rows.",
-                ConvergenceWarning,
-            )
+        what, then = "the largest component of the gradient must fall", "The last weights are used. Fit on more rows"
+        warn_unless_certain(what, self.gradient_, CERTAIN, self.n_iter_, problem.size, then)
 
     @property
     def groups_(self) -> dict[str, Group]:
@@ -750,9 +735,8 @@ class EvidenceScaling(MulticlassCalibrator):
         delta method. The pool counts as a mixture of its maps and of the prediction itself: how far these are apart widens the
         interval. The standardisation and the precisions count as known. ``docs/evidence-scaling.md`` has the measured coverage.
         """
-        check_is_fitted(self)
         fraction("level", level, hint="For intervals of 95 % pass level=0.05")
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         z, prob = self._standardised(forecast)
         found = self._posterior().interval(z, prob, level)
         return found[:, 1] if len(self.classes_) == 2 else found

@@ -19,6 +19,7 @@ from calibrant._core.result import Result, Table, frame, under
 from calibrant._core.rows import IntArray
 from calibrant.binning import Binning, EqualWidth, as_binning
 from calibrant.binning.bins import PointsPerBin
+from calibrant.calibrators.base import first_names
 from calibrant.calibrators.binning import HistogramBinning
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.canonical import CanonicalBinning
@@ -124,10 +125,8 @@ def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], 
             hint="Take 'top-label' or 'class-wise'",
         )
         if calibrator.normalize and notion.parts_a_row(len(names)) == len(names) > 1:
-            warn(
-                "probabilities are divided by their sums after binning: the bounds hold before that, and not for what "
-                "predict_proba returns. Fit with normalize=False."
-            )
+            said = "probabilities are divided by their sums after binning: the bounds hold before that"
+            warn(f"{said}, and not for what predict_proba returns. Fit with normalize=False.")
         fitted = [(part.name, one) for part, one in zip(problems, calibrator.calibrators_, strict=True)]
     else:
         fitted = [(f"class {calibrator.classes_[1]}", calibrator)]
@@ -140,22 +139,18 @@ def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], 
     parts = [FittedBins(name, one) for name, one in fitted if isinstance(one, HistogramBinning)]
     if weighted := [part.name for part in parts if part.fitted.weighted_]:
         must = "calibrator must be fitted without weights, since the bounds count rows"
-        refuse(must, got=f"weighted rows of {_first(weighted)}", hint="Fit it without sample_weight")
+        refuse(must, got=f"weighted rows of {first_names(weighted)}", hint="Fit it without sample_weight")
     without = [name for name, one in fitted if not isinstance(one, HistogramBinning)]
     without += [words for part in parts for words in part.empty_bins]
     if without:
-        warn(f"no guarantee for {_first(without)}: no calibration rows. Fit on more rows.")
+        warn(f"no guarantee for {first_names(without)}: no calibration rows. Fit on more rows.")
     most = binning.points_per_bin if isinstance(binning, PointsPerBin) else 0
     if short := [part.name for part in parts if part.fitted.count_.sum() < most]:
-        warn(
-            f"fewer rows than the {most} of a bin for {_first(short)}: the bounds are wider there than with {most}. "
-            "Fit on more rows."
+        said = (
+            f"fewer rows than the {most} of a bin for {first_names(short)}: the bounds are wider there than with {most}"
         )
+        warn(f"{said}. Fit on more rows.")
     return parts, without
-
-
-def _first(names: list[str], most: int = 5) -> str:
-    return "; ".join(names[:most]) + (f"; and {len(names) - most} more" if len(names) > most else "")
 
 
 # What guarantees share: statements, each with its bound and the probability with which it holds
@@ -392,9 +387,7 @@ class BinningPlan(Result):
 
     _table = Table(
         None,
-        "points_per_bin",
-        "n_samples",
-        "n_bins",
+        *("points_per_bin", "n_samples", "n_bins"),
         *under("guarantee", "marginal_error", "conditional_error", "expected_error", "sharp_expected_error"),
     )
     _summary = "points_per_bin={points_per_bin}, n_samples={n_samples}, n_bins={n_bins}"
@@ -746,15 +739,8 @@ class FittedGuarantee(Result):
 
     _table = Table(
         "bin",
-        "problem",
-        "lower_edge",
-        "upper_edge",
-        "value",
-        "count",
-        "error",
-        "simultaneous_error",
-        "rate_low",
-        "rate_high",
+        *("problem", "lower_edge", "upper_edge", "value", "count"),
+        *("error", "simultaneous_error", "rate_low", "rate_high"),
     )
     _summary = (
         "marginal={marginal_error:.4g}, conditional={conditional_error:.4g}, "

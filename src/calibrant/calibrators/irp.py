@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.arrays import EPSILON, FloatArray, score_of_logit
-from calibrant._core.checks import require
-from calibrant._core.registry import declare
+from calibrant._core.checks import choice, number, require, source, whole
+from calibrant._core.registry import FINITE, ORDER
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning.bins import Ordered
-from calibrant.binning.cells import SplitTree
-from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator, fitted, parameter
+from calibrant.binning.cells import SplitTree, simplex_grid
+from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator, fitted, method, parameter
 from calibrant.calibrators.isotonic import on_steps
-from calibrant.calibrators.linear import (
-    DataPoints,
-    GridPoints,
-    Mixture,
-    Monotone,
-    Splits,
-    as_mixture,
-    as_points,
-    as_splits,
-)
 from calibrant.exceptions import warn
 from calibrant.fit import isotonic_tree as trees
 from calibrant.fit import simplex_tree as simplex_trees
 from calibrant.fit.isotonic import choose_stage
 from calibrant.fit.isotonic_tree import Blocks, isotonic_tree, pooled
-from calibrant.fit.simplex_tree import Candidates, Grown, JoinedRows, Rows, grow
+from calibrant.fit.simplex_tree import (
+    BlockCandidates,
+    Candidates,
+    DataCandidates,
+    Grown,
+    Growth,
+    JoinedRows,
+    Rows,
+    grow,
+)
 
 OF_NUMBER = "Or 'cv', or None for no limit"
 OF_SMALL = "Pass a small one, such as 0.01, or 0 for none"
@@ -42,12 +41,8 @@ OF_SMOOTHING = "In rows: 1 is Laplace's choice. Or 'cv'"
 OF_SOFTENING = "Pass 0 for none, or 'cv'"
 
 
-@declare(
-    "calibrator",
-    "irp",
-    symbol="IRP",
-    source="Luss, Rosset and Shahar 2012; Berta, Bach and Jordan 2024",
-    guarantees={"order preserving", "finite log loss"},
+@method(
+    "irp", symbol="IRP", source="Luss, Rosset and Shahar 2012; Berta, Bach and Jordan 2024", guarantees={ORDER, FINITE}
 )
 class IsotonicRecursivePartitioning(BinaryCalibrator):
     """Cut the scores in two where that explains most, then cut the parts in turn, and stop early (IRP).
@@ -181,8 +176,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         iterator of ndarray of shape (n_samples, 2)
             One table a stage, n_cuts + 1 of them; the last is that of ``predict_proba``.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         score = score_of_logit(forecast.log_odds) if forecast.is_logit else forecast.prob[:, 1]
         stages = (self._stage(n_cuts) for n_cuts in range(self.threshold_.size + 1))
         return (two_columns(on_steps(left, value, score), is_logit=False).values for left, value in stages)
@@ -226,6 +220,187 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         return left[begins], np.clip(value, EPSILON, 1.0 - EPSILON) if self.smoothing_ > 0 else value
 
 
+# How regions of the simplex are split: the points tried, the conditions on a split, what values are mixed with
+
+
+Prior = Literal["class-rate", "uniform"]
+Monotone = Literal["pairwise", "exact"]
+
+ROUNDING = 1e-9
+"""Sums of parts of rows are rounded: weight that is so near to what is needed, relative to it, is enough."""
+
+
+@dataclass(frozen=True)
+class DataPoints:
+    """Points made of the predictions in a region: predictions, mid-points of two, and points that part only some classes.
+
+    Parameters
+    ----------
+    most : int, default=2000
+        How many points each region has at most, with three classes or more. Time grows in proportion to it.
+    random_state : int, Generator or None, default=0
+        Where the draws come from, where there are more points than ``most``.
+    """
+
+    most: int = 2000
+    random_state: int | np.random.Generator | None = 0
+
+    def __post_init__(self) -> None:
+        whole("most", self.most, least=1, hint="Pass 2000, which is usual")
+        source("random_state", self.random_state)
+
+    def settled(self) -> Callable[[int], Candidates]:
+        """Return what makes the points of each fit, given the number of classes: all fits draw alike.
+
+        Returns
+        -------
+        callable
+            It takes the number of classes and returns the points.
+        """
+        # What cross-validation finds can then be given, and the map is the same.
+        seed = int(np.random.default_rng(self.random_state).integers(1 << 62))
+        return lambda n_classes: (
+            BlockCandidates() if n_classes == 2 else DataCandidates(int(self.most), np.random.default_rng(seed))
+        )
+
+
+@dataclass(frozen=True)
+class GridPoints:
+    """The multiples of 1 / steps in a region.
+
+    Parameters
+    ----------
+    steps : int
+        Steps from 0 to 1. The grid may hold 2e7 numbers, K of each point.
+    """
+
+    steps: int
+
+    def settled(self) -> Callable[[int], Candidates]:
+        """Return what makes the points of each fit, given the number of classes.
+
+        Returns
+        -------
+        callable
+            It takes the number of classes and returns the points.
+        """
+        return lambda n_classes: Candidates(simplex_grid(n_classes, self.steps, "candidates"))
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Conditions that a split must meet.
+
+    Parameters
+    ----------
+    monotone : {"pairwise", "exact"}, default="pairwise"
+        What a splitting point asks of the values. ``"pairwise"``: for any two of its sides a threshold parts them, as in the
+        authors' code. ``"exact"``: one point parts all of them. For two classes it is the same.
+    min_gain : float, default=0
+        The least quality M of a split, divided by the number of rows; from 0 to 2.
+    min_samples : float, default=1
+        The least number of rows on each side of a split that holds any.
+    check : int, optional
+        The values are asked the same at all multiples of 1 / check of the simplex, from the start. This asks more of the
+        values, and leaves fewer splits the finer it is: in five examples 1 to 9 regions at 10, and 17 to 26 without it.
+    """
+
+    monotone: Monotone = "pairwise"
+    min_gain: float = 0.0
+    min_samples: float = 1
+    check: int | None = None
+
+    def __post_init__(self) -> None:
+        choice("monotone", self.monotone, ("pairwise", "exact"))
+        number("min_gain", self.min_gain, least=0.0, most=2.0, hint="A part of all weight: 0.01 is much")
+        number("min_samples", self.min_samples, least=0.0, hint="In rows: pass 1 for regions of any size")
+        if self.check is not None:
+            whole("check", self.check, least=1, hint="Pass the steps of a grid, such as 100, or None")
+
+    def growth(self, n_classes: int, max_regions: int | None, smoothing: float) -> Growth:
+        """Return how a tree grows that makes such splits.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number of classes.
+        max_regions : int or None
+            Most regions of the tree.
+        smoothing : float
+            Pseudo-counts of each class in a region.
+
+        Returns
+        -------
+        Growth
+            What the solver of trees takes.
+        """
+        return Growth(
+            max_regions=max_regions,
+            min_gain=float(self.min_gain),
+            min_samples=float(self.min_samples) * (1.0 - ROUNDING),
+            smoothing=smoothing,
+            is_joint=self.monotone == "exact",
+            checks=np.empty((0, n_classes)) if self.check is None else simplex_grid(n_classes, self.check, "check"),
+        )
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What the value of a region is mixed with.
+
+    Parameters
+    ----------
+    part : float, default=0
+        This part of every value is the prior and the rest the smoothed class rate; from 0 to below 1.
+    prior : {"class-rate", "uniform"}, default="class-rate"
+        What is mixed in: the class rates of all rows, or 1 / K of each class.
+    """
+
+    part: float = 0.0
+    prior: Prior = "class-rate"
+
+    def __post_init__(self) -> None:
+        number("mixture", self.part, least=0.0, below=1.0, hint="Pass 0 for none")
+        choice("prior", self.prior, ("class-rate", "uniform"))
+
+    def of(self, rate: FloatArray, overall: FloatArray) -> FloatArray:
+        """Return class rates of regions mixed with the prior.
+
+        Parameters
+        ----------
+        rate : ndarray of shape (n_regions, n_classes)
+            Class rates of the regions.
+        overall : ndarray of shape (n_classes,)
+            Sums of the weights of the classes over all rows.
+
+        Returns
+        -------
+        ndarray of shape (n_regions, n_classes)
+            The values of the regions.
+        """
+        prior = np.full(overall.size, 1.0 / overall.size) if self.prior == "uniform" else overall / overall.sum()
+        return (1.0 - self.part) * rate + self.part * prior
+
+
+def as_points(candidates: int | Literal["data"] | DataPoints | GridPoints) -> DataPoints | GridPoints:
+    """Return the points that a number of steps or the word stands for."""
+    if isinstance(candidates, (DataPoints, GridPoints)):
+        return candidates
+    if isinstance(candidates, str) and candidates == "data":
+        return DataPoints()
+    return GridPoints(whole("candidates", candidates, least=1, hint="Pass the steps of a grid, such as 100, or 'data'"))
+
+
+def as_splits(splits: Monotone | Splits) -> Splits:
+    """Return what is asked of a split that keeps the map monotone in the way of the word."""
+    return splits if isinstance(splits, Splits) else Splits(choice("splits", splits, ("pairwise", "exact")))  # type: ignore[arg-type]
+
+
+def as_mixture(mixture: float | Mixture) -> Mixture:
+    """Return the mixture with the class rates that a number stands for."""
+    return mixture if isinstance(mixture, Mixture) else Mixture(mixture)
+
+
 # Multi-class isotonic recursive partitioning: regions of the simplex that keep the ROC surface
 
 
@@ -233,13 +408,7 @@ RECOMMENDED_CLASSES = 5
 MOST_CLASSES = 32
 
 
-@declare(
-    "calibrator",
-    "multiclass-irp",
-    symbol="MIRP",
-    source="Berta, Bach and Jordan 2024",
-    guarantees={"finite log loss"},
-)
+@method("multiclass-irp", symbol="MIRP", source="Berta, Bach and Jordan 2024", guarantees={FINITE})
 class MulticlassRecursivePartitioning(MulticlassCalibrator):
     """Cut the simplex into regions, recursively, as long as the ROC surface is kept (multi-class IRP).
 
@@ -415,8 +584,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         ndarray of shape (n_samples,)
             Rows of ``value_``.
         """
-        check_is_fitted(self)
-        return self.tree_.index(self._forecast(self._received(y_prob, reset=False)).prob)
+        return self.tree_.index(self._fitted_forecast(y_prob).prob)
 
     def staged_predict_proba(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
         """Calibrate a forecast as it would be after 0, 1, ... splits.
@@ -432,8 +600,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
             Calibrated probabilities with ``staged_regions_[s]`` regions after s splits; the last table is that of
             ``predict_proba``.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         return (self.node_value_[node] for node in self.tree_.stages(forecast.prob))
 
     def _fit(self, problem: SimplexProblem) -> None:
@@ -497,7 +664,5 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         )
         must = f"{type(self).__name__} must have at most {MOST_CLASSES} classes"
         require(n_classes <= MOST_CLASSES, must, value=n_classes, hint=instead)
-        warn(
-            f"{type(self).__name__} is for up to {RECOMMENDED_CLASSES} classes; got {n_classes}: rows are far from each other, "
-            f"and regions are large. {instead}."
-        )
+        said = f"{type(self).__name__} is for up to {RECOMMENDED_CLASSES} classes"
+        warn(f"{said}; got {n_classes}: rows are far from each other, and regions are large. {instead}.")

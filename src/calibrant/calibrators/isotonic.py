@@ -10,15 +10,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import EPSILON, FloatArray, is_number
 from calibrant._core.checks import number, require
-from calibrant._core.registry import declare
+from calibrant._core.registry import FINITE, HULL, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem, IntArray, places
 from calibrant.binning.bins import Ordered
-from calibrant.calibrators.base import BinaryCalibrator, fitted, parameter
+from calibrant.calibrators.base import BinaryCalibrator, fitted, method, parameter
 from calibrant.fit.isotonic import isotonic_fit
 from calibrant.fit.isotonic_tree import pooled
 from calibrant.sums.sums import in_cells, outward
@@ -27,13 +26,7 @@ Finite = Literal["smooth", "clip"] | float | None
 OF_FINITE = "Or 'smooth', which suits most uses, 'clip' or None"
 
 
-@declare(
-    "calibrator",
-    "isotonic",
-    symbol="IR",
-    source="Zadrozny and Elkan 2002",
-    guarantees={"order preserving", "finite log loss"},
-)
+@method("isotonic", symbol="IR", source="Zadrozny and Elkan 2002", guarantees={ORDER, FINITE})
 class IsotonicCalibration(BinaryCalibrator):
     """Fit the non-decreasing map with the least squared error (isotonic regression, PAVA).
 
@@ -108,9 +101,8 @@ class IsotonicCalibration(BinaryCalibrator):
 
     def _fit(self, problem: BinaryProblem) -> None:
         problem = in_cells(problem)
-        blocks = blocks_of(problem, self.finite)
-        self.left_, self.right_ = outward(problem, blocks.left, blocks.right)
-        self.value_ = blocks.value
+        left, right, _, self.value_ = blocks_of(problem, self.finite)
+        self.left_, self.right_ = outward(problem, left, right)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -123,22 +115,13 @@ class IsotonicCalibration(BinaryCalibrator):
         return on_steps(self.left_, self.value_, score)
 
 
-class Blocks(NamedTuple):
-    """Blocks of neighbouring scores: the lowest, the highest and the mean score of each, and the value that it takes."""
-
-    left: FloatArray
-    right: FloatArray
-    centre: FloatArray
-    value: FloatArray
-
-
-def blocks_of(problem: BinaryProblem, finite: Finite) -> Blocks:
+def blocks_of(problem: BinaryProblem, finite: Finite) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Fit the isotonic regression, and keep its values off 0 and 1 as ``finite`` says.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If ``finite`` is none of the choices.
+    Returns
+    -------
+    left, right, centre, value : ndarrays of shape (n_blocks,)
+        The lowest, the highest and the mean score of each block, and the value that it takes.
     """
     ordered = Ordered.of(problem)
     steps = isotonic_fit(ordered)
@@ -151,7 +134,7 @@ def blocks_of(problem: BinaryProblem, finite: Finite) -> Blocks:
     ends = np.append(starts[1:], ordered.score.size) - 1
     left, right = ordered.score[starts], ordered.score[ends]
     centre = np.add.reduceat(ordered.weight * ordered.score, starts) / np.add.reduceat(ordered.weight, starts)
-    return Blocks(left, right, np.clip(centre, left, right), value)
+    return left, right, np.clip(centre, left, right), value
 
 
 def off_the_ends(value: FloatArray, finite: Finite, rows: float) -> FloatArray:
@@ -193,13 +176,7 @@ def joined(score: FloatArray, knot: FloatArray, value: FloatArray) -> FloatArray
 # Centered isotonic regression: blocks shrunk to points, and lines between them
 
 
-@declare(
-    "calibrator",
-    "centered-isotonic",
-    symbol="CIR",
-    source="Oron and Flournoy 2017",
-    guarantees={"order preserving", "permutation equivariant", "finite log loss"},
-)
+@method("centered-isotonic", symbol="CIR", source="Oron and Flournoy 2017", guarantees={ORDER, PERMUTED, FINITE})
 class CenteredIsotonicCalibration(BinaryCalibrator):
     """Shrink each block of isotonic regression to a point and join the points by lines (CIR).
 
@@ -256,10 +233,9 @@ class CenteredIsotonicCalibration(BinaryCalibrator):
     value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
 
     def _fit(self, problem: BinaryProblem) -> None:
-        blocks = blocks_of(problem, self.finite)
-        is_end = (blocks.value == 0.0) | (blocks.value == 1.0)
-        first, last = np.where(is_end, [blocks.left, blocks.right], blocks.centre)
-        self.knot_, self.value_ = knots(first, last, blocks.value)
+        left, right, centre, value = blocks_of(problem, self.finite)
+        first, last = np.where((value == 0.0) | (value == 1.0), [left, right], centre)
+        self.knot_, self.value_ = knots(first, last, value)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return joined(score, self.knot_, self.value_)
@@ -338,8 +314,7 @@ class NearIsotonicPath:
     @cached_property
     def knots(self) -> FloatArray:
         """Penalty 0, and those at which blocks join; of joins at one penalty the last."""
-        reached: FloatArray = np.append(0.0, self.join_penalty)[self._is_last]
-        return reached
+        return np.asarray(np.append(0.0, self.join_penalty)[self._is_last])
 
     @cached_property
     def best_bic(self) -> FloatArray:
@@ -350,8 +325,7 @@ class NearIsotonicPath:
         of_points = _log_likelihood(self.events, self.weight).sum()
         reached = of_points - np.append(0.0, np.cumsum(self.join_loss))
         blocks = self.weight.size - np.arange(reached.size)
-        best: FloatArray = self._bic(reached, blocks)[self._is_last]
-        return best
+        return np.asarray(self._bic(reached, blocks)[self._is_last])
 
     def scored(self, margin: float) -> Iterator[tuple[float, float]]:
         """Yield the penalties at knots and the BIC of their fits, the most promising first.
@@ -389,8 +363,7 @@ class NearIsotonicPath:
 def _log_likelihood(events: FloatArray, weight: FloatArray) -> FloatArray:
     """Log likelihood of blocks that have their event rates for values."""
     others = weight - events
-    likelihood: FloatArray = xlogy(events, events / weight) + xlogy(others, others / weight)
-    return likelihood
+    return np.asarray(xlogy(events, events / weight) + xlogy(others, others / weight))
 
 
 # ENIR: all nearly-isotonic fits of a problem, averaged
@@ -400,7 +373,7 @@ LEFT_OUT = 1e-13
 """Weight that fits may have that are not averaged, all of them together."""
 
 
-@declare("calibrator", "enir", symbol="ENIR", source="Naeini and Cooper 2016", guarantees={"finite log loss"})
+@method("enir", symbol="ENIR", source="Naeini and Cooper 2016", guarantees={FINITE})
 class EnsembleNearIsotonic(BinaryCalibrator):
     """Average the nearly-isotonic fits of all penalties, weighted by how well they explain the labels (ENIR).
 
@@ -507,13 +480,7 @@ def _average(
 # Nearly-isotonic regression: a map that may fall here and there, at a price
 
 
-@declare(
-    "calibrator",
-    "near-isotonic",
-    symbol="NIR",
-    source="Tibshirani, Hoefling and Tibshirani 2011",
-    guarantees={"finite log loss"},
-)
+@method("near-isotonic", symbol="NIR", source="Tibshirani, Hoefling and Tibshirani 2011", guarantees={FINITE})
 class NearIsotonicCalibration(BinaryCalibrator):
     """Fit a step function with a penalty on every step down (nearly-isotonic regression, NIR).
 
@@ -613,13 +580,7 @@ def _given(penalty: object) -> float | None:
 # Venn-Abers: two isotonic fits for every forecast, one for each label that it may get
 
 
-@declare(
-    "calibrator",
-    "venn-abers",
-    symbol="VA",
-    source="Vovk, Petej and Fedorova 2015",
-    guarantees={"order preserving", "ROC-hull preserving", "finite log loss"},
-)
+@method("venn-abers", symbol="VA", source="Vovk, Petej and Fedorova 2015", guarantees={ORDER, HULL, FINITE})
 class VennAbers(BinaryCalibrator):
     """Fit isotonic regression with the new forecast among its rows, once with each label (inductive Venn-Abers, IVAP).
 
@@ -700,8 +661,7 @@ class VennAbers(BinaryCalibrator):
         ndarray of shape (n_samples, 2)
             Fits p0 and p1 of the positive label, p0 < p1.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         score = links.score_of_logit(forecast.log_odds) if forecast.is_logit else forecast.prob[:, 1]
         return np.column_stack(self._interval(score))
 

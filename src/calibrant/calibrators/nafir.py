@@ -10,27 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, prob_of_scores
 from calibrant._core.checks import is_word, progress_bar, require
-from calibrant._core.registry import declare
+from calibrant._core.registry import ARGMAX, FINITE, HULL, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator, fitted, parameter
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.exceptions import warn
+from calibrant.fit import nafir as levels
 from calibrant.fit.folds import folds_of
-from calibrant.fit.nafir import (
-    MOST_CHANGES,
-    ROUGH,
-    SMOOTHINGS,
-    TOLERANCE,
-    Cells,
-    Comparisons,
-    Penalty,
-    Solution,
-    anneal,
-    block_of_cell,
-    choose_smoothing,
-    solve,
-    split_blocks,
-    violation,
-)
 
 Blocks = Literal["isotonic", "distinct"]
 Solver = Literal["newton", "annealing"]
@@ -43,13 +28,7 @@ TIE = 1e-9
 """This times the probability is added to log g: of two classes on one step the one that was ahead stays ahead."""
 
 
-@declare(
-    "calibrator",
-    "na-fir",
-    symbol="NA-FIR",
-    source="Arad and Rosset 2025",
-    guarantees={"argmax preserving", "ROC-hull preserving", "permutation equivariant", "finite log loss"},
-)
+@method("na-fir", symbol="NA-FIR", source="Arad and Rosset 2025", guarantees={ARGMAX, HULL, PERMUTED, FINITE})
 class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     """Map the scores of all classes by one non-decreasing map that is best after rows are divided by their sums (NA-FIR).
 
@@ -198,24 +177,24 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     def _fit(self, problem: SimplexProblem) -> None:
         must, hint = "ridge must be 0 where solver='annealing'", "Pass solver='newton', or a smoothing"
         require(self.solver != "annealing" or self.ridge <= 0.0, must, value=self.ridge, hint=hint)
-        cells = Cells.of(problem)
+        cells = levels.Cells.of(problem)
         blocks_of = partial(self._blocks_of, least=self.min_block_size / problem.weights.rows_per_weight)
         smoothing, ridge = self.smoothing, float(self.ridge)
         if is_word(smoothing, "cv"):
             folds, least = list(folds_of(problem)), 1.0 / (1.0 + problem.weights.rows)
-            total = len(folds) * len(SMOOTHINGS)
+            total = len(folds) * len(levels.SMOOTHINGS)
             with progress_bar(total, show=self.progress, desc="smoothing", unit="fit") as advance:
-                smoothing = choose_smoothing(cells, folds, blocks_of, ridge, least, advance)
-        penalty = Penalty(float(smoothing), ridge)
+                smoothing = levels.choose_smoothing(cells, folds, blocks_of, ridge, least, advance)
+        penalty = levels.Penalty(float(smoothing), ridge)
         rows, starts, start = blocks_of(cells, penalty)
         if self.solver == "newton":
-            solution = solve(rows, penalty, start)
+            solution = levels.solve(rows, penalty, start)
             _say_what_was_found(solution, problem.size)
         else:
             n_rows, rng = problem.weights.rows, np.random.default_rng(self.random_state)
-            with progress_bar(MOST_CHANGES, show=self.progress, desc="annealing", unit="change") as advance:
-                theta, tried = anneal(rows, penalty.smoothing, start, n_rows, self.granularity, rng, advance)
-            solution = Solution(theta, violation(rows, penalty, theta), tried, 0)
+            with progress_bar(levels.MOST_CHANGES, show=self.progress, desc="annealing", unit="change") as advance:
+                theta, tried = levels.anneal(rows, penalty.smoothing, start, n_rows, self.granularity, rng, advance)
+            solution = levels.Solution(theta, levels.violation(rows, penalty, theta), tried, 0)
         self.n_blocks_, self.smoothing_, self.loss_ = starts.size, penalty.smoothing, rows.loss(solution.theta)
         self.gradient_, self.n_iter_ = solution.gradient, solution.n_iter
         steps = np.append(True, np.diff(solution.theta) > 0)
@@ -230,31 +209,32 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
         log_value = self.log_value_[np.searchsorted(self.left_[1:], forecast.prob, side="right")]
         return prob_of_scores(log_value + TIE * forecast.prob)
 
-    def _blocks_of(self, cells: Cells, penalty: Penalty, least: float) -> tuple[Comparisons, IntArray, FloatArray]:
+    def _blocks_of(
+        self, cells: levels.Cells, penalty: levels.Penalty, least: float
+    ) -> tuple[levels.Comparisons, IntArray, FloatArray]:
         """Return the statistics of the blocks, at which cell each begins, and the values to begin with."""
         mass = cells.mass()
         found = cells.isotonic_starts(mass)
-        pooled = Comparisons.of(cells, found)
+        pooled = levels.Comparisons.of(cells, found)
         rates = pooled.rates(penalty.smoothing)
         if self.blocks == "isotonic" and found.size >= self.min_blocks:
             return pooled, found, rates
         all_cells = np.arange(cells.size)
-        starts = all_cells if self.blocks == "distinct" else split_blocks(found, mass, self.min_blocks, least)
+        starts = all_cells if self.blocks == "distinct" else levels.split_blocks(found, mass, self.min_blocks, least)
         # Fine blocks begin with the solution over coarse ones: few of them part. The paper begins with the rates.
-        coarse = rates if self.solver == "annealing" else solve(pooled, penalty, goal=ROUGH).theta
-        return Comparisons.of(cells, starts), starts, coarse[block_of_cell(found, cells.size)[starts]]
+        coarse = rates if self.solver == "annealing" else levels.solve(pooled, penalty, goal=levels.ROUGH).theta
+        return levels.Comparisons.of(cells, starts), starts, coarse[levels.block_of_cell(found, cells.size)[starts]]
 
 
-def _say_what_was_found(solution: Solution, n: int) -> None:
+def _say_what_was_found(solution: levels.Solution, n: int) -> None:
     if solution.n_capped:
         warn(
             f"the likelihood keeps growing as {solution.n_capped} steps of the map become higher: they end at a ratio of "
             "1e12. Pass a higher smoothing, such as 1e-3, or 'cv'.",
             ConvergenceWarning,
         )
-    if not solution.gradient <= TOLERANCE:
-        warn(
-            f"the map must meet its optimality conditions to {TOLERANCE:g}; got {solution.gradient:.2g} after "
-            f"{solution.n_iter} steps on {n} rows. It is used as it is: check for extreme weights.",
-            ConvergenceWarning,
-        )
+    what, then = (
+        "violations of the optimality conditions must lie",
+        "The map is used as it is: check for extreme weights",
+    )
+    warn_unless_certain(what, solution.gradient, levels.TOLERANCE, solution.n_iter, n, then)

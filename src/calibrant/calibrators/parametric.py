@@ -8,11 +8,10 @@ from typing import Literal
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
-from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, score_of_logit
 from calibrant._core.border import MOST_LOGIT
-from calibrant._core.registry import declare
+from calibrant._core.registry import FINITE, IDENTITY, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
 from calibrant.calibrators.base import (
@@ -21,9 +20,10 @@ from calibrant.calibrators.base import (
     BinaryCalibrator,
     LogOddsCalibrator,
     fitted,
+    method,
     parameter,
+    warn_unless_certain,
 )
-from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Family, least_log_loss, recalibration_of
 from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knots_of, natural_spline
 
@@ -33,13 +33,7 @@ from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knot
 Parameters = Literal["abm", "am", "ab", "a"]
 
 
-@declare(
-    "calibrator",
-    "beta",
-    symbol="Beta",
-    source="Kull et al. 2017",
-    guarantees={"permutation equivariant", "order preserving", "finite log loss", "contains the identity"},
-)
+@method("beta", symbol="Beta", source="Kull et al. 2017", guarantees={ORDER, PERMUTED, FINITE, IDENTITY})
 class BetaCalibration(LogOddsCalibrator):
     """Fit the log-odds  a ln s - b ln(1 - s) + c  with a, b >= 0 (beta calibration).
 
@@ -149,14 +143,7 @@ def _features(log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
 # Platt scaling: a straight line through the log-odds
 
 
-@declare(
-    "calibrator",
-    "platt",
-    symbol="PS",
-    source="Platt 1999",
-    also=("sigmoid", "logistic"),
-    guarantees={"permutation equivariant", "finite log loss"},
-)
+@method("platt", symbol="PS", source="Platt 1999", also=("sigmoid", "logistic"), guarantees={PERMUTED, FINITE})
 class PlattScaling(LogOddsCalibrator):
     """Fit a straight line to the log-odds (Platt scaling, logistic calibration): sigmoid(slope * z + intercept).
 
@@ -227,13 +214,7 @@ class PlattScaling(LogOddsCalibrator):
 # Quadratic scaling: a parabola through the log-odds
 
 
-@declare(
-    "calibrator",
-    "quadratic",
-    symbol="QS",
-    source="Berta et al. 2025",
-    guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
-)
+@method("quadratic", symbol="QS", source="Berta et al. 2025", guarantees={PERMUTED, FINITE, IDENTITY})
 class QuadraticScaling(LogOddsCalibrator):
     """Fit a parabola to the log-odds (quadratic scaling): sigmoid(a + b z + c z^2).
 
@@ -310,13 +291,7 @@ CERTAIN = 1e-8
 """Largest gradient of the mean objective at which a fit is the optimum."""
 
 
-@declare(
-    "calibrator",
-    "spline",
-    symbol="Spline",
-    source="Lucena 2018",
-    guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
-)
+@method("spline", symbol="Spline", source="Lucena 2018", guarantees={PERMUTED, FINITE, IDENTITY})
 class SplineCalibration(LogOddsCalibrator):
     """Fit a smoothing spline to the log-odds by penalised logistic regression (spline calibration).
 
@@ -410,25 +385,14 @@ class SplineCalibration(LogOddsCalibrator):
         self.penalty_, self.loss_ = best.penalty * curves.half**3, float(losses[chosen])
         self.degrees_of_freedom_, self.gradient_ = best.degrees_of_freedom, last.residual
         self.n_iter_ = sum(fit.n_iter for fit in fits) + last.n_iter
-        if not self.gradient_ <= CERTAIN:
-            steps = fits[chosen].n_iter + last.n_iter
-            warn(
-                f"the spline must have a gradient below {CERTAIN:g}; got {self.gradient_:.2g} after {steps} steps on "
-                f"{problem.size} rows. It is used as it is: check for extreme logits or weights.",
-                ConvergenceWarning,
-            )
+        steps, then = fits[chosen].n_iter + last.n_iter, "It is used as it is: check for extreme logits or weights"
+        warn_unless_certain("the spline must have a gradient", self.gradient_, CERTAIN, steps, problem.size, then)
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return log_odds + natural_spline(self.knots_, self.deviation_, log_odds)
 
 
-@declare(
-    "calibrator",
-    "cdf-spline",
-    symbol="CDF-S",
-    source="Gupta et al. 2021",
-    guarantees={"contains the identity"},
-)
+@method("cdf-spline", symbol="CDF-S", source="Gupta et al. 2021", guarantees={IDENTITY})
 class CDFSplineCalibration(BinaryCalibrator):
     """Add the slope of a spline that is fitted to the cumulative residuals (CDF spline, KS spline).
 

@@ -16,9 +16,9 @@ from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, is_whole, prob_of_scores, quotients, sum_of_rows
 from calibrant._core.border import Input
 from calibrant._core.checks import require
-from calibrant._core.registry import declare
+from calibrant._core.registry import ARGMAX, FINITE, HULL, IDENTITY
 from calibrant._core.rows import Forecast, IntArray, Problem, SimplexProblem, Weights, as_simplex
-from calibrant.calibrators.base import Calibrator, as_calibrator, fitted, parameter
+from calibrant.calibrators.base import Calibrator, as_calibrator, fitted, method, parameter
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.exceptions import CalibrationWarning, warn
@@ -38,13 +38,7 @@ ROUNDING, RELATIVE_ROUNDING = 1e-14, 1e-12
 """What differs by no more than the first, and the second of its size, is equal but for rounding: some hundred last digits."""
 
 
-@declare(
-    "calibrator",
-    "safe",
-    symbol="SAFE",
-    source="calibrant",
-    guarantees={"argmax preserving", "ROC-hull preserving", "finite log loss", "contains the identity"},
-)
+@method("safe", symbol="SAFE", source="calibrant", guarantees={ARGMAX, HULL, FINITE, IDENTITY})
 class SafeCalibrator(Calibrator):
     """Shrink a calibrator toward the map that changes nothing, by a weight chosen on held-out rows (SAFE).
 

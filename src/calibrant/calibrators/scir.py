@@ -9,9 +9,9 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray, grouped, sum_of_rows
 from calibrant._core.checks import Advance, numbers, progress_bar, require, whole
-from calibrant._core.registry import declare
+from calibrant._core.registry import FINITE, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator, fitted, parameter
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter
 from calibrant.fit.folds import Fold, folds_of
 from calibrant.fit.staircase import cumulated, staircase_fit
 
@@ -26,13 +26,7 @@ POINTS_LEFT_OUT = 1 << 20
 """Folds are left out until so many points have been: large problems leave out one."""
 
 
-@declare(
-    "calibrator",
-    "scir",
-    symbol="SCIR",
-    source="Arad and Rosset 2025",
-    guarantees={"permutation equivariant", "finite log loss"},
-)
+@method("scir", symbol="SCIR", source="Arad and Rosset 2025", guarantees={PERMUTED, FINITE})
 class SortedCumulativeIsotonic(MulticlassCalibrator):
     """Map the sum of the r highest probabilities of a row by an isotonic regression on the sum and on r (SCIR).
 

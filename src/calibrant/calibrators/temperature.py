@@ -8,9 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 from calibrant._core import arrays as links
 from calibrant._core.arrays import LEAST_SCORE, FloatArray, prob_of_scores, sum_of_rows
 from calibrant._core.checks import numbers, require
-from calibrant._core.registry import declare
+from calibrant._core.registry import ARGMAX, FINITE, HULL, IDENTITY, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator, fitted, parameter
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.calibrators.canonical import divided, steps_of
 from calibrant.calibrators.isotonic import on_steps
 from calibrant.exceptions import warn
@@ -31,19 +31,7 @@ MANY_ROWS, ONE_IN = 1 << 12, 16
 """From so many rows on, the temperature of one row in so many is where the search for that of all begins."""
 
 
-@declare(
-    "calibrator",
-    "temperature",
-    symbol="TS",
-    source="Guo et al. 2017",
-    guarantees={
-        "argmax preserving",
-        "ROC-hull preserving",
-        "permutation equivariant",
-        "finite log loss",
-        "contains the identity",
-    },
-)
+@method("temperature", symbol="TS", source="Guo et al. 2017", guarantees={ARGMAX, HULL, PERMUTED, FINITE, IDENTITY})
 class TemperatureScaling(MulticlassCalibrator):
     """Divide all logits by one temperature (TS): softmax(z / T), T > 0.
 
@@ -174,18 +162,11 @@ LEAST = 1e-6
 """Weight that the forecast at temperature T keeps, so that no two classes are ever tied by the uniform part alone."""
 
 
-@declare(
-    "calibrator",
+@method(
     "ensemble-temperature",
     symbol="ETS",
     source="Zhang et al. 2020",
-    guarantees={
-        "argmax preserving",
-        "ROC-hull preserving",
-        "permutation equivariant",
-        "finite log loss",
-        "contains the identity",
-    },
+    guarantees={ARGMAX, HULL, PERMUTED, FINITE, IDENTITY},
 )
 class EnsembleTemperatureScaling(MulticlassCalibrator):
     """Mix the forecast with itself at a fitted temperature and with the uniform forecast (ETS).
@@ -255,17 +236,12 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
         best = most_likely_shares(of_true, problem.weight, np.full(3, 1.0 / 3.0))
         self.gradient_, self.n_iter_ = best.residual, best.n_iter
         self.weights_ = best.point.x if best.point.x[2] <= 1.0 - LEAST else np.array([LEAST, 0.0, 1.0 - LEAST])
-        if self.gradient_ > CERTAIN:
-            warn(
-                f"the weights must have a KKT residual below {CERTAIN:g}; got {self.gradient_:.2g} after "
-                f"{self.n_iter_} steps on {problem.size} rows. They are used as they are: check for extreme logits.",
-                ConvergenceWarning,
-            )
+        what, then = "the weights must have a KKT residual", "They are used as they are: check for extreme logits"
+        warn_unless_certain(what, self.gradient_, CERTAIN, self.n_iter_, problem.size, then)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         mixed = sum(w * part for w, part in zip(self.weights_, self._parts(forecast), strict=True))
-        result: FloatArray = mixed / sum_of_rows(mixed)
-        return result
+        return np.asarray(mixed / sum_of_rows(mixed))
 
     def _parts(self, forecast: Forecast) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the three forecasts that are mixed."""
@@ -281,13 +257,7 @@ TIED = 10
 """Decimals of the logarithm at which scaled scores are tied: equal ones must not be told apart by rounding."""
 
 
-@declare(
-    "calibrator",
-    "irova-ts",
-    symbol="IROvA-TS",
-    source="Zhang et al. 2020",
-    guarantees={"ROC-hull preserving", "permutation equivariant", "finite log loss"},
-)
+@method("irova-ts", symbol="IROvA-TS", source="Zhang et al. 2020", guarantees={HULL, PERMUTED, FINITE})
 class IsotonicTemperatureScaling(MulticlassCalibrator):
     """Divide logits by a temperature, then map each class by its own isotonic regression (IROvA-TS).
 

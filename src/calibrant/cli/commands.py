@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._core.checks import choice, refuse
+from calibrant._core.checks import choice, left_out, refuse
 from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
@@ -27,7 +27,6 @@ from calibrant.cli.inputs import Forecast, assessed, is_in_batches, opened
 from calibrant.curves.simplex_partition import SimplexPoints, simplex_points, splits_of
 from calibrant.datasets import load_digits_forecast
 from calibrant.interop.save import columns_of, load_calibrator
-from calibrant.interop.sources import ForecastStream
 from calibrant.interop.writing import PAGES, require_ending, require_free
 from calibrant.metrics.kinds import metric_named
 from calibrant.notions import as_notion, single_problem
@@ -211,23 +210,22 @@ def run_test(asked: Namespace) -> int:
     if level is not None:
         draw = [name for name, result in results.items() if result.least_pvalue is not None]
         require_level(level, draw, len(results), asked.resamples)
-    n_rows = inputs.n_rows_of(forecast)
+    n_rows = forecast.n_counted
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
     undefined = [n for n, r in results.items() if math.isnan(r.statistic) or math.isnan(r.pvalue)]
     below = level is not None and any(p < level for p in adjusted.values())
     failed = below or (level is not None and bool(undefined))
     if asked.json:
-        left_out = forecast.predictions.left_out[0] if isinstance(forecast, ForecastStream) else 0
         document = {
             n: {name: getattr(r, name) for name in ("statistic", "df", "pvalue", "least_pvalue")}
             | {"holm": adjusted[n], "null": r.null.description}
             for n, r in results.items()
         }
-        found = {"rows": n_rows, "left_out": left_out, "event": event, "tests": document, "failed": failed}
+        found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document, "failed": failed}
         print(inputs.json_of(found))
     else:
-        print(f"{n_rows} rows, {spoken}{inputs.missing_of(forecast)}")
+        print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
             alone, all_told = shown_pvalue(r.pvalue, r.least_pvalue, ".3g"), shown_adjusted(adjusted[n], r, ".3g")
@@ -243,19 +241,19 @@ def run_test(asked: Namespace) -> int:
 
 
 def _tested(
-    asked: Namespace, forecast: Forecast | ForecastStream, tests: Sequence[str]
+    asked: Namespace, forecast: Forecast | inputs.ForecastStream, tests: Sequence[str]
 ) -> tuple[str | None, str, dict[str, Any]]:
     """Return the event that is tested, such as "class 1", or None of several classes; its words; and the arguments of a test.
 
     With --notion the rows are those of its one problem, so that tests that know no notions speak of it as well.
     """
-    rows, others = inputs.rows_of(forecast), [name for name in tests if name not in OF_SUMS]
-    in_batches = isinstance(forecast, ForecastStream)
+    rows, others = forecast.rows(), [name for name in tests if name not in OF_SUMS]
+    in_batches = not isinstance(forecast, Forecast)
     if in_batches and (others or asked.notion is not None):
         what = f"--tests {','.join(others)}" if others else f"--notion {asked.notion}"
         must = f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion"
         refuse(must, got=what, hint="Pass --sample N for N of the rows, which all tests take")
-    problem = forecast.predictions.head() if isinstance(forecast, ForecastStream) else forecast.problem()
+    problem = forecast.problem()
     if asked.notion is None and problem.classes.size > 2:
         return None, f"{forecast.n_classes} classes", rows
     chosen = as_notion(asked.notion, problem)
@@ -283,9 +281,9 @@ def run_report(asked: Namespace) -> int:
         must = "each file needs a name of its own"
         refuse(must, got=f"{names} for {len(asked.files)} files", hint="Pass --names a,b")
     in_batches = asked.sample is None and any(is_in_batches(asked, [file]) for file in asked.files)
-    if in_batches and asked.calibrator is not None:
-        must = "--calibrator must be left out with files that are read in batches"
-        refuse(must, got=asked.calibrator, hint="Run calibrant apply first, and report on what it writes")
+    if in_batches:
+        hint = "Run calibrant apply first, and report on what it writes"
+        left_out("--calibrator", asked.calibrator, "with files that are read in batches", hint=hint)
     assessments: dict[str, Assessment] = {}
     simplex: dict[str, SimplexPoints] = {}
     shown: list[Shown] = []  # without files in batches, of which no single rows are shown

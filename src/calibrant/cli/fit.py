@@ -47,8 +47,8 @@ def run_fit(asked: Namespace) -> int:
     if not isinstance(forecast, Forecast) and by_default:  # the default is fitted to rows in memory
         stream = forecast
         forecast = inputs.sampled(asked, stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
-        if stream.n_rows != forecast.n_rows:
-            of_all = f" of {stream.n_rows} rows, drawn at random"
+        if stream.n_counted != forecast.n_rows:
+            of_all = f" of {stream.n_counted} rows, drawn at random"
     rows: tuple[Any, ...]
     n_columns = len(forecast.forecast_columns)
     if isinstance(forecast, Forecast):
@@ -74,7 +74,7 @@ def run_fit(asked: Namespace) -> int:
         or (name in COUNTS and isinstance(value, int))
     )
     said = "" if asked.method else " (the default; --method NAME takes another)"
-    on = f"{inputs.n_rows_of(forecast)}{of_all or ' rows'}{inputs.missing_of(forecast)}"
+    on = f"{forecast.n_counted}{of_all or ' rows'}{inputs.missing(*forecast.left_out)}"
     print(f"fitted {chosen}{said} on {on}{': ' if details else ''}{details}")
     if len(calibrator.classes_) == 2:
         print(f"event: class {calibrator.classes_[1]}")
@@ -113,8 +113,8 @@ def run_apply(asked: Namespace) -> int:
     """Calibrate a file, or each file of a folder; what is written is there as a whole or not at all."""
     output, several = Path(asked.output), inputs.is_several([asked.file])
     in_batches = inputs.is_in_batches(asked, [asked.file])
-    if in_batches and asked.rows is not None:
-        refuse("--rows must be left out with files that are read in batches", value=asked.rows, hint="Leave it out")
+    if in_batches:
+        left_out("--rows", asked.rows, "with files that are read in batches", hint="Leave it out")
     if not several:
         require_free(output, force=asked.force, inputs=[asked.calibrator, asked.file])
         format_of(output)

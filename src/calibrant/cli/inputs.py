@@ -13,12 +13,12 @@ from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from calibrant._core.border import as_labels, as_problem, as_weights, classes_of_score
-from calibrant._core.checks import as_numbers, refuse
+from calibrant._core.border import Input, as_labels, as_problem, as_weights, classes_of_score
+from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities
 from calibrant.assessment.table import Assessment, assess, default_metrics
@@ -32,7 +32,7 @@ from calibrant.interop.columns import Column, FileTable, Values, has_arrow, requ
 from calibrant.interop.local_files import is_pattern
 from calibrant.interop.readers import Damaged
 from calibrant.interop.save import columns_of
-from calibrant.interop.sources import Files, ForecastStream, OfColumns
+from calibrant.interop.sources import Files, OfColumns
 from calibrant.interop.tables import ForecastTable, as_booleans, choose_columns, read_forecast, select_one
 from calibrant.metrics.kinds import is_of_sums, metric_named
 from calibrant.notions import Notion, as_notion
@@ -50,6 +50,7 @@ class Forecast(ForecastTable):
     """A forecast read from a file, and what the words of a command, ``asked``, say of it."""
 
     asked: Namespace
+    left_out: ClassVar[tuple[int, int]] = (0, 0)
 
     @classmethod
     def of(cls, table: ForecastTable, asked: Namespace) -> Forecast:
@@ -94,6 +95,11 @@ class Forecast(ForecastTable):
         if self.y_true.dtype.kind == "b" and name.lower() in ("true", "false"):
             return name.lower() == "true"
         return self._labels_named([name], "--pos-label", "Name a label of the file.")[0]
+
+    @property
+    def n_counted(self) -> int | None:
+        """Number of rows, those that whole weights repeat one by one."""
+        return as_weights(self.weight, self.n_rows).n_rows
 
     def rows(self, prob: Any = None) -> dict[str, Any]:
         """Return what a function of the library takes for rows, with calibrated probabilities in the place of theirs."""
@@ -190,11 +196,44 @@ class Forecast(ForecastTable):
         if self.y_true.dtype.kind not in "iuf":
             return list(names)
         if wrong := [name for name in names if not re.fullmatch(r"-?\d+", name)]:
-            raise ValueError(
-                f"{option} must be numbers where the labels are numbers; got {wrong[0]!r}, and labels such as "
-                f"{self.y_true[0].item()!r}. {hint}"
-            )
+            must = f"{option} must be numbers where the labels are numbers"
+            raise ValueError(f"{must}; got {wrong[0]!r}, and labels such as {self.y_true[0].item()!r}. {hint}")
         return [int(name) for name in names]
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastStream:
+    """A forecast in files that are read in batches, and the names of its columns."""
+
+    predictions: OfColumns
+    label_column: str
+    forecast_columns: tuple[str, ...]
+    input: Input
+    file: str
+
+    @property
+    def n_counted(self) -> int | None:
+        """Number of rows that are as they must be, once they were read."""
+        n_rows = self.predictions.n_rows
+        return None if n_rows is None else n_rows - self.predictions.left_out[1]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.predictions.classes.size)
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """Batches and rows that were left out."""
+        return self.predictions.left_out
+
+    def rows(self, prob: Any = None) -> dict[str, Any]:
+        """Return the arguments of a function of the library that say what the rows are."""
+        return {"y_true": self.predictions}
+
+    def problem(self) -> Problem:
+        """Return the problem of the first rows."""
+        return self.predictions.head()
 
 
 def _option(input: str) -> str:
@@ -239,21 +278,6 @@ def rows_asked(asked: Namespace) -> Rows:
     return "percent" if asked.percent else "normalize" if asked.normalize else "as-given"
 
 
-def rows_of(forecast: Forecast | ForecastStream) -> dict[str, Any]:
-    """Return the arguments of a function of the library that say what the rows are."""
-    return forecast.rows() if isinstance(forecast, Forecast) else {"y_true": forecast.predictions}
-
-
-def n_rows_of(forecast: Forecast | ForecastStream) -> int | None:
-    """Return the number of rows that count, if it is known; in memory those that whole weights repeat one by one."""
-    return as_weights(forecast.weight, forecast.n_rows).n_rows if isinstance(forecast, Forecast) else forecast.n_rows
-
-
-def missing_of(forecast: Forecast | ForecastStream) -> str:
-    """Return what was left out of a forecast, in words that follow the number of its rows."""
-    return "" if isinstance(forecast, Forecast) else missing(*forecast.predictions.left_out)
-
-
 def missing(n_batches: int, n_rows: int) -> str:
     """Return how much was left out, in words that follow the number of rows; nothing of nothing."""
     batches = "1 batch" if n_batches == 1 else f"{n_batches} batches"
@@ -280,7 +304,7 @@ def assessed(
     metrics = metrics_asked(asked, extra) or [*usual, *(name for name in extra if name not in usual)]
     try:
         return assess(
-            **(rows_of(forecast) if prob is None else cast("Forecast", forecast).rows(prob)),
+            **forecast.rows(prob),
             metrics=metrics,
             notion=asked.notion,
             binning=binning_of(asked),
@@ -291,10 +315,8 @@ def assessed(
             progress=sys.stderr.isatty(),
         )
     except MemoryError as error:
-        raise ValueError(
-            f"memory must hold sums over all bins, classes and resamples; that of {forecast.file} does not: {error}. "
-            "Pass a smaller --bins or --resamples, or a part of the rows by --rows."
-        ) from error
+        must = f"memory must hold sums over all bins, classes and resamples; that of {forecast.file} does not: {error}"
+        raise ValueError(f"{must}. Pass a smaller --bins or --resamples, or a part of the rows by --rows.") from error
 
 
 def binning_of(asked: Namespace) -> Any:
@@ -346,9 +368,8 @@ def is_large(asked: Namespace, file: str) -> bool:
 
 def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
-    if asked.rows is not None:
-        must = "--rows must be left out with files that are read in batches"
-        refuse(must, value=asked.rows, hint="Pass --sample N for some of the rows")
+    where = "with files that are read in batches"
+    left_out("--rows", asked.rows, where, hint="Pass --sample N for some of the rows")
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
@@ -387,8 +408,8 @@ def _first_labels(source: Files, columns: Columns, where: str) -> Any:
 def sampled(asked: Namespace, stream: ForecastStream, n: int) -> Forecast:
     """Return some rows of a stream as a table in memory."""
     rows, weight = stream.predictions.sample(n), stream.predictions.columns.weight
-    if left_out := missing_of(stream):
-        print(f"calibrant: warning: {stream.n_rows} rows{left_out}", file=sys.stderr)
+    if left_out := missing(*stream.left_out):
+        print(f"calibrant: warning: {stream.n_counted} rows{left_out}", file=sys.stderr)
     values = np.reshape(rows["y_prob"], (len(rows["y_prob"]), -1))
     names = columns_named(stream.forecast_columns, values.shape[1])
     columns: dict[str, Column] = {name: Values(column) for name, column in zip(names, values.T, strict=True)}

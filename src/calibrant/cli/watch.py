@@ -169,10 +169,8 @@ class Watch:
                 with whole_file(self.path, force=self.before is not None) as beside:
                     beside.write_text(text, encoding="utf-8")
         except (FileExistsError, FileNotFoundError) as error:
-            raise ValueError(
-                f"--state must stay as it was while a run reads files; another run wrote {self.path}. Nothing was written; "
-                "run again."
-            ) from error
+            must = f"--state must stay as it was while a run reads files; another run wrote {self.path}"
+            raise ValueError(f"{must}. Nothing was written; run again.") from error
 
     def own(self, page: Path) -> list[str]:
         """Return the digest of a page that stands there, if it is one that this state wrote."""

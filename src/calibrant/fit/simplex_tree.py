@@ -178,8 +178,7 @@ def measured(rows: Rows, gamma: FloatArray, least: float) -> Measured:
 
 def distinct(prob: FloatArray) -> FloatArray:
     """Return the distinct ones of forecasts of which equal ones are neighbours."""
-    found: FloatArray = prob[np.append(True, (prob[1:] != prob[:-1]).any(axis=1))]
-    return found
+    return np.asarray(prob[np.append(True, (prob[1:] != prob[:-1]).any(axis=1))])
 
 
 def _midpoints(point: FloatArray) -> FloatArray:

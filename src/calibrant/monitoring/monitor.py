@@ -589,10 +589,8 @@ class Monitor:
             for at, (key, later) in enumerate(pairwise(keys)):
                 pair = look.names[at : at + 2]
                 if later - key > FAR and not set(pair) <= set(known):
-                    warn(
-                        f"{later - key - 1} windows without rows lie between {pair[0]} and {pair[1]}. If a time is mistyped "
-                        "begin a new monitor with the right one."
-                    )
+                    said = f"{later - key - 1} windows without rows lie between {pair[0]} and {pair[1]}"
+                    warn(f"{said}. If a time is mistyped begin a new monitor with the right one.")
         return self._seen
 
     # To and from files
