@@ -112,17 +112,17 @@ def fitted(shape: str | None = None, *, init: Literal[False] = False, **limits: 
 
 
 @cache
-def declared_types(of: type[Calibrator]) -> dict[str, Any]:
+def declared_types(of: type) -> dict[str, Any]:
     """Return the types of what a class declares."""
     return get_type_hints(of)
 
 
-def check_parameters(calibrator: Calibrator) -> None:
+def check_parameters(calibrator: Any) -> None:
     """Refuse a parameter that is not as it was declared."""
     for of in fields(calibrator):
         if "limits" not in of.metadata or not of.init:
             continue
-        value, kind = getattr(calibrator, of.name), declared_types(type(calibrator))[of.name]
+        value, kind = getattr(calibrator, of.name), declared_types(calibrator.__class__)[of.name]
         kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
         words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]
         if (value is None and NoneType in kinds) or any(is_word(value, word) for word in words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -37,9 +38,9 @@ from sklearn.utils.validation import (
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, more, text_of
 from calibrant._core.border import as_labels, as_problem, as_weights
-from calibrant._core.checks import as_numbers, choice, flag, number, refuse, require
+from calibrant._core.checks import as_numbers, choice, refuse, require
 from calibrant._core.rows import Problem
-from calibrant.calibrators.base import Calibrator, as_calibrator
+from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.isotonic import VennAbers
 from calibrant.calibrators.safe import SafeCalibrator
@@ -222,6 +223,7 @@ def as_training_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
     return truth
 
 
+@dataclass(eq=False, repr=False, match_args=False)
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Train a classifier and calibrate it on rows that it was not trained on.
 
@@ -306,27 +308,16 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     # Inside a search or another meta-estimator weights and groups are wanted, without a word of the user's.
     __metadata_request__fit = {"sample_weight": True, "groups": True}  # noqa: RUF012 - scikit-learn reads it so
 
-    classes_: npt.NDArray[np.generic]
-    pairs_: list[Pair]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        calibrator: str | Calibrator | None = None,
-        *,
-        cv: Any | Literal["prefit"] = 5,
-        ensemble: bool = False,
-        pooling: Pooling = "mean",
-        label_smoothing: float = 0.0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.calibrator = calibrator
-        self.cv = cv
-        self.ensemble = ensemble
-        self.pooling = pooling
-        self.label_smoothing = label_smoothing
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    calibrator: str | Calibrator | None = None
+    _: KW_ONLY
+    cv: Any | Literal["prefit"] = 5
+    ensemble: bool = parameter(default=False)
+    pooling: Pooling = "mean"
+    label_smoothing: float = parameter(default=0.0, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
+    n_jobs: int | None = None
+    classes_: npt.NDArray[np.generic] = field(init=False)
+    pairs_: list[Pair] = field(init=False)
 
     def fit(
         self,
@@ -564,9 +555,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         must = "cv must be a number of folds, a splitter or 'prefit'"
         require(not isinstance(self.cv, str) or self.cv == "prefit", must, value=self.cv, hint="Pass cv=5")
-        flag("ensemble", self.ensemble)
+        check_parameters(self)
         choice("pooling", self.pooling, ("mean", "geometric"))
-        number("label_smoothing", self.label_smoothing, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
         must, hint = "n_jobs must be a whole number or None", "Pass n_jobs=2"
         require(self.n_jobs is None or is_whole(self.n_jobs), must, value=self.n_jobs, hint=hint, error=TypeError)
         if self.calibrator is not None:
