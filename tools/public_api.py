@@ -57,8 +57,9 @@ def lines() -> Iterator[str]:
         if inspect.isroutine(target):
             yield f"{name}({parameters(target)})"
         elif inspect.isclass(target):
-            kind = target.__dataclass_params__ if is_dataclass(target) else None
-            yield f"{name}({parameters(target)}){'' if kind is None else f' frozen={kind.frozen} eq={kind.eq}'}"
+            kind = target.__dataclass_params__ if is_dataclass(target) else None  # not frozen: an estimator
+            shown_kind = f" frozen={kind.frozen} eq={kind.eq}" if kind and kind.frozen else ""
+            yield f"{name}({parameters(target)}){shown_kind}"
             for own, member in sorted(vars(target).items()):
                 if not own.startswith("_") and inspect.isfunction(member):
                     yield f"{name}.{own}({parameters(member)})"

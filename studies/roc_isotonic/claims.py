@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibrant import IsotonicCalibration
-from calibrant.calibrators import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
-from calibrant.calibrators.linear import Splits
+from calibrant.calibrators import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning, Splits
 from calibrant.curves import roc_surface
 from calibrant.metrics import volume_under_surface_score
 from studies.claims import (

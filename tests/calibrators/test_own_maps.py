@@ -1,9 +1,12 @@
 """A calibrator written outside calibrant that maps to something else than probabilities is told so, wherever it is used."""
 
+import inspect
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from calibrant import ByNotion, SafeCalibrator
+from calibrant import BetaCalibration, ByNotion, SafeCalibrator
 from calibrant.calibrators import BinaryCalibrator, LogOddsCalibrator, MulticlassCalibrator
 
 RNG = np.random.default_rng(0)
@@ -107,3 +110,50 @@ def test_of_many_rows_some_are_looked_at(monkeypatch):
     monkeypatch.setattr(OfScore, "function", staticmethod(lambda score: np.where(score > 0.5, 1.5, score)))
     with pytest.raises(ValueError, match=r"from 0 to 1; got 1\.5"):
         OfScore().fit(P, Y).calibrate(np.tile(P, 10_000))
+
+
+class Shrunk(BinaryCalibrator):
+    """Draws scores to the event rate, by a share that is declared."""
+
+    share: float = 0.5
+    rate_: float
+
+    def _fit(self, problem):
+        self.rate_ = float(np.average(problem.outcome, weights=problem.weight))
+
+    def _apply(self, score):
+        return (1 - self.share) * score + self.share * self.rate_
+
+
+class Own(Shrunk):
+    """Has a constructor of its own."""
+
+    def __init__(self, k):
+        super().__init__(share=1 / k)
+        self.k = k
+
+
+class Below(Own):
+    """Declares what fitting finds, and no parameter."""
+
+    more_: float
+
+
+def test_the_constructor_is_made_of_the_parameters_that_are_declared():
+    assert list(inspect.signature(Shrunk).parameters) == ["share", "input", "labels"]
+    assert Shrunk(share=0.2).get_params() == {"share": 0.2, "input": "probability", "labels": None}
+    assert not hasattr(Shrunk(), "rate_")
+    with pytest.raises(TypeError, match="rate_"):
+        Shrunk(rate_=0.5)
+    fitted = clone(Shrunk(share=1.0)).fit(P, Y)
+    np.testing.assert_allclose(fitted.calibrate(P), Y.mean())
+
+
+def test_a_constructor_of_its_own_is_kept():
+    assert [made.share for made in (Own(4), Below(4))] == [0.25, 0.25]
+
+
+def test_a_parameter_that_is_not_as_declared_is_refused_in_a_fit_and_inside_another_calibrator():
+    for fit in (BetaCalibration(parameters="x").fit, SafeCalibrator(BetaCalibration(parameters="x")).fit):
+        with pytest.raises(ValueError, match="parameters must be one of 'abm', 'am', 'ab', 'a'; got 'x'"):
+            fit(P, Y)

@@ -30,11 +30,12 @@ from calibrant._core.registry import HOMES, entries
 from calibrant.binning import PointsPerBin, Sierpinski
 from calibrant.calibrators import (
     CanonicalBinning,
+    DataPoints,
     EvidenceScaling,
     IsotonicRecursivePartitioning,
     MulticlassRecursivePartitioning,
+    Splits,
 )
-from calibrant.calibrators.linear import DataPoints, Splits
 from calibrant.cli.commands import USUAL_TESTS
 from calibrant.datasets import make_survey_forecast
 from calibrant.decisions import confusion_table, shift_prior

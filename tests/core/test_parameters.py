@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant._core import checks as must
-from calibrant.calibrators.linear import Splits
+from calibrant.calibrators import Splits
 
 OF_VALUES = [
     (lambda: must.require(False, "a must be one", value=[2], hint="Pass 1"), "a must be one; got [2]. Pass 1."),

@@ -255,8 +255,12 @@ def numbers(
     most: float = np.inf,
     order: Order = "any",
     may_be_nan: bool = False,
+    fewest: int = 0,
+    sum_to_one: bool = False,
 ) -> npt.NDArray[Any]:
     """Return an array of finite numbers within their limits, of a shape (None is any length), in order along its first axis."""
+    if sum_to_one:
+        least, most = 0.0, 1.0
     wanted = f"{name} must be numbers{_limits(least, most, -np.inf, np.inf)}{'' if order == 'any' else f', {order}'}"
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu":
         raise TypeError(f"{wanted}; got {getattr(value, 'dtype', type(value).__name__)}. Fit anew.")
@@ -268,6 +272,11 @@ def numbers(
     if order != "any" and len(value) > 1:
         rises = np.greater if order == "rising" else np.greater_equal
         _refuse(wanted, value[1:], rises(value[1:], value[:-1]), first=1)
+    require(len(value) >= fewest, f"{name} must be at least {fewest}", value=len(value), hint="Fit anew")
+    if sum_to_one and (off := np.abs((total := np.atleast_1d(value.sum(axis=-1))) - 1.0) > 1e-9).any():
+        row = int(np.argmax(off))
+        of, place = ("rows of ", f" in row {row}") if value.ndim > 1 else ("", "")
+        refuse(f"{of}{name} must sum to one", got=f"{total[row]:.6g}{place}", hint="Fit anew")
     return value
 
 
@@ -276,24 +285,6 @@ def _refuse(wanted: str, value: npt.NDArray[Any], fits: npt.NDArray[np.bool_], f
         at = np.unravel_index(int(np.argmin(fits)), fits.shape)
         place = ", ".join(str(i + first * (axis == 0)) for axis, i in enumerate(at))
         raise ValueError(f"{wanted}; got {value[at]} at index {place}. Fit anew.")
-
-
-def shares(name: str, value: object, *, size: int | None = None) -> npt.NDArray[Any]:
-    """Return numbers that are not negative and sum to one."""
-    found = numbers(name, value, shape=(size,), least=0.0, most=1.0)
-    if not abs(float(found.sum()) - 1.0) <= 1e-9:
-        raise ValueError(f"{name} must sum to one; got {found.sum():.6g}. Fit anew.")
-    return found
-
-
-def forecasts(name: str, value: object, *, shape: tuple[int, int]) -> npt.NDArray[Any]:
-    """Return rows of probabilities that sum to one."""
-    found = numbers(name, value, shape=shape, least=0.0, most=1.0)
-    off = np.abs(found.sum(axis=1) - 1.0)
-    if not (off <= 1e-9).all():
-        row = int(np.argmax(off))
-        raise ValueError(f"rows of {name} must sum to one; got {found[row].sum():.6g} in row {row}. Fit anew.")
-    return found
 
 
 def _limits(least: float, most: float, above: float, below: float) -> str:
@@ -317,10 +308,8 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> F
     """Return what ``data`` holds as finite float64."""
     if array.dtype.kind not in (*NUMERIC, "c"):
         if array.ndim == 0:
-            raise TypeError(
-                f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them. Pass an array, a list or "
-                "a data frame."
-            )
+            must = f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them"
+            raise TypeError(f"{must}. Pass an array, a list or a data frame.")
         array = _of_objects(name, array)
     shape = f"shape {array.shape}"
     if array.dtype.kind == "c":
@@ -339,10 +328,8 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> F
         suspicious = not np.isfinite(numbers.sum())
     if suspicious and not (finite := np.isfinite(numbers)).all():
         where = first(~finite)
-        raise ValueError(
-            f"{name} must be finite; got {numbers[where]} at index {index(where)}{more(~finite)}. "
-            "Drop or correct these rows (NaN and inf are refused, never imputed)."
-        )
+        must = f"{name} must be finite; got {numbers[where]} at index {index(where)}{more(~finite)}"
+        raise ValueError(f"{must}. Drop or correct these rows (NaN and inf are refused, never imputed).")
     return numbers
 
 
@@ -354,10 +341,8 @@ def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
         where = first(strange)
         cell = cells[int(np.argmax(strange))]
         if absent(cell):
-            raise ValueError(
-                f"{name} must be finite; got a missing value ({cell}) at index {index(where)}{more(strange)}. "
-                "Drop or correct these rows (missing values are refused, never imputed)."
-            )
+            must, got = f"{name} must be finite", f"a missing value ({cell}) at index {index(where)}{more(strange)}"
+            refuse(must, got=got, hint="Drop or correct these rows (missing values are refused, never imputed)")
         raise TypeError(
             f"{name} must hold numbers; got {reprlib.repr(cell)} ({type(cell).__name__}) at index "
             f"{index(where)}{more(strange)}. {_hint_of_cell(cell)}"
@@ -365,9 +350,7 @@ def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
     try:
         return array.astype(np.float64)
     except OverflowError:
-        raise ValueError(
-            f"{name} must hold numbers up to {np.finfo(float).max:.1g}; got a larger one. Divide them."
-        ) from None
+        refuse(f"{name} must hold numbers up to {np.finfo(float).max:.1g}", got="a larger one", hint="Divide them")
 
 
 def _hint_of_cell(cell: object) -> str:
@@ -469,23 +452,19 @@ def divergence(worse: float, better: float) -> float:
     """
     difference = worse - better
     if difference < -1e-9 * max(1.0, abs(worse), abs(better)):
-        raise ValueError(
-            "score must be proper, and the lower the better: on average nothing may do better than the true probability; "
-            f"got a divergence of {difference:.3g}. Turn the sign of a score of which higher is better."
+        must = (
+            "score must be proper, and the lower the better: on average nothing may do better than the true probability"
         )
+        refuse(must, got=f"a divergence of {difference:.3g}", hint="Turn the sign of a score of which higher is better")
     return max(difference, 0.0)
 
 
 def _costs(score: EventScore, prob: FloatArray, outcome: float) -> FloatArray:
     costs = np.asarray(score(prob, np.full(prob.shape, outcome)), dtype=np.float64)
     if costs.shape != prob.shape:
-        raise ValueError(
-            f"score must return one value a row, shape {prob.shape}; got shape {costs.shape}. "
-            "It is called with two arrays, the probabilities and the outcomes."
-        )
+        hint = "It is called with two arrays, the probabilities and the outcomes"
+        refuse(f"score must return one value a row, shape {prob.shape}", got=f"shape {costs.shape}", hint=hint)
     if np.isnan(costs).any():
-        raise ValueError(
-            f"score must return numbers; got nan for probability {prob[np.argmax(np.isnan(costs))]:g} and outcome {outcome:g}. "
-            "Write 0 log 0 with scipy.special.xlogy, or clip the probability."
-        )
+        must, hint = "score must return numbers", "Write 0 log 0 with scipy.special.xlogy, or clip the probability"
+        refuse(must, got=f"nan for probability {prob[np.argmax(np.isnan(costs))]:g} and outcome {outcome:g}", hint=hint)
     return costs

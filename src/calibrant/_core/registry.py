@@ -33,13 +33,16 @@ WORDS: Mapping[str, str] = {
 }
 """Words of other packages for binnings, and ours."""
 
+ORDER, ARGMAX, HULL = "order preserving", "argmax preserving", "ROC-hull preserving"
+PERMUTED, FINITE, IDENTITY = "permutation equivariant", "finite log loss", "contains the identity"
+
 GUARANTEES: Mapping[str, str] = {
-    "order preserving": "a higher score never gets a lower probability",
-    "argmax preserving": "the predicted class never changes",
-    "ROC-hull preserving": "on the rows that were fitted, the convex hull of the ROC curve of two classes stays as it is",
-    "permutation equivariant": "renaming the classes renames the result",
-    "finite log loss": "no class gets probability zero unless the forecast gave it zero",
-    "contains the identity": "the family holds the map that changes nothing",
+    ORDER: "a higher score never gets a lower probability",
+    ARGMAX: "the predicted class never changes",
+    HULL: "on the rows that were fitted, the convex hull of the ROC curve of two classes stays as it is",
+    PERMUTED: "renaming the classes renames the result",
+    FINITE: "no class gets probability zero unless the forecast gave it zero",
+    IDENTITY: "the family holds the map that changes nothing",
 }
 """What a calibrator can promise, and what the promise means. The law tests enforce each promise."""
 

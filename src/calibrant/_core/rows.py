@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, blocks, first, index, more, quotients
-from calibrant._core.checks import choice
+from calibrant._core.checks import choice, refuse
 from calibrant._core.threads import FEWEST, are_loaded
 
 # What the weights of rows mean: how many rows they are, and how much evidence
@@ -886,10 +886,9 @@ def _divided_by_sums(name: str, values: FloatArray, remedies: Remedies) -> Float
         values = values / high
     sums = values.sum(axis=1, keepdims=True)
     if (empty := sums[:, 0] == 0).any():
-        raise ValueError(
-            f"rows of {name} must have a positive sum to be normalised; got 0 in row {int(np.argmax(empty))}{more(empty)}. "
-            f"Drop {'these rows' if empty.sum() > 1 else 'this row'}."
-        )
+        must = f"rows of {name} must have a positive sum to be normalised"
+        got = f"0 in row {int(np.argmax(empty))}{more(empty)}"
+        refuse(must, got=got, hint=f"Drop {'these rows' if empty.sum() > 1 else 'this row'}")
     return quotients(values, sums)
 
 

@@ -26,12 +26,12 @@ from .isotonic import EnsembleNearIsotonic as EnsembleNearIsotonic
 from .isotonic import IsotonicCalibration as IsotonicCalibration
 from .isotonic import NearIsotonicCalibration as NearIsotonicCalibration
 from .isotonic import VennAbers as VennAbers
-from .linear import DataPoints as DataPoints
+from .irp import DataPoints as DataPoints
 from .linear import DirichletCalibration as DirichletCalibration
-from .linear import GridPoints as GridPoints
+from .irp import GridPoints as GridPoints
 from .linear import MatrixScaling as MatrixScaling
-from .linear import Mixture as Mixture
-from .linear import Splits as Splits
+from .irp import Mixture as Mixture
+from .irp import Splits as Splits
 from .linear import StructuredMatrixScaling as StructuredMatrixScaling
 from .linear import StructuredVectorScaling as StructuredVectorScaling
 from .linear import VectorScaling as VectorScaling

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, partial
+from inspect import get_annotations, signature
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, ClassVar, Literal, Self, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_n_features, check_is_fitted, column_or_1d, validate_data
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
 from calibrant._core.border import SAMPLED, Input, as_forecast, as_labels, as_problem, declared
-from calibrant._core.checks import as_numbers, refuse, require
-from calibrant._core.registry import find
+from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
+from calibrant._core.registry import declare, find
 from calibrant._core.rows import (
     OF_CALIBRATOR,
     BinaryProblem,
@@ -63,28 +66,17 @@ def problem_of_batches(
 
     ``beside`` are labels and weights, which must not be given; ``input`` and ``labels`` must be those of the predictions.
     """
-    require(
-        all(one is None for one in beside),
-        "y and sample_weight must be left out beside predictions that are read in batches",
-        got="both",
-        hint="Say them where they are made: calibrant.predictions(...)",
-        error=TypeError,
-    )
+    must = "y and sample_weight must be left out beside predictions that are read in batches"
+    hint = "Say them where they are made: calibrant.predictions(...)"
+    require(all(one is None for one in beside), must, got="both", hint=hint, error=TypeError)
     problem = predictions.as_problem()
     some = predictions.head()
     is_logit, n_columns = some.is_logit, some.classes.size if some.values.ndim == 2 else 1
-    require(
-        is_logit == (input == "logit"),
-        "input must be that of the predictions",
-        got=f"{input!r} for {'logits' if is_logit else 'probabilities'}",
-        hint=f"Pass input={'logit' if is_logit else 'probability'!r}",
-    )
-    require(
-        labels is None or list(labels) == problem.classes.tolist(),
-        f"labels must be those of the predictions, {problem.classes.tolist()}",
-        value=labels,
-        hint="Leave them out",
-    )
+    got = f"{input!r} for {'logits' if is_logit else 'probabilities'}"
+    hint = f"Pass input={'logit' if is_logit else 'probability'!r}"
+    require(is_logit == (input == "logit"), "input must be that of the predictions", got=got, hint=hint)
+    must = f"labels must be those of the predictions, {problem.classes.tolist()}"
+    require(labels is None or list(labels) == problem.classes.tolist(), must, value=labels, hint="Leave them out")
     return problem, n_columns
 
 
@@ -101,8 +93,57 @@ OWN = "See that _apply, or _map_log_odds, returns a calibrated probability, or i
 """What to do about a map that gives something else; only one that is written outside calibrant should."""
 
 
+method = partial(declare, "calibrator")
+"""Register the decorated calibrator."""
+
+
+def parameter(*, default: Any, kw_only: bool = True, **limits: Any) -> Any:
+    """Declare a parameter that its type, and these limits of a number, check before a fit and when a file is read."""
+    return field(default=default, kw_only=kw_only, metadata={"limits": limits})
+
+
+def fitted(shape: str | None = None, *, init: Literal[False] = False, **limits: Any) -> Any:
+    """Declare an attribute that fitting finds, and what a file must hold of it: the lengths of its axes, and limits.
+
+    A length is a number, a letter, or a letter and a number such as ``n+1``. A letter is one length in all attributes, and
+    ``K`` the number of classes; a plain number has the shape "". Without a shape its own class checks it, or nobody need.
+    """
+    return field(init=init, metadata={} if shape is None else {"shape": shape, "limits": limits})
+
+
+@cache
+def declared_types(of: type) -> dict[str, Any]:
+    """Return the types of what a class declares."""
+    return get_type_hints(of)
+
+
+def check_parameters(calibrator: Any) -> None:
+    """Refuse a parameter that is not as it was declared."""
+    for of in fields(calibrator):
+        if "limits" not in of.metadata or not of.init:
+            continue
+        value, kind = getattr(calibrator, of.name), declared_types(calibrator.__class__)[of.name]
+        kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+        words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]
+        if (value is None and NoneType in kinds) or any(is_word(value, word) for word in words):
+            continue
+        if np.random.Generator in kinds:
+            source(of.name, value)
+        elif bool in kinds:
+            flag(of.name, value)
+        elif int in kinds:
+            whole(of.name, value, **of.metadata["limits"])
+        elif float in kinds and not (isinstance(value, str) and len(words) > 1):
+            number(of.name, value, **of.metadata["limits"])
+        else:
+            choice(of.name, value, words, also=" or None" if NoneType in kinds else "")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, parameter, fitted))
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     """A scikit-learn classifier whose features are the probabilities (or logits) of another one.
+
+    Its parameters are declared as the fields of a dataclass, which makes the constructor.
 
     Subclasses say what they fit (`_fit_problem`) and how they map (`_map_forecast`). Every parameter that
     fitting finds is an attribute whose name ends in an underscore: that is what is saved and loaded.
@@ -118,6 +159,21 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     labels: Sequence[Any] | None
     classes_: npt.NDArray[np.generic]
     n_features_in_: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = {name: kind for name, kind in get_annotations(cls).items() if "ClassVar" not in str(kind)}
+        for name in own:
+            if "_" in (name[0], name[-1]) and name not in vars(cls):
+                setattr(cls, name, fitted())
+        makes = "__init__" not in vars(cls) and any("_" not in (name[0], name[-1]) for name in own)
+        dataclass(cls, init=makes, kw_only=True, eq=False, repr=False, match_args=False)
+        if makes:  # what a class adds comes first
+            order = [name for of in cls.__mro__ for name in get_annotations(of)]
+            made = signature(cls.__init__)
+            rest = sorted(list(made.parameters.values())[1:], key=lambda one: (one.kind, order.index(one.name)))
+            ordered = made.replace(parameters=[made.parameters["self"], *rest])
+            cls.__init__.__signature__ = ordered  # type: ignore[attr-defined]
 
     def fit(
         self,
@@ -147,12 +203,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         A fit that fails or is interrupted leaves the calibrator as it was.
         """
         in_batches = isinstance(X, InBatches)
-        require(
-            in_batches or y is not None,
-            "y must be given",
-            given=f"{type(self).__name__} requires y to be passed, but the target y is None",
-            hint="Pass the class of each row",
-        )
+        got = f"{type(self).__name__} requires y to be passed, but the target y is None"
+        require(in_batches or y is not None, "y must be given", given=got, hint="Pass the class of each row")
         before = dict(vars(self))
         try:
             if isinstance(X, InBatches):
@@ -193,6 +245,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     def _fit_checked(self, problem: Problem) -> None:
         """Fit, and say so if rows in memory are of one class."""
         self.classes_ = problem.classes
+        check_parameters(self)
         if not is_unread(problem) and problem.code.min() == problem.code.max():
             warn_of_one_class(self.classes_[problem.code[0]], problem.size)
         self._fit_problem(problem)
@@ -227,8 +280,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_samples, n_classes)
             Calibrated probabilities, columns in the order of ``classes_``.
         """
-        check_is_fitted(self)
-        return self._map_table(self._forecast(self._received(X, reset=False)))
+        return self._map_table(self._fitted_forecast(X))
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
         """Return the class of the highest calibrated probability; of equal ones the first.
@@ -244,11 +296,14 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             Labels.
         """
         prob = self.predict_proba(X)
-        label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
-        return label
+        return np.asarray(self.classes_[prob.argmax(axis=1)])
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> None: ...
+
+    def _sizes(self) -> dict[str, int]:
+        """Return the lengths that letters stand for in the shapes of fitted attributes."""
+        return {"K": len(self.classes_)} if hasattr(self, "classes_") else {}
 
     def _check_loaded(self) -> None:
         """Refuse, by a ValueError or TypeError that names it, an attribute from a file that no fit gives.
@@ -256,6 +311,21 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         Called when a file has been read: all annotated attributes are there and have the types that are annotated. A map that
         passes gives valid probabilities for every forecast, in time and memory in proportion to what the attributes hold.
         """
+        check_parameters(self)
+        sizes = self._sizes()
+        for of in fields(self):
+            if of.init or not of.metadata:
+                continue
+            value, words = getattr(self, of.name), of.metadata["shape"].split()
+            if not words:
+                number(of.name, value, hint="Fit anew", **of.metadata["limits"])
+                continue
+            parts = [word.partition("+") for word in words]
+            shape = [
+                int(a) if a.isdigit() else sizes[a] + int(more or 0) if a in sizes else None for a, _, more in parts
+            ]
+            numbers(of.name, value, shape=tuple(shape), **of.metadata["limits"])
+            sizes = dict(zip(words, value.shape, strict=True)) | sizes
 
     @abstractmethod
     def _map_forecast(self, forecast: Forecast) -> FloatArray: ...
@@ -287,6 +357,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             refuse(f"{of} give probabilities from 0 to 1", got=f"{wrong:g}", hint=OWN)
         return found
 
+    def _fitted_forecast(self, X: npt.ArrayLike) -> Forecast:
+        check_is_fitted(self)
+        return self._forecast(self._received(X, reset=False))
+
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""
         forecast, wanted = as_forecast(values, input=self.input, remedies=OF_CALIBRATOR), len(self.classes_)
@@ -311,10 +385,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
 def warn_of_one_class(label: object, n_rows: int) -> None:
     """Say that the rows are of one class."""
-    warn(
-        f"only the class {label!s} occurs in the {n_rows} calibration rows: the map is "
-        "fitted all the same, without evidence on other classes. Fit on more rows."
-    )
+    said = f"only the class {label!s} occurs in the {n_rows} calibration rows"
+    warn(f"{said}: the map is fitted all the same, without evidence on other classes. Fit on more rows.")
+
+
+def warn_unless_certain(what: str, gradient: float, most: float, n_iter: int, n_rows: int, then: str) -> None:
+    """Say that a search ended where the gradient is larger than it must be, and what is used all the same."""
+    if not gradient <= most:
+        said = f"{what} below {most:g}; got {gradient:.2g} after {n_iter} steps on {n_rows} rows"
+        warn(f"{said}. {then}.", ConvergenceWarning)
 
 
 def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
@@ -349,9 +428,8 @@ class BinaryCalibrator(Calibrator):
         The negative and the positive label.
     """
 
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        self.input = input
-        self.labels = labels
+    input: Input = "probability"
+    labels: Sequence[Any] | None = None
 
     @abstractmethod
     def _fit(self, problem: BinaryProblem) -> None: ...
@@ -380,12 +458,8 @@ class BinaryCalibrator(Calibrator):
         self._fit(problem)
 
     def _fit_problem(self, problem: Problem) -> None:
-        require(
-            problem.classes.size == 2,
-            f"{type(self).__name__} maps one score",
-            got=f"{problem.classes.size} classes",
-            hint=f"Say how: ByNotion({type(self).__name__}(), 'class-wise')",
-        )
+        got, hint = f"{problem.classes.size} classes", f"Say how: ByNotion({type(self).__name__}(), 'class-wise')"
+        require(problem.classes.size == 2, f"{type(self).__name__} maps one score", got=got, hint=hint)
         if isinstance(problem, UnreadSimplex):
             self._fit(UnreadPart(problem, Binary(), 0, one_score))
             for bins in (cells[0].bins for _, cells in problem.fixed[:1]):
@@ -461,9 +535,8 @@ class MulticlassCalibrator(Calibrator):
         The class of each column; by default 0, 1, ... or the sorted labels.
     """
 
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        self.input = input
-        self.labels = labels
+    input: Input = "probability"
+    labels: Sequence[Any] | None = None
 
     @abstractmethod
     def _fit(self, problem: SimplexProblem) -> None: ...
@@ -486,27 +559,19 @@ def as_calibrator(calibrator: str | Calibrator) -> Calibrator:
     if isinstance(calibrator, str):
         made: Calibrator = find("calibrator", calibrator).target()
         return made
-    require(
-        isinstance(calibrator, Calibrator),
-        "calibrator must be a word or a calibrator of calibrant",
-        value=calibrator,
-        hint="Pass 'temperature', or TemperatureScaling()",
-        error=TypeError,
-    )
+    must = "calibrator must be a word or a calibrator of calibrant"
+    hint = "Pass 'temperature', or TemperatureScaling()"
+    require(isinstance(calibrator, Calibrator), must, value=calibrator, hint=hint, error=TypeError)
     copied: Calibrator = clone(calibrator)
+    check_parameters(copied)
     return copied
 
 
 def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> BinaryCalibrator:
     """Return a new, unfitted map of one score, of a word or of an object; refuse what maps all classes."""
     made: Any = as_calibrator(calibrator) if isinstance(calibrator, (str, BinaryCalibrator)) else calibrator
-    require(
-        isinstance(made, BinaryCalibrator),
-        "calibrator must be a BinaryCalibrator, a map of one score",
-        value=calibrator,
-        hint=hint,
-        error=TypeError,
-    )
+    must = "calibrator must be a BinaryCalibrator, a map of one score"
+    require(isinstance(made, BinaryCalibrator), must, value=calibrator, hint=hint, error=TypeError)
     found: BinaryCalibrator = made
     return found
 
@@ -514,26 +579,19 @@ def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> Bi
 # What is said of classes, and of problems of a notion, that the calibration rows lack
 
 
-def tell_of_empty(problems: list[str], served: str) -> None:
-    """Say which problems have no rows, and what becomes of their scores."""
-    warn(f"no calibration row for {_first(problems)}: {served}. Fit on more rows.")
-
-
 def tell_of_absent(simplex: SimplexProblem, without_event: list[str]) -> None:
     """Say which classes did not occur, where others did: of a single class every calibrator says it."""
     if isinstance(simplex, UnreadSimplex):
-        warn(
-            f"no calibration row has the event of {_first(without_event)}: its map is fitted all the same. Fit on more rows."
-        )
+        said = f"no calibration row has the event of {first_names(without_event)}"
+        warn(f"{said}: its map is fitted all the same. Fit on more rows.")
         return
     seen = np.bincount(simplex.label, minlength=len(simplex.classes)) > 0
     if 1 < seen.sum() < seen.size:
-        names = _first([str(name) for name in simplex.classes[~seen]])
-        warn(
-            f"no calibration row is of class {names} among {simplex.size}: its map is fitted all the same, on rows without "
-            "the event. Fit on more rows."
-        )
+        names = first_names([str(name) for name in simplex.classes[~seen]])
+        said = f"no calibration row is of class {names} among {simplex.size}"
+        warn(f"{said}: its map is fitted all the same, on rows without the event. Fit on more rows.")
 
 
-def _first(names: list[str]) -> str:
+def first_names(names: list[str]) -> str:
+    """Return the first few names, and how many there are in all."""
     return "; ".join(names[:5]) + (f"; ... ({len(names)} in all)" if len(names) > 5 else "")

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from math import ceil, floor, log
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import betaln, softmax
 
 from calibrant._core.arrays import EPSILON, FloatArray, is_whole
-from calibrant._core.border import Input
-from calibrant._core.checks import as_numbers, choice, flag, number, numbers, refuse, require, shares, source, whole
-from calibrant._core.registry import declare
+from calibrant._core.checks import as_numbers, refuse, require
+from calibrant._core.registry import FINITE
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, two_columns
 from calibrant.binning import Binning, Bins, EqualMass, as_binning, locate, sums_over
 from calibrant.binning.bins import Ordered, equal_shares
-from calibrant.calibrators.base import BinaryCalibrator, as_binary_calibrator
+from calibrant.calibrators.base import BinaryCalibrator, as_binary_calibrator, fitted, method, parameter
 from calibrant.calibrators.parametric import PlattScaling
 from calibrant.sums.reading import cut
 
@@ -31,7 +30,7 @@ SUMS = ("weight", "score_sum", "outcome_sum")
 Empty = Literal["midpoint", "interpolate", "base-rate", "identity"]
 
 
-@declare("calibrator", "histogram-binning", symbol="HB", source="Zadrozny and Elkan 2001", guarantees=set())
+@method("histogram-binning", symbol="HB", source="Zadrozny and Elkan 2001")
 class HistogramBinning(BinaryCalibrator):
     """Replace a score by the event rate of its bin (histogram binning, empirical binning, HB).
 
@@ -109,68 +108,35 @@ class HistogramBinning(BinaryCalibrator):
     [0.5, 1.0, 0.8]
     """
 
-    edges_: FloatArray
-    value_: FloatArray
-    count_: IntArray
-    weighted_: bool
-
-    def __init__(
-        self,
-        binning: int | str | Binning | Sequence[float] = "equal-mass",
-        *,
-        empty: Empty = "midpoint",
-        smoothing: float = 0.0,
-        interior: bool = False,
-        delta: float = 0.0,
-        random_state: int | np.random.Generator | None = 0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.binning = binning
-        self.empty = empty
-        self.smoothing = smoothing
-        self.interior = interior
-        self.delta = delta
-        self.random_state = random_state
+    binning: int | str | Binning | Sequence[float] = field(default="equal-mass", kw_only=False)
+    empty: Empty = parameter(default="midpoint")
+    smoothing: float = parameter(default=0.0, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
+    interior: bool = parameter(default=False)
+    delta: float = parameter(default=0.0, least=0.0, most=1.0, hint="Pass a small number such as 1e-10, or 0 for none")
+    random_state: int | np.random.Generator | None = parameter(default=0)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, fewest=1, may_be_nan=True)
+    edges_: FloatArray = fitted("n+1", least=0.0, most=1.0, order="not falling")
+    count_: IntArray = fitted("n", least=0)
+    weighted_: bool = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
-        choice("empty", self.empty, ("midpoint", "interpolate", "base-rate", "identity"))
-        smoothing = number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
-        delta = number(
-            "delta", self.delta, least=0.0, most=1.0, hint="Pass a small number such as 1e-10, or 0 for none"
-        )
-        seed = source("random_state", self.random_state)
-        interior = flag("interior", self.interior)
         bins = cut(problem, _binning(self.binning))
         base_rate = float(bins.outcome_sum.sum() / bins.weight.sum())
-        if interior:
+        if self.interior:
             bins = _inside(bins, problem)
-        value = _rates(bins, smoothing, problem.weights.rows_per_weight)
+        value = _rates(bins, float(self.smoothing), problem.weights.rows_per_weight)
         empty, middle = bins.count == 0, (bins.edges[:-1] + bins.edges[1:]) / 2.0
         if self.empty == "interpolate":
             middle = np.interp(middle, middle[~empty], value[~empty])
         value[empty] = {"base-rate": base_rate, "identity": np.nan}.get(self.empty, middle[empty])
-        if delta > 0:
-            value = (value + delta * np.random.default_rng(seed).random(value.size)) / (1.0 + delta)
+        if (delta := float(self.delta)) > 0:
+            value = (value + delta * np.random.default_rng(self.random_state).random(value.size)) / (1.0 + delta)
         self.edges_, self.value_, self.count_ = bins.edges, value, bins.count
         self.weighted_ = not problem.weights.are_rows
-
-    def _check_loaded(self) -> None:
-        n_bins = self.value_.size
-        check_edges("edges_", self.edges_, n_bins)
-        numbers("value_", self.value_, shape=(n_bins,), least=0.0, most=1.0, may_be_nan=True)
-        numbers("count_", self.count_, shape=(n_bins,), least=0)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         value = self.value_[locate(self.edges_, score)]
         return np.where(np.isnan(value), score, value) if np.isnan(self.value_).any() else value
-
-
-def check_edges(name: str, edges: FloatArray, n_bins: int) -> None:
-    """Refuse what a file holds in place of the edges of so many bins."""
-    numbers(name, edges, shape=(n_bins + 1,), least=0.0, most=1.0, order="not falling")
-    require(n_bins, f"{name} must be those of at least one bin", got="none", hint="Fit anew")
 
 
 def _rates(bins: Bins, smoothing: float, rows_per_weight: float) -> FloatArray:
@@ -210,12 +176,8 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
     try:
         edges = as_numbers("binning", binning)
     except TypeError:
-        refuse(
-            "binning must be a number of bins, a Binning or edges",
-            value=binning,
-            hint="Pass one, such as EqualMass(15)",
-            error=TypeError,
-        )
+        must = "binning must be a number of bins, a Binning or edges"
+        refuse(must, value=binning, hint="Pass one, such as EqualMass(15)", error=TypeError)
     except ValueError:  # infinite or no number
         edges = np.empty(0)
     require(
@@ -240,7 +202,7 @@ BATCH = 2**18
 """Bins that are fitted at a time."""
 
 
-@declare("calibrator", "bbq", symbol="BBQ", source="Naeini, Cooper and Hauskrecht 2015", guarantees={"finite log loss"})
+@method("bbq", symbol="BBQ", source="Naeini, Cooper and Hauskrecht 2015", guarantees={FINITE})
 class BayesianBinning(BinaryCalibrator):
     """Average histogram binnings of many sizes by their posterior probability (Bayesian binning into quantiles, BBQ).
 
@@ -298,43 +260,24 @@ class BayesianBinning(BinaryCalibrator):
     [0.0, 1.0]
     """
 
-    edges_: FloatArray
-    value_: FloatArray
-    n_bins_: IntArray
-    model_weight_: FloatArray
-
-    def __init__(
-        self,
-        *,
-        spread: float = 10.0,
-        prior_rows: float = 2.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.spread = spread
-        self.prior_rows = prior_rows
+    spread: float = parameter(default=10.0, least=1.0, hint="Pass 10, the authors' choice")
+    prior_rows: float = parameter(default=2.0, least=1e-9, most=1e9, hint="Pass 2, the authors' choice")
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, fewest=1)
+    edges_: FloatArray = fitted("n+1", least=0.0, most=1.0, order="not falling")
+    model_weight_: FloatArray = fitted("m", sum_to_one=True)
+    n_bins_: IntArray = fitted("m", least=1)
 
     def _fit(self, problem: BinaryProblem) -> None:
-        spread = number("spread", self.spread, least=1.0, hint="Pass 10, the authors' choice")
-        prior_rows = number("prior_rows", self.prior_rows, least=1e-9, most=1e9, hint="Pass 2, the authors' choice")
         ordered = Ordered.of(problem)
         n_bins, evidence, likely = [], [], list[_Model]()
-        for batch in _batches(_binnings(ordered, _sizes(ordered, spread))):
-            models = _fitted(ordered, batch, prior_rows)
+        for batch in _batches(_binnings(ordered, _sizes(ordered, float(self.spread)))):
+            models = _fitted(ordered, batch, float(self.prior_rows))
             n_bins += [model.last.size for model in models]
             evidence += [model.evidence for model in models]
             least = max(evidence) + log(NEGLIGIBLE)
             likely = [model for model in (*likely, *models) if model.evidence >= least]
         self.n_bins_, self.model_weight_ = np.array(n_bins), softmax(evidence)
         self.edges_, self.value_ = _average(ordered, likely)
-
-    def _check_loaded(self) -> None:
-        n_steps = self.value_.size
-        check_edges("edges_", self.edges_, n_steps)
-        numbers("value_", self.value_, shape=(n_steps,), least=0.0, most=1.0)
-        n_models = shares("model_weight_", self.model_weight_).size
-        numbers("n_bins_", self.n_bins_, shape=(n_models,), least=1)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return self.value_[locate(self.edges_, score)]
@@ -444,7 +387,7 @@ def _average(ordered: Ordered, models: list[_Model]) -> tuple[FloatArray, FloatA
     return edges, np.clip(total, EPSILON, 1.0 - EPSILON)
 
 
-@declare("calibrator", "scaling-binning", symbol="SB", source="Kumar et al. 2019", guarantees={"finite log loss"})
+@method("scaling-binning", symbol="SB", source="Kumar et al. 2019", guarantees={FINITE})
 class ScalingBinning(BinaryCalibrator):
     """Fit a parametric map, then replace its values by their mean in bins of equal mass (scaling-binning).
 
@@ -499,34 +442,23 @@ class ScalingBinning(BinaryCalibrator):
     5
     """
 
-    calibrator_: BinaryCalibrator
-    edges_: FloatArray
-    value_: FloatArray
-    count_: IntArray
-
-    def __init__(
-        self,
-        calibrator: str | BinaryCalibrator | None = None,
-        *,
-        n_bins: int = 15,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.calibrator = calibrator
-        self.n_bins = n_bins
+    calibrator: str | BinaryCalibrator | None = field(default=None, kw_only=False)
+    n_bins: int = parameter(default=15, least=1, hint="Pass some 10 to 20")
+    calibrator_: BinaryCalibrator = fitted()
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, fewest=1)
+    edges_: FloatArray = fitted("n+1", least=0.0, most=1.0, order="not falling")
+    count_: IntArray = fitted("n", least=0)
 
     def _fit(self, problem: BinaryProblem) -> None:
         method = PlattScaling() if self.calibrator is None else self.calibrator
         inner = as_binary_calibrator(method, hint="Pass 'platt', or PlattScaling()")
-        n_bins = whole("n_bins", self.n_bins, least=1, hint="Pass some 10 to 20")
         inner._fit_one(problem)
         self.calibrator_ = inner
         # As the rows themselves will be mapped, to the last digit: else one of them could fall in the next bin.
         logit = problem.logit
         reads_logits = type(inner)._apply_logit is not BinaryCalibrator._apply_logit
         fitted = inner._apply(problem.score) if logit is None or not reads_logits else inner._apply_logit(logit)
-        bins = EqualMass(n_bins)(replace(problem, score=fitted, logit=None))
+        bins = EqualMass(int(self.n_bins))(replace(problem, score=fitted, logit=None))
         # Bins end at observed values: above the highest of them there can be one more, without rows.
         has_rows = bins.count > 0
         upper = bins.edges[1:][has_rows]
@@ -535,11 +467,8 @@ class ScalingBinning(BinaryCalibrator):
         self.count_ = bins.count[has_rows]
 
     def _check_loaded(self) -> None:
+        super()._check_loaded()
         self.calibrator_._check_loaded()
-        n_bins = self.value_.size
-        check_edges("edges_", self.edges_, n_bins)
-        numbers("value_", self.value_, shape=(n_bins,), least=0.0, most=1.0)
-        numbers("count_", self.count_, shape=(n_bins,), least=0)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return self._mean_near(self.calibrator_._apply(score))

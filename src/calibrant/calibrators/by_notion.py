@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal
@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, require
+from calibrant._core.checks import require
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex, top_column
 from calibrant.calibrators.base import (
     BinaryCalibrator,
@@ -25,11 +24,14 @@ from calibrant.calibrators.base import (
     as_binary_calibrator,
     as_calibrator,
     blocks,
+    first_names,
+    fitted,
+    parameter,
     tell_of_absent,
-    tell_of_empty,
     with_scores_of_logits,
 )
 from calibrant.calibrators.isotonic import VennAbers
+from calibrant.exceptions import warn
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.sums.reading import UnreadPart, UnreadSimplex
 from calibrant.sums.sums import in_cells
@@ -143,29 +145,18 @@ class ByNotion(Calibrator):
     (10, True)
     """
 
+    calibrator: str | BinaryCalibrator = field(kw_only=False)
+    notion: str | Notion | None = field(default=None, kw_only=False)
+    normalize: bool = parameter(default=True)
+    unseen: Unseen = parameter(default="pooled")
+    input: Input = "probability"
+    labels: Sequence[Any] | None = None
     block: ClassVar[int] = 1 << 20
     """Numbers mapped at a time: enough for each of many parts to have rows."""
 
-    calibrators_: list[BinaryCalibrator | None]
-    pooled_: BinaryCalibrator | None
-    notion_: Notion
-
-    def __init__(
-        self,
-        calibrator: str | BinaryCalibrator,
-        notion: str | Notion | None = None,
-        *,
-        normalize: bool = True,
-        unseen: Unseen = "pooled",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        self.calibrator = calibrator
-        self.notion = notion
-        self.normalize = normalize
-        self.unseen = unseen
-        self.input = input
-        self.labels = labels
+    calibrators_: list[BinaryCalibrator | None] = fitted()
+    pooled_: BinaryCalibrator | None = fitted()
+    notion_: Notion = fitted()
 
     def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
         """Calibrate a forecast as a whole; one column is returned as two.
@@ -207,8 +198,7 @@ class ByNotion(Calibrator):
         score : ndarray of shape (n_samples,)
             What the calibrator of that class makes of it, before any normalisation.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         top, score = np.empty(forecast.shape[0], dtype=np.intp), np.empty(forecast.shape[0])
         for rows, part in blocks(forecast, 4 * self.block):  # no tables are made of them
             top[rows], score[rows] = self._top(part)
@@ -229,8 +219,7 @@ class ByNotion(Calibrator):
             The probabilities p0 and p1 of each class by itself; 0 and 1 where no part of the notion speaks of it, and where
             ``unseen="identity"`` leaves its score as it is.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         prob, log_odds = forecast.prob, log_odds_of(forecast)
         interval = np.tile([0.0, 1.0], (*prob.shape, 1))
         for own, part in zip(self.calibrators_, self.notion_.parts(prob), strict=True):
@@ -242,8 +231,6 @@ class ByNotion(Calibrator):
         return interval
 
     def _fit_problem(self, problem: Problem) -> None:
-        flag("normalize", self.normalize)
-        choice("unseen", self.unseen, ("pooled", "identity"))
         require(
             isinstance(self.notion, (str, Notion, type(None))) and not isinstance(self.notion, WithinGroups),
             "notion must be a word or a Notion that new rows have as well",
@@ -266,7 +253,7 @@ class ByNotion(Calibrator):
             if self.unseen == "pooled":
                 self.pooled_ = _fitted(unfitted, as_one_problem(list(problems_of(self.notion_, simplex))))
                 served = "such scores are mapped by one map fitted to all other problems together"
-            tell_of_empty(empty, served)
+            warn(f"no calibration row for {first_names(empty)}: {served}. Fit on more rows.")
         if without_event:
             tell_of_absent(simplex, without_event)
 
@@ -276,8 +263,7 @@ class ByNotion(Calibrator):
         return as_binary_calibrator(self.calibrator, hint=alone)
 
     def _check_loaded(self) -> None:
-        flag("normalize", self.normalize)
-        choice("unseen", self.unseen, ("pooled", "identity"))
+        super()._check_loaded()
         self._method()
         if self.notion is not None:
             as_notion(self.notion)
@@ -289,9 +275,9 @@ class ByNotion(Calibrator):
         served = None not in self.calibrators_ or self.pooled_ is not None or self.unseen != "pooled"
         must = "pooled must be a map where a problem has none and unseen='pooled'"
         require(served, must, got="none", hint="Fit anew")
-        for fitted in (*self.calibrators_, self.pooled_):
-            if fitted is not None:
-                fitted._check_loaded()
+        for own in (*self.calibrators_, self.pooled_):
+            if own is not None:
+                own._check_loaded()
 
     def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
         """Return the top class of each row and its calibrated score, without a table of the others."""
@@ -299,12 +285,12 @@ class ByNotion(Calibrator):
         top = top_column(prob)
         score, waits = np.empty(len(prob)), np.ones(len(prob), dtype=bool)
         log_odds = log_odds_of(forecast)
-        for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True):
+        for own, part in zip(self.calibrators_, notion.parts(prob), strict=True):
             here = top[part.rows] == part.column
             rows = np.flatnonzero(here) if isinstance(part.rows, slice) else part.rows[here]
             if rows.size:
                 on_top = Part(rows, top[rows], part.name)
-                score[rows] = _mapped(fitted or self.pooled_, on_top, prob, log_odds)
+                score[rows] = _mapped(own or self.pooled_, on_top, prob, log_odds)
                 waits[rows] = False
                 if not waits.any():
                     break  # of top-K notions the highest rank comes first
@@ -321,8 +307,8 @@ class ByNotion(Calibrator):
         prob, notion = forecast.prob, self.notion_
         log_odds = log_odds_of(forecast)
         calibrated = [
-            _mapped(fitted or self.pooled_, part, prob, log_odds)
-            for fitted, part in zip(self.calibrators_, notion.parts(prob), strict=True)
+            _mapped(own or self.pooled_, part, prob, log_odds)
+            for own, part in zip(self.calibrators_, notion.parts(prob), strict=True)
         ]
         return notion.merge(prob, calibrated, normalize=normalize)
 

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.arrays import FloatArray, sum_of_rows
-from calibrant._core.border import Input
-from calibrant._core.checks import flag, forecasts, number, numbers
-from calibrant._core.registry import declare
-from calibrant._core.rows import (
-    BinaryProblem,
-    BoolArray,
-    Forecast,
-    IntArray,
-    SimplexProblem,
-    Weights,
-)
+from calibrant._core.registry import ARGMAX, FINITE, HULL, PERMUTED
+from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, SimplexProblem, Weights
 from calibrant.binning import Partition, class_sums
 from calibrant.binning.bins import Ordered
 from calibrant.binning.cells import SimplexBinning, as_simplex_binning
-from calibrant.calibrators.base import MulticlassCalibrator
-from calibrant.calibrators.isotonic import check_steps, on_steps
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter
+from calibrant.calibrators.isotonic import on_steps
 from calibrant.fit.isotonic import isotonic_fit
 
 # Canonical binning: histogram binning of whole forecasts
 
 
-@declare("calibrator", "canonical-binning", symbol="CB", source="Gupta and Ramdas 2022", guarantees=set())
+@method("canonical-binning", symbol="CB", source="Gupta and Ramdas 2022")
 class CanonicalBinning(MulticlassCalibrator):
     """Replace a forecast by the class rates of its cell of the simplex (canonical histogram binning).
 
@@ -89,23 +78,12 @@ class CanonicalBinning(MulticlassCalibrator):
     [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    partition_: Partition
-    value_: FloatArray
-    count_: IntArray
-
-    def __init__(
-        self,
-        binning: int | str | SimplexBinning = "projection",
-        *,
-        interior: bool = True,
-        smoothing: float = 0.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.binning = binning
-        self.interior = interior
-        self.smoothing = smoothing
+    binning: int | str | SimplexBinning = field(default="projection", kw_only=False)
+    interior: bool = parameter(default=True)
+    smoothing: float = parameter(default=0.0, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
+    partition_: Partition = fitted()
+    value_: FloatArray = fitted("n K", sum_to_one=True)
+    count_: IntArray = fitted("n", least=0)
 
     def cells(self, y_prob: npt.ArrayLike) -> IntArray:
         """Find the cell of each forecast.
@@ -120,32 +98,29 @@ class CanonicalBinning(MulticlassCalibrator):
         ndarray of shape (n_samples,)
             Rows of ``value_``; -1 where a forecast is in none of the cells.
         """
-        check_is_fitted(self)
-        return self.partition_.index(self._forecast(self._received(y_prob, reset=False)).prob)
+        return self.partition_.index(self._fitted_forecast(y_prob).prob)
 
     def _fit(self, problem: SimplexProblem) -> None:
-        interior = flag("interior", self.interior)
-        smoothing = number("smoothing", self.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
         partition = as_simplex_binning(self.binning).partition(problem)
         cell, n_cells, n_classes = partition.index(problem.prob), partition.n_cells, problem.prob.shape[1]
         counted = np.ones(problem.size, dtype=bool)
-        if interior:
+        if self.interior:
             inside = ~partition.is_boundary(problem.prob)
             counted = inside | (np.bincount(cell[inside], minlength=n_cells) == 0)[cell]
         count = np.bincount(cell[counted], minlength=n_cells)
         occurred = class_sums(cell[counted], problem.label[counted], problem.weight[counted], (n_cells, n_classes))
-        added = smoothing / problem.weights.rows_per_weight
+        added = float(self.smoothing) / problem.weights.rows_per_weight
         value = np.full((n_cells, n_classes), 1.0 / n_classes)
         total = occurred.sum(axis=1, keepdims=True) + n_classes * added
         np.divide(occurred + added, total, out=value, where=count[:, None] > 0)
         self.partition_, self.value_, self.count_ = partition, value, count
 
+    def _sizes(self) -> dict[str, int]:
+        return super()._sizes() | {"n": self.partition_.n_cells}
+
     def _check_loaded(self) -> None:
-        n_classes = len(self.classes_)
-        self.partition_._check_loaded(n_classes)
-        n_cells = self.partition_.n_cells
-        forecasts("value_", self.value_, shape=(n_cells, n_classes))
-        numbers("count_", self.count_, shape=(n_cells,), least=0)
+        self.partition_._check_loaded(len(self.classes_))
+        super()._check_loaded()
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         cell = self.partition_.index(forecast.prob)
@@ -155,13 +130,7 @@ class CanonicalBinning(MulticlassCalibrator):
 # Multi-class isotonic regression: one non-decreasing map for the scores of all classes
 
 
-@declare(
-    "calibrator",
-    "irm",
-    symbol="IRM",
-    source="Zhang et al. 2020",
-    guarantees={"argmax preserving", "ROC-hull preserving", "permutation equivariant", "finite log loss"},
-)
+@method("irm", symbol="IRM", source="Zhang et al. 2020", guarantees={ARGMAX, HULL, PERMUTED, FINITE})
 class MulticlassIsotonic(MulticlassCalibrator):
     """Map the scores of all classes by one isotonic regression and divide rows by their sums (IRM).
 
@@ -214,25 +183,15 @@ class MulticlassIsotonic(MulticlassCalibrator):
     True
     """
 
-    left_: FloatArray
-    value_: FloatArray
-
-    def __init__(
-        self, *, epsilon: float = 1e-3, input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.epsilon = epsilon
+    epsilon: float = parameter(default=1e-3, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
 
     def _fit(self, problem: SimplexProblem) -> None:
-        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
         n_classes = problem.prob.shape[1]
         occurred = problem.label[:, None] == np.arange(n_classes)
         weight = np.broadcast_to(problem.weight[:, None], occurred.shape)
         self.left_, self.value_ = steps_of(problem.prob, occurred, weight)
-
-    def _check_loaded(self) -> None:
-        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Fit anew")
-        check_steps("left_", self.left_, "value_", self.value_)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         prob = forecast.prob
@@ -261,5 +220,4 @@ def steps_of(score: FloatArray, outcome: BoolArray, weight: FloatArray) -> tuple
 def divided(raised: FloatArray, prob: FloatArray) -> FloatArray:
     """Divide rows by their sums; a row of zeros keeps its forecast."""
     rows = np.where(raised.sum(axis=1, keepdims=True) > 0, raised, prob)
-    result: FloatArray = rows / sum_of_rows(rows)
-    return result
+    return rows / sum_of_rows(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -37,9 +38,9 @@ from sklearn.utils.validation import (
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, more, text_of
 from calibrant._core.border import as_labels, as_problem, as_weights
-from calibrant._core.checks import as_numbers, choice, flag, number, refuse, require
+from calibrant._core.checks import as_numbers, choice, refuse, require
 from calibrant._core.rows import Problem
-from calibrant.calibrators.base import Calibrator, as_calibrator
+from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.isotonic import VennAbers
 from calibrant.calibrators.safe import SafeCalibrator
@@ -99,20 +100,13 @@ def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
     array = as_array("groups", groups)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
-    require(
-        array.ndim == 1,
-        "groups must have one dimension, a group a row",
-        got=f"shape {array.shape}",
-        hint="Pass one column",
-    )
+    must = "groups must have one dimension, a group a row"
+    require(array.ndim == 1, must, got=f"shape {array.shape}", hint="Pass one column")
     missing = np.array([absent(cell) or cell != cell for cell in array], dtype=np.bool_)
     if missing.any():
         at = int(np.argmax(missing))
-        refuse(
-            "groups must hold a group for each row",
-            got=f"a missing one at index {at}{more(missing)}",
-            hint="Drop these rows, or give each a group of its own",
-        )
+        hint = "Drop these rows, or give each a group of its own"
+        refuse("groups must hold a group for each row", got=f"a missing one at index {at}{more(missing)}", hint=hint)
     if array.dtype.kind not in "OT":
         return array
     cells = array.tolist()
@@ -139,12 +133,10 @@ def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatA
         if known.ndim == 1:
             known = np.column_stack([np.zeros(len(known)), known])
         of_pairs = len(columns) > 2 and getattr(estimator, "decision_function_shape", "ovr") == "ovo"
-        require(
-            not of_pairs and known.shape[1] == len(columns),
-            f"decision_function must give a value for each of the {len(columns)} classes",
-            got=f"{known.shape[1]} of {type(estimator).__name__}, one for each pair",
-            hint="Pass decision_function_shape='ovr', or an estimator with predict_proba",
-        )
+        must = f"decision_function must give a value for each of the {len(columns)} classes"
+        got = f"{known.shape[1]} of {type(estimator).__name__}, one for each pair"
+        hint = "Pass decision_function_shape='ovr', or an estimator with predict_proba"
+        require(not of_pairs and known.shape[1] == len(columns), must, got=got, hint=hint)
         absent = known.min(axis=1, keepdims=True) - 100.0  # below all others, whatever their scale
     forecast = np.repeat(absent, n_classes, axis=1)
     forecast[:, columns] = known
@@ -219,12 +211,8 @@ def _is_number(cv: Any) -> bool:
 
 def as_training_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return labels as an array, checked as scikit-learn's classifiers check them."""
-    require(
-        y is not None,
-        "y must be given",
-        given="CalibratedClassifier requires y to be passed, but the target y is None",
-        hint="Pass the class of each row",
-    )
+    got = "CalibratedClassifier requires y to be passed, but the target y is None"
+    require(y is not None, "y must be given", given=got, hint="Pass the class of each row")
     truth: npt.NDArray[Any] = column_or_1d(as_array("y_true", y), warn=True)
     checked = as_labels(truth)
     if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
@@ -235,6 +223,7 @@ def as_training_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
     return truth
 
 
+@dataclass(eq=False, repr=False, match_args=False)
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Train a classifier and calibrate it on rows that it was not trained on.
 
@@ -319,27 +308,16 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     # Inside a search or another meta-estimator weights and groups are wanted, without a word of the user's.
     __metadata_request__fit = {"sample_weight": True, "groups": True}  # noqa: RUF012 - scikit-learn reads it so
 
-    classes_: npt.NDArray[np.generic]
-    pairs_: list[Pair]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        calibrator: str | Calibrator | None = None,
-        *,
-        cv: Any | Literal["prefit"] = 5,
-        ensemble: bool = False,
-        pooling: Pooling = "mean",
-        label_smoothing: float = 0.0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.calibrator = calibrator
-        self.cv = cv
-        self.ensemble = ensemble
-        self.pooling = pooling
-        self.label_smoothing = label_smoothing
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    calibrator: str | Calibrator | None = None
+    _: KW_ONLY
+    cv: Any | Literal["prefit"] = 5
+    ensemble: bool = parameter(default=False)
+    pooling: Pooling = "mean"
+    label_smoothing: float = parameter(default=0.0, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
+    n_jobs: int | None = None
+    classes_: npt.NDArray[np.generic] = field(init=False)
+    pairs_: list[Pair] = field(init=False)
 
     def fit(
         self,
@@ -387,12 +365,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if groups is None and (groups := groups_of_copies(self.cv, X, truth)) is not None:
                 metadata = metadata._replace(splitter={"groups": groups})
             self.classes_ = LabelEncoder().fit(truth).classes_
-            require(
-                len(self.classes_) >= 2,
-                "y must hold at least two classes to train a classifier",
-                got=f"{len(self.classes_)} (one class or no row)",
-                hint="Check how the rows were chosen",
-            )
+            must, hint = "y must hold at least two classes to train a classifier", "Check how the rows were chosen"
+            require(len(self.classes_) >= 2, must, got=f"{len(self.classes_)} (one class or no row)", hint=hint)
             self.pairs_ = self._over_folds(X, truth, metadata, grouped=groups is not None)
         first = self.pairs_[0][0]
         for name in ("n_features_in_", "feature_names_in_"):
@@ -431,8 +405,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Labels.
         """
         prob = self.predict_proba(X)
-        label: npt.NDArray[np.generic] = self.classes_[prob.argmax(axis=1)]
-        return label
+        return np.asarray(self.classes_[prob.argmax(axis=1)])
 
     @available_if(lambda self: hasattr(self._calibrator_known(), "predict_top"))
     def predict_top(self, X: Any) -> tuple[npt.NDArray[np.generic], FloatArray]:
@@ -460,12 +433,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             If there are several pairs.
         """
         check_is_fitted(self)
-        require(
-            len(self.pairs_) <= 1,
-            "predict_top must have one estimator and its calibrator",
-            got=f"an ensemble of {len(self.pairs_)}, whose members may predict different classes",
-            hint="Pass ensemble=False or cv='prefit'",
-        )
+        must = "predict_top must have one estimator and its calibrator"
+        got = f"an ensemble of {len(self.pairs_)}, whose members may predict different classes"
+        require(len(self.pairs_) <= 1, must, got=got, hint="Pass ensemble=False or cv='prefit'")
         ((estimator, calibrator),) = self.pairs_
         by_label: Any = calibrator
         label, score = by_label.predict_top(self._forecast(estimator, X))
@@ -551,12 +521,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
             test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
             strange += len(test_rows) - len(test)
-            require(
-                len(test) and (weight is None or weight[test].any()),
-                "each fold must hold a row with a weight, of a class in its model's training rows",
-                got=f"a fold of {len(test_rows)} rows without one",
-                hint="Use fewer folds, or a splitter that keeps the classes in proportion",
-            )
+            must = "each fold must hold a row with a weight, of a class in its model's training rows"
+            got = f"a fold of {len(test_rows)} rows without one"
+            hint = "Use fewer folds, or a splitter that keeps the classes in proportion"
+            require(len(test) and (weight is None or weight[test].any()), must, got=got, hint=hint)
             forecast = self._forecast(estimator, _safe_indexing(X, test))
             if self.ensemble:
                 pairs.append(self._pair(estimator, forecast, truth[test], None if weight is None else weight[test]))
@@ -564,10 +532,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 tests.append(test)
                 forecasts.append(forecast)
         if strange:
-            warn(
-                f"{strange} rows are of a class that was absent when their fold's model was trained: they are not used to "
-                "calibrate. Use fewer folds, or collect more rows of rare classes."
-            )
+            said = f"{strange} rows are of a class that was absent when their fold's model was trained"
+            warn(f"{said}: they are not used to calibrate. Use fewer folds, or collect more rows of rare classes.")
         if self.ensemble:
             return pairs
         rows = np.concatenate(tests)
@@ -587,22 +553,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return estimator, calibrator.fit(forecast, truth, weight)
 
     def _check_parameters(self) -> None:
-        require(
-            not isinstance(self.cv, str) or self.cv == "prefit",
-            "cv must be a number of folds, a splitter or 'prefit'",
-            value=self.cv,
-            hint="Pass cv=5",
-        )
-        flag("ensemble", self.ensemble)
+        must = "cv must be a number of folds, a splitter or 'prefit'"
+        require(not isinstance(self.cv, str) or self.cv == "prefit", must, value=self.cv, hint="Pass cv=5")
+        check_parameters(self)
         choice("pooling", self.pooling, ("mean", "geometric"))
-        number("label_smoothing", self.label_smoothing, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
-        require(
-            self.n_jobs is None or is_whole(self.n_jobs),
-            "n_jobs must be a whole number or None",
-            value=self.n_jobs,
-            hint="Pass n_jobs=2",
-            error=TypeError,
-        )
+        must, hint = "n_jobs must be a whole number or None", "Pass n_jobs=2"
+        require(self.n_jobs is None or is_whole(self.n_jobs), must, value=self.n_jobs, hint=hint, error=TypeError)
         if self.calibrator is not None:
             as_calibrator(self.calibrator)
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 from scipy.special import expit, logsumexp, ndtri
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, fraction, number, numbers, require, shares, some, whole
-from calibrant._core.registry import declare
+from calibrant._core.checks import fraction, numbers, require
+from calibrant._core.registry import FINITE, PERMUTED
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.calibrators.evidence_features import (
     LEAST_LOG,
     ClassFeatures,
@@ -39,7 +37,6 @@ from calibrant.calibrators.evidence_features import (
     standard_of,
     table_groups,
 )
-from calibrant.exceptions import warn
 from calibrant.fit.evidence import (
     MANY,
     MOST_DENSE,
@@ -117,8 +114,7 @@ class Posterior:
 
 def rest_of(prob: FloatArray) -> FloatArray:
     """Return the probabilities of all other classes together, shape (n, K), with the digits that  1 - p  has lost."""
-    rest: FloatArray = prob @ (1.0 - np.eye(prob.shape[1]))
-    return rest
+    return prob @ (1.0 - np.eye(prob.shape[1]))
 
 
 def apart(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -138,8 +134,7 @@ def ends(prob: FloatArray, variance: FloatArray, level: float) -> FloatArray:
 def packed(curvature: Curvature, size: int) -> FloatArray:
     """Return the entries of H on and below the diagonal, row after row, shape (d (d + 1) / 2,)."""
     hessian = np.stack([curvature.times(unit) for unit in np.eye(size)])
-    entries: FloatArray = (0.5 * (hessian + hessian.T))[np.tril_indices(size)]
-    return entries
+    return (0.5 * (hessian + hessian.T))[np.tril_indices(size)]
 
 
 def unpacked(entries: FloatArray, size: int) -> FloatArray:
@@ -216,8 +211,7 @@ class BayesFactor:
             gain + 0.5 * (solve_triangular(factor, gradients, lower=True, check_finite=False) ** 2).sum(axis=0)
             for factor, gain in zip(self.factors, self.gains, strict=True)
         ]
-        mean: FloatArray = logsumexp(each, axis=0) - np.log(len(each))
-        return mean
+        return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
 
     def _gradient(self, label: IntArray) -> FloatArray:
         residual = self.expected.copy()
@@ -257,8 +251,7 @@ def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
     mean, spread = prior_of(groups, n_classes, 1.0)
     place = np.arange(1, N_PRECISIONS + 1)[:, None]
     evenly = (place * np.sqrt(PRIMES[: len(groups)])) % 1.0
-    points: FloatArray = mean + spread * ndtri(evenly)
-    return points
+    return np.asarray(mean + spread * ndtri(evenly))
 
 
 # Maps that keep the order of the classes in each row, and mixtures that keep the class of highest probability
@@ -307,8 +300,7 @@ def keeping_top(free: FloatArray, ordered: FloatArray, top: BoolArray) -> FloatA
     np.divide(ahead, ahead + behind, out=share, where=behind > 0.0)
     of_free = share.min(axis=1, keepdims=True)
     of_free[of_free < 1.0] *= WITHIN
-    mixed: FloatArray = of_free * free + (1.0 - of_free) * ordered
-    return mixed
+    return np.asarray(of_free * free + (1.0 - of_free) * ordered)
 
 
 # What a file must hold of an evidence scaling
@@ -321,42 +313,23 @@ MOST_CURVATURE, ROUNDING = 1e30, 1e-6
 """Second derivatives are at most this, and their matrix has no eigenvalue below zero by more than this part of the largest."""
 
 
-def check_fitted(fitted: EvidenceScaling, ordered: bool) -> None:
-    """Refuse attributes that no fit of `EvidenceScaling` gives; ``ordered`` where the maps keep the order of classes."""
-    n_classes, n_groups = len(fitted.classes_), len(groups_of(len(fitted.classes_), ordered=ordered))
-    of_two = n_classes == 2 and not ordered
-    own = 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0])
-    for name, least, most in (("exponent_", 1e-100, 1e100), ("floor_", 0.0, 1.0), ("uniform_", 1e-100, 1.0)):
-        number(name, getattr(fitted, name), least=least, most=most, hint="Fit anew")
-    places: Any = {"least": -FARTHEST, "most": FARTHEST}
-    numbers("knots_", fitted.knots_, shape=(None,), order="rising", **places)
-    some("knots_", fitted.knots_, "knot", hint="Fit anew")
-    number("middle_", fitted.middle_, hint="Fit anew", **places)
-    numbers("unit_", fitted.unit_, shape=(2,), least=SMALLEST_LOADED)
-    numbers("centre_", fitted.centre_, shape=(2 if of_two else 2 * n_classes + 2,), **places)
-    ranks = numbers("ranks_", fitted.ranks_, shape=(2, None), **places)
-    numbers("ranks_", ranks[0], shape=(None,), order="rising")
-    numbers("ranks_", ranks[1], shape=(None,), least=1e-100, most=1.0 - 1e-16)
-    require(ranks.shape[1] > 0 or not of_two, "ranks_ must hold at least one rank", got="none", hint="Fit anew")
-    numbers("log_precision_", fitted.log_precision_, shape=(n_groups,), least=-100.0, most=100.0)
-    numbers("degrees_of_freedom_", fitted.degrees_of_freedom_, shape=(n_groups,))
-    shares("weights_", fitted.weights_)
-    n_maps, n_shared = len(fitted.weights_) - 1, len(fitted._features().shared_groups)
-    of_ordered: tuple[int, ...] = (0,)
-    if fitted.keep == "argmax" and not ordered:
-        of_ordered = (len(shares("ordered_weights_", fitted.ordered_weights_)) - 1, n_shared)
-    else:
-        numbers("ordered_weights_", fitted.ordered_weights_, shape=(0,))
-    shapes = {"shared_": (n_maps, n_shared), "coef_": (n_maps, n_classes, own), "ordered_": of_ordered}
-    for name, shape in shapes.items():
-        numbers(name, getattr(fitted, name), shape=shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
-    size = (n_shared + n_classes * own) * fitted.intervals
-    numbers("path_", fitted.path_, shape=(n_maps, n_groups) if size else (0,), least=-100.0, most=100.0)
-    entries = numbers(
-        "hessian_", fitted.hessian_, shape=(size * (size + 1) // 2,), least=-MOST_CURVATURE, most=MOST_CURVATURE
+def check_fitted(fitted: EvidenceScaling, sizes: Mapping[str, int], ordered: bool) -> None:
+    """Refuse ranks, weights that keep the order, and what intervals are made of, if they are none that a fit gives."""
+    limits: Any = {"least": -MOST_COEFFICIENT, "most": MOST_COEFFICIENT}
+    numbers("ranks_", fitted.ranks_[0], shape=(None,), order="rising")
+    fewest = 1 if sizes["K"] == 2 and not ordered else 0
+    numbers("ranks_", fitted.ranks_[1], shape=(None,), least=1e-100, most=1.0 - 1e-16, fewest=fewest)
+    n_maps, is_mixed = len(fitted.shared_), fitted.keep == "argmax" and not ordered
+    of_ordered = numbers(
+        "ordered_weights_", fitted.ordered_weights_, shape=(None if is_mixed else 0,), sum_to_one=is_mixed
     )
+    shape = (len(of_ordered) - 1, sizes["s"]) if is_mixed else (0,)
+    numbers("ordered_", fitted.ordered_, shape=shape, **limits)
+    size = (sizes["s"] + sizes["K"] * sizes["f"]) * fitted.intervals
+    numbers("path_", fitted.path_, shape=(n_maps, sizes["g"]) if size else (0,), least=-100.0, most=100.0)
+    numbers("hessian_", fitted.hessian_, shape=(size * (size + 1) // 2,))
     if size:
-        least, *_, largest = np.linalg.eigvalsh(unpacked(entries, size)).tolist()
+        least, *_, largest = np.linalg.eigvalsh(unpacked(fitted.hessian_, size)).tolist()
         must = "hessian_ must have no negative eigenvalue"
         require(least >= -ROUNDING * max(largest, 1.0), must, got=f"{least:.3g}", hint="Fit anew")
 
@@ -570,13 +543,7 @@ CERTAIN = 1e-3
 """Largest component of the gradient of a mean penalised log loss at which weights are optimal enough."""
 
 
-@declare(
-    "calibrator",
-    "evidence-scaling",
-    symbol="ES",
-    source="calibrant",
-    guarantees={"permutation equivariant", "finite log loss"},
-)
+@method("evidence-scaling", symbol="ES", source="calibrant", guarantees={PERMUTED, FINITE})
 class EvidenceScaling(MulticlassCalibrator):
     """Softmax of curves, features of rows and interactions of classes, each as strong as its evidence (ES).
 
@@ -666,45 +633,34 @@ class EvidenceScaling(MulticlassCalibrator):
     1
     """
 
-    exponent_: float
-    floor_: float
-    uniform_: float
-    centre_: FloatArray
-    unit_: FloatArray
-    knots_: FloatArray
-    middle_: float
-    ranks_: FloatArray
-    shared_: FloatArray
-    coef_: FloatArray
-    weights_: FloatArray
-    ordered_: FloatArray
-    ordered_weights_: FloatArray
-    hessian_: FloatArray
-    path_: FloatArray
-    log_precision_: FloatArray
-    degrees_of_freedom_: FloatArray
-    evidence_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        pool: Pooling = "auto",
-        keep: Keep | None = None,
-        intervals: bool = False,
-        max_numbers: int | None = MANY_NUMBERS,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.pool = pool
-        self.keep = keep
-        self.intervals = intervals
-        self.max_numbers = max_numbers
+    pool: Pooling = parameter(default="auto")
+    keep: Keep | None = parameter(default=None)
+    intervals: bool = parameter(default=False)
+    max_numbers: int | None = parameter(
+        default=MANY_NUMBERS, least=1, hint="Pass max_numbers=1_000_000, or None for all rows"
+    )
+    exponent_: float = fitted("", least=1e-100, most=1e100)
+    floor_: float = fitted("", least=0.0, most=1.0)
+    uniform_: float = fitted("", least=1e-100, most=1.0)
+    centre_: FloatArray = fitted("c", least=-FARTHEST, most=FARTHEST)
+    unit_: FloatArray = fitted("2", least=SMALLEST_LOADED)
+    knots_: FloatArray = fitted("k", least=-FARTHEST, most=FARTHEST, order="rising", fewest=1)
+    middle_: float = fitted("", least=-FARTHEST, most=FARTHEST)
+    ranks_: FloatArray = fitted("2 r", least=-FARTHEST, most=FARTHEST)
+    shared_: FloatArray = fitted("m s", least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+    coef_: FloatArray = fitted("m K f", least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+    weights_: FloatArray = fitted("m+1", sum_to_one=True)
+    ordered_: FloatArray = fitted()
+    ordered_weights_: FloatArray = fitted()
+    hessian_: FloatArray = fitted("h", least=-MOST_CURVATURE, most=MOST_CURVATURE)
+    path_: FloatArray = fitted()
+    log_precision_: FloatArray = fitted("g", least=-100.0, most=100.0)
+    degrees_of_freedom_: FloatArray = fitted("g")
+    evidence_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
-        self._check_parameters()
         if self.max_numbers is not None and problem.size > (most := max(1, self.max_numbers // len(self.classes_))):
             problem = problem.taken(np.sort(np.random.default_rng(0).choice(problem.size, most, replace=False)))
         problem = observed(problem)
@@ -747,12 +703,8 @@ class EvidenceScaling(MulticlassCalibrator):
             self.hessian_, self.path_ = packed(evidence.look.curvature, evidence.w.size), pool.log_precisions
         self.log_precision_, self.degrees_of_freedom_ = evidence.rho, evidence.determined
         self.gradient_, self.n_iter_ = pool.gradient, evidence.n_iter + pool.n_iter
-        if not self.gradient_ <= CERTAIN:
-            warn(
-                f"the largest component of the gradient must fall below {CERTAIN:g}; it is {self.gradient_:.1e} after "
-                f"{self.n_iter_} steps on {problem.size} rows. The last weights are used. Fit on more rows.",
-                ConvergenceWarning,
-            )
+        what, then = "the largest component of the gradient must fall", "The last weights are used. Fit on more rows"
+        warn_unless_certain(what, self.gradient_, CERTAIN, self.n_iter_, problem.size, then)
 
     @property
     def groups_(self) -> dict[str, Group]:
@@ -783,9 +735,8 @@ class EvidenceScaling(MulticlassCalibrator):
         delta method. The pool counts as a mixture of its maps and of the prediction itself: how far these are apart widens the
         interval. The standardisation and the precisions count as known. ``docs/evidence-scaling.md`` has the measured coverage.
         """
-        check_is_fitted(self)
         fraction("level", level, hint="For intervals of 95 % pass level=0.05")
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         z, prob = self._standardised(forecast)
         found = self._posterior().interval(z, prob, level)
         return found[:, 1] if len(self.classes_) == 2 else found
@@ -832,12 +783,8 @@ class EvidenceScaling(MulticlassCalibrator):
 
     def _posterior(self) -> Posterior:
         """Return the posterior of the weights, if it was kept."""
-        require(
-            self.path_.size,
-            "what intervals are made of must have been kept",
-            given="intervals was False when it was fitted",
-            hint="Fit EvidenceScaling(intervals=True)",
-        )
+        must, got = "what intervals are made of must have been kept", "intervals was False when it was fitted"
+        require(self.path_.size, must, given=got, hint="Fit EvidenceScaling(intervals=True)")
         names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
         ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
         matrix, eye = unpacked(self.hessian_, ridges.shape[1]), np.eye(ridges.shape[1])
@@ -874,30 +821,24 @@ class EvidenceScaling(MulticlassCalibrator):
         n_classes = len(self.classes_)
         own = 0 if self._ordered or n_classes == 2 else n_classes * len(table_groups(n_classes)[0])
         size = len(features.shared_groups) + own
-        require(
-            not self.intervals or size <= MOST_DENSE,
-            f"intervals must be of at most {MOST_DENSE} weights",
-            got=f"{size}, of {n_classes} classes",
-            hint="Pass keep='order', whose weights all classes share, or leave intervals out",
-        )
-        require(
-            not self.intervals or self._ordered or self.keep is None,
-            "intervals must be of maps that are not mixed row by row",
-            got=f"keep={self.keep!r}",
-            hint="Pass keep='order' or leave keep out",
-        )
+        must = f"intervals must be of at most {MOST_DENSE} weights"
+        hint = "Pass keep='order', whose weights all classes share, or leave intervals out"
+        require(not self.intervals or size <= MOST_DENSE, must, got=f"{size}, of {n_classes} classes", hint=hint)
+        must, hint = "intervals must be of maps that are not mixed row by row", "Pass keep='order' or leave keep out"
+        require(not self.intervals or self._ordered or self.keep is None, must, got=f"keep={self.keep!r}", hint=hint)
 
-    def _check_parameters(self) -> None:
-        flag("intervals", self.intervals)
-        if self.max_numbers is not None:
-            whole("max_numbers", self.max_numbers, least=1, hint="Pass max_numbers=1_000_000, or None for all rows")
-        choice("pool", self.pool, get_args(Pooling))
-        if self.keep is not None:
-            choice("keep", self.keep, get_args(Keep), also=" or None")
+    def _sizes(self) -> dict[str, int]:
+        n_classes, ordered = len(self.classes_), self._ordered
+        return super()._sizes() | {
+            "c": 2 if n_classes == 2 and not ordered else 2 * n_classes + 2,
+            "s": len(self._features().shared_groups),
+            "f": 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0]),
+            "g": len(groups_of(n_classes, ordered=ordered)),
+        }
 
     def _check_loaded(self) -> None:
-        self._check_parameters()
-        check_fitted(self, self._ordered)
+        super()._check_loaded()
+        check_fitted(self, self._sizes(), self._ordered)
 
 
 # The parts of a fitted evidence scaling
@@ -934,12 +875,8 @@ def plot_evidence_parts(parts: EvidenceParts, *, ax: Any = None) -> Any:
         size = (4.6 if n_panels == 1 else 10.5, 3.4)
         ax = plt.subplots(1, n_panels, figsize=size, layout="constrained", squeeze=False)[1][0]
     axes = np.atleast_1d(np.array(ax, dtype=object))
-    require(
-        len(axes) == n_panels,
-        f"ax must hold {n_panels} Axes for {len(parts.classes)} classes",
-        got=str(len(axes)),
-        hint="Leave ax out for a new figure",
-    )
+    must = f"ax must hold {n_panels} Axes for {len(parts.classes)} classes"
+    require(len(axes) == n_panels, must, got=str(len(axes)), hint="Leave ax out for a new figure")
     axes[0].axhline(0.0, color=_style.IDEAL, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     if parts.lower.size:
         axes[0].fill_between(parts.place, parts.lower, parts.upper, color=_style.FILL, linewidth=0.0, zorder=0)

@@ -11,15 +11,7 @@ from scipy.special import ndtri
 
 from calibrant._core.arrays import FloatArray, log_prob_of_logit, prob_of_scores, score_of_logit
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.fit.evidence import (
-    FeatureTable,
-    Logit,
-    ManyClasses,
-    OwnOfClass,
-    Prior,
-    SameForAll,
-    TwoClasses,
-)
+from calibrant.fit.evidence import FeatureTable, Logit, ManyClasses, OwnOfClass, Prior, SameForAll, TwoClasses
 from calibrant.fit.log_loss import sums_of_exponent
 
 # Hinges of a number at quantiles of calibration rows: a curve whose weights have one variance is an integrated random walk
@@ -55,8 +47,7 @@ class Hinges:
     def size(self) -> FloatArray:
         """Square root of the gap around each knot, shape (n_knots,)."""
         gap = np.gradient(self.knots) if len(self.knots) > 1 else np.ones(1)
-        size: FloatArray = np.sqrt(np.maximum(gap, LEAST_GAP))
-        return size
+        return np.asarray(np.sqrt(np.maximum(gap, LEAST_GAP)))
 
     def of(self, x: FloatArray) -> list[FloatArray]:
         """Return each hinge times its size, of the shape of x."""
@@ -82,8 +73,7 @@ def weighted_quantiles(x: FloatArray, weight: FloatArray, at: FloatArray) -> Flo
     wanted, last, slack = at * running[-1], len(x) - 1, ROUNDING * running[-1]
     below = np.minimum(np.searchsorted(running, wanted - slack), last)
     above = np.minimum(np.searchsorted(running, wanted + slack), last)
-    found: FloatArray = 0.5 * (x[order[below]] + x[order[above]])
-    return found
+    return np.asarray(0.5 * (x[order[below]] + x[order[above]]))
 
 
 # Features of rows of three classes or more, measured on the calibration rows without their labels
@@ -311,8 +301,7 @@ class Standard:
         prob = np.exp(log_prob_of_logit(self.exponent * with_floor(forecast, self.floor)))
         prob *= 1.0 - self.uniform
         prob += self.uniform / n_classes
-        result: FloatArray = np.log(prob, out=prob)
-        return result
+        return np.log(prob, out=prob)
 
 
 def with_floor(forecast: Forecast, floor: float) -> FloatArray:
@@ -551,8 +540,7 @@ class Maps:
         else:
             for scores, share in zip(self.scores(z, features), self.shares[:-1], strict=True):
                 mixed = mixed + share * prob_of_scores(scores)
-        result: FloatArray = mixed / mixed.sum(axis=1, keepdims=True)
-        return result
+        return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
     def scores(self, z: FloatArray, features: ClassFeatures) -> list[FloatArray]:
         """Return the scores of each map, shape (n, K)."""

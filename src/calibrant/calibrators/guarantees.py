@@ -19,6 +19,7 @@ from calibrant._core.result import Result, Table, frame, under
 from calibrant._core.rows import IntArray
 from calibrant.binning import Binning, EqualWidth, as_binning
 from calibrant.binning.bins import PointsPerBin
+from calibrant.calibrators.base import first_names
 from calibrant.calibrators.binning import HistogramBinning
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.canonical import CanonicalBinning
@@ -107,12 +108,9 @@ def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], 
             "For cells of the simplex ask canonical_binning_guarantee, points_per_bin the smallest count_ above 0"
         )
         of_bins = "Take bins: ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), 'top-label')"
-        refuse(
-            "calibrator must be a HistogramBinning, or ByNotion of one",
-            value=calibrator,
-            hint=of_cells if isinstance(calibrator, CanonicalBinning) else of_bins,
-            error=TypeError,
-        )
+        must = "calibrator must be a HistogramBinning, or ByNotion of one"
+        hint = of_cells if isinstance(calibrator, CanonicalBinning) else of_bins
+        refuse(must, value=calibrator, hint=hint, error=TypeError)
     binning = method.binning
     check_is_fitted(calibrator)
     if isinstance(calibrator, ByNotion):
@@ -127,10 +125,8 @@ def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], 
             hint="Take 'top-label' or 'class-wise'",
         )
         if calibrator.normalize and notion.parts_a_row(len(names)) == len(names) > 1:
-            warn(
-                "probabilities are divided by their sums after binning: the bounds hold before that, and not for what "
-                "predict_proba returns. Fit with normalize=False."
-            )
+            said = "probabilities are divided by their sums after binning: the bounds hold before that"
+            warn(f"{said}, and not for what predict_proba returns. Fit with normalize=False.")
         fitted = [(part.name, one) for part, one in zip(problems, calibrator.calibrators_, strict=True)]
     else:
         fitted = [(f"class {calibrator.classes_[1]}", calibrator)]
@@ -142,26 +138,19 @@ def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], 
     )
     parts = [FittedBins(name, one) for name, one in fitted if isinstance(one, HistogramBinning)]
     if weighted := [part.name for part in parts if part.fitted.weighted_]:
-        refuse(
-            "calibrator must be fitted without weights, since the bounds count rows",
-            got=f"weighted rows of {_first(weighted)}",
-            hint="Fit it without sample_weight",
-        )
+        must = "calibrator must be fitted without weights, since the bounds count rows"
+        refuse(must, got=f"weighted rows of {first_names(weighted)}", hint="Fit it without sample_weight")
     without = [name for name, one in fitted if not isinstance(one, HistogramBinning)]
     without += [words for part in parts for words in part.empty_bins]
     if without:
-        warn(f"no guarantee for {_first(without)}: no calibration rows. Fit on more rows.")
+        warn(f"no guarantee for {first_names(without)}: no calibration rows. Fit on more rows.")
     most = binning.points_per_bin if isinstance(binning, PointsPerBin) else 0
     if short := [part.name for part in parts if part.fitted.count_.sum() < most]:
-        warn(
-            f"fewer rows than the {most} of a bin for {_first(short)}: the bounds are wider there than with {most}. "
-            "Fit on more rows."
+        said = (
+            f"fewer rows than the {most} of a bin for {first_names(short)}: the bounds are wider there than with {most}"
         )
+        warn(f"{said}. Fit on more rows.")
     return parts, without
-
-
-def _first(names: list[str], most: int = 5) -> str:
-    return "; ".join(names[:most]) + (f"; and {len(names) - most} more" if len(names) > most else "")
 
 
 # What guarantees share: statements, each with its bound and the probability with which it holds
@@ -350,12 +339,11 @@ def binning_guarantee(
     k = whole("points_per_bin", points_per_bin, least=2, hint="50 is usual")
     classes = whole("n_classes", n_classes, least=1, hint="Pass the number of classes, 1 for one event")
     alpha, delta = levels(alpha, delta)
-    require(
-        n >= classes * k,
-        f"n_samples must be at least n_classes * points_per_bin, a bin for each class: {classes} * {k} = {classes * k}",
-        value=n,
-        hint=f"Take at most {n // classes} points a bin, or more rows" if n // classes >= 2 else "Take more rows",
+    must = (
+        f"n_samples must be at least n_classes * points_per_bin, a bin for each class: {classes} * {k} = {classes * k}"
     )
+    hint = f"Take at most {n // classes} points a bin, or more rows" if n // classes >= 2 else "Take more rows"
+    require(n >= classes * k, must, value=n, hint=hint)
     return BinningGuarantee(n, k, classes, alpha, delta)
 
 
@@ -399,9 +387,7 @@ class BinningPlan(Result):
 
     _table = Table(
         None,
-        "points_per_bin",
-        "n_samples",
-        "n_bins",
+        *("points_per_bin", "n_samples", "n_bins"),
         *under("guarantee", "marginal_error", "conditional_error", "expected_error", "sharp_expected_error"),
     )
     _summary = "points_per_bin={points_per_bin}, n_samples={n_samples}, n_bins={n_bins}"
@@ -465,12 +451,9 @@ def points_for_guarantee(
     """
     bound, alpha, delta, error = _wanted(kind, error, alpha, delta)
     classes = whole("n_classes", n_classes, least=1, hint="Pass the number of classes, 1 for one event")
-    require(
-        n_samples is not None or kind != "conditional",
-        "n_samples must be given for the conditional bound: it depends on the number of bins",
-        got="None",
-        hint="Pass it, or ask samples_for_guarantee how many rows it takes",
-    )
+    must = "n_samples must be given for the conditional bound: it depends on the number of bins"
+    hint = "Pass it, or ask samples_for_guarantee how many rows it takes"
+    require(n_samples is not None or kind != "conditional", must, got="None", hint=hint)
     n = None if n_samples is None else whole("n_samples", n_samples, least=1, hint="Pass the number of rows")
 
     def reaches(k: int) -> bool:
@@ -481,11 +464,8 @@ def points_for_guarantee(
         rows = (
             "any number of points" if n is None else f"{n} rows" + (f" over {classes} classes" if classes > 1 else "")
         )
-        refuse(
-            "error must be within reach of the rows",
-            got=f"{error:g} ({kind}) from {rows}",
-            hint="Take more rows (samples_for_guarantee says how many), a larger error or a larger alpha",
-        )
+        hint = "Take more rows (samples_for_guarantee says how many), a larger error or a larger alpha"
+        refuse("error must be within reach of the rows", got=f"{error:g} ({kind}) from {rows}", hint=hint)
     return _smallest(reaches, most)
 
 
@@ -759,15 +739,8 @@ class FittedGuarantee(Result):
 
     _table = Table(
         "bin",
-        "problem",
-        "lower_edge",
-        "upper_edge",
-        "value",
-        "count",
-        "error",
-        "simultaneous_error",
-        "rate_low",
-        "rate_high",
+        *("problem", "lower_edge", "upper_edge", "value", "count"),
+        *("error", "simultaneous_error", "rate_low", "rate_high"),
     )
     _summary = (
         "marginal={marginal_error:.4g}, conditional={conditional_error:.4g}, "

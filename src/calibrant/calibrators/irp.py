@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core.arrays import EPSILON, FloatArray, score_of_logit
-from calibrant._core.border import Input
-from calibrant._core.checks import flag, forecasts, is_word, number, numbers, require, whole
-from calibrant._core.registry import declare
+from calibrant._core.checks import choice, number, require, source, whole
+from calibrant._core.registry import FINITE, ORDER
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning.bins import Ordered
-from calibrant.binning.cells import SplitTree
-from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator
-from calibrant.calibrators.isotonic import check_steps, on_steps
-from calibrant.calibrators.linear import (
-    DataPoints,
-    GridPoints,
-    Mixture,
-    Monotone,
-    Splits,
-    as_mixture,
-    as_points,
-    as_splits,
-)
+from calibrant.binning.cells import SplitTree, simplex_grid
+from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator, fitted, method, parameter
+from calibrant.calibrators.isotonic import on_steps
 from calibrant.exceptions import warn
 from calibrant.fit import isotonic_tree as trees
 from calibrant.fit import simplex_tree as simplex_trees
 from calibrant.fit.isotonic import choose_stage
 from calibrant.fit.isotonic_tree import Blocks, isotonic_tree, pooled
-from calibrant.fit.simplex_tree import Candidates, Grown, JoinedRows, Rows, grow
+from calibrant.fit.simplex_tree import (
+    BlockCandidates,
+    Candidates,
+    DataCandidates,
+    Grown,
+    Growth,
+    JoinedRows,
+    Rows,
+    grow,
+)
+
+OF_NUMBER = "Or 'cv', or None for no limit"
+OF_SMALL = "Pass a small one, such as 0.01, or 0 for none"
+OF_SMOOTHING = "In rows: 1 is Laplace's choice. Or 'cv'"
+OF_SOFTENING = "Pass 0 for none, or 'cv'"
 
 
-@declare(
-    "calibrator",
-    "irp",
-    symbol="IRP",
-    source="Luss, Rosset and Shahar 2012; Berta, Bach and Jordan 2024",
-    guarantees={"order preserving", "finite log loss"},
+@method(
+    "irp", symbol="IRP", source="Luss, Rosset and Shahar 2012; Berta, Bach and Jordan 2024", guarantees={ORDER, FINITE}
 )
 class IsotonicRecursivePartitioning(BinaryCalibrator):
     """Cut the scores in two where that explains most, then cut the parts in turn, and stop early (IRP).
@@ -147,36 +146,22 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     [0.0, 0.6666666666666666, 0.6666666666666666]
     """
 
-    left_: FloatArray
-    value_: FloatArray
-    n_bins_: int
-    threshold_: FloatArray
-    gain_: FloatArray
-    weight_: FloatArray
-    event_weight_: FloatArray
-    row_weight_: float
-    smoothing_: float
-    softening_: float
-
-    def __init__(
-        self,
-        *,
-        max_bins: int | Literal["cv"] | None = "cv",
-        min_gain: float = 0.0,
-        min_samples: int = 1,
-        smoothing: float | Literal["cv"] = "cv",
-        softening: float | Literal["cv"] = "cv",
-        mixture: float = 0.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.max_bins = max_bins
-        self.min_gain = min_gain
-        self.min_samples = min_samples
-        self.smoothing = smoothing
-        self.softening = softening
-        self.mixture = mixture
+    max_bins: int | Literal["cv"] | None = parameter(default="cv", least=1, hint=OF_NUMBER)
+    min_gain: float = parameter(default=0.0, least=0.0, most=1.0, hint=OF_SMALL)
+    min_samples: int = parameter(default=1, least=1, hint="Pass 1 for bins as small as they come")
+    smoothing: float | Literal["cv"] = parameter(default="cv", least=0.0, most=1e15, hint=OF_SMOOTHING)
+    softening: float | Literal["cv"] = parameter(default="cv", least=0.0, below=1.0, hint=OF_SOFTENING)
+    mixture: float = parameter(default=0.0, least=0.0, below=1.0, hint=OF_SMALL)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
+    n_bins_: int = fitted()
+    threshold_: FloatArray = fitted("c", least=0.0, most=1.0)
+    gain_: FloatArray = fitted("c", least=0.0)
+    weight_: FloatArray = fitted("c+1", least=0.0)
+    event_weight_: FloatArray = fitted("c+1", least=0.0)
+    row_weight_: float = fitted("", above=0.0)
+    smoothing_: float = fitted("", least=0.0, most=1e15)
+    softening_: float = fitted("", least=0.0, below=1.0)
 
     def staged_predict_proba(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
         """Calibrate a forecast after no cut, after the first, ..., and after all, with the same smoothing.
@@ -191,14 +176,12 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         iterator of ndarray of shape (n_samples, 2)
             One table a stage, n_cuts + 1 of them; the last is that of ``predict_proba``.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         score = score_of_logit(forecast.log_odds) if forecast.is_logit else forecast.prob[:, 1]
         stages = (self._stage(n_cuts) for n_cuts in range(self.threshold_.size + 1))
         return (two_columns(on_steps(left, value, score), is_logit=False).values for left, value in stages)
 
     def _fit(self, problem: BinaryProblem) -> None:
-        self._require_parameters()
         # Every side has a row, whatever part of the mean weight that is.
         least = 0.0 if self.min_samples == 1 else self.min_samples / problem.weights.rows_per_weight
         grow = partial(isotonic_tree, min_gain=float(self.min_gain), min_weight=least)
@@ -216,37 +199,15 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         self.n_bins_ = self.left_.size
 
     def _check_loaded(self) -> None:
-        check_steps("left_", self.left_, "value_", self.value_)
-        n_cuts = self.threshold_.size
-        numbers("threshold_", self.threshold_, shape=(n_cuts,), least=0.0, most=1.0)
-        numbers("gain_", self.gain_, shape=(n_cuts,), least=0.0)
-        weight = numbers("weight_", self.weight_, shape=(n_cuts + 1,), least=0.0)
-        events = numbers("event_weight_", self.event_weight_, shape=(n_cuts + 1,), least=0.0)
-        require(
-            ((weight > 0.0) & (events <= weight)).all(),
-            "event_weight_ must be at most weight_, and that above 0",
-            got="others",
-            hint="Fit anew",
-        )
-        number("row_weight_", self.row_weight_, above=0.0, hint="Fit anew")
-        number("smoothing_", self.smoothing_, least=0.0, most=1e15, hint="Fit anew")
-        number("softening_", self.softening_, least=0.0, below=1.0, hint="Fit anew")
-        number("mixture", self.mixture, least=0.0, below=1.0, hint="Fit anew")
-        require(
-            self.n_bins_ == self.left_.size,
-            f"n_bins_ must be the length of left_, {self.left_.size}",
-            got=f"{self.n_bins_}",
-            hint="Fit anew",
-        )
+        super()._check_loaded()
+        must = "event_weight_ must be at most weight_, and that above 0"
+        fits = (self.weight_ > 0.0) & (self.event_weight_ <= self.weight_)
+        require(fits.all(), must, got="others", hint="Fit anew")
+        must = f"n_bins_ must be the length of left_, {self.left_.size}"
+        require(self.n_bins_ == self.left_.size, must, got=f"{self.n_bins_}", hint="Fit anew")
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)
-
-    def _require_parameters(self) -> None:
-        require_stage("max_bins", self)
-        number("min_gain", self.min_gain, least=0.0, most=1.0, hint="Pass a small one, such as 0.01, or 0 for none")
-        whole("min_samples", self.min_samples, least=1, hint="Pass 1 for bins as small as they come")
-        number("mixture", self.mixture, least=0.0, below=1.0, hint="Pass a small one, such as 0.01, or 0 for none")
 
     def _stage(self, n_cuts: int) -> tuple[FloatArray, FloatArray]:
         """Return the lowest score and the value of each bin after the first cuts."""
@@ -259,14 +220,185 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         return left[begins], np.clip(value, EPSILON, 1.0 - EPSILON) if self.smoothing_ > 0 else value
 
 
-def require_stage(most: str, of: Any) -> None:
-    """Refuse the parameters that say where a tree stops and how its values are smoothed, of a calibrator that has them."""
-    if getattr(of, most) is not None and not is_word(getattr(of, most), "cv"):
-        whole(most, getattr(of, most), least=1, hint="Or 'cv', or None for no limit")
-    if not is_word(of.smoothing, "cv"):
-        number("smoothing", of.smoothing, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice. Or 'cv'")
-    if not is_word(of.softening, "cv"):
-        number("softening", of.softening, least=0.0, below=1.0, hint="Pass 0 for none, or 'cv'")
+# How regions of the simplex are split: the points tried, the conditions on a split, what values are mixed with
+
+
+Prior = Literal["class-rate", "uniform"]
+Monotone = Literal["pairwise", "exact"]
+
+ROUNDING = 1e-9
+"""Sums of parts of rows are rounded: weight that is so near to what is needed, relative to it, is enough."""
+
+
+@dataclass(frozen=True)
+class DataPoints:
+    """Points made of the predictions in a region: predictions, mid-points of two, and points that part only some classes.
+
+    Parameters
+    ----------
+    most : int, default=2000
+        How many points each region has at most, with three classes or more. Time grows in proportion to it.
+    random_state : int, Generator or None, default=0
+        Where the draws come from, where there are more points than ``most``.
+    """
+
+    most: int = 2000
+    random_state: int | np.random.Generator | None = 0
+
+    def __post_init__(self) -> None:
+        whole("most", self.most, least=1, hint="Pass 2000, which is usual")
+        source("random_state", self.random_state)
+
+    def settled(self) -> Callable[[int], Candidates]:
+        """Return what makes the points of each fit, given the number of classes: all fits draw alike.
+
+        Returns
+        -------
+        callable
+            It takes the number of classes and returns the points.
+        """
+        # What cross-validation finds can then be given, and the map is the same.
+        seed = int(np.random.default_rng(self.random_state).integers(1 << 62))
+        return lambda n_classes: (
+            BlockCandidates() if n_classes == 2 else DataCandidates(int(self.most), np.random.default_rng(seed))
+        )
+
+
+@dataclass(frozen=True)
+class GridPoints:
+    """The multiples of 1 / steps in a region.
+
+    Parameters
+    ----------
+    steps : int
+        Steps from 0 to 1. The grid may hold 2e7 numbers, K of each point.
+    """
+
+    steps: int
+
+    def settled(self) -> Callable[[int], Candidates]:
+        """Return what makes the points of each fit, given the number of classes.
+
+        Returns
+        -------
+        callable
+            It takes the number of classes and returns the points.
+        """
+        return lambda n_classes: Candidates(simplex_grid(n_classes, self.steps, "candidates"))
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Conditions that a split must meet.
+
+    Parameters
+    ----------
+    monotone : {"pairwise", "exact"}, default="pairwise"
+        What a splitting point asks of the values. ``"pairwise"``: for any two of its sides a threshold parts them, as in the
+        authors' code. ``"exact"``: one point parts all of them. For two classes it is the same.
+    min_gain : float, default=0
+        The least quality M of a split, divided by the number of rows; from 0 to 2.
+    min_samples : float, default=1
+        The least number of rows on each side of a split that holds any.
+    check : int, optional
+        The values are asked the same at all multiples of 1 / check of the simplex, from the start. This asks more of the
+        values, and leaves fewer splits the finer it is: in five examples 1 to 9 regions at 10, and 17 to 26 without it.
+    """
+
+    monotone: Monotone = "pairwise"
+    min_gain: float = 0.0
+    min_samples: float = 1
+    check: int | None = None
+
+    def __post_init__(self) -> None:
+        choice("monotone", self.monotone, ("pairwise", "exact"))
+        number("min_gain", self.min_gain, least=0.0, most=2.0, hint="A part of all weight: 0.01 is much")
+        number("min_samples", self.min_samples, least=0.0, hint="In rows: pass 1 for regions of any size")
+        if self.check is not None:
+            whole("check", self.check, least=1, hint="Pass the steps of a grid, such as 100, or None")
+
+    def growth(self, n_classes: int, max_regions: int | None, smoothing: float) -> Growth:
+        """Return how a tree grows that makes such splits.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number of classes.
+        max_regions : int or None
+            Most regions of the tree.
+        smoothing : float
+            Pseudo-counts of each class in a region.
+
+        Returns
+        -------
+        Growth
+            What the solver of trees takes.
+        """
+        return Growth(
+            max_regions=max_regions,
+            min_gain=float(self.min_gain),
+            min_samples=float(self.min_samples) * (1.0 - ROUNDING),
+            smoothing=smoothing,
+            is_joint=self.monotone == "exact",
+            checks=np.empty((0, n_classes)) if self.check is None else simplex_grid(n_classes, self.check, "check"),
+        )
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What the value of a region is mixed with.
+
+    Parameters
+    ----------
+    part : float, default=0
+        This part of every value is the prior and the rest the smoothed class rate; from 0 to below 1.
+    prior : {"class-rate", "uniform"}, default="class-rate"
+        What is mixed in: the class rates of all rows, or 1 / K of each class.
+    """
+
+    part: float = 0.0
+    prior: Prior = "class-rate"
+
+    def __post_init__(self) -> None:
+        number("mixture", self.part, least=0.0, below=1.0, hint="Pass 0 for none")
+        choice("prior", self.prior, ("class-rate", "uniform"))
+
+    def of(self, rate: FloatArray, overall: FloatArray) -> FloatArray:
+        """Return class rates of regions mixed with the prior.
+
+        Parameters
+        ----------
+        rate : ndarray of shape (n_regions, n_classes)
+            Class rates of the regions.
+        overall : ndarray of shape (n_classes,)
+            Sums of the weights of the classes over all rows.
+
+        Returns
+        -------
+        ndarray of shape (n_regions, n_classes)
+            The values of the regions.
+        """
+        prior = np.full(overall.size, 1.0 / overall.size) if self.prior == "uniform" else overall / overall.sum()
+        return (1.0 - self.part) * rate + self.part * prior
+
+
+def as_points(candidates: int | Literal["data"] | DataPoints | GridPoints) -> DataPoints | GridPoints:
+    """Return the points that a number of steps or the word stands for."""
+    if isinstance(candidates, (DataPoints, GridPoints)):
+        return candidates
+    if isinstance(candidates, str) and candidates == "data":
+        return DataPoints()
+    return GridPoints(whole("candidates", candidates, least=1, hint="Pass the steps of a grid, such as 100, or 'data'"))
+
+
+def as_splits(splits: Monotone | Splits) -> Splits:
+    """Return what is asked of a split that keeps the map monotone in the way of the word."""
+    return splits if isinstance(splits, Splits) else Splits(choice("splits", splits, ("pairwise", "exact")))  # type: ignore[arg-type]
+
+
+def as_mixture(mixture: float | Mixture) -> Mixture:
+    """Return the mixture with the class rates that a number stands for."""
+    return mixture if isinstance(mixture, Mixture) else Mixture(mixture)
 
 
 # Multi-class isotonic recursive partitioning: regions of the simplex that keep the ROC surface
@@ -276,13 +408,7 @@ RECOMMENDED_CLASSES = 5
 MOST_CLASSES = 32
 
 
-@declare(
-    "calibrator",
-    "multiclass-irp",
-    symbol="MIRP",
-    source="Berta, Bach and Jordan 2024",
-    guarantees={"finite log loss"},
-)
+@method("multiclass-irp", symbol="MIRP", source="Berta, Bach and Jordan 2024", guarantees={FINITE})
 class MulticlassRecursivePartitioning(MulticlassCalibrator):
     """Cut the simplex into regions, recursively, as long as the ROC surface is kept (multi-class IRP).
 
@@ -423,42 +549,27 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     [1, 3, 5, 6, 7]
     """
 
-    tree_: SplitTree
-    node_value_: FloatArray
-    node_count_: IntArray
-    gain_: FloatArray
-    value_: FloatArray
-    count_: IntArray
-    n_regions_: int
-    smoothing_: float
-    softening_: float
-    staged_regions_: IntArray
+    candidates: int | Literal["data"] | DataPoints | GridPoints = "data"
+    max_regions: int | Literal["cv"] | None = parameter(default="cv", least=1, hint=OF_NUMBER)
+    smoothing: float | Literal["cv"] = parameter(default="cv", least=0.0, most=1e15, hint=OF_SMOOTHING)
+    softening: float | Literal["cv"] = parameter(default=0.0, least=0.0, below=1.0, hint=OF_SOFTENING)
+    mixture: float | Mixture = 0.0
+    splits: Monotone | Splits = "pairwise"
+    progress: bool = parameter(default=False)
+    tree_: SplitTree = fitted()
+    node_value_: FloatArray = fitted("N K", sum_to_one=True)
+    node_count_: IntArray = fitted("N", least=0)
+    gain_: FloatArray = fitted("S")
+    value_: FloatArray = fitted("C K", sum_to_one=True)
+    count_: IntArray = fitted("C", least=0)
+    n_regions_: int = fitted()
+    smoothing_: float = fitted("", least=0.0, most=1e15)
+    softening_: float = fitted("", least=0.0, below=1.0)
+    staged_regions_: IntArray = fitted()
 
     choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
         {"candidates": as_points, "splits": as_splits, "mixture": as_mixture}
     )
-
-    def __init__(
-        self,
-        *,
-        candidates: int | Literal["data"] | DataPoints | GridPoints = "data",
-        max_regions: int | Literal["cv"] | None = "cv",
-        smoothing: float | Literal["cv"] = "cv",
-        softening: float | Literal["cv"] = 0.0,
-        mixture: float | Mixture = 0.0,
-        splits: Monotone | Splits = "pairwise",
-        progress: bool = False,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.candidates = candidates
-        self.max_regions = max_regions
-        self.smoothing = smoothing
-        self.softening = softening
-        self.mixture = mixture
-        self.splits = splits
-        self.progress = progress
 
     def cells(self, y_prob: npt.ArrayLike) -> IntArray:
         """Find the region of each forecast.
@@ -473,8 +584,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         ndarray of shape (n_samples,)
             Rows of ``value_``.
         """
-        check_is_fitted(self)
-        return self.tree_.index(self._forecast(self._received(y_prob, reset=False)).prob)
+        return self.tree_.index(self._fitted_forecast(y_prob).prob)
 
     def staged_predict_proba(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
         """Calibrate a forecast as it would be after 0, 1, ... splits.
@@ -490,8 +600,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
             Calibrated probabilities with ``staged_regions_[s]`` regions after s splits; the last table is that of
             ``predict_proba``.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         return (self.node_value_[node] for node in self.tree_.stages(forecast.prob))
 
     def _fit(self, problem: SimplexProblem) -> None:
@@ -510,25 +619,20 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         self.value_, self.count_ = self.node_value_[grown.tree.leaves()], count
         self.n_regions_ = grown.tree.n_cells
 
+    def _sizes(self) -> dict[str, int]:
+        tree = self.tree_
+        return super()._sizes() | {"N": tree.split.size, "C": tree.n_cells, "S": len(tree.gamma)}
+
     def _check_loaded(self) -> None:
-        tree, n_classes = self.tree_, len(self.classes_)
-        tree._check_loaded(n_classes)
-        for start, size in (("node_", tree.split.size), ("", tree.n_cells)):
-            forecasts(f"{start}value_", getattr(self, f"{start}value_"), shape=(size, n_classes))
-            numbers(f"{start}count_", getattr(self, f"{start}count_"), shape=(size,), least=0)
-        numbers("gain_", self.gain_, shape=(len(tree.gamma),))
-        number("smoothing_", self.smoothing_, least=0.0, most=1e15, hint="Fit anew")
-        number("softening_", self.softening_, least=0.0, below=1.0, hint="Fit anew")
-        require(
-            np.array_equal(self.staged_regions_, tree.n_regions) and self.n_regions_ == tree.n_cells,
-            f"staged_regions_ and n_regions_ must be those of the tree, which ends with {tree.n_cells}",
-            got="others",
-            hint="Fit anew",
-        )
+        tree = self.tree_
+        tree._check_loaded(len(self.classes_))
+        super()._check_loaded()
+        fits = np.array_equal(self.staged_regions_, tree.n_regions) and self.n_regions_ == tree.n_cells
+        must = f"staged_regions_ and n_regions_ must be those of the tree, which ends with {tree.n_cells}"
+        require(fits, must, got="others", hint="Fit anew")
 
     def _apply(self, forecast: Forecast) -> FloatArray:
-        found: FloatArray = self.node_value_[self.tree_.nodes(forecast.prob)]
-        return found
+        return self.node_value_[self.tree_.nodes(forecast.prob)]
 
     def _grown(
         self,
@@ -551,8 +655,6 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     def _require_parameters(self, problem: SimplexProblem) -> None:
         for name, choice_of in self.choices.items():
             choice_of(getattr(self, name))
-        require_stage("max_regions", self)
-        flag("progress", self.progress)
         n_classes = problem.prob.shape[1]
         if n_classes <= RECOMMENDED_CLASSES:
             return
@@ -562,7 +664,5 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         )
         must = f"{type(self).__name__} must have at most {MOST_CLASSES} classes"
         require(n_classes <= MOST_CLASSES, must, value=n_classes, hint=instead)
-        warn(
-            f"{type(self).__name__} is for up to {RECOMMENDED_CLASSES} classes; got {n_classes}: rows are far from each other, "
-            f"and regions are large. {instead}."
-        )
+        said = f"{type(self).__name__} is for up to {RECOMMENDED_CLASSES} classes"
+        warn(f"{said}; got {n_classes}: rows are far from each other, and regions are large. {instead}.")

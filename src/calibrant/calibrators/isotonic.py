@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -10,30 +10,23 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import EPSILON, FloatArray, is_number
-from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, number, numbers, require, shares
-from calibrant._core.registry import declare
+from calibrant._core.checks import number, require
+from calibrant._core.registry import FINITE, HULL, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem, IntArray, places
 from calibrant.binning.bins import Ordered
-from calibrant.calibrators.base import BinaryCalibrator
+from calibrant.calibrators.base import BinaryCalibrator, fitted, method, parameter
 from calibrant.fit.isotonic import isotonic_fit
 from calibrant.fit.isotonic_tree import pooled
 from calibrant.sums.sums import in_cells, outward
 
 Finite = Literal["smooth", "clip"] | float | None
+OF_FINITE = "Or 'smooth', which suits most uses, 'clip' or None"
 
 
-@declare(
-    "calibrator",
-    "isotonic",
-    symbol="IR",
-    source="Zadrozny and Elkan 2002",
-    guarantees={"order preserving", "finite log loss"},
-)
+@method("isotonic", symbol="IR", source="Zadrozny and Elkan 2002", guarantees={ORDER, FINITE})
 class IsotonicCalibration(BinaryCalibrator):
     """Fit the non-decreasing map with the least squared error (isotonic regression, PAVA).
 
@@ -100,39 +93,21 @@ class IsotonicCalibration(BinaryCalibrator):
     [0.0, 0.5, 1.0]
     """
 
-    left_: FloatArray
-    right_: FloatArray
-    value_: FloatArray
-
-    def __init__(
-        self,
-        *,
-        interpolate: bool = False,
-        finite: Finite = "smooth",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.interpolate = interpolate
-        self.finite = finite
+    interpolate: bool = parameter(default=False)
+    finite: Finite = parameter(default="smooth", least=EPSILON, below=0.5, hint=OF_FINITE)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    right_: FloatArray = fitted("n", least=0.0, most=1.0)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
 
     def _fit(self, problem: BinaryProblem) -> None:
-        flag("interpolate", self.interpolate)
         problem = in_cells(problem)
-        blocks = blocks_of(problem, self.finite)
-        self.left_, self.right_ = outward(problem, blocks.left, blocks.right)
-        self.value_ = blocks.value
+        left, right, _, self.value_ = blocks_of(problem, self.finite)
+        self.left_, self.right_ = outward(problem, left, right)
 
     def _check_loaded(self) -> None:
-        flag("interpolate", self.interpolate)
-        check_steps("left_", self.left_, "value_", self.value_)
-        numbers("right_", self.right_, shape=self.left_.shape, least=0.0, most=1.0)
-        require(
-            (self.right_ >= self.left_).all() and (self.right_[:-1] < self.left_[1:]).all(),
-            "right_ must lie from left_ to below the next left_",
-            got="others",
-            hint="Fit anew",
-        )
+        super()._check_loaded()
+        fits, must = self.right_ >= self.left_, "right_ must lie from left_ to below the next left_"
+        require(fits.all() and (self.right_[:-1] < self.left_[1:]).all(), must, got="others", hint="Fit anew")
 
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.interpolate:
@@ -140,24 +115,14 @@ class IsotonicCalibration(BinaryCalibrator):
         return on_steps(self.left_, self.value_, score)
 
 
-class Blocks(NamedTuple):
-    """Blocks of neighbouring scores: the lowest, the highest and the mean score of each, and the value that it takes."""
-
-    left: FloatArray
-    right: FloatArray
-    centre: FloatArray
-    value: FloatArray
-
-
-def blocks_of(problem: BinaryProblem, finite: Finite) -> Blocks:
+def blocks_of(problem: BinaryProblem, finite: Finite) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Fit the isotonic regression, and keep its values off 0 and 1 as ``finite`` says.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If ``finite`` is none of the choices.
+    Returns
+    -------
+    left, right, centre, value : ndarrays of shape (n_blocks,)
+        The lowest, the highest and the mean score of each block, and the value that it takes.
     """
-    require_finite(finite)
     ordered = Ordered.of(problem)
     steps = isotonic_fit(ordered)
     starts, value = steps.starts, steps.rate
@@ -169,15 +134,7 @@ def blocks_of(problem: BinaryProblem, finite: Finite) -> Blocks:
     ends = np.append(starts[1:], ordered.score.size) - 1
     left, right = ordered.score[starts], ordered.score[ends]
     centre = np.add.reduceat(ordered.weight * ordered.score, starts) / np.add.reduceat(ordered.weight, starts)
-    return Blocks(left, right, np.clip(centre, left, right), value)
-
-
-def require_finite(finite: object) -> None:
-    """Refuse what is no way to keep values off 0 and 1."""
-    if isinstance(finite, str):
-        choice("finite", finite, ("smooth", "clip"))
-    elif finite is not None:
-        number("finite", finite, least=EPSILON, below=0.5, hint="Or 'smooth', which suits most uses, 'clip' or None")
+    return left, right, np.clip(centre, left, right), value
 
 
 def off_the_ends(value: FloatArray, finite: Finite, rows: float) -> FloatArray:
@@ -188,13 +145,6 @@ def off_the_ends(value: FloatArray, finite: Finite, rows: float) -> FloatArray:
     if finite != "smooth":
         least = max(EPSILON, 1.0 / (rows + 2.0) if finite == "clip" else float(finite))
     return np.clip(value, least, 1.0 - least)
-
-
-def check_steps(left_name: str, left: FloatArray, value_name: str, value: FloatArray, *, falls: bool = False) -> None:
-    """Refuse what a file holds in place of steps: scores that rise, with a probability each, not falling unless it may."""
-    numbers(left_name, left, shape=(None,), least=0.0, most=1.0, order="rising")
-    numbers(value_name, value, shape=left.shape, least=0.0, most=1.0, order="any" if falls else "not falling")
-    require(left.size, f"{left_name} must have a step", got="none", hint="Fit anew")
 
 
 def on_steps(left: FloatArray | IntArray, value: FloatArray, score: FloatArray | IntArray) -> FloatArray:
@@ -226,13 +176,7 @@ def joined(score: FloatArray, knot: FloatArray, value: FloatArray) -> FloatArray
 # Centered isotonic regression: blocks shrunk to points, and lines between them
 
 
-@declare(
-    "calibrator",
-    "centered-isotonic",
-    symbol="CIR",
-    source="Oron and Flournoy 2017",
-    guarantees={"order preserving", "permutation equivariant", "finite log loss"},
-)
+@method("centered-isotonic", symbol="CIR", source="Oron and Flournoy 2017", guarantees={ORDER, PERMUTED, FINITE})
 class CenteredIsotonicCalibration(BinaryCalibrator):
     """Shrink each block of isotonic regression to a point and join the points by lines (CIR).
 
@@ -284,23 +228,14 @@ class CenteredIsotonicCalibration(BinaryCalibrator):
     [0.0, 0.333, 0.5, 0.667, 1.0]
     """
 
-    knot_: FloatArray
-    value_: FloatArray
-
-    def __init__(
-        self, *, finite: Finite = "smooth", input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.finite = finite
+    finite: Finite = parameter(default="smooth", least=EPSILON, below=0.5, hint=OF_FINITE)
+    knot_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
 
     def _fit(self, problem: BinaryProblem) -> None:
-        blocks = blocks_of(problem, self.finite)
-        is_end = (blocks.value == 0.0) | (blocks.value == 1.0)
-        first, last = np.where(is_end, [blocks.left, blocks.right], blocks.centre)
-        self.knot_, self.value_ = knots(first, last, blocks.value)
-
-    def _check_loaded(self) -> None:
-        check_steps("knot_", self.knot_, "value_", self.value_)
+        left, right, centre, value = blocks_of(problem, self.finite)
+        first, last = np.where((value == 0.0) | (value == 1.0), [left, right], centre)
+        self.knot_, self.value_ = knots(first, last, value)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return joined(score, self.knot_, self.value_)
@@ -379,8 +314,7 @@ class NearIsotonicPath:
     @cached_property
     def knots(self) -> FloatArray:
         """Penalty 0, and those at which blocks join; of joins at one penalty the last."""
-        reached: FloatArray = np.append(0.0, self.join_penalty)[self._is_last]
-        return reached
+        return np.asarray(np.append(0.0, self.join_penalty)[self._is_last])
 
     @cached_property
     def best_bic(self) -> FloatArray:
@@ -391,8 +325,7 @@ class NearIsotonicPath:
         of_points = _log_likelihood(self.events, self.weight).sum()
         reached = of_points - np.append(0.0, np.cumsum(self.join_loss))
         blocks = self.weight.size - np.arange(reached.size)
-        best: FloatArray = self._bic(reached, blocks)[self._is_last]
-        return best
+        return np.asarray(self._bic(reached, blocks)[self._is_last])
 
     def scored(self, margin: float) -> Iterator[tuple[float, float]]:
         """Yield the penalties at knots and the BIC of their fits, the most promising first.
@@ -430,8 +363,7 @@ class NearIsotonicPath:
 def _log_likelihood(events: FloatArray, weight: FloatArray) -> FloatArray:
     """Log likelihood of blocks that have their event rates for values."""
     others = weight - events
-    likelihood: FloatArray = xlogy(events, events / weight) + xlogy(others, others / weight)
-    return likelihood
+    return np.asarray(xlogy(events, events / weight) + xlogy(others, others / weight))
 
 
 # ENIR: all nearly-isotonic fits of a problem, averaged
@@ -441,7 +373,7 @@ LEFT_OUT = 1e-13
 """Weight that fits may have that are not averaged, all of them together."""
 
 
-@declare("calibrator", "enir", symbol="ENIR", source="Naeini and Cooper 2016", guarantees={"finite log loss"})
+@method("enir", symbol="ENIR", source="Naeini and Cooper 2016", guarantees={FINITE})
 class EnsembleNearIsotonic(BinaryCalibrator):
     """Average the nearly-isotonic fits of all penalties, weighted by how well they explain the labels (ENIR).
 
@@ -507,28 +439,17 @@ class EnsembleNearIsotonic(BinaryCalibrator):
     True
     """
 
-    left_: FloatArray
-    value_: FloatArray
-    penalty_: FloatArray
-    weight_: FloatArray
-    left_out_: float
-
-    def __init__(
-        self, *, finite: Finite = "smooth", input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.finite = finite
+    finite: Finite = parameter(default="smooth", least=EPSILON, below=0.5, hint=OF_FINITE)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0)
+    weight_: FloatArray = fitted("m", sum_to_one=True)
+    penalty_: FloatArray = fitted("m", least=0.0)
+    left_out_: float = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
-        require_finite(self.finite)
         path = NearIsotonicPath.of(problem)
         self.penalty_, self.weight_, self.left_out_ = _weights(path)
         self.left_, self.value_ = _average(path, self.penalty_, self.weight_, self.finite)
-
-    def _check_loaded(self) -> None:
-        check_steps("left_", self.left_, "value_", self.value_, falls=True)
-        n_fits = shares("weight_", self.weight_).size
-        numbers("penalty_", self.penalty_, shape=(n_fits,), least=0.0)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)
@@ -559,13 +480,7 @@ def _average(
 # Nearly-isotonic regression: a map that may fall here and there, at a price
 
 
-@declare(
-    "calibrator",
-    "near-isotonic",
-    symbol="NIR",
-    source="Tibshirani, Hoefling and Tibshirani 2011",
-    guarantees={"finite log loss"},
-)
+@method("near-isotonic", symbol="NIR", source="Tibshirani, Hoefling and Tibshirani 2011", guarantees={FINITE})
 class NearIsotonicCalibration(BinaryCalibrator):
     """Fit a step function with a penalty on every step down (nearly-isotonic regression, NIR).
 
@@ -629,25 +544,14 @@ class NearIsotonicCalibration(BinaryCalibrator):
     [0.75, 0.25]
     """
 
-    left_: FloatArray
-    value_: FloatArray
-    penalty_: float
-
-    def __init__(
-        self,
-        *,
-        penalty: float | Literal["bic"] = "bic",
-        finite: Finite = "smooth",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.penalty = penalty
-        self.finite = finite
+    penalty: float | Literal["bic"] = "bic"
+    finite: Finite = parameter(default="smooth", least=EPSILON, below=0.5, hint=OF_FINITE)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0)
+    penalty_: float = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         given = _given(self.penalty)
-        require_finite(self.finite)
         path = NearIsotonicPath.of(problem)
         if given is None:  # of equally good ones the highest
             given = min(path.scored(0.0), key=lambda fit: (fit[1], -fit[0]))[0]
@@ -656,7 +560,7 @@ class NearIsotonicCalibration(BinaryCalibrator):
         self.left_, self.value_ = path.score[fit.starts], path.off_the_ends(fit, self.finite)
 
     def _check_loaded(self) -> None:
-        check_steps("left_", self.left_, "value_", self.value_, falls=True)
+        super()._check_loaded()
         _given(self.penalty_)
 
     def _apply(self, score: FloatArray) -> FloatArray:
@@ -676,13 +580,7 @@ def _given(penalty: object) -> float | None:
 # Venn-Abers: two isotonic fits for every forecast, one for each label that it may get
 
 
-@declare(
-    "calibrator",
-    "venn-abers",
-    symbol="VA",
-    source="Vovk, Petej and Fedorova 2015",
-    guarantees={"order preserving", "ROC-hull preserving", "finite log loss"},
-)
+@method("venn-abers", symbol="VA", source="Vovk, Petej and Fedorova 2015", guarantees={ORDER, HULL, FINITE})
 class VennAbers(BinaryCalibrator):
     """Fit isotonic regression with the new forecast among its rows, once with each label (inductive Venn-Abers, IVAP).
 
@@ -745,13 +643,10 @@ class VennAbers(BinaryCalibrator):
     [0.25, 0.667]
     """
 
-    lower_score_: FloatArray
-    lower_: FloatArray
-    upper_score_: FloatArray
-    upper_: FloatArray
-
-    def __init__(self, *, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
+    lower_score_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising")
+    lower_: FloatArray = fitted("n+1", least=0.0, most=1.0, order="not falling")
+    upper_score_: FloatArray = fitted("m", least=0.0, most=1.0, order="rising")
+    upper_: FloatArray = fitted("m+1", least=0.0, most=1.0, order="not falling")
 
     def predict_interval(self, X: npt.ArrayLike) -> FloatArray:
         """Return the two fits at each forecast: the probabilities if its label were the negative and the positive one.
@@ -766,8 +661,7 @@ class VennAbers(BinaryCalibrator):
         ndarray of shape (n_samples, 2)
             Fits p0 and p1 of the positive label, p0 < p1.
         """
-        check_is_fitted(self)
-        forecast = self._forecast(self._received(X, reset=False))
+        forecast = self._fitted_forecast(X)
         score = links.score_of_logit(forecast.log_odds) if forecast.is_logit else forecast.prob[:, 1]
         return np.column_stack(self._interval(score))
 
@@ -783,12 +677,6 @@ class VennAbers(BinaryCalibrator):
         self.lower_score_, self.lower_ = _steps(score, lower)
         self.upper_score_, self.upper_ = _steps(score, upper)
         self.lower_score_, self.upper_score_ = outward(problem, self.lower_score_, self.upper_score_)
-
-    def _check_loaded(self) -> None:
-        for end in ("lower", "upper"):
-            score, value = getattr(self, f"{end}_score_"), getattr(self, f"{end}_")
-            numbers(f"{end}_score_", score, shape=(None,), least=0.0, most=1.0, order="rising")
-            numbers(f"{end}_", value, shape=(score.size + 1,), least=0.0, most=1.0, order="not falling")
 
     def _interval(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         lower = self.lower_[np.searchsorted(self.lower_score_, score, side="right")]

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, number, numbers, require, source, whole
-from calibrant._core.registry import declare
+from calibrant._core.checks import numbers, require
+from calibrant._core.registry import FINITE, IDENTITY, PERMUTED
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
-from calibrant.binning.cells import simplex_grid
-from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator
-from calibrant.calibrators.temperature import TemperatureScaling, check_temperature
+from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator, fitted, method, parameter
+from calibrant.calibrators.temperature import LEAST_TEMPERATURE, TemperatureScaling
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Extent, blocks, over_rows
 from calibrant.fit.multinomial import TOLERANCE, Design, Diagonal, Full, LargeObjective, Objective, TableRows
-from calibrant.fit.simplex_tree import BlockCandidates, Candidates, DataCandidates, Growth
 from calibrant.sums.reading import UnreadSimplex, is_unread
 
 # What vector, matrix, Dirichlet and structured scaling share: the fit of a table, its units, and what is said of it
@@ -95,12 +92,9 @@ def fit_table(
     if size != 1.0:
         over = over_rows(problem, partial(made, size=size))
     is_large = centre.size > design.most_dense and not is_unread(problem)
-    require(
-        is_large or centre.size <= max(MOST_PARAMETERS, design.most_dense),
-        f"a map that is fitted to rows in batches must have at most {MOST_PARAMETERS} parameters",
-        value=centre.size,
-        hint="Take a sample of the rows, predictions.sample(100_000), or a method with fewer parameters",
-    )
+    must = f"a map that is fitted to rows in batches must have at most {MOST_PARAMETERS} parameters"
+    hint = "Take a sample of the rows, predictions.sample(100_000), or a method with fewer parameters"
+    require(is_large or centre.size <= max(MOST_PARAMETERS, design.most_dense), must, value=centre.size, hint=hint)
     total, kind = float(weights.sum()), LargeObjective if is_large else Objective
     ridge = np.minimum(np.where(free, tiny, ridge) / unit**2, STRONGEST)
     objective = kind(design, over, total, ridge, centre * unit)
@@ -182,25 +176,13 @@ def log_prob_of(forecast: Forecast) -> FloatArray:
     return np.ascontiguousarray(forecast.log_prob)
 
 
-def penalty(name: str, value: Any) -> float:
-    """Return a penalty."""
-    return number(name, value, least=0.0, most=STRONGEST, hint="Pass 0 for none")
-
-
-def fading(size: int, n_rows: float, rho: Any, tau: Any) -> float:
-    """Return  size^rho / n_rows^tau, at most `STRONGEST`."""
-    grows = number("rho", rho, least=0.0, most=MOST_EXPONENT, hint="Pass rho=1.0")
-    fades = number("tau", tau, least=0.0, most=MOST_EXPONENT, hint="Pass tau=1.0")
-    return float(np.exp(min(grows * np.log(size) - fades * np.log(n_rows), np.log(STRONGEST))))
-
-
 class LinearScaling(MulticlassCalibrator):
     """Softmax of scores that are linear in log-probabilities; where ``coef_`` is a vector, each in that of its own class."""
 
-    coef_: FloatArray
-    intercept_: FloatArray
-    gradient_: float
-    n_iter_: int
+    coef_: FloatArray = fitted()
+    intercept_: FloatArray = fitted("K", least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit_table(self, design: Design, problem: SimplexProblem, *penalties: FloatArray) -> None:
         """Find the table, given its ridge, the start, and the centre where that is another."""
@@ -214,7 +196,7 @@ class LinearScaling(MulticlassCalibrator):
         n_classes = len(self.classes_)
         shape = (n_classes,) if self.coef_.ndim == 1 else (n_classes, n_classes)
         numbers("coef_", self.coef_, shape=shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
-        numbers("intercept_", self.intercept_, shape=(n_classes,), least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+        super()._check_loaded()
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         z = self._entering(forecast)
@@ -228,19 +210,11 @@ class LinearScaling(MulticlassCalibrator):
 class LogitScaling(LinearScaling):
     """Scores that are linear in logits which a parameter names: the same forecast has more than one table of them."""
 
-    def __init__(
-        self, *, logits: Logits = "as-given", input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.logits = logits
-
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        choice("logits", self.logits, get_args(Logits))
+    logits: Logits = parameter(default="as-given")
 
     def _entering(self, forecast: Forecast) -> FloatArray:
         """Return the logits that the word names, row after row in memory: those of a forecast differ by a constant a row."""
-        if choice("logits", self.logits, get_args(Logits)) == "log-softmax" or not forecast.is_logit:
+        if self.logits == "log-softmax" or not forecast.is_logit:
             z = log_prob_of(forecast)
         else:
             z = np.ascontiguousarray(forecast.values)
@@ -250,20 +224,15 @@ class LogitScaling(LinearScaling):
 class StructuredScaling(LinearScaling):
     """A temperature first, and penalties that fade with data."""
 
-    temperature_: float
-    uniform_: float
+    rho: float = parameter(default=1.0, least=0.0, most=MOST_EXPONENT, hint="Pass rho=1.0")
+    tau: float = parameter(default=1.0, least=0.0, most=MOST_EXPONENT, hint="Pass tau=1.0")
+    temperature_: float = fitted("", least=LEAST_TEMPERATURE)
+    uniform_: float = fitted("", least=1e-100, most=1.0)
 
-    def __init__(
-        self,
-        *,
-        rho: float = 1.0,
-        tau: float = 1.0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.rho = rho
-        self.tau = tau
+    def _fading(self, problem: SimplexProblem, size: int) -> float:
+        """Penalty that grows with the number of parameters and falls with that of rows: size^rho / n^tau."""
+        logarithm = self.rho * np.log(size) - self.tau * np.log(problem.weights.rows)
+        return float(np.exp(min(logarithm, np.log(STRONGEST))))
 
     def _fit_temperature(self, problem: SimplexProblem) -> None:
         """Find the temperature, after which log-probabilities enter the map."""
@@ -272,11 +241,6 @@ class StructuredScaling(LinearScaling):
             problem = replace(problem, forecast=Forecast(log_prob_of(problem.forecast), is_logit=True))
         scaling._fit(problem)
         self.temperature_ = scaling.temperature_
-
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        check_temperature(self.temperature_)
-        number("uniform_", self.uniform_, least=1e-100, most=1.0, hint="Fit anew")
 
     def _entering(self, forecast: Forecast) -> FloatArray:
         """Return log-probabilities after the temperature and a mixture with the uniform forecast."""
@@ -296,13 +260,7 @@ class StructuredScaling(LinearScaling):
 # Dirichlet calibration: each score is linear in the log-probabilities of all classes, drawn to zero
 
 
-@declare(
-    "calibrator",
-    "dirichlet",
-    symbol="DIR",
-    source="Kull et al. 2019",
-    guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
-)
+@method("dirichlet", symbol="DIR", source="Kull et al. 2019", guarantees={PERMUTED, FINITE, IDENTITY})
 class DirichletCalibration(LinearScaling):
     """Calibrate as if predictions had one Dirichlet distribution a class (DIR, ODIR or L2): softmax(W log p + b).
 
@@ -369,28 +327,13 @@ class DirichletCalibration(LinearScaling):
     (10,)
     """
 
-    def __init__(
-        self,
-        *,
-        diagonal: float = 0.0,
-        off_diagonal: float = 1e-3,
-        intercept: float = 1e-3,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.diagonal = diagonal
-        self.off_diagonal = off_diagonal
-        self.intercept = intercept
+    diagonal: float = parameter(default=0.0, least=0.0, most=STRONGEST, hint="Pass 0 for none")
+    off_diagonal: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
+    intercept: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
 
     def _fit(self, problem: SimplexProblem) -> None:
         n_classes = problem.classes.size
-        ridge = penalties(
-            n_classes,
-            diagonal=penalty("diagonal", self.diagonal),
-            off_diagonal=penalty("off_diagonal", self.off_diagonal),
-            intercept=penalty("intercept", self.intercept),
-        )
+        ridge = penalties(n_classes, diagonal=self.diagonal, off_diagonal=self.off_diagonal, intercept=self.intercept)
         same = identity(n_classes)
         # Weights without a penalty of their own are drawn to where they change nothing.
         centre = np.where(ridge > 0.0, 0.0, same)
@@ -400,13 +343,7 @@ class DirichletCalibration(LinearScaling):
 # Matrix scaling: each score is linear in the log-probabilities of all classes
 
 
-@declare(
-    "calibrator",
-    "matrix",
-    symbol="MS",
-    source="Guo et al. 2017; Kull et al. 2019",
-    guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
-)
+@method("matrix", symbol="MS", source="Guo et al. 2017; Kull et al. 2019", guarantees={PERMUTED, FINITE, IDENTITY})
 class MatrixScaling(LogitScaling):
     """Make the score of each class linear in the logits of all classes (MS, with ODIR penalties): softmax(W z + b).
 
@@ -480,227 +417,20 @@ class MatrixScaling(LogitScaling):
     (10, 10)
     """
 
-    def __init__(
-        self,
-        *,
-        off_diagonal: float = 1e-3,
-        intercept: float = 1e-3,
-        logits: Logits = "as-given",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(logits=logits, input=input, labels=labels)
-        self.off_diagonal = off_diagonal
-        self.intercept = intercept
+    off_diagonal: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
+    intercept: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
 
     def _fit(self, problem: SimplexProblem) -> None:
         n_classes = problem.classes.size
-        off_diagonal = penalty("off_diagonal", self.off_diagonal)
-        ridge = penalties(
-            n_classes, diagonal=0.0, off_diagonal=off_diagonal, intercept=penalty("intercept", self.intercept)
-        )
+        ridge = penalties(n_classes, diagonal=0.0, off_diagonal=self.off_diagonal, intercept=self.intercept)
         same = identity(n_classes)
         self._fit_table(Full(), problem, ridge, same)
-
-
-# How regions of the simplex are split: the points tried, the conditions on a split, what values are mixed with
-
-
-Prior = Literal["class-rate", "uniform"]
-Monotone = Literal["pairwise", "exact"]
-
-ROUNDING = 1e-9
-"""Sums of parts of rows are rounded: weight that is so near to what is needed, relative to it, is enough."""
-
-
-@dataclass(frozen=True)
-class DataPoints:
-    """Points made of the predictions in a region: predictions, mid-points of two, and points that part only some classes.
-
-    Parameters
-    ----------
-    most : int, default=2000
-        How many points each region has at most, with three classes or more. Time grows in proportion to it.
-    random_state : int, Generator or None, default=0
-        Where the draws come from, where there are more points than ``most``.
-    """
-
-    most: int = 2000
-    random_state: int | np.random.Generator | None = 0
-
-    def __post_init__(self) -> None:
-        whole("most", self.most, least=1, hint="Pass 2000, which is usual")
-        source("random_state", self.random_state)
-
-    def settled(self) -> Callable[[int], Candidates]:
-        """Return what makes the points of each fit, given the number of classes: all fits draw alike.
-
-        Returns
-        -------
-        callable
-            It takes the number of classes and returns the points.
-        """
-        # What cross-validation finds can then be given, and the map is the same.
-        seed = int(np.random.default_rng(self.random_state).integers(1 << 62))
-        return lambda n_classes: (
-            BlockCandidates() if n_classes == 2 else DataCandidates(int(self.most), np.random.default_rng(seed))
-        )
-
-
-@dataclass(frozen=True)
-class GridPoints:
-    """The multiples of 1 / steps in a region.
-
-    Parameters
-    ----------
-    steps : int
-        Steps from 0 to 1. The grid may hold 2e7 numbers, K of each point.
-    """
-
-    steps: int
-
-    def settled(self) -> Callable[[int], Candidates]:
-        """Return what makes the points of each fit, given the number of classes.
-
-        Returns
-        -------
-        callable
-            It takes the number of classes and returns the points.
-        """
-        return lambda n_classes: Candidates(simplex_grid(n_classes, self.steps, "candidates"))
-
-
-@dataclass(frozen=True)
-class Splits:
-    """Conditions that a split must meet.
-
-    Parameters
-    ----------
-    monotone : {"pairwise", "exact"}, default="pairwise"
-        What a splitting point asks of the values. ``"pairwise"``: for any two of its sides a threshold parts them, as in the
-        authors' code. ``"exact"``: one point parts all of them. For two classes it is the same.
-    min_gain : float, default=0
-        The least quality M of a split, divided by the number of rows; from 0 to 2.
-    min_samples : float, default=1
-        The least number of rows on each side of a split that holds any.
-    check : int, optional
-        The values are asked the same at all multiples of 1 / check of the simplex, from the start. This asks more of the
-        values, and leaves fewer splits the finer it is: in five examples 1 to 9 regions at 10, and 17 to 26 without it.
-    """
-
-    monotone: Monotone = "pairwise"
-    min_gain: float = 0.0
-    min_samples: float = 1
-    check: int | None = None
-
-    def __post_init__(self) -> None:
-        choice("monotone", self.monotone, ("pairwise", "exact"))
-        number("min_gain", self.min_gain, least=0.0, most=2.0, hint="A part of all weight: 0.01 is much")
-        number("min_samples", self.min_samples, least=0.0, hint="In rows: pass 1 for regions of any size")
-        if self.check is not None:
-            whole("check", self.check, least=1, hint="Pass the steps of a grid, such as 100, or None")
-
-    def growth(self, n_classes: int, max_regions: int | None, smoothing: float) -> Growth:
-        """Return how a tree grows that makes such splits.
-
-        Parameters
-        ----------
-        n_classes : int
-            Number of classes.
-        max_regions : int or None
-            Most regions of the tree.
-        smoothing : float
-            Pseudo-counts of each class in a region.
-
-        Returns
-        -------
-        Growth
-            What the solver of trees takes.
-        """
-        return Growth(
-            max_regions=max_regions,
-            min_gain=float(self.min_gain),
-            min_samples=float(self.min_samples) * (1.0 - ROUNDING),
-            smoothing=smoothing,
-            is_joint=self.monotone == "exact",
-            checks=np.empty((0, n_classes)) if self.check is None else simplex_grid(n_classes, self.check, "check"),
-        )
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """What the value of a region is mixed with.
-
-    Parameters
-    ----------
-    part : float, default=0
-        This part of every value is the prior and the rest the smoothed class rate; from 0 to below 1.
-    prior : {"class-rate", "uniform"}, default="class-rate"
-        What is mixed in: the class rates of all rows, or 1 / K of each class.
-    """
-
-    part: float = 0.0
-    prior: Prior = "class-rate"
-
-    def __post_init__(self) -> None:
-        number("mixture", self.part, least=0.0, below=1.0, hint="Pass 0 for none")
-        choice("prior", self.prior, ("class-rate", "uniform"))
-
-    def of(self, rate: FloatArray, overall: FloatArray) -> FloatArray:
-        """Return class rates of regions mixed with the prior.
-
-        Parameters
-        ----------
-        rate : ndarray of shape (n_regions, n_classes)
-            Class rates of the regions.
-        overall : ndarray of shape (n_classes,)
-            Sums of the weights of the classes over all rows.
-
-        Returns
-        -------
-        ndarray of shape (n_regions, n_classes)
-            The values of the regions.
-        """
-        prior = np.full(overall.size, 1.0 / overall.size) if self.prior == "uniform" else overall / overall.sum()
-        value: FloatArray = (1.0 - self.part) * rate + self.part * prior
-        return value
-
-
-def as_points(candidates: int | Literal["data"] | DataPoints | GridPoints) -> DataPoints | GridPoints:
-    """Return the points that a number of steps or the word stands for."""
-    if isinstance(candidates, (DataPoints, GridPoints)):
-        return candidates
-    if isinstance(candidates, str) and candidates == "data":
-        return DataPoints()
-    return GridPoints(whole("candidates", candidates, least=1, hint="Pass the steps of a grid, such as 100, or 'data'"))
-
-
-def as_splits(splits: Monotone | Splits) -> Splits:
-    """Return what is asked of a split that keeps the map monotone in the way of the word."""
-    return splits if isinstance(splits, Splits) else Splits(choice("splits", splits, ("pairwise", "exact")))  # type: ignore[arg-type]
-
-
-def as_mixture(mixture: float | Mixture) -> Mixture:
-    """Return the mixture with the class rates that a number stands for."""
-    return mixture if isinstance(mixture, Mixture) else Mixture(mixture)
-
-
-# Calibrators of whole rows of probabilities, and the objects that tell `MulticlassRecursivePartitioning` how to split
-
-
-__all__ = ["DataPoints", "GridPoints", "Mixture", "Splits"]
 
 
 # Structured matrix scaling: temperature first, then a matrix and intercepts, held back by penalties
 
 
-@declare(
-    "calibrator",
-    "sms",
-    symbol="SMS",
-    source="Berta et al. 2025",
-    guarantees={"permutation equivariant", "finite log loss"},
-)
+@method("sms", symbol="SMS", source="Berta et al. 2025", guarantees={PERMUTED, FINITE})
 class StructuredMatrixScaling(StructuredScaling):
     """Temperature scaling, then a matrix and intercepts under penalties that fade with data (SMS).
 
@@ -759,8 +489,8 @@ class StructuredMatrixScaling(StructuredScaling):
     """
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n, n_classes = problem.weights.rows, problem.classes.size
-        of_one, of_pairs = (fading(size, n, self.rho, self.tau) for size in (n_classes, n_classes * (n_classes - 1)))
+        n_classes = problem.classes.size
+        of_one, of_pairs = (self._fading(problem, size) for size in (n_classes, n_classes * (n_classes - 1)))
         ridge = penalties(n_classes, diagonal=of_one, off_diagonal=of_pairs, intercept=of_one)
         same = identity(n_classes)
         self._fit_temperature(problem)
@@ -770,13 +500,7 @@ class StructuredMatrixScaling(StructuredScaling):
 # Structured vector scaling: temperature first, then a weight and an intercept a class, held back by a penalty
 
 
-@declare(
-    "calibrator",
-    "svs",
-    symbol="SVS",
-    source="Berta et al. 2025",
-    guarantees={"permutation equivariant", "finite log loss"},
-)
+@method("svs", symbol="SVS", source="Berta et al. 2025", guarantees={PERMUTED, FINITE})
 class StructuredVectorScaling(StructuredScaling):
     """Temperature scaling, then a weight and an intercept a class under a penalty that fades with data (SVS).
 
@@ -834,8 +558,8 @@ class StructuredVectorScaling(StructuredScaling):
     """
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n, n_classes = problem.weights.rows, problem.classes.size
-        ridge = fading(n_classes, n, self.rho, self.tau)
+        n_classes = problem.classes.size
+        ridge = self._fading(problem, n_classes)
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])
         self._fit_temperature(problem)
         self._fit_table(Diagonal(intercept=True), problem, np.full_like(same, ridge), same)
@@ -844,13 +568,7 @@ class StructuredVectorScaling(StructuredScaling):
 # Vector scaling: one weight and one intercept a class
 
 
-@declare(
-    "calibrator",
-    "vector",
-    symbol="VS",
-    source="Guo et al. 2017",
-    guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
-)
+@method("vector", symbol="VS", source="Guo et al. 2017", guarantees={PERMUTED, FINITE, IDENTITY})
 class VectorScaling(LogitScaling):
     """Give the logit of each class a weight and an intercept (VS): softmax(w * z + b).
 
@@ -917,18 +635,9 @@ class VectorScaling(LogitScaling):
     (10,)
     """
 
-    def __init__(
-        self,
-        *,
-        bias: bool = True,
-        logits: Logits = "as-given",
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(logits=logits, input=input, labels=labels)
-        self.bias = bias
+    bias: bool = parameter(default=True)
 
     def _fit(self, problem: SimplexProblem) -> None:
-        bias, n_classes = flag("bias", self.bias), problem.classes.size
+        bias, n_classes = bool(self.bias), problem.classes.size
         same = np.stack([np.ones(n_classes), np.zeros(n_classes)])[: 1 + bias]
         self._fit_table(Diagonal(intercept=bias), problem, np.zeros_like(same), same)

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, is_word, number, numbers, progress_bar, require, source, whole
-from calibrant._core.registry import declare
+from calibrant._core.checks import is_word, progress_bar, require
+from calibrant._core.registry import ARGMAX, FINITE, HULL, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.exceptions import warn
+from calibrant.fit import nafir as levels
 from calibrant.fit.folds import folds_of
-from calibrant.fit.nafir import (
-    MOST_CHANGES,
-    ROUGH,
-    SMOOTHINGS,
-    TOLERANCE,
-    Cells,
-    Comparisons,
-    Penalty,
-    Solution,
-    anneal,
-    block_of_cell,
-    choose_smoothing,
-    solve,
-    split_blocks,
-    violation,
-)
 
 Blocks = Literal["isotonic", "distinct"]
 Solver = Literal["newton", "annealing"]
 
+OF_SMOOTHING = "Pass a small one, such as 1e-3, or 'cv'"
 HIGHEST_RIDGE = 1e6
 """Up to here rounding leaves the optimality conditions alone."""
 
@@ -44,13 +28,7 @@ TIE = 1e-9
 """This times the probability is added to log g: of two classes on one step the one that was ahead stays ahead."""
 
 
-@declare(
-    "calibrator",
-    "na-fir",
-    symbol="NA-FIR",
-    source="Arad and Rosset 2025",
-    guarantees={"argmax preserving", "ROC-hull preserving", "permutation equivariant", "finite log loss"},
-)
+@method("na-fir", symbol="NA-FIR", source="Arad and Rosset 2025", guarantees={ARGMAX, HULL, PERMUTED, FINITE})
 class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     """Map the scores of all classes by one non-decreasing map that is best after rows are divided by their sums (NA-FIR).
 
@@ -175,122 +153,88 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     True
     """
 
-    left_: FloatArray
-    log_value_: FloatArray
-    n_blocks_: int
-    smoothing_: float
-    loss_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self,
-        *,
-        smoothing: float | Literal["cv"] = "cv",
-        ridge: float = 0.0,
-        blocks: Blocks = "isotonic",
-        min_blocks: int = 1,
-        min_block_size: int = 1,
-        solver: Solver = "newton",
-        granularity: float = 0.003,
-        random_state: int | np.random.Generator | None = 0,
-        progress: bool = False,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.smoothing = smoothing
-        self.ridge = ridge
-        self.blocks = blocks
-        self.min_blocks = min_blocks
-        self.min_block_size = min_block_size
-        self.solver = solver
-        self.granularity = granularity
-        self.random_state = random_state
-        self.progress = progress
+    smoothing: float | Literal["cv"] = parameter(
+        default="cv", least=0.0, most=1.0, hint="Pass a small one, such as 1e-3, or 'cv'"
+    )
+    ridge: float = parameter(
+        default=0.0, least=0.0, most=HIGHEST_RIDGE, hint="Pass a small one, such as 1e-4, or 0 for none"
+    )
+    blocks: Blocks = parameter(default="isotonic")
+    min_blocks: int = parameter(default=1, least=1, hint="Pass 1 for the blocks of isotonic regression")
+    min_block_size: int = parameter(default=1, least=1, hint="Pass 1 for blocks as small as they come")
+    solver: Solver = parameter(default="newton")
+    granularity: float = parameter(default=0.003, above=0.0, most=1.0, hint="Pass a small one, such as 0.003")
+    random_state: int | np.random.Generator | None = parameter(default=0)
+    progress: bool = parameter(default=False)
+    left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
+    log_value_: FloatArray = fitted("n", order="rising")
+    n_blocks_: int = fitted()
+    smoothing_: float = fitted("", least=0.0, most=1.0)
+    loss_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
-        seed = self._require_parameters()
-        cells = Cells.of(problem)
+        must, hint = "ridge must be 0 where solver='annealing'", "Pass solver='newton', or a smoothing"
+        require(self.solver != "annealing" or self.ridge <= 0.0, must, value=self.ridge, hint=hint)
+        cells = levels.Cells.of(problem)
         blocks_of = partial(self._blocks_of, least=self.min_block_size / problem.weights.rows_per_weight)
         smoothing, ridge = self.smoothing, float(self.ridge)
         if is_word(smoothing, "cv"):
             folds, least = list(folds_of(problem)), 1.0 / (1.0 + problem.weights.rows)
-            total = len(folds) * len(SMOOTHINGS)
+            total = len(folds) * len(levels.SMOOTHINGS)
             with progress_bar(total, show=self.progress, desc="smoothing", unit="fit") as advance:
-                smoothing = choose_smoothing(cells, folds, blocks_of, ridge, least, advance)
-        penalty = Penalty(float(smoothing), ridge)
+                smoothing = levels.choose_smoothing(cells, folds, blocks_of, ridge, least, advance)
+        penalty = levels.Penalty(float(smoothing), ridge)
         rows, starts, start = blocks_of(cells, penalty)
         if self.solver == "newton":
-            solution = solve(rows, penalty, start)
+            solution = levels.solve(rows, penalty, start)
             _say_what_was_found(solution, problem.size)
         else:
-            n_rows, rng = problem.weights.rows, np.random.default_rng(seed)
-            with progress_bar(MOST_CHANGES, show=self.progress, desc="annealing", unit="change") as advance:
-                theta, tried = anneal(rows, penalty.smoothing, start, n_rows, self.granularity, rng, advance)
-            solution = Solution(theta, violation(rows, penalty, theta), tried, 0)
+            n_rows, rng = problem.weights.rows, np.random.default_rng(self.random_state)
+            with progress_bar(levels.MOST_CHANGES, show=self.progress, desc="annealing", unit="change") as advance:
+                theta, tried = levels.anneal(rows, penalty.smoothing, start, n_rows, self.granularity, rng, advance)
+            solution = levels.Solution(theta, levels.violation(rows, penalty, theta), tried, 0)
         self.n_blocks_, self.smoothing_, self.loss_ = starts.size, penalty.smoothing, rows.loss(solution.theta)
         self.gradient_, self.n_iter_ = solution.gradient, solution.n_iter
         steps = np.append(True, np.diff(solution.theta) > 0)
         self.left_, self.log_value_ = cells.lower[starts[steps]], solution.theta[steps]
 
     def _check_loaded(self) -> None:
-        numbers("left_", self.left_, shape=(None,), least=0.0, most=1.0, order="rising")
-        numbers("log_value_", self.log_value_, shape=self.left_.shape, order="rising")
-        number("smoothing_", self.smoothing_, least=0.0, most=1.0, hint="Fit anew")
-        require(
-            0 < self.left_.size <= self.n_blocks_,
-            f"left_ must have from 1 to n_blocks_={self.n_blocks_} steps",
-            value=self.left_.size,
-            hint="Fit anew",
-        )
+        super()._check_loaded()
+        must = f"left_ must have from 1 to n_blocks_={self.n_blocks_} steps"
+        require(self.left_.size <= self.n_blocks_, must, value=self.left_.size, hint="Fit anew")
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         log_value = self.log_value_[np.searchsorted(self.left_[1:], forecast.prob, side="right")]
         return prob_of_scores(log_value + TIE * forecast.prob)
 
-    def _require_parameters(self) -> np.random.Generator | int | None:
-        if not is_word(self.smoothing, "cv"):
-            number("smoothing", self.smoothing, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3, or 'cv'")
-        number("ridge", self.ridge, least=0.0, most=HIGHEST_RIDGE, hint="Pass a small one, such as 1e-4, or 0 for none")
-        choice("blocks", self.blocks, ("isotonic", "distinct"))
-        whole("min_blocks", self.min_blocks, least=1, hint="Pass 1 for the blocks of isotonic regression")
-        whole("min_block_size", self.min_block_size, least=1, hint="Pass 1 for blocks as small as they come")
-        require(
-            choice("solver", self.solver, ("newton", "annealing")) != "annealing" or self.ridge <= 0.0,
-            "ridge must be 0 where solver='annealing'",
-            value=self.ridge,
-            hint="Pass solver='newton', or a smoothing",
-        )
-        number("granularity", self.granularity, above=0.0, most=1.0, hint="Pass a small one, such as 0.003")
-        flag("progress", self.progress)
-        return source("random_state", self.random_state)
-
-    def _blocks_of(self, cells: Cells, penalty: Penalty, least: float) -> tuple[Comparisons, IntArray, FloatArray]:
+    def _blocks_of(
+        self, cells: levels.Cells, penalty: levels.Penalty, least: float
+    ) -> tuple[levels.Comparisons, IntArray, FloatArray]:
         """Return the statistics of the blocks, at which cell each begins, and the values to begin with."""
         mass = cells.mass()
         found = cells.isotonic_starts(mass)
-        pooled = Comparisons.of(cells, found)
+        pooled = levels.Comparisons.of(cells, found)
         rates = pooled.rates(penalty.smoothing)
         if self.blocks == "isotonic" and found.size >= self.min_blocks:
             return pooled, found, rates
         all_cells = np.arange(cells.size)
-        starts = all_cells if self.blocks == "distinct" else split_blocks(found, mass, self.min_blocks, least)
+        starts = all_cells if self.blocks == "distinct" else levels.split_blocks(found, mass, self.min_blocks, least)
         # Fine blocks begin with the solution over coarse ones: few of them part. The paper begins with the rates.
-        coarse = rates if self.solver == "annealing" else solve(pooled, penalty, goal=ROUGH).theta
-        return Comparisons.of(cells, starts), starts, coarse[block_of_cell(found, cells.size)[starts]]
+        coarse = rates if self.solver == "annealing" else levels.solve(pooled, penalty, goal=levels.ROUGH).theta
+        return levels.Comparisons.of(cells, starts), starts, coarse[levels.block_of_cell(found, cells.size)[starts]]
 
 
-def _say_what_was_found(solution: Solution, n: int) -> None:
+def _say_what_was_found(solution: levels.Solution, n: int) -> None:
     if solution.n_capped:
         warn(
             f"the likelihood keeps growing as {solution.n_capped} steps of the map become higher: they end at a ratio of "
             "1e12. Pass a higher smoothing, such as 1e-3, or 'cv'.",
             ConvergenceWarning,
         )
-    if not solution.gradient <= TOLERANCE:
-        warn(
-            f"the map must meet its optimality conditions to {TOLERANCE:g}; got {solution.gradient:.2g} after "
-            f"{solution.n_iter} steps on {n} rows. It is used as it is: check for extreme weights.",
-            ConvergenceWarning,
-        )
+    what, then = (
+        "violations of the optimality conditions must lie",
+        "The map is used as it is: check for extreme weights",
+    )
+    warn_unless_certain(what, solution.gradient, levels.TOLERANCE, solution.n_iter, n, then)

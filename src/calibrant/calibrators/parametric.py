@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
-from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, score_of_logit
-from calibrant._core.border import MOST_LOGIT, Input
-from calibrant._core.checks import choice, flag, number, numbers, require, whole
-from calibrant._core.registry import declare
+from calibrant._core.border import MOST_LOGIT
+from calibrant._core.registry import FINITE, IDENTITY, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
-from calibrant.calibrators.base import MOST_COEFFICIENT, MOST_LOG_ODDS, BinaryCalibrator, LogOddsCalibrator
-from calibrant.exceptions import warn
+from calibrant.calibrators.base import (
+    MOST_COEFFICIENT,
+    MOST_LOG_ODDS,
+    BinaryCalibrator,
+    LogOddsCalibrator,
+    fitted,
+    method,
+    parameter,
+    warn_unless_certain,
+)
 from calibrant.fit.log_loss import Family, least_log_loss, recalibration_of
 from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knots_of, natural_spline
 
@@ -28,13 +33,7 @@ from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knot
 Parameters = Literal["abm", "am", "ab", "a"]
 
 
-@declare(
-    "calibrator",
-    "beta",
-    symbol="Beta",
-    source="Kull et al. 2017",
-    guarantees={"permutation equivariant", "order preserving", "finite log loss", "contains the identity"},
-)
+@method("beta", symbol="Beta", source="Kull et al. 2017", guarantees={ORDER, PERMUTED, FINITE, IDENTITY})
 class BetaCalibration(LogOddsCalibrator):
     """Fit the log-odds  a ln s - b ln(1 - s) + c  with a, b >= 0 (beta calibration).
 
@@ -93,17 +92,12 @@ class BetaCalibration(LogOddsCalibrator):
     True
     """
 
-    a_: float
-    b_: float
-    c_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self, *, parameters: Parameters = "abm", input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.parameters = parameters
+    parameters: Parameters = parameter(default="abm")
+    a_: float = fitted("", least=0.0)
+    b_: float = fitted("", least=0.0)
+    c_: float = fitted("")
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     @property
     def m_(self) -> float:
@@ -117,10 +111,10 @@ class BetaCalibration(LogOddsCalibrator):
         return float(score_of_logit(brentq(value, -MOST_LOG_ODDS, MOST_LOG_ODDS)))
 
     def _fit(self, problem: BinaryProblem) -> None:
-        fitted = choice("parameters", self.parameters, get_args(Parameters))
-        family: Family = "rising" if "m" in fitted else "rising through zero"
+        free = self.parameters
+        family: Family = "rising" if "m" in free else "rising through zero"
         # At a score of 1/2 both features are ln 2 from zero: less that, the curve without an intercept is 0 there.
-        pivot = 0.0 if "m" in fitted else np.log(2.0)
+        pivot = 0.0 if "m" in free else np.log(2.0)
 
         def apart(rows: BinaryProblem) -> list[FloatArray]:
             low, high = _features(rows.log_odds)
@@ -129,18 +123,11 @@ class BetaCalibration(LogOddsCalibrator):
         def both(rows: BinaryProblem) -> list[FloatArray]:
             return [rows.log_odds]
 
-        if "b" in fitted:
-            found = least_log_loss(problem, apart, family, otherwise=both)
-        else:
-            found = least_log_loss(problem, both, family)
+        has_both = "b" in free
+        found = least_log_loss(problem, apart if has_both else both, family, otherwise=both if has_both else None)
         self.a_, self.b_ = float(found.coef[0]), float(found.coef[-1])
         self.c_ = found.intercept + (self.a_ - self.b_) * pivot
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
-
-    def _check_loaded(self) -> None:
-        for name in ("a_", "b_"):
-            number(name, getattr(self, name), least=0.0, hint="Fit anew")
-        number("c_", self.c_, hint="Fit anew")
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         low, high = _features(log_odds)
@@ -156,14 +143,7 @@ def _features(log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
 # Platt scaling: a straight line through the log-odds
 
 
-@declare(
-    "calibrator",
-    "platt",
-    symbol="PS",
-    source="Platt 1999",
-    also=("sigmoid", "logistic"),
-    guarantees={"permutation equivariant", "finite log loss"},
-)
+@method("platt", symbol="PS", source="Platt 1999", also=("sigmoid", "logistic"), guarantees={PERMUTED, FINITE})
 class PlattScaling(LogOddsCalibrator):
     """Fit a straight line to the log-odds (Platt scaling, logistic calibration): sigmoid(slope * z + intercept).
 
@@ -216,26 +196,16 @@ class PlattScaling(LogOddsCalibrator):
     True
     """
 
-    slope_: float
-    intercept_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self, *, smooth_targets: bool = True, input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.smooth_targets = smooth_targets
+    smooth_targets: bool = parameter(default=True)
+    slope_: float = fitted("")
+    intercept_: float = fitted("")
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
-        smooth = flag("smooth_targets", self.smooth_targets)
-        found = least_log_loss(problem, lambda rows: [rows.log_odds], "straight", smooth=smooth)
+        found = least_log_loss(problem, lambda rows: [rows.log_odds], "straight", smooth=self.smooth_targets)
         self.intercept_, self.slope_ = found.intercept, float(found.coef[0])
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
-
-    def _check_loaded(self) -> None:
-        for name in ("slope_", "intercept_"):
-            number(name, getattr(self, name), hint="Fit anew")
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return self.intercept_ + self.slope_ * log_odds
@@ -244,13 +214,7 @@ class PlattScaling(LogOddsCalibrator):
 # Quadratic scaling: a parabola through the log-odds
 
 
-@declare(
-    "calibrator",
-    "quadratic",
-    symbol="QS",
-    source="Berta et al. 2025",
-    guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
-)
+@method("quadratic", symbol="QS", source="Berta et al. 2025", guarantees={PERMUTED, FINITE, IDENTITY})
 class QuadraticScaling(LogOddsCalibrator):
     """Fit a parabola to the log-odds (quadratic scaling): sigmoid(a + b z + c z^2).
 
@@ -303,20 +267,16 @@ class QuadraticScaling(LogOddsCalibrator):
     True
     """
 
-    a_: float
-    b_: float
-    c_: float
-    gradient_: float
-    n_iter_: int
+    a_: float = fitted("")
+    b_: float = fitted("")
+    c_: float = fitted("")
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         found = least_log_loss(problem, lambda rows: [rows.log_odds, rows.log_odds**2], "bent")
         self.a_, self.b_, self.c_ = found.intercept, float(found.coef[0]), float(found.coef[1])
         self.gradient_, self.n_iter_ = found.gradient, found.n_iter
-
-    def _check_loaded(self) -> None:
-        for name in ("a_", "b_", "c_"):
-            number(name, getattr(self, name), hint="Fit anew")
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):  # log-odds of infinity are cut off
@@ -331,13 +291,7 @@ CERTAIN = 1e-8
 """Largest gradient of the mean objective at which a fit is the optimum."""
 
 
-@declare(
-    "calibrator",
-    "spline",
-    symbol="Spline",
-    source="Lucena 2018",
-    guarantees={"permutation equivariant", "finite log loss", "contains the identity"},
-)
+@method("spline", symbol="Spline", source="Lucena 2018", guarantees={PERMUTED, FINITE, IDENTITY})
 class SplineCalibration(LogOddsCalibrator):
     """Fit a smoothing spline to the log-odds by penalised logistic regression (spline calibration).
 
@@ -406,24 +360,20 @@ class SplineCalibration(LogOddsCalibrator):
     15
     """
 
-    knots_: FloatArray
-    deviation_: FloatArray
-    penalty_: float
-    degrees_of_freedom_: float
-    loss_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(self, *, n_knots: int = 15, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
-        self.n_knots = n_knots
+    n_knots: int = parameter(default=15, least=2, hint="Pass some 5 to 30")
+    knots_: FloatArray = fitted("n", least=-MOST_LOGIT, most=MOST_LOGIT, order="rising", fewest=2)
+    deviation_: FloatArray = fitted("n", least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+    penalty_: float = fitted()
+    degrees_of_freedom_: float = fitted()
+    loss_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
-        n_knots = whole("n_knots", self.n_knots, least=2, hint="Pass some 5 to 30")
         unit = problem.weights.rows_per_weight
         found = recalibration_of(problem)
         rows = replace(found, total=unit * found.total, events=unit * found.events)
-        curves = Curves(rows, knots_of(rows, n_knots))
+        curves = Curves(rows, knots_of(rows, int(self.n_knots)))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # such fits are not taken, or warned of
             fits = list(fits_of_all_penalties(curves))
             losses = np.array([fit.point.left_out_loss() for fit in fits])
@@ -435,18 +385,8 @@ class SplineCalibration(LogOddsCalibrator):
         self.penalty_, self.loss_ = best.penalty * curves.half**3, float(losses[chosen])
         self.degrees_of_freedom_, self.gradient_ = best.degrees_of_freedom, last.residual
         self.n_iter_ = sum(fit.n_iter for fit in fits) + last.n_iter
-        if not self.gradient_ <= CERTAIN:
-            steps = fits[chosen].n_iter + last.n_iter
-            warn(
-                f"the spline must have a gradient below {CERTAIN:g}; got {self.gradient_:.2g} after {steps} steps on "
-                f"{problem.size} rows. It is used as it is: check for extreme logits or weights.",
-                ConvergenceWarning,
-            )
-
-    def _check_loaded(self) -> None:
-        numbers("knots_", self.knots_, shape=(None,), least=-MOST_LOGIT, most=MOST_LOGIT, order="rising")
-        require(self.knots_.size >= 2, "knots_ must be at least 2", value=self.knots_.size, hint="Fit anew")
-        numbers("deviation_", self.deviation_, shape=self.knots_.shape, least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
+        steps, then = fits[chosen].n_iter + last.n_iter, "It is used as it is: check for extreme logits or weights"
+        warn_unless_certain("the spline must have a gradient", self.gradient_, CERTAIN, steps, problem.size, then)
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return log_odds + natural_spline(self.knots_, self.deviation_, log_odds)
@@ -456,13 +396,7 @@ PARTS = 512
 """Parts of the rows, in the order of their scores, of which `CDFSplineCalibration` keeps the ends."""
 
 
-@declare(
-    "calibrator",
-    "cdf-spline",
-    symbol="CDF-S",
-    source="Gupta et al. 2021",
-    guarantees={"contains the identity"},
-)
+@method("cdf-spline", symbol="CDF-S", source="Gupta et al. 2021", guarantees={IDENTITY})
 class CDFSplineCalibration(BinaryCalibrator):
     """Add the slope of a spline that is fitted to the cumulative residuals (CDF spline, KS spline).
 
@@ -522,20 +456,16 @@ class CDFSplineCalibration(BinaryCalibrator):
     True
     """
 
-    score_: FloatArray
-    deviation_: FloatArray
-    cumulative_: FloatArray
-
-    def __init__(self, *, n_knots: int = 6, input: Input = "probability", labels: Sequence[Any] | None = None) -> None:
-        super().__init__(input=input, labels=labels)
-        self.n_knots = n_knots
+    n_knots: int = parameter(default=6, least=2, hint="The authors have 6")
+    score_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising")
+    deviation_: FloatArray = fitted("n")
+    cumulative_: FloatArray = fitted("m")
 
     def _fit(self, problem: BinaryProblem) -> None:
-        n_knots = whole("n_knots", self.n_knots, least=2, hint="The authors have 6")
         ordered = Ordered.of(problem)
         fraction = np.append(0.0, ordered.reached) / ordered.total
         off = ordered.outcome_sum / ordered.weight - ordered.score
-        knots = np.linspace(0.0, 1.0, n_knots)
+        knots = np.linspace(0.0, 1.0, int(self.n_knots))
         self.cumulative_ = nearest_spline(knots, fraction, off)
         slope = CubicSpline(knots, self.cumulative_, bc_type="natural").derivative()
         middle = (fraction[1:] + fraction[:-1]) / 2.0
@@ -543,11 +473,6 @@ class CDFSplineCalibration(BinaryCalibrator):
         differs = np.diff(part, prepend=-1, append=middle.size) != 0
         kept = differs[1:] | differs[:-1]  # the first and the last score of each part
         self.score_, self.deviation_ = ordered.score[kept], slope(middle[kept])
-
-    def _check_loaded(self) -> None:
-        numbers("score_", self.score_, shape=(None,), least=0.0, most=1.0, order="rising")
-        numbers("deviation_", self.deviation_, shape=self.score_.shape)
-        numbers("cumulative_", self.cumulative_, shape=(None,))
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return np.clip(score + np.interp(score, self.score_, self.deviation_), 0.0, 1.0)
@@ -566,5 +491,4 @@ def nearest_spline(knots: FloatArray, ends: FloatArray, slope: FloatArray) -> Fl
     half = np.diff(knots)[:, None] / 2.0
     values = splines(((knots[1:] + knots[:-1]) / 2.0)[:, None] + half * point)
     gram = np.einsum("gp,gpi,gpj->ij", half * share, values, values)
-    at_knots: FloatArray = np.linalg.solve(gram, product)
-    return at_knots
+    return np.linalg.solve(gram, product)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -14,10 +15,10 @@ from sklearn.utils import check_random_state
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, is_whole, prob_of_scores, quotients, sum_of_rows
 from calibrant._core.border import Input
-from calibrant._core.checks import number, require, whole
-from calibrant._core.registry import declare
+from calibrant._core.checks import require
+from calibrant._core.registry import ARGMAX, FINITE, HULL, IDENTITY
 from calibrant._core.rows import Forecast, IntArray, Problem, SimplexProblem, Weights, as_simplex
-from calibrant.calibrators.base import Calibrator, as_calibrator
+from calibrant.calibrators.base import Calibrator, as_calibrator, fitted, method, parameter
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.exceptions import CalibrationWarning, warn
@@ -37,13 +38,7 @@ ROUNDING, RELATIVE_ROUNDING = 1e-14, 1e-12
 """What differs by no more than the first, and the second of its size, is equal but for rounding: some hundred last digits."""
 
 
-@declare(
-    "calibrator",
-    "safe",
-    symbol="SAFE",
-    source="calibrant",
-    guarantees={"argmax preserving", "ROC-hull preserving", "finite log loss", "contains the identity"},
-)
+@method("safe", symbol="SAFE", source="calibrant", guarantees={ARGMAX, HULL, FINITE, IDENTITY})
 class SafeCalibrator(Calibrator):
     """Shrink a calibrator toward the map that changes nothing, by a weight chosen on held-out rows (SAFE).
 
@@ -120,31 +115,20 @@ class SafeCalibrator(Calibrator):
     0.0
     """
 
-    calibrator_: Calibrator
-    weight_: float
-    identity_loss_: float
-    candidate_loss_: float
-    pooled_loss_: float
-    standard_error_: float
-    gradient_: float
-    n_iter_: int
-
-    def __init__(
-        self,
-        calibrator: str | Calibrator | None = None,
-        *,
-        n_folds: int = 5,
-        caution: float = 1.0,
-        random_state: Any = 0,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        self.calibrator = calibrator
-        self.n_folds = n_folds
-        self.caution = caution
-        self.random_state = random_state
-        self.input = input
-        self.labels = labels
+    calibrator: str | Calibrator | None = field(default=None, kw_only=False)
+    n_folds: int = parameter(default=5, least=2, hint="Pass n_folds=5")
+    caution: float = parameter(default=1.0, least=0.0, hint="Pass standard errors: caution=1.0")
+    random_state: Any = 0
+    input: Input = "probability"
+    labels: Sequence[Any] | None = None
+    calibrator_: Calibrator = fitted()
+    weight_: float = fitted("", least=0.0, most=1.0)
+    identity_loss_: float = fitted()
+    candidate_loss_: float = fitted()
+    pooled_loss_: float = fitted()
+    standard_error_: float = fitted()
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit_problem(self, problem: Problem) -> None:
         self._check_parameters()
@@ -171,8 +155,6 @@ class SafeCalibrator(Calibrator):
     def _check_parameters(self) -> None:
         if self.calibrator is not None:
             as_calibrator(self.calibrator)
-        whole("n_folds", self.n_folds, least=2, hint="Pass n_folds=5")
-        number("caution", self.caution, least=0.0, hint="Pass standard errors: caution=1.0")
         state, must = (
             self.random_state,
             "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None",
@@ -216,7 +198,7 @@ class SafeCalibrator(Calibrator):
         self.identity_loss_, self.candidate_loss_, self.pooled_loss_ = map(held_out.loss, (0.0, 1.0, self.weight_))
 
     def _check_loaded(self) -> None:
-        number("weight_", self.weight_, least=0.0, most=1.0, hint="Fit anew")
+        super()._check_loaded()
         inner = self.calibrator_
         require(
             hasattr(inner, "classes_") and inner.classes_.tolist() == self.classes_.tolist(),

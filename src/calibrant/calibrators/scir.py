@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray, grouped, sum_of_rows
-from calibrant._core.border import Input
-from calibrant._core.checks import Advance, choice, flag, is_word, number, numbers, progress_bar, require, whole
-from calibrant._core.registry import declare
+from calibrant._core.checks import Advance, numbers, progress_bar, require, whole
+from calibrant._core.registry import FINITE, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter
 from calibrant.fit.folds import Fold, folds_of
 from calibrant.fit.staircase import cumulated, staircase_fit
 
 Ties = Literal["share", "column"]
 Rise = Literal["last", "spread"]
+OF_EPSILON = "Pass a small one, such as 1e-4, or 'cv'"
 
 EPSILONS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6)
 """What cross-validation chooses from; of equal ones the first."""
@@ -27,13 +26,7 @@ POINTS_LEFT_OUT = 1 << 20
 """Folds are left out until so many points have been: large problems leave out one."""
 
 
-@declare(
-    "calibrator",
-    "scir",
-    symbol="SCIR",
-    source="Arad and Rosset 2025",
-    guarantees={"permutation equivariant", "finite log loss"},
-)
+@method("scir", symbol="SCIR", source="Arad and Rosset 2025", guarantees={PERMUTED, FINITE})
 class SortedCumulativeIsotonic(MulticlassCalibrator):
     """Map the sum of the r highest probabilities of a row by an isotonic regression on the sum and on r (SCIR).
 
@@ -137,29 +130,19 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
     True
     """
 
+    epsilon: float | Literal["cv"] = parameter(
+        default="cv", least=0.0, most=1.0, hint="Pass a small one, such as 1e-4, or 'cv'"
+    )
+    rise: Rise = parameter(default="spread")
+    ties: Ties = parameter(default="share")
+    progress: bool = parameter(default=False)
     block: ClassVar[int] = 1 << 21
     """Numbers mapped at a time: steps are laid out anew for each block."""
 
-    score_: FloatArray
-    rank_: IntArray
-    value_: FloatArray
-    epsilon_: float
-
-    def __init__(
-        self,
-        *,
-        epsilon: float | Literal["cv"] = "cv",
-        rise: Rise = "spread",
-        ties: Ties = "share",
-        progress: bool = False,
-        input: Input = "probability",
-        labels: Sequence[Any] | None = None,
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.epsilon = epsilon
-        self.rise = rise
-        self.ties = ties
-        self.progress = progress
+    score_: FloatArray = fitted("n", least=0.0, order="not falling")
+    rank_: IntArray = fitted("n", least=1)
+    value_: FloatArray = fitted("n", least=0.0, most=1.0, fewest=1)
+    epsilon_: float = fitted("", least=0.0, most=1.0)
 
     def steps(self, rank: int) -> tuple[FloatArray, FloatArray]:
         """Return the map of one rank, a step function of the sum of the highest probabilities.
@@ -193,7 +176,6 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         return left[here], value[here]
 
     def _fit(self, problem: SimplexProblem) -> None:
-        self._require_parameters()
         folds: list[Fold] = []
         if self.epsilon == "cv":
             folds = list(folds_of(problem))
@@ -206,26 +188,15 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
             self._fit_map(problem, advance)
 
     def _check_loaded(self) -> None:
-        number("epsilon_", self.epsilon_, least=0.0, most=1.0, hint="Fit anew")
-        choice("rise", self.rise, ("last", "spread"))
-        choice("ties", self.ties, ("share", "column"))
-        shape = numbers("score_", self.score_, shape=(None,), least=0.0, order="not falling").shape
-        numbers("rank_", self.rank_, shape=shape, least=1, most=len(self.classes_) - 1)
-        numbers("value_", self.value_, shape=shape, least=0.0, most=1.0)
-        lowest_first = self.value_.size and self.value_[0] == self.value_.min()
-        require(lowest_first, "value_ must begin with the lowest", got="others", hint="Fit anew")
+        super()._check_loaded()
+        numbers("rank_", self.rank_, shape=self.score_.shape, most=len(self.classes_) - 1)
+        lowest_first, must = self.value_[0] == self.value_.min(), "value_ must begin with the lowest"
+        require(lowest_first, must, got="others", hint="Fit anew")
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         raised = self._rises(forecast) + self.epsilon_
         raised /= sum_of_rows(raised)
         return raised
-
-    def _require_parameters(self) -> None:
-        if not is_word(self.epsilon, "cv"):
-            number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-4, or 'cv'")
-        choice("rise", self.rise, ("last", "spread"))
-        choice("ties", self.ties, ("share", "column"))
-        flag("progress", self.progress)
 
     def _fit_map(self, problem: SimplexProblem, advance: Advance) -> None:
         found = staircase_fit(cumulated(problem, share=self.ties == "share"), advance)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import LEAST_SCORE, FloatArray, prob_of_scores, sum_of_rows
-from calibrant._core.border import Input
-from calibrant._core.checks import number, require, shares
-from calibrant._core.registry import declare
+from calibrant._core.checks import numbers, require
+from calibrant._core.registry import ARGMAX, FINITE, HULL, IDENTITY, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
-from calibrant.calibrators.base import MulticlassCalibrator
+from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.calibrators.canonical import divided, steps_of
-from calibrant.calibrators.isotonic import check_steps, on_steps
+from calibrant.calibrators.isotonic import on_steps
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import over_rows, sums_of_exponent
 from calibrant.fit.minimise import Minimum, ScalarPoint, Stop, minimise, most_likely_shares
@@ -25,6 +21,9 @@ from calibrant.sums.reading import is_unread
 COLDEST, HOTTEST = 1e-4, 1e4
 """Where the search for a temperature ends, when the likelihood grows towards zero or infinity for ever."""
 
+LEAST_TEMPERATURE = 1e-100
+"""The least that a file may hold."""
+
 LAST_STEP = 1e-7
 """A Newton step of this relative length is the last: the error after it is about its square."""
 
@@ -32,19 +31,7 @@ MANY_ROWS, ONE_IN = 1 << 12, 16
 """From so many rows on, the temperature of one row in so many is where the search for that of all begins."""
 
 
-@declare(
-    "calibrator",
-    "temperature",
-    symbol="TS",
-    source="Guo et al. 2017",
-    guarantees={
-        "argmax preserving",
-        "ROC-hull preserving",
-        "permutation equivariant",
-        "finite log loss",
-        "contains the identity",
-    },
-)
+@method("temperature", symbol="TS", source="Guo et al. 2017", guarantees={ARGMAX, HULL, PERMUTED, FINITE, IDENTITY})
 class TemperatureScaling(MulticlassCalibrator):
     """Divide all logits by one temperature (TS): softmax(z / T), T > 0.
 
@@ -89,9 +76,9 @@ class TemperatureScaling(MulticlassCalibrator):
     True
     """
 
-    temperature_: float
-    gradient_: float
-    n_iter_: int
+    temperature_: float = fitted("", least=LEAST_TEMPERATURE)
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
         found, why = _minimum(problem)
@@ -100,16 +87,8 @@ class TemperatureScaling(MulticlassCalibrator):
         if why:
             warn(f"{why}. Temperature {self.temperature_:g} is used. Fit on more rows.", ConvergenceWarning)
 
-    def _check_loaded(self) -> None:
-        check_temperature(self.temperature_)
-
     def _apply(self, forecast: Forecast) -> FloatArray:
         return prob_of_scores(_scores(forecast), self.temperature_)
-
-
-def check_temperature(temperature: float) -> None:
-    """Refuse what a file holds in place of a temperature."""
-    number("temperature_", temperature, least=1e-100, hint="Fit anew")
 
 
 def _scores(forecast: Forecast) -> FloatArray:
@@ -183,18 +162,11 @@ LEAST = 1e-6
 """Weight that the forecast at temperature T keeps, so that no two classes are ever tied by the uniform part alone."""
 
 
-@declare(
-    "calibrator",
+@method(
     "ensemble-temperature",
     symbol="ETS",
     source="Zhang et al. 2020",
-    guarantees={
-        "argmax preserving",
-        "ROC-hull preserving",
-        "permutation equivariant",
-        "finite log loss",
-        "contains the identity",
-    },
+    guarantees={ARGMAX, HULL, PERMUTED, FINITE, IDENTITY},
 )
 class EnsembleTemperatureScaling(MulticlassCalibrator):
     """Mix the forecast with itself at a fitted temperature and with the uniform forecast (ETS).
@@ -249,10 +221,10 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
     True
     """
 
-    temperature_: float
-    weights_: FloatArray
-    gradient_: float
-    n_iter_: int
+    temperature_: float = fitted("", least=LEAST_TEMPERATURE)
+    weights_: FloatArray = fitted("3", sum_to_one=True)
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
         scaling = TemperatureScaling()
@@ -264,21 +236,12 @@ class EnsembleTemperatureScaling(MulticlassCalibrator):
         best = most_likely_shares(of_true, problem.weight, np.full(3, 1.0 / 3.0))
         self.gradient_, self.n_iter_ = best.residual, best.n_iter
         self.weights_ = best.point.x if best.point.x[2] <= 1.0 - LEAST else np.array([LEAST, 0.0, 1.0 - LEAST])
-        if self.gradient_ > CERTAIN:
-            warn(
-                f"the weights must have a KKT residual below {CERTAIN:g}; got {self.gradient_:.2g} after "
-                f"{self.n_iter_} steps on {problem.size} rows. They are used as they are: check for extreme logits.",
-                ConvergenceWarning,
-            )
-
-    def _check_loaded(self) -> None:
-        check_temperature(self.temperature_)
-        shares("weights_", self.weights_, size=3)
+        what, then = "the weights must have a KKT residual", "They are used as they are: check for extreme logits"
+        warn_unless_certain(what, self.gradient_, CERTAIN, self.n_iter_, problem.size, then)
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         mixed = sum(w * part for w, part in zip(self.weights_, self._parts(forecast), strict=True))
-        result: FloatArray = mixed / sum_of_rows(mixed)
-        return result
+        return np.asarray(mixed / sum_of_rows(mixed))
 
     def _parts(self, forecast: Forecast) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the three forecasts that are mixed."""
@@ -294,13 +257,7 @@ TIED = 10
 """Decimals of the logarithm at which scaled scores are tied: equal ones must not be told apart by rounding."""
 
 
-@declare(
-    "calibrator",
-    "irova-ts",
-    symbol="IROvA-TS",
-    source="Zhang et al. 2020",
-    guarantees={"ROC-hull preserving", "permutation equivariant", "finite log loss"},
-)
+@method("irova-ts", symbol="IROvA-TS", source="Zhang et al. 2020", guarantees={HULL, PERMUTED, FINITE})
 class IsotonicTemperatureScaling(MulticlassCalibrator):
     """Divide logits by a temperature, then map each class by its own isotonic regression (IROvA-TS).
 
@@ -356,20 +313,14 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
     10
     """
 
-    temperature_: float
-    gradient_: float
-    n_iter_: int
-    left_: list[FloatArray]
-    value_: list[FloatArray]
-
-    def __init__(
-        self, *, epsilon: float = 1e-3, input: Input = "probability", labels: Sequence[Any] | None = None
-    ) -> None:
-        super().__init__(input=input, labels=labels)
-        self.epsilon = epsilon
+    epsilon: float = parameter(default=1e-3, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
+    temperature_: float = fitted("", least=LEAST_TEMPERATURE)
+    gradient_: float = fitted()
+    n_iter_: int = fitted()
+    left_: list[FloatArray] = fitted()
+    value_: list[FloatArray] = fitted()
 
     def _fit(self, problem: SimplexProblem) -> None:
-        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Pass a small one, such as 1e-3")
         scaling = TemperatureScaling()
         scaling._fit(problem)
         self.temperature_, self.gradient_, self.n_iter_ = scaling.temperature_, scaling.gradient_, scaling.n_iter_
@@ -378,17 +329,13 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
         self.left_, self.value_ = [left for left, _ in maps], [value for _, value in maps]
 
     def _check_loaded(self) -> None:
-        number("epsilon", self.epsilon, least=0.0, most=1.0, hint="Fit anew")
-        check_temperature(self.temperature_)
+        super()._check_loaded()
         for name in ("left_", "value_"):
-            require(
-                len(getattr(self, name)) == len(self.classes_),
-                f"{name} must have one array for each of the {len(self.classes_)} classes",
-                value=len(getattr(self, name)),
-                hint="Fit anew",
-            )
+            must, hint = f"{name} must have one array for each of the {len(self.classes_)} classes", "Fit anew"
+            require(len(getattr(self, name)) == len(self.classes_), must, value=len(getattr(self, name)), hint=hint)
         for k, (left, value) in enumerate(zip(self.left_, self.value_, strict=True)):
-            check_steps(f"left_ of class {k}", left, f"value_ of class {k}", value)
+            numbers(f"left_ of class {k}", left, shape=(None,), least=0.0, most=1.0, order="rising", fewest=1)
+            numbers(f"value_ of class {k}", value, shape=left.shape, least=0.0, most=1.0, order="not falling")
 
     def _apply(self, forecast: Forecast) -> FloatArray:
         scaled = self._scaled(forecast)
@@ -399,5 +346,4 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
     def _scaled(self, forecast: Forecast) -> FloatArray:
         """Return softmax(z / T), rounded and never zero."""
         log_prob = links.log_prob_of_logit(forecast.log_prob / self.temperature_)
-        scaled: FloatArray = np.exp(np.maximum(np.round(log_prob, TIED), LEAST_SCORE))
-        return scaled
+        return np.exp(np.maximum(np.round(log_prob, TIED), LEAST_SCORE))

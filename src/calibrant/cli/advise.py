@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
+from calibrant._core.checks import refuse
 from calibrant.assessment.advice import Advice, advise
 from calibrant.assessment.table import assess
 from calibrant.cli.inputs import Forecast, binning_of, json_of, read, warn_beside_other_rows
@@ -172,10 +173,8 @@ def run_decide(asked: Namespace) -> int:
     if asked.output:
         new = {"decision": Values(found.named.astype(str)), "expected_cost": Values(found.expected_cost)}
         if taken := [name for name in new if name in forecast.table]:
-            raise ValueError(
-                f"new columns need names of their own; {asked.file} already has {', '.join(taken)}. "
-                "Rename or remove these columns."
-            )
+            must = "new columns need names of their own"
+            refuse(must, given=f"{asked.file} already has {', '.join(taken)}", hint="Rename or remove these columns")
         table, escape = forecast.table.extended(new), asked.escape_formulas
         write_table(asked.output, table, force=asked.force, escape_formulas=escape)
         print(f"wrote {asked.output}: {len(found.decision)} rows, decision and expected_cost")
@@ -207,7 +206,6 @@ def _numbers(option: str, text: str) -> float | list[float]:
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        raise ValueError(
-            f"{option} must be numbers between commas; got {text!r}. For two classes: --costs '0,4;1,0', --new-prior 0.1."
-        ) from None
+        must = f"{option} must be numbers between commas"
+        refuse(must, value=text, hint="For two classes: --costs '0,4;1,0', --new-prior 0.1")
     return numbers if len(numbers) > 1 else numbers[0]

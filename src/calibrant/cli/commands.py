@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._core.checks import choice
+from calibrant._core.checks import choice, left_out, refuse
 from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
@@ -27,7 +27,6 @@ from calibrant.cli.inputs import Forecast, assessed, is_in_batches, opened
 from calibrant.curves.simplex_partition import SimplexPoints, simplex_points, splits_of
 from calibrant.datasets import load_digits_forecast
 from calibrant.interop.save import columns_of, load_calibrator
-from calibrant.interop.sources import ForecastStream
 from calibrant.interop.writing import PAGES, require_ending, require_free
 from calibrant.metrics.kinds import metric_named
 from calibrant.notions import as_notion, single_problem
@@ -85,9 +84,8 @@ class Gate:
         found = getattr(figures, self.field)
         if found is None:
             others = [name for name in FIELDS if getattr(figures, name) is not None]
-            raise ValueError(
-                f"--fail-if needs a figure; {self.metric} has no {self.field}. Use its {', '.join(others)}."
-            )
+            must = "--fail-if needs a figure"
+            refuse(must, given=f"{self.metric} has no {self.field}", hint=f"Use its {', '.join(others)}")
         if math.isnan(found):
             return f"{self.text}: {self.metric} is NaN on these rows, and NaN fails every gate"
         if self.field == "pvalue":
@@ -104,9 +102,8 @@ def parse_gate(text: str, n_resamples: int) -> Gate:
     """Parse ``METRIC[.FIELD] OP NUMBER``, and refuse what no figure can decide. Nothing is evaluated."""
     match = GATE.fullmatch(text)
     if match is None or not math.isfinite(float(match[4])):
-        raise ValueError(
-            f"--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number; got {text!r}. For example 'ece > 0.05'."
-        )
+        must = "--fail-if must read METRIC[.FIELD] OP NUMBER, with a finite number"
+        refuse(must, value=text, hint="For example 'ece > 0.05'")
     metric, field, comparison, number = match.groups()
     if field is not None:
         choice(f"the figure of {metric} in --fail-if", field, FIELDS)
@@ -199,10 +196,8 @@ def run_test(asked: Namespace) -> int:
     words = asked.tests.split(",") if asked.tests else OF_SUMS if several else USUAL_TESTS
     chosen = tuple(dict.fromkeys(find("test", word).name for word in words))
     if "equivalence" in chosen:
-        raise ValueError(
-            "--tests must ask whether a forecast is calibrated; equivalence asks whether its error is small. "
-            "In Python: calibrant.equivalence_test(y_true, y_prob, bound=0.02)."
-        )
+        must, got = "--tests must ask whether a forecast is calibrated", "equivalence asks whether its error is small"
+        refuse(must, given=got, hint="In Python: calibrant.equivalence_test(y_true, y_prob, bound=0.02)")
     if (level := asked.fail_below) is not None:  # before anything is computed
         if not 0 < level < 1:
             raise ValueError(f"--fail-below must be a fraction in (0, 1); got {level:g}. 0.01 is usual.")
@@ -215,23 +210,22 @@ def run_test(asked: Namespace) -> int:
     if level is not None:
         draw = [name for name, result in results.items() if result.least_pvalue is not None]
         require_level(level, draw, len(results), asked.resamples)
-    n_rows = inputs.n_rows_of(forecast)
+    n_rows = forecast.n_counted
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
     undefined = [n for n, r in results.items() if math.isnan(r.statistic) or math.isnan(r.pvalue)]
     below = level is not None and any(p < level for p in adjusted.values())
     failed = below or (level is not None and bool(undefined))
     if asked.json:
-        left_out = forecast.predictions.left_out[0] if isinstance(forecast, ForecastStream) else 0
         document = {
             n: {name: getattr(r, name) for name in ("statistic", "df", "pvalue", "least_pvalue")}
             | {"holm": adjusted[n], "null": r.null.description}
             for n, r in results.items()
         }
-        found = {"rows": n_rows, "left_out": left_out, "event": event, "tests": document, "failed": failed}
+        found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document, "failed": failed}
         print(inputs.json_of(found))
     else:
-        print(f"{n_rows} rows, {spoken}{inputs.missing_of(forecast)}")
+        print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
             alone, all_told = shown_pvalue(r.pvalue, r.least_pvalue, ".3g"), shown_adjusted(adjusted[n], r, ".3g")
@@ -247,21 +241,19 @@ def run_test(asked: Namespace) -> int:
 
 
 def _tested(
-    asked: Namespace, forecast: Forecast | ForecastStream, tests: Sequence[str]
+    asked: Namespace, forecast: Forecast | inputs.ForecastStream, tests: Sequence[str]
 ) -> tuple[str | None, str, dict[str, Any]]:
     """Return the event that is tested, such as "class 1", or None of several classes; its words; and the arguments of a test.
 
     With --notion the rows are those of its one problem, so that tests that know no notions speak of it as well.
     """
-    rows, others = inputs.rows_of(forecast), [name for name in tests if name not in OF_SUMS]
-    in_batches = isinstance(forecast, ForecastStream)
+    rows, others = forecast.rows(), [name for name in tests if name not in OF_SUMS]
+    in_batches = not isinstance(forecast, Forecast)
     if in_batches and (others or asked.notion is not None):
         what = f"--tests {','.join(others)}" if others else f"--notion {asked.notion}"
-        raise ValueError(
-            f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion; got {what}. "
-            "Pass --sample N for N of the rows, which all tests take."
-        )
-    problem = forecast.predictions.head() if isinstance(forecast, ForecastStream) else forecast.problem()
+        must = f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion"
+        refuse(must, got=what, hint="Pass --sample N for N of the rows, which all tests take")
+    problem = forecast.problem()
     if asked.notion is None and problem.classes.size > 2:
         return None, f"{forecast.n_classes} classes", rows
     chosen = as_notion(asked.notion, problem)
@@ -286,15 +278,12 @@ def run_report(asked: Namespace) -> int:
         raise ValueError(f"--points must be at most {MOST_POINTS}; got {asked.points}. The default is 1000.")
     names = asked.names.split(",") if asked.names else [Path(file).stem for file in asked.files]
     if len(names) != len(asked.files) or len(set(names)) != len(names):
-        raise ValueError(
-            f"each file needs a name of its own; got {names} for {len(asked.files)} files. Pass --names a,b."
-        )
+        must = "each file needs a name of its own"
+        refuse(must, got=f"{names} for {len(asked.files)} files", hint="Pass --names a,b")
     in_batches = asked.sample is None and any(is_in_batches(asked, [file]) for file in asked.files)
-    if in_batches and asked.calibrator is not None:
-        raise ValueError(
-            f"--calibrator must be left out with files that are read in batches; got {asked.calibrator}. "
-            "Run calibrant apply first, and report on what it writes."
-        )
+    if in_batches:
+        hint = "Run calibrant apply first, and report on what it writes"
+        left_out("--calibrator", asked.calibrator, "with files that are read in batches", hint=hint)
     assessments: dict[str, Assessment] = {}
     simplex: dict[str, SimplexPoints] = {}
     shown: list[Shown] = []  # without files in batches, of which no single rows are shown

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.border import as_problem
-from calibrant._core.checks import Advance, left_out, progress_bar
+from calibrant._core.checks import Advance, left_out, progress_bar, refuse
 from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.threads import ahead
 from calibrant.calibrators.base import Calibrator
@@ -47,8 +47,8 @@ def run_fit(asked: Namespace) -> int:
     if not isinstance(forecast, Forecast) and by_default:  # the default is fitted to rows in memory
         stream = forecast
         forecast = inputs.sampled(asked, stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
-        if stream.n_rows != forecast.n_rows:
-            of_all = f" of {stream.n_rows} rows, drawn at random"
+        if stream.n_counted != forecast.n_rows:
+            of_all = f" of {stream.n_counted} rows, drawn at random"
     rows: tuple[Any, ...]
     n_columns = len(forecast.forecast_columns)
     if isinstance(forecast, Forecast):
@@ -74,7 +74,7 @@ def run_fit(asked: Namespace) -> int:
         or (name in COUNTS and isinstance(value, int))
     )
     said = "" if asked.method else " (the default; --method NAME takes another)"
-    on = f"{inputs.n_rows_of(forecast)}{of_all or ' rows'}{inputs.missing_of(forecast)}"
+    on = f"{forecast.n_counted}{of_all or ' rows'}{inputs.missing(*forecast.left_out)}"
     print(f"fitted {chosen}{said} on {on}{': ' if details else ''}{details}")
     if len(calibrator.classes_) == 2:
         print(f"event: class {calibrator.classes_[1]}")
@@ -113,10 +113,8 @@ def run_apply(asked: Namespace) -> int:
     """Calibrate a file, or each file of a folder; what is written is there as a whole or not at all."""
     output, several = Path(asked.output), inputs.is_several([asked.file])
     in_batches = inputs.is_in_batches(asked, [asked.file])
-    if in_batches and asked.rows is not None:
-        raise ValueError(
-            f"--rows must be left out with files that are read in batches; got {asked.rows!r}. Leave it out."
-        )
+    if in_batches:
+        left_out("--rows", asked.rows, "with files that are read in batches", hint="Leave it out")
     if not several:
         require_free(output, force=asked.force, inputs=[asked.calibrator, asked.file])
         format_of(output)
@@ -182,10 +180,8 @@ class _Job:
             places = {old: {name: one} for old, name, one in zip(columns, names, turned, strict=True)}
         self.new = [name for of in places.values() for name in of]
         if taken := [name for name in self.new if name in table and name not in places]:
-            raise ValueError(
-                f"calibrated columns need names of their own; {self.asked.file} already has {', '.join(taken[:3])}. "
-                "Rename or remove these columns."
-            )
+            got = f"{self.asked.file} already has {', '.join(taken[:3])}"
+            refuse("calibrated columns need names of their own", given=got, hint="Rename or remove these columns")
         self.n_rows += n_rows
         return table.replaced(
             {old: {name: Values(one[:n_rows]) for name, one in of.items()} for old, of in places.items()}

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from calibrant._core.border import as_labels, as_problem, as_weights, classes_of_score
-from calibrant._core.checks import as_numbers
+from calibrant._core.border import Input, as_labels, as_problem, as_weights, classes_of_score
+from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities
 from calibrant.assessment.table import Assessment, assess, default_metrics
@@ -31,7 +31,7 @@ from calibrant.interop.columns import Column, FileTable, Values, has_arrow, requ
 from calibrant.interop.local_files import is_pattern
 from calibrant.interop.readers import Damaged
 from calibrant.interop.save import columns_of
-from calibrant.interop.sources import Files, ForecastStream, OfColumns
+from calibrant.interop.sources import Files, OfColumns
 from calibrant.interop.tables import ForecastTable, as_booleans, choose_columns, read_forecast, select_one
 from calibrant.metrics.kinds import is_of_sums, metric_named
 from calibrant.notions import Notion, as_notion
@@ -49,6 +49,7 @@ class Forecast(ForecastTable):
     """A forecast read from a file, and what the words of a command, ``asked``, say of it."""
 
     asked: Namespace
+    left_out: ClassVar[tuple[int, int]] = (0, 0)
 
     @classmethod
     def of(cls, table: ForecastTable, asked: Namespace) -> Forecast:
@@ -63,9 +64,8 @@ class Forecast(ForecastTable):
         if self.input == "probability":
             return as_probabilities("y_prob", values, rows_asked(self.asked))
         if self.asked.percent:
-            raise ValueError(
-                "--percent must stand with probabilities; got logits. Name the columns with --prob, or leave --percent out."
-            )
+            must = "--percent must stand with probabilities"
+            refuse(must, got="logits", hint="Name the columns with --prob, or leave --percent out")
         return values
 
     @cached_property
@@ -95,6 +95,11 @@ class Forecast(ForecastTable):
             return name.lower() == "true"
         return self._labels_named([name], "--pos-label", "Name a label of the file.")[0]
 
+    @property
+    def n_counted(self) -> int | None:
+        """Number of rows, those that whole weights repeat one by one."""
+        return as_weights(self.weight, self.n_rows).n_rows
+
     def rows(self, prob: Any = None) -> dict[str, Any]:
         """Return what a function of the library takes for rows, with calibrated probabilities in the place of theirs."""
         return {
@@ -113,10 +118,9 @@ class Forecast(ForecastTable):
     def calibrated(self, calibrator: Calibrator, *, top: bool = False) -> Any:
         """Return calibrated probabilities in the order of the file's columns; with ``top`` predicted labels, and theirs."""
         if top and not hasattr(calibrator, "predict_top"):
-            raise ValueError(
-                f"--top must have a calibrator of single scores, `calibrant fit --notion`; got {self.asked.calibrator}, "
-                f"a {type(calibrator).__name__}. Fit one with --notion top-label, or leave --top out."
-            )
+            must = "--top must have a calibrator of single scores, `calibrant fit --notion`"
+            got = f"{self.asked.calibrator}, a {type(calibrator).__name__}"
+            refuse(must, got=got, hint="Fit one with --notion top-label, or leave --top out")
         order = self._fitted_order(calibrator)
         values = self.values
         fitted = values if values.ndim == 1 else values[:, order]
@@ -162,10 +166,8 @@ class Forecast(ForecastTable):
             instead = "" if getattr(self.asked, "pos_label", None) is None else " in place of --pos-label"
             what, got = (f"the probability of {names[1]}" for names in (classes, claimed))
             hint = f"If they are, say --classes {','.join(classes)}{instead}"
-        raise ValueError(
-            f"the columns of {file} must be {what}, for which {self.asked.calibrator} was fitted; got {got}. {hint}; "
-            "else fit a calibrator to these columns."
-        )
+        must = f"the columns of {file} must be {what}, for which {self.asked.calibrator} was fitted"
+        raise ValueError(f"{must}; got {got}. {hint}; else fit a calibrator to these columns.")
 
     def _claimed(self) -> list[str]:
         """Return the classes of the columns as the command has them, two of one column; none where it does not say."""
@@ -181,10 +183,9 @@ class Forecast(ForecastTable):
         said, written = _plain(classes), _plain(names)
         if said != written and sorted(said) == sorted(written):
             turned = ",".join(self.forecast_columns[written.index(word)] for word in said)
-            raise ValueError(
-                f"--classes must name the columns of {self.file} in their order; got {self.asked.classes!r} for the columns "
-                f"{', '.join(self.forecast_columns)}. Leave --classes out, or add --{_option(self.input)} {turned}."
-            )
+            must = f"--classes must name the columns of {self.file} in their order"
+            got = f"{self.asked.classes!r} for the columns {', '.join(self.forecast_columns)}"
+            refuse(must, got=got, hint=f"Leave --classes out, or add --{_option(self.input)} {turned}")
         return classes
 
     def _labels_named(self, names: list[str], option: str, hint: str) -> list[Any]:
@@ -192,11 +193,44 @@ class Forecast(ForecastTable):
         if self.y_true.dtype.kind not in "iuf":
             return list(names)
         if wrong := [name for name in names if not re.fullmatch(r"-?\d+", name)]:
-            raise ValueError(
-                f"{option} must be numbers where the labels are numbers; got {wrong[0]!r}, and labels such as "
-                f"{self.y_true[0].item()!r}. {hint}"
-            )
+            must = f"{option} must be numbers where the labels are numbers"
+            raise ValueError(f"{must}; got {wrong[0]!r}, and labels such as {self.y_true[0].item()!r}. {hint}")
         return [int(name) for name in names]
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastStream:
+    """A forecast in files that are read in batches, and the names of its columns."""
+
+    predictions: OfColumns
+    label_column: str
+    forecast_columns: tuple[str, ...]
+    input: Input
+    file: str
+
+    @property
+    def n_counted(self) -> int | None:
+        """Number of rows that are as they must be, once they were read."""
+        n_rows = self.predictions.n_rows
+        return None if n_rows is None else n_rows - self.predictions.left_out[1]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.predictions.classes.size)
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """Batches and rows that were left out."""
+        return self.predictions.left_out
+
+    def rows(self, prob: Any = None) -> dict[str, Any]:
+        """Return the arguments of a function of the library that say what the rows are."""
+        return {"y_true": self.predictions}
+
+    def problem(self) -> Problem:
+        """Return the problem of the first rows."""
+        return self.predictions.head()
 
 
 def _option(input: str) -> str:
@@ -231,9 +265,7 @@ def rows_named(text: str | None) -> slice:
     if text is None:
         return slice(None)
     if not (match := re.fullmatch(r"(\d*):(\d*)", text)):
-        raise ValueError(
-            f"--rows must be START:STOP, either may be left out; got {text!r}. For the first half: --rows :5000."
-        )
+        refuse("--rows must be START:STOP, either may be left out", value=text, hint="For the first half: --rows :5000")
     start, stop = (int(part) if part else None for part in match.groups())
     return slice(start, stop)
 
@@ -241,21 +273,6 @@ def rows_named(text: str | None) -> slice:
 def rows_asked(asked: Namespace) -> Rows:
     """Return what the command says is to be done with rows."""
     return "percent" if asked.percent else "normalize" if asked.normalize else "as-given"
-
-
-def rows_of(forecast: Forecast | ForecastStream) -> dict[str, Any]:
-    """Return the arguments of a function of the library that say what the rows are."""
-    return forecast.rows() if isinstance(forecast, Forecast) else {"y_true": forecast.predictions}
-
-
-def n_rows_of(forecast: Forecast | ForecastStream) -> int | None:
-    """Return the number of rows that count, if it is known; in memory those that whole weights repeat one by one."""
-    return as_weights(forecast.weight, forecast.n_rows).n_rows if isinstance(forecast, Forecast) else forecast.n_rows
-
-
-def missing_of(forecast: Forecast | ForecastStream) -> str:
-    """Return what was left out of a forecast, in words that follow the number of its rows."""
-    return "" if isinstance(forecast, Forecast) else missing(*forecast.predictions.left_out)
 
 
 def missing(n_batches: int, n_rows: int) -> str:
@@ -284,7 +301,7 @@ def assessed(
     metrics = metrics_asked(asked, extra) or [*usual, *(name for name in extra if name not in usual)]
     try:
         return assess(
-            **(rows_of(forecast) if prob is None else cast("Forecast", forecast).rows(prob)),
+            **forecast.rows(prob),
             metrics=metrics,
             notion=asked.notion,
             binning=binning_of(asked),
@@ -295,10 +312,8 @@ def assessed(
             progress=sys.stderr.isatty(),
         )
     except MemoryError as error:
-        raise ValueError(
-            f"memory must hold sums over all bins, classes and resamples; that of {forecast.file} does not: {error}. "
-            "Pass a smaller --bins or --resamples, or a part of the rows by --rows."
-        ) from error
+        must = f"memory must hold sums over all bins, classes and resamples; that of {forecast.file} does not: {error}"
+        raise ValueError(f"{must}. Pass a smaller --bins or --resamples, or a part of the rows by --rows.") from error
 
 
 def binning_of(asked: Namespace) -> Any:
@@ -350,11 +365,8 @@ def is_large(asked: Namespace, file: str) -> bool:
 
 def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
-    if asked.rows is not None:
-        raise ValueError(
-            f"--rows must be left out with files that are read in batches; got {asked.rows!r}. "
-            "Pass --sample N for some of the rows."
-        )
+    where = "with files that are read in batches"
+    left_out("--rows", asked.rows, where, hint="Pass --sample N for some of the rows")
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
@@ -393,8 +405,8 @@ def _first_labels(source: Files, columns: Columns, where: str) -> Any:
 def sampled(asked: Namespace, stream: ForecastStream, n: int) -> Forecast:
     """Return some rows of a stream as a table in memory."""
     rows, weight = stream.predictions.sample(n), stream.predictions.columns.weight
-    if left_out := missing_of(stream):
-        print(f"calibrant: warning: {stream.n_rows} rows{left_out}", file=sys.stderr)
+    if left_out := missing(*stream.left_out):
+        print(f"calibrant: warning: {stream.n_counted} rows{left_out}", file=sys.stderr)
     values = np.reshape(rows["y_prob"], (len(rows["y_prob"]), -1))
     names = columns_named(stream.forecast_columns, values.shape[1])
     columns: dict[str, Column] = {name: Values(column) for name, column in zip(names, values.T, strict=True)}
@@ -467,10 +479,8 @@ def warn_beside_other_rows(forecast: Forecast) -> None:
     if asked.other is None:
         return
     if Path(asked.other).resolve() == Path(asked.file).resolve():
-        raise ValueError(
-            f"--other must name another file than the calibration set; got {asked.other} for both. "
-            "Write held-out rows, such as the test set, to a file of their own, and name that."
-        )
+        hint = "Write held-out rows, such as the test set, to a file of their own, and name that"
+        refuse("--other must name another file than the calibration set", got=f"{asked.other} for both", hint=hint)
     whole = Namespace(**vars(asked) | {"rows": None, "weight": None})
     both = aligned([replace(forecast, asked=whole), read(whole, asked.other)])
     warn_if_training_rows(*(one.problem() for one in both))
@@ -522,9 +532,8 @@ def calibrator_of(asked: Namespace, chosen: Method, *, n_columns: int, **options
         raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
     calibrator = for_classes(calibrator, n_columns, asked.notion)
     if safe and method == "safe":
-        raise ValueError(
-            "--safe must stand beside a method that it makes safe; got --method safe. Leave one of them out."
-        )
+        must = "--safe must stand beside a method that it makes safe"
+        refuse(must, got="--method safe", hint="Leave one of them out")
     if outer and not safe:
         raise ValueError(f"--set safe.NAME=VALUE must stand beside --safe; got {outer[0]!r} without it. Add --safe.")
     if safe:
@@ -545,11 +554,9 @@ def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -
     for text in settings:
         name, sign, value = text.partition("=")
         if not sign or name not in known:
-            raise ValueError(
-                f"--set must be NAME=VALUE with a parameter of {method!r} "
-                f"({', '.join(known) if known else 'it has none'}); got {text!r}. Choose one of them; what they mean stands "
-                f"in help(calibrant.{type(calibrator).__name__})."
-            )
+            must = f"--set must be NAME=VALUE with a parameter of {method!r} ({', '.join(known) if known else 'it has none'})"
+            hint = f"Choose one of them; what they mean stands in help(calibrant.{type(calibrator).__name__})"
+            refuse(must, value=text, hint=hint)
         whole, _, part = name.partition(".")
         given = _value(value)
         if part:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant._core.border import as_problem
+from calibrant._core.checks import refuse
 from calibrant._core.checksum import checksum_of
 from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_asked, rows_named
 from calibrant.interop.columns import MISSING, FileTable, Values
@@ -168,10 +169,8 @@ class Watch:
                 with whole_file(self.path, force=self.before is not None) as beside:
                     beside.write_text(text, encoding="utf-8")
         except (FileExistsError, FileNotFoundError) as error:
-            raise ValueError(
-                f"--state must stay as it was while a run reads files; another run wrote {self.path}. Nothing was written; "
-                "run again."
-            ) from error
+            must = f"--state must stay as it was while a run reads files; another run wrote {self.path}"
+            raise ValueError(f"{must}. Nothing was written; run again.") from error
 
     def own(self, page: Path) -> list[str]:
         """Return the digest of a page that stands there, if it is one that this state wrote."""
@@ -203,9 +202,8 @@ class Watch:
             self.kept = settled(forecast) | {"columns": self.columns}
             self.asked.weight = self.kept["weight"]
         if digest == self.kept["reference_sha256"]:
-            raise ValueError(
-                f"no file must be read twice; {file.path} is the reference. Keep it apart from the files that are watched."
-            )
+            must = "no file must be read twice"
+            refuse(must, given=f"{file.path} is the reference", hint="Keep it apart from the files that are watched")
         columns = {**rows_of(forecast), "at": file.window if is_window else None}
         if time is not None:
             _require_column(forecast, self.kept["time"], "time")
@@ -216,9 +214,8 @@ class Watch:
                 monitor.update(**_some(columns, rows))
             self.kept["monitor"] = options_of(monitor)  # with the notion that the first rows decide
         if digest_of(file.path) != digest:
-            raise ValueError(
-                f"{file.path} must stay as it is while it is read; it has changed. Run again when it is written."
-            )
+            must = f"{file.path} must stay as it is while it is read"
+            refuse(must, given="it has changed", hint="Run again when it is written")
         self.known[digest] = [file.place, file.window if is_window else None]
 
     def _read_before(self, file: WatchedFile, digest: str, *, is_window: bool) -> str | None:
@@ -226,21 +223,17 @@ class Watch:
         if (held := self.known.get(digest)) is not None and (place := held[0]) is not None:
             if place == file.place or not os.path.exists(place) or os.path.samefile(place, file.path):
                 return place
-            raise ValueError(
-                f"no file must be read twice; {file.path} has the content of {place}, which was read. Remove the copy; "
-                "if these are other events, add a column that tells, such as their time."
-            )
+            must = "no file must be read twice"
+            hint = "Remove the copy; if these are other events, add a column that tells, such as their time"
+            refuse(must, given=f"{file.path} has the content of {place}, which was read", hint=hint)
         for place, window in self.known.values():
             if place == file.place:
-                raise ValueError(
-                    f"a file that was read must stay as it is; {file.path} has other content. Put new rows into a new file, "
-                    "or begin anew."
-                )
+                must = "a file that was read must stay as it is"
+                refuse(must, given=f"{file.path} has other content", hint="Put new rows into a new file, or begin anew")
             if is_window and window == file.window:
-                raise ValueError(
-                    f"files must have names that differ without folder and ending, as each is a window; got {place} and "
-                    f"{file.place}. Rename one, name a folder that holds both, or name windows by --time."
-                )
+                must = "files must have names that differ without folder and ending, as each is a window"
+                got = f"{place} and {file.place}"
+                refuse(must, got=got, hint="Rename one, name a folder that holds both, or name windows by --time")
         return None
 
     def _forecast(self, path: str) -> Forecast | None:
@@ -269,9 +262,8 @@ class Watch:
         if name in self.monitors:
             return self.monitors[name]
         if len(self.monitors) == MOST_GROUPS:
-            raise ValueError(
-                f"--by must name a column of at most {MOST_GROUPS} groups; {file.path} has more. Name another."
-            )
+            must = f"--by must name a column of at most {MOST_GROUPS} groups"
+            refuse(must, given=f"{file.path} has more", hint="Name another")
         monitor = self.monitors[name] = Monitor(**self.kept["monitor"])
         if (path := self.kept["reference"]) is None:
             return monitor
@@ -321,10 +313,8 @@ def settled(forecast: Forecast) -> dict[str, Any]:
     if isinstance(window, str) and of.time is None:
         raise ValueError(f"--window {window} must have the time of each row; got none. Name its column by --time.")
     if isinstance(window, int) and of.time is not None:
-        raise ValueError(
-            f"--time must be left out where --window is a number of rows; got {of.time!r} and {window}. Leave one out, or "
-            "pass a length of time such as --window 1d."
-        )
+        hint = "Leave one out, or pass a length of time such as --window 1d"
+        refuse("--time must be left out where --window is a number of rows", got=f"{of.time!r} and {window}", hint=hint)
     said: dict[str, Any] = {"window": window, "alpha": of.alpha, "notion": of.notion, "binning": of.bins}
     said = {name: value for name, value in said.items() if value is not None}
     monitor = Monitor(reference=number, labels=labels, pos_label=event, input=forecast.input, **said)
@@ -370,10 +360,8 @@ def _groups(forecast: Forecast, by: str | None) -> Iterator[tuple[str, Any]]:
     _require_column(forecast, by, "by")
     cells = [cell.strip() for cell in forecast.table.columns[by].cells()]
     if lacking := [row for row, cell in enumerate(cells) if cell in (*MISSING, "NaT")]:
-        raise ValueError(
-            f"--by {by} must hold a group in each row; {forecast.file} has none in row {lacking[0]}"
-            f"{f' and {len(lacking) - 1} more' if lacking[1:] else ''}. Write a word there, or leave the row out."
-        )
+        got = f"{forecast.file} has none in row {lacking[0]}{f' and {len(lacking) - 1} more' if lacking[1:] else ''}"
+        refuse(f"--by {by} must hold a group in each row", given=got, hint="Write a word there, or leave the row out")
     names = np.array([_group(cell) for cell in cells])
     for name in np.unique(names).tolist():
         yield name, np.flatnonzero(names == name)
@@ -388,9 +376,8 @@ def _group(cell: str) -> str:
 def _require_column(forecast: Forecast, name: str, option: str) -> None:
     if name not in forecast.table:
         known = ", ".join(map(repr, list(forecast.table)[:12]))
-        raise ValueError(
-            f"{forecast.file} must have the column {name!r} of --{option}; it has {known}. Write all files alike."
-        )
+        must = f"{forecast.file} must have the column {name!r} of --{option}"
+        refuse(must, given=f"it has {known}", hint="Write all files alike")
 
 
 # What the words of the command ask for, and whether that is what the state has which it continues
@@ -437,9 +424,8 @@ def require_same(of: Namespace, kept: dict[str, Any]) -> None:
     for option, given, held, is_same in asked:
         if given is not None and not is_same:
             known = "none" if held is None else repr(held)
-            raise ValueError(
-                f"--{option} must be that of the state {of.state}, {known}; got {given!r}. Leave it out, or begin a new state."
-            )
+            must = f"--{option} must be that of the state {of.state}, {known}"
+            refuse(must, value=given, hint="Leave it out, or begin a new state")
 
 
 def _names(given: str | None, columns: list[str]) -> bool:
@@ -512,10 +498,8 @@ def _require_places(arguments: Namespace, files: list[str], output: Path | None,
         raise ValueError(f"--output must not be the state; got {output} for both. Choose another name.")
     folders = [Path(name).resolve() for name in arguments.files if Path(name).is_dir()]
     if output.suffix.lower() == ".csv" and any(output.resolve().is_relative_to(folder) for folder in folders):
-        raise ValueError(
-            f"--output must not be a table in a folder that is watched; got {output}, which the next run would read. Choose "
-            "another folder."
-        )
+        must = "--output must not be a table in a folder that is watched"
+        refuse(must, got=f"{output}, which the next run would read", hint="Choose another folder")
     require_free(output, force=arguments.force or is_own, inputs=inputs, endings=OUTPUTS)
 
 

@@ -171,8 +171,7 @@ def name_of(choice: str | Callable[..., object]) -> str:
 def _maker_of(binning: Any) -> Callable[[int], Binning]:
     """Return what makes a binning of a number of bins: of a binning, one with another number."""
     if isinstance(binning, type) or (callable(binning) and not is_dataclass(binning)):
-        make: Callable[[int], Binning] = binning
-        return make
+        return binning
     must = "binning must make a binning of a number of bins, or have that number"
     hint = "Pass EqualWidth or EqualMass, and the numbers as n_bins"
     fits = isinstance(binning, Binning) and hasattr(binning, "n_bins")

@@ -56,8 +56,7 @@ class PartitionPath(DrawnResult):
         """Return the values of a metric, of shape (n_stages,), ``path["nll"]``."""
         if metric not in self.metrics:
             raise KeyError(f"{metric!r} was not measured; there are {', '.join(self.metrics)}")
-        values: FloatArray = self.value[:, self.metrics.index(metric)]
-        return values
+        return self.value[:, self.metrics.index(metric)]
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return a data frame, a row a stage.

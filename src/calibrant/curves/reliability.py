@@ -141,8 +141,7 @@ def _smoothed(profile: FloatArray) -> FloatArray:
     width = max(0.9 * np.sqrt(profile @ (middle - mean) ** 2 / rows) * rows**-0.2, 0.5)
     images = (middle, -middle, 2.0 * SLICES - middle)
     kernel = sum(np.exp(-0.5 * ((at[:, None] - image) / width) ** 2) for image in images)
-    density: FloatArray = kernel @ profile
-    return density
+    return np.asarray(kernel @ profile)
 
 
 def sums(at: IntArray, weight: FloatArray, n: int) -> FloatArray:

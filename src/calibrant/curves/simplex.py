@@ -52,8 +52,7 @@ def small_triangles(resolution: int) -> tuple[FloatArray, IntArray, IntArray]:
 
 def middle_of(vertex: FloatArray, triangle: IntArray) -> FloatArray:
     """Return the middle of each triangle."""
-    middle: FloatArray = vertex[triangle].mean(axis=1)
-    return middle
+    return np.asarray(vertex[triangle].mean(axis=1))
 
 
 def crossings(
@@ -311,5 +310,4 @@ def mixed(vectors: FloatArray, colours: Colours = "safe") -> FloatArray:
         return np.clip(vectors @ certain, 0.0, 1.0)
     seen = vectors @ (np.cbrt(certain**GAMMA @ TO_CONES) @ TO_SEEN)
     light = (seen @ np.linalg.inv(TO_SEEN)) ** 3 @ np.linalg.inv(TO_CONES)
-    mixture: FloatArray = np.clip(light, 0.0, 1.0) ** (1.0 / GAMMA)
-    return mixture
+    return np.asarray(np.clip(light, 0.0, 1.0) ** (1.0 / GAMMA))

@@ -178,10 +178,8 @@ def expected_cost_curve(
     problems = {name: Ordered.of(problem) for name, problem in events.items()}
     rate = base_rate(next(iter(problems.values())))
     if axis == "probability cost" and rate in (0.0, 1.0):
-        warn(
-            f"error rates need rows with and without the event; all rows are {'with' if rate else 'without'} it, and the other "
-            "error rate counts as zero. Pass axis='cost proportion', which needs no rates."
-        )
+        said = f"error rates need rows with and without the event; all rows are {'with' if rate else 'without'} it"
+        warn(f"{said}, and the other error rate counts as zero. Pass axis='cost proportion', which needs no rates.")
     terms = _terms(axis, places, rate)
     panels = tuple(_panel(name, ordered, terms) for name, ordered in problems.items())
     never, always = terms.false_negative * rate, terms.false_positive * (1.0 - rate)

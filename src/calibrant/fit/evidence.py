@@ -49,8 +49,7 @@ class Factored:
 
     def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
         """Return the solution."""
-        solution: FloatArray = dpotrs(self.factor, right, lower=1)[0]
-        return solution
+        return np.asarray(dpotrs(self.factor, right, lower=1)[0])
 
     def for_many(self) -> Factored:
         """Return the same: it is ready for many solutions."""
@@ -64,8 +63,7 @@ class Factored:
     def inverse_diagonal(self) -> FloatArray:
         """Diagonal of the inverse."""
         inverse = dtrtri(self.factor, lower=1)[0]
-        diagonal: FloatArray = np.einsum("ij,ij->j", inverse, inverse)
-        return diagonal
+        return np.asarray(np.einsum("ij,ij->j", inverse, inverse))
 
     @property
     def log_det(self) -> float:
@@ -81,8 +79,7 @@ def factor_of(matrix: FloatArray, ridge: FloatArray) -> FloatArray:
         factor, failed = dpotrf(filled, lower=1, overwrite_a=1, clean=1)
         if not failed:
             break
-    result: FloatArray = factor
-    return result
+    return np.asarray(factor)
 
 
 def inverse_of(factor: FloatArray) -> FloatArray:
@@ -197,8 +194,7 @@ def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
     if some.sum() <= MOST_ROWS * len(some):
         rows, weight = rows[some], weight[some]
     if rows.shape[1] < LEAST_HALVED:
-        products: FloatArray = (rows * weight[:, None]).T @ rows
-        return products
+        return (rows * weight[:, None]).T @ rows
     half = rows * np.sqrt(np.maximum(weight, 0.0))[:, None]
     # Of a matrix and its own transpose NumPy works out one half.
     return half.T @ half
@@ -278,8 +274,7 @@ class FewDirections:
         """Return the solutions for right-hand sides."""
         first = self._without_change(right)
         other = np.take_along_axis(first, self.other[:, None], axis=1)
-        solution: FloatArray = first - self.factor[:, None] * other * self.column
-        return solution
+        return np.asarray(first - self.factor[:, None] * other * self.column)
 
     def _without_change(self, right: FloatArray) -> FloatArray:
         scaled, n_common = right * self.scale, self.common.shape[1]
@@ -288,8 +283,7 @@ class FewDirections:
         held = (self.held @ along[:, :, None])[:, :, 0]
         scaled -= held[:, :n_common] @ self.common.T
         scaled -= (self.beyond @ held[:, n_common:, None])[:, :, 0]
-        solution: FloatArray = scaled * self.scale
-        return solution
+        return scaled * self.scale
 
 
 def _seen(
@@ -377,8 +371,7 @@ class Bordered:
         alike = table.sum(axis=0) / self.total
         solution = self.blocks.solved(table - self.ridge * alike)
         left = alike - np.einsum("kf,kf->f", self.ridge, solution) / self.total
-        result: FloatArray = (solution + left).ravel()
-        return result
+        return np.asarray((solution + left).ravel())
 
 
 # The matrix of second derivatives of the log loss of a softmax, for few weights
@@ -476,8 +469,7 @@ class SoftmaxCurvature:
         """Block of the shared features, shape (S, S)."""
         mean = np.einsum("sik,ik->si", self.shared, self.prob)
         pulled = (self.shared * self.weighted).reshape(len(self.shared), -1)
-        block: FloatArray = pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T
-        return block
+        return np.asarray(pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T)
 
     @cached_property
     def border(self) -> FloatArray:
@@ -499,8 +491,7 @@ class SoftmaxCurvature:
     def total(self) -> FloatArray:
         """Sum of the blocks of the classes, shape (F, F)."""
         unit = self.doubt.sum(axis=0, keepdims=True)
-        total: FloatArray = self.table.blocks(unit)[0].astype(np.float64)
-        return total
+        return np.asarray(self.table.blocks(unit)[0].astype(np.float64))
 
     def of_classes(self, ridge: FloatArray) -> WholeBlocks | FewDirections:
         """Return the blocks with a ridge, shape (K, F)."""

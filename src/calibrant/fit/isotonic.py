@@ -94,8 +94,7 @@ def corp_terms(ordered: Ordered, score: EventScore) -> Corp:
 
 def event_rates(ordered: Ordered) -> FloatArray:
     """Event rate on each distinct score."""
-    rates: FloatArray = ordered.outcome_sum / ordered.weight
-    return rates
+    return ordered.outcome_sum / ordered.weight
 
 
 def base_rate(ordered: Ordered) -> float:
@@ -132,8 +131,7 @@ def overfit_draws(ordered: Ordered, rate: FloatArray, n_draws: int, rng: np.rand
         steps = isotonic_fit_of(events, weight)
         truth = weight @ rate**2 + events @ (1.0 - 2.0 * rate)
         drawn.append(truth - steps.weight @ (steps.rate * (1.0 - steps.rate)))
-    overfit: FloatArray = np.maximum(drawn, 0.0) / weight.sum()
-    return overfit
+    return np.asarray(np.maximum(drawn, 0.0) / weight.sum())
 
 
 def affordable(n_draws: int, n_points: int) -> int:

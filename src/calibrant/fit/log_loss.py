@@ -91,8 +91,7 @@ def softmax_in_place(scores: FloatArray, label: IntArray) -> FloatArray:
     np.exp(scores, out=scores)
     total = scores.sum(axis=1)
     scores /= total[:, None]
-    loss: FloatArray = np.log(total) - score
-    return loss
+    return np.asarray(np.log(total) - score)
 
 
 def between_classes(prob: FloatArray, weighted: FloatArray, features: FloatArray) -> FloatArray:
@@ -238,8 +237,7 @@ def fit_logistic(
         def slope(columns: FloatArray, total: FloatArray, events: FloatArray) -> FloatArray:
             eta = shift + coef[coef != 0.0] @ np.asarray(columns)[coef != 0.0]
             table, total, events = standardised(columns, total, events)
-            result: FloatArray = table[kept] @ ((total - events) * expit(eta) - events * expit(-eta))
-            return result
+            return np.asarray(table[kept] @ ((total - events) * expit(eta) - events * expit(-eta)))
 
         gradient = projected(theta[kept], over(slope) / weight, lower[kept])
     return LogisticFit(shift, coef, gradient, minimum.n_iter, minimum.converged, len(kept))

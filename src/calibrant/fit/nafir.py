@@ -206,8 +206,7 @@ class Comparisons:
     @cached_property
     def top(self) -> IntArray:
         """Highest block of each row."""
-        highest: IntArray = self.block[np.append(self.starts[1:], self.block.size) - 1]
-        return highest
+        return np.asarray(self.block[np.append(self.starts[1:], self.block.size) - 1])
 
     @cached_property
     def mass(self) -> FloatArray:

@@ -70,8 +70,7 @@ class JoinedRows(NamedTuple):
 
 
 def _summed(group: IntArray, weight: FloatArray, unit: float) -> FloatArray:
-    total: FloatArray = np.bincount(group, weight).astype(np.float64, copy=False) * unit
-    return total
+    return np.bincount(group, weight).astype(np.float64, copy=False) * unit
 
 
 # Points around which a region of the simplex may be split
@@ -179,14 +178,12 @@ def measured(rows: Rows, gamma: FloatArray, least: float) -> Measured:
 
 def distinct(prob: FloatArray) -> FloatArray:
     """Return the distinct ones of forecasts of which equal ones are neighbours."""
-    found: FloatArray = prob[np.append(True, (prob[1:] != prob[:-1]).any(axis=1))]
-    return found
+    return np.asarray(prob[np.append(True, (prob[1:] != prob[:-1]).any(axis=1))])
 
 
 def _midpoints(point: FloatArray) -> FloatArray:
     first, second = np.triu_indices(len(point), 1)
-    middle: FloatArray = (point[first] + point[second]) / 2.0
-    return middle
+    return (point[first] + point[second]) / 2.0
 
 
 def _some_classes(n_classes: int) -> BoolArray:

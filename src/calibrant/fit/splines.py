@@ -112,8 +112,7 @@ class Curves:
     def pieces(self) -> FloatArray:
         """Coefficients of the powers of `place`, shape (gaps, 4, columns)."""
         ascending = CubicSpline(self.knots, self.at_knots, bc_type="natural").c[::-1].transpose(1, 0, 2)
-        result: FloatArray = ascending * np.diff(self.knots)[:, None, None] ** np.arange(4)[:, None]
-        return result
+        return np.asarray(ascending * np.diff(self.knots)[:, None, None] ** np.arange(4)[:, None])
 
     @cached_property
     def starts(self) -> IntArray:
@@ -175,8 +174,7 @@ class Curve:
     @cached_property
     def prob(self) -> FloatArray:
         """Calibrated probabilities of the rows."""
-        result: FloatArray = expit(self.log_odds)
-        return result
+        return np.asarray(expit(self.log_odds))
 
     @cached_property
     def loss(self) -> float:
@@ -191,15 +189,13 @@ class Curve:
         """First derivatives of the log loss."""
         rows = self.curves.rows
         sums = self.curves.moments(rows.total * self.prob - rows.events, 4)
-        result: FloatArray = np.einsum("gp,gpc->c", sums, self.pieces)
-        return result
+        return np.asarray(np.einsum("gp,gpc->c", sums, self.pieces))
 
     @cached_property
     def information(self) -> FloatArray:
         """Second derivatives of the log loss."""
         sums = self.curves.moments(self.curves.rows.total * self.prob * (1.0 - self.prob), 7)
-        result: FloatArray = (self.pieces.transpose(0, 2, 1) @ sums[:, POWER] @ self.pieces).sum(axis=0)
-        return result
+        return np.asarray((self.pieces.transpose(0, 2, 1) @ sums[:, POWER] @ self.pieces).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -172,8 +172,7 @@ def fitted_values(points: Points, n_ranks: int, *, is_whole: bool, advance: Adva
     spare: Any = tuple(np.empty_like(part) for part in (rank, weight, events, place, rank))
 
     def solved(part: Segment) -> list[Segment]:
-        left: list[Segment] = solve(rank, weight, events, place, *part, n_ranks, tolerance, BUDGET, fit, spare)
-        return left
+        return solve(rank, weight, events, place, *part, n_ranks, tolerance, BUDGET, fit, spare)
 
     def then(part: Segment, left: list[Segment]) -> list[Segment]:
         advance(_size(part) - sum(map(_size, left)))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._core.border import Input
 from calibrant.interop.arrow_batches import Chosen, Columns, Found, Piece, Streamed, piece_of, rows_at_a_time
 from calibrant.interop.columns import Text
 from calibrant.interop.readers import Address, Damaged, File, Reader, files_of, reader_of
@@ -215,25 +214,3 @@ class OfColumns(Streamed):
             f", ... ({len(of.numbers)} columns)" if len(of.numbers) > 3 else ""
         )
         return f"Predictions({self.source.where}, label={of.label!r}, {of.input} {shown})"
-
-
-@dataclass(frozen=True, eq=False)
-class ForecastStream:
-    """A forecast in files that are read in batches, and the names of its columns."""
-
-    predictions: OfColumns
-    label_column: str
-    forecast_columns: tuple[str, ...]
-    input: Input
-    file: str
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows that are as they must be, once they were read."""
-        n_rows = self.predictions.n_rows
-        return None if n_rows is None else n_rows - self.predictions.left_out[1]
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return int(self.predictions.classes.size)

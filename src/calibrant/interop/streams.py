@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, whole
+from calibrant._core.checks import choice, flag, refuse, whole
 from calibrant._core.rows import Rows, one_of
 from calibrant.calibrators.base import Calibrator
 from calibrant.interop.arrow_batches import Batches, Chosen
@@ -121,10 +121,9 @@ def predictions(
         require_arrow("reading tables of Arrow in batches")
         tables = stream_of(source)
     elif not callable(source) and not hasattr(source, "__iter__"):
-        raise TypeError(
-            f"predictions must be files, a stream of Arrow, or batches; got {type(source).__name__}. "
-            "Pass a path, or a function that returns an iterator of pairs (y_true, y_prob)."
-        )
+        must = "predictions must be files, a stream of Arrow, or batches"
+        hint = "Pass a path, or a function that returns an iterator of pairs (y_true, y_prob)"
+        refuse(must, got=f"{type(source).__name__}", hint=hint, error=TypeError)
     else:
         first, batches, reads_once = opened(source)
         if first is None or isinstance(first, tuple):
@@ -163,8 +162,7 @@ def calibrated(source: Any, calibrator: Calibrator, *, prob: str | Sequence[str]
         If the columns are not found, or are not as many as the calibrator was fitted on.
     """
     if (engine := engine_of(source)) is None:
-        raise TypeError(
-            f"source must be an object of Dask, Spark, DuckDB or polars; got {type(source).__name__}. "
-            "Rows in memory are calibrated by calibrator.calibrate(y_prob), and files by the command calibrant apply."
-        )
+        must = "source must be an object of Dask, Spark, DuckDB or polars"
+        hint = "Rows in memory are calibrated by calibrator.calibrate(y_prob), and files by the command calibrant apply"
+        refuse(must, got=f"{type(source).__name__}", hint=hint, error=TypeError)
     return engine.calibrated(source, calibrator, prob)

@@ -416,20 +416,11 @@ class Monitor:
     # Sums that add up
 
     def __add__(self, other: Monitor) -> Monitor:
-        require(
-            isinstance(other, Monitor),
-            "a monitor adds up with monitors",
-            value=other,
-            hint="Add rows with update",
-            error=TypeError,
-        )
+        must = "a monitor adds up with monitors"
+        require(isinstance(other, Monitor), must, value=other, hint="Add rows with update", error=TypeError)
         different = states.differing(options_of(self), options_of(other), decided=None not in (self._plan, other._plan))
-        require(
-            not different,
-            "monitors add up only if their options are the same",
-            got=f"others for {', '.join(different)}",
-            hint="Make them with the same options; labels= names the classes",
-        )
+        must, got = "monitors add up only if their options are the same", f"others for {', '.join(different)}"
+        require(not different, must, got=got, hint="Make them with the same options; labels= names the classes")
         joined = copy(other if self._plan is None else self)
         if joined._plan is None:  # neither has rows
             joined.notion, joined.labels = self.notion or other.notion, self.labels or other.labels
@@ -598,10 +589,8 @@ class Monitor:
             for at, (key, later) in enumerate(pairwise(keys)):
                 pair = look.names[at : at + 2]
                 if later - key > FAR and not set(pair) <= set(known):
-                    warn(
-                        f"{later - key - 1} windows without rows lie between {pair[0]} and {pair[1]}. If a time is mistyped "
-                        "begin a new monitor with the right one."
-                    )
+                    said = f"{later - key - 1} windows without rows lie between {pair[0]} and {pair[1]}"
+                    warn(f"{said}. If a time is mistyped begin a new monitor with the right one.")
         return self._seen
 
     # To and from files

@@ -82,12 +82,8 @@ class OfRows:
 
     def keys(self, at: Any, n: int, first: Numbers) -> npt.NDArray[Any]:
         """Divide the number of each row."""
-        require(
-            at is None,
-            "at must be left out where windows are numbers of rows",
-            got="at",
-            hint="Pass Monitor(window='1d') for windows of time, or Monitor() for windows that at= names",
-        )
+        hint = "Pass Monitor(window='1d') for windows of time, or Monitor() for windows that at= names"
+        require(at is None, "at must be left out where windows are numbers of rows", got="at", hint=hint)
         return (first if isinstance(first, np.ndarray) else first + np.arange(n)) // self.rows
 
     def name(self, key: Key) -> str:
@@ -191,12 +187,8 @@ def as_times(values: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
         known = {value: _time_of(value) for value in set(listed)}
         found = np.array([known[value] for value in listed], dtype="datetime64[us]")
     missing = np.isnat(found)
-    require(
-        not missing.any(),
-        "at must be a time in each row",
-        got="a missing one",
-        hint="Leave these rows out, or date them",
-    )
+    must = "at must be a time in each row"
+    require(not missing.any(), must, got="a missing one", hint="Leave these rows out, or date them")
     return found
 
 
@@ -253,12 +245,8 @@ class ByWindow:
     def keys(self) -> list[Key]:
         """Which windows there are, in their order."""
         kinds = {isinstance(key, str) for key in self.sums}
-        require(
-            len(kinds) < 2,
-            "windows must be named by numbers or by words",
-            got="both",
-            hint="Name all of them alike in at=",
-        )
+        must = "windows must be named by numbers or by words"
+        require(len(kinds) < 2, must, got="both", hint="Name all of them alike in at=")
         return sorted(self.sums, key=lambda key: in_order(key) if isinstance(key, str) else [(0, key, "")])
 
     @classmethod
@@ -302,12 +290,8 @@ def summed(problem: Problem, plan: Plan) -> Sums:
 
 def known_notion(notion: Notion) -> Notion:
     """Return a notion of which rows in different cells are independent, or which is a mean over classes."""
-    require(
-        notion.one_score_a_row or type(notion) is ClassWise,
-        "notion of a monitor must be binary, confidence, top-label or class-wise",
-        got=notion.name,
-        hint="Choose one of them",
-    )
+    must = "notion of a monitor must be binary, confidence, top-label or class-wise"
+    require(notion.one_score_a_row or type(notion) is ClassWise, must, got=notion.name, hint="Choose one of them")
     return notion
 
 
@@ -333,16 +317,10 @@ def of_a_state() -> Iterator[None]:
 def require_written(plain: object) -> None:
     """Refuse what no monitor of this version wrote, and what was changed since."""
     version = plain.get("calibrant_monitor") if isinstance(plain, Mapping) else None
-    require(
-        type(version) is int and version == VERSION,
-        f"plain must be the state of a monitor, version {VERSION}",
-        got="something else" if version is None else f"version {version!r}",
-        hint="Pass what Monitor.to_dict gave",
-    )
+    must = f"plain must be the state of a monitor, version {VERSION}"
+    got = "something else" if version is None else f"version {version!r}"
+    require(type(version) is int and version == VERSION, must, got=got, hint="Pass what Monitor.to_dict gave")
     assert isinstance(plain, Mapping)
-    require(
-        plain.get("checksum") == checksum_of(plain),
-        "the state of a monitor must match its checksum",
-        got="one that was changed or damaged",
-        hint="Take a copy of it, or add the rows to a new monitor",
-    )
+    must = "the state of a monitor must match its checksum"
+    hint = "Take a copy of it, or add the rows to a new monitor"
+    require(plain.get("checksum") == checksum_of(plain), must, got="one that was changed or damaged", hint=hint)

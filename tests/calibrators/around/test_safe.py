@@ -31,7 +31,7 @@ BY_CLASS = ByNotion(IsotonicCalibration(), "class-wise")
 class Event(MulticlassCalibrator):
     """A candidate that forecasts the smoothed class frequencies, whatever it is shown; notes what it was fitted on."""
 
-    fits: list = []  # noqa: RUF012
+    fits = []  # noqa: RUF012
 
     def _fit(self, problem):
         self.rate_ = np.bincount(problem.label, problem.weight, minlength=problem.prob.shape[1]) + 0.5

@@ -12,8 +12,7 @@ from calibrant import IsotonicCalibration
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant._kernels.irp import side_of
-from calibrant.calibrators import MulticlassRecursivePartitioning
-from calibrant.calibrators.linear import DataPoints, GridPoints, Mixture, Splits
+from calibrant.calibrators import DataPoints, GridPoints, Mixture, MulticlassRecursivePartitioning, Splits
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit import simplex_tree
 from calibrant.fit import simplex_tree as split_candidates
