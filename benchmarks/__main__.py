@@ -17,6 +17,7 @@ from benchmarks import (
     assess_sizes,
     ece,
     every_calibrator,
+    exports,
     log_loss,
     million_rows,
     na_isotonic_imagenet,
@@ -46,11 +47,13 @@ COMPARISONS = {
     **ROC_ISOTONIC,
     "every-calibrator": every_calibrator,
     "million-rows": million_rows,
+    "exports": exports,
 }
 PACKAGES = (
     *("calibrant", "numpy", "scipy", "numba", "scikit-learn", "netcal", "torch", "torchmetrics"),
     *("pycalib", "probcal", "calibre", "relplot"),
     *("betacal", "dirichletcal", "venn-abers", "probmetrics", "splinecalib", "igraph"),
+    *("duckdb", "onnxruntime", "skl2onnx"),
 )
 
 

@@ -23,7 +23,7 @@ BANNED = {
 }
 """Patterns in any case, and what is written instead. "Outcome", "becomes", "comes from" and "comes with" stay."""
 
-GENERATED = "survey survey-calibrators top-label na-isotonic roc-isotonic tce claims benchmarks conformance"
+GENERATED = "survey survey-calibrators top-label na-isotonic roc-isotonic tce claims benchmarks conformance exports"
 """Pages that programs write of papers and of other packages, with their words."""
 
 

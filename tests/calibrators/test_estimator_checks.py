@@ -2,10 +2,12 @@
 
 import warnings
 
+import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibration, SafeCalibrator
+from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibration, SafeCalibrator, TemperatureScaling
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator
 
@@ -87,3 +89,19 @@ def test_checks_of_scikit_learn_fail_only_where_a_forecast_is_no_table_of_featur
     really_failing = {result["check_name"] for result in results if result["status"] == "xfail"}
     assert really_failing - set(allowed) == set(expected)
     assert sum(result["status"] == "passed" for result in results) > 25
+
+
+def test_scikit_learn_is_asked_about_columns_only_where_they_may_be_wrong(monkeypatch):
+    prob, label = np.random.default_rng(0).dirichlet(np.ones(3), 60), np.arange(60) % 3
+    fitted, named = TemperatureScaling().fit(prob, label), TemperatureScaling().fit(prob, label)
+    named.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
+    asked = []
+    monkeypatch.setattr("calibrant.calibrators.base.validate_data", lambda *args, **options: asked.append(args[0]))
+    fitted.predict_proba(prob[:1])
+    assert asked == []
+    named.predict_proba(prob[:1])
+    with pytest.raises(ValueError, match="must have 3 columns; got 2"):
+        fitted.predict_proba(np.full((1, 2), 0.5))
+    assert asked == [named, fitted]
+    with pytest.raises(NotFittedError):
+        TemperatureScaling().predict_proba(prob[:1])

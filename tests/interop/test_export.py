@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sqlite3
 import subprocess
 import sys
 
@@ -30,6 +28,7 @@ from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch
 from calibrant.interop.maps import BLOCK, SavedMap
 from calibrant.interop.save import map_of, to_document
 from calibrant.registry import entries
+from tools.make_exports_page import LANGUAGES, AbsentError, beside, by_numpy, largest_slope, registered, rows
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::calibrant.exceptions.CalibrationWarning",
@@ -42,134 +41,17 @@ BOUND = {"numpy": 1e-15, "map": 1e-15, "duckdb": 1e-13, "sqlite": 1e-13, "onnx":
 """Largest difference from ``calibrate``, beside which a step that is missed is 1e-3 or more."""
 
 
-def rows(n_classes, input, *, n=200, seed=0):
-    """Labels and forecasts with ties, decimals, zeros and ones; of one class a column."""
-    rng = np.random.default_rng(seed)
-    logits = 2.0 * rng.normal(size=(n, max(2, n_classes)))
-    label = (np.cumsum(np.exp(logits), axis=1) > rng.random((n, 1)) * np.exp(logits).sum(axis=1, keepdims=True)).argmax(
-        axis=1
-    )
-    logits *= 1.7
-    logits[: n // 4] = np.round(logits[: n // 4])
-    if input == "logit":
-        return label, logits[:, 1] - logits[:, 0] if n_classes == 1 else logits
-    prob = np.exp(logits - logits.max(axis=1, keepdims=True))
-    prob = np.round(prob / prob.sum(axis=1, keepdims=True), 3)
-    prob[:, 0] = 1.0 - prob[:, 1:].sum(axis=1)
-    prob = np.clip(prob, 0.0, 1.0)
-    prob[:3] = np.eye(prob.shape[1])[np.arange(3) % prob.shape[1]]
-    return label, prob[:, 1] if n_classes == 1 else prob
-
-
-def beside(calibrator, X):
-    """Rows of which each probability is a threshold of the map, or one ulp beside it, where it has some."""
-    if X.ndim == 2 or calibrator.input == "logit":
-        return X
-    edges = [
-        getattr(calibrator, name, np.empty(0)) for name in ("left_", "edges_", "lower_score_", "upper_score_", "knot_")
-    ]
-    edges = np.concatenate([np.ravel(edge) for edge in edges if np.ndim(edge) < 2])
-    return np.clip(
-        np.concatenate([X, edges, np.nextafter(edges, -1), np.nextafter(edges, 2), [0.0, 0.5, 1.0]]), 0.0, 1.0
-    )
-
-
-def by_numpy(calibrator, X):
-    module = {}
-    exec(to_numpy(calibrator), module)
-    return module["calibrate"](X)
-
-
-def by_map(calibrator, X):
-    return SavedMap(json.loads(json.dumps(to_document(calibrator)))).calibrate(X)
-
-
-def by_duckdb(calibrator, X):
-    duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
-    table, columns = framed(pandas, X)
-    query = to_sql(calibrator, columns=columns, keep=["row"])
-    connection = duckdb.connect().register("predictions", table)
-    better = connection.sql(query + " ORDER BY row").df()
-    return better[[f"calibrated_{one}" for one in columns]].to_numpy()
-
-
-def by_sqlite(calibrator, X):
-    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    pandas = pytest.importorskip("pandas")
-    table, columns = framed(pandas, X)
-    with sqlite3.connect(":memory:") as connection:
-        try:
-            connection.execute("SELECT EXP(1.0)")
-        except sqlite3.OperationalError:
-            pytest.skip("this SQLite has no mathematical functions")
-        table.to_sql("predictions", connection, index=False)
-        query = to_sql(calibrator, columns=columns, keep=["row"], dialect="sqlite")
-        return np.array(connection.execute(query + " ORDER BY 1").fetchall(), dtype=float)[:, 1:]
-
-
-def framed(pandas, X):
-    table = X.reshape(len(X), -1)
-    columns = [f"p {j}" for j in range(table.shape[1])]
-    return pandas.DataFrame(table, columns=columns).assign(row=np.arange(len(X))), columns
-
-
-def by_onnx(calibrator, X):
-    pytest.importorskip("onnx", reason="onnx is not installed")
-    session = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed").InferenceSession
-    model = session(to_onnx(calibrator).SerializeToString(), providers=["CPUExecutionProvider"])
-    return model.run(None, {"x": X.reshape(len(X), -1)})[0]
-
-
-def by_torch(calibrator, X):
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    module, x = to_torch(calibrator), torch.tensor(X)
-    found = module(x)
-    assert torch.equal(torch.jit.script(module)(x), found)
-    return found.numpy()
-
-
-def by_js(calibrator, X, folder):
-    node = shutil.which("node") or pytest.skip("node is not installed")
-    place = folder / "calibrator.mjs"
-    run_all = f"\nconsole.log(JSON.stringify({json.dumps(X.tolist())}.map(calibrate)));"
-    place.write_text(to_js(calibrator) + run_all, encoding="utf-8")
-    return np.array(json.loads(subprocess.run([node, place], capture_output=True, text=True, check=True).stdout))
-
-
-LANGUAGES = {
-    "numpy": by_numpy,
-    "map": by_map,
-    "duckdb": by_duckdb,
-    "sqlite": by_sqlite,
-    "onnx": by_onnx,
-    "torch": by_torch,
-    "js": by_js,
-}
+def exported(language, calibrator, X, folder):
+    try:
+        return LANGUAGES[language](calibrator, X, *([folder] if language == "js" else []))[0]
+    except AbsentError as absent:
+        pytest.skip(str(absent))
 
 
 def assert_same(language, calibrator, X, folder=None):
-    expected = calibrator.calibrate(X)
-    found = LANGUAGES[language](calibrator, X, *([folder] if language == "js" else []))
+    expected, found = calibrator.calibrate(X), exported(language, calibrator, X, folder)
     scale = np.maximum(1.0, largest_slope(calibrator))
     np.testing.assert_allclose(np.reshape(found, expected.shape), expected, rtol=0, atol=scale * BOUND[language])
-
-
-def largest_slope(calibrator):
-    """By how much a map between close points multiplies the rounding of what goes in."""
-    inner = getattr(calibrator, "calibrators_", [calibrator])
-    slopes = [1.0]
-    for one in inner:
-        for place, value in (("score_", "deviation_"), ("knot_", "value_"), ("knots_", "deviation_")):
-            if one is not None and hasattr(one, place) and hasattr(one, value) and getattr(one, place).size > 1:
-                slopes.append(np.max(np.abs(np.diff(getattr(one, value)) / np.diff(getattr(one, place)))))
-    return max(slopes)
-
-
-def registered(word, n_classes, input):
-    made = entries("calibrator")[word].target
-    if isinstance(made, type) and issubclass(made, BinaryCalibrator):
-        return made(input=input) if n_classes < 3 else ByNotion(made(), "top-label", input=input)
-    return made(input=input)
 
 
 @pytest.mark.parametrize("word", sorted(entries("calibrator")))
@@ -216,8 +98,8 @@ def test_probabilities_far_below_the_clip_are_the_same_in_every_language(languag
     calibrator = EvidenceScaling().fit(prob[:500, 3], y[:500] == 3)
     assert calibrator.floor_ == 0.0
     expected = calibrator.calibrate(prob[:, 3])
-    found = LANGUAGES[language](calibrator, prob[:, 3], *([tmp_path] if language == "js" else []))
-    np.testing.assert_allclose(np.ravel(found), expected, rtol=0, atol=1e-15 if language == "numpy" else 1e-9)
+    found = exported(language, calibrator, prob[:, 3], tmp_path)
+    np.testing.assert_allclose(np.ravel(found), expected, rtol=0, atol=1e-15 if language in ("numpy", "map") else 1e-9)
     clipped = calibrator.calibrate([EPSILON, EPSILON / 10, 1e-16, 0.0])
     np.testing.assert_allclose(clipped, clipped[0], rtol=0, atol=1e-9)
 
@@ -265,13 +147,13 @@ def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
 def test_a_graph_that_numpy_runs_is_what_its_source_gives_to_the_bit():
     label, X = rows(4, "logit")
     calibrator = EvidenceScaling(input="logit").fit(X, label)
-    np.testing.assert_array_equal(by_numpy(calibrator, X), compiled(graph_of(calibrator))(X))
+    np.testing.assert_array_equal(by_numpy(calibrator, X)[0], compiled(graph_of(calibrator))(X))
 
 
 def test_a_row_with_nan_becomes_nan_and_no_other_does():
     label, X = rows(1, "probability")
     calibrator = HistogramBinning(5).fit(X, label)
-    found = by_numpy(calibrator, np.append(X, np.nan))
+    found, _ = by_numpy(calibrator, np.append(X, np.nan))
     assert np.isnan(found).tolist() == [False] * len(X) + [True]
 
 
@@ -345,7 +227,7 @@ def test_a_class_whose_name_has_lines_ends_no_comment():
     label, X = rows(2, "probability")
     names = np.array(['a"""\nraise SystemExit', "b\nDROP TABLE"])
     calibrator = PlattScaling(labels=names).fit(X, names[label])
-    np.testing.assert_allclose(by_numpy(calibrator, X), calibrator.calibrate(X), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(by_numpy(calibrator, X)[0], calibrator.calibrate(X), rtol=0, atol=1e-15)
     query = to_sql(calibrator, columns=["p", "q"])
     assert sum(not line.startswith("--") for line in query.splitlines()[:2]) == 0
     assert "DROP" not in "".join(query.splitlines()[2:])

@@ -225,12 +225,12 @@ def no_class(name: str, value: object, *, wanted: str) -> None:
 def choice(name: str, value: object, choices: Iterable[str], *, also: str = "", hint: str = "Pass one of them") -> str:
     """Return one of the words; the message names the nearest ones, and ``also`` what may be passed that is no word."""
     known = list(choices)
+    if isinstance(value, str) and value in known:
+        return value
     wanted = f"{name} must be one of {', '.join(map(repr, known))}{also}; got {value!r}"
     if not isinstance(value, str):
         raise TypeError(f"{wanted}. {hint}.")
-    if value not in known:
-        raise ValueError(f"{wanted}. {question(nearest(value, known)) or f'{hint}.'}")
-    return value
+    raise ValueError(f"{wanted}. {question(nearest(value, known)) or f'{hint}.'}")
 
 
 def is_word(value: object, word: str) -> bool:
@@ -311,17 +311,16 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> F
             must = f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them"
             raise TypeError(f"{must}. Pass an array, a list or a data frame.")
         array = _of_objects(name, array)
-    shape = f"shape {array.shape}"
     if array.dtype.kind == "c":
         refuse(f"{name} must hold real numbers", got=f"dtype {array.dtype}", hint="Complex data not supported")
     if array.ndim not in (1, 2):
         hint = "Reshape your data to (n_samples,) or (n_samples, n_classes)"
-        refuse(f"{name} must have one or two dimensions", got=shape, hint=hint)
+        refuse(f"{name} must have one or two dimensions", got=f"shape {array.shape}", hint=hint)
     if array.ndim == 2 and array.shape[1] == 0:  # in the words that scikit-learn's checks ask for
         got = f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required"
         refuse(f"{name} must hold at least one column", got=got, hint="Check how the table was read")
     if array.size == 0:
-        refuse(f"{name} must hold at least one row", got=shape, hint="Check how the table was read")
+        refuse(f"{name} must hold at least one row", got=f"shape {array.shape}", hint="Check how the table was read")
     numbers = array.astype(np.float64, copy=False)
     # One pass decides: a sum is finite only if nothing in it is NaN or infinite (overflow is looked at again).
     with np.errstate(over="ignore", invalid="ignore"):

@@ -263,7 +263,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of the same shape
             Calibrated probabilities.
         """
-        check_is_fitted(self)
         values = self._received(y_prob, reset=False)
         return self._map_column(values) if values.ndim == 1 else self._map_table(self._forecast(values))
 
@@ -346,8 +345,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     def _checked(self, found: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         """Return what a map gave, if it has this shape and is probabilities; of many rows some are looked at."""
         array = np.asarray(found)
-        must = f"the map of {type(self).__name__} must give real numbers"
-        require(array.dtype.kind in "fiub", must, got=f"dtype {array.dtype}", hint=OWN, error=TypeError)
+        if array.dtype.kind not in "fiub":
+            must = f"the map of {type(self).__name__} must give real numbers"
+            refuse(must, got=f"dtype {array.dtype}", hint=OWN, error=TypeError)
         found = array.astype(np.float64, copy=False)
         seen = found[:: max(1, found.size // LOOKED_AT)] if found.shape == shape else found
         if found.shape != shape or (seen.size and not (seen.min() >= -ROUNDING and seen.max() <= 1.0 + ROUNDING)):
@@ -370,6 +370,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return forecast
 
     def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:
+        if not reset and not hasattr(self, "classes_"):
+            check_is_fitted(self)
         values = as_numbers("y_prob", X)
         if values.ndim == 1:
             if reset:
@@ -377,7 +379,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             return values
         # scikit-learn counts and names the columns; whether the numbers will do is for our own validation to say.
         if columns_of(X) is None and not reset:  # an array has no names to compare, and is no reason for a warning
-            _check_n_features(self, values, reset=False)
+            if values.shape[1] != self.n_features_in_:
+                _check_n_features(self, values, reset=False)
         else:
             validate_data(self, values if columns_of(X) is None else X, reset=reset, skip_check_array=True)
         return values[:, 0] if values.shape[1] == 1 else values
@@ -413,6 +416,10 @@ HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
 
 MOST_LOG_ODDS = 700.0
 """Calibrated log-odds end here: beyond it the smaller of two probabilities would be zero."""
+
+
+BOTH_SIGNS = np.array([-1.0, 1.0])
+"""Times the log-odds of the second of two classes: those of both."""
 
 
 class BinaryCalibrator(Calibrator):
@@ -516,12 +523,11 @@ class LogOddsCalibrator(BinaryCalibrator):
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         log_odds = self._finite_log_odds(forecast.log_odds)
-        return self._checked(
-            np.column_stack([links.score_of_logit(-log_odds), links.score_of_logit(log_odds)]), forecast.shape
-        )
+        return self._checked(links.score_of_logit(log_odds[:, None] * BOTH_SIGNS), forecast.shape)
 
     def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
-        return np.clip(self._map_log_odds(log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)
+        bounded: FloatArray = np.minimum(np.maximum(self._map_log_odds(log_odds), -MOST_LOG_ODDS), MOST_LOG_ODDS)
+        return bounded
 
 
 class MulticlassCalibrator(Calibrator):

@@ -673,7 +673,6 @@ def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
         return made("Mul", made(ONNX[node.op], *scaled), constant([[1.0 / unit if node.op == "divide" else unit]]))
 
     root, found = graph_of(calibrator), dict[int, str]()
-    axis = constant(np.array([1]))
     for node in in_order(root):
         args = [found[id(arg)] for arg in node.args]
         match node.op:
@@ -692,9 +691,9 @@ def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
                 ]
                 name = made("Concat", *whole_columns, axis=1)
             case "row_sum":
-                name = made("ReduceSum", args[0], axis, keepdims=1)
+                name = made("ReduceSum", args[0], constant(np.array([1])), keepdims=1)
             case "row_max":
-                name = made("ReduceMax", args[0], axis, keepdims=1)
+                name = made("ReduceMax", args[0], constant(np.array([1])), keepdims=1)
             case "argmax":
                 name = made("Cast", made("ArgMax", args[0], axis=1, keepdims=1), to=double)
             case "matmul":
