@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import isfinite, log
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -304,7 +305,7 @@ class Metric(Entry, ABC):
         """What it is counted in, "%" of one whose range ends at 100."""
         return "%" if self.range == (0.0, 100.0) else ""
 
-    @property
+    @cached_property
     def takes_notion(self) -> bool:
         """Whether it is a metric of the notion that is asked for."""
         return self.notion is None and "notion" in inspect.signature(self.target).parameters
@@ -518,8 +519,9 @@ class ThroughLens(Metric):
     def residuals(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Residuals:
         """Return the residuals that it is the size of."""
         chosen = as_notion(notion if self.notion is None else self.notion, problem)
-        recut = self.lens if binning is None or self.has_own_bins else self.lens.recut(as_binning(binning))
-        return Residuals(problem, chosen, recut, self.size)
+        return Residuals(
+            problem, chosen, self.lens if binning is None else self.lens.over(as_binning(binning)), self.size
+        )
 
     def value(
         self,
@@ -539,7 +541,7 @@ class ThroughLens(Metric):
     def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
         """Ask for the bins, of a size that needs no rows; of others for cells in place of the scores, of rows in batches."""
         seen = self.residuals(problem, binning, notion)
-        if seen.size.of_bins is not None:
+        if seen.size.of_table is not None:
             return Plan.of_cells([seen.table])
         return Plan.of_cells([fine_pair(problem, seen.notion)]) if is_unread(problem) else Plan()
 
@@ -620,13 +622,15 @@ def estimates(
     progress: Progress = unwatched,
     notion: NotionLike = None,
     sums: Sums | None = None,
+    known: Mapping[str, Residuals] | None = None,
 ) -> dict[str, Estimate]:
     """Estimate each metric of a valid problem, by its name; ``notion`` is for the metrics that fix none.
 
-    The ``sums``, where they are known already, are those of a plan that holds all that `cells_of` asks for.
+    The ``sums``, where they are known already, are those of `plan_of`, and ``known`` are the residuals of the metrics.
     """
+    known = residuals_of(chosen, problem, binning, notion) if known is None else known
     if sums is None:
-        sums = scan(problem, plan_of(chosen, problem, binning, notion))
+        sums = scan(problem, plan_of(chosen, problem, binning, notion, known))
     setting = Setting(
         problem,
         as_simplex(problem),
@@ -634,17 +638,30 @@ def estimates(
         Bootstrap(problem.weights, resampling.n_resamples, resampling.rng),
         progress,
         notion,
-        {m.name: seen.with_sums(sums) for m in chosen if (seen := m.residuals(problem, binning, notion)) is not None},
+        {name: seen.with_sums(sums) for name, seen in known.items()},
         sums=sums,
     )
     setting.draw_noise()
     return {metric.name: within(metric.range, widened(metric.estimate(setting))) for metric in chosen}
 
 
-def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: NotionLike) -> Plan:
+def residuals_of(
+    chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: NotionLike
+) -> dict[str, Residuals]:
+    """Return the residuals of those metrics that are the size of some, by their names."""
+    found = [(metric.name, metric.residuals(problem, binning, notion)) for metric in chosen]
+    return {name: seen for name, seen in found if seen is not None}
+
+
+def plan_of(
+    chosen: Sequence[Metric],
+    problem: Problem,
+    binning: int | Binning,
+    notion: NotionLike,
+    known: Mapping[str, Residuals],
+) -> Plan:
     """Return what a scan must leave for the estimates: cells, and of rows that are read in batches what means need too."""
-    seen = [one for metric in chosen if (one := metric.residuals(problem, binning, notion)) is not None]
-    cells = [one.table for one in seen if one.size.of_bins is not None or is_unread(problem)]
+    cells = [one.table for one in known.values() if one.size.of_table is not None or is_unread(problem)]
     plan = Plan.of_cells(cells, noise=draws_from_sums(problem))
     if not is_unread(problem):
         return plan
@@ -658,7 +675,7 @@ def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, 
 def is_of_sums(metric: Metric, problem: Problem, binning: int | Binning, notion: NotionLike) -> bool:
     """Whether an estimate of the metric is made of sums over cells, or over values of the rows."""
     seen = metric.residuals(problem, binning, notion)
-    return metric.has_sums if seen is None else seen.size.of_bins is not None and seen.has_fixed_cells
+    return metric.has_sums if seen is None else seen.size.of_table is not None and seen.has_fixed_cells
 
 
 def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notion: NotionLike) -> None:
