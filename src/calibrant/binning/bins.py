@@ -249,7 +249,7 @@ class EvenEdges(Edges):
         place -= floor
         at: IntArray = floor.astype(np.intp)
         near = UNITS * n_bins
-        if not (place.min(initial=1.0) > near and place.max(initial=0.0) < 1.0 - near):
+        if not (np.minimum.reduce(place, initial=1.0) > near and np.maximum.reduce(place, initial=0.0) < 1.0 - near):
             unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
             at[unsure] = locate(self.edges, prob[unsure])
         return np.clip(at, 0, n_bins - 1, out=at)
