@@ -168,7 +168,7 @@ class Notion(ABC):
         simplex = as_simplex(problem)
         notion, forecast, whole, total = self.fitted_to(simplex), simplex.forecast, simplex.weights.total, 0.0
         n_parts_a_row = notion.parts_a_row(forecast.shape[1])
-        for part in notion._parts_of(simplex, tuple(map(str, simplex.classes.tolist()))):
+        for part in notion.parts(forecast.as_given, tuple(map(str, simplex.classes.tolist()))):
             weights, j = simplex.weights.part(part.rows), part.column
             share = weights.total / whole / n_parts_a_row
             score = part.scores(forecast.as_given) if np.ndim(j) else forecast.column(int(j))[part.rows]
@@ -194,10 +194,6 @@ class Notion(ABC):
     def stacked(self, simplex: SimplexProblem) -> Stacked | None:
         """Return the rows of all binary problems in one, for bins that are the same for all; None where each is cut alone."""
         return None
-
-    def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
-        """List the parts of a forecast, of which more may be known than its probabilities."""
-        return self.parts(simplex.forecast.as_given, names)
 
     def n_parts(self, problem: Problem) -> int:
         """Count the parts of the forecast of a problem.
@@ -514,7 +510,8 @@ class TopLabel(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that predict class j, with the probability of j."""
-        return _by_top(top_column(prob), names or tuple(map(str, range(prob.shape[1]))))
+        for j, rows in enumerate(rows_by_group(top_column(prob), prob.shape[1])):
+            yield Part(rows, j, f"predicted {names[j] if names else j}")
 
     def stacked(self, simplex: SimplexProblem) -> Stacked | None:
         """The rows of the confidence, each in the part of its predicted class; of a class with parts of its own each alone."""
@@ -522,14 +519,6 @@ class TopLabel(Notion):
             return None
         (rows,) = CONFIDENCE.split(simplex)
         return Stacked(rows, simplex.top, [f"predicted {name}" for name in simplex.classes.tolist()])
-
-    def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
-        return _by_top(simplex.top, names)
-
-
-def _by_top(top: IntArray, names: tuple[str, ...]) -> Iterator[Part]:
-    for j, rows in enumerate(rows_by_group(top, len(names))):
-        yield Part(rows, j, f"predicted {names[j]}")
 
 
 # Each class against the rest, in one problem with the classes of similar frequency

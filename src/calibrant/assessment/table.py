@@ -32,7 +32,6 @@ from calibrant.metrics.kinds import (
     estimates,
     metric_named,
     plan_of,
-    residuals_of,
 )
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Predictions, scan, scans
@@ -435,8 +434,7 @@ def assess(
     simplex = as_simplex(problem)
     predicted = problem.predicted
     shown = [(as_notion(word, problem), cut) for word in (notion, "class-wise" if predicted is None else "top-label")]
-    known = residuals_of(metrics_of, problem, cut, notion)
-    plan = plan_of(metrics_of, problem, cut, notion, known)
+    plan, known = plan_of(metrics_of, problem, cut, notion)
     asked = plan.cells
     rest = [pair for pair in shown if pair not in asked]
     own = shown[0][0].one_score_a_row and shown[0][0].n_parts(problem) == 1

@@ -81,17 +81,17 @@ class Noise:
         """Sizes that would be observed, of truths from calibration through the observed deviations and beyond."""
         if self.bootstrap is not None:
             return self._law_of_groups(sizes, self.bootstrap)
-        value, null = float(sizes(self.cells.deviation[None])[0]), sizes(self.consistent)
-        reach = possible(self.cells, self.rows)
-        seen = self.cells.gap + TINY * reach
+        value, reach = float(sizes(self.cells.deviation[None])[0]), possible(self.cells, self.rows)
 
-        def multiples(shape: FloatArray) -> FloatArray:
+        def multiples(shape: FloatArray, null: FloatArray) -> FloatArray:
             return steps_for(float(sizes((self.cells.weight * shape)[None])[0]), null)[:, None] * shape
 
-        beyond = np.array(BEYOND)[:, None] * reach
-        gaps = np.concatenate([shrunk(self.cells, self.rows), beyond]) if sizes.shrinks else multiples(reach)
+        if sizes.shrinks:
+            gaps = np.concatenate([shrunk(self.cells, self.rows), np.array(BEYOND)[:, None] * reach])
+        else:
+            gaps = multiples(reach, sizes(self.consistent))
         found = _law_of(value, _observed(sizes, self._by_rates(gaps)))
-        stretched = multiples(seen)
+        stretched = multiples(self.cells.gap + TINY * reach, found.null)
         return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)), grain=self._grain(sizes))
 
     def _grain(self, sizes: Sizes) -> float:

@@ -215,8 +215,7 @@ class BinTable(Sequence[BinnedProblem]):
     @property
     def is_upper(self) -> BoolArray:
         """Whether each bin of scores lies in the upper half of [0, 1]."""
-        each = {id(one): is_upper(one.edges) for one in self.partitions if isinstance(one, Edges)}
-        return np.concatenate([each[id(one)] for one in self.partitions])
+        return np.concatenate([is_upper(one.bins.edges) for one in self])
 
 
 @dataclass(frozen=True, eq=False)
