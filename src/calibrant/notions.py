@@ -191,7 +191,7 @@ class Notion(ABC):
             hint="Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many",
         )
 
-    def stacked(self, simplex: SimplexProblem) -> Stacked | None:
+    def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
         """Return the rows of all binary problems in one, for bins that are the same for all; None where each is cut alone."""
         return None
 
@@ -369,7 +369,7 @@ class ClassWise(Notion):
         """K parts: each column."""
         return (Part(slice(None), j, f"class {names[j] if names else j}") for j in range(prob.shape[1]))
 
-    def stacked(self, simplex: SimplexProblem) -> Stacked | None:
+    def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
         """Each row once a class; of a class with parts of its own each part by itself."""
         if type(self) is not ClassWise:
             return None
@@ -513,7 +513,7 @@ class TopLabel(Notion):
         for j, rows in enumerate(rows_by_group(top_column(prob), prob.shape[1])):
             yield Part(rows, j, f"predicted {names[j] if names else j}")
 
-    def stacked(self, simplex: SimplexProblem) -> Stacked | None:
+    def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
         """The rows of the confidence, each in the part of its predicted class; of a class with parts of its own each alone."""
         if type(self) is not TopLabel:
             return None

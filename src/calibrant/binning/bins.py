@@ -483,9 +483,9 @@ class Binning(ABC):
 
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Cut the scores of a problem and sum over the bins."""
-        return sums_over(self.partition(problem), problem)
+        return sums_over(self._partition(problem), problem)
 
-    def partition(self, problem: BinaryProblem) -> Edges:
+    def _partition(self, problem: BinaryProblem) -> Edges:
         """Return what finds the bin of a score, between the edges for a problem; refuse what is no edges."""
         edges = np.asarray(self.edges(problem), dtype=np.float64) if problem.size else np.array([0.0, 1.0])
         require(
@@ -648,7 +648,7 @@ class EqualWidth(Binning):
         """
         return even_edges(self.n_bins, problem.precision).edges
 
-    def partition(self, problem: BinaryProblem) -> Edges:
+    def _partition(self, problem: BinaryProblem) -> Edges:
         """Find bins by arithmetic and not by search."""
         return even_edges(self.n_bins, problem.precision)
 
@@ -791,7 +791,7 @@ class FineGrid(Binning):
         """Return the edges, which are the same for all problems."""
         return fine_edges(self.per_octave).edges
 
-    def partition(self, problem: BinaryProblem) -> Edges:
+    def _partition(self, problem: BinaryProblem) -> Edges:
         """Find cells by their bits and not by search."""
         return fine_edges(self.per_octave)
 

@@ -452,7 +452,7 @@ def _placed(problem: SimplexProblem, notion: Notion, table: BinTable) -> CellArr
     """Return the bin of each row and class, among those of all problems, or -1, shape (n, K)."""
     prob = problem.prob
     of: CellArray = np.full(prob.shape, -1, dtype=np.int32)
-    if len(set(table.partitions)) == 1 and (stacked := notion.stacked(problem)) is not None:
+    if len(set(table.partitions)) == 1 and (stacked := notion._stacked(problem)) is not None:
         at, column = table.partitions[0].index(stacked.rows.score), stacked.part
         of[np.repeat(np.arange(len(prob)), column.size // len(prob)), column] = at + table.starts[column]
         return of

@@ -425,13 +425,13 @@ def _cells(problem: Problem, asked: Sequence[Pair], noise: bool) -> tuple[BinTab
         own = [
             (k, cut) for k, (other, cut) in enumerate(asked) if k not in found and (other is notion or other == notion)
         ]
-        stacked = notion.stacked(as_simplex(problem))
+        stacked = notion._stacked(as_simplex(problem))
         problems: dict[int, list[BinnedProblem]] = {}
         for k, cut in own:
             if stacked is None or not cut.is_fixed:
                 problems[k] = []
             else:
-                bins = sums_over(cut.partition(stacked.rows), stacked.rows, stacked.part, len(stacked.names))
+                bins = sums_over(cut._partition(stacked.rows), stacked.rows, stacked.part, len(stacked.names))
                 strata = Strata.of(stacked.rows, bins, stacked.part) if noise else None
                 found[k] = BinTable.of_cut(stacked.names, bins, strata, notion, problem)
         for binary in notion.split(problem) if problems else ():
