@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from calibrant._core.checks import number, whole
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, mean_of
 from calibrant.binning import Binning, Bins, EqualMass, EqualWidth
 from calibrant.notions import Notion
-from calibrant.sums import BinnedProblem
+from calibrant.sums import BinTable
 from calibrant.sums.sums import CellProblem, FineCells
 
 # Lenses, and the size of what they see
@@ -69,6 +70,10 @@ class Lens(ABC):
         """Return the lens over other bins; one without bins is as it was."""
         return self
 
+    def over(self, binning: Binning) -> Lens:
+        """Return the lens over the bins that are asked for; one with its own bins, or without any, is as it was."""
+        return self
+
     def cells(self, problem: Problem, notion: Notion) -> Binning:
         """Return the cells in which noise is drawn, of each problem of a notion."""
         return Groups(max(FEWEST_GROUPS, MOST_GROUPS // notion.n_parts(problem)))
@@ -109,8 +114,8 @@ class Size(ABC):
     is_of_deviations: bool = True
     """Whether it depends on what was seen alone, so that noise can be added to that."""
 
-    of_bins: Callable[[Sequence[BinnedProblem]], float] | None = None
-    """The size of problems that have rows, at least one, of the sums over bins alone; None where it needs the rows."""
+    of_table: Callable[[BinTable], float] | None = None
+    """The size of the sums over bins alone, 0 of no rows; None where it needs the rows."""
 
     is_debiased: bool = False
     """Whether it is bias-corrected."""
@@ -184,7 +189,7 @@ class InBins(Lens):
         bins = self.cut(problem)
         return BinView(bins, problem.score, problem.weight)
 
-    @property
+    @cached_property
     def cut(self) -> Binning:
         """Its bins, or the usual ones."""
         return USUAL if self.binning is None else self.binning
@@ -199,6 +204,10 @@ class InBins(Lens):
     def recut(self, binning: Binning) -> InBins:
         """Return the lens over these bins."""
         return InBins(binning)
+
+    def over(self, binning: Binning) -> InBins:
+        """Return the lens over these bins, if it has none of its own."""
+        return self if self.binning is not None else InBins(binning)
 
     def cells(self, problem: Problem, notion: Notion) -> Binning:
         """Return the bins: their event rates are known, and noise is that of these rates."""

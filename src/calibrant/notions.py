@@ -10,8 +10,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ from calibrant._core.rows import (
     Predicted,
     Problem,
     SimplexProblem,
+    Weights,
     as_simplex,
     entry,
     top_column,
@@ -84,6 +86,14 @@ class Part:
         """Write values where the scores of the part stand in a table of shape (n, K)."""
         of_slice = isinstance(self.rows, slice) and np.ndim(self.column)
         table[np.arange(np.size(self.column)) if of_slice else self.rows, self.column] = values
+
+
+class Stacked(NamedTuple):
+    """The rows of all binary problems of a notion in one; of each the number of its problem; and the names of the problems."""
+
+    rows: BinaryProblem
+    part: IntArray
+    names: list[str]
 
 
 class Notion(ABC):
@@ -151,14 +161,14 @@ class Notion(ABC):
             After the last one, if the shares do not sum to one, as where `parts_a_row` is forgotten.
         """
         known = problem.summed_parts(self)
-        yield from self._split(problem) if known is None else known
+        return self._split(problem) if known is None else iter(known)
 
     def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield the binary problem of each part, with its share of the weight."""
         simplex = as_simplex(problem)
         notion, forecast, whole, total = self.fitted_to(simplex), simplex.forecast, simplex.weights.total, 0.0
         n_parts_a_row = notion.parts_a_row(forecast.shape[1])
-        for part in notion._parts_of(simplex, tuple(map(str, simplex.classes.tolist()))):
+        for part in notion.parts(forecast.as_given, tuple(map(str, simplex.classes.tolist()))):
             weights, j = simplex.weights.part(part.rows), part.column
             share = weights.total / whole / n_parts_a_row
             score = part.scores(forecast.as_given) if np.ndim(j) else forecast.column(int(j))[part.rows]
@@ -181,9 +191,9 @@ class Notion(ABC):
             hint="Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many",
         )
 
-    def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
-        """List the parts of a forecast, of which more may be known than its probabilities."""
-        return self.parts(simplex.forecast.as_given, names)
+    def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
+        """Return the rows of all binary problems in one, for bins that are the same for all; None where each is cut alone."""
+        return None
 
     def n_parts(self, problem: Problem) -> int:
         """Count the parts of the forecast of a problem.
@@ -359,6 +369,18 @@ class ClassWise(Notion):
         """K parts: each column."""
         return (Part(slice(None), j, f"class {names[j] if names else j}") for j in range(prob.shape[1]))
 
+    def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
+        """Each row once a class; of a class with parts of its own each part by itself."""
+        if type(self) is not ClassWise:
+            return None
+        (n, n_classes), prob, own = simplex.forecast.shape, simplex.forecast.as_given, simplex.weights
+        outcome = np.zeros((n, n_classes), dtype=np.bool_)
+        outcome[np.arange(n), simplex.label] = True
+        weights = Weights.one_each(prob.size) if own.is_unit else own.like(np.repeat(own.values, n_classes))
+        score = prob.ravel().astype(np.float64, copy=False)
+        rows = BinaryProblem(score, outcome.ravel(), weights, precision=simplex.precision)
+        return Stacked(rows, np.tile(np.arange(n_classes), n), [f"class {name}" for name in simplex.classes.tolist()])
+
     def parts_a_row(self, n_classes: int) -> int:
         """Every row stands in every part."""
         return n_classes
@@ -470,8 +492,12 @@ class Confidence(Notion):
         """One part: the top probability of every row."""
         yield Part(slice(None), top_column(prob), self.name)
 
-    def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
-        yield Part(slice(None), simplex.top, self.name)
+    def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
+        """Yield the one problem."""
+        simplex = as_simplex(problem)
+        top = simplex.top
+        score, precision = entry(simplex.forecast.as_given, top), simplex.precision
+        yield BinaryProblem(score, simplex.label == top, simplex.weights, name=self.name, precision=precision)
 
 
 @declare("notion", "top-label", symbol="TL", source="Gupta and Ramdas 2022, Def. 1")
@@ -484,15 +510,15 @@ class TopLabel(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that predict class j, with the probability of j."""
-        return _by_top(top_column(prob), names or tuple(map(str, range(prob.shape[1]))))
+        for j, rows in enumerate(rows_by_group(top_column(prob), prob.shape[1])):
+            yield Part(rows, j, f"predicted {names[j] if names else j}")
 
-    def _parts_of(self, simplex: SimplexProblem, names: tuple[str, ...]) -> Iterator[Part]:
-        return _by_top(simplex.top, names)
-
-
-def _by_top(top: IntArray, names: tuple[str, ...]) -> Iterator[Part]:
-    for j, rows in enumerate(rows_by_group(top, len(names))):
-        yield Part(rows, j, f"predicted {names[j]}")
+    def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
+        """The rows of the confidence, each in the part of its predicted class; of a class with parts of its own each alone."""
+        if type(self) is not TopLabel:
+            return None
+        (rows,) = CONFIDENCE.split(simplex)
+        return Stacked(rows, simplex.top, [f"predicted {name}" for name in simplex.classes.tolist()])
 
 
 # Each class against the rest, in one problem with the classes of similar frequency
@@ -925,19 +951,21 @@ def of_pair(notion: Notion, predicted: Predicted) -> Notion:
 # The words by which notions are chosen
 
 
+BINARY, CONFIDENCE = Binary(), Confidence()
+
 TOP_K = re.compile(r"top[-_ ]([0-9]+)[-_ ](confidence|label)", re.IGNORECASE)
 
 
-def as_notion(notion: NotionLike, problem: Problem | None = None, *, of_many: str | Notion = "confidence") -> Notion:
+def as_notion(notion: NotionLike, problem: Problem | None = None, *, of_many: str | Notion = CONFIDENCE) -> Notion:
     """Return the notion of that name; where none is given, the default, which is decided here and nowhere else.
 
     Two classes have one event: the default is ``binary``, of one column and of two. ``of_many`` is the default of more classes.
     """
     if problem is not None and problem.predicted is not None:
-        return of_pair(Confidence() if notion is None else as_notion(notion), problem.predicted)
+        return of_pair(CONFIDENCE if notion is None else as_notion(notion), problem.predicted)
     if notion is None:
-        notion = Binary() if problem is not None and problem.classes.size == 2 else of_many
-    chosen = notion if isinstance(notion, Notion) else _of_word(notion)
+        notion = BINARY if problem is not None and problem.classes.size == 2 else of_many
+    chosen = notion if isinstance(notion, Notion) else _known(notion) if isinstance(notion, str) else _of_word(notion)
     return chosen if problem is None else chosen.fitted_to(problem)
 
 
@@ -955,6 +983,9 @@ def _of_word(notion: str) -> Notion:
     except ValueError as error:
         raise ValueError(f"{error} For the k of 'top-k-label' write a number, as in 'top-3-label'.") from None
     return found
+
+
+_known = lru_cache(_of_word)
 
 
 # The data that a notion looks at

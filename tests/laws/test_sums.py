@@ -17,7 +17,7 @@ from calibrant.binning import Binning
 from calibrant.metrics.bin_losses import NormOfBins
 from calibrant.metrics.binned import ECE
 from calibrant.metrics.kinds import LogLoss
-from calibrant.metrics.noise import error_of, error_through
+from calibrant.metrics.noise import error_through
 from calibrant.metrics.scores import hits, squared_losses
 from calibrant.notions import as_notion
 from calibrant.sums import Plan, Sums, scan
@@ -84,7 +84,7 @@ def test_errors_of_merged_sums_are_those_of_all_rows(rows, data):
         for size in (NormOfBins(), NormOfBins.of("debiased squared gap", "root"), NormOfBins.of(across="max")):
             expected = error_through(problem, notion, ECE.lens.recut(cut), size)
             # A root of what rounds to zero keeps half the digits.
-            assert error_of(size.of_bins, problems) == pytest.approx(
+            assert size.of_table(problems) == pytest.approx(
                 expected, rel=1e-12, abs=1e-7 if size.is_debiased else 1e-12
             )
 

@@ -30,7 +30,7 @@ def problem_of(prob):
 def drawn(problem, notion, binning, *, by_sums, seed=0, draws=DRAWS, monkeypatch):
     """Table and deviations, by rows or from sums."""
     monkeypatch.setattr(uncertainty, "MOST_BY_ROW", 0 if by_sums else problem.size)
-    table = cells(problem, notion, binning).held
+    table = cells(problem, notion, binning)
     assert (table.moments is not None) == by_sums
     return table, consistent_deviations(problem, [table], draws, np.random.default_rng(seed))[0]
 
@@ -81,9 +81,11 @@ def test_entries_without_a_cell_have_none_where_empty_cells_are_left_out(monkeyp
     notion = ThresholdedClassWise(0.5)
     monkeypatch.setattr(uncertainty, "MOST_BY_ROW", 0)
     table = cells(problem_of(prob), notion, EqualWidth(5))
-    assert not table.count[0]
-    assert table.count[-1]
-    for of, kept in ((table.held.of, prob), table.held.kept[::-1]):
+    bins = scan(problem_of(prob), Plan.of_cells([(notion, EqualWidth(5))])).cells[0].bins
+    assert not bins.count[0]
+    assert bins.count[-1]
+    assert table.count.size == np.count_nonzero(bins.count)
+    for of, kept in ((table.of, prob), table.kept[::-1]):
         np.testing.assert_array_equal(of >= 0, kept >= 0.5)
 
 
@@ -160,7 +162,7 @@ def test_sums_of_resampled_rows_vary_as_those_of_rows_drawn_with_replacement(n_b
     score = np.concatenate([RNG.beta(0.7, 0.7, 3000), [0.0, 1.0, 0.5]])
     outcome = RNG.random(score.size) < 0.2 + 0.6 * score
     problem = as_simplex(as_problem(outcome, score))
-    table = cells(problem, Binary(), EqualWidth(n_bins)).held
+    table = cells(problem, Binary(), EqualWidth(n_bins))
     drawn = table.moments.resampled(20_000, np.random.default_rng(0))
     of, residual = table.of[:, 1], outcome - score
     observed = np.bincount(of, residual)
@@ -235,4 +237,3 @@ def test_merged_sums_have_the_noise_of_all_rows():
 def test_problems_without_strata_have_no_moments():
     problem = problem_of(RNG.dirichlet(np.ones(3), 50))
     assert Moments.of(scan(problem, Plan.of_cells([(ClassWise(), EqualWidth(5))])).cells[0]) is None
-    assert Moments.of(()) is None

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from itertools import chain
 from math import fsum
 
 import numpy as np
@@ -32,7 +33,7 @@ def written(sums):
 
 
 def same_noise(ours, theirs):
-    for mine, its in zip(sum(ours.cells, ()), sum(theirs.cells, ()), strict=True):
+    for mine, its in zip(chain(*ours.cells), chain(*theirs.cells), strict=True):
         np.testing.assert_array_equal(mine.strata.count, its.strata.count)
         np.testing.assert_allclose(mine.strata.sums, its.strata.sums, rtol=1e-12)
     np.testing.assert_array_equal(ours.kept.number, theirs.kept.number)

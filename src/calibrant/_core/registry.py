@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from calibrant._core.checks import folded, meant, nearest, question
@@ -63,24 +64,24 @@ class Entry:
     also: tuple[str, ...] = ()
     guarantees: frozenset[str] = field(default_factory=frozenset)
 
-    @property
+    @cached_property
     def summary(self) -> str:
         """First line of the docstring."""
         return (self.target.__doc__ or "").strip().splitlines()[0]
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """All words that are declared for it."""
         return (self.name, *self.also)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """What else it is found by: the name of its function or class, and its symbol."""
         return (getattr(self.target, "__name__", self.name), self.symbol)
 
     def word_for(self, asked: str) -> str:
         """Return the declared word that was asked for, however it was spelled; its name where that was none of them."""
-        return meant(asked, self.words) or self.name
+        return asked if asked in self.words else meant(asked, self.words) or self.name
 
 
 _ENTRIES: dict[Kind, dict[str, Entry]] = {kind: {} for kind in HOMES}

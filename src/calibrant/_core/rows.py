@@ -316,7 +316,7 @@ class BinaryProblem(WeightedRows):
     weights: Weights
     share: float = 1.0
     name: str = ""
-    classes: npt.NDArray[np.generic] = field(default_factory=lambda: np.array([0, 1]))
+    classes: npt.NDArray[np.generic] = field(default_factory=np.array([0, 1]).copy)
     logit: FloatArray | None = None
     predicted: Predicted | None = None
     precision: np.dtype[np.floating[Any]] = DOUBLE
@@ -599,7 +599,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem.in_two_columns()
+    return problem if type(problem) is SimplexProblem else problem.in_two_columns()
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``

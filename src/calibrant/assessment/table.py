@@ -24,7 +24,15 @@ from calibrant.assessment.verdict import CELLS, Verdict, verdict_of
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import ReliabilityCurve, curve_of_sums, require_level
 from calibrant.metrics.estimate import ABOVE_INTERVAL, MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
-from calibrant.metrics.kinds import Function, Impossible, LogLoss, Metric, estimates, metric_named, plan_of
+from calibrant.metrics.kinds import (
+    Function,
+    Impossible,
+    LogLoss,
+    Metric,
+    estimates,
+    metric_named,
+    plan_of,
+)
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Predictions, scan, scans
 from calibrant.sums.draws import Rng, as_rng
@@ -426,7 +434,7 @@ def assess(
     simplex = as_simplex(problem)
     predicted = problem.predicted
     shown = [(as_notion(word, problem), cut) for word in (notion, "class-wise" if predicted is None else "top-label")]
-    plan = plan_of(metrics_of, problem, cut, notion)
+    plan, known = plan_of(metrics_of, problem, cut, notion)
     asked = plan.cells
     rest = [pair for pair in shown if pair not in asked]
     own = shown[0][0].one_score_a_row and shown[0][0].n_parts(problem) == 1
@@ -444,13 +452,13 @@ def assess(
         partial(tracked, show=progress, desc="resampling", unit="draw"),
         notion,
         sums,
+        known,
     )
-    curve, class_curve = (
-        curve_of_sums((sums if pair in asked else of_curves).of(*pair), *pair, level) for pair in shown
-    )
+    table, by_class = ((sums if pair in asked else of_curves).of(*pair) for pair in shown)
+    curve, class_curve = curve_of_sums(table, *shown[0], level), curve_of_sums(by_class, *shown[1], level)
     rows = [_row(word, metric, found[name], impossible[name], curve) for name, (word, metric) in chosen.items()]
     if is_unread(problem) or (predicted is None and simplex.weights.is_unit):  # the curve of the classes has the events
-        class_weight = np.array([panel.bins.outcome_sum.sum() for panel in class_curve.panels])
+        class_weight = np.bincount(by_class.part, by_class.bins.outcome_sum)
     else:
         class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
     return Assessment(
@@ -463,10 +471,9 @@ def assess(
         level=level,
         n_resamples=n_resamples,
         verdict=verdict_of(
-            of_curves.of(*fine)[0].bins,
-            fine[0].of_predictions,
+            of_curves.of(*fine),
+            by_class if fine[0].of_predictions else None,
             curve,
-            class_curve,
             {row.symbol: row.estimate for row in rows if row.metric in ERRORS},
             problem.weights,
             level,
@@ -485,7 +492,7 @@ def chosen_metrics(metrics: Sequence[str], clip: float) -> dict[str, tuple[str, 
 
 
 def _row(word: str, metric: Metric, estimate: Estimate, events: Impossible | None, curve: ReliabilityCurve) -> Row:
-    also = tuple(other for other in (*metric.words, *metric.names) if other != word)
+    also = tuple([other for other in (*metric.words, *metric.names) if other != word])
     note = "" if events is None else events.note
     if estimate.upper is None:
         note = NO_INTERVAL

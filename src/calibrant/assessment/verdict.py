@@ -8,7 +8,7 @@ together find something with a probability of at most the level: a p-value count
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from calibrant.binning.bins import residual_of_sums
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.fit.log_loss import Recalibration
 from calibrant.metrics.estimate import Estimate
+from calibrant.sums import BinTable
 
 CELLS = FineGrid(64)
 """Cells in place of scores: they are 2 % wide, and those of certain scores, up to 2^-40, stand apart."""
@@ -139,14 +140,10 @@ class Shift(NamedTuple):
     pvalue: FloatArray
 
     @classmethod
-    def of(cls, parts: Sequence[Bins], rows_per_weight: float) -> Shift:
-        """Compare the sums of the bins; each weight is worth so many independent rows."""
-        at = np.repeat(np.arange(len(parts)), [len(bins) for bins in parts])
-        weight, scores, events, count = (
-            np.concatenate([[], *[getattr(bins, name) for bins in parts]])
-            for name in ("weight", "score_sum", "outcome_sum", "count")
-        )
-        add = partial(np.bincount, at, minlength=len(parts))
+    def of(cls, table: BinTable, rows_per_weight: float) -> Shift:
+        """Compare the sums of the bins of each problem; each weight is worth so many independent rows."""
+        bins, add = table.bins, partial(np.bincount, table.part, minlength=len(table))
+        weight, scores, events, count = bins.weight, bins.score_sum, bins.outcome_sum, bins.count
         p = np.clip(np.divide(scores, weight, out=np.zeros_like(scores), where=weight > 0), 0.0, 1.0)
         total = np.maximum(add(weight), np.finfo(float).tiny)
         predicted, n = add(scores) / total, total * rows_per_weight
@@ -164,6 +161,9 @@ class Shift(NamedTuple):
     def points(self) -> FloatArray:
         """Mean prediction less event rate in percentage points."""
         return 100.0 * (self.predicted - self.observed)
+
+
+NO_SHIFT = Shift(*np.zeros((4, 0)))
 
 
 def _pvalue(excess: float, sd: float, third: float) -> float:
@@ -217,33 +217,34 @@ class Slope(NamedTuple):
 
 
 def verdict_of(
-    bins: Bins,
-    of_predictions: bool,
+    cells: BinTable,
+    by_class: BinTable | None,
     curve: ReliabilityCurve,
-    class_curve: ReliabilityCurve,
     errors: Mapping[str, Estimate],
     weights: Weights,
     level: float,
 ) -> Verdict:
     """Return the verdict from sums of a forecast.
 
-    ``bins`` are those of `CELLS`: of a notion of one event a row, else of the confidence, whose event is that the predicted
-    class is right (``of_predictions``). ``errors`` are the calibration errors that are known, by their symbols.
+    ``cells`` are those of `CELLS`: of a notion of one event a row, else of the confidence, whose event is that the predicted
+    class is right: then there are the bins ``by_class`` as well. ``errors`` are the calibration errors that are known, by
+    their symbols.
     """
+    bins, of_predictions = cells.bins, by_class is not None
     each, n, z = weights.effective_rows_per_weight, round(weights.rows), float(ndtri(1.0 - level / 2.0))
-    main, slope = Shift.of([bins], each), Slope.of(bins, each, CERTAIN)
+    main, slope = Shift.of(cells, each), Slope.of(bins, each, CERTAIN)
     at_ends = bins.weight[:CERTAIN].sum() + bins.weight[-CERTAIN:].sum()
     missed = bins.outcome_sum[:CERTAIN].sum() + (bins.weight - bins.outcome_sum)[-CERTAIN:].sum()
     certain, wrong = (round(float(rows) * weights.rows_per_weight) for rows in (at_ends, missed))
     with_certain = Slope.of(bins, each) if wrong else slope
     if math.isnan(slope.value):  # the certain rows alone have a direction
         slope = with_certain
-    panels = class_curve.panels if of_predictions else ()
-    classes = Shift.of([panel.bins for panel in panels], each)
+    names = () if by_class is None else by_class.names
+    classes = NO_SHIFT if by_class is None else Shift.of(by_class, each)
     drawn = {symbol: one.pvalue for symbol, one in errors.items() if one.pvalue is not None}
-    asked = 2 + bool(panels) + bool(drawn)
+    asked = 2 + bool(names) + bool(drawn)
     of_shift, of_slope = asked * float(main.pvalue[0]), asked * slope.pvalue
-    of_class = asked * len(panels) * classes.pvalue
+    of_class = asked * len(names) * classes.pvalue
     of_error = {symbol: asked * len(drawn) * pvalue for symbol, pvalue in drawn.items()}
 
     below_zero = slope.value < 0.0 and (
@@ -274,7 +275,7 @@ def verdict_of(
         slope=slope.value,
         slope_lower=slope.value - z * slope.error,
         slope_upper=slope.value + z * slope.error,
-        by_class={panels[j].name: float(classes.points[j]) for j in largest},
+        by_class={names[j]: float(classes.points[j]) for j in largest},
         pvalue=min(1.0, smallest),
         mostly_noise=tuple(symbol for symbol, one in errors.items() if one.is_mostly_noise),
         certain=certain,
@@ -293,7 +294,7 @@ def verdict_of(
             for times in (1, asked * (len(drawn) if name in drawn else 1))
         )
         sentences.append(
-            f"By itself {name} speaks against calibration ({alone}), but not as one of {len(by_itself) + len(panels)} tests "
+            f"By itself {name} speaks against calibration ({alone}), but not as one of {len(by_itself) + len(names)} tests "
             f"({adjusted})."
         )
     if len(faults) > 1 and faults[1] in SLOPES:

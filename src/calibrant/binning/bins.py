@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache, reduce
 from typing import Any, ClassVar, Literal
@@ -243,13 +243,13 @@ class EvenEdges(Edges):
 
     def index(self, prob: FloatArray) -> IntArray:
         """Find the bins by arithmetic; the edges have the last word on scores next to one."""
-        n_bins = self.n_cells
+        n_bins = self.edges.size - 1
         place = prob * np.float64(n_bins)
         floor = np.floor(place)
         place -= floor
         at: IntArray = floor.astype(np.intp)
         near = UNITS * n_bins
-        if not (np.minimum.reduce(place) > near and np.maximum.reduce(place) < 1.0 - near):
+        if not (np.minimum.reduce(place, initial=1.0) > near and np.maximum.reduce(place, initial=0.0) < 1.0 - near):
             unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
             at[unsure] = locate(self.edges, prob[unsure])
         return np.clip(at, 0, n_bins - 1, out=at)
@@ -389,23 +389,30 @@ Cut = tuple[Any, ...]
 """Sums over cells: count, weight, scores and outcomes."""
 
 
-def sums_over(partition: Partition, problem: Problem) -> Bins:
-    """Sum the scores and outcomes of a binary problem, or the forecasts and classes of one on the simplex, over cells."""
-    n_cells = partition.n_cells
+def sums_over(partition: Partition, problem: Problem, part: IntArray | None = None, n_parts: int = 1) -> Bins:
+    """Sum the scores and outcomes of a binary problem, or the forecasts and classes of one on the simplex, over cells.
+
+    Where each row of a binary problem has a ``part`` there are the cells of all parts, one part after the other.
+    """
+    each = partition.n_cells
+    n_cells = each * n_parts
 
     def read(rows: slice) -> Cut:
         weights = problem.weights.part(rows)
         if isinstance(problem, BinaryProblem):
             score = problem.score[rows]
-            return _of_scores(partition.index(score), score, problem.outcome[rows], weights, n_cells)
+            at = partition.index(score)
+            if part is not None:
+                at += each * part[rows]
+            return _of_scores(at, score, problem.outcome[rows], weights, n_cells)
         prob = problem.prob[rows]
         at = partition.index(prob)
         scores = np.stack([_weighted(at, column, weights, n_cells) for column in prob.T], axis=1)
         outcomes = class_sums(at, problem.label[rows], weights.values, scores.shape)
         return np.bincount(at, minlength=n_cells), np.bincount(at, weights.values, n_cells), scores, outcomes
 
-    if problem.size:
-        return Bins(partition, *added(map(read, chunks(problem.size))))
+    if n := problem.size:
+        return Bins(partition, *added(map(read, chunks(n))))
     shape = (n_cells, *problem.as_given.shape[1:])
     return Bins(partition, np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells), np.zeros(shape), np.zeros(shape))
 
@@ -439,9 +446,9 @@ def _weighted(at: IntArray, values: FloatArray | BoolArray, weights: Weights, n_
     return sums.astype(np.float64, copy=False)
 
 
-def chunks(n: int) -> Iterator[slice]:
+def chunks(n: int) -> list[slice]:
     """Cut n rows into chunks."""
-    return (slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK))
+    return [slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]
 
 
 class Binning(ABC):
@@ -476,6 +483,10 @@ class Binning(ABC):
 
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Cut the scores of a problem and sum over the bins."""
+        return sums_over(self._partition(problem), problem)
+
+    def _partition(self, problem: BinaryProblem) -> Edges:
+        """Return what finds the bin of a score, between the edges for a problem; refuse what is no edges."""
         edges = np.asarray(self.edges(problem), dtype=np.float64) if problem.size else np.array([0.0, 1.0])
         require(
             edges.ndim == 1 and edges.size >= 2 and bool((edges[1:] >= edges[:-1]).all()),
@@ -483,7 +494,7 @@ class Binning(ABC):
             got=f"shape {edges.shape}" if edges.ndim != 1 or edges.size < 2 else f"{edges}",
             hint="See that edges(problem) returns an array of shape (n_bins + 1,)",
         )
-        return sums_over(Edges(edges), problem)
+        return Edges(edges)
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Find the edges for a problem whose scores are in order already.
@@ -637,8 +648,12 @@ class EqualWidth(Binning):
         """
         return even_edges(self.n_bins, problem.precision).edges
 
+    def _partition(self, problem: BinaryProblem) -> Edges:
+        """Find bins by arithmetic and not by search."""
+        return even_edges(self.n_bins, problem.precision)
+
     def __call__(self, problem: BinaryProblem) -> Bins:
-        """Cut by arithmetic and not by search."""
+        """Sum in a compiled loop where that pays."""
         found = even_edges(self.n_bins, problem.precision)
         if problem.weights.is_unit and self.n_bins <= MOST_BINS and pays(problem.size, SAVED):
             return _compiled(found, problem)
@@ -684,13 +699,15 @@ NUMBERED = re.compile(r"(.*[^-_ ])[-_ ]([0-9]+)")
 
 def as_binning(binning: int | str | Binning) -> Binning:
     """Return the binning; a number n means ``EqualWidth(n)``, a word the registered one, "equal-mass-20" that of 20 bins."""
+    if isinstance(binning, Binning):
+        return binning
     if type(binning) is int:
         return _even(binning)
     no_class("binning", binning, wanted="a number, a word or a Binning")
     if isinstance(binning, str):
         found: Binning = of_word("binning", binning)
         return found
-    return binning if isinstance(binning, Binning) else EqualWidth(binning)
+    return EqualWidth(binning)
 
 
 _even = lru_cache(EqualWidth)
@@ -774,9 +791,9 @@ class FineGrid(Binning):
         """Return the edges, which are the same for all problems."""
         return fine_edges(self.per_octave).edges
 
-    def __call__(self, problem: BinaryProblem) -> Bins:
-        """Cut by arithmetic and not by search."""
-        return sums_over(fine_edges(self.per_octave), problem)
+    def _partition(self, problem: BinaryProblem) -> Edges:
+        """Find cells by their bits and not by search."""
+        return fine_edges(self.per_octave)
 
     def index(self, score: FloatArray) -> IntArray:
         """Find the cell of each score.

@@ -441,7 +441,7 @@ def _are_sums(asked: Namespace, stream: ForecastStream, metrics: Sequence[str]) 
     """Whether all figures are had from one reading in batches."""
     chosen, cut, head = [metric_named(name) for name in metrics], binning_of(asked), stream.predictions.head()
     seen = (one for metric in chosen if (one := metric.residuals(head, cut, asked.notion)) is not None)
-    fixed = all(type(one.table[1]) is EqualWidth for one in seen if one.size.of_bins is not None)
+    fixed = all(type(one.table[1]) is EqualWidth for one in seen if one.size.of_table is not None)
     return fixed and type(cut) is EqualWidth and all(is_of_sums(one, head, cut, asked.notion) for one in chosen)
 
 

@@ -24,7 +24,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.bin_losses import Verdicts
 from calibrant.metrics.bin_losses import clopper_pearson as accepted_by_clopper_pearson
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import BinnedProblem, Plan, Predictions, cells_of, scan
+from calibrant.sums import BinTable, Predictions, cells_of
 
 # Where the predictions of each bin lie, and those of all, counted in equal parts of a scale
 
@@ -347,20 +347,18 @@ def curve_of(
 
 
 def curve_of_sums(
-    problems: Sequence[BinnedProblem],
+    table: BinTable,
     notion: Notion,
     binning: Binning,
     level: float,
     interval: IntervalName | None = "wilson",
 ) -> ReliabilityCurve:
     """Return the curve of bins that were summed."""
-    panels = tuple(
-        ReliabilityPanel(
-            one.name or notion.name, one.shown, *interval_of(interval, one.bins, one.weights.rows_per_weight, level)
-        )
-        for one in problems
-    )
-    return ReliabilityCurve(panels, notion.name, repr(binning), level, interval, notion.of_predictions)
+    lower, upper = interval_of(interval, table.bins, table.weights.rows_per_weight, level)
+    ends = [np.split(each, table.starts[1:-1]) for each in (lower, upper)]
+    named = zip(table.shown, *ends, strict=True)
+    panels = [ReliabilityPanel(one.name or notion.name, one.bins, low, high) for one, low, high in named]
+    return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval, notion.of_predictions)
 
 
 def require_level(level: float) -> None:
@@ -568,8 +566,7 @@ def score_distribution(
     """
     problem = as_problem(y_true, y_prob, **data)
     chosen, cut = as_notion(notion, problem), as_binning(binning)
-    (problems,) = scan(problem, Plan.of_cells([(chosen, cut)])).cells
-    panels = tuple(ScorePanel(one.name or chosen.name, one.shown) for one in problems)
+    panels = tuple(ScorePanel(one.name or chosen.name, one.bins) for one in cells_of(problem, chosen, cut).shown)
     return ScoreDistribution(panels, chosen.name, repr(cut), _outcomes(chosen, problem.classes))
 
 

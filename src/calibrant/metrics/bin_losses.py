@@ -26,8 +26,8 @@ from calibrant._core.rows import Approximate, BinaryProblem, BoolArray, IntArray
 from calibrant.binning import Bins
 from calibrant.binning.bins import Ordered
 from calibrant.lenses import BinView, Size, View
-from calibrant.sums import BinnedProblem
-from calibrant.sums.sums import OF_BINS, CellProblem
+from calibrant.sums import BinnedProblem, BinTable
+from calibrant.sums.sums import CellProblem
 
 # The exact two-sided binomial test of many probabilities against the same counts
 
@@ -367,7 +367,7 @@ TWO = 2.0 * (1.0 - 1e-9)
 """Rows of a bin of two: sums of fractional weights are rounded."""
 
 Loss = Callable[[BinaryProblem, Bins], FloatArray]
-Summed = BinaryProblem | BinnedProblem
+Summed = BinaryProblem | BinTable
 LossOfSums = Callable[[Summed, Bins], FloatArray]
 Norm = Callable[[FloatArray, FloatArray], float]
 
@@ -473,87 +473,84 @@ class NormOfBins(Size):
         """Return the size that these words say."""
         return cls(as_loss(loss), as_norm(norm), None if across is None else as_norm(across, "across"))
 
-    @property
+    @cached_property
     def is_of_deviations(self) -> bool:  # type: ignore[override]
         """Whether the loss is a gap, a squared one, or one whose bias is known."""
         return self.loss is gap or self.loss is squared_gap or self.is_debiased
 
-    @property
-    def of_bins(self) -> Callable[[Sequence[BinnedProblem]], float] | None:  # type: ignore[override]
+    @cached_property
+    def of_table(self) -> Callable[[BinTable], float] | None:  # type: ignore[override]
         """The norm; None where the loss may look at rows: that of a test does, and any function may."""
-        return self._of_bins if self.loss in LOSSES.values() else None
+        return self._of_table if self.loss in LOSSES.values() else None
 
-    @property
+    @cached_property
     def is_debiased(self) -> bool:  # type: ignore[override]
         """Whether the loss is bias-corrected, under a norm whose noise floor is known."""
         return self.loss is debiased_squared_gap and self.across is None and (self.norm is root or self.norm is l1)
 
-    @property
+    @cached_property
     def counts_rows(self) -> bool:  # type: ignore[override]
         """Whether the loss counts rejections."""
         return isinstance(self.loss, BinTest)
 
-    @property
+    @cached_property
     def is_joint(self) -> bool:  # type: ignore[override]
         """Whether one norm is taken over the bins of all problems."""
         return self.across is None
 
-    @property
+    @cached_property
     def shrinks(self) -> bool:  # type: ignore[override]
         """Whether it is an average; a largest gap is that of the emptiest bin."""
         return self._of_gaps is not maximum
 
     @cached_property
-    def _of_gaps(self) -> Norm:
-        """The norm as one of gaps, which may be squared first."""
+    def _of_gaps(self) -> Callable[[FloatArray, FloatArray], Any]:
+        """The norm as one of gaps, which may be squared first, of each row of values (m, d)."""
         if self.loss is squared_gap or self.is_debiased:
-            return l2 if self.norm is root else lambda values, weights: self.norm(values**2, weights)
-        return self.norm
+            of_rows = of_each_row(self.norm)
+            return l2 if self.norm is root else lambda values, weights: of_rows(values**2, weights)
+        return of_each_row(self.norm)
 
     def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
         """Return the norm."""
-        found = []
+        found, losses = [], []
         for problem, view in seen:
             assert isinstance(view, BinView)
-            found.append((problem.share, view.bins, self.loss(problem, view.bins)))
-        value = self._norm_of(found)
+            found.append(BinnedProblem(problem.name, problem.share, view.bins, problem.weights.unit))
+            losses.append(self.loss(problem, view.bins))
+        value = self._norm_of(np.concatenate(losses), BinTable.of(found))
         of_cells = any(isinstance(problem, CellProblem) for problem, _ in seen)
         return Approximate(value, -np.inf, np.inf) if of_cells else value
 
-    def _of_bins(self, problems: Sequence[BinnedProblem]) -> float:
-        """Return the norm of a loss that needs no rows."""
-        every = (np.concatenate([getattr(one.bins, name) for one in problems]) for name in ("count", *OF_BINS))
-        loss = cast(LossOfSums, self.loss)(problems[0], Bins(problems[0].bins.partition, *every))
-        own = np.split(loss, np.cumsum([one.bins.count.size for one in problems])[:-1])
-        value = self._norm_of([(one.share, one.bins, values) for one, values in zip(problems, own, strict=True)])
-        if {one.open for one in problems} == {None}:
+    def _of_table(self, table: BinTable) -> float:
+        """Return the norm of a loss that needs no rows; 0 of no rows."""
+        if not table.bins.weight.any():
+            return 0.0
+        value = self._norm_of(cast(LossOfSums, self.loss)(table, table.bins), table)
+        if table.open is None:
             return value
         if self.loss is not gap or self.norm is not l1 or self.across not in (None, l1):
             return Approximate(value, -np.inf, np.inf)
-        error = sum(one.share * (one.open or 0.0) for one in problems)
+        error = float((table.shares * table.open)[table.held > 0.0].sum())
         return Approximate(value, max(0.0, value - error), value + error)
 
-    def _norm_of(self, found: Sequence[tuple[float, Bins, FloatArray]]) -> float:
-        """Return the norm of the losses of bins, of problems with these shares."""
-        own, values, weights = [], [], []
-        for share, bins, loss in found:
-            held = bins.weight > 0
-            values.append(loss[held])
-            weights.append((share if self.across is None else 1.0) * bins.weight[held] / np.add.reduce(bins.weight))
+    def _norm_of(self, losses: FloatArray, table: BinTable) -> float:
+        """Return the norm of the losses of all bins that hold rows."""
+        held = np.flatnonzero(table.bins.weight)
+        loss, weight = losses[held], (table.factor * table.bins.weight)[held]
         if self.across is None:
-            return float(self.norm(np.concatenate(values), np.concatenate(weights)))
-        own = [self.norm(*pair) for pair in zip(values, weights, strict=True)]
-        return float(self.across(np.array(own), np.array([share for share, _, _ in found])))
+            return float(self.norm(loss, weight))
+        of, some = table.part[held], np.flatnonzero(table.held)
+        own = [self.norm(loss[of == k], weight[of == k] / table.shares[k]) for k in some]
+        return float(self.across(np.array(own), table.shares[some]))
 
     def of_seen(self, views: Sequence[View], weights: Sequence[FloatArray], seen: Sequence[FloatArray]) -> FloatArray:
         """Return the norms of gaps."""
-        norm = self._of_gaps
         if self.across is None:
-            (gaps,), (weight,) = seen, weights
-            return norms(np.abs(gaps), weight, norm)
+            return np.asarray(self._of_gaps(np.abs(seen[0]), weights[0]))
         shares = np.array([weight.sum() for weight in weights])
-        own = [norms(np.abs(g), w / share, norm) for g, w, share in zip(seen, weights, shares, strict=True)]
-        return norms(np.column_stack(own), shares, self.across)
+        own = [self._of_gaps(np.abs(g), w / share) for g, w, share in zip(seen, weights, shares, strict=True)]
+        return np.asarray(of_each_row(self.across)(np.column_stack(own), shares))
 
     def floor(self, null: FloatArray) -> float:
         """Return the noise floor: the mean of calibrated draws, less their mean square first if the error is debiased."""
@@ -574,8 +571,6 @@ class NormOfBins(Size):
         return 0.0, highest
 
 
-def norms(values: FloatArray, weight: FloatArray, norm: Norm) -> FloatArray:
-    """Norm of each row of values, shape (m, d)."""
-    if norm in NORMS.values():
-        return np.asarray(norm(values, weight))
-    return np.array([norm(row, weight) for row in values])
+def of_each_row(norm: Norm) -> Callable[[FloatArray, FloatArray], Any]:
+    """Return the norm as a function of several rows of values, shape (m, d)."""
+    return norm if norm in NORMS.values() else lambda rows, weight: np.array([norm(row, weight) for row in rows])

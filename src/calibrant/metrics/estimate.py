@@ -16,8 +16,8 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -29,14 +29,13 @@ from calibrant._core.registry import named
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.binning.bins import MOST_SHOWN, residual_of_sums
-from calibrant.lenses import Lens, Size, View
-from calibrant.notions import ClassWise, Notion
-from calibrant.sums import BinnedProblem, Plan, Sums, scan
+from calibrant.lenses import Lens, Size
+from calibrant.notions import Notion
+from calibrant.sums import BinTable, Plan, Sums, scan
 from calibrant.sums.draws import MOST as MOST_KEPT
 from calibrant.sums.draws import MOST_DRAWN, Bootstrap, CellArray, ConsistentLabels, labels_of
 from calibrant.sums.noise import Moments
 from calibrant.sums.reading import is_unread
-from calibrant.sums.sums import OF_BINS, shared_edges
 
 POWER = 0.8
 """How often the test finds an error that is called detectable."""
@@ -163,7 +162,7 @@ class Law:
     shifts: FloatArray | None = None
     grain: float = 0.0
 
-    @property
+    @cached_property
     def null(self) -> FloatArray:
         """Draws of the size under calibration, shape (m,)."""
         sizes: FloatArray = self.sizes[0]
@@ -195,7 +194,7 @@ class Law:
                 break
         return _truth_with(np.maximum.accumulate(np.concatenate(truth)), np.concatenate(quantiles), critical)
 
-    @property
+    @cached_property
     def _luck(self) -> float:
         return LUCK * float(np.quantile(self.null, 0.5))
 
@@ -357,33 +356,12 @@ class Cells:
         """Cell in which row i stands with class j, or -1, shape (n, K)."""
         return self.placed()
 
-    @property
-    def held(self) -> Cells:
-        """The cells that hold rows, where there are moments to draw their noise from."""
-        some = self.count > 0.0
-        if self.moments is None or some.all() or not some.any():
-            return self
-        # The last number is that of no cell, -1.
-        number = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
-        return replace(
-            self,
-            placed=lambda: number[self.of],
-            count=self.count[some],
-            weight=self.weight[some],
-            scale=self.scale[some],
-            expected=self.expected[some],
-            deviation=self.deviation[some],
-            part=self.part[some],
-            moments=self.moments.at(some),
-            kept=None if self.kept is None else (self.kept[0], number[self.kept[1]]),
-        )
-
-    @property
+    @cached_property
     def prob(self) -> FloatArray:
         """Mean score of each cell."""
         return np.clip(self.scale * self.expected / np.where(self.weight > 0.0, self.weight, 1.0), 0.0, 1.0)
 
-    @property
+    @cached_property
     def gap(self) -> FloatArray:
         """Event rate minus mean score of each cell."""
         return self.deviation / np.where(self.weight > 0.0, self.weight, 1.0)
@@ -396,7 +374,17 @@ class Cells:
         all_of_them = slice(None) if held.all() else held  # a view: to choose all by a mask is to copy them
         parts = [all_of_them] if size.is_joint else [held & (self.part == j) for j in np.unique(self.part[held])]
         weights = [self.weight[rows] for rows in parts]
-        views = [self._view(lens, rows) for rows in parts]
+        if size.is_joint:  # its cells are bins
+            return Sizes(
+                lambda deviations: [deviations[:, all_of_them] / weights[0]],
+                partial(size.of_seen, [], weights),
+                shrinks=size.shrinks,
+            )
+        scores = [self.prob[rows] for rows in parts]
+        views = [
+            lens.over_cells(BinaryProblem(p, np.zeros(p.size, dtype=bool), Weights(w)))
+            for p, w in zip(scores, weights, strict=True)
+        ]
         return Sizes(
             lambda deviations: [
                 view.look(deviations[:, rows] / w) for view, rows, w in zip(views, parts, weights, strict=True)
@@ -404,12 +392,6 @@ class Cells:
             partial(size.of_seen, views, weights),
             shrinks=size.shrinks,
         )
-
-    def _view(self, lens: Lens, held: BoolArray | slice) -> View:
-        """Hold a lens over some cells."""
-        weight = self.weight[held]
-        score = np.clip(self.scale[held] * self.expected[held] / weight, 0.0, 1.0)
-        return lens.over_cells(BinaryProblem(score, np.zeros(score.size, dtype=bool), Weights(weight)))
 
 
 def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
@@ -428,53 +410,59 @@ def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums 
     known = sums if sums is not None and asked in sums.plan.cells and (sums.plan.noise or not by_sums) else None
     if known is None:
         known = scan(problem, Plan.of_cells([asked], noise=by_sums))
-    problems = known.of(*asked)
-    held = {number: one for number, one in enumerate(problems) if one.bins.count.any()}
+    table = known.of(*asked)
+    return cells_of_table(
+        table,
+        table.bins.count > 0 if by_sums else (table.held > 0.0)[table.part],
+        lambda: _placed(problem, notion, table),
+        Moments.of(table) if by_sums else None,
+        _kept(problem, notion, table, known) if by_sums and not notion.one_score_a_row else None,
+    )
+
+
+def cells_of_table(
+    table: BinTable,
+    some: BoolArray,
+    placed: Callable[[], CellArray],
+    moments: Moments | None = None,
+    kept: tuple[FloatArray, CellArray] | None = None,
+) -> Cells:
+    """Return some of the bins as cells; where a notion found no row to speak of a single one without weight."""
+    if not some.any():
+        some = np.arange(some.size) == 0
+    bins, scale = table.bins, table.factor[some]
+    weight, expected, events = bins.weight[some], bins.score_sum[some], bins.outcome_sum[some]
+    rows = np.minimum(weight, MOST_SHOWN) if table.weights.are_counts else bins.count[some].astype(np.float64)
+    # The last number is that of no cell, -1.
+    number = np.append(np.where(some, np.cumsum(some) - 1, -1), -1).astype(np.int32)
     return Cells(
-        lambda: _placed(problem, notion, problems),
-        *_columns(held),
-        moments=Moments.of(list(held.values())) if by_sums else None,
-        kept=_kept(problem, notion, problems, known) if by_sums and not notion.one_score_a_row else None,
+        lambda: number[placed()],
+        rows,
+        scale * weight,
+        scale,
+        expected,
+        scale * residual_of_sums(events, expected, rows),
+        table.part[some],
+        None if moments is None else moments.at(some),
+        None if kept is None else (kept[0], number[kept[1]]),
     )
 
 
-def _columns(
-    held: Mapping[int, BinnedProblem],
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:
-    """Return count, weight, scale, expected, deviation and part of the cells of problems with rows, by their numbers."""
-    if not held:  # a notion that found no row to speak of: one cell without weight
-        return (*np.zeros((5, 1)), np.zeros(1, dtype=np.intp))
-    problems = list(held.values())
-    count, weight, score, events = (
-        np.concatenate([getattr(one.bins, name) for one in problems]) for name in ("count", *OF_BINS)
-    )
-    count = np.minimum(weight, MOST_SHOWN) if problems[0].weights.are_counts else count.astype(np.float64)
-    size = [one.bins.count.size for one in problems]
-    scale = np.repeat([one.share / one.bins.weight.sum() for one in problems], size)
-    residual = residual_of_sums(events, score, count)
-    return count, scale * weight, scale, score, scale * residual, np.repeat(list(held), size)
-
-
-def _placed(problem: SimplexProblem, notion: Notion, problems: Sequence[BinnedProblem]) -> CellArray:
-    """Return the cell of each row and class, or -1, shape (n, K); problems without rows have no cells."""
+def _placed(problem: SimplexProblem, notion: Notion, table: BinTable) -> CellArray:
+    """Return the bin of each row and class, among those of all problems, or -1, shape (n, K)."""
     prob = problem.prob
-    if type(notion) is ClassWise and (edges := shared_edges(problems)) is not None:
-        at = edges.index(prob.ravel()).reshape(prob.shape)
-        at += edges.n_cells * np.arange(prob.shape[1])
-        return at.astype(np.int32)
     of: CellArray = np.full(prob.shape, -1, dtype=np.int32)
-    start = 0
-    for part, one in zip(notion.parts(prob), problems, strict=True):
-        if one.bins.count.any():
-            score = part.scores(problem.forecast.as_given).astype(np.float64, copy=False)
-            part.put(of, start + one.bins.index(score))
-            start += one.bins.count.size
+    if len(set(table.partitions)) == 1 and (stacked := notion._stacked(problem)) is not None:
+        at, column = table.partitions[0].index(stacked.rows.score), stacked.part
+        of[np.repeat(np.arange(len(prob)), column.size // len(prob)), column] = at + table.starts[column]
+        return of
+    for part, partition, start in zip(notion.parts(prob), table.partitions, table.starts[:-1].tolist(), strict=True):
+        score = part.scores(problem.forecast.as_given).astype(np.float64, copy=False)
+        part.put(of, start + partition.index(score))
     return of
 
 
-def _kept(
-    problem: SimplexProblem, notion: Notion, problems: Sequence[BinnedProblem], sums: Sums
-) -> tuple[FloatArray, CellArray] | None:
+def _kept(problem: SimplexProblem, notion: Notion, table: BinTable, sums: Sums) -> tuple[FloatArray, CellArray] | None:
     """Return the forecasts of kept rows, of weights that are counts of every so many-th of the equal rows, and their cells."""
     if problem.weights.repeat_rows:
         place = (np.arange(MOST_KEPT) + 0.5) / MOST_KEPT * problem.weights.total
@@ -484,7 +472,7 @@ def _kept(
     else:
         rows = sums.kept.problem
     simplex = as_simplex(rows)
-    return simplex.prob, _placed(simplex, notion, problems)
+    return simplex.prob, _placed(simplex, notion, table)
 
 
 # Draws of the deviations of cells: by labels that the forecast draws, from rows drawn again, or at smoothed rates

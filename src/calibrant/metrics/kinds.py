@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import isfinite, log
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -304,7 +305,7 @@ class Metric(Entry, ABC):
         """What it is counted in, "%" of one whose range ends at 100."""
         return "%" if self.range == (0.0, 100.0) else ""
 
-    @property
+    @cached_property
     def takes_notion(self) -> bool:
         """Whether it is a metric of the notion that is asked for."""
         return self.notion is None and "notion" in inspect.signature(self.target).parameters
@@ -423,40 +424,29 @@ class MeanOfRows(Metric):
     per_row: RowScore
 
     def value(self, problem: Problem) -> float:
-        """Return the mean, and warn of impossible events."""
+        """Return the mean."""
         return self.of_sums(scan(problem, self.plan(problem)), problem)
 
     def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
-        """Ask for the sum of the values, and for the number of impossible events of a log loss."""
-        scores: tuple[tuple[str, RowScore], ...] = ((self.name, self.losses),)
-        if isinstance(self.per_row, LogLoss):
-            scores = (*scores, (self._impossible, self.per_row.impossible_rows))
-        return Plan(scores=scores, powers=1)
+        """Ask for the sum of the values."""
+        return Plan(scores=((self.name, self.losses),), powers=1)
 
     def of_sums(self, sums: Sums, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> float:
-        """Return the mean, and warn of impossible events."""
-        if isinstance(self.per_row, LogLoss):
-            self.per_row.counted(sums.total(self._impossible), problem.weights).warn()
+        """Return the mean."""
         return sums.mean(self.name)
 
     def plan_of_estimate(self, problem: Unread) -> Plan:
         """Ask for sums of three powers of the values, of rows that are read in batches, and what else the value asks for."""
         head = as_simplex(problem.head())
-        first, *others = self.plan(head).scores
-        scores: list[tuple[str, RowScore]] = [(self.name, Centred.near(self.losses, head.at(slice(0, 4096)))), *others]
-        if isinstance(self.per_row, LogLoss) and self.per_row.clip == 0.0:
-            scores.append((self._endless, Endless(first[1])))
-        return Plan(scores=tuple(scores))
+        _, *others = self.plan(head).scores
+        centred = Centred.near(self.losses, head.at(slice(0, 4096)))
+        return Plan(scores=((self.name, centred), *others))
 
     has_sums: ClassVar[bool] = True
 
     @property
     def _endless(self) -> str:
         return f"{self.name}: infinite"
-
-    @property
-    def _impossible(self) -> str:
-        return f"{self.name}: events of probability 0"
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Look the values of drawn labels up, each row's in each class."""
@@ -492,17 +482,41 @@ class MeanOfRows(Metric):
         require(np.shape(losses) == (problem.size,), must, got=f"shape {np.shape(losses)}", hint=came)
         return losses
 
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanLogLoss(MeanOfRows):
+    """The mean log loss, which counts the events of probability 0 that occurred, and warns of them."""
+
+    per_row: LogLoss = field(default_factory=LogLoss)
+
+    def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
+        """Ask for the sum of the losses, and for the number of impossible events."""
+        return Plan(scores=((self.name, self.losses), (self._impossible, self.per_row.impossible_rows)), powers=1)
+
+    def of_sums(self, sums: Sums, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> float:
+        """Return the mean, and warn of impossible events."""
+        self.per_row.counted(sums.total(self._impossible), problem.weights).warn()
+        return sums.mean(self.name)
+
+    def plan_of_estimate(self, problem: Unread) -> Plan:
+        """Ask for the number of infinite losses as well, where there may be some."""
+        plan = super().plan_of_estimate(problem)
+        endless = ((self._endless, Endless(self.losses)),) if self.per_row.clip == 0.0 else ()
+        return replace(plan, scores=(*plan.scores, *endless))
+
+    @property
+    def _impossible(self) -> str:
+        return f"{self.name}: events of probability 0"
+
     def impossible(self, problem: Problem, sums: Sums | None = None) -> Impossible | None:
-        """Return what a log loss minds, from sums where they have counted it."""
-        if not isinstance(self.per_row, LogLoss):
-            return None
+        """Return the impossible events, from sums where they have counted them."""
         if sums is None or self._impossible not in dict(sums.plan.scores):
             return self.per_row.impossible(problem)
         return self.per_row.counted(sums.total(self._impossible), problem.weights)
 
     def clipped(self, clip: float) -> Self:
-        """Return a log loss with this clip."""
-        return replace(self, per_row=LogLoss(clip)) if isinstance(self.per_row, LogLoss) else self
+        """Return the log loss with this clip."""
+        return replace(self, per_row=LogLoss(clip))
 
 
 # A metric that is the size of what a lens sees of the residuals, under a notion. Bins are a lens
@@ -518,8 +532,9 @@ class ThroughLens(Metric):
     def residuals(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Residuals:
         """Return the residuals that it is the size of."""
         chosen = as_notion(notion if self.notion is None else self.notion, problem)
-        recut = self.lens if binning is None or self.has_own_bins else self.lens.recut(as_binning(binning))
-        return Residuals(problem, chosen, recut, self.size)
+        return Residuals(
+            problem, chosen, self.lens if binning is None else self.lens.over(as_binning(binning)), self.size
+        )
 
     def value(
         self,
@@ -539,7 +554,7 @@ class ThroughLens(Metric):
     def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
         """Ask for the bins, of a size that needs no rows; of others for cells in place of the scores, of rows in batches."""
         seen = self.residuals(problem, binning, notion)
-        if seen.size.of_bins is not None:
+        if seen.size.of_table is not None:
             return Plan.of_cells([seen.table])
         return Plan.of_cells([fine_pair(problem, seen.notion)]) if is_unread(problem) else Plan()
 
@@ -620,13 +635,15 @@ def estimates(
     progress: Progress = unwatched,
     notion: NotionLike = None,
     sums: Sums | None = None,
+    known: Mapping[str, Residuals] | None = None,
 ) -> dict[str, Estimate]:
     """Estimate each metric of a valid problem, by its name; ``notion`` is for the metrics that fix none.
 
-    The ``sums``, where they are known already, are those of a plan that holds all that `cells_of` asks for.
+    The ``sums``, where they are known already, are those of the plan of `plan_of`, and ``known`` its residuals.
     """
-    if sums is None:
-        sums = scan(problem, plan_of(chosen, problem, binning, notion))
+    if sums is None or known is None:
+        plan, known = plan_of(chosen, problem, binning, notion)
+        sums = scan(problem, plan)
     setting = Setting(
         problem,
         as_simplex(problem),
@@ -634,31 +651,37 @@ def estimates(
         Bootstrap(problem.weights, resampling.n_resamples, resampling.rng),
         progress,
         notion,
-        {m.name: seen.with_sums(sums) for m in chosen if (seen := m.residuals(problem, binning, notion)) is not None},
+        {name: seen.with_sums(sums) for name, seen in known.items()},
         sums=sums,
     )
     setting.draw_noise()
-    return {metric.name: within(metric.range, widened(metric.estimate(setting))) for metric in chosen}
+    return {metric.name: within(metric.range, metric.estimate(setting)) for metric in chosen}
 
 
-def plan_of(chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: NotionLike) -> Plan:
-    """Return what a scan must leave for the estimates: cells, and of rows that are read in batches what means need too."""
-    seen = [one for metric in chosen if (one := metric.residuals(problem, binning, notion)) is not None]
-    cells = [one.table for one in seen if one.size.of_bins is not None or is_unread(problem)]
+def plan_of(
+    chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: NotionLike
+) -> tuple[Plan, dict[str, Residuals]]:
+    """Return what a scan must leave for the estimates, and the residuals that metrics are the size of, by their names.
+
+    That is cells, and of rows that are read in batches what means need too.
+    """
+    found = [(metric.name, metric.residuals(problem, binning, notion)) for metric in chosen]
+    known = {name: seen for name, seen in found if seen is not None}
+    cells = [one.table for one in known.values() if one.size.of_table is not None or is_unread(problem)]
     plan = Plan.of_cells(cells, noise=draws_from_sums(problem))
     if not is_unread(problem):
-        return plan
+        return plan, known
     for metric in chosen:
         _require_sums(metric, problem, binning, notion)
     fine = [pair for metric in chosen for pair in metric.plan(problem, binning, notion).cells]
     scores = [one for metric in chosen for one in metric.plan_of_estimate(problem).scores]
-    return replace(plan, cells=tuple(distinct([*plan.cells, *fine])), scores=tuple(scores))
+    return replace(plan, cells=tuple(distinct([*plan.cells, *fine])), scores=tuple(scores)), known
 
 
 def is_of_sums(metric: Metric, problem: Problem, binning: int | Binning, notion: NotionLike) -> bool:
     """Whether an estimate of the metric is made of sums over cells, or over values of the rows."""
     seen = metric.residuals(problem, binning, notion)
-    return metric.has_sums if seen is None else seen.size.of_bins is not None and seen.has_fixed_cells
+    return metric.has_sums if seen is None else seen.size.of_table is not None and seen.has_fixed_cells
 
 
 def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notion: NotionLike) -> None:
@@ -671,20 +694,17 @@ def _require_sums(metric: Metric, problem: Unread, binning: int | Binning, notio
         refuse_rows(f"the interval of {metric.name!r} of weighted rows")
 
 
-def widened(estimate: Estimate) -> Estimate:
-    """Let the interval hold also where the figure of the rows is at a limit of that of their cells."""
-    value, lower, upper = estimate.value, estimate.lower, estimate.upper
-    if not isinstance(value, Approximate) or lower is None or upper is None or not isfinite(value.error):
-        return estimate
-    return replace(estimate, lower=lower - (value - value.lower), upper=upper + (value.upper - value))
-
-
 def within(values: tuple[float, float], estimate: Estimate) -> Estimate:
-    """Keep what is said of the truth to the range of the metric."""
-    least, highest = values
+    """Keep what is said of the truth to the range of the metric.
+
+    The interval holds also where the figure of the rows is at a limit of that of their cells.
+    """
+    (least, highest), value, lower, upper = values, estimate.value, estimate.lower, estimate.upper
+    if lower is not None and upper is not None and isinstance(value, Approximate) and isfinite(value.error):
+        lower, upper = lower - (value - value.lower), upper + (value.upper - value)
     return replace(
         estimate,
-        lower=None if estimate.lower is None else max(estimate.lower, min(least, estimate.value)),
-        upper=None if estimate.upper is None else min(estimate.upper, highest),
+        lower=None if lower is None else max(lower, min(least, value)),
+        upper=None if upper is None else min(upper, highest),
         detectable=None if estimate.detectable is None else min(estimate.detectable, highest),
     )

@@ -39,7 +39,7 @@ from calibrant.metrics.estimate import (
     steps_for,
 )
 from calibrant.notions import Notion, WithinGroups
-from calibrant.sums import BinnedProblem, RowScore, Sums, cells_of
+from calibrant.sums import RowScore, Sums, cells_of
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of
 
 FEW_EVENTS = 0.5
@@ -81,17 +81,17 @@ class Noise:
         """Sizes that would be observed, of truths from calibration through the observed deviations and beyond."""
         if self.bootstrap is not None:
             return self._law_of_groups(sizes, self.bootstrap)
-        value, null = float(sizes(self.cells.deviation[None])[0]), sizes(self.consistent)
-        reach = possible(self.cells, self.rows)
-        seen = self.cells.gap + TINY * reach
+        value, reach = float(sizes(self.cells.deviation[None])[0]), possible(self.cells, self.rows)
 
-        def multiples(shape: FloatArray) -> FloatArray:
+        def multiples(shape: FloatArray, null: FloatArray) -> FloatArray:
             return steps_for(float(sizes((self.cells.weight * shape)[None])[0]), null)[:, None] * shape
 
-        beyond = np.array(BEYOND)[:, None] * reach
-        gaps = np.concatenate([shrunk(self.cells, self.rows), beyond]) if sizes.shrinks else multiples(reach)
+        if sizes.shrinks:
+            gaps = np.concatenate([shrunk(self.cells, self.rows), np.array(BEYOND)[:, None] * reach])
+        else:
+            gaps = multiples(reach, sizes(self.consistent))
         found = _law_of(value, _observed(sizes, self._by_rates(gaps)))
-        stretched = multiples(seen)
+        stretched = multiples(self.cells.gap + TINY * reach, found.null)
         return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)), grain=self._grain(sizes))
 
     def _grain(self, sizes: Sizes) -> float:
@@ -132,10 +132,11 @@ class Noise:
         spread[few] = 1.0  # it may be 0, or too small to be divided by
         n, shape = np.maximum(np.rint(self.rows[few]), 1.0)[:, None], (few.size, len(self.consistent))
         step = max(1, BLOCK // self.consistent.size)
-        for some in (slice(first, first + step) for first in range(0, len(gaps), step)):
-            rates = np.clip(p + gaps[some], 0.0, 1.0)
+        for first in range(0, len(gaps), step):
+            some = gaps[first : first + step]
+            rates = np.clip(p + some, 0.0, 1.0)
             noise = self.consistent * np.sqrt(rates * (1.0 - rates) / spread)[:, None]
-            for gap, rate, own in zip(gaps[some], rates, noise, strict=True) if few.size else ():
+            for gap, rate, own in zip(some, rates, noise, strict=True) if few.size else ():
                 expected = rate[few, None]
                 if gap.any():
                     events = np.random.default_rng(self.seed).binomial(n.astype(np.int64), expected, shape)
@@ -273,16 +274,10 @@ def _of_rows(notion: Notion, rows: IntArray) -> Notion:
 
 def error_through(problem: Problem, notion: Notion, lens: Lens, size: Size) -> float:
     """Return the size of what a lens sees of a valid problem; 0 where the notion finds no row to speak of."""
-    if size.of_bins is not None:
-        return error_of(size.of_bins, cells_of(problem, notion, lens.cells(problem, notion)))
+    if size.of_table is not None:
+        return size.of_table(cells_of(problem, notion, lens.cells(problem, notion)))
     seen = [(binary, lens(binary)) for binary in notion.split(problem) if binary.size > 0]
     return size.of_problems(seen) if seen else 0.0
-
-
-def error_of(of_bins: Callable[[Sequence[BinnedProblem]], float], problems: Sequence[BinnedProblem]) -> float:
-    """Return the size of bins that were summed; 0 where the notion finds no row to speak of."""
-    held = [one for one in problems if np.count_nonzero(one.bins.count)]
-    return of_bins(held) if held else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,13 +296,13 @@ class Residuals:
 
     def with_sums(self, sums: Sums) -> Residuals:
         """Return the same with sums that were scanned for several metrics; one that needs the rows is as it was."""
-        return self if self.size.of_bins is None else replace(self, sums=sums)
+        return self if self.size.of_table is None else replace(self, sums=sums)
 
     @cached_property
     def value(self) -> float:
         """The error."""
-        if self.sums is not None and self.size.of_bins is not None:
-            return error_of(self.size.of_bins, self.sums.of(*self.table))
+        if self.sums is not None and self.size.of_table is not None:
+            return self.size.of_table(self.sums.of(*self.table))
         return error_through(self.problem, self.notion, self.lens, self.size)
 
     @cached_property
@@ -315,7 +310,7 @@ class Residuals:
         """Notion and binning of the cells in which noise is drawn."""
         return self.notion, self.lens.cells(self.problem, self.notion)
 
-    @property
+    @cached_property
     def has_fixed_cells(self) -> bool:
         """Whether it is the size of deviations of cells that stay where they are."""
         return self.size.is_of_deviations and not self.table[1].uses_outcomes
@@ -526,6 +521,6 @@ class Setting:
             )
             pairs = sorted({seen.table for seen in fixed}, key=repr)
             if pairs:
-                tables = [cells(simplex, *pair, known).held for pair in pairs]
+                tables = [cells(simplex, *pair, known) for pair in pairs]
                 found = noise_of(simplex, tables, n, rng, None if has_bins else self.bootstrap)
                 self.noise.update(zip(pairs, found, strict=True))

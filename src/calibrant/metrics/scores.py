@@ -11,7 +11,7 @@ from calibrant._core.arrays import CLIP, FloatArray
 from calibrant._core.border import DataOptions
 from calibrant._core.checks import is_word, require
 from calibrant._core.rows import BoolArray, SimplexProblem
-from calibrant.metrics.kinds import LogLoss, MeanOfRows, YProb, YTrue
+from calibrant.metrics.kinds import MeanLogLoss, MeanOfRows, YProb, YTrue
 
 # One value a row: what the scores are means of, and what is resampled for their intervals.
 
@@ -90,7 +90,7 @@ def accuracy(y_true: YTrue, y_prob: YProb = None, **data: Unpack[DataOptions]) -
     return ACCURACY.of(y_true, y_prob, data)
 
 
-NLL = MeanOfRows("nll", "NLL", "Good 1952", range=(0.0, np.inf), per_row=LogLoss())
+NLL = MeanLogLoss("nll", "NLL", "Good 1952", range=(0.0, np.inf))
 
 
 @NLL.declare

@@ -18,11 +18,11 @@ from calibrant.binning import Binning, EqualWidth
 from calibrant.binning.bins import even_edges
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import NormOfBins
-from calibrant.metrics.estimate import Cells
+from calibrant.metrics.estimate import cells_of_table
 from calibrant.metrics.kinds import LogLoss
-from calibrant.metrics.noise import Noise, error_of
+from calibrant.metrics.noise import Noise
 from calibrant.notions import Notion
-from calibrant.sums import BinnedProblem, Plan, Sums
+from calibrant.sums import BinTable, Plan, Sums
 from calibrant.sums.draws import CellArray, is_upper
 from calibrant.sums.noise import Moments
 
@@ -449,10 +449,10 @@ def plan_of(notion: Notion, binning: Binning) -> Plan:
 
 def figures_of(sums: Sums, level: float, n_resamples: int) -> dict[str, Any]:
     """Return the figures of a window by their names in `MonitorTable`; what is drawn is the same in each call."""
-    held = [one for one in sums.cells[0] if one.bins.count.any()]
+    table = sums.cells[0]
     notion, binning = sums.plan.cells[0]
-    cells, size = _cells(held), NormOfBins.of()
-    assert size.of_bins is not None
+    cells, size = cells_of_table(table, table.bins.count > 0, _nowhere, Moments.of(table)), NormOfBins.of()
+    assert size.of_table is not None
     assert cells.moments is not None
     events = cells.moments.events(
         n_resamples, np.random.default_rng(0)
@@ -463,8 +463,8 @@ def figures_of(sums: Sums, level: float, n_resamples: int) -> dict[str, Any]:
     names = ("event_rate", "mean_prob", "gap", "gap_lower", "gap_upper")  # of class-wise calibration they cancel
     return {
         "rows": round(sums.weight),
-        **dict(zip(names, _in_the_large(held, level) if notion.one_score_a_row else (np.nan,) * 5, strict=True)),
-        "ece": error_of(size.of_bins, held),
+        **dict(zip(names, _in_the_large(table, level) if notion.one_score_a_row else (np.nan,) * 5, strict=True)),
+        "ece": size.of_table(table),
         "ece_lower": lower,
         "ece_upper": min(upper, 1.0),
         "noise_floor": float(law.null.mean()),
@@ -474,44 +474,24 @@ def figures_of(sums: Sums, level: float, n_resamples: int) -> dict[str, Any]:
     }
 
 
-def _cells(held: Sequence[BinnedProblem]) -> Cells:
-    """Return the cells of problems with rows, whose noise is drawn from their strata; those of several classes one by one."""
-    factor = [np.full(len(one.bins), one.share / one.bins.weight.sum()) for one in held]
-    part = np.concatenate([np.full(len(one.bins), number) for number, one in enumerate(held)])
-    scale, weight, score, events = (
-        np.concatenate(parts) for parts in (factor, *([getattr(one.bins, name) for one in held] for name in SUMS))
-    )
-    moments = Moments.of(held)
-    deviation = scale * (events - score)
-    return Cells(_nowhere, weight, scale * weight, scale, score, deviation, part, moments=moments).held
-
-
-SUMS = ("weight", "score_sum", "outcome_sum")
-
-
 def _nowhere() -> CellArray:
     refuse("rows of a window must not be asked for", got="their cells", hint="Only their sums were kept")
 
 
-def _in_the_large(held: Sequence[BinnedProblem], level: float) -> tuple[float, float, float, float, float]:
-    """Return event rate, mean probability, their difference and its interval."""
-    n = sum(float(one.bins.weight.sum()) for one in held)
-    rate, mean = (
-        sum(float(getattr(one.bins, name).sum()) for one in held) / n for name in ("outcome_sum", "score_sum")
-    )
-    square = sum(_squares(one) for one in held)
+def _in_the_large(table: BinTable, level: float) -> tuple[float, float, float, float, float]:
+    """Return event rate, mean probability, their difference and its interval.
+
+    Squared residuals are m² where the outcome is the likely one of its half of [0, 1], and else (1 - m)².
+    """
+    n, rate, mean = (float(sums.sum()) for sums in (table.bins.weight, table.bins.outcome_sum, table.bins.score_sum))
+    rate, mean = rate / n, mean / n
+    strata = table.strata
+    assert strata is not None
+    against, (first, second) = np.array([[False], [True]]) ^ table.is_upper, strata.sums
+    square = float(np.where(against, strata.count - 2.0 * first + second, second).sum())
     gap = rate - mean
     error = float(ndtri(1.0 - level / 2.0)) * np.sqrt(max(square / n - gap**2, 0.0) / n)
     return rate, mean, gap, max(gap - error, -1.0), min(gap + error, 1.0)
-
-
-def _squares(one: BinnedProblem) -> float:
-    """Sum of squared residuals: m² where the outcome is the likely one of its half of [0, 1], and else (1 - m)²."""
-    strata = one.strata
-    assert strata is not None
-    first, second = strata.sums
-    against = np.array([[False], [True]]) ^ is_upper(one.bins.edges)
-    return float(np.where(against, strata.count - 2.0 * first + second, second).sum())
 
 
 # The two sequential tests of a monitor, as functions of the sums of its windows

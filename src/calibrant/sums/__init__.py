@@ -4,6 +4,6 @@
 """
 
 from calibrant.sums.reading import Predictions, cells_of, scan, scans
-from calibrant.sums.sums import BinnedProblem, Plan, RowScore, Sums
+from calibrant.sums.sums import BinnedProblem, BinTable, Plan, RowScore, Sums
 
-__all__ = ["BinnedProblem", "Plan", "Predictions", "RowScore", "Sums", "cells_of", "scan", "scans"]
+__all__ = ["BinTable", "BinnedProblem", "Plan", "Predictions", "RowScore", "Sums", "cells_of", "scan", "scans"]

@@ -19,7 +19,7 @@ MOST_BINS = 1 << 16
 BLOCK = 1 << 16
 """Numbers of a table that stay in the processor's cache while they are read twice."""
 
-Cut = tuple[Bins, Strata]
+Cut = tuple[Bins, Strata | None]
 Loop = Callable[[slice, FloatArray, FloatArray], None]
 Kernel = Callable[[FloatArray, IntArray, FloatArray, BoolArray, FloatArray, FloatArray], None]
 Totals = tuple[FloatArray, CountArray, FloatArray, FloatArray]
@@ -48,10 +48,8 @@ def _has_loop(problem: Problem, numbers: int, binning: Binning) -> bool:
     return are_loaded() and numbers >= FEWEST
 
 
-def bins_of_classes(
-    simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]
-) -> Iterator[list[tuple[Bins, None]]]:
-    """Yield for each pair that `has_loops` without strata the bins of each class: those of each column to the last bit."""
+def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> Iterator[Cut]:
+    """Yield for each pair that `has_loops` without strata the bins of all classes: those of each column to the last bit."""
     from calibrant._kernels.sums import add_classes
 
     # numba would compile another loop for what is strided or cannot be written to.
@@ -64,12 +62,12 @@ def bins_of_classes(
         count, events = np.zeros((2, *shape), dtype=np.intp)
         scores = np.zeros(shape)
         add_classes(prob, label, between_infinities(edges.edges), count.ravel(), events.ravel(), scores.ravel())
-        parts = zip(count, scores, events, strict=True)
-        yield [(Bins(edges, n, n.astype(np.float64), sums, y.astype(np.float64)), None) for n, sums, y in parts]
+        rows = count.ravel()
+        yield Bins(edges, rows, rows.astype(np.float64), scores.ravel(), events.ravel().astype(np.float64)), None
 
 
-def cut_table(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> list[list[Cut]]:
-    """Return for each pair that `has_loops` the bins and strata of each part of the notion; rows are read once a binning.
+def cut_table(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> list[Cut]:
+    """Return for each pair that `has_loops` the bins and strata of all parts of the notion; rows are read once a binning.
 
     Confidences are top labels, whatever their class.
     """
@@ -106,7 +104,7 @@ def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
         column_cells(binary.score[rows], binary.outcome[rows], edges, upper, units[:, 0], scores[0])
 
     (totals,) = _summed([loop], binary.size, binary.size, edges, 1)
-    return _cut(*totals)[0]
+    return _cut(*totals)
 
 
 def _cut(
@@ -116,18 +114,15 @@ def _cut(
     scores: FloatArray,
     *,
     is_joint: bool = False,
-) -> list[Cut]:
-    """Return bins and strata of each class, or of the rows of all classes, of rows that weigh one each."""
+) -> Cut:
+    """Return bins and strata of all classes, or of the rows of all classes together, of rows that weigh one each."""
     if is_joint:
         count, moments, scores = count.sum(axis=-2, keepdims=True), moments.sum(axis=-2, keepdims=True), scores[-1:]
-    rows, events = count.sum(axis=0), count[1].astype(np.float64)
-    number, weight, same = rows.astype(np.intp, copy=False), rows.astype(np.float64), Edges(edges)
-    for table in (count, moments, number, weight, scores, events):
-        table.setflags(write=False)  # once, and not the view of each class
-    return [
-        (Bins(same, number[j], weight[j], scores[j], events[j]), Strata(count[:, j], moments[:, :, j]))
-        for j in range(len(rows))
-    ]
+    rows, events = count.sum(axis=0).ravel(), count[1].ravel().astype(np.float64)
+    bins = Bins(
+        Edges(edges), rows.astype(np.intp, copy=False), rows.astype(np.float64), scores[: len(count[0])].ravel(), events
+    )
+    return bins, Strata(count.reshape(2, -1), moments.reshape(2, 2, -1))
 
 
 def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_classes: int) -> list[Totals]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -46,8 +46,8 @@ class Strata(Record):
     sums: FloatArray
 
     @classmethod
-    def of(cls, problem: BinaryProblem, bins: Bins) -> Strata:
-        """Sum over the rows of a problem, which was cut into these bins."""
+    def of(cls, problem: BinaryProblem, bins: Bins, part: IntArray | None = None) -> Strata:
+        """Sum over the rows of a problem, which was cut into these bins; or over those of each ``part`` by itself."""
         n_bins, flipped = len(bins), is_upper(bins.edges)
         found = np.zeros((3, 2 * n_bins))
         for start in range(0, problem.size, CHUNK_OF_BINS):
@@ -56,12 +56,21 @@ class Strata(Record):
             at = bins.index(score)
             m = np.abs(flipped[at] - score.astype(np.float64, copy=False))  # 1 - p, or p
             at += n_bins * problem.outcome[rows]
+            if part is not None:
+                at += flipped.size * part[rows]
             power = problem.weight[rows]
             for into in found:
                 into += np.bincount(at, power, 2 * n_bins)
                 power = power * m
         count, *sums = found.reshape(3, 2, n_bins)
         return cls(count.astype(np.int64), np.array(sums))
+
+    @classmethod
+    def beside(cls, parts: Sequence[Strata]) -> Strata:
+        """Put the strata of several problems side by side."""
+        return cls(
+            np.concatenate([one.count for one in parts], axis=1), np.concatenate([one.sums for one in parts], axis=2)
+        )
 
     def __add__(self, other: Strata) -> Strata:
         return Strata(self.count + other.count, self.sums + other.sums)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import BoolArray
-from calibrant.sums.draws import CountArray, is_upper
-from calibrant.sums.sums import BinnedProblem
+from calibrant.sums.draws import CountArray
+from calibrant.sums.sums import BinTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +33,12 @@ class Moments:
     is_upper: BoolArray
 
     @classmethod
-    def of(cls, problems: Sequence[BinnedProblem]) -> Moments | None:
-        """Return the moments of the cells of problems; None where one of them has no strata."""
-        strata = [one.strata for one in problems if one.strata is not None]
-        if not problems or len(strata) < len(problems):
+    def of(cls, table: BinTable) -> Moments | None:
+        """Return the moments of the cells of all problems; None where they have no strata."""
+        if table.strata is None:
             return None
-        count = np.concatenate([one.count for one in strata], axis=1)
-        first, second = np.concatenate([one.sums for one in strata], axis=2)
-        return cls(count, first, second, np.concatenate([is_upper(one.bins.edges) for one in problems]))
+        first, second = table.strata.sums
+        return cls(table.strata.count, first, second, table.is_upper)
 
     def at(self, some: BoolArray) -> Moments:
         """Return the moments of some cells."""

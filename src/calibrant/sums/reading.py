@@ -21,22 +21,21 @@ from calibrant._core.rows import (
     Problem,
     Read,
     SimplexProblem,
-    Unit,
     Weights,
     as_simplex,
     row_blocks,
 )
 from calibrant._core.threads import in_order, n_processors, pays
 from calibrant.binning import Binning, Bins, EqualWidth
-from calibrant.binning.bins import CHUNK, chunks
+from calibrant.binning.bins import CHUNK, chunks, sums_over
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, Notion, OneVsRest, TopLabel
-from calibrant.sums.compiled import bins_of_classes, cut_column, cut_table, has_loop, has_loops
+from calibrant.sums.compiled import Cut, bins_of_classes, cut_column, cut_table, has_loop, has_loops
 from calibrant.sums.draws import MOST, Numbers, RowSample, Strata
 from calibrant.sums.sums import (
     BinnedProblem,
+    BinTable,
     Plan,
     Sums,
-    distinct,
     fine_pair,
     on_fixed_cells,
     recut,
@@ -91,7 +90,7 @@ class UnreadSimplex(OfBatches, SimplexProblem):  # type: ignore[override]
 
     def __init__(self, predictions: InBatches) -> None:
         self.predictions = predictions
-        self.fixed: list[tuple[Pair, Cells]] = []
+        self.fixed: list[tuple[Pair, BinTable]] = []
 
     def head(self) -> SimplexProblem:
         """Return the first rows, as a table."""
@@ -127,7 +126,7 @@ class UnreadSimplex(OfBatches, SimplexProblem):  # type: ignore[override]
             return None
         return replace(self.totals, plan=plan, cells=tuple(found), scores=np.zeros((0, plan.powers)))
 
-    def cells(self, notion: Notion) -> Cells:
+    def cells(self, notion: Notion) -> BinTable:
         """Return the cells of the fine grid of each problem of a notion; rows are read for them once."""
         return scan(self, Plan.of_cells([fine_pair(self, notion)])).cells[0]
 
@@ -178,7 +177,7 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
     def scanned(self, plan: Plan) -> Sums:
         """Return the sums over bins of this problem, of those of all problems, for which rows are read once."""
         asked = replace(plan, cells=tuple((self.notion, binning) for _, binning in plan.cells))
-        cells = tuple((own[self.index],) for own in scan(self.whole, asked).cells)
+        cells = tuple(BinTable.of([own[self.index]]) for own in scan(self.whole, asked).cells)
         return replace(self.totals, plan=plan, cells=cells)
 
     def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
@@ -309,9 +308,6 @@ SAVED, SAVED_OF_STRATA = 6e-9, 5e-8
 OF_A_ROW = (ClassWise, Confidence, TopLabel, Binary, OneVsRest, Flattened)
 """Notions whose problems of a row depend on that row alone: their sums over chunks of rows add up to those of all."""
 
-Cells = tuple[BinnedProblem, ...]
-Cuts = Sequence[tuple[Bins, Strata | None]]
-
 
 def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) -> Sums:
     """Read the rows of a problem once, and sum what the plan asks for.
@@ -368,15 +364,17 @@ def _all_at_once(problem: Problem, plan: Plan, first: int | Numbers) -> Sums:
         weight=weights.total,
         unit=weights.unit,
         n_classes=problem.classes.size,
-        cells=_cells(problem, plan),
+        cells=_cells(problem, plan.cells, plan.noise and weights.are_counts),
         scores=_moments(problem, plan),
         kept=kept,
     )
 
 
-def cells_of(problem: Problem, notion: Notion, binning: Binning) -> Cells:
-    """Return the problems of a notion that is fitted, each cut by a binning."""
-    return scan(problem, Plan.of_cells([(notion, binning)])).cells[0]
+def cells_of(problem: Problem, notion: Notion, binning: Binning) -> BinTable:
+    """Return the bins of all problems of a notion that is fitted, each cut by a binning."""
+    if is_unread(problem) or problem.size > CHUNK:
+        return scan(problem, Plan.of_cells([(notion, binning)])).cells[0]
+    return _cells(problem, [(notion, binning)], noise=False)[0]
 
 
 def cut(problem: BinaryProblem, binning: Binning) -> Bins:
@@ -412,27 +410,40 @@ def scans(problem: Problem, *plans: Plan) -> tuple[Sums, ...]:
     return tuple(recut(sums, plan, problem) for sums, plan in zip(found, fitted, strict=True))
 
 
-def _cells(problem: Problem, plan: Plan) -> tuple[Cells, ...]:
-    """Split the problem by each notion once, and cut each part in all ways that are asked for."""
-    unit, noise = problem.weights.unit, plan.noise and problem.weights.are_counts
-    found: list[list[BinnedProblem]] = [[] for _ in plan.cells]
-    at = [number for number, pair in enumerate(plan.cells) if has_loops(problem, *pair, noise=noise)]
+def _cells(problem: Problem, asked: Sequence[Pair], noise: bool) -> tuple[BinTable, ...]:
+    """Cut a problem in all ways that are asked for: in one pass over the rows of all parts where these are cut alike."""
+    found: dict[int, BinTable] = {}
+    at = [number for number, pair in enumerate(asked) if has_loops(problem, *pair, noise=noise)]
     if at:
-        simplex, pairs = as_simplex(problem), [plan.cells[number] for number in at]
-        of_pairs: Iterable[Cuts] = cut_table(simplex, pairs) if noise else bins_of_classes(simplex, pairs)
-        for number, cuts in zip(at, of_pairs, strict=True):
-            found[number] += _named(problem, plan.cells[number][0], cuts, unit)
-    rest = [(into, *pair) for into, pair in zip(found, plan.cells, strict=True) if not into]
-    for notion in distinct(notion for _, notion, _ in rest):
-        asked = [(into, cut) for into, other, cut in rest if other == notion]
-        for binary in notion.split(problem):
-            for into, cut in asked:
-                bins, strata = _cut(binary, cut) if noise else (cut(binary), None)
-                into.append(BinnedProblem(binary.name, binary.share, bins, unit, strata))
-    return tuple(map(tuple, found))
+        simplex, pairs = as_simplex(problem), [asked[number] for number in at]
+        of_pairs: Iterable[Cut] = cut_table(simplex, pairs) if noise else bins_of_classes(simplex, pairs)
+        for number, summed in zip(at, of_pairs, strict=True):
+            found[number] = BinTable.of_cut(_names(problem, asked[number][0]), *summed, asked[number][0], problem)
+    for number, (notion, _) in enumerate(asked):
+        if number in found:
+            continue
+        own = [
+            (k, cut) for k, (other, cut) in enumerate(asked) if k not in found and (other is notion or other == notion)
+        ]
+        stacked = notion._stacked(as_simplex(problem))
+        problems: dict[int, list[BinnedProblem]] = {}
+        for k, cut in own:
+            if stacked is None or not cut.is_fixed:
+                problems[k] = []
+            else:
+                bins = sums_over(cut._partition(stacked.rows), stacked.rows, stacked.part, len(stacked.names))
+                strata = Strata.of(stacked.rows, bins, stacked.part) if noise else None
+                found[k] = BinTable.of_cut(stacked.names, bins, strata, notion, problem)
+        for binary in notion.split(problem) if problems else ():
+            for k, each in problems.items():
+                sums, strata = _cut(binary, asked[k][1]) if noise else (asked[k][1](binary), None)
+                each.append(BinnedProblem(binary.name, binary.share, sums, problem.weights.unit, strata))
+        for k, each in problems.items():
+            found[k] = BinTable.of(each)
+    return tuple(map(found.__getitem__, range(len(asked))))
 
 
-def _cut(binary: BinaryProblem, binning: Binning) -> tuple[Bins, Strata]:
+def _cut(binary: BinaryProblem, binning: Binning) -> Cut:
     """Cut a problem, and split its bins by outcome."""
     if has_loop(binary, binning):
         return cut_column(binary, binning)
@@ -440,14 +451,10 @@ def _cut(binary: BinaryProblem, binning: Binning) -> tuple[Bins, Strata]:
     return bins, Strata.of(binary, bins)
 
 
-def _named(problem: Problem, notion: Notion, cuts: Cuts, unit: Unit) -> tuple[BinnedProblem, ...]:
-    """Give bins and strata the names and shares of the problems of a notion."""
+def _names(problem: Problem, notion: Notion) -> list[str]:
+    """Return the names of the problems of a notion."""
     head = as_simplex(problem.at(slice(0, 1)))
-    names = [part.name for part in notion.parts(head.forecast.as_given, tuple(map(str, head.classes.tolist())))]
-    weight, n_classes = np.array([bins.weight.sum() for bins, _ in cuts]), problem.classes.size
-    shares = notion.shares(weight, problem.weights.total, n_classes).tolist()
-    found = zip(names, shares, cuts, strict=True)
-    return tuple(BinnedProblem(name, share, bins, unit, strata) for name, share, (bins, strata) in found)
+    return [part.name for part in notion.parts(head.forecast.as_given, tuple(map(str, head.classes.tolist())))]
 
 
 def _moments(problem: Problem, plan: Plan) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from calibrant._core.checks import refuse, require
 from calibrant._core.result import Record
 from calibrant._core.rows import EACH_A_ROW, BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights
 from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
-from calibrant.binning.bins import shown
+from calibrant.binning.bins import Partition, shown
 from calibrant.notions import Binary, Notion
 from calibrant.sums.draws import RowSample, Strata, is_upper
 
@@ -102,10 +103,119 @@ class BinnedProblem:
     strata: Strata | None = None
     open: float | None = None
 
+
+@dataclass(frozen=True, eq=False)
+class BinTable(Sequence[BinnedProblem]):
+    """The bins of all problems of a notion, side by side; as a sequence it has each problem by itself.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the problems.
+    shares : ndarray of shape (n_problems,)
+        Their shares in the aggregate.
+    partitions : tuple of Partition
+        What finds the bin of a row of each problem; one object where all are cut alike.
+    starts : ndarray of shape (n_problems + 1,)
+        Problem k has the bins from ``starts[k]`` up to ``starts[k + 1]``.
+    bins : Bins
+        All bins; their partition is that of the first problem.
+    weights : Unit
+        What the weights are in the whole problem.
+    strata : Strata or None
+        Strata of all bins, where noise is drawn from them.
+    open : ndarray of shape (n_problems,), or None
+        By how much the mean gap of each problem may be off, where bins stand in place of others that cells could not tell.
+    """
+
+    names: tuple[str, ...]
+    shares: FloatArray
+    partitions: tuple[Partition, ...]
+    starts: IntArray
+    bins: Bins
+    weights: Unit
+    strata: Strata | None = None
+    open: FloatArray | None = None
+
+    @classmethod
+    def of(cls, problems: Sequence[BinnedProblem]) -> BinTable:
+        """Put problems side by side, of which there is at least one."""
+        facts = [(one.name, one.share, one.bins.partition, one.bins.count.size, one.open) for one in problems]
+        names, shares, partitions, sizes, off = zip(*facts, strict=True)
+        bins = problems[0].bins
+        if len(problems) > 1:
+            columns = [np.concatenate([getattr(one.bins, name) for one in problems]) for name in ("count", *OF_BINS)]
+            bins = Bins(partitions[0], *columns)
+        strata = [one.strata for one in problems if one.strata is not None]
+        return cls(
+            names,
+            np.array(shares),
+            partitions,
+            np.cumsum([0, *sizes]),
+            bins,
+            problems[0].weights,
+            Strata.beside(strata) if len(strata) == len(problems) else None,
+            None if set(off) == {None} else np.array(off, dtype=np.float64),
+        )
+
+    @classmethod
+    def of_cut(
+        cls, names: Sequence[str], bins: Bins, strata: Strata | None, notion: Notion, problem: Problem
+    ) -> BinTable:
+        """Name bins of problems that are cut alike, so many for each, and share the weight of all rows among them."""
+        starts = np.linspace(0, bins.count.size, len(names) + 1).astype(np.intp)
+        held = np.add.reduceat(bins.weight, starts[:-1])
+        shares = notion.shares(held, problem.weights.total, problem.classes.size)
+        return cls(tuple(names), shares, (bins.partition,) * len(names), starts, bins, problem.weights.unit, strata)
+
+    def __len__(self) -> int:
+        """Return the number of problems."""
+        return len(self.names)
+
+    def __getitem__(self, k: int) -> BinnedProblem:  # type: ignore[override]
+        """Return one problem."""
+        number = range(len(self.names))[k]
+        own, every = slice(*self.starts[number : number + 2].tolist()), self.bins
+        return BinnedProblem(
+            self.names[number],
+            float(self.shares[number]),
+            Bins(
+                self.partitions[number],
+                every.count[own],
+                every.weight[own],
+                every.score_sum[own],
+                every.outcome_sum[own],
+            ),
+            self.weights,
+            None if self.strata is None else Strata(self.strata.count[:, own], self.strata.sums[:, :, own]),
+            None if self.open is None else float(self.open[number]),
+        )
+
     @property
-    def shown(self) -> Bins:
+    def shown(self) -> BinTable:
         """The bins as a result shows them."""
-        return shown(self.bins, are_counts=self.weights.are_counts)
+        return replace(self, bins=shown(self.bins, are_counts=self.weights.are_counts))
+
+    @cached_property
+    def part(self) -> IntArray:
+        """The number of the problem of each bin."""
+        return np.repeat(np.arange(len(self.names)), np.diff(self.starts))
+
+    @cached_property
+    def held(self) -> FloatArray:
+        """Weight of the rows of each problem."""
+        return np.add.reduceat(self.bins.weight, self.starts[:-1])
+
+    @cached_property
+    def factor(self) -> FloatArray:
+        """What turns the weight of each bin into its part of the aggregate: share over weight of its problem; 0 of no rows."""
+        own: FloatArray = np.divide(self.shares, self.held, out=np.zeros(len(self.names)), where=self.held > 0.0)
+        return own[self.part]
+
+    @property
+    def is_upper(self) -> BoolArray:
+        """Whether each bin of scores lies in the upper half of [0, 1]."""
+        return np.concatenate([is_upper(one.bins.edges) for one in self])
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +234,8 @@ class Sums(Record):
         What the weights are: whether numbers of rows, and how many rows a weight of one stands for.
     n_classes : int
         Number of classes.
-    cells : tuple of tuple of BinnedProblem
-        For each pair of ``plan.cells`` the problems of the notion; none where there are no rows.
+    cells : tuple of BinTable
+        For each pair of ``plan.cells`` the bins of all problems of the notion; none where there are no rows.
     scores : ndarray of shape (len(plan.scores), plan.powers)
         Weighted sums of the values of the rows, their squares and so on.
     kept : RowSample or None
@@ -137,26 +247,17 @@ class Sums(Record):
     weight: float
     unit: Unit
     n_classes: int
-    cells: tuple[tuple[BinnedProblem, ...], ...]
+    cells: tuple[BinTable, ...]
     scores: FloatArray
     kept: RowSample | None = None
 
     @classmethod
     def of_no_rows(cls, plan: Plan) -> Sums:
         """Return the sums that change nothing."""
-        cells: tuple[tuple[BinnedProblem, ...], ...] = ((),) * len(plan.cells)
-        return cls(
-            plan,
-            0,
-            0.0,
-            EACH_A_ROW,
-            0,
-            cells,
-            np.zeros((len(plan.scores), plan.powers)),
-        )
+        return cls(plan, 0, 0.0, EACH_A_ROW, 0, (), np.zeros((len(plan.scores), plan.powers)))
 
-    def of(self, notion: Notion, binning: Binning) -> tuple[BinnedProblem, ...]:
-        """Return the problems of a notion, cut by a binning; both as the plan asked for them, the notion decided."""
+    def of(self, notion: Notion, binning: Binning) -> BinTable:
+        """Return the bins of a notion's problems, cut by a binning; both as the plan asked for them, the notion decided."""
         return self.cells[self.plan.cells.index((notion, binning))]
 
     def mean(self, name: str) -> float:
@@ -192,24 +293,28 @@ class Sums(Record):
         notion: Notion,
         unit: Unit,
         weight: float,
-        ours: Sequence[BinnedProblem],
-        theirs: Sequence[BinnedProblem],
-    ) -> tuple[BinnedProblem, ...]:
+        ours: BinTable,
+        theirs: BinTable,
+    ) -> BinTable:
         """Add the problems of a notion, of rows of this total weight."""
         require(
-            [one.name for one in ours] == [one.name for one in theirs],
+            ours.names == theirs.names,
             "sums add up only over the same problems of a notion",
             got=f"others of {notion.name!r}",
             hint="Name the classes alike in all batches: labels=",
         )
-        bins = [one.bins + two.bins for one, two in zip(ours, theirs, strict=True)]
-        shares = notion.shares(np.array([sums.weight.sum() for sums in bins]), weight, self.n_classes)
-        strata = [
-            None if one.strata is None or two.strata is None else one.strata + two.strata
-            for one, two in zip(ours, theirs, strict=True)
-        ]
-        joined = zip(ours, shares.tolist(), bins, strata, strict=True)
-        return tuple(BinnedProblem(one.name, share, sums, unit, split) for one, share, sums, split in joined)
+        if ours.partitions != theirs.partitions:  # one by one: of a problem without rows the bins may be others
+            pairs = list(zip(ours, theirs, strict=True))
+            bins = [one.bins + two.bins for one, two in pairs]
+            strata = [
+                None if one.strata is None or two.strata is None else one.strata + two.strata for one, two in pairs
+            ]
+            added = zip(ours.names, bins, strata, strict=True)
+            table = BinTable.of([BinnedProblem(name, 0.0, own, unit, split) for name, own, split in added])
+        else:
+            split = None if ours.strata is None or theirs.strata is None else ours.strata + theirs.strata
+            table = replace(ours, bins=ours.bins + theirs.bins, weights=unit, strata=split)
+        return replace(table, shares=notion.shares(table.held, weight, self.n_classes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sums as lists, numbers and words, of which JSON loses no bit; what is not finite is a word.
@@ -272,16 +377,9 @@ class Sums(Record):
             plain["weight"],
             unit,
             plain["n_classes"],
-            tuple(tuple(_problem(one, unit) for one in cells["problems"]) for cells in plain["cells"]),
+            tuple(BinTable.of([_problem(one, unit) for one in cells["problems"]]) for cells in plain["cells"]),
             np.array(scores, dtype=np.float64).reshape(len(scores), plan.powers),
         )
-
-
-def shared_edges(problems: Sequence[BinnedProblem]) -> Edges | None:
-    """Return the bins that all problems share, if they do."""
-    partitions = [one.bins.partition for one in problems]
-    first = partitions[0] if partitions else None
-    return first if isinstance(first, Edges) and all(one.is_same(first) for one in partitions) else None
 
 
 def _joint(one: Unit, other: Unit, rows_per_weight: float) -> Unit:
@@ -454,7 +552,7 @@ def recut(sums: Sums, plan: Plan, problem: Problem) -> Sums:
             found.append(sums.of(notion, binning))
         else:
             cells = sums.of(*fine_pair(problem, notion))
-            found.append(tuple(_recut(one, binning) for one in cells))
+            found.append(BinTable.of([_recut(one, binning) for one in cells]))
     return replace(sums, plan=plan, cells=tuple(found))
 
 
