@@ -95,6 +95,11 @@ def test_a_grossly_miscalibrated_forecast_has_the_smallest_pvalue():
     assert found.lower > found.noise_floor
 
 
+def test_an_event_that_was_all_but_impossible_is_named_with_its_class():
+    shown = str(assess([3], [[0.0, 0.0, 1.0, 1e-297]]))
+    assert "class 3 is too low by 100.0 points" in shown
+
+
 def test_default_metrics_follow_the_kind_of_forecast():
     assert list(estimates(assess([0, 1], [0.2, 0.7]))) == ["accuracy", "nll", "brier", "ece", "mce"]
     assert list(estimates(assess(Y, P))) == ["accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece"]

@@ -15,12 +15,14 @@ def pairs(notion, prob):
 
 
 def means(of, prob, calibrated, label, weight, n_bins, threshold):
-    """For each equal bin the weight, the mean before, the mean after and the event rate, of pairs that reach the threshold."""
+    """For each equal bin the weight, the mean before, the mean after and the event rate, of pairs that reach the threshold.
+
+    The first bin begins at the threshold, which belongs to it.
+    """
     found = []
     for b in range(n_bins):
-        low, high = b / n_bins, (b + 1) / n_bins
-        held = [(i, j) for i, j in of if low < prob[i][j] <= high or (b == 0 and prob[i][j] == 0)]
-        held = [(i, j) for i, j in held if prob[i][j] >= threshold]
+        low, high = max(b / n_bins, threshold), (b + 1) / n_bins
+        held = [(i, j) for i, j in of if low < prob[i][j] <= high or prob[i][j] == low == threshold < high]
         total = sum(weight[i] for i, _ in held)
         if total:
             before = sum(weight[i] * prob[i][j] for i, j in held) / total

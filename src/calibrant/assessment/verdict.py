@@ -166,6 +166,10 @@ class Shift(NamedTuple):
 NO_SHIFT = Shift(*np.zeros((4, 0)))
 
 
+LEAST_SD = 1e-100
+"""Below it one more or one less event than expected is all but impossible, and the cube of it is no number."""
+
+
 def _pvalue(excess: float, sd: float, third: float) -> float:
     """Return the two-sided p-value of so many more events than expected.
 
@@ -174,7 +178,7 @@ def _pvalue(excess: float, sd: float, third: float) -> float:
     distance = max(abs(excess) - 0.5, 0.0)
     if distance == 0.0:
         return 1.0
-    if sd == 0.0:
+    if sd < LEAST_SD:
         return 0.0
     t, skew = distance / sd, math.copysign(1.0, excess) * third / sd**3
     if abs(skew) < SYMMETRIC:
