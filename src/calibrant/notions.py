@@ -150,9 +150,9 @@ class Notion(ABC):
         problem : BinaryProblem or SimplexProblem
             A valid problem; a notion that is not decided is fitted to it.
 
-        Yields
-        ------
-        BinaryProblem
+        Returns
+        -------
+        iterator of BinaryProblem
             One a part; without rows for a class that is never predicted.
 
         Raises

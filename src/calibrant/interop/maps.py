@@ -154,11 +154,13 @@ def load_map(path: str | os.PathLike[str]) -> SavedMap:
 
     Examples
     --------
+    >>> from tempfile import mkdtemp
     >>> from calibrant import PlattScaling, load_digits_forecast, load_map, save_calibrator
     >>> y, prob = load_digits_forecast()
-    >>> save_calibrator(PlattScaling().fit(prob[:, 3], y == 3), "three.json")
-    >>> load_map("three.json").calibrate([0.2, 0.7]).round(3)
-    array([0.135, 0.826])
+    >>> path = f"{mkdtemp()}/three.json"
+    >>> save_calibrator(PlattScaling().fit(prob[:, 3], y == 3), path)
+    >>> load_map(path).calibrate([0.2, 0.7]).round(3)
+    array([0.408, 0.526])
     """
     document = read_document(path)
     return SavedMap(document, where=str(path))

@@ -211,29 +211,33 @@ def test_a_single_row_is_smoothed_by_a_half():
     np.testing.assert_allclose(calibrator.predict_proba([[0.7, 0.2, 0.1]]), [[2 / 3, 1 / 6, 1 / 6]], rtol=1e-8)
 
 
-def chosen_without_a_limit(rows, blocks="isotonic"):
+RIDGE = 1e-3
+
+
+def chosen_without_a_limit(rows, blocks="isotonic", ridge=0.0):
     label, prob, weight = rows
     problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
     blocks_of = partial(NormalizedFlattenedIsotonic(blocks=blocks)._blocks_of, least=1.0)
-    return choose_smoothing(Cells.of(problem), list(folds_of(problem)), blocks_of, 0.0, 0.0, lambda units: None)
+    return choose_smoothing(Cells.of(problem), list(folds_of(problem)), blocks_of, ridge, 0.0, lambda units: None)
 
 
 @given(rows=tables(max_rows=8), blocks=st.sampled_from(["isotonic", "distinct"]))
 def test_the_smoothing_is_that_of_the_least_log_loss_on_rows_left_out(rows, blocks):
-    """Of maps that are fitted to what is kept as if there were no other rows."""
+    """Of maps that are fitted to what is kept as if there were no other rows; without a ridge there may be several."""
     label, prob, weight = rows
     out = folds_twin.folds(prob.tolist(), label.tolist(), weight.tolist())
     losses = np.zeros(len(SMOOTHINGS))
     for fold in map(np.array, out):
         kept = np.maximum(weight - fold, 0.0) * (weight - fold > 1e-9)
-        maps = [fitted((label, prob, kept), smoothing=s, blocks=blocks).predict_proba(prob) for s in SMOOTHINGS]
+        fits = [fitted((label, prob, kept), smoothing=s, blocks=blocks, ridge=RIDGE) for s in SMOOTHINGS]
+        maps = [one.predict_proba(prob) for one in fits]
         losses += [-fold @ np.log(np.maximum(found[np.arange(label.size), label], 1e-12)) for found in maps]
-    chosen = chosen_without_a_limit(rows, blocks)
+    chosen = chosen_without_a_limit(rows, blocks, RIDGE)
     if out:
         assert losses[SMOOTHINGS.index(chosen)] <= losses.min() * (1 + 1e-4)
     else:
         assert chosen == 0.0
-    assert fitted(rows, blocks=blocks).smoothing_ == max(chosen, 1 / (1 + weight.sum()))
+    assert fitted(rows, blocks=blocks, ridge=RIDGE).smoothing_ == max(chosen, 1 / (1 + weight.sum()))
 
 
 @pytest.mark.parametrize(
