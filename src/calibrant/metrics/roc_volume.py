@@ -398,15 +398,23 @@ def is_grid(thresholds: object) -> bool:
     return getattr(thresholds, "ndim", int(isinstance(thresholds, Sized))) == 0
 
 
-def as_thresholds(thresholds: str | int | npt.ArrayLike, n_thresholds: int, rows: SurfaceRows) -> FloatArray:
-    """Return the thresholds that were asked for, and those of the corners of the surface."""
-    n_classes = rows.n_classes
+def require_thresholds(thresholds: object) -> int | None:
+    """Refuse what is no word, no number of steps and no array; return the steps, if it is a number of them."""
     if isinstance(thresholds, str):
         choice("thresholds", thresholds, ["data"])
-        found = data_thresholds(rows, n_thresholds)
     elif is_grid(thresholds):
         hint = 'Pass "data", steps of a grid such as 100, or an array'
-        found = grid_thresholds(n_classes, whole("thresholds", thresholds, least=1, hint=hint))
+        return whole("thresholds", thresholds, least=1, hint=hint)
+    return None
+
+
+def as_thresholds(thresholds: str | int | npt.ArrayLike, n_thresholds: int, rows: SurfaceRows) -> FloatArray:
+    """Return the thresholds that were asked for, and those of the corners of the surface."""
+    n_classes, steps = rows.n_classes, require_thresholds(thresholds)
+    if isinstance(thresholds, str):
+        found = data_thresholds(rows, n_thresholds)
+    elif steps is not None:
+        found = grid_thresholds(n_classes, steps)
     else:
         gamma = np.ascontiguousarray(as_numbers("thresholds", thresholds))
         must, fits = (
@@ -940,6 +948,7 @@ def estimate_volume_under_surface(
     whole("n_thresholds", n_thresholds, least=1, hint="2000 is usual")
     if n_draws is not None:
         whole("n_draws", n_draws, least=2, hint="Leave it out, or pass a number such as 1000")
+    require_thresholds(thresholds)
     source = as_rng(rng)
     rows = SurfaceRows.of(as_simplex(as_problem(y_true, y_prob, **data)))
     if not rows.has_all_classes:
@@ -948,7 +957,6 @@ def estimate_volume_under_surface(
     if method == PROBABILITY:
         return sorted_right(rows, n_draws or 100_000, source)
     if isinstance(thresholds, str) and rows.n_classes > MOST_SEARCHED:
-        choice("thresholds", thresholds, ["data"])
         warn_of_many(rows)
         return VolumeUnderSurface(float("nan"), 0.0, 0, method)
     points = surface_points(rows, as_thresholds(thresholds, n_thresholds, rows))

@@ -224,3 +224,9 @@ REFUSED = [
 def test_what_cannot_be_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         volume_under_surface_score([0, 1, 2], np.eye(3), **options)
+
+
+@pytest.mark.parametrize("thresholds", [np.timedelta64(1, "s"), "dta", 0])
+def test_thresholds_are_checked_although_a_class_has_no_rows(thresholds):
+    with pytest.raises((TypeError, ValueError), match=r"thresholds must be .*; got"):
+        volume_under_surface_score([0, 0, 0], np.eye(3), thresholds=thresholds)
