@@ -67,8 +67,8 @@ def test_merging_unchanged_scores_returns_the_forecast(name, data):
     rows = data.draw(table_for(name))
     notion, prob = decided(name, rows), rows[1]
     merged = notion.merge(prob, [part.scores(prob) for part in notion.parts(prob)])
-    rounding = np.abs(prob.sum(axis=1) - 1.0).max()  # rows are divided by their sums
-    np.testing.assert_allclose(merged, prob, rtol=1e-15 + rounding, atol=0)
+    # Rows are divided by their sums, as decimals where all are decimals but for rounding.
+    np.testing.assert_allclose(merged, prob, rtol=1e-15, atol=5e-16)
 
 
 @each_notion
