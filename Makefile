@@ -7,7 +7,7 @@ QUICK := -m pytest --numprocesses auto --dist loadfile -m "not deep" -p tools.pr
 TWINS = tests/metrics/kernel/test_pairs.py tests/calibrators/one_score/test_near_isotonic.py \
 	tests/calibrators/one_score/test_venn_abers.py $(filter-out %/test_scir.py %/test_multiclass_irp.py, $(shell grep -rl "calibrant\._kernels" tests --include="test_*.py"))
 SEED ?= 20261124
-BUDGET ?= 120
+DRAWS ?= 3000
 
 # The workers share the cores: each computes on one thread. They and the processes that they start read what is compiled once.
 test deep kernels test-min pythons: export OMP_NUM_THREADS = 1
@@ -115,11 +115,11 @@ arena: .venv-bench/installed
 scale: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks.scale $(if $(LARGEST),--largest $(LARGEST)) --output docs/scale.md
 
-# Calls, files and faults that SEED draws, each for so many seconds.
+# DRAWS calls and files, and a twentieth as many faults, that SEED draws: the same on every machine that does each in ten minutes.
 robust: .venv/installed
-	$(BIN)/python -m tools.fuzz $(BUDGET) $(SEED)
-	$(BIN)/python -m tools.mutate_files $(BUDGET) $(SEED)
-	$(BIN)/python -m tools.inject_faults $(BUDGET) $(SEED)
+	$(BIN)/python -m tools.fuzz 600 $(SEED) --most $(DRAWS)
+	$(BIN)/python -m tools.mutate_files 600 $(SEED) --most $(DRAWS)
+	$(BIN)/python -m tools.inject_faults 600 $(SEED) --most $$(($(DRAWS) / 20))
 
 # How many small changes to the source `make test` notices. About 20 minutes; not part of `make test-all`.
 mutation: .venv/installed

@@ -37,7 +37,7 @@ from calibrant import cli
 from calibrant._core.lazy import homes, load
 from calibrant.cli.options import parser
 from calibrant.interop import writing
-from tools.reliability import record
+from tools.reliability import command_of, parser_of, record
 
 # What writes files: the commands with an output, found in the parser, and the functions with ``force``, found by signature.
 
@@ -601,21 +601,15 @@ def undisturbed(job: Job, inputs: Path) -> bytes:
 
 def main() -> int:
     """Inject faults, print a summary, and return 1 where a law is broken."""
-    parser = argparse.ArgumentParser(prog="python -m tools.inject_faults", description=__doc__)
-    parser.add_argument("seconds", type=float, nargs="?", default=60)
-    parser.add_argument("seed", type=int, nargs="?", default=0)
-    parser.add_argument("--record", action="store_true", help="write the figures to docs/reliability.md")
-    arguments = parser.parse_args()
+    arguments = parser_of("inject_faults", __doc__).parse_args()
     os.environ["MPLBACKEND"] = "Agg"
-    count, broken = inject(arguments.seconds, arguments.seed)
+    count, broken = inject(arguments.seconds, arguments.seed, most=arguments.most)
     told = ", ".join(f"{kind} {count[kind]}" for kind in ACCIDENTS)
     print(f"inject_faults: {sum(count.values())} faults, {broken} broken ({told}; seed {arguments.seed})")
     if arguments.record:
         figures = {"accidents": sum(count.values()), "broken laws": broken}
         figures |= {kind: count[kind] for kind in ACCIDENTS}
-        record(
-            "inject_faults", figures, command=f"python -m tools.inject_faults {arguments.seconds:g} {arguments.seed}"
-        )
+        record("inject_faults", figures, command=command_of("inject_faults", arguments))
     return 1 if broken else 0
 
 

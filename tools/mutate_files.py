@@ -7,7 +7,6 @@ crash, more memory than a worker has, or more than some seconds. A state of a mo
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import json
@@ -35,7 +34,7 @@ from calibrant import load_calibrator
 from calibrant._core.checksum import checksum_of
 from calibrant.cli import main as calibrant
 from calibrant.interop.tables import write_table
-from tools.reliability import record
+from tools.reliability import command_of, parser_of, record
 
 # What can happen to a file: to its bytes, to its text, and to what it says.
 
@@ -390,15 +389,12 @@ def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Count
 
 def main() -> int:
     """Change files, print the totals, and return 1 where there was a fault."""
-    parser = argparse.ArgumentParser(prog="python -m tools.mutate_files", description=__doc__)
-    parser.add_argument("seconds", type=float, nargs="?", default=60)
-    parser.add_argument("seed", type=int, nargs="?", default=0)
-    parser.add_argument("--record", action="store_true", help="write the figures to docs/reliability.md")
+    parser = parser_of("mutate_files", __doc__)
     parser.add_argument(
         "--keep", type=Path, default=Path(tempfile.gettempdir()) / "calibrant_faults", help="where faults go"
     )
     arguments = parser.parse_args()
-    count = mutate(arguments.seconds, arguments.seed, arguments.keep)
+    count = mutate(arguments.seconds, arguments.seed, arguments.keep, most=arguments.most)
     formats = ", ".join(f"{count[key]} {key.split('.')[1]}" for key in sorted(count) if key.startswith("files ."))
     told = ", ".join(f"{count[what]} {what}" for what in ("files", "refused", "read", "faults"))
     print(f"mutate_files: {told} ({formats}; seed {arguments.seed})")
@@ -409,8 +405,7 @@ def main() -> int:
             "read": count["read"],
             "faults": count["faults"],
         }
-        command = f"python -m tools.mutate_files {arguments.seconds:g} {arguments.seed}"
-        record("mutate_files", figures, command=command)
+        record("mutate_files", figures, command=command_of("mutate_files", arguments))
     return 1 if count["faults"] else 0
 
 

@@ -8,6 +8,7 @@ with ``--record``: python -m tools.reliability mutation "found=of 200 changes 19
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import re
@@ -24,7 +25,7 @@ PLACE = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end of figures -->)", fla
 TOOLS: dict[str, tuple[str, str, str]] = {
     "fuzz": (
         "random calls of every public function and calibrator",
-        "python -m tools.fuzz 9000 0 --calls 10000",
+        "python -m tools.fuzz 9000 0 --most 10000",
         "{calls} calls of {public names} public names: {accepted} returned a result, {refused in words} were refused with a "
         "message; {broken laws} broke a promise",
     ),
@@ -71,6 +72,22 @@ def record(name: str, figures: dict[str, Any], *, command: str = "") -> None:
     }
     RECORD.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
     write_table()
+
+
+def parser_of(name: str, doc: str | None) -> argparse.ArgumentParser:
+    """Return the parser of a tool that draws until a time is over, or a number of draws is reached."""
+    parser = argparse.ArgumentParser(prog=f"python -m tools.{name}", description=doc)
+    parser.add_argument("seconds", type=float, nargs="?", default=60)
+    parser.add_argument("seed", type=int, nargs="?", default=0)
+    parser.add_argument("--most", type=int, default=10**9, metavar="N", help="stop after so many draws")
+    parser.add_argument("--record", action="store_true", help="write the figures to docs/reliability.md")
+    return parser
+
+
+def command_of(name: str, arguments: argparse.Namespace) -> str:
+    """Return the command that repeats a run."""
+    most = f" --most {arguments.most}" if arguments.most < 10**9 else ""
+    return f"python -m tools.{name} {arguments.seconds:g} {arguments.seed}{most}"
 
 
 def recorded() -> dict[str, Any]:

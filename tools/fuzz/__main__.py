@@ -1,8 +1,7 @@
-"""Run: python -m tools.fuzz [SECONDS] [SEED] [--calls N]"""
+"""Run: python -m tools.fuzz [SECONDS] [SEED] [--most N]"""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import inspect
 import io
@@ -32,7 +31,7 @@ import calibrant
 from calibrant._core.lazy import load
 from calibrant.metrics.kinds import Metric, metrics
 from tools.fuzz.calls import Case, drawn_case, made, targets
-from tools.reliability import record
+from tools.reliability import command_of, parser_of, record
 
 # What every call keeps: the laws that the fuzzer judges by.
 
@@ -352,22 +351,17 @@ def fuzz(seconds: float, seed: int, *, names: tuple[str, ...] = (), most: int = 
 
 def main() -> int:
     """Fuzz, print a summary, and return 1 where a law is broken."""
-    parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
-    parser.add_argument("seconds", type=float, nargs="?", default=60)
-    parser.add_argument("seed", type=int, nargs="?", default=0)
-    parser.add_argument("--calls", type=int, default=10**9, metavar="N", help="stop after so many calls")
-    parser.add_argument("--record", action="store_true", help="write the figures to docs/reliability.md")
+    parser = parser_of("fuzz", __doc__)
     parser.add_argument("--only", default="", metavar="A,B", help="only these public names")
     arguments = parser.parse_args()
     names = tuple(filter(None, arguments.only.split(",")))
-    count = fuzz(arguments.seconds, arguments.seed, names=names, most=arguments.calls)
+    count = fuzz(arguments.seconds, arguments.seed, names=names, most=arguments.most)
     told = ", ".join(f"{count[what]} {what}" for what in ("calls", "accepted", "refused", "broken"))
     print(f"fuzz: {told} ({len(targets())} public names, seed {arguments.seed})")
     if arguments.record:
         figures = {"calls": count["calls"], "accepted": count["accepted"], "refused in words": count["refused"]}
         figures |= {"broken laws": count["broken"], "public names": len(targets())}
-        until = f" --calls {arguments.calls}" if count["calls"] == arguments.calls else ""
-        record("fuzz", figures, command=f"python -m tools.fuzz {arguments.seconds:g} {arguments.seed}{until}")
+        record("fuzz", figures, command=command_of("fuzz", arguments))
     return 1 if count["broken"] else 0
 
 
