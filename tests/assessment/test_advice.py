@@ -235,6 +235,9 @@ def test_many_counts_are_drawn_as_rows_are():
     found = advise(y, score, sample_weight=weight)
     assert (found.n_rows, found.n_used, found.recommended) == (int(weight.sum()), module.MOST_ROWS, IDENTITY)
     assert found.candidates[0].log_loss == pytest.approx(log_loss(y, score, sample_weight=weight), rel=0.02)
+    beyond = advise(y, score, sample_weight=weight * 1e77)  # more rows than whole numbers of 64 bits tell
+    assert (beyond.n_used, beyond.recommended) == (module.MOST_ROWS, IDENTITY)
+    assert beyond.candidates[0].log_loss == pytest.approx(found.candidates[0].log_loss, rel=0.02)
 
 
 # Classes that do not occur

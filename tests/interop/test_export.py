@@ -209,6 +209,7 @@ WRONG = [
     (lambda c: to_sql(c, keep="id"), TypeError, "keep must be a list of names; got the string 'id'"),
     (lambda c: to_sql(c, columns=[3]), TypeError, "each of columns must be a name; got 3"),
     (lambda c: to_sql(c, table=None), TypeError, "table must be the name of a table; got None"),
+    (lambda c: to_sql(c, dialect=[]), TypeError, r"dialect must be the name of a dialect; got \[\]"),
     (lambda c: to_sql(c, dialect="postgers"), ValueError, "Did you mean 'postgres'"),
     (lambda c: to_onnx(c, dtype="half"), ValueError, "dtype must be one of 'double', 'float'; got 'half'"),
 ]

@@ -157,6 +157,8 @@ def test_sums_are_read_by_their_own_plan_alone():
     written = scan(halves()[0], plan).to_dict()
     with pytest.raises(ValueError, match="plan must be that of the sums that are read"):
         Sums.from_dict(written, Plan.of_cells([(as_notion("confidence"), EqualWidth(5))]))
+    with pytest.raises(ValueError, match="plan must be that of the sums that are read"):
+        Sums.from_dict(written, replace(plan, noise=True))
 
 
 def test_a_binning_that_cannot_be_hashed_is_scanned():

@@ -64,6 +64,17 @@ def test_a_state_that_lacks_an_entry_is_refused_in_words(state):
             Monitor.from_dict({**lacking, "checksum": checksum_of(lacking)})
 
 
+@pytest.mark.parametrize("alpha", [{"number": "nan"}, None, "a"])
+def test_an_alarm_whose_level_is_no_number_is_refused(alpha):
+    monitor = Monitor(window=300).update(1 - Y, P)
+    assert monitor.alarms
+    state = json.loads(json.dumps(monitor.to_dict()))
+    (*_, alarm) = state["alarms"]
+    alarm["alpha"] = alpha
+    with pytest.raises(ValueError, match=r"state of a monitor must be whole; got (Type|Value)Error"):
+        Monitor.from_dict({**state, "checksum": checksum_of(state)})
+
+
 @pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_states_of_all_notions_and_precisions_are_read(notion, kind):

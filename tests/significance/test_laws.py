@@ -163,6 +163,7 @@ REFUSALS = [
     (lambda: paired_difference(ONE, A, B, metric="ece", n_resamples=1), ValueError, "at least 2 for .*; got 1"),
     (lambda: bayes_factor_test(ONE, A, n_resamples=0), ValueError, DRAWS),
     (lambda: by_class(cox_test, ONE, A, method="sidak"), ValueError, "method must be one of 'holm', .*; got 'sidak'"),
+    (lambda: by_group(int, ONE, A, ONE), TypeError, "test must take y_true, y_prob; got <class 'int'>, which does not"),
     (lambda: by_group(cox_test, ONE, A, [1, 1, 2]), ValueError, "groups must have one entry a row of y_prob; got 3"),
     (lambda: by_group(cox_test, ONE, A, LABELS), TypeError, "groups must hold labels of one kind; got number and text"),
     (lambda: by_group(cox_test, ONE, A, [[1, 2], [1, 2]]), ValueError, "groups must have one dimension"),

@@ -345,7 +345,9 @@ def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     most, ends = min(MOST_ROWS, max(FEWEST_DRAWN, MOST_NUMBERS // n_classes)), np.cumsum(problem.weights.times)
     if ends[-1] <= most:
         return problem
-    drawn = np.searchsorted(ends, rng.choice(int(ends[-1]), most, replace=False), side="right")
+    is_exact = ends[-1] < 2**53  # beyond, numbers of rows are rounded, and to draw one twice is as good as impossible
+    numbers = rng.choice(int(ends[-1]), most, replace=False) if is_exact else rng.random(most) * ends[-1]
+    drawn = np.searchsorted(ends, numbers, side="right")
     rows, times = np.unique(drawn, return_counts=True)
     return problem.at(rows, problem.weights.like(times * problem.weights.importance[rows]))
 

@@ -340,6 +340,7 @@ def to_sql(
     default = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
     names = default if columns is None else list(columns)
     require(len(names) == n_columns, f"columns must be {n_columns}", value=len(names), hint="Name one a class")
+    of_type("dialect", dialect, str, "the name of a dialect", hint="Pass dialect='duckdb'")
     sql = SqlPrinter(root).query(PLACE, names, list(keep), dialect in INLINING)
     if dialect != "duckdb":
         sqlglot = needed("sqlglot", "calibrant[sql]")

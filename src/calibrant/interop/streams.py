@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from calibrant._core.border import Input
 from calibrant._core.checks import choice, flag, refuse, whole
@@ -105,6 +105,8 @@ def predictions(
     """
     choice("on_error", on_error, ("raise", "skip"))
     one_of(rows)
+    if input is not None:
+        choice("input", input, get_args(Input))
     flag("progress", progress)
     whole("batch_rows", batch_rows, least=1, hint="65536 is fast")
     if isinstance(source, Predictions):

@@ -648,7 +648,8 @@ class Monitor:
                 monitor._given = None if given is None else Sums.from_dict(given, plan)
                 monitor._plan = plan if found or monitor._given is not None else None
             monitor._known = tuple(map(monitor._windows.name, monitor._sums.keys))
-            monitor._raised = tuple(Alarm(**{**one, "evidence": float(one["evidence"])}) for one in plain["alarms"])
+            numbers = [{name: float(one[name]) for name in ("evidence", "alpha")} for one in plain["alarms"]]
+            monitor._raised = tuple(Alarm(**one | own) for one, own in zip(plain["alarms"], numbers, strict=True))
         return monitor
 
 

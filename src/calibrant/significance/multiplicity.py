@@ -176,9 +176,7 @@ def _result(test: Test, *rows: object, **data: object) -> TestResult:
     """Return the result of a test, which may be the user's own."""
     try:
         signature(test).bind(*rows, **data)
-    except ValueError:  # Python knows the parameters of some built-in functions only when they are called
-        pass
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: built-in functions that do not tell their parameters
         words = ", ".join(["y_true", "y_prob", *data])
         hint = "Pass a test of calibrant, or one with the same parameters"
         refuse(f"test must take {words}", got=f"{test!r}, which does not", hint=hint, error=TypeError)

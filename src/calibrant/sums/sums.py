@@ -363,8 +363,9 @@ class Sums(Record):
         written = [(one["notion"], one["binning"]) for one in plain["cells"]], list(plain["scores"])
         asked = [(notion.name, repr(binning)) for notion, binning in plan.cells], [name for name, _ in plan.scores]
         powers = {len(values) for values in plain["scores"].values()}
+        has_strata = all(problem["strata"] is not None for cells in plain["cells"] for problem in cells["problems"])
         require(
-            written == asked and powers <= {plan.powers},
+            written == asked and powers <= {plan.powers} and has_strata >= plan.noise,
             "plan must be that of the sums that are read",
             got=f"{asked} for {written}",
             hint="Pass the plan by which the rows were scanned",

@@ -122,6 +122,8 @@ def test_columns_that_are_not_there_are_asked_for_in_the_words_of_the_function()
         predictions([(LABEL, PROB)], prob="p_*")
     with pytest.raises(TypeError, match=r"predictions must be files, a stream of Arrow, or batches; got int"):
         predictions(3)
+    with pytest.raises(TypeError, match=r"input must be one of 'probability', 'logit'; got 5"):
+        predictions([(LABEL, PROB)], input=5)
 
 
 @pytest.mark.parametrize("label", [LABEL, WORDS, LABEL > 0], ids=["numbers", "words", "truth values"])
