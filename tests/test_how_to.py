@@ -1,5 +1,6 @@
 """Each how-to page runs from top to bottom and prints what it shows, in one folder and one namespace."""
 
+import os
 import re
 import shlex
 import shutil
@@ -160,20 +161,42 @@ for (const value of [0.25, 0.7, 50, NaN]) {
 """
 
 
-def test_the_script_of_the_page_answers_what_is_typed(monkeypatch, tmp_path):
-    node = shutil.which("node") or pytest.skip("node is not installed")
+@pytest.fixture
+def calibrator(monkeypatch, tmp_path):
+    """What the page calibrates by, with the page written."""
+    if not shutil.which("node"):
+        pytest.skip("node is not installed")
     monkeypatch.chdir(tmp_path)
     page = {"__name__": "page"}
     with redirect_stdout(StringIO()):
         for language, block in BLOCKS["browser.md"]:
             if language == "python":
                 exec(compile(block, "page", "exec"), page)
+    return page["calibrator"]
+
+
+def test_the_page_answers_what_is_typed_in_a_browser(calibrator):
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = (
+        os.environ.get("CALIBRANT_CHROMIUM") or shutil.which("chromium") or pytest.skip("no Chromium is installed")
+    )
+    with playwright.sync_playwright() as started:
+        page = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"]).new_page()
+        page.goto(Path("calibrate.html").absolute().as_uri())
+        for score in (0, 0.25, 0.7, 1):
+            page.get_by_label("Score").fill(str(score))
+            assert page.locator("#calibrated").inner_text() == f"{calibrator.calibrate([score])[0]:.4f}"
+        page.get_by_label("Score").fill("50")
+        assert page.locator("#calibrated").inner_text() == "A score is a number from 0 to 1."
+
+
+def test_the_script_of_the_page_answers_what_is_typed(calibrator):
     html = Path("calibrate.html").read_text(encoding="utf-8")
     (script,) = re.findall(r"<script type=\"module\">(.*?)</script>", html, flags=re.S)
     Path("typed.mjs").write_text(STAND_INS + script + TYPED, encoding="utf-8")
-    done = subprocess.run([node, "typed.mjs"], capture_output=True, text=True, check=True)
+    done = subprocess.run(["node", "typed.mjs"], capture_output=True, text=True, check=True)
     *numbers, percent, nothing = done.stdout.splitlines()
-    assert numbers == [f"{one:.4f}" for one in page["calibrator"].calibrate([0.25, 0.7])]
+    assert numbers == [f"{one:.4f}" for one in calibrator.calibrate([0.25, 0.7])]
     assert percent == nothing == "A score is a number from 0 to 1."
 
 
