@@ -31,6 +31,7 @@ from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import _ENTRIES, Entry, entries
 from calibrant.binning import Projection
 from calibrant.calibrators import BinaryCalibrator, CanonicalBinning
+from calibrant.interop import to_js, to_numpy, to_sql
 from calibrant.interop.save import FORMAT, VERSION, decode, encode, from_document, to_document
 from calibrant.notions import OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel, as_notion
 
@@ -466,6 +467,8 @@ def test_of_a_classifier_the_calibrator_is_saved_and_the_estimator_is_named(cali
     np.testing.assert_array_equal(loaded.predict_proba(estimator.predict_proba(NEW)), classifier.predict_proba(NEW))
     assert loaded.classes_.tolist() == classifier.classes_.tolist() == ["cat", "dog", "eel"]
     assert json.loads((tmp_path / "c.json").read_text())["classifier"] == "GaussianNB(var_smoothing=0.001)"
+    for export in (to_numpy, to_sql, to_js):
+        assert export(classifier) == export(classifier.pairs_[0][1])
 
 
 @pytest.mark.parametrize("wrong", [{"ensemble": True}, {"label_smoothing": 0.1}], ids=str)
@@ -477,6 +480,8 @@ def test_a_classifier_of_more_than_a_calibrator_is_refused_and_the_advice_cures(
     save_calibrator(classifier.set_params(**eval(f"dict({advice})")).fit(PROB, TRUTH), tmp_path / "c.json")
     with pytest.raises(NotFittedError):
         save_calibrator(CalibratedClassifier(GaussianNB()), tmp_path / "d.json")
+    with pytest.raises(NotFittedError):
+        to_numpy(CalibratedClassifier(GaussianNB()))
 
 
 # What a file may say, and what it may cost

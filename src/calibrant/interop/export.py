@@ -13,7 +13,7 @@ import linecache
 import types
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from calibrant._core.checks import choice, list_of_names, of_type, require
 from calibrant._core.graph import ELEMENTWISE, Node, in_order
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.graphs import graph_of
+from calibrant.interop.save import parts_of
+
+if TYPE_CHECKING:
+    from calibrant.calibrators.classifier import CalibratedClassifier
 
 INFIX = {
     "add": "+",
@@ -161,12 +165,12 @@ def bare(text: str) -> str:
     return text
 
 
-def to_numpy(calibrator: Calibrator) -> str:
+def to_numpy(calibrator: Calibrator | CalibratedClassifier) -> str:
     """Print a fitted calibrator as the source of a Python module that imports NumPy alone.
 
     Parameters
     ----------
-    calibrator : Calibrator
+    calibrator : Calibrator or CalibratedClassifier
         A fitted calibrator of this library.
 
     Returns
@@ -190,6 +194,7 @@ def to_numpy(calibrator: Calibrator) -> str:
     >>> "import numpy as np" in source
     True
     """
+    calibrator, _ = parts_of(calibrator)
     printer = ArrayPrinter(graph_of(calibrator), NUMPY, "{}")
     one = calibrator.n_features_in_ == 1
     lines = [*heading(calibrator, "#"), "", "import numpy as np", ""]
@@ -200,8 +205,9 @@ def to_numpy(calibrator: Calibrator) -> str:
     return "\n".join(lines) + "\n"
 
 
-def torch_source(calibrator: Calibrator, name: str = "Calibrator") -> str:
+def torch_source(calibrator: Calibrator | CalibratedClassifier, name: str = "Calibrator") -> str:
     """Print a fitted calibrator as the source of a ``torch.nn.Module``; see `to_torch`."""
+    calibrator, _ = parts_of(calibrator)
     printer = ArrayPrinter(graph_of(calibrator), TORCH, "self.{}")
     one = calibrator.n_features_in_ == 1
     lines = [*heading(calibrator, "#"), "", "import torch", "from torch import nn", "", ""]
@@ -225,12 +231,12 @@ def torch_source(calibrator: Calibrator, name: str = "Calibrator") -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_torch(calibrator: Calibrator) -> Any:
+def to_torch(calibrator: Calibrator | CalibratedClassifier) -> Any:
     """Make a ``torch.nn.Module`` of a fitted calibrator, which can be scripted, moved to a GPU and differentiated.
 
     Parameters
     ----------
-    calibrator : Calibrator
+    calibrator : Calibrator or CalibratedClassifier
         A fitted calibrator of this library.
 
     Returns
@@ -286,7 +292,7 @@ SQL = {
 
 
 def to_sql(
-    calibrator: Calibrator,
+    calibrator: Calibrator | CalibratedClassifier,
     *,
     table: str = "predictions",
     columns: Sequence[str] | None = None,
@@ -297,7 +303,7 @@ def to_sql(
 
     Parameters
     ----------
-    calibrator : Calibrator
+    calibrator : Calibrator or CalibratedClassifier
         A fitted calibrator of this library, of at most 50 classes.
     table : str, default="predictions"
         Table, or query in brackets, that holds the rows. It is written into the query as it is, in the words of the dialect: so
@@ -325,6 +331,7 @@ def to_sql(
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
+    calibrator, _ = parts_of(calibrator)
     root, n_columns = graph_of(calibrator), calibrator.n_features_in_
     for name, words in {"keep": keep, "columns": () if columns is None else columns}.items():
         list_of_names(name, words)
@@ -498,12 +505,12 @@ function pick(edges, table, x, right) {
 """
 
 
-def to_js(calibrator: Calibrator) -> str:
+def to_js(calibrator: Calibrator | CalibratedClassifier) -> str:
     """Print a fitted calibrator as a JavaScript module with one function.
 
     Parameters
     ----------
-    calibrator : Calibrator
+    calibrator : Calibrator or CalibratedClassifier
         A fitted calibrator of this library.
 
     Returns
@@ -516,6 +523,7 @@ def to_js(calibrator: Calibrator) -> str:
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
+    calibrator, _ = parts_of(calibrator)
     root, one = graph_of(calibrator), calibrator.n_features_in_ == 1
     nodes, names = names_of(root, lambda node, _: node.width > 1 or node.op not in ELEMENTWISE)
     constants: list[str] = []
@@ -607,12 +615,12 @@ ONNX = {
 OPSET, NEAR = 18, 1e-2
 
 
-def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
+def to_onnx(calibrator: Calibrator | CalibratedClassifier, *, dtype: str = "double") -> Any:
     """Make an ONNX model of a fitted calibrator, opset 18.
 
     Parameters
     ----------
-    calibrator : Calibrator
+    calibrator : Calibrator or CalibratedClassifier
         A fitted calibrator of this library.
     dtype : {"double", "float"}, default="double"
         Precision of the input and the output. All is computed in double precision: in single precision a number beside an edge
@@ -673,6 +681,7 @@ def to_onnx(calibrator: Calibrator, *, dtype: str = "double") -> Any:
         scaled = [made("Mul", arg, constant([[1.0 / unit]])) if i in inside else arg for i, arg in enumerate(args)]
         return made("Mul", made(ONNX[node.op], *scaled), constant([[1.0 / unit if node.op == "divide" else unit]]))
 
+    calibrator, _ = parts_of(calibrator)
     root, found = graph_of(calibrator), dict[int, str]()
     for node in in_order(root):
         args = [found[id(arg)] for arg in node.args]

@@ -428,17 +428,7 @@ def to_document(
     calibrator: Calibrator | CalibratedClassifier, *, columns: Sequence[str] | None = None
 ) -> dict[str, Any]:
     """Return a fitted calibrator as what JSON can hold."""
-    from calibrant.calibrators.classifier import CalibratedClassifier  # trains models: loading a file needs none of it
-
-    estimated_by = {}
-    if isinstance(calibrator, CalibratedClassifier):
-        check_is_fitted(calibrator)
-        pairs, smoothing = calibrator.pairs_, calibrator.label_smoothing
-        must = "a classifier is saved by the calibrator that makes its probabilities: it must have one, and no label smoothing"
-        got, hint = f"{len(pairs)}, label_smoothing={smoothing}", "Fit with ensemble=False, label_smoothing=0.0"
-        require(len(pairs) == 1 and not smoothing, must, got=got, hint=hint)
-        estimator, calibrator = pairs[0]
-        estimated_by["classifier"] = " ".join(repr(estimator).split())
+    calibrator, estimator = parts_of(calibrator)
     must, hint = (
         "the calibrator must be a calibrator of calibrant",
         "An estimator of another library is saved by that library",
@@ -449,12 +439,27 @@ def to_document(
         "format": FORMAT,
         "version": VERSION,
         "library": f"calibrant {calibrant.__version__}",
-        **estimated_by,
+        **({} if estimator is None else {"classifier": " ".join(repr(estimator).split())}),
         "column_names": columns_of(calibrator) if columns is None else _fitting(columns, calibrator),
         **described(calibrator),
         "map": map_of(calibrator),
     }
     return body | {"checksum": checksum_of(body)}
+
+
+def parts_of(calibrator: Calibrator | CalibratedClassifier) -> tuple[Calibrator, object]:
+    """Return a calibrator and None; of a fitted `CalibratedClassifier` its calibrator and its classifier."""
+    from calibrant.calibrators.classifier import CalibratedClassifier  # trains models: loading a file needs none of it
+
+    if not isinstance(calibrator, CalibratedClassifier):
+        return calibrator, None
+    check_is_fitted(calibrator)
+    pairs, smoothing = calibrator.pairs_, calibrator.label_smoothing
+    must = "a classifier leaves Python by the calibrator that makes its probabilities: it must have one, and no label smoothing"
+    got, hint = f"{len(pairs)}, label_smoothing={smoothing}", "Fit with ensemble=False, label_smoothing=0.0"
+    require(len(pairs) == 1 and not smoothing, must, got=got, hint=hint)
+    estimator, own = pairs[0]
+    return own, estimator
 
 
 def map_of(calibrator: Calibrator) -> list[dict[str, Any]] | None:
