@@ -427,6 +427,12 @@ def test_a_file_without_a_part_of_the_map_is_refused(saved, missing):
         SavedMap(document)
 
 
+@pytest.mark.parametrize("columns", [float("inf"), float("nan"), "x", None, []], ids=str)
+def test_a_number_of_columns_that_is_none_is_refused(saved, columns):
+    with pytest.raises(ValueError, match=r"must hold the map of a calibrator; got .*\. Save it anew"):
+        SavedMap(json.loads(saved.read_text()) | {"columns": columns})
+
+
 def test_a_file_that_was_changed_has_no_map(saved, tmp_path):
     changed = tmp_path / "changed.json"
     changed.write_text(saved.read_text().replace("exp", "log", 1))

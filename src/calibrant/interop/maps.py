@@ -61,7 +61,7 @@ class SavedMap:
             self._run = compiled(root)
             if root.width != self.n_columns or self.n_columns not in (1, len(self.classes)):
                 raise ValueError("map must give as many columns as it takes, one or one for each class")
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             shown = f"{type(error).__name__} {error}" if isinstance(error, (KeyError, IndexError)) else str(error)
             raise ValueError(
                 f"{where} must hold the map of a calibrator; got {shown[:400]}. Save it anew, or use load_calibrator."
