@@ -384,7 +384,8 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
         "`studies/arena/results-*.csv.gz`, and `python -m studies.arena.page` writes the page from them. "
         "`studies/arena/data_sets.csv` lists the data sets, their part and their source. If you have the files of CalArena "
         "(arXiv 2605.30188), `python -m studies.arena.calarena run FOLDER tabrepo-binary` runs every calibrator on them, and "
-        "writes tables that can be joined with those of CalArena.",
+        "writes tables that can be joined with those of CalArena. On predictions of your own, a file that `calibrant fit` "
+        "reads, `python -m studies.arena.try_yours FILE -o page.md` compares all of them by cross-validation.",
         "\n".join(f"* {line}" for line in words(every, draws, not results[KEPT_APART], draws_of(results[DESIGN]))),
     ]
 
