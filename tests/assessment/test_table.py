@@ -148,6 +148,11 @@ def test_what_is_called_otherwise_is_shown_by_the_word_that_was_asked_for():
     assert list(found.to_frame("polars")["metric"]) == ["tece", "ece"]
 
 
+def test_names_may_be_an_array():
+    of_list, of_array = (assess(Y, P, metrics=kind(["ECE", "NLL"]), n_resamples=20) for kind in (list, np.array))
+    assert estimates(of_array) == estimates(of_list)
+
+
 def test_a_metric_that_is_named_twice_comes_once():
     found = assess(Y, P, metrics=["tece", "ece", "tace", "ece"], n_resamples=9)
     assert [row.metric for row in found.rows] == ["tece", "ece"]

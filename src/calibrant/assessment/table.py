@@ -426,10 +426,8 @@ def assess(
     """
     require_level(level)
     resamples(n_resamples, hint="500 is usual")
-    if metrics is not None:
-        list_of_names("metrics", metrics)
     problem = as_problem(y_true, y_prob, **data)
-    chosen = chosen_metrics(metrics or default_metrics(problem.classes.size), LogLoss(clip).clip)
+    chosen = chosen_metrics(metrics, problem.classes.size, LogLoss(clip).clip)
     metrics_of, cut = [metric for _, metric in chosen.values()], as_binning(binning)
     simplex = as_simplex(problem)
     predicted = problem.predicted
@@ -482,10 +480,11 @@ def assess(
     )
 
 
-def chosen_metrics(metrics: Sequence[str], clip: float) -> dict[str, tuple[str, Metric]]:
+def chosen_metrics(metrics: Sequence[str] | None, n_classes: int, clip: float) -> dict[str, tuple[str, Metric]]:
     """Return the metrics by their names, with the first word by which each was asked for; the log loss with its clip."""
+    list_of_names("metrics", () if metrics is None else metrics)
     by_name: dict[str, tuple[str, Metric]] = {}
-    for word in metrics:
+    for word in [*(() if metrics is None else metrics)] or default_metrics(n_classes):
         metric = metric_named(word)
         by_name.setdefault(metric.name, (metric.word_for(word), metric.clipped(clip)))
     return by_name
@@ -597,11 +596,9 @@ def measure(
     >>> measure([0, 1, 1, 0], [0.25, 0.75, 0.5, 0.0], metrics=["accuracy", "brier", "ece"])
     {'accuracy': 0.75, 'brier': 0.09375, 'ece': 0.25}
     """
-    if metrics is not None:
-        list_of_names("metrics", metrics)
     cut = as_binning(binning)
     problem = as_problem(y_true, y_prob, **data)
-    chosen = chosen_metrics(metrics or default_metrics(problem.classes.size), CLIP)
+    chosen = chosen_metrics(metrics, problem.classes.size, CLIP)
     plans = [metric.plan(problem, cut, notion) for _, metric in chosen.values()]
     cells = distinct(pair for plan in plans for pair in plan.cells)
     for (word, _), plan in zip(chosen.values(), plans, strict=True):
