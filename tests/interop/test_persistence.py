@@ -31,7 +31,7 @@ from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import _ENTRIES, Entry, entries
 from calibrant.binning import Projection
 from calibrant.calibrators import BinaryCalibrator, CanonicalBinning
-from calibrant.interop import to_js, to_numpy, to_sql
+from calibrant.interop import to_js, to_numpy, to_onnx, to_sql
 from calibrant.interop.save import FORMAT, VERSION, decode, encode, from_document, to_document
 from calibrant.notions import OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel, as_notion
 
@@ -468,7 +468,11 @@ def test_of_a_classifier_the_calibrator_is_saved_and_the_estimator_is_named(cali
     assert loaded.classes_.tolist() == classifier.classes_.tolist() == ["cat", "dog", "eel"]
     assert json.loads((tmp_path / "c.json").read_text())["classifier"] == "GaussianNB(var_smoothing=0.001)"
     for export in (to_numpy, to_sql, to_js):
-        assert export(classifier) == export(classifier.pairs_[0][1])
+        named = export(classifier)
+        assert named.replace(" to GaussianNB(var_smoothing=0.001) and", " and") == export(classifier.pairs_[0][1])
+        assert len(named) > len(export(classifier.pairs_[0][1]))
+    pytest.importorskip("onnx")
+    assert "GaussianNB(var_smoothing=0.001)" in str(to_onnx(classifier))
 
 
 @pytest.mark.parametrize("wrong", [{"ensemble": True}, {"label_smoothing": 0.1}], ids=str)

@@ -37,13 +37,14 @@ INFIX = {
 }
 
 
-def heading(calibrator: Calibrator, mark: str) -> list[str]:
+def heading(calibrator: Calibrator, mark: str, classifier: str) -> list[str]:
     """Say in comments what a text was made of; names of classes are written so that they end no comment."""
     kind = "logits" if calibrator.input == "logit" else "probabilities"
     names = [ascii(label) for label in calibrator.classes_.tolist()[:5]]
     more = f", ... ({len(calibrator.classes_)} in all)" if len(calibrator.classes_) > len(names) else ""
     of = f"the class {names[-1]}" if calibrator.n_features_in_ == 1 else f"the classes {', '.join(names)}{more}"
-    made = f"{type(calibrator).__name__}, fitted and exported by calibrant."
+    fitted = f"fitted to {ascii(classifier)[1:-1]}" if classifier else "fitted"
+    made = f"{type(calibrator).__name__}, {fitted} and exported by calibrant."
     return [f"{mark} {made}", f"{mark} Takes {kind} of {of}; returns calibrated probabilities of the same."]
 
 
@@ -194,10 +195,10 @@ def to_numpy(calibrator: Calibrator | CalibratedClassifier) -> str:
     >>> "import numpy as np" in source
     True
     """
-    calibrator, _ = parts_of(calibrator)
+    calibrator, classifier = parts_of(calibrator)
     printer = ArrayPrinter(graph_of(calibrator), NUMPY, "{}")
     one = calibrator.n_features_in_ == 1
-    lines = [*heading(calibrator, "#"), "", "import numpy as np", ""]
+    lines = [*heading(calibrator, "#", classifier), "", "import numpy as np", ""]
     lines += [f"{name} = np.array({values.tolist()!r})" for name, values in printer.constants.items()]
     lines += ["", "", "def calibrate(x):", f"    x = np.asarray(x, dtype=np.float64){'.reshape(-1, 1)' if one else ''}"]
     lines += [f"    {line}" for line in printer.lines]
@@ -207,10 +208,10 @@ def to_numpy(calibrator: Calibrator | CalibratedClassifier) -> str:
 
 def torch_source(calibrator: Calibrator | CalibratedClassifier, name: str = "Calibrator") -> str:
     """Print a fitted calibrator as the source of a ``torch.nn.Module``; see `to_torch`."""
-    calibrator, _ = parts_of(calibrator)
+    calibrator, classifier = parts_of(calibrator)
     printer = ArrayPrinter(graph_of(calibrator), TORCH, "self.{}")
     one = calibrator.n_features_in_ == 1
-    lines = [*heading(calibrator, "#"), "", "import torch", "from torch import nn", "", ""]
+    lines = [*heading(calibrator, "#", classifier), "", "import torch", "from torch import nn", "", ""]
     lines += ["def first_of_largest(x: torch.Tensor) -> torch.Tensor:"]
     lines += ["    number = torch.arange(x.shape[1], device=x.device)"]
     lines += [
@@ -331,7 +332,7 @@ def to_sql(
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
-    calibrator, _ = parts_of(calibrator)
+    calibrator, classifier = parts_of(calibrator)
     root, n_columns = graph_of(calibrator), calibrator.n_features_in_
     for name, words in {"keep": keep, "columns": () if columns is None else columns}.items():
         list_of_names(name, words)
@@ -355,7 +356,7 @@ def to_sql(
             "dialect", dialect, sorted(word for word in sqlglot.Dialect.classes if word), hint="Pass dialect='duckdb'"
         )
         sql = sqlglot.transpile(sql, read="duckdb", write=dialect, pretty=True)[0]
-    return "\n".join([*heading(calibrator, "--"), sql.replace(f"FROM {PLACE}", f"FROM {table}", 1), ""])
+    return "\n".join([*heading(calibrator, "--", classifier), sql.replace(f"FROM {PLACE}", f"FROM {table}", 1), ""])
 
 
 PLACE = "rows_to_calibrate"
@@ -523,7 +524,7 @@ def to_js(calibrator: Calibrator | CalibratedClassifier) -> str:
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
-    calibrator, _ = parts_of(calibrator)
+    calibrator, classifier = parts_of(calibrator)
     root, one = graph_of(calibrator), calibrator.n_features_in_ == 1
     nodes, names = names_of(root, lambda node, _: node.width > 1 or node.op not in ELEMENTWISE)
     constants: list[str] = []
@@ -583,7 +584,7 @@ def to_js(calibrator: Calibrator | CalibratedClassifier) -> str:
             lines.append(f"  const {names[id(node)]} = {bare(made)};")
             done.add(id(node))
     result = text(root, "0") if one else row(root)
-    head = "\n".join([*heading(calibrator, "//"), ""])
+    head = "\n".join([*heading(calibrator, "//", classifier), ""])
     tables = "".join(f"const C{number} = {values};\n" for number, values in enumerate(constants, start=1))
     body = "\n".join([*lines, f"  return {bare(result)};"])
     takes, first = ("value", "  const x = [value];\n") if one else ("x", "")
@@ -681,7 +682,7 @@ def to_onnx(calibrator: Calibrator | CalibratedClassifier, *, dtype: str = "doub
         scaled = [made("Mul", arg, constant([[1.0 / unit]])) if i in inside else arg for i, arg in enumerate(args)]
         return made("Mul", made(ONNX[node.op], *scaled), constant([[1.0 / unit if node.op == "divide" else unit]]))
 
-    calibrator, _ = parts_of(calibrator)
+    calibrator, classifier = parts_of(calibrator)
     root, found = graph_of(calibrator), dict[int, str]()
     for node in in_order(root):
         args = [found[id(arg)] for arg in node.args]
@@ -722,7 +723,7 @@ def to_onnx(calibrator: Calibrator | CalibratedClassifier, *, dtype: str = "doub
         ends[:1],
         ends[1:],
         [table for table in tables if table.name in used],
-        doc_string=" ".join(heading(calibrator, "")).strip(),
+        doc_string=" ".join(heading(calibrator, "", classifier)).strip(),
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="calibrant")
     model.ir_version = 9

@@ -428,7 +428,7 @@ def to_document(
     calibrator: Calibrator | CalibratedClassifier, *, columns: Sequence[str] | None = None
 ) -> dict[str, Any]:
     """Return a fitted calibrator as what JSON can hold."""
-    calibrator, estimator = parts_of(calibrator)
+    calibrator, classifier = parts_of(calibrator)
     must, hint = (
         "the calibrator must be a calibrator of calibrant",
         "An estimator of another library is saved by that library",
@@ -439,7 +439,7 @@ def to_document(
         "format": FORMAT,
         "version": VERSION,
         "library": f"calibrant {calibrant.__version__}",
-        **({} if estimator is None else {"classifier": " ".join(repr(estimator).split())}),
+        **({"classifier": classifier} if classifier else {}),
         "column_names": columns_of(calibrator) if columns is None else _fitting(columns, calibrator),
         **described(calibrator),
         "map": map_of(calibrator),
@@ -447,19 +447,19 @@ def to_document(
     return body | {"checksum": checksum_of(body)}
 
 
-def parts_of(calibrator: Calibrator | CalibratedClassifier) -> tuple[Calibrator, object]:
-    """Return a calibrator and None; of a fitted `CalibratedClassifier` its calibrator and its classifier."""
+def parts_of(calibrator: Calibrator | CalibratedClassifier) -> tuple[Calibrator, str]:
+    """Return a calibrator and no word; of a fitted `CalibratedClassifier` its calibrator, and its estimator in words."""
     from calibrant.calibrators.classifier import CalibratedClassifier  # trains models: loading a file needs none of it
 
     if not isinstance(calibrator, CalibratedClassifier):
-        return calibrator, None
+        return calibrator, ""
     check_is_fitted(calibrator)
     pairs, smoothing = calibrator.pairs_, calibrator.label_smoothing
     must = "a classifier leaves Python by the calibrator that makes its probabilities: it must have one, and no label smoothing"
     got, hint = f"{len(pairs)}, label_smoothing={smoothing}", "Fit with ensemble=False, label_smoothing=0.0"
     require(len(pairs) == 1 and not smoothing, must, got=got, hint=hint)
     estimator, own = pairs[0]
-    return own, estimator
+    return own, " ".join(repr(estimator).split())
 
 
 def map_of(calibrator: Calibrator) -> list[dict[str, Any]] | None:
