@@ -427,6 +427,12 @@ def test_a_file_without_a_part_of_the_map_is_refused(saved, missing):
         SavedMap(document)
 
 
+@pytest.mark.parametrize("X", ["x", [["0.1", "a", "b", "c"]], [[0.5], [0.2, 0.3]], {"a": 1}], ids=str)
+def test_what_is_no_table_of_numbers_is_refused_by_a_map(saved, X):
+    with pytest.raises(ValueError, match=r"X must be a table of numbers; got what is none: .* Pass an array\."):
+        load_map(saved).calibrate(X)
+
+
 @pytest.mark.parametrize("columns", [float("inf"), float("nan"), "x", None, []], ids=str)
 def test_a_number_of_columns_that_is_none_is_refused(saved, columns):
     with pytest.raises(ValueError, match=r"must hold the map of a calibrator; got .*\. Save it anew"):

@@ -88,7 +88,10 @@ class SavedMap:
         ValueError
             If X has other columns, or holds what is no probability or no finite logit.
         """
-        table = np.asarray(X, dtype=np.float64)
+        try:
+            table = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X must be a table of numbers; got what is none: {error}. Pass an array.") from error
         if self.n_columns == 1 and table.ndim == 1:
             table = table[:, None]
         if table.ndim != 2 or table.shape[1] != self.n_columns:
