@@ -20,7 +20,14 @@ from calibrant import (
 )
 from calibrant._core.arrays import EPSILON
 from calibrant._core.graph import compiled
-from calibrant.calibrators import CanonicalBinning, HistogramBinning, IsotonicCalibration, SortedCumulativeIsotonic
+from calibrant.calibrators import (
+    CanonicalBinning,
+    HistogramBinning,
+    IsotonicCalibration,
+    SortedCumulativeIsotonic,
+    SplineCalibration,
+    VennAbers,
+)
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.graphs import graph_of
 from calibrant.interop import load_calibrator, load_map, save_calibrator
@@ -184,9 +191,50 @@ def test_columns_of_a_query_are_named_as_those_that_it_reads():
     label, X = rows(2, "probability")
     query = to_sql(PlattScaling().fit(X, label), columns=['a "b"', "c"], keep=["id"])
     assert '"calibrated_a ""b"""' in query
-    assert 'SELECT "id", ' in query
+    assert 'SELECT k0 AS "id", ' in query
     with pytest.raises(ValueError, match=r"columns must be 2; got 1"):
         to_sql(PlattScaling().fit(X, label), columns=["p"])
+
+
+@pytest.mark.parametrize("name", ["x0", "T1", "k0", "k1", "score", "r", "FROM rows_to_calibrate", "s0"])
+@pytest.mark.parametrize("language", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("as_score", [False, True])
+def test_names_of_columns_that_the_query_uses_itself_change_nothing(name, language, as_score):
+    module = pytest.importorskip("duckdb" if language == "duckdb" else "sqlite3")
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    label, X = rows(1, "probability")
+    calibrator = PlattScaling().fit(X, label)
+    score, kept = (name, "other") if as_score else ("p", name)
+    connection = module.connect(":memory:")
+    connection.execute(f'CREATE TABLE s0 AS SELECT 0.3 AS "{score}", 7 AS "{kept}", 8 AS t2')
+    query = to_sql(calibrator, table="s0", columns=[score], keep=[kept, "t2"], dialect=language)
+    ((one, two, prob),) = connection.execute(query).fetchall()
+    assert (one, two, prob) == (7, 8, pytest.approx(calibrator.calibrate([0.3])[0], abs=1e-13))
+
+
+@pytest.mark.parametrize("wrong", [{"columns": ["scoer"]}, {}, {"columns": ["score"], "keep": ["nokey"]}], ids=str)
+@pytest.mark.parametrize("language", ["duckdb", "sqlite"])
+def test_a_column_that_is_not_there_is_an_error_of_the_database(language, wrong):
+    module = pytest.importorskip("duckdb" if language == "duckdb" else "sqlite3")
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    label, X = rows(1, "probability")
+    connection = module.connect(":memory:")
+    connection.execute("CREATE TABLE predictions AS SELECT 0.3 AS score")
+    query = to_sql(IsotonicCalibration().fit(X, label), dialect=language, **wrong)
+    with pytest.raises(module.Error, match=r"scoer|y_prob|nokey"):
+        connection.execute(query).fetchall()
+
+
+@pytest.mark.parametrize("calibrator", [IsotonicCalibration(), VennAbers(), SplineCalibration()], ids=repr)
+def test_a_row_with_nan_leaves_the_others_of_a_batch_of_onnx(calibrator):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    label, X = rows(1, "probability")
+    model = to_onnx(calibrator.fit(X, label)).SerializeToString()
+    session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {"x": np.array([[0.2], [np.nan], [0.9]])})
+    assert np.isnan(found[1, 0])
+    np.testing.assert_allclose(found[[0, 2], 0], calibrator.calibrate([0.2, 0.9]), rtol=0, atol=1e-13)
 
 
 def test_a_calibrator_of_somebody_else_is_refused_and_saved_without_a_map():
@@ -207,6 +255,7 @@ WRONG = [
     (lambda c: to_numpy(3), TypeError, "calibrator must be a fitted calibrator; got 3"),
     (lambda c: to_js(PlattScaling()), NotFittedError, "not fitted yet"),
     (lambda c: to_sql(c, keep="id"), TypeError, "keep must be a list of names; got the string 'id'"),
+    (lambda c: to_sql(c, columns={"y"}), TypeError, "columns must be a list, in an order; got {'y'}"),
     (lambda c: to_sql(c, columns=[3]), TypeError, "each of columns must be a name; got 3"),
     (lambda c: to_sql(c, table=None), TypeError, "table must be the name of a table; got None"),
     (lambda c: to_sql(c, dialect=[]), TypeError, r"dialect must be the name of a dialect; got \[\]"),

@@ -10,6 +10,7 @@ import importlib
 import itertools
 import json
 import linecache
+import re
 import types
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -336,6 +337,13 @@ def to_sql(
     root, n_columns = graph_of(calibrator), calibrator.n_features_in_
     for name, words in {"keep": keep, "columns": () if columns is None else columns}.items():
         list_of_names(name, words)
+        require(
+            isinstance(words, Sequence),
+            f"{name} must be a list, in an order",
+            value=words,
+            hint="Pass a list",
+            error=TypeError,
+        )
         for word in words:
             of_type(f"each of {name}", word, str, "a name", hint="Pass names of columns")
     of_type("table", table, str, "the name of a table", hint="Pass table='predictions'")
@@ -349,14 +357,19 @@ def to_sql(
     names = default if columns is None else list(columns)
     require(len(names) == n_columns, f"columns must be {n_columns}", value=len(names), hint="Name one a class")
     of_type("dialect", dialect, str, "the name of a dialect", hint="Pass dialect='duckdb'")
-    sql = SqlPrinter(root).query(PLACE, names, list(keep), dialect in INLINING)
+    place, select = PLACE, "s"
+    while any(place in name for name in (*names, *keep)):
+        place += "_"
+    while re.search(rf"\b{select}\d", table, re.IGNORECASE):
+        select += "_"
+    sql = SqlPrinter(root).query(place, select, names, list(keep), dialect in INLINING)
     if dialect != "duckdb":
         sqlglot = needed("sqlglot", "calibrant[sql]")
         choice(
             "dialect", dialect, sorted(word for word in sqlglot.Dialect.classes if word), hint="Pass dialect='duckdb'"
         )
         sql = sqlglot.transpile(sql, read="duckdb", write=dialect, pretty=True)[0]
-    return "\n".join([*heading(calibrator, "--", classifier), sql.replace(f"FROM {PLACE}", f"FROM {table}", 1), ""])
+    return "\n".join([*heading(calibrator, "--", classifier), sql.replace(f"FROM {place}", f"FROM {table}", 1), ""])
 
 
 PLACE = "rows_to_calibrate"
@@ -443,18 +456,23 @@ class SqlPrinter:
                 return f"CAST({found} AS DOUBLE)"
         raise AssertionError(node.op)
 
-    def query(self, table: str, columns: list[str], keep: list[str], is_kept: bool) -> str:
-        """Print the whole query; ``is_kept`` asks for each select to be computed once."""
+    def query(self, table: str, select: str, columns: list[str], keep: list[str], is_kept: bool) -> str:
+        """Print the whole query; ``is_kept`` asks for each select to be computed once.
+
+        Columns of the table are named with it, or SQLite would take one that is not there for a text. Within the query those
+        that are kept have names that no other has.
+        """
         word = "AS MATERIALIZED" if is_kept else "AS"
-        kept = [quoted(name) for name in keep]
-        inner = [f"CAST({quoted(name)} AS DOUBLE) AS x{j}" for j, name in enumerate(columns)]
-        parts = [f"s0 {word} (SELECT {', '.join([*kept, *inner])} FROM {table})"]
-        for number, select in enumerate(self.selects, start=1):
-            listed = ", ".join(f"{text} AS {name}" for name, text in select)
-            parts.append(f"s{number} {word} (SELECT *, {listed} FROM s{number - 1})")
+        inner = [f"r.{quoted(name)} AS k{j}" for j, name in enumerate(keep)]
+        inner += [f"CAST(r.{quoted(name)} AS DOUBLE) AS x{j}" for j, name in enumerate(columns)]
+        parts = [f"{select}0 {word} (SELECT {', '.join(inner)} FROM {table} AS r)"]
+        for number, made_here in enumerate(self.selects, start=1):
+            listed = ", ".join(f"{text} AS {name}" for name, text in made_here)
+            parts.append(f"{select}{number} {word} (SELECT *, {listed} FROM {select}{number - 1})")
+        kept = [f"k{j} AS {quoted(name)}" for j, name in enumerate(keep)]
         made = [f"{self.text(self.root, j)} AS {quoted('calibrated_' + name)}" for j, name in enumerate(columns)]
         last = len(self.selects)
-        return "WITH " + ",\n".join(parts) + f"\nSELECT {', '.join([*kept, *made])} FROM s{last}"
+        return "WITH " + ",\n".join(parts) + f"\nSELECT {', '.join([*kept, *made])} FROM {select}{last}"
 
 
 def quoted(name: str) -> str:
@@ -663,7 +681,8 @@ def to_onnx(calibrator: Calibrator | CalibratedClassifier, *, dtype: str = "doub
     def picked(x: str, edges: Any, table: Any, right: bool) -> str:
         n_levels = len(edges).bit_length()
         padded = np.append(edges, np.full(2**n_levels - 1 - len(edges), np.inf))
-        place = made("Cast", made("Mul", x, constant(np.zeros((1, 1)))), to=whole)  # zeros, of the shape of x
+        is_nan = made("Cast", made("IsNaN", x), to=whole)
+        place = made("Mul", is_nan, constant(np.zeros((1, 1), np.int64)))  # zeros, of the shape of x
         for level in reversed(range(n_levels)):
             step = 2**level
             edge = made("Gather", constant(padded), made("Add", place, constant(np.full((1, 1), step - 1))))
