@@ -81,7 +81,8 @@ class SavedMap:
         Returns
         -------
         ndarray, shape (n,) or (n, n_classes)
-            In [0, 1]: what ``calibrate`` of the saved calibrator gives, to 1e-13.
+            What ``calibrate`` of the saved calibrator gives, to 1e-13; where steps of logits are closer than 1e-12 it may be
+            the step beside.
 
         Raises
         ------
@@ -143,7 +144,8 @@ def load_map(path: str | os.PathLike[str]) -> SavedMap:
     Returns
     -------
     SavedMap
-        It calibrates plain arrays, to 1e-13 as the calibrator that was saved. It cannot be fitted, and takes no data frames.
+        It calibrates arrays, to 1e-13 as the calibrator that was saved. It cannot be fitted, and takes columns by their order:
+        names of a data frame are not compared.
 
     Raises
     ------
