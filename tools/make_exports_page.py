@@ -5,6 +5,7 @@ The rows and the runners are those of tests/interop/test_export.py as well.
 
 import importlib
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -56,6 +57,21 @@ def rows(n_classes, input, *, n=200, seed=0):
     return label, prob[:, 1] if n_classes == 1 else prob
 
 
+def extreme_rows(n_classes, input, *, n=240, seed=0):
+    """Labels and forecasts so sure that their probabilities lie a few ulps from 1, and below what logarithms are clipped at."""
+    rng = np.random.default_rng(seed)
+    size = rng.choice([1.0, 6.0, 15.0, 40.0, 200.0], size=(n, 1))
+    logits = size * rng.normal(size=(n, max(2, n_classes)))
+    logits[: n // 6] = np.round(logits[: n // 6])
+    label = (logits + 2.0 * np.minimum(size, 3.0) * rng.gumbel(size=logits.shape)).argmax(axis=1)
+    label[: logits.shape[1]] = np.arange(logits.shape[1])
+    if input == "logit":
+        return label, logits[:, 1] - logits[:, 0] if n_classes == 1 else logits
+    prob = np.exp(logits - logits.max(axis=1, keepdims=True))
+    prob /= prob.sum(axis=1, keepdims=True)
+    return label, prob[:, 1] if n_classes == 1 else prob
+
+
 def beside(calibrator, X):
     """Rows of which each probability is a threshold of the map, or one ulp beside it, where it has some."""
     if X.ndim == 2 or calibrator.input == "logit":
@@ -103,6 +119,21 @@ def by_sqlite(calibrator, X):
     return found, len(query.encode())
 
 
+def by_postgres(calibrator, X):
+    if not (server := os.environ.get("CALIBRANT_POSTGRES")):
+        raise AbsentError("CALIBRANT_POSTGRES names no server, as in 'host=/tmp user=postgres'")
+    installed("sqlglot")
+    columns = [f"p {j}" for j in range(X[:1].size)]
+    query = to_sql(calibrator, columns=columns, keep=["row"], dialect="postgres")
+    listed = ", ".join(f'"{name}" double precision' for name in columns)
+    rows = "\n".join("\t".join(map(repr, [row, *values])) for row, values in enumerate(X.reshape(len(X), -1).tolist()))
+    made = f"CREATE TEMP TABLE predictions (row int, {listed});\nCOPY predictions FROM stdin;\n{rows}\n\\.\n"
+    asked = f"{made}{query.rstrip()} ORDER BY row;"
+    options = ["-X", "-q", "-A", "-t", "-F,", "-v", "ON_ERROR_STOP=1", "-f", "-"]
+    said = subprocess.run(["psql", server, *options], input=asked, capture_output=True, text=True, check=True).stdout
+    return np.loadtxt(said.splitlines(), delimiter=",", ndmin=2)[:, 1:], len(query.encode())
+
+
 def framed(pandas, X):
     table = X.reshape(len(X), -1)
     columns = [f"p {j}" for j in range(table.shape[1])]
@@ -139,6 +170,7 @@ LANGUAGES = {
     "map": by_map,
     "duckdb": by_duckdb,
     "sqlite": by_sqlite,
+    "postgres": by_postgres,
     "onnx": by_onnx,
     "torch": by_torch,
     "js": by_js,

@@ -13,6 +13,7 @@ from calibrant._core.arrays import (
     MANY_COLUMNS,
     grouped,
     log_odds_of_logits,
+    log_odds_of_prob,
     log_prob_of_logit,
     prob_of_logit,
     prob_of_scores,
@@ -133,3 +134,10 @@ def test_rows_of_any_size_are_divided():
     table = np.random.default_rng(0).random((200, 4)) * np.logspace(-280, 280, 200)[:, None]
     sums = table.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(quotients(table, sums), table / sums, rtol=2e-15)
+
+
+def test_log_odds_of_all_that_is_clipped_are_the_same():
+    tiny = np.array([1e-12, 3e-13, 1e-16, 5e-324, 0.0])
+    assert set(log_odds_of_prob(tiny)) == {np.log(1e-12)}
+    assert set(log_odds_of_prob(1.0 - tiny[2:])) == {-np.log(1e-12)}
+    assert np.isfinite(log_odds_of_prob(np.nextafter([1e-12, 1.0], 0.0))).all()

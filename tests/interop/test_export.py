@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import subprocess
 import sys
 
@@ -18,7 +20,7 @@ from calibrant import (
     TemperatureScaling,
     load_digits_forecast,
 )
-from calibrant._core.arrays import EPSILON
+from calibrant._core.arrays import EPSILON, score_of_logit
 from calibrant._core.graph import compiled
 from calibrant.calibrators import (
     CanonicalBinning,
@@ -29,13 +31,22 @@ from calibrant.calibrators import (
     VennAbers,
 )
 from calibrant.calibrators.base import BinaryCalibrator
-from calibrant.calibrators.graphs import graph_of
-from calibrant.interop import load_calibrator, load_map, save_calibrator
+from calibrant.calibrators.graphs import crossing, graph_of
+from calibrant.interop import export, load_calibrator, load_map, save_calibrator
 from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch
 from calibrant.interop.maps import BLOCK, SavedMap
 from calibrant.interop.save import map_of, to_document
 from calibrant.registry import entries
-from tools.make_exports_page import LANGUAGES, AbsentError, beside, by_numpy, largest_slope, registered, rows
+from tools.make_exports_page import (
+    LANGUAGES,
+    AbsentError,
+    beside,
+    by_numpy,
+    extreme_rows,
+    largest_slope,
+    registered,
+    rows,
+)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::calibrant.exceptions.CalibrationWarning",
@@ -44,7 +55,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.*torch.jit:DeprecationWarning",
 )
 
-BOUND = {"numpy": 1e-15, "map": 1e-15, "duckdb": 1e-13, "sqlite": 1e-13, "onnx": 1e-13, "torch": 1e-13, "js": 1e-13}
+BOUND = {"numpy": 1e-15, "map": 1e-15, **dict.fromkeys(["duckdb", "sqlite", "postgres", "onnx", "torch", "js"], 1e-13)}
 """Largest difference from ``calibrate``, beside which a step that is missed is 1e-3 or more."""
 
 
@@ -70,8 +81,39 @@ def test_every_registered_calibrator_is_the_same_in_numpy_source_and_in_the_map_
     assert_same("map", calibrator, beside(calibrator, X))
 
 
+@pytest.mark.parametrize("word", sorted(entries("calibrator")))
+@pytest.mark.parametrize(("n_classes", "input"), [(1, "logit"), (1, "probability"), (2, "logit"), (4, "logit")])
+def test_scores_beside_0_and_1_are_told_apart_as_calibrate_does(word, n_classes, input):
+    label, X = extreme_rows(n_classes, input)
+    calibrator = registered(word, n_classes, input).fit(X, label)
+    expected = calibrator.calibrate(X)
+    np.testing.assert_allclose(np.reshape(by_numpy(calibrator, X)[0], expected.shape), expected, rtol=0, atol=1e-13)
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize("language", ["duckdb", "sqlite", "onnx", "torch", "js"])
+@pytest.mark.parametrize("language", list(LANGUAGES)[1:])
+@pytest.mark.parametrize(("n_classes", "input"), [(1, "logit"), (2, "probability"), (4, "logit"), (4, "probability")])
+@pytest.mark.parametrize("word", sorted(entries("calibrator")))
+def test_scores_beside_0_and_1_are_told_apart_in_every_language(word, n_classes, input, language, tmp_path):
+    label, X = extreme_rows(n_classes, input, seed=1)
+    calibrator = registered(word, n_classes, input).fit(X, label)
+    expected, found = calibrator.calibrate(X), exported(language, calibrator, X, tmp_path)
+    np.testing.assert_allclose(np.reshape(found, expected.shape), expected, rtol=0, atol=1e-8)  # a step is 1e-3
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_the_edge_of_log_odds_is_where_the_score_crosses(right):
+    edges = np.array([0.0, 5e-324, 1e-300, 1e-12, 0.25, 0.5, 0.75, 1.0 - 1e-12, np.nextafter(1.0, 0.0), 1.0])
+    found = crossing(edges, right=right)
+    assert np.array_equal(np.abs(found) == 1e300, edges == (0.0 if right else 1.0))
+    inside = np.abs(found) < 1e300
+    for step, is_passed in ((0.0, right), (-np.inf, False)) if right else ((0.0, False), (np.inf, True)):
+        score = score_of_logit(np.nextafter(found, step) if step else found)[inside]
+        assert ((score >= edges[inside]) if right else (score > edges[inside])).tolist() == [is_passed] * inside.sum()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("language", list(LANGUAGES)[2:])
 @pytest.mark.parametrize(("n_classes", "input"), [(1, "probability"), (1, "logit"), (2, "probability"), (4, "logit")])
 @pytest.mark.parametrize("word", sorted(entries("calibrator")))
 def test_every_registered_calibrator_is_the_same_in_every_language(word, n_classes, input, language, tmp_path):
@@ -80,7 +122,7 @@ def test_every_registered_calibrator_is_the_same_in_every_language(word, n_class
     assert_same(language, calibrator, beside(calibrator, X), tmp_path)
 
 
-@pytest.mark.parametrize("language", ["duckdb", "sqlite", "onnx", "torch", "js"])
+@pytest.mark.parametrize("language", list(LANGUAGES)[2:])
 @pytest.mark.parametrize(
     ("calibrator", "n_classes"),
     [
@@ -185,6 +227,44 @@ def test_a_query_of_many_classes_is_refused_with_the_way_that_works():
     calibrator = TemperatureScaling(input="logit").fit(X, label)
     with pytest.raises(ValueError, match=r"at most 50 classes.*60.*to_onnx"):
         to_sql(calibrator)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "bigquery", "snowflake"])
+def test_a_query_that_is_too_long_for_its_database_is_refused(dialect, monkeypatch):
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    label, X = rows(1, "probability")
+    calibrator = IsotonicCalibration().fit(X, label)
+    length = len(to_sql(calibrator, dialect=dialect))
+    if dialect == "duckdb":
+        monkeypatch.setattr(export, "MOST_CHARACTERS", length // 2)
+    else:
+        monkeypatch.setitem(export.MOST_CHARACTERS_OF, dialect, length // 2)
+    with pytest.raises(ValueError, match=rf"a query must have at most {length // 2} characters; got \d+.*to_onnx"):
+        to_sql(calibrator, dialect=dialect)
+
+
+def test_a_select_hands_on_what_is_read_later_and_nothing_else():
+    sqlglot = pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    label, X = rows(4, "probability")
+    query = to_sql(EvidenceScaling().fit(X, label), columns=list("abcd"), keep=["key"])
+    whole = sqlglot.parse_one(query, read="duckdb")
+    selects = [*(part.this for part in whole.ctes), whole]
+    assert len(selects) > 5
+    for select, later in itertools.pairwise(selects):
+        assert set(select.named_selects) == {
+            column.name for one in later.selects for column in one.find_all(sqlglot.exp.Column)
+        }
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "redshift"])
+def test_nothing_is_too_small_for_a_database_that_takes_it_for_an_error(dialect):
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    label, X = rows(4, "logit")
+    query = to_sql(TemperatureScaling(input="logit").fit(X, label), dialect=dialect)
+    exponentials = re.findall(r"EXP\(\s*(\w+)\(", query)
+    assert exponentials
+    assert set(exponentials) == {"GREATEST"}
+    assert len(re.findall(r"ABS\(CAST\(r\.\S+ AS DOUBLE PRECISION\)\) < 1e-290", query)) == 4
 
 
 def test_columns_of_a_query_are_named_as_those_that_it_reads():

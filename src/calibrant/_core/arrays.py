@@ -267,8 +267,16 @@ def log_cost(prob: FloatArray, clip: float = CLIP) -> FloatArray:
 
 
 def log_odds_of_prob(prob: FloatArray) -> FloatArray:
-    """Log-odds of probabilities, clipped at ``EPSILON`` from 0 and from 1: within 27.6."""
-    return log_prob_of_prob(prob) - log_prob_of_prob(1.0 - prob)
+    """Log-odds of probabilities, clipped at ``EPSILON`` from 0 and from 1: within 27.6, and of all beyond the same."""
+    return difference_of_logs(prob, 1.0 - prob)
+
+
+def difference_of_logs(event: FloatArray, other: FloatArray) -> FloatArray:
+    """Log-odds of the first of two probabilities that sum to one; where one of them is clipped the other counts as 1."""
+    first = np.where(other > EPSILON, clipped(event), 1.0)
+    second = np.where(event > EPSILON, clipped(other), 1.0)
+    log_odds: FloatArray = np.log(first) - np.log(second)
+    return log_odds
 
 
 def log_prob_of_logit(logit: FloatArray) -> FloatArray:

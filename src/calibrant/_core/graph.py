@@ -39,12 +39,6 @@ ELEMENTWISE: dict[str, Any] = {
 INEXACT = {"exp", "log", "row_sum", "matmul"}
 """Nodes whose last digits hang on the language that computes them."""
 
-SLACK = 1e-12
-"""Edges for numbers that are not exact are moved by this part of themselves, so that rounding takes no number across.
-
-An edge is the score of a row that was fitted, which belongs to one side of it.
-"""
-
 
 class Node:
     """Numbers of each row, made of those of other nodes.
@@ -63,7 +57,11 @@ class Node:
         at most the number (or, where ``right`` is false, below it).
     width : int
         How many numbers a row has.
+    log_odds : Node, optional
+        Where the numbers are the logistic function of others, those.
     """
+
+    log_odds: Node | None = None
 
     def __init__(self, op: str, args: Sequence[Node] = (), values: Any = None, width: int | None = None) -> None:
         self.op, self.args, self.values = op, tuple(args), values
@@ -129,12 +127,8 @@ class Node:
         """The row times a matrix, shape (K, width)."""
         return Node("matmul", [self], np.asarray(matrix, dtype=np.float64), matrix.shape[1])
 
-    def pick(
-        self, edges: npt.NDArray[np.floating], table: npt.ArrayLike, *, right: bool = True, slack: float = SLACK
-    ) -> Node:
+    def pick(self, edges: npt.NDArray[np.floating], table: npt.ArrayLike, *, right: bool = True) -> Node:
         """The entry of a table, shape (m + 1,), for the interval between edges, shape (m,), that a number lies in."""
-        if not self.is_exact:
-            edges = edges + np.abs(edges) * (-slack if right else slack)
         found = np.asarray(edges, dtype=np.float64), np.asarray(table, dtype=np.float64), right
         return Node("pick", [self], found) if len(found[0]) else constant(found[1]) + 0.0 * self
 

@@ -425,8 +425,9 @@ class Forecast:
 
         Both columns are used: 1 - p has lost the digits of a small p.
         """
-        values = self.values if self.is_logit else self.log_prob
-        return values[:, 1] - values[:, 0]
+        if self.is_logit:
+            return self.values[:, 1] - self.values[:, 0]
+        return links.difference_of_logs(self.prob[:, 1], self.prob[:, 0])
 
     @property
     def shape(self) -> tuple[int, int]:

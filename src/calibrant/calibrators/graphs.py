@@ -10,12 +10,13 @@ from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import notions
-from calibrant._core.arrays import EPSILON, LEAST_SCORE, UNITS, FloatArray
+from calibrant._core.arrays import EPSILON, LEAST_SCORE, UNITS, FloatArray, score_of_logit
 from calibrant._core.checks import of_type, refuse
-from calibrant._core.graph import SLACK, Node, Operand, clip, constant, join, of, where
+from calibrant._core.graph import Node, Operand, clip, constant, join, of, where
 from calibrant.binning import cells
 from calibrant.calibrators import base, binning, canonical, evidence_features
 from calibrant.calibrators.by_notion import ByNotion
@@ -74,8 +75,9 @@ class Given:
     @cached_property
     def log_odds(self) -> Node:
         """Log-odds of the second of two classes."""
-        values = self.values if self.is_logit else self.log_prob
-        return values.column(1) - values.column(0)
+        if self.is_logit:
+            return self.values.column(1) - self.values.column(0)
+        return difference_of_logs(self.prob.column(1), self.prob.column(0))
 
     @cached_property
     def log_odds_of_each(self) -> Node:
@@ -94,6 +96,13 @@ def clipped_log(prob: Node) -> Node:
     return of("log", of("maximum", prob, EPSILON))
 
 
+def difference_of_logs(event: Node, other: Node) -> Node:
+    """Log-odds of the first of two probabilities that sum to one; where one of them is clipped the other counts as 1."""
+    first = where(other > EPSILON, of("maximum", event, EPSILON), 1.0)
+    second = where(event > EPSILON, of("maximum", other, EPSILON), 1.0)
+    return of("log", first) - of("log", second)
+
+
 def log_softmax(scores: Node) -> Node:
     """Log-probabilities of scores."""
     below = scores - scores.max()
@@ -109,7 +118,9 @@ def softmax(scores: Node, least: float | None = LEAST_SCORE) -> Node:
 
 def logistic(z: Node) -> Node:
     """Logistic function: nothing overflows, and torch finds its slope at 0 too."""
-    return of("exp", of("minimum", z, 0.0)) / (1.0 + of("exp", -of("absolute", z)))
+    found = of("exp", of("minimum", z, 0.0)) / (1.0 + of("exp", -of("absolute", z)))
+    found.log_odds = z
+    return found
 
 
 def ends(log_odds: Node) -> Node:
@@ -206,10 +217,17 @@ def of_event(calibrator: base.Calibrator, x: Node, is_logit: bool) -> Node:
 
 def of_score(calibrator: base.BinaryCalibrator, x: Node, is_logit: bool) -> Node:
     """The calibrated score of a map of one score; x may have any width."""
+    if isinstance(calibrator, binning.ScalingBinning):
+        return mean_near(calibrator, of_score(calibrator.calibrator_, x, is_logit))
     if isinstance(calibrator, base.LogOddsCalibrator):
-        log_odds = x if is_logit else clipped_log(x) - clipped_log(1.0 - x)
+        log_odds = x if is_logit else difference_of_logs(x, 1.0 - x)
         return logistic(clip(mapped(calibrator, log_odds), -base.MOST_LOG_ODDS, base.MOST_LOG_ODDS))
     return mapped(calibrator, logistic(x) if is_logit else x)
+
+
+def mean_near(calibrator: binning.ScalingBinning, fitted: Node) -> Node:
+    """The mean of the bin in which a score lies that the inner map has made."""
+    return picked(fitted, calibrator.edges_[1:-1], calibrator.value_, right=False)
 
 
 def of_table(calibrator: base.Calibrator, given: Given) -> Node:
@@ -219,7 +237,7 @@ def of_table(calibrator: base.Calibrator, given: Given) -> Node:
     if isinstance(calibrator, base.BinaryCalibrator):
         x = given.log_odds if given.is_logit else given.prob.column(1)
         if isinstance(calibrator, binning.ScalingBinning):
-            score = scaled_score(calibrator, of_table(calibrator.calibrator_, given).column(1))
+            score = mean_near(calibrator, of_table(calibrator.calibrator_, given).column(1))
         else:
             score = of_score(calibrator, x, given.is_logit)
         return join([1.0 - score, score])
@@ -240,9 +258,53 @@ def mapped(calibrator: Any, x: Any) -> Node:
 # Maps of one score
 
 
+def rounding_of(score: FloatArray) -> FloatArray:
+    """What other languages may make of a score that is not exact: its last digits, or beside 1 those of what is missing."""
+    return np.where(score > 0.5, 3e-16 + 1e-14 * np.abs(1.0 - score), 1e-14 * score)
+
+
+SLACK_OF_LOG_ODDS = 1e-12
+"""The same for log-odds, of themselves and of 1: they tell far more scores apart beside 1."""
+
+
+def picked(x: Node, edges: FloatArray, table: npt.ArrayLike, *, right: bool = True) -> Node:
+    """The entry for the interval between edges that a score lies in, as ``calibrate`` finds it.
+
+    An edge is the score of a row that was fitted, which belongs to one side of it: edges for scores that are not exact are
+    moved, so that rounding takes none across. Where the score is made of log-odds, it is these that are compared: their last
+    digits tell apart what beside 1 is one score, or differs by what another language rounds away.
+    """
+    if x.log_odds is None:
+        slack = rounding_of(edges)
+    else:
+        edges, x = crossing(edges, right=right), x.log_odds
+        slack = SLACK_OF_LOG_ODDS * (1.0 + np.abs(edges))
+    if not x.is_exact:
+        edges = edges - slack if right else edges + slack
+    return x.pick(edges, table, right=right)
+
+
+def crossing(edges: FloatArray, *, right: bool) -> FloatArray:
+    """The least log-odds whose score is an edge or more, or the highest whose score is an edge or less; found by halving."""
+    low, high = np.full(np.shape(edges), -MOST_FINITE), np.full(np.shape(edges), MOST_FINITE)
+    while True:
+        middle = (low + high) / 2.0
+        if ((middle == low) | (middle == high)).all():
+            break
+        score = score_of_logit(middle)
+        is_above = score >= edges if right else score > edges
+        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    found = high if right else low
+    return np.where(np.abs(found) < MOST_FINITE, found, np.copysign(-LEAST, found))
+
+
+MOST_FINITE = 800.0
+"""Beyond these log-odds scores are 0 and 1."""
+
+
 def steps(left: FloatArray, value: FloatArray, x: Node) -> Node:
     """The value of the last step that begins at or below x."""
-    return x.pick(left[1:], value)
+    return picked(x, left[1:], value)
 
 
 def lines(knot: FloatArray, value: FloatArray, x: Node) -> Node:
@@ -251,7 +313,7 @@ def lines(knot: FloatArray, value: FloatArray, x: Node) -> Node:
         return constant(value) + 0.0 * x
     inner = knot[1:-1]
     tables = knot[:-1], knot[1:], value[:-1], value[1:]
-    left, right, low, high = (x.pick(inner, table, slack=0.0) for table in tables)  # lines have no steps
+    left, right, low, high = (x.pick(inner, table) for table in tables)  # lines have no steps
     part = (of("minimum", of("maximum", x, left), right) - left) / (right - left)
     return where(part >= 1.0, high, low + part * (high - low))
 
@@ -277,8 +339,8 @@ def _(calibrator: CenteredIsotonicCalibration, x: Node) -> Node:
 
 @mapped.register
 def _(calibrator: VennAbers, x: Node) -> Node:
-    p0 = x.pick(calibrator.lower_score_, calibrator.lower_)
-    p1 = x.pick(calibrator.upper_score_, calibrator.upper_, right=False)
+    p0 = picked(x, calibrator.lower_score_, calibrator.lower_)
+    p1 = picked(x, calibrator.upper_score_, calibrator.upper_, right=False)
     return clip(p1 / (1.0 - p0 + p1), EPSILON, 1.0 - EPSILON)
 
 
@@ -288,19 +350,9 @@ def _(calibrator: Any, x: Node) -> Node:
     edges, value = calibrator.edges_[1:-1], calibrator.value_
     empty = np.isnan(value)
     if not empty.any():
-        return x.pick(edges, value, right=False)
-    found = x.pick(edges, np.where(empty, 0.0, value), right=False)
-    return where(x.pick(edges, empty.astype(np.float64), right=False) > 0.5, x, found)
-
-
-def scaled_score(calibrator: binning.ScalingBinning, fitted: Node) -> Node:
-    """The mean of the bin in which a score lies that the inner map has made."""
-    return fitted.pick(calibrator.edges_[1:-1], calibrator.value_, right=False)
-
-
-@mapped.register
-def _(calibrator: binning.ScalingBinning, x: Node) -> Node:
-    return scaled_score(calibrator, of_score(calibrator.calibrator_, x, False))
+        return picked(x, edges, value, right=False)
+    found = picked(x, edges, np.where(empty, 0.0, value), right=False)
+    return where(picked(x, edges, empty.astype(np.float64), right=False) > 0.5, x, found)
 
 
 @mapped.register
@@ -404,13 +456,13 @@ def entering(calibrator: LinearScaling, given: Given) -> Node:
 
 @mapped.register
 def _(calibrator: NormalizedFlattenedIsotonic, given: Given) -> Node:
-    return softmax(given.prob.pick(calibrator.left_[1:], calibrator.log_value_) + TIE * given.prob)
+    return softmax(picked(given.prob, calibrator.left_[1:], calibrator.log_value_) + TIE * given.prob)
 
 
 @mapped.register
 def _(calibrator: canonical.MulticlassIsotonic, given: Given) -> Node:
     prob = given.prob
-    return divided(prob.pick(calibrator.left_[1:], calibrator.value_) + calibrator.epsilon * prob, prob)
+    return divided(picked(prob, calibrator.left_[1:], calibrator.value_) + calibrator.epsilon * prob, prob)
 
 
 @mapped.register
@@ -419,6 +471,10 @@ def _(calibrator: SafeCalibrator, given: Given) -> Node:
         return proportions(given.prob)
     candidate = clipped_log(of_table(calibrator.calibrator_, given))
     return softmax((1.0 - calibrator.weight_) * given.log_prob + calibrator.weight_ * candidate)
+
+
+HALF_UNIT = 0.5 / UNITS
+"""Sums of probabilities are whole numbers of units: what lies between two of them tells them apart in any language."""
 
 
 @mapped.register
@@ -432,7 +488,7 @@ def _(calibrator: SortedCumulativeIsotonic, given: Given) -> Node:
         found = where(number >= float(n_classes), 1.0, 0.0)
         for rank in range(n_classes - 1, 0, -1):
             own = slice(starts[rank - 1], starts[rank])
-            found = where(number.equals(float(rank)), steps(left[own], value[own], mass), found)
+            found = where(number.equals(float(rank)), mass.pick(left[own][1:] - HALF_UNIT, value[own]), found)
         return found
 
     index = np.arange(n_classes)
@@ -532,11 +588,8 @@ def _(partition: cells.ProjectionCells, prob: Node, value: FloatArray, unknown: 
         some = np.flatnonzero(direction)
         along = total([direction[j] * prob.column(j) for j in some.tolist()])
         on_grid = rounding(along * UNITS) / UNITS if some.size > 1 else along
-        found = where(
-            on_grid > float(threshold) + (0.0 if along.is_exact else SLACK * abs(float(threshold))),
-            found,
-            constant(row),
-        )
+        slack = HALF_UNIT if some.size > 1 else 0.0 if along.is_exact else rounding_of(np.abs(threshold))
+        found = where(on_grid > float(threshold + slack), found, constant(row))
     return found
 
 
@@ -563,7 +616,7 @@ def at_number(number: Node, value: FloatArray) -> Node:
 @of_cells.register
 def _(partition: cells.GridCells, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
     edges = np.linspace(0.0, 1.0, partition.n_bins + 1)[1:-1]
-    bin_of_each = prob.pick(edges, np.arange(partition.n_bins, dtype=np.float64), right=False)
+    bin_of_each = picked(prob, edges, np.arange(partition.n_bins, dtype=np.float64), right=False)
     at, is_known = constant(0.0), constant(1.0)
     for number, known in enumerate(partition.known):
         code = at

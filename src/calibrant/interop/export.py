@@ -13,7 +13,7 @@ import linecache
 import re
 import types
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -276,6 +276,9 @@ NUMBER = itertools.count()
 MOST_CLASSES_OF_SQL, MOST_NESTED = 50, 8
 """Columns of a query, and expressions inside each other: parsers have a limit for both."""
 
+MOST_CHARACTERS, MOST_CHARACTERS_OF = 2_500_000, {"bigquery": 1_000_000, "snowflake": 1_000_000}
+"""Of a query: what DuckDB, SQLite and Postgres take in some seconds, and where a database has a limit of its own."""
+
 CONDITIONS = {"greater", "greater_equal", "equal"}
 
 SQL = {
@@ -291,6 +294,8 @@ SQL = {
     "floor": "FLOOR({})",
     "where": "CASE WHEN {} THEN {} ELSE {} END",
 }
+
+SQL_WITHOUT_UNDERFLOW = {**SQL, "exp": "EXP(GREATEST({}, -700e0))"}
 
 
 def to_sql(
@@ -362,14 +367,22 @@ def to_sql(
         place += "_"
     while re.search(rf"\b{select}\d", table, re.IGNORECASE):
         select += "_"
-    sql = SqlPrinter(root).query(place, select, names, list(keep), dialect in INLINING)
+    sql = SqlPrinter(root, dialect).query(place, select, names, list(keep))
+    require_length(sql, MOST_CHARACTERS)
     if dialect != "duckdb":
         sqlglot = needed("sqlglot", "calibrant[sql]")
         choice(
             "dialect", dialect, sorted(word for word in sqlglot.Dialect.classes if word), hint="Pass dialect='duckdb'"
         )
         sql = sqlglot.transpile(sql, read="duckdb", write=dialect, pretty=True)[0]
+        require_length(sql, MOST_CHARACTERS_OF.get(dialect, len(sql)))
     return "\n".join([*heading(calibrator, "--", classifier), sql.replace(f"FROM {place}", f"FROM {table}", 1), ""])
+
+
+def require_length(sql: str, most: int) -> None:
+    """Refuse a query that is too long for the database that is to take it."""
+    hint = "Export to ONNX: to_onnx(calibrator)"
+    require(len(sql) <= most, f"a query must have at most {most} characters", value=len(sql), hint=hint)
 
 
 PLACE = "rows_to_calibrate"
@@ -379,11 +392,15 @@ INLINING = {"postgres", "sqlite"}
 """Dialects that put a select into the one that reads it, unless it is to be kept: twenty would become a text without end."""
 
 
+UNDERFLOWING = {"postgres", "redshift"}
+"""Dialects in which an exponential or a product that is too small to be a number is an error, and not zero."""
+
+
 class SqlPrinter:
     """Nested selects: each has columns that are made of those of the select before it."""
 
-    def __init__(self, root: Node) -> None:
-        self.root = root
+    def __init__(self, root: Node, dialect: str) -> None:
+        self.root, self.is_kept, self.underflows = root, dialect in INLINING, dialect in UNDERFLOWING
         consumers: dict[int, list[Node]] = {}
         nodes = in_order(root)
         for node in nodes:
@@ -430,7 +447,8 @@ class SqlPrinter:
             case "join":
                 return self.text(node.args[j], 0)
         if node.op in ELEMENTWISE:
-            return SQL[node.op].format(*(self.text(arg, j) for arg in node.args))
+            words = SQL_WITHOUT_UNDERFLOW if self.underflows else SQL
+            return words[node.op].format(*(self.text(arg, j) for arg in node.args))
         (arg,) = node.args
         each = [self.text(arg, i) for i in range(arg.width)]
         match node.op:
@@ -456,23 +474,36 @@ class SqlPrinter:
                 return f"CAST({found} AS DOUBLE)"
         raise AssertionError(node.op)
 
-    def query(self, table: str, select: str, columns: list[str], keep: list[str], is_kept: bool) -> str:
-        """Print the whole query; ``is_kept`` asks for each select to be computed once.
+    def query(self, table: str, select: str, columns: list[str], keep: list[str]) -> str:
+        """Print the whole query. A select hands on what is read later.
 
         Columns of the table are named with it, or SQLite would take one that is not there for a text. Within the query those
         that are kept have names that no other has.
         """
-        word = "AS MATERIALIZED" if is_kept else "AS"
+        word = "AS MATERIALIZED" if self.is_kept else "AS"
         inner = [f"r.{quoted(name)} AS k{j}" for j, name in enumerate(keep)]
-        inner += [f"CAST(r.{quoted(name)} AS DOUBLE) AS x{j}" for j, name in enumerate(columns)]
-        parts = [f"{select}0 {word} (SELECT {', '.join(inner)} FROM {table} AS r)"]
-        for number, made_here in enumerate(self.selects, start=1):
-            listed = ", ".join(f"{text} AS {name}" for name, text in made_here)
-            parts.append(f"{select}{number} {word} (SELECT *, {listed} FROM {select}{number - 1})")
+        given = "CASE WHEN ABS({0}) < 1e-290 THEN 0e0 ELSE {0} END" if self.underflows else "{0}"
+        inner += [f"{given.format(f'CAST(r.{quoted(name)} AS DOUBLE)')} AS x{j}" for j, name in enumerate(columns)]
         kept = [f"k{j} AS {quoted(name)}" for j, name in enumerate(keep)]
-        made = [f"{self.text(self.root, j)} AS {quoted('calibrated_' + name)}" for j, name in enumerate(columns)]
+        results = [self.text(self.root, j) for j in range(len(columns))]
+        made = [f"{text} AS {quoted('calibrated_' + name)}" for name, text in zip(columns, results, strict=True)]
         last = len(self.selects)
-        return "WITH " + ",\n".join(parts) + f"\nSELECT {', '.join([*kept, *made])} FROM {select}{last}"
+        parts = [f"\nSELECT {', '.join([*kept, *made])} FROM {select}{last}"]
+        needed = dict.fromkeys([*(f"k{j}" for j in range(len(keep))), *names_in(results)])
+        for number, made_here in reversed(list(enumerate(self.selects, start=1))):
+            here = {name: text for name, text in made_here if name in needed}
+            handed_on = [name for name in needed if name not in here]
+            listed = ", ".join([*handed_on, *(f"{text} AS {name}" for name, text in here.items())])
+            parts.append(f"{select}{number} {word} (SELECT {listed} FROM {select}{number - 1})")
+            needed = dict.fromkeys([*handed_on, *names_in(here.values())])
+        parts.append(f"{select}0 {word} (SELECT {', '.join(inner)} FROM {table} AS r)")
+        first, *rest = parts
+        return "WITH " + ",\n".join(reversed(rest)) + first
+
+
+def names_in(texts: Iterable[str]) -> list[str]:
+    """The columns of a query that expressions read."""
+    return [name for text in texts for name in re.findall(r"\b[tx]\d+(?:_\d+)?\b", text)]
 
 
 def quoted(name: str) -> str:
