@@ -7,6 +7,9 @@ import json
 import re
 import subprocess
 import sys
+import tracemalloc
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -21,7 +24,7 @@ from calibrant import (
     load_digits_forecast,
 )
 from calibrant._core.arrays import EPSILON, score_of_logit
-from calibrant._core.graph import compiled
+from calibrant._core.graph import compiled, from_dicts
 from calibrant.calibrators import (
     CanonicalBinning,
     HistogramBinning,
@@ -34,7 +37,7 @@ from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.graphs import crossing, graph_of
 from calibrant.interop import export, load_calibrator, load_map, save_calibrator
 from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch
-from calibrant.interop.maps import BLOCK, SavedMap
+from calibrant.interop.maps import SavedMap
 from calibrant.interop.save import map_of, to_document
 from calibrant.registry import entries
 from tools.make_exports_page import (
@@ -461,8 +464,8 @@ def test_a_map_says_what_it_takes_and_what_it_gives(saved):
         "temperature",
     )
     assert repr(found) == "SavedMap('temperature', 4 classes, input='probability')"
-    _, X = rows(4, "probability", n=BLOCK // 4 + 3)
-    np.testing.assert_array_equal(found.calibrate(X)[-5:], found.calibrate(X[-5:]))  # in two blocks
+    _, X = rows(4, "probability", n=(1 << 18) + 3)
+    np.testing.assert_array_equal(found.calibrate(X)[-5:], found.calibrate(X[-5:]))  # in many blocks
     assert found.predict_proba(X[:0]).shape == (0, 4)
 
 
@@ -503,8 +506,10 @@ def test_a_map_refuses_rows_that_are_no_forecasts(saved, X, words):
 def test_a_map_of_logits_takes_finite_logits():
     label, X = rows(4, "logit")
     found = SavedMap(to_document(TemperatureScaling(input="logit").fit(X, label)))
-    for wrong in (np.inf, -np.inf, np.nan):
-        with pytest.raises(ValueError, match=f"finite logits; got {wrong}"):
+    for wrong in (np.inf, -np.inf, np.nan, 1.1e100):
+        with pytest.raises(
+            ValueError, match=rf"finite logits of at most 1e\+100; got {abs(wrong)}".replace("e+", r"e\+")
+        ):
             found.calibrate(np.where(np.arange(4) == 2, wrong, X))
 
 
@@ -540,6 +545,9 @@ TABLE, HALF = {"op": "table"}, {"op": "constant", "values": [0.5]}
         ([TABLE, {"op": "pick", "of": [0], "edges": [0.5, 0.2], "entries": [1, 2, 3], "right": True}], "must not fall"),
         ([TABLE, {"op": "pick", "of": [0], "edges": [0.5], "entries": [1, 2], "right": 1}], "true or false"),
         ([HALF], "as many columns as it takes"),
+        ([TABLE, HALF, {"op": "greater", "of": [0, 1]}], "not with a condition"),
+        ([TABLE, HALF, {"op": "greater", "of": [0, 1]}, {"op": "negative", "of": [2]}], "first of where, and no other"),
+        ([TABLE, HALF, {"op": "where", "of": [0, 0, 1]}], "first of where, and no other"),
     ],
 )
 def test_a_map_that_is_no_graph_is_refused(saved, nodes, words):
@@ -556,16 +564,91 @@ def test_a_file_without_a_part_of_the_map_is_refused(saved, missing):
         SavedMap(document)
 
 
-@pytest.mark.parametrize("X", ["x", [["0.1", "a", "b", "c"]], [[0.5], [0.2, 0.3]], {"a": 1}], ids=str)
-def test_what_is_no_table_of_numbers_is_refused_by_a_map(saved, X):
+QUARTERS = np.full((1, 4), 0.25)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        "x",
+        [["0.1", "a", "b", "c"]],
+        [[0.5], [0.2, 0.3]],
+        {"a": 1},
+        QUARTERS.astype(str),
+        QUARTERS.astype(bytes),
+        QUARTERS.astype(complex),
+        QUARTERS.astype(str).astype(object),
+        QUARTERS.astype(int).astype("m8[s]"),
+        np.ma.array(QUARTERS, mask=[[False, True, False, False]]),
+        [[None, 0.25, 0.25, 0.5]],
+    ],
+    ids=repr,
+)
+def test_what_is_no_table_of_numbers_is_refused_by_a_map_as_by_the_calibrator(saved, X):
     with pytest.raises(ValueError, match=r"X must be a table of numbers; got what is none: .* Pass an array\."):
         load_map(saved).calibrate(X)
+    with pytest.raises((TypeError, ValueError)):
+        load_calibrator(saved).predict_proba(X)
 
 
-@pytest.mark.parametrize("columns", [float("inf"), float("nan"), "x", None, []], ids=str)
-def test_a_number_of_columns_that_is_none_is_refused(saved, columns):
+@pytest.mark.parametrize("cell", [Decimal, Fraction, np.float32, np.longdouble])
+def test_numbers_of_any_kind_are_taken_by_a_map_as_by_the_calibrator(saved, cell):
+    X = np.array([[cell(0.25)] * 4])
+    np.testing.assert_array_equal(load_map(saved).calibrate(X), load_calibrator(saved).predict_proba(X))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_in_another_order_are_refused_by_a_map(library, tmp_path):
+    make = pytest.importorskip(library, reason=f"{library} is not installed")
+    make = make.table if library == "pyarrow" else make.DataFrame
+    label, X = rows(2, "probability")
+    frame = make({"p_no": X[:, 0], "p_yes": X[:, 1]})
+    place = tmp_path / "named.json"
+    save_calibrator(TemperatureScaling().fit(frame, label), place)
+    found = load_map(place)
+    np.testing.assert_array_equal(found.calibrate(frame), found.calibrate(X))
+    with pytest.raises(ValueError, match=r"columns of X must be \['p_no', 'p_yes'\]; got \['p_yes', 'p_no'\]"):
+        found.calibrate(make({"p_yes": X[:, 1], "p_no": X[:, 0]}))
+
+
+def test_a_map_of_many_wide_nodes_takes_the_memory_of_a_block(saved):
+    """A file of some kB named 500 nodes of 4000 numbers a row each: 4 TB for the rows below, all at once."""
+    wide = {"op": "constant", "values": [0.0] * 4000}
+    nodes = [TABLE, {"op": "row_sum", "of": [0]}, wide, {"op": "add", "of": [1, 2]}]
+    nodes += [{"op": "exp", "of": [number]} for number in range(3, 503)]
+    nodes += [{"op": "add", "of": [503 - 1 - number, 503 + number - 1]} for number in range(1, 400)]
+    nodes += [{"op": "row_sum", "of": [len(nodes) - 1]}, {"op": "constant", "values": [0.0] * 4}]
+    nodes += [{"op": "multiply", "of": [len(nodes) - 2, len(nodes) - 1]}]
+    run = compiled(from_dicts(nodes, 4), most_numbers=1 << 16)
+    with np.errstate(all="ignore"):
+        tracemalloc.start()
+        run(np.full((300, 4), 0.25))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 60e6  # one row of all of them, and not 300
+
+
+@pytest.mark.parametrize("value", [2.0, -1.0])
+def test_a_map_that_gives_no_probabilities_is_refused(saved, value):
+    nodes = [TABLE, {"op": "constant", "values": [value] * 4}, {"op": "add", "of": [0, 1]}]
+    changed = SavedMap(json.loads(saved.read_text()) | {"map": nodes}, where="it")
+    with pytest.raises(ValueError, match="it must hold a map to probabilities; it gave others"):
+        changed.calibrate(QUARTERS)
+
+
+WRONG_PARTS = [
+    *(("columns", wrong) for wrong in (float("inf"), 1.7, "x", None, [], True, 0, -4)),
+    *(("classes", wrong) for wrong in ("abcd", None, {"a": 1})),
+    *(("input", wrong) for wrong in ("prob", None, 3)),
+    *(("column_names", wrong) for wrong in (5, "abcd")),
+    ("calibrator", {"method": 3}),
+]
+
+
+@pytest.mark.parametrize(("part", "wrong"), WRONG_PARTS, ids=str)
+def test_a_file_with_a_wrong_part_is_refused_by_a_map(saved, part, wrong):
     with pytest.raises(ValueError, match=r"must hold the map of a calibrator; got .*\. Save it anew"):
-        SavedMap(json.loads(saved.read_text()) | {"columns": columns})
+        SavedMap(json.loads(saved.read_text()) | {part: wrong})
 
 
 def test_a_file_that_was_changed_has_no_map(saved, tmp_path):

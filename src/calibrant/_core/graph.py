@@ -35,6 +35,8 @@ ELEMENTWISE: dict[str, Any] = {
 }
 """Nodes that treat each number by itself. The comparisons are conditions: only ``where`` takes them."""
 
+CONDITIONS = {"greater", "greater_equal", "equal"}
+
 
 INEXACT = {"exp", "log", "row_sum", "matmul"}
 """Nodes whose last digits hang on the language that computes them."""
@@ -184,26 +186,46 @@ def in_order(root: Node) -> list[Node]:
     return list(done.values())
 
 
-def compiled(root: Node) -> Callable[[FloatArray], FloatArray]:
-    """Return a graph as a function of a table, shape (n, K), which gives the numbers of its last node, shape (n, width)."""
+def compiled(root: Node, most_numbers: int = 1 << 20) -> Callable[[FloatArray], FloatArray]:
+    """Return a graph as a function of a table, shape (n, K), which gives the numbers of its last node, shape (n, width).
+
+    Rows are taken in blocks, so that all nodes that are still to be read hold ``most_numbers`` together, or those of one row.
+    """
     nodes = in_order(root)
     place = {id(node): number for number, node in enumerate(nodes)}
     start = [node.values[None, :] if node.op == "constant" else None for node in nodes]
     of_table = [place[id(node)] for node in nodes if node.op == "table"]
-    steps = [
-        (place[id(node)], _function(node), itemgetter(*(place[id(arg)] for arg in node.args)), len(node.args) > 1)
-        for node in nodes
-        if node.op not in ("constant", "table")
-    ]
+    last_read = {place[id(arg)]: number for number, node in enumerate(nodes) for arg in node.args}
+    steps, width, widest = [], 0, 1
+    for number, node in enumerate(nodes):
+        if node.op in ("constant", "table"):
+            continue
+        places = [place[id(arg)] for arg in node.args]
+        done = [at for at in dict.fromkeys(places) if last_read[at] == number]
+        width += node.width
+        widest = max(widest, width)
+        width -= sum(nodes[at].width for at in done if nodes[at].op not in ("constant", "table"))
+        steps.append((number, _function(node), itemgetter(*places), len(places) > 1, done))
+    n_together = max(1, most_numbers // widest)
 
-    def run(table: FloatArray) -> FloatArray:
+    def run_block(table: FloatArray) -> FloatArray:
         found: list[Any] = start.copy()
         for at in of_table:
             found[at] = table
-        for at, function, args, are_many in steps:
+        for at, function, args, are_many, done in steps:
             found[at] = function(*args(found)) if are_many else function(args(found))
+            for one in done:
+                found[one] = None
         last, shape = found[-1], (len(table), root.width)
         return last if last.shape == shape else np.broadcast_to(last, shape)
+
+    def run(table: FloatArray) -> FloatArray:
+        if len(table) <= n_together:
+            return run_block(table)
+        found = np.empty((len(table), root.width))
+        for at in range(0, len(table), n_together):
+            found[at : at + n_together] = run_block(table[at : at + n_together])
+        return found
 
     return run
 
@@ -271,6 +293,8 @@ def from_dicts(listed: Any, n_columns: int) -> Node:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise ValueError(f"node {number} of map must be one of a graph; {said[:200]}") from error
+    if nodes[-1].op in CONDITIONS:
+        raise ValueError("map must end with numbers, not with a condition")
     return nodes[-1]
 
 
@@ -284,6 +308,8 @@ def _node(one: Any, nodes: list[Node], n_columns: int) -> Node:
     width = max((arg.width for arg in args), default=1)
     if op in ELEMENTWISE and any(arg.width not in (1, width) for arg in args):
         raise ValueError("widths must be equal or 1")
+    if [arg.op in CONDITIONS for arg in args] != [op == "where" and number == 0 for number in range(len(args))]:
+        raise ValueError("a condition must be the first of where, and no other")
     match op:
         case "table":
             return Node(op, width=n_columns)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._core.checks import choice, list_of_names, of_type, require
-from calibrant._core.graph import ELEMENTWISE, Node, in_order
+from calibrant._core.graph import CONDITIONS, ELEMENTWISE, Node, in_order
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.graphs import graph_of
 from calibrant.interop.save import parts_of
@@ -278,8 +278,6 @@ MOST_CLASSES_OF_SQL, MOST_NESTED = 50, 8
 
 MOST_CHARACTERS, MOST_CHARACTERS_OF = 2_500_000, {"bigquery": 1_000_000, "snowflake": 1_000_000}
 """Of a query: what DuckDB, SQLite and Postgres take in some seconds, and where a database has a limit of its own."""
-
-CONDITIONS = {"greater", "greater_equal", "equal"}
 
 SQL = {
     **{op: f"({{}} {sign} {{}})" for op, sign in INFIX.items()},

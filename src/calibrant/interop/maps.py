@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,8 @@ VERSION = 1
 MOST_LEVELS = 64
 """Lists and objects in a file that stand in one another: some fifteen calibrators."""
 
-BEYOND, SUM_TOLERANCE = 1e-6, 1e-3
-"""How far a probability may lie outside [0, 1], and the sum of a row from 1, as for every forecast."""
-
-BLOCK = 1 << 18
-"""Numbers that are calibrated together: a map of many steps holds several tables of them."""
+BEYOND, SUM_TOLERANCE, MOST_LOGIT = 1e-6, 1e-3, 1e100
+"""How far a probability may lie outside [0, 1], the sum of a row from 1, and a logit from 0, as for every forecast."""
 
 
 class SavedMap:
@@ -49,11 +48,17 @@ class SavedMap:
 
     def __init__(self, document: dict[str, Any], *, where: str = "the document") -> None:
         try:
-            self.classes: list[Any] = list(document["classes"])
+            self.classes: list[Any] = document["classes"]
             self.column_names: list[str] | None = document["column_names"]
-            self.n_columns = int(document["columns"])
-            self.input = str(document["input"])
-            self.method = str(document["calibrator"]["method"])
+            self.n_columns: int = document["columns"]
+            self.input: str = document["input"]
+            self.method: str = document["calibrator"]["method"]
+            self.where = where
+            is_listed = [isinstance(self.classes, list), isinstance(self.column_names, (list, type(None)))]
+            if not all(is_listed) or type(self.n_columns) is not int or self.n_columns < 1:
+                raise TypeError("classes and column_names must be lists, and columns a whole number")
+            if self.input not in ("probability", "logit") or not isinstance(self.method, str):
+                raise ValueError(f"input must be probability or logit, and method a word; got {self.input!r}")
             nodes = document["map"]
             if nodes is None:
                 raise ValueError(f"map must be there; {self.method!r} has none that can be written down")
@@ -81,18 +86,16 @@ class SavedMap:
         Returns
         -------
         ndarray, shape (n,) or (n, n_classes)
-            What ``calibrate`` of the saved calibrator gives, to 1e-13; where steps of logits are closer than 1e-12 it may be
-            the step beside.
+            What ``calibrate`` of the saved calibrator gives, to 1e-13. Of several logits a probability within three units in
+            the last place of a step at 1, or 1e-14 of itself, may be on the step beside.
 
         Raises
         ------
         ValueError
-            If X has other columns, or holds what is no probability or no finite logit.
+            If X has other columns, or in another order, or holds what is no probability or no finite logit, or if the map was
+            changed so that it gives no probabilities.
         """
-        try:
-            table = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"X must be a table of numbers; got what is none: {error}. Pass an array.") from error
+        table = self._numbers(X)
         if self.n_columns == 1 and table.ndim == 1:
             table = table[:, None]
         if table.ndim != 2 or table.shape[1] != self.n_columns:
@@ -100,17 +103,35 @@ class SavedMap:
                 f"X must have shape (n, {self.n_columns}); got {np.shape(X)}. Pass the columns that were fitted."
             )
         if table.size and self.input == "logit":
-            if not np.isfinite(table).all():
-                wrong = table[~np.isfinite(table)][0]
-                raise ValueError(f"X must hold finite logits; got {wrong}. Leave out such rows.")
+            size = np.maximum.reduce(np.abs(table), axis=None)
+            if not size <= MOST_LOGIT:
+                raise ValueError(
+                    f"X must hold finite logits of at most {MOST_LOGIT:g}; got {size}. Leave out such rows."
+                )
         elif table.size:
             table = self._probabilities(table)
-        rows = max(16, BLOCK // self.n_columns)
-        if len(table) <= rows:
-            found = self._run(table)
-        else:
-            found = np.concatenate([self._run(table[at : at + rows]) for at in range(0, len(table), rows)])
+        found = self._run(table)
+        if found.size and not np.maximum.reduce(np.abs(found - 0.5), axis=None) <= 0.5 + BEYOND:
+            raise ValueError(f"{self.where} must hold a map to probabilities; it gave others. Save it anew.")
         return found[:, 0] if self.n_columns == 1 else found
+
+    def _numbers(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Refuse what is no table of numbers, and columns in another order than those that were fitted."""
+        names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow; pandas and polars
+        if names is not None and self.column_names is not None and list(names) != self.column_names:
+            raise ValueError(
+                f"the columns of X must be {self.column_names}; got {list(names)}. Put them into this order."
+            )
+        try:
+            table = np.asarray(X)
+            cells = table.ravel().tolist() if table.dtype.kind == "O" else []
+            if table.dtype.kind not in "biufO" or not all(isinstance(cell, (Real, Decimal)) for cell in cells):
+                raise TypeError(f"dtype {table.dtype}")
+            if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+                raise TypeError("a masked array")
+            return np.asarray(table, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X must be a table of numbers; got what is none: {error}. Pass an array.") from error
 
     def _probabilities(self, table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Refuse rows that are no probabilities; what rounding alone put outside [0, 1] is put back."""
@@ -144,8 +165,7 @@ def load_map(path: str | os.PathLike[str]) -> SavedMap:
     Returns
     -------
     SavedMap
-        It calibrates arrays, to 1e-13 as the calibrator that was saved. It cannot be fitted, and takes columns by their order:
-        names of a data frame are not compared.
+        It calibrates arrays and data frames, to 1e-13 as the calibrator that was saved. It cannot be fitted.
 
     Raises
     ------
