@@ -102,6 +102,22 @@ def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_
     pyplot.close("all")
 
 
+@pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize("name", ["browser.md", "export.md", "mlflow.md", "service.md", "torch.md", "warehouse.md"])
+def test_the_python_of_a_page_runs_again_where_it_ran(name, monkeypatch, tmp_path):
+    for module in NEEDS.get(name, ()):
+        pytest.importorskip(module)
+    if name == "browser.md" and not shutil.which("node"):
+        pytest.skip("node is not installed")
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        page = {"__name__": "page"}
+        with redirect_stdout(StringIO()):
+            for language, block in BLOCKS[name]:
+                if language == "python":
+                    exec(compile(block, "page", "exec"), page)
+
+
 def test_counts_of_the_warehouse_give_what_its_rows_give(monkeypatch, tmp_path):
     pytest.importorskip("duckdb")
     pytest.importorskip("pandas")

@@ -158,7 +158,7 @@ CASES = {
         "--to": Case(("--to", "js")),
         "--dialect": Case(("--dialect", "sqlite")),
         "--table": Case(("--table", "scored")),
-        "--columns": Case(("--columns", "a,b")),
+        "--columns": Case(("--columns", "a, b")),
         "--keep": Case(("--keep", "id,day")),
         "--output": OUTPUT,
         "--force": FORCE,

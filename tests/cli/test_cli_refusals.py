@@ -181,6 +181,26 @@ WORDS = {
     "name of a calibrator": (["fit", "good.csv", "-o", "cal.csv"], r"the output must end in \.json; got 'cal\.csv'"),
     "name of a page": (["report", "good.csv", "-o", "x.txt"], r"the output must end in \.html or \.htm; got 'x\.txt'"),
     "name of a demo": (["demo", "-o", "new/x.pdf"], r"the output must end in \.html or \.htm; got 'x\.pdf'"),
+    "columns of no query": (
+        ["export", "c.json", "--to", "js", "--columns", "a,b", "-o", "o.js"],
+        r"--columns must be left out with --to js; got 'a,b'\. It is of a query: --to sql",
+    ),
+    "a dialect of no query": (
+        ["export", "c.json", "--to", "numpy", "--dialect", "sqlite", "-o", "o.py"],
+        r"--dialect must be left out with --to numpy; got 'sqlite'",
+    ),
+    "a table without a name": (
+        ["export", "c.json", "--to", "sql", "--table", "", "-o", "o.sql"],
+        r"table must be the name of a table; got ''",
+    ),
+    "a column without a name": (
+        ["export", "c.json", "--to", "sql", "--keep", "id,", "-o", "o.sql"],
+        r"each of keep must be a name; got ''",
+    ),
+    "a name without end": (
+        ["export", "c.json", "--to", "sql", "-o", "o" * 253 + ".sql"],
+        r"the output's name must have at most 255 bytes; got 257\. Choose a shorter",
+    ),
     "other columns": (
         ["apply", "c.json", "good.csv", "--prob", "p_0", "-o", "o.csv"],
         r"fitted on 2 probability columns; good\.csv gives 1 probability columns\. .*--prob",

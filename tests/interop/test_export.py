@@ -270,6 +270,24 @@ def test_nothing_is_too_small_for_a_database_that_takes_it_for_an_error(dialect)
     assert len(re.findall(r"ABS\(CAST\(r\.\S+ AS DOUBLE PRECISION\)\) < 1e-290", query)) == 4
 
 
+def test_names_may_come_in_anything_that_has_an_order_and_a_dialect_in_capitals():
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    label, X = rows(1, "probability")
+    calibrator = PlattScaling().fit(X, label)
+    wanted = to_sql(calibrator, columns=["a"], keep=["b", "c"], dialect="sqlite")
+    for order in (tuple, np.array, iter):
+        assert to_sql(calibrator, columns=order(["a"]), keep=order(["b", "c"]), dialect="SQLite") == wanted
+
+
+def test_columns_that_were_fitted_with_names_are_those_that_a_query_reads(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    label, X = rows(2, "probability")
+    calibrator = PlattScaling().fit(pandas.DataFrame(X, columns=["no", "yes"]), label)
+    assert to_sql(calibrator) == to_sql(calibrator, columns=["no", "yes"])
+    save_calibrator(calibrator, tmp_path / "calibrator.json")
+    assert to_sql(load_calibrator(tmp_path / "calibrator.json")) == to_sql(calibrator)
+
+
 def test_columns_of_a_query_are_named_as_those_that_it_reads():
     label, X = rows(2, "probability")
     query = to_sql(PlattScaling().fit(X, label), columns=['a "b"', "c"], keep=["id"])
@@ -340,7 +358,13 @@ WRONG = [
     (lambda c: to_sql(c, keep="id"), TypeError, "keep must be a list of names; got the string 'id'"),
     (lambda c: to_sql(c, columns={"y"}), TypeError, "columns must be a list, in an order; got {'y'}"),
     (lambda c: to_sql(c, columns=[3]), TypeError, "each of columns must be a name; got 3"),
+    (lambda c: to_sql(c, columns=[" "]), TypeError, "each of columns must be a name; got ' '"),
+    (lambda c: to_sql(c, keep={"id": 1}), TypeError, "keep must be a list, in an order; got {'id': 1}"),
+    (lambda c: to_sql(c, keep=["a", "a"]), ValueError, "names that differ as text; got 'a', 'a', 'calibrated_y_prob'"),
+    (lambda c: to_sql(c, columns=["a"], keep=["calibrated_a"]), ValueError, "names that differ as text"),
     (lambda c: to_sql(c, table=None), TypeError, "table must be the name of a table; got None"),
+    (lambda c: to_sql(c, table=" "), TypeError, "table must be the name of a table; got ' '"),
+    (lambda c: to_sql(c, dialect="prql"), ValueError, "got 'prql'"),
     (lambda c: to_sql(c, dialect=[]), TypeError, r"dialect must be the name of a dialect; got \[\]"),
     (lambda c: to_sql(c, dialect="postgers"), ValueError, "Did you mean 'postgres'"),
     (lambda c: to_onnx(c, dtype="half"), ValueError, "dtype must be one of 'double', 'float'; got 'half'"),
@@ -364,6 +388,21 @@ def test_a_class_whose_name_has_lines_ends_no_comment():
     query = to_sql(calibrator, columns=["p", "q"])
     assert sum(not line.startswith("--") for line in query.splitlines()[:2]) == 0
     assert "DROP" not in "".join(query.splitlines()[2:])
+
+
+def test_a_class_whose_name_is_a_template_is_none_in_a_comment():
+    label, X = rows(2, "probability")
+    names = np.array(["{{ env_var('HOME') }}", "{% raw %}"])
+    query = to_sql(PlattScaling(labels=names).fit(X, names[label]), columns=["p", "q"])
+    assert "{{" not in query
+    assert "{%" not in query
+
+
+def test_a_class_whose_name_is_html_ends_no_script():
+    label, X = rows(2, "probability")
+    names = np.array(["<!--<script>", "</script>"])
+    source = to_js(PlattScaling(labels=names).fit(X, names[label]))
+    assert re.findall(r"<[^ =]", source) == []
 
 
 def test_source_needs_numpy_alone(tmp_path):

@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -95,18 +96,27 @@ def run_export(asked: Namespace) -> int:
     """Write a calibrator in another language."""
     require_free(Path(asked.output), force=asked.force, inputs=[asked.calibrator])
     calibrator = load_calibrator(asked.calibrator)
-    if asked.to == "sql":
-        named = {name: value.split(",") for name in ("columns", "keep") if (value := getattr(asked, name)) is not None}
-        made: Any = export.to_sql(calibrator, table=asked.table, dialect=asked.dialect, **named)
-    elif asked.to == "torch":
-        made = export.torch_source(calibrator)
-    else:
-        made = {"numpy": export.to_numpy, "js": export.to_js, "onnx": export.to_onnx}[asked.to](calibrator)
+    printers: dict[str, Any] = {"numpy": export.to_numpy, "js": export.to_js, "torch": export.torch_source}
+    printers |= {"onnx": export.to_onnx, "sql": partial(export.to_sql, **_of_query(asked))}
+    made = printers[asked.to](calibrator)
     data = made.encode() if isinstance(made, str) else made.SerializeToString()
     with whole_file(Path(asked.output), force=asked.force) as place:
         place.write_bytes(data)
     print(f"wrote {asked.output}: {type(calibrator).__name__} for {asked.to}, {len(data)} bytes")
     return 0
+
+
+def _of_query(asked: Namespace) -> dict[str, Any]:
+    """Return what is said of a query; refuse it with another target."""
+    said = {
+        name: word for name in ("dialect", "table", "columns", "keep") if (word := getattr(asked, name)) is not None
+    }
+    for name, word in said.items():
+        if asked.to != "sql":
+            left_out(f"--{name}", word, f"with --to {asked.to}", hint="It is of a query: --to sql")
+        if name in ("columns", "keep"):
+            said[name] = [one.strip() for one in word.split(",")]
+    return said
 
 
 def run_apply(asked: Namespace) -> int:

@@ -125,9 +125,9 @@ file FILE: CSV, Parquet, Feather or NPZ, or a folder; no label is needed
 EXPORT = f"""\
 calibrator CALIBRATOR: the JSON file that `calibrant fit` wrote
 --to TARGET (required, numpy|sql|onnx|torch|js): source for NumPy, a query, an ONNX model, source for torch or JavaScript
---dialect NAME (=duckdb): of a query: duckdb, postgres, sqlite, bigquery, snowflake, spark, ... (default: %(default)s)
---table NAME (=predictions): of a query: the table that is read (default: %(default)s)
---columns A,B: of a query: the columns that the calibrator takes, in the order of the classes
+--dialect NAME: of a query: duckdb, postgres, sqlite, bigquery, snowflake, spark, ... (default: duckdb)
+--table NAME: of a query: the table that is read (default: predictions)
+--columns A,B: of a query: the columns that the calibrator takes, in the order of the classes (default: those that were fitted)
 --keep A,B: of a query: columns that are selected as well, such as a key
 -o --output OUT (required): the file to write
 {FORCE}"""

@@ -13,16 +13,16 @@ import linecache
 import re
 import types
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._core.checks import choice, list_of_names, of_type, require
+from calibrant._core.checks import choice, distinct_names, list_of_names, of_type, require
 from calibrant._core.graph import CONDITIONS, ELEMENTWISE, Node, in_order
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.graphs import graph_of
-from calibrant.interop.save import parts_of
+from calibrant.interop.save import columns_of, parts_of
 
 if TYPE_CHECKING:
     from calibrant.calibrators.classifier import CalibratedClassifier
@@ -45,8 +45,12 @@ def heading(calibrator: Calibrator, mark: str, classifier: str) -> list[str]:
     more = f", ... ({len(calibrator.classes_)} in all)" if len(calibrator.classes_) > len(names) else ""
     of = f"the class {names[-1]}" if calibrator.n_features_in_ == 1 else f"the classes {', '.join(names)}{more}"
     fitted = f"fitted to {ascii(classifier)[1:-1]}" if classifier else "fitted"
-    made = f"{type(calibrator).__name__}, {fitted} and exported by calibrant."
-    return [f"{mark} {made}", f"{mark} Takes {kind} of {of}; returns calibrated probabilities of the same."]
+    lines = [
+        f"{mark} {type(calibrator).__name__}, {fitted} and exported by calibrant.",
+        f"{mark} Takes {kind} of {of}; returns calibrated probabilities of the same.",
+    ]
+    # A page of HTML reads such words in a script, and dbt in a comment.
+    return [re.sub(r"\{(?=[{%#])", "{ ", line).replace("<", r"\x3c") for line in lines]
 
 
 def names_of(root: Node, is_named: Callable[[Node, int], bool]) -> tuple[list[Node], dict[int, str]]:
@@ -314,8 +318,8 @@ def to_sql(
         Table, or query in brackets, that holds the rows. It is written into the query as it is, in the words of the dialect: so
         it may be a template, such as ``{{ ref('predictions') }}`` of dbt.
     columns : sequence of str, optional
-        Its columns that the calibrator takes, in the order of the classes; by default ``y_prob`` of one column, and ``p_`` and
-        the class of several.
+        Its columns that the calibrator takes, in the order of the classes; by default those that were fitted, if they had
+        names, or else ``y_prob`` of one column, and ``p_`` and the class of several. One column is that of the event.
     keep : sequence of str, optional
         Columns that are selected as well, such as a key.
     dialect : str, default="duckdb"
@@ -332,49 +336,64 @@ def to_sql(
     ImportError
         Without sqlglot, where the dialect is not "duckdb".
     ValueError
-        If there are more than 50 classes, or another number of columns.
+        If there are more than 50 classes, another number of columns, two of the same name, or the query is too long for the
+        database.
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
     calibrator, classifier = parts_of(calibrator)
     root, n_columns = graph_of(calibrator), calibrator.n_features_in_
-    for name, words in {"keep": keep, "columns": () if columns is None else columns}.items():
-        list_of_names(name, words)
-        require(
-            isinstance(words, Sequence),
-            f"{name} must be a list, in an order",
-            value=words,
-            hint="Pass a list",
-            error=TypeError,
-        )
-        for word in words:
-            of_type(f"each of {name}", word, str, "a name", hint="Pass names of columns")
-    of_type("table", table, str, "the name of a table", hint="Pass table='predictions'")
+    names = columns_of(calibrator) if columns is None else in_order_of("columns", columns)
+    kept = in_order_of("keep", keep)
+    is_table = isinstance(table, str) and table.strip()
+    require(
+        bool(is_table),
+        "table must be the name of a table",
+        value=table,
+        hint="Pass table='predictions'",
+        error=TypeError,
+    )
     require(
         n_columns <= MOST_CLASSES_OF_SQL,
         f"a query must be of at most {MOST_CLASSES_OF_SQL} classes",
         value=n_columns,
         hint="Export to ONNX: to_onnx(calibrator)",
     )
-    default = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
-    names = default if columns is None else list(columns)
+    if names is None:
+        names = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
     require(len(names) == n_columns, f"columns must be {n_columns}", value=len(names), hint="Name one a class")
+    distinct_names("the columns of a query", [*kept, *(f"calibrated_{name}" for name in names)])
     of_type("dialect", dialect, str, "the name of a dialect", hint="Pass dialect='duckdb'")
+    dialect = dialect.lower()
     place, select = PLACE, "s"
-    while any(place in name for name in (*names, *keep)):
+    while any(place in name for name in (*names, *kept)):
         place += "_"
     while re.search(rf"\b{select}\d", table, re.IGNORECASE):
         select += "_"
-    sql = SqlPrinter(root, dialect).query(place, select, names, list(keep))
+    sql = SqlPrinter(root, dialect).query(place, select, names, kept)
     require_length(sql, MOST_CHARACTERS)
     if dialect != "duckdb":
         sqlglot = needed("sqlglot", "calibrant[sql]")
-        choice(
-            "dialect", dialect, sorted(word for word in sqlglot.Dialect.classes if word), hint="Pass dialect='duckdb'"
-        )
+        choice("dialect", dialect, sorted(sqlglot.Dialect.classes.keys() - NOT_WRITTEN), hint="Pass dialect='duckdb'")
         sql = sqlglot.transpile(sql, read="duckdb", write=dialect, pretty=True)[0]
         require_length(sql, MOST_CHARACTERS_OF.get(dialect, len(sql)))
     return "\n".join([*heading(calibrator, "--", classifier), sql.replace(f"FROM {place}", f"FROM {table}", 1), ""])
+
+
+NOT_WRITTEN = {"", "dax", "prql"}
+"""What sqlglot calls a dialect and does not write queries in."""
+
+
+def in_order_of(name: str, words: Any) -> list[str]:
+    """Return names of columns as a list; refuse what has no order, and what is no name."""
+    list_of_names(name, words)
+    is_ordered = not isinstance(words, (Set, Mapping))
+    require(is_ordered, f"{name} must be a list, in an order", value=words, hint="Pass a list", error=TypeError)
+    listed = list(words)
+    for word in listed:
+        is_name = isinstance(word, str) and word.strip() != ""
+        require(is_name, f"each of {name} must be a name", value=word, hint="Pass names of columns", error=TypeError)
+    return listed
 
 
 def require_length(sql: str, most: int) -> None:

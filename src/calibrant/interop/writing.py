@@ -12,8 +12,8 @@ from shutil import rmtree
 
 from calibrant.interop.local_files import STREAMED, fits, local_files, local_path, split
 
-LONGEST = 40
-"""Characters of a file's name that stand in the name of what is written beside it: names have a limit."""
+LONGEST, MOST_OF_NAME = 40, 255
+"""Characters of a file's name that stand in the name of what is written beside it, since names have a limit; and the limit."""
 
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 """What a file system answers that has no hard links."""
@@ -25,6 +25,8 @@ PAGES = (".html", ".htm")
 
 def require_free(path: Path, *, force: bool, inputs: Sequence[str] = (), endings: Sequence[str] = ()) -> None:
     """Refuse an output path that exists, unless asked to replace it, is no file, is of what is read or has another ending."""
+    if (size := len(os.fsencode(path.name))) > MOST_OF_NAME:
+        raise ValueError(f"the output's name must have at most {MOST_OF_NAME} bytes; got {size}. Choose a shorter one.")
     if path.is_dir():
         raise IsADirectoryError(f"the output must be a file; got the directory {path}. Name a file in it.")
     if (path.exists() and not path.is_file()) or Path(os.path.realpath(path)).is_symlink():  # a loop
