@@ -355,3 +355,14 @@ def test_the_versions_are_printed(capsys):
         cli.main(["--version"])
     assert end.value.code == 0
     assert capsys.readouterr().out == shown
+
+
+def test_blanks_around_the_names_of_columns_are_no_part_of_them(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    write_table("plain.csv", FILES["plain"])
+    assert cli.main(["fit", "plain.csv", "--weight", "w", "-o", "c.json"]) == 0
+    words = ["export", "c.json", "--to", "sql", "--force", "-o", "c.sql"]
+    assert cli.main(words) == 0
+    assert all(f'r."{name}"' in Path("c.sql").read_text() for name in ("p_0", "p_1"))
+    assert cli.main([*words, "--columns", "a, b"]) == 0
+    assert all(f'r."{name}"' in Path("c.sql").read_text() for name in ("a", "b"))
