@@ -103,7 +103,7 @@ def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_
 
 
 @pytest.mark.usefixtures("unsettled")
-@pytest.mark.parametrize("name", ["browser.md", "export.md", "mlflow.md", "service.md", "torch.md", "warehouse.md"])
+@pytest.mark.parametrize("name", ["browser.md", "export.md", "service.md", "warehouse.md"])
 def test_the_python_of_a_page_runs_again_where_it_ran(name, monkeypatch, tmp_path):
     for module in NEEDS.get(name, ()):
         pytest.importorskip(module)
