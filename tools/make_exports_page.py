@@ -247,7 +247,7 @@ Written by `python -m tools.make_exports_page`. Each registered calibrator is fi
 A cell shows the largest difference from `calibrate`, and the bytes of what is written. The difference is the larger one of
 probabilities and of logits. Among the rows are equal ones, zeros and ones; and of a map of one probability each threshold, and
 the numbers one unit in the last place beside it. The bytes are those for probabilities, as `calibrant export` writes them; of
-`map`, which `load_map` runs, those of the whole saved file without spaces.
+`map`, which `load_map` runs, those of the whole saved file without spaces. `postgres` is Postgres 15, by `CALIBRANT_POSTGRES`.
 
 The last column is the largest slope of the map, where it is 2 or more. Such a map multiplies the rounding of its input: the
 tests allow NumPy a difference of 1e-15 times the slope, and the other targets one of 1e-13 times the slope."""
