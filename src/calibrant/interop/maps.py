@@ -86,8 +86,8 @@ class SavedMap:
         Returns
         -------
         ndarray, shape (n,) or (n, n_classes)
-            What ``calibrate`` of the saved calibrator gives, to 1e-13. Of several logits a probability within three units in
-            the last place of a step at 1, or 1e-14 of itself, may be on the step beside.
+            What ``calibrate`` of the saved calibrator gives, to 1e-13. Where steps are of computed numbers (of three or more
+            logits, or of scaling-binning), a score within 1e-12 of one may be on the step beside.
 
         Raises
         ------
