@@ -650,21 +650,34 @@ def test_columns_in_another_order_are_refused_by_a_map(library, tmp_path):
         found.calibrate(make({"p_yes": X[:, 1], "p_no": X[:, 0]}))
 
 
-def test_a_map_of_many_wide_nodes_takes_the_memory_of_a_block(saved):
-    """A file of some kB named 500 nodes of 4000 numbers a row each: 4 TB for the rows below, all at once."""
-    wide = {"op": "constant", "values": [0.0] * 4000}
-    nodes = [TABLE, {"op": "row_sum", "of": [0]}, wide, {"op": "add", "of": [1, 2]}]
-    nodes += [{"op": "exp", "of": [number]} for number in range(3, 503)]
-    nodes += [{"op": "add", "of": [503 - 1 - number, 503 + number - 1]} for number in range(1, 400)]
-    nodes += [{"op": "row_sum", "of": [len(nodes) - 1]}, {"op": "constant", "values": [0.0] * 4}]
-    nodes += [{"op": "multiply", "of": [len(nodes) - 2, len(nodes) - 1]}]
-    run = compiled(from_dicts(nodes, 4), most_numbers=1 << 16)
-    with np.errstate(all="ignore"):
-        tracemalloc.start()
-        run(np.full((300, 4), 0.25))
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-    assert peak < 60e6  # one row of all of them, and not 300
+def wide_nodes(n_nodes):
+    """Nodes of 4000 numbers a row each, all of which are held until the last: a file of some kB."""
+    nodes = [
+        TABLE,
+        {"op": "row_sum", "of": [0]},
+        {"op": "constant", "values": [0.0] * 4000},
+        {"op": "add", "of": [1, 2]},
+    ]
+    nodes += [{"op": "negative", "of": [number]} for number in range(3, 3 + n_nodes)]
+    for number in range(n_nodes):
+        nodes.append({"op": "maximum", "of": [len(nodes) - 1, 3 + n_nodes - 1 - number]})
+    nodes += [{"op": "row_max", "of": [len(nodes) - 1]}, {"op": "constant", "values": [0.0] * 4}]
+    return [*nodes, {"op": "multiply", "of": [len(nodes) - 2, len(nodes) - 1]}]
+
+
+def test_a_map_of_many_wide_nodes_takes_the_memory_of_a_block():
+    run = compiled(from_dicts(wide_nodes(500), 4), most_numbers=1 << 16)
+    tracemalloc.start()
+    run(np.full((300, 4), 0.25))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 60e6  # 16 MB for one row of all of them, and not 300 times that
+
+
+def test_a_map_that_holds_too_much_for_a_row_is_refused(saved):
+    document = json.loads(saved.read_text()) | {"map": wide_nodes(5000)}
+    with pytest.raises(ValueError, match=r"map must hold at most 16777216 numbers a row at a time; it holds 2\d{7}\."):
+        SavedMap(document)
 
 
 @pytest.mark.parametrize("value", [2.0, -1.0])

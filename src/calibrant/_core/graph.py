@@ -186,6 +186,10 @@ def in_order(root: Node) -> list[Node]:
     return list(done.values())
 
 
+MOST_OF_ROW = 1 << 24
+"""Numbers of one row that are held at a time: 128 MB. SCIR of a thousand classes needs a quarter of it."""
+
+
 def compiled(root: Node, most_numbers: int = 1 << 20) -> Callable[[FloatArray], FloatArray]:
     """Return a graph as a function of a table, shape (n, K), which gives the numbers of its last node, shape (n, width).
 
@@ -206,6 +210,8 @@ def compiled(root: Node, most_numbers: int = 1 << 20) -> Callable[[FloatArray], 
         widest = max(widest, width)
         width -= sum(nodes[at].width for at in done if nodes[at].op not in ("constant", "table"))
         steps.append((number, _function(node), itemgetter(*places), len(places) > 1, done))
+    if widest > MOST_OF_ROW:
+        raise ValueError(f"map must hold at most {MOST_OF_ROW} numbers a row at a time; it holds {widest}")
     n_together = max(1, most_numbers // widest)
 
     def run_block(table: FloatArray) -> FloatArray:
