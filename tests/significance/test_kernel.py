@@ -12,6 +12,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel as pairs_module
 from calibrant.metrics import kernel_calibration_error
 from calibrant.notions import ClassWise
+from calibrant.registry import entries
 from calibrant.significance import kernel_test
 from calibrant.significance.of_forecast import student
 
@@ -164,3 +165,14 @@ def test_a_perfect_forecast_is_not_rejected(estimator):
 
 def test_a_forecast_that_was_sure_and_wrong_has_the_smallest_pvalue():
     assert kernel_test([1, 1, 1], [[1.0, 0.0, 0.0]] * 3, n_resamples=19).pvalue == 0.05
+
+
+@pytest.mark.parametrize("notion", sorted(entries("notion").keys() - {"binary"}))
+def test_counts_are_the_rows_that_they_stand_for_with_every_notion(notion):
+    rng = np.random.default_rng(3)
+    prob, weight = rng.dirichlet(np.ones(3), 60), rng.integers(1, 4, 60)
+    label = drawn(rng, prob)
+    counts = kernel_test(label, prob, notion=notion, sample_weight=weight, n_resamples=999, rng=0)
+    rows = kernel_test(np.repeat(label, weight), np.repeat(prob, weight, axis=0), notion=notion, n_resamples=999, rng=0)
+    assert counts.statistic == pytest.approx(rows.statistic, rel=1e-9)
+    assert abs(counts.pvalue - rows.pvalue) < 0.09  # four standard errors of the difference at a half
