@@ -233,7 +233,7 @@ class SurveyMixture:
         y : ndarray of shape (n,)
             The labels, counted from 0.
         """
-        whole("n", n, least=1, hint="Pass 1000 rows, say")
+        whole("n", n, least=1, most=10**10, hint="Pass 1000 rows, say")
         rng = np.random.default_rng(source("rng", rng))
         y, component = rng.integers(self.n_classes, size=n), rng.integers(2, size=n)
         mean, variance = np.moveaxis(self.components[y, component], -1, 0)
@@ -411,7 +411,7 @@ def make_softmax_forecast(
     >>> round(expected_calibration_error(truth.y, truth.calibrated), 2)
     0.01
     """
-    whole("n", n, least=1, hint="Pass 1000 rows, say")
+    whole("n", n, least=1, most=10**10, hint="Pass 1000 rows, say")
     _check(n_classes, temperature, accuracy, dtype)
     rng = np.random.default_rng(source("rng", rng))
     scale = _scale_of(n_classes, float(accuracy))

@@ -40,6 +40,7 @@ OF_VALUES = [
 ]
 OF_TYPES = [
     (lambda: must.list_of_names("a", "ece"), "a must be a list of names; got the string 'ece'. Pass ['ece']."),
+    (lambda: must.list_of_names("a", np.array(3)), "a must be a list of names; got array(3). Pass a list."),
     (
         lambda: must.choice("a", ["less"], ("greater", "less")),
         "a must be one of 'greater', 'less'; got ['less']. Pass one of them.",

@@ -51,6 +51,13 @@ def test_a_trial_that_leaves_a_row_without_density_raises_no_warning():
     assert found.point.gap <= mixture.GAP
 
 
+def test_rows_that_weigh_all_leave_no_share_of_zero_behind():
+    """A step of EM made the last share 0, whose own row then had density 0; warnings are errors here."""
+    density = np.vstack([np.eye(5), [[0.9, 0.9, 0.9, 0.9, 0.0]] * 4])
+    found = most_likely_shares(density, np.repeat([0.2, 1.7e89], [5, 4]), np.full(5, 0.2))
+    np.testing.assert_allclose(found.point.x, [0.25] * 4 + [0.0], rtol=0, atol=1e-12)
+
+
 def test_the_information_is_minus_the_second_derivative():
     rng = np.random.default_rng(0)
     density, weight = rng.random((50, 3)), rng.random(50)

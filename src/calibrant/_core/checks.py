@@ -212,8 +212,10 @@ def list_of_names(name: str, value: object) -> None:
     """Refuse one word where a list of words is wanted: it would be read letter by letter."""
     if isinstance(value, str):
         raise TypeError(f"{name} must be a list of names; got the string {value!r}. Pass [{value!r}].")
-    if not isinstance(value, Iterable):
-        raise TypeError(f"{name} must be a list of names; got {value!r}. Pass a list.")
+    try:
+        iter(value)  # type: ignore[call-overload]
+    except TypeError:  # also of an array without an axis, which has a method for it
+        raise TypeError(f"{name} must be a list of names; got {value!r}. Pass a list.") from None
 
 
 def no_class(name: str, value: object, *, wanted: str) -> None:

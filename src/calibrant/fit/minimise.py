@@ -356,9 +356,13 @@ def most_likely_shares(density: FloatArray, weight: FloatArray, start: FloatArra
     first, most = (EM_STEPS, MOST_EM_STEPS) if start.size > FEW else (0, 0)
     while em_steps < first or (em_steps < most and END.residual < point.gap < FAST_EM * before):
         before = point.gap
-        point, em_steps = at(point.x * (1.0 - point.gradient)), em_steps + 1
+        point, em_steps = at(np.maximum(point.x * (1.0 - point.gradient), LEAST_SHARE)), em_steps + 1
     found = minimise(at, point, END, lower=0.0)
     return replace(found, n_iter=em_steps + found.n_iter)
+
+
+LEAST_SHARE = 1e-300
+"""A share that a step of EM leaves; of 0 rows that one part alone explains would have density zero."""
 
 
 @dataclass(frozen=True, eq=False)

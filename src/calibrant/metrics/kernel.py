@@ -659,7 +659,8 @@ class ScorePairs(Pairs):
         """Whether the label is the class that the score speaks of, less the score; each sum is linear in the former."""
         cell, line = self.cells
         if labels.ndim == 3:
-            rows = np.arange(labels.shape[1])[self.rows]  # a slice beside the columns would take each column of each row
+            # A slice beside the columns would take each column of each row.
+            rows = np.arange(labels.shape[1])[self.rows]
             occurred = labels[:, rows, self.part.column] / self.weight
         else:
             occurred = (labels[:, self.rows] == self.part.column).astype(np.float64)
