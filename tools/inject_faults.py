@@ -37,7 +37,7 @@ from calibrant import cli
 from calibrant._core.lazy import homes, load
 from calibrant.cli.options import parser
 from calibrant.interop import writing
-from tools.reliability import command_of, parser_of, record
+from tools.reliability import draws, finished, parser_of
 
 # What writes files: the commands with an output, found in the parser, and the functions with ``force``, found by signature.
 
@@ -564,23 +564,15 @@ def inject(seconds: float, seed: int, *, most: int = 10**9) -> tuple[Counter[str
             make_inputs(inputs)
             _load(known, inputs)
         whole = {job.output: undisturbed(job, inputs) for job in known}
-        end = time.monotonic() + seconds
-        for number in range(most):
-            if time.monotonic() > end:
-                break
-            random = Random(f"{seed} {number}")
-            job, kind = _drawn(random, known), random.choices(list(ACCIDENTS), [OFTEN.get(k, 6) for k in ACCIDENTS])[0]
+        for number, random in draws(seconds, seed, most):
+            (job,) = random.choices(known, [1 if job.is_slow else 20 for job in known])
+            (kind,) = random.choices(list(ACCIDENTS), [OFTEN.get(kind, 6) for kind in ACCIDENTS])
             laws = ACCIDENTS[kind](random, job, inputs, whole)
             count[kind] += 1
             broken += bool(laws)
             for law in laws:
                 print(f"{job.name} -o {job.output}, {kind}: {law} (seed {seed}, fault {number})", flush=True)
     return count, broken
-
-
-def _drawn(random: Random, known: list[Job]) -> Job:
-    """Draw a job, those that compute for long less often."""
-    return random.choices(known, [1 if job.is_slow else 20 for job in known])[0]
 
 
 def _load(known: list[Job], inputs: Path) -> None:
@@ -604,13 +596,8 @@ def main() -> int:
     arguments = parser_of("inject_faults", __doc__).parse_args()
     os.environ["MPLBACKEND"] = "Agg"
     count, broken = inject(arguments.seconds, arguments.seed, most=arguments.most)
-    told = ", ".join(f"{kind} {count[kind]}" for kind in ACCIDENTS)
-    print(f"inject_faults: {sum(count.values())} faults, {broken} broken ({told}; seed {arguments.seed})")
-    if arguments.record:
-        figures = {"accidents": sum(count.values()), "broken laws": broken}
-        figures |= {kind: count[kind] for kind in ACCIDENTS}
-        record("inject_faults", figures, command=command_of("inject_faults", arguments))
-    return 1 if broken else 0
+    figures = {"accidents": sum(count.values()), "broken laws": broken}
+    return finished("inject_faults", figures | {kind: count[kind] for kind in ACCIDENTS}, arguments, faults=broken)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ import contextlib
 import io
 import json
 import resource
-import select
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +19,9 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,7 +35,7 @@ from calibrant import load_calibrator, load_map
 from calibrant._core.checksum import checksum_of
 from calibrant.cli import main as calibrant
 from calibrant.interop.tables import write_table
-from tools.reliability import command_of, parser_of, record
+from tools.reliability import draws, finished, parser_of
 
 # What can happen to a file: to its bytes, to its text, and to what it says.
 
@@ -317,65 +318,44 @@ class Reader:
     """A worker process, started anew when a file has ended it."""
 
     def __init__(self) -> None:
-        self.process: subprocess.Popen[str] | None = None
+        self.pool = self._started()
+
+    def _started(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(1, get_context("spawn"), initializer=limited)
 
     def judged(self, path: Path, seed: str) -> dict[str, Any]:
         """Return the outcome of a file."""
-        process = self.process or self._started()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps({"path": str(path), "seed": seed}) + "\n")
-        process.stdin.flush()
-        ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
-        line = process.stdout.readline() if ready else ""
-        if line:
-            found: dict[str, Any] = json.loads(line)
-            return found
-        return {"outcome": "fault", "faults": [f"it ended the process ({self.close()})" if ready else self._stuck()]}
-
-    def _started(self) -> subprocess.Popen[str]:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tools.mutate_files", "--worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        return self.process
-
-    def _stuck(self) -> str:
-        self.close()
-        return f"it took over {PATIENCE} s"
-
-    def close(self) -> int:
-        """End the worker, and return its exit code if it had ended by itself."""
-        if self.process is None:
-            return 0
-        process, self.process = self.process, None
-        process.kill()
-        process.communicate()
-        return process.returncode
+        try:
+            return self.pool.submit(judged, path, seed).result(PATIENCE)
+        except BrokenProcessPool:
+            fault = "it ended the process"
+        except TimeoutError:
+            fault = f"it took over {PATIENCE} s"
+            for process in self.pool._processes.values():
+                process.kill()
+        self.pool.shutdown()
+        self.pool = self._started()
+        return {"outcome": "fault", "faults": [fault]}
 
 
 def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Counter[str]:
     """Change files until the time is over; keep and print those with a fault, each kind once."""
-    reader, end, count, seen = Reader(), time.monotonic() + seconds, Counter[str](), set[tuple[str, str]]()
+    reader, count, seen = Reader(), Counter[str](), set[tuple[str, str]]()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "originals").mkdir()
-        (folder / "work").mkdir()
-        originals = [(path.suffix, path.read_bytes()) for path in write(folder / "originals")]
-        endings = sorted({ending for ending, _ in originals})
-        write_beside(folder / "work")
-        for number in range(most):
-            if time.monotonic() > end:
-                break
-            random = Random(f"{seed} {number}")
+        originals, work = Path(name, "originals"), Path(name, "work")
+        originals.mkdir()
+        work.mkdir()
+        write_beside(work)
+        of_ending: dict[str, list[bytes]] = {}
+        for path in write(originals):
+            of_ending.setdefault(path.suffix, []).append(path.read_bytes())
+        endings = sorted(of_ending)
+        for number, random in draws(seconds, seed, most):
             ending = endings[number % len(endings)]
-            data = changed(random, ending, random.choice([data for known, data in originals if known == ending]))
-            path = folder / "work" / f"changed{ending}"
-            path.write_bytes(data)
+            path = work / f"changed{ending}"
+            path.write_bytes(changed(random, ending, random.choice(of_ending[ending])))
             verdict = reader.judged(path, f"{seed} {number}")
-            count.update(["files", f"files {ending}", verdict["outcome"], *["faults"] * bool(verdict["faults"])])
+            count.update(["files", verdict["outcome"], *["faults"] * bool(verdict["faults"])])
             for fault in verdict["faults"]:
                 if (ending, fault[:50]) not in seen:
                     seen.add((ending, fault[:50]))
@@ -383,30 +363,20 @@ def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Count
                     copy = shutil.copy(path, kept / f"{seed}_{number}{ending}")
                     print(f"\n# {copy} (seed {seed}, file {number}): {fault}", flush=True)
             path.unlink()
-        reader.close()
+    reader.pool.shutdown()
     return count
 
 
 def main() -> int:
     """Change files, print the totals, and return 1 where there was a fault."""
     parser = parser_of("mutate_files", __doc__)
-    parser.add_argument(
-        "--keep", type=Path, default=Path(tempfile.gettempdir()) / "calibrant_faults", help="where faults go"
-    )
+    faults = Path(tempfile.gettempdir(), "calibrant_faults")
+    parser.add_argument("--keep", type=Path, default=faults, help="where faults go")
     arguments = parser.parse_args()
     count = mutate(arguments.seconds, arguments.seed, arguments.keep, most=arguments.most)
-    formats = ", ".join(f"{count[key]} {key.split('.')[1]}" for key in sorted(count) if key.startswith("files ."))
-    told = ", ".join(f"{count[what]} {what}" for what in ("files", "refused", "read", "faults"))
-    print(f"mutate_files: {told} ({formats}; seed {arguments.seed})")
-    if arguments.record:
-        figures = {
-            "files": count["files"],
-            "refused in words": count["refused"],
-            "read": count["read"],
-            "faults": count["faults"],
-        }
-        record("mutate_files", figures, command=command_of("mutate_files", arguments))
-    return 1 if count["faults"] else 0
+    figures = {"files": count["files"], "refused in words": count["refused"]}
+    figures |= {"read": count["read"], "faults": count["faults"]}
+    return finished("mutate_files", figures, arguments, faults=count["faults"])
 
 
 # A process with little memory and time that reads files: its crash is a fault of what it reads, and no end of the run.
@@ -517,14 +487,10 @@ def _unclear(message: str) -> list[str]:
     return []
 
 
-def work() -> None:
-    """Judge files, one a line, until there are no more."""
+def limited() -> None:
+    """Leave a worker little memory."""
     resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
-    answers = sys.stdout
-    for line in sys.stdin:
-        task = json.loads(line)
-        print(json.dumps(judged(Path(task["path"]), task["seed"])), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(work() if "--worker" in sys.argv else main())
+    sys.exit(main())

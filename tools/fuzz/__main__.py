@@ -18,10 +18,9 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -30,11 +29,9 @@ import pandas
 import calibrant
 from calibrant._core.lazy import load
 from calibrant.metrics.kinds import Metric, metrics
-from tools.fuzz.calls import Case, drawn_case, made, targets
-from tools.reliability import command_of, parser_of, record
-
-# What every call keeps: the laws that the fuzzer judges by.
-
+from tools.fuzz.calls import drawn_case, targets
+from tools.fuzz.case import Case, made, numbers
+from tools.reliability import draws, finished, parser_of
 
 # Laws of what a call returns: finite or explained, within its range, probabilities where they are promised.
 
@@ -49,7 +46,7 @@ def broken_by(case: Case, value: Any, said: list[str]) -> list[str]:
     """Return which laws a value breaks, of which ``said`` was warned."""
     faults = []
     documented = _documents(load(case.name))
-    for path, number, owners in _numbers(value):
+    for path, number, owners in numbers(value):
         if not np.isfinite(number).all() and not said and not (documented or any(map(_documents, owners))):
             kind = "NaN" if np.isnan(number).any() else "infinite"
             faults.append(f"{kind} in silence at {re.sub('[0-9]+', '', path) or 'the value'}")
@@ -91,26 +88,11 @@ def _documents(target: Any) -> bool:
     return any(re.search(r"\bNaN\b|\bnan\b|infinit|\binf\b|undefined", text) for text in texts)
 
 
-def _numbers(value: Any, path: str = "", owners: tuple[type, ...] = ()) -> Iterator[tuple[str, Any, tuple[type, ...]]]:
-    """Yield each number or array of numbers in a result, where it stands, and the classes around it."""
-    if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
-        yield path, np.asarray(value), owners
-    elif is_dataclass(value) and not isinstance(value, type):
-        for one in fields(value):
-            yield from _numbers(getattr(value, one.name), f"{path}.{one.name}", (*owners, type(value)))
-    elif isinstance(value, dict):
-        for key, one in value.items():
-            yield from _numbers(one, f"{path}[{key!r}]", owners)
-    elif isinstance(value, (list, tuple)):
-        for k, one in enumerate(value):
-            yield from _numbers(one, f"{path}[{k}]", owners)
-
-
 def alike(a: Any, b: Any, *, exact: bool) -> bool:
     """Whether two results hold the same numbers, bit for bit or but for rounding."""
     if type(a) is not type(b):
         return False
-    first, second = ([(path, np.asarray(v)) for path, v, _ in _numbers(one)] for one in (a, b))
+    first, second = ([(path, np.asarray(v)) for path, v, _ in numbers(one)] for one in (a, b))
     if [(path, v.shape) for path, v in first] != [(path, v.shape) for path, v in second]:
         return False
     pairs = zip(first, second, strict=True)
@@ -304,48 +286,35 @@ STUCK = 300
 """Seconds after which a call that cannot be interrupted ends the whole run."""
 
 
-class Watch:
-    """End the process, with the call that is to blame, when one call never returns to Python."""
+@contextmanager
+def _ended_if_stuck(case: Case) -> Iterator[None]:
+    """End the process, with the call that is to blame, when it never returns to Python."""
 
-    def __init__(self) -> None:
-        self.since, self.case, self.is_over = time.monotonic(), Case("", (), ""), threading.Event()
+    def end() -> None:
+        print(f"\nstill running after {STUCK} s:\n{case.snippet}", flush=True)
+        os._exit(1)
 
-    def __enter__(self) -> Watch:
-        threading.Thread(target=self._look, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.is_over.set()
-
-    def on(self, case: Case) -> Case:
-        """Begin to time a call."""
-        self.since, self.case = time.monotonic(), case
-        return case
-
-    def _look(self) -> None:
-        while not self.is_over.wait(1):
-            if time.monotonic() - self.since > STUCK:
-                print(f"\nstill running after {STUCK} s:\n{self.case.snippet}", flush=True)
-                os._exit(1)
+    timer = threading.Timer(STUCK, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def fuzz(seconds: float, seed: int, *, names: tuple[str, ...] = (), most: int = 10**9) -> Counter[str]:
     """Draw calls until the time is over; print those that break a law, each kind of fault of a name once."""
-    end, count = time.monotonic() + seconds, Counter[str]()
-    seen: set[tuple[str, str]] = set()
-    names = names or targets()
-    with Watch() as watch:
-        for number in range(most):
-            if time.monotonic() > end:
-                break
-            case = watch.on(drawn_case(Random(f"{seed} {number}"), names[number % len(names)]))
+    count, seen, names = Counter[str](), set[tuple[str, str]](), names or targets()
+    for number, random in draws(seconds, seed, most):
+        case = drawn_case(random, names[number % len(names)])
+        with _ended_if_stuck(case):
             verdict = judged(case)
-            count.update(["calls", verdict.outcome])
-            for fault in verdict.faults:
-                kind = (case.name, fault[:60])
-                if kind not in seen:
-                    seen.add(kind)
-                    print(f"\n# {case.name}: {fault} (seed {seed}, call {number})\n{case.snippet}", flush=True)
+        count.update(["calls", verdict.outcome])
+        for fault in verdict.faults:
+            if (kind := (case.name, fault[:60])) not in seen:
+                seen.add(kind)
+                print(f"\n# {case.name}: {fault} (seed {seed}, call {number})\n{case.snippet}", flush=True)
     return count
 
 
@@ -356,13 +325,9 @@ def main() -> int:
     arguments = parser.parse_args()
     names = tuple(filter(None, arguments.only.split(",")))
     count = fuzz(arguments.seconds, arguments.seed, names=names, most=arguments.most)
-    told = ", ".join(f"{count[what]} {what}" for what in ("calls", "accepted", "refused", "broken"))
-    print(f"fuzz: {told} ({len(targets())} public names, seed {arguments.seed})")
-    if arguments.record:
-        figures = {"calls": count["calls"], "accepted": count["accepted"], "refused in words": count["refused"]}
-        figures |= {"broken laws": count["broken"], "public names": len(targets())}
-        record("fuzz", figures, command=command_of("fuzz", arguments))
-    return 1 if count["broken"] else 0
+    figures = {"calls": count["calls"], "accepted": count["accepted"], "refused in words": count["refused"]}
+    figures |= {"broken laws": count["broken"], "public names": len(targets())}
+    return finished("fuzz", figures, arguments, faults=count["broken"])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import types
 import typing
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from random import Random
 from typing import Any
@@ -17,55 +16,10 @@ from calibrant._core.border import DataOptions
 from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
 from calibrant.calibrators.base import BinaryCalibrator
+from tools.fuzz.case import Case
 from tools.fuzz.rows import Rows, drawn_rows
 
 # Source text for the options of a function or a class: words that its signature or its refusals name, and hostile values.
-
-# A call as source text: what is printed when it fails is what was run.
-
-
-IMPORTS = """import datetime as dt, numpy as np, pandas as pd, polars as pl, pyarrow as pa, scipy.sparse as sp, calibrant
-from decimal import Decimal
-from fractions import Fraction"""
-
-
-@dataclass(frozen=True)
-class Case:
-    """Lines that make the arguments, and an expression that is the call."""
-
-    name: str
-    """The public name that is called."""
-    lines: tuple[str, ...]
-    call: str
-    refuse: str = ""
-    """Why the call must be refused; empty where it need not be."""
-    twin: tuple[str, ...] = ()
-    """Lines that make other arguments of which the value must be the same."""
-    because: str = ""
-    """Why it must be the same."""
-
-    @property
-    def snippet(self) -> str:
-        """What a person pastes to see it happen."""
-        twin = [f"# {self.because}: the same value is due after", *self.twin, self.call] if self.twin else []
-        return "\n".join([IMPORTS, *self.lines, self.call, *twin])
-
-
-@cache
-def _names() -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    exec(IMPORTS, names)
-    return names
-
-
-def made(lines: tuple[str, ...]) -> dict[str, Any]:
-    """Run lines, and return the names that they made."""
-    names = dict(_names())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what NumPy says of a hostile number is not said by the call
-        exec("\n".join(lines), names)
-    return names
-
 
 HOSTILE = (
     "None", "-1", "0", "1", "2", "0.5", "1.5", "-0.0", "1e-300", "float('nan')", "float('inf')", "10**30", "-1e300", "True",
