@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import drawn
-from benchmarks.fresh import in_fresh_process
+from benchmarks.fresh import in_fresh_process, megabytes
 from benchmarks.measure import spelled, verdict
 
 TITLE = "Assessment of many rows"
@@ -64,12 +64,12 @@ def tables(_: int, quick: bool) -> str:
     for (rows, classes), most in SIZES.items():
         rows //= QUICK_TIMES if quick else 1
         run = in_fresh_process("assess_sizes", "assess", rows, classes, one_cpu=True)
-        seconds, extra = run["later_call_seconds"], run["later_extra_bytes"]
+        seconds = run["later_call_seconds"]
         cells = [
             f"{rows:,}, one column" if classes == COLUMN else f"{rows:,} x {classes:,}",
             spelled(run["seconds"]),
             spelled(seconds) if quick else verdict(seconds, most),
-            "not measured here" if extra is None else f"{extra / 1e6:.0f}",
+            megabytes(run["later_extra_bytes"]),
             f"{run['input_bytes'] / 1e6:.3g}",
         ]
         lines.append(f"| {' | '.join(cells)} |")

@@ -72,10 +72,10 @@ class Fitting:
 
     TITLE: str
     text: str
+    contenders: tuple[Contender, ...]
     make: Callable[..., tuple[np.ndarray, np.ndarray]]
     size: tuple[int, ...]
     quick: tuple[int, ...]
-    contenders: tuple[Contender, ...]
     close: float | None = None
     agree: float | None = None
     loss: Callable[[np.ndarray, np.ndarray, Any], float] = loss_of_rows

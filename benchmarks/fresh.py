@@ -44,6 +44,16 @@ def in_fresh_process(
     return measured
 
 
+def megabytes(size: float | None) -> str:
+    """A size of memory in a table; None where the system does not tell it."""
+    return "not measured here" if size is None else f"{size / 1e6:.0f}"
+
+
+def wall_and_cpu(measured: dict[str, Any]) -> str:
+    """Seconds of a call in a table, with those of processors in brackets."""
+    return f"{measured['call_seconds']:.2f} ({measured['call_cpu_seconds']:.2f})"
+
+
 def _to_one_cpu() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.fresh import in_fresh_process
+from benchmarks.fresh import in_fresh_process, megabytes
 from benchmarks.measure import interleaved
 from calibrant.registry import entries
 
@@ -60,14 +60,11 @@ def tables(rounds: int, quick: bool) -> str:
         "|---|---|---|---|",
     ]
     for metric in CONTENDERS:
-        extra = in_fresh_process("million_rows", metric.name, rows)["extra_bytes"]
-        memory = "not measured here" if extra is None else f"{extra / 1e6:.0f}"
+        memory = megabytes(in_fresh_process("million_rows", metric.name, rows)["extra_bytes"])
         lines.append(f"| `{metric.name}` | {of_column[metric.name]} | {of_table[metric.name]} | {memory} |")
     return "\n".join(lines)
 
 
 def _seconds(data: tuple[np.ndarray, np.ndarray], rounds: int) -> dict[str, str]:
-    calls = {}
-    for metric in CONTENDERS:
-        calls[metric.name] = metric.prepare(*data)
+    calls = {metric.name: metric.prepare(*data) for metric in CONTENDERS}
     return {name: f"{timing.median:.3f}" for name, timing in interleaved(calls, rounds).items()}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fitting import WARM_UP_CLASSES, WARM_UP_ROWS
-from benchmarks.fresh import in_fresh_process
+from benchmarks.fresh import in_fresh_process, megabytes, wall_and_cpu
 from benchmarks.na_isotonic import IMAGENET, PAPER, images
 
 TITLE = "NA-FIR and SCIR at the size of ImageNet"
@@ -75,16 +75,6 @@ def tables(_: int, quick: bool) -> str:
     ]
     for name, (_, minutes) in METHODS.items():
         fit, apply = (in_fresh_process("na_isotonic_imagenet", f"{name}, {stage}", rows) for stage in ("fit", "apply"))
-        lines.append(
-            f"| {name} | {_seconds(fit)} | about {minutes * 60:,} | {_peak(fit)} | {_seconds(apply)} | {_peak(apply)} |"
-        )
+        fitted = f"{wall_and_cpu(fit)} | about {minutes * 60:,} | {megabytes(fit['peak_bytes'])}"
+        lines.append(f"| {name} | {fitted} | {wall_and_cpu(apply)} | {megabytes(apply['peak_bytes'])} |")
     return "\n".join(lines)
-
-
-def _seconds(measured: dict[str, Any]) -> str:
-    return f"{measured['call_seconds']:.2f} ({measured['call_cpu_seconds']:.2f})"
-
-
-def _peak(measured: dict[str, Any]) -> str:
-    peak = measured["peak_bytes"]
-    return "not measured here" if peak is None else f"{peak / 1e6:.0f}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import OURS, Contender, installed, interleaved
+from benchmarks.measure import OURS, Contender, contenders, installed, interleaved
 
 ROWS, QUICK_ROWS, WARM_UP_ROWS, MOST_ROUNDS = 2000, 400, 100, 3
 
@@ -74,10 +74,7 @@ RACES = {
         "p-value",
         0.15,
         table,
-        (
-            Contender(OURS, "calibrant", "resampling_test", "calibrant"),
-            Contender("PyCalib", "pycalib", "resampling_test", "pycalib"),
-        ),
+        contenders("resampling_test", "pycalib"),
     ),
     "simplex-resampling-test": Race(
         "Resampling test on the simplex",
@@ -85,10 +82,7 @@ RACES = {
         "p-value",
         0.15,
         table,
-        (
-            Contender(OURS, "calibrant", "simplex_resampling_test", "calibrant"),
-            Contender("PyCalib", "pycalib", "simplex_resampling_test", "pycalib"),
-        ),
+        contenders("simplex_resampling_test", "pycalib"),
     ),
     "kernel-test": Race(
         "Kernel test",
@@ -98,10 +92,8 @@ RACES = {
         "p-value",
         0.05,
         column,
-        (
-            Contender(OURS, "calibrant", "kernel_test", "calibrant"),
-            Contender("calibrant, labels drawn", "calibrant", "kernel_test_of_labels", "calibrant"),
-            Contender("probcal", "probcal", "kernel_test", "probcal"),
+        contenders(
+            "kernel_test", Contender("calibrant, labels drawn", "calibrant", "kernel_test_of_labels"), "probcal"
         ),
     ),
     "corp-bands": Race(
@@ -110,10 +102,7 @@ RACES = {
         "mean width of the band",
         0.01,
         column,
-        (
-            Contender(OURS, "calibrant", "corp_bands", "calibrant"),
-            Contender("calibre", "calibre", "corp_bands", "calibre"),
-        ),
+        contenders("corp_bands", "calibre"),
     ),
     "smooth-diagram": Race(
         "Smooth reliability diagram with a band",
@@ -125,10 +114,10 @@ RACES = {
         1e-3,
         column,
         (
-            Contender(OURS, "calibrant", "smooth_diagram", "calibrant"),
-            Contender("calibrant, with interval", "calibrant", "smooth_diagram_with_interval", "calibrant"),
-            Contender("relplot", "relplot", "smooth_diagram", "relplot"),
-            Contender("relplot, with interval", "relplot", "smooth_diagram_with_interval", "relplot"),
+            Contender(OURS, "calibrant", "smooth_diagram"),
+            Contender("calibrant, with interval", "calibrant", "smooth_diagram_with_interval"),
+            Contender("relplot", "relplot", "smooth_diagram"),
+            Contender("relplot, with interval", "relplot", "smooth_diagram_with_interval"),
         ),
     ),
     "assessment": Race(
@@ -143,10 +132,10 @@ RACES = {
         1e-8,
         column,
         (
-            Contender(OURS, "calibrant", "assessment", "calibrant"),
-            Contender("calibrant, 13 metrics", "calibrant", "assessment_of_13", "calibrant"),
-            Contender("probcal, 18 figures", "probcal", "assessment", "probcal"),
-            Contender("calibre, 3 intervals", "calibre", "assessment", "calibre"),
+            Contender(OURS, "calibrant", "assessment"),
+            Contender("calibrant, 13 metrics", "calibrant", "assessment_of_13"),
+            Contender("probcal, 18 figures", "probcal", "assessment"),
+            Contender("calibre, 3 intervals", "calibre", "assessment"),
         ),
     ),
 }

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.calibrators import BINARY, QUICK_BINARY, column, table
+from benchmarks.calibrators import of_scores, table
 from benchmarks.cost import Cost
 from benchmarks.fitting import WARM_UP_ROWS, Fitting
-from benchmarks.fresh import in_fresh_process
+from benchmarks.fresh import in_fresh_process, megabytes, wall_and_cpu
 from benchmarks.measure import OURS, Contender
 from benchmarks.peers import calibrant
 from benchmarks.races import Race
@@ -28,8 +28,8 @@ VOLUMES = {
         1e-9,
         table_of_three,
         (
-            Contender(OURS, "calibrant", "volume_of_hull", "calibrant"),
-            Contender("NumPy and SciPy", "naive_vus", "hull", "scipy"),
+            Contender(OURS, "calibrant", "volume_of_hull"),
+            Contender("NumPy and SciPy", "naive_vus", "hull"),
         ),
         asked="",
     ),
@@ -41,8 +41,8 @@ VOLUMES = {
         0.02,
         table_of_three,
         (
-            Contender(OURS, "calibrant", "volume_of_tuples", "calibrant"),
-            Contender("SciPy, linear_sum_assignment", "naive_vus", "tuples", "scipy"),
+            Contender(OURS, "calibrant", "volume_of_tuples"),
+            Contender("SciPy, linear_sum_assignment", "naive_vus", "tuples"),
         ),
         asked="",
     ),
@@ -60,19 +60,16 @@ class AllSplits(Fitting):
     agree: float | None = 1e-9
 
 
-BINARY_IRP = Fitting(
+BINARY_IRP = of_scores(
     "Isotonic recursive partitioning (IRP)",
     "To the end and without smoothing it is isotonic regression, found from the top: the score that tells most is split at "
     "first, then the next. The order of the splits is what makes it possible to stop early, which the default does: it chooses "
     "the number of blocks, the smoothing and the softening by cross-validation. scikit-learn interpolates between blocks.",
-    column,
-    BINARY,
-    QUICK_BINARY,
     (
-        Contender(OURS, "calibrant", "irp_to_the_end", "calibrant"),
-        Contender("calibrant, isotonic regression", "calibrant", "isotonic", "calibrant"),
-        Contender("scikit-learn, isotonic regression", "scikit_learn", "isotonic", "scikit-learn"),
-        Contender("calibrant, default", "calibrant", "irp", "calibrant"),
+        Contender(OURS, "calibrant", "irp_to_the_end"),
+        Contender("calibrant, isotonic regression", "calibrant", "isotonic"),
+        Contender("scikit-learn, isotonic regression", "scikit_learn", "isotonic"),
+        Contender("calibrant, default", "calibrant", "irp"),
     ),
 )
 
@@ -88,13 +85,13 @@ def _on_a_grid(classes: int, steps: int, points: int, text: str) -> AllSplits:
     return AllSplits(
         f"Multi-class IRP, 500 x {classes}, splitting points on a grid",
         ON_A_GRID.format(steps, points, text),
-        table,
-        (500, classes),
-        (QUICK_ROWS, classes),
         (
-            Contender(OURS, "calibrant", f"multiclass_irp_{steps}", "calibrant"),
-            Contender(NUMPY, "naive_irp", f"irp_{steps}", "numpy"),
+            Contender(OURS, "calibrant", f"multiclass_irp_{steps}"),
+            Contender(NUMPY, "naive_irp", f"irp_{steps}"),
         ),
+        make=table,
+        size=(500, classes),
+        quick=(QUICK_ROWS, classes),
     )
 
 
@@ -133,10 +130,8 @@ class Fresh:
         for stage in CONTENDERS:
             rows = min(stage.rows, QUICK_MANY_ROWS) if quick else stage.rows
             measured = in_fresh_process("roc_isotonic", stage.name, rows)
-            seconds = f"{measured['call_seconds']:.2f} ({measured['call_cpu_seconds']:.2f})"
-            peak = measured["peak_bytes"]
-            held = "not measured here" if peak is None else f"{peak / 1e6:.0f}"
-            lines.append(f"| {stage.name} | {rows:,} x {stage.classes} | {seconds} | {stage.asked} | {held} |")
+            cells = f"{rows:,} x {stage.classes} | {wall_and_cpu(measured)} | {stage.asked}"
+            lines.append(f"| {stage.name} | {cells} | {megabytes(measured['peak_bytes'])} |")
         return "\n".join(lines)
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import shutil
 import tempfile
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import drawn
-from benchmarks.measure import three_digits
+from benchmarks.measure import machine, three_digits
 from benchmarks.parquet_contenders import CONTENDERS, names_of
 from benchmarks.process_tree import Measured, measured
 
@@ -157,7 +155,7 @@ def _preamble(found: dict[int, dict[str, Measured | str]], many: dict[int, dict[
     largest, left = max(found), ", ".join(_rows(n) for n in SIZES if n not in found)
     files = max(min(largest, MOST_DRAWN) * (1 + 4 * CLASSES), SIZES[0] * (1 + 4 * max(many)))
     return PREAMBLE.format(
-        machine=_machine(),
+        machine=machine(PACKAGES),
         left=f" Not run here: {left} rows." if left else "",
         minutes=f"{sum(float(three_digits(one.seconds)) for one in every) / 60:.0f}",
         gigabytes=f"{files / 1e9:.1f}",
@@ -263,18 +261,6 @@ def _of_classes(found: dict[int, dict[str, Measured | str]]) -> str:
 
 def _rows(n: int) -> str:
     return f"10^{len(str(n)) - 1}"
-
-
-def _machine() -> str:
-    system = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
-    return f"{system}; {', '.join(f'{name} {_version(name)}' for name in PACKAGES)}"
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 PREAMBLE = """\

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.measure import OURS, Contender, installed
 
-OURS_ALONE, SCIPY = Contender(OURS, "calibrant", "tested_error", "calibrant"), "SciPy, binomtest for each prediction"
+OURS_ALONE, SCIPY = Contender(OURS, "calibrant", "tested_error"), "SciPy, binomtest for each prediction"
 
 
 def make(rows: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_softmax
 
-from benchmarks.measure import OURS, Contender, Timing, installed, interleaved
+from benchmarks.measure import OURS, Timing, contenders, installed, interleaved
 
 TITLE = "Temperature scaling"
 SHAPE, QUICK_SHAPE = (5000, 1000), (1000, 100)
@@ -17,11 +17,7 @@ FEW_CLASSES = (
     "other work, 1.05 times as fast on logits and 0.8 times on probabilities; with 10 classes 2.0 and 1.6 times."
 )
 
-CONTENDERS = (
-    Contender(OURS, "calibrant", "temperature", "calibrant"),
-    Contender("scikit-learn", "scikit_learn", "temperature", "scikit-learn"),
-    Contender("netcal", "netcal", "temperature", "netcal"),
-)
+CONTENDERS = contenders("temperature", "scikit_learn", "netcal")
 
 
 def make(rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
