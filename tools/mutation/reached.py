@@ -24,21 +24,10 @@ COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.jsonl"
 def record() -> None:
     """Run the tests once, and keep which lines each of them reaches and how long it takes."""
     KEPT.mkdir(parents=True, exist_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--numprocesses",
-        "auto",
-        "-q",
-        "-m",
-        "not deep",
-        "-p",
-        "tools.mutation.seconds",
-    ]
-    coverage = ["--cov", "--cov-context=test", "--cov-report="]
+    command = [sys.executable, "-m", "pytest", "--numprocesses", "auto", "-q", "-m", "not deep"]
+    command += ["-p", "tools.mutation.seconds", "--cov", "--cov-context=test", "--cov-report="]
     kept = {"COVERAGE_FILE": str(COVERED.resolve()), "CALIBRANT_SECONDS": str(SECONDS.resolve())}
-    subprocess.run([*command, *coverage], check=True, env=os.environ | kept)
+    subprocess.run(command, check=True, env=os.environ | kept)
 
 
 def seconds_of_tests() -> dict[str, float]:
@@ -46,7 +35,7 @@ def seconds_of_tests() -> dict[str, float]:
     seconds: dict[str, float] = defaultdict(float)
     passed = set()
     for line in SECONDS.read_text().splitlines():
-        test, duration, outcome, *_ = json.loads(line)
+        test, duration, outcome = json.loads(line)
         seconds[test] += duration
         passed |= {test} if outcome == "passed" else set()
     return {test: duration for test, duration in seconds.items() if test in passed}
