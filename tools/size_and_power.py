@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,6 +39,7 @@ from calibrant.significance import (
     pearson_test,
     resampling_test,
 )
+from tools.simulation import outcomes, print_table
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 LEVEL, DRAWS = 0.05, 99
@@ -113,12 +115,6 @@ def turned_3(rng: np.random.Generator, n: int) -> Forecast:
     return prob, prob + 10 * prob.prod(axis=1, keepdims=True) * turn
 
 
-def drawn(rng: np.random.Generator, rate: np.ndarray) -> np.ndarray:
-    if rate.ndim == 1:
-        return (rng.random(len(rate)) < rate).astype(int)
-    return (rng.random((len(rate), 1)) > rate.cumsum(axis=1)).sum(axis=1).clip(0, rate.shape[1] - 1)
-
-
 def any_class(test: Callable, y: np.ndarray, prob: np.ndarray) -> Any:
     """Return the least adjusted p-value of a test of each class, as a result."""
     return SimpleNamespace(pvalue=min(by_class(test, y, prob, labels=list(range(prob.shape[1]))).adjusted))
@@ -136,9 +132,9 @@ def shares(pvalues: Callable[[np.random.Generator], Iterable[float]]) -> list[st
 
 def table(head: str, names: Iterable[str], columns: dict[str, list[str]]) -> None:
     """Print a table with a row a name and a column an entry of ``columns``."""
-    print(f"\n| {head} | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns), flush=True)
-    for name, row in zip(names, zip(*columns.values(), strict=True), strict=True):
-        print(f"| {name} | " + " | ".join(row) + " |", flush=True)
+    print()
+    rows = zip(*columns.values(), strict=True)
+    print_table([head, *columns], ([name, *row] for name, row in zip(names, rows, strict=True)))
 
 
 def of_one_forecast(head: str, tests: dict[str, Callable], scenes: dict[str, tuple[Callable, int]]) -> None:
@@ -146,7 +142,7 @@ def of_one_forecast(head: str, tests: dict[str, Callable], scenes: dict[str, tup
 
     def pvalues(make: Callable, n: int, rng: np.random.Generator) -> Iterable[float]:
         score, rate = make(rng, n)
-        y = drawn(rng, rate)
+        y = outcomes(rng, rate)
         return [test(y, score, **({"rng": rng} if "draws" in name else {})).pvalue for name, test in tests.items()]
 
     table(head, tests, {scene: shares(partial(pvalues, *what)) for scene, what in scenes.items()})
@@ -194,9 +190,9 @@ def of_groups() -> None:
 
     def pvalues(n_classes: int, n: int, spread: float, rng: np.random.Generator) -> Iterable[float]:
         prob = softmax(rng.normal(0, spread, (n, n_classes)), axis=1)
-        y = drawn(rng, prob)
+        y = outcomes(rng, prob)
         few = [softmax(rng.normal(0, spread, (m, n_classes)), axis=1)[rng.integers(0, m, n)] for m in groups]
-        repeated = [(drawn(rng, of), of) for of in few]
+        repeated = [(outcomes(rng, of), of) for of in few]
         how = {"rng": rng, "labels": list(range(n_classes))}
         for m in groups:
             yield hosmer_lemeshow_test(y, prob, n_bins=m, n_resamples=None, **how).pvalue
@@ -206,12 +202,10 @@ def of_groups() -> None:
         yield pearson_test(*repeated[1], n_resamples=39, **how).pvalue
 
     columns = [f"{test}, {m}" for test in ("Hosmer-Lemeshow", "Pearson") for m in (*groups, "10, draws")]
-    print("\n| K | n | predictions | " + " | ".join(columns) + " |\n" + "|---" * (3 + len(columns)) + "|")
-    for n_classes in (2, 3, 5, 10):
-        for n in (100, 500, 5000):
-            for name, spread in (("moderate", 1.0), ("extreme", 4.0)):
-                found = shares(partial(pvalues, n_classes, n, spread))
-                print(f"| {n_classes} | {n} | {name} | " + " | ".join(found) + " |", flush=True)
+    cases = product((2, 3, 5, 10), (100, 500, 5000), {"moderate": 1.0, "extreme": 4.0}.items())
+    rows = ([str(k), str(n), name, *shares(partial(pvalues, k, n, spread))] for k, n, (name, spread) in cases)
+    print()
+    print_table(["K", "n", "predictions", *columns], rows)
 
 
 # The rows of a plan
@@ -252,7 +246,7 @@ def reached(
         prob = predictions.forecast.prob[rows]
         score = prob if prob.shape[1] > 2 else prob[:, 1]
         table = assess(
-            drawn(rng, truth[rows]),
+            outcomes(rng, truth[rows]),
             score,
             metrics=[metric],
             n_resamples=399,
@@ -265,14 +259,14 @@ def reached(
 
 def of_plans() -> None:
     """Print the power that is reached with the rows of `rows_for`, for a power of 0.8: mean over four seeds, each by itself."""
-    print("\n| power asked for: 0.8 | rows | reached, mean | each |\n|---|---|---|---|")
-    for name, plan in PLANS.items():
-        rows = [rows_for(**plan, rng=seed).rows for seed in range(4)]
-        each = [reached(n, RUNS, seed, **plan) for seed, n in enumerate(rows)]
-        print(
-            f"| {name} | {', '.join(map(str, rows))} | {np.mean(each):.3f} | {', '.join(f'{p:.3f}' for p in each)} |",
-            flush=True,
-        )
+
+    def row(name: str) -> list[str]:
+        rows = [rows_for(**PLANS[name], rng=seed).rows for seed in range(4)]
+        each = [reached(n, RUNS, seed, **PLANS[name]) for seed, n in enumerate(rows)]
+        return [name, ", ".join(map(str, rows)), f"{np.mean(each):.3f}", ", ".join(f"{p:.3f}" for p in each)]
+
+    print()
+    print_table(["power asked for: 0.8", "rows", "reached, mean", "each"], map(row, PLANS))
 
 
 def logistic_fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -289,7 +283,7 @@ def of_fitted_models() -> None:
 
     def pvalues(rng: np.random.Generator) -> Iterable[float]:
         x = rng.normal(0, 1.5, 500)
-        y = drawn(rng, expit(x))
+        y = outcomes(rng, expit(x))
         for prob in (logistic_fit(x, y), expit(x)):
             yield hosmer_lemeshow_test(y, prob, fitted=True).pvalue
             yield hosmer_lemeshow_test(y, prob, n_resamples=None).pvalue
@@ -330,7 +324,7 @@ def of_two_forecasts() -> None:
 
     def pvalues(make: Callable, n: int, rng: np.random.Generator) -> Iterable[float]:
         a, b, rate = make(rng, n)
-        y = drawn(rng, rate)
+        y = outcomes(rng, rate)
         return [
             paired_test(y, a, b, metric=m, binning=10, n_resamples=DRAWS, rng=rng, alternative="less").pvalue
             for m in metrics
@@ -364,13 +358,13 @@ def of_equivalence() -> None:
         bounds = [
             calibration_error(outcome, both, binning=edges, norm=norm, sample_weight=weight) for norm in ("l1", "l2")
         ]
-        y = drawn(rng, rate)
+        y = outcomes(rng, rate)
         for metric, bound in zip(("ece", "rmsce"), bounds, strict=True):
             yield equivalence_test(y, score, metric=metric, bound=bound, n_resamples=199, rng=rng).pvalue
 
     def below(bound: float, n: int, rng: np.random.Generator) -> Iterable[float]:
         score, rate = calibrated(rng, n)
-        y = drawn(rng, rate)
+        y = outcomes(rng, rate)
         for metric in ("ece", "rmsce"):
             yield equivalence_test(y, score, metric=metric, bound=bound, n_resamples=199, rng=rng).pvalue
 
