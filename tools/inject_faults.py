@@ -264,7 +264,9 @@ def strange_place(random: Random, job: Job, inputs: Path, whole: Whole) -> list[
     with folder_with(inputs) as folder:
         if kind == "input":
             return _onto_the_input(job, folder, whole, force=force)
-        output, codes = PLACES[kind](folder, job, force)
+        place, prepare, code = PLACES[kind]
+        output, codes = place.format(job.output), {2 if kind == "link" and not force else code}
+        prepare(folder / output)
         before = content(folder / output)
         end = ended(*started(job, folder, output=output, force=force))
         laws = broken_laws(folder, output, before=before, whole=whole[job.output], end=end, codes=codes)
@@ -287,59 +289,27 @@ def _onto_the_input(job: Job, folder: Path, wholes: Whole, *, force: bool) -> li
     return [f"{law} (onto the input, force {force})" for law in laws]
 
 
-def _directory(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    (folder / job.output).mkdir()
-    return job.output, {2}
+def _untouched(path: Path) -> None:
+    """Leave the place as it is."""
 
 
-def _under_a_file(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    return f"in.csv/{job.output}", {2}
+def _link(path: Path) -> None:
+    path.with_name(f"real-{path.name}").write_bytes(OLD)
+    path.symlink_to(f"real-{path.name}")
 
 
-def _nowhere(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    return f"nowhere/{job.output}", {2}
-
-
-def _proc(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    return f"/proc/{job.output}", {2}
-
-
-def _link(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    (folder / f"real-{job.output}").write_bytes(OLD)
-    (folder / job.output).symlink_to(f"real-{job.output}")
-    return job.output, {0} if force else {2}
-
-
-def _dangling(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    (folder / job.output).symlink_to(f"real-{job.output}")
-    return job.output, {0}
-
-
-def _loop(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    (folder / job.output).symlink_to(job.output)
-    return job.output, {2}
-
-
-def _pipe(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    os.mkfifo(folder / job.output)
-    return job.output, {2}
-
-
-def _long_name(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    return f"{'n' * 300}{job.output}", {2}
-
-
-PLACES: dict[str, Callable[[Path, Job, bool], tuple[str, set[int]]]] = {
-    "directory": _directory,
-    "under a file": _under_a_file,
-    "nowhere": _nowhere,
-    "proc": _proc,
-    "link": _link,
-    "dangling": _dangling,
-    "loop": _loop,
-    "pipe": _pipe,
-    "long name": _long_name,
+PLACES: dict[str, tuple[str, Callable[[Path], object], int]] = {
+    "directory": ("{}", Path.mkdir, 2),
+    "under a file": ("in.csv/{}", _untouched, 2),
+    "nowhere": ("nowhere/{}", _untouched, 2),
+    "proc": ("/proc/{}", _untouched, 2),
+    "link": ("{}", _link, 0),
+    "dangling": ("{}", lambda path: path.symlink_to(f"real-{path.name}"), 0),
+    "loop": ("{}", lambda path: path.symlink_to(path.name), 2),
+    "pipe": ("{}", os.mkfifo, 2),
+    "long name": ("n" * 300 + "{}", _untouched, 2),
 }
+"""Where the output is to be, what is made of that place before, and the exit code that is due: of a link, with force."""
 
 
 # What is read, and where is printed

@@ -59,7 +59,7 @@ def changed(random: Random, ending: str, data: bytes) -> bytes:
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         own = OF_FORMAT.get(ending)
         change = own if own is not None and random.random() < 0.6 else random.choice(OF_BYTES)
-        data = change(random, data)
+        data = change(random, data or b"x")
     return data
 
 
@@ -115,15 +115,7 @@ def _digit(random: Random, data: bytes) -> bytes:
     return data[:at] + random.choice((b"9", b"-", b"e", b"99999999", b".", b" ", b"")) + data[at + 1 :]
 
 
-OF_BYTES: tuple[Callable[[Random, bytes], bytes], ...] = (
-    lambda random, data: _flipped(random, data) if data else b"x",
-    lambda random, data: _overwritten(random, data) if data else b"",
-    lambda random, data: _cut(random, data) if data else b"",
-    lambda random, data: _without(random, data) if data else b"\x00",
-    lambda random, data: _doubled(random, data) if data else b"PK",
-    lambda random, data: _inserted(random, data) if data else b"PAR1",
-    _digit,
-)
+OF_BYTES = (_flipped, _overwritten, _cut, _without, _doubled, _inserted, _digit)
 
 
 # Calibrators and states of monitors: what stands in them, with a checksum that fits
@@ -211,7 +203,7 @@ def _zip(random: Random, data: bytes) -> bytes:
         np.lib.format.write_array_header_1_0(head, heads)
         members[name] = head.getvalue() + members[name][128 : random.choice((None, 200))]
     elif kind == 2:
-        members[name] = OF_BYTES[0](random, members[name])
+        members[name] = _flipped(random, members[name] or b"x")
     packed = io.BytesIO()
     compression = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
     with zipfile.ZipFile(packed, "w", compression) as archive, warnings.catch_warnings():

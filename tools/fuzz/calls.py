@@ -40,15 +40,8 @@ NOTIONS = (
     "calibrant.notions.WithinGroups(rng.integers(0, 2, n))",
 )  # fmt: skip
 BINNINGS = (
-    "1",
-    "2",
-    "5",
-    "15",
-    "100",
-    "calibrant.EqualWidth(3)",
-    "calibrant.EqualMass(4)",
-    "calibrant.binning.PointsPerBin(3)",
-)
+    "1", "2", "5", "15", "100", "calibrant.EqualWidth(3)", "calibrant.EqualMass(4)", "calibrant.binning.PointsPerBin(3)",
+)  # fmt: skip
 
 BY_NAME: dict[str, tuple[str, ...]] = {
     "binning": BINNINGS,
@@ -56,19 +49,6 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "pos_label": ("0", "1", "True", "'a'", "'b'", "7"),
     "rng": ("0", "1", "np.random.default_rng(3)"),
     "random_state": ("0", "1", "np.random.default_rng(3)"),
-    "n_resamples": ("1", "2", "7", "30"),
-    "n_bins": ("1", "2", "10", "50"),
-    "block_size": ("2", "3"),
-    "bandwidth": ("0.1", "1.0"),
-    "threshold": ("0.1", "0.5", "0.9"),
-    "level": ("0.1", "0.01", "0.9"),
-    "span": ("0.3", "0.75", "1.0"),
-    "resolution": ("2", "11"),
-    "n_thresholds": ("3", "30"),
-    "n_draws": ("5", "50"),
-    "n_folds": ("2", "3"),
-    "most_bins": ("3", "10"),
-    "max_points": ("1", "5", "100"),
     "metrics": ("['ece']", "['nll', 'brier']", "['ece', 'vus']", "('kuiper',)"),
     "y_pred": ("np.zeros(n, dtype=int)", "rng.integers(0, 2, n)"),
     "cost_matrix": ("[[0, 1], [4, 0]]", "1 - np.eye(3)", "[[0, 1, 0.2], [5, 0, 0.2]]"),
@@ -86,14 +66,6 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "gamma": ("[0.2, 0.3, 0.5]", "[1/3, 1/3, 1/3]", "[1, 0, 0]"),
     "class_weight": ("'balanced'", "{0: 1, 1: 4}", "[1, 2]", "3"),
     "kept": ("0.25", "{0: 0.1, 1: 1.0}", "[0.5, 1]"),
-    "error": ("0.05", "0.2"),
-    "n_samples": ("1000", "50", "10"),
-    "points_per_bin": ("5", "25"),
-    "n_classes": ("1", "2", "3", "10"),
-    "bins_per_class": ("2", "10"),
-    "cost_false_positive": ("1", "0.5"),
-    "cost_false_negative": ("4", "1"),
-    "n": ("1", "20", "300"),
     "dtype": ("np.float32", "'float64'"),
     "kind": ("'metric'", "'binning'"),
     "old_true": ("rng.integers(0, 2, 20)", "np.array([0, 1, 2, 2, 1])"),
@@ -118,20 +90,9 @@ FEW_RESAMPLES = ("n_resamples", "resolution", "n_thresholds")
 """Always given: their defaults take long, and the laws do not depend on them."""
 
 FREE = (
-    "pos_label",
-    "labels",
-    "class_weight",
-    "ax",
-    "axes",
-    "norm",
-    "reference",
-    "facts",
-    "classes",
-    "dtype",
-    "title",
-    "extra",
+    "pos_label", "labels", "class_weight", "ax", "axes", "norm", "reference", "facts", "classes", "dtype", "title", "extra",
     "cv",
-)
+)  # fmt: skip
 """Options that may hold anything, or nearly."""
 
 
@@ -190,14 +151,8 @@ def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     if name == "notion":
         return (*map(repr, entries("notion")), *NOTIONS)
     if name == "binning":
-        return (
-            *BINNINGS,
-            *(
-                f"calibrant.binning.{e.target.__name__}()"
-                for k in ("binning", "simplex-binning")
-                for e in entries(k).values()
-            ),
-        )
+        registered = [entry.target for kind in ("binning", "simplex-binning") for entry in entries(kind).values()]
+        return (*BINNINGS, *(f"calibrant.binning.{one.__name__}()" for one in registered))
     if name == "test" and not literals(hint):
         return tuple(f"calibrant.significance.{entry.target.__name__}" for entry in entries("test").values())
     if name == "metric":
@@ -205,7 +160,12 @@ def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     if name in BY_NAME:
         return BY_NAME[name]
     words = (*literals(hint), *(learned_words(target, name) if str in kinds(hint) or isinstance(hint, str) else ()))
-    plain = {bool: ("True", "False"), int: ("1", "2", "5"), float: ("0.1", "0.5", "0.9", "2.0"), type(None): ("None",)}
+    plain = {
+        bool: ("True", "False"),
+        int: ("1", "2", "5", "30"),
+        float: ("0.1", "0.5", "0.9", "2.0"),
+        type(None): ("None",),
+    }
     return (*words, *(value for kind in kinds(hint) for value in plain.get(kind, ())))
 
 
