@@ -30,6 +30,31 @@ class Method:
     apply: Callable[[Any, np.ndarray], Any]
 
 
+@dataclass(frozen=True)
+class Stage:
+    """To fit calibrant's ``function``, or to apply it to ``times`` as many rows, after all that is compiled was loaded."""
+
+    name: str
+    function: str
+    make: Callable[..., tuple[np.ndarray, np.ndarray]]
+    classes: int
+    rows: int
+    times: int = 0
+
+    def prepare(self, rows: int) -> Callable[[], Any]:
+        from benchmarks.peers import calibrant
+
+        prepared = getattr(calibrant, self.function)
+        tiny = self.make(min(rows, WARM_UP_ROWS), min(self.classes, WARM_UP_CLASSES), seed=0)
+        first = prepared(*tiny)
+        first.apply(first.fit(), tiny[1])
+        method = prepared(*self.make(rows, self.classes, seed=0))
+        if not self.times:
+            return method.fit
+        fitted, (_, other) = method.fit(), self.make(self.times * rows, self.classes, seed=1)
+        return lambda: method.apply(fitted, other)
+
+
 @dataclass
 class Run:
     """Seconds of each round, and the log loss on the rows that were fitted and on the others."""

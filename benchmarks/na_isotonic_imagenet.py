@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-
-from benchmarks.fitting import WARM_UP_CLASSES, WARM_UP_ROWS
+from benchmarks.fitting import Stage
 from benchmarks.fresh import in_fresh_process, megabytes, wall_and_cpu
 from benchmarks.na_isotonic import IMAGENET, PAPER, images
 
 TITLE = "NA-FIR and SCIR at the size of ImageNet"
 (FIT_ROWS, CLASSES), QUICK_FIT_ROWS, APPLY_TIMES = IMAGENET, 300, 3
-
-
-@dataclass(frozen=True)
-class Stage:
-    """To fit a method, or to apply it to three times as many rows, after all that is compiled was loaded."""
-
-    name: str
-    function: str
-    is_applied: bool
-
-    def prepare(self, y: np.ndarray, prob: np.ndarray) -> Callable[[], Any]:
-        from benchmarks.peers import calibrant
-
-        named = getattr(calibrant, self.function)
-        tiny_y, tiny = images(WARM_UP_ROWS, WARM_UP_CLASSES, seed=0)
-        first = named(tiny_y, tiny)
-        first.apply(first.fit(), tiny)
-        method = named(y, prob)
-        if not self.is_applied:
-            return method.fit
-        fitted, (_, other) = method.fit(), images(APPLY_TIMES * len(y), CLASSES, seed=1)
-        return lambda: method.apply(fitted, other)
 
 
 METHODS = {
@@ -47,15 +19,15 @@ METHODS = {
 """Function of the peer, and the minutes that the paper reports, on ImageNet-1k."""
 
 CONTENDERS = tuple(
-    Stage(f"{name}, {'apply' if is_applied else 'fit'}", function, is_applied)
+    Stage(f"{name}, {stage}", function, images, CLASSES, FIT_ROWS, times)
     for name, (function, _) in METHODS.items()
-    for is_applied in (False, True)
+    for stage, times in (("fit", 0), ("apply", APPLY_TIMES))
 )
 
 
-def make(rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and probabilities to fit."""
-    return images(rows, CLASSES, seed=0)
+def make(rows: int) -> tuple[int]:
+    """The number of rows: a stage draws them."""
+    return (rows,)
 
 
 def tables(_: int, quick: bool) -> str:

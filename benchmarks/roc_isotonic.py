@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from benchmarks.calibrators import of_scores, table
 from benchmarks.cost import Cost
-from benchmarks.fitting import WARM_UP_ROWS, Fitting
+from benchmarks.fitting import Fitting, Stage
 from benchmarks.fresh import in_fresh_process, megabytes, wall_and_cpu
 from benchmarks.measure import OURS, Contender
 from benchmarks.peers import calibrant
@@ -95,23 +93,6 @@ def _on_a_grid(classes: int, steps: int, points: int, text: str) -> AllSplits:
     )
 
 
-@dataclass(frozen=True)
-class Stage:
-    """To fit ``classes`` classes, after all that is compiled was loaded."""
-
-    name: str
-    function: str
-    classes: int
-    rows: int
-    asked: str
-
-    def prepare(self, rows: int) -> Callable[[], Any]:
-        named = getattr(calibrant, self.function)
-        named(*table(min(rows, WARM_UP_ROWS), self.classes, seed=0)).fit()
-        fit: Callable[[], Any] = named(*table(rows, self.classes, seed=0)).fit
-        return fit
-
-
 class Fresh:
     """A section of the page: seconds and peak memory of a fit, each in a process of its own, once."""
 
@@ -130,18 +111,19 @@ class Fresh:
         for stage in CONTENDERS:
             rows = min(stage.rows, QUICK_MANY_ROWS) if quick else stage.rows
             measured = in_fresh_process("roc_isotonic", stage.name, rows)
-            cells = f"{rows:,} x {stage.classes} | {wall_and_cpu(measured)} | {stage.asked}"
+            cells = f"{rows:,} x {stage.classes} | {wall_and_cpu(measured)} | {ASKED.get(stage.name, '')}"
             lines.append(f"| {stage.name} | {cells} | {megabytes(measured['peak_bytes'])} |")
         return "\n".join(lines)
 
 
 CONTENDERS = (
-    Stage("grid of step 1/100", "multiclass_irp_100", 3, 500, "1 s"),
-    Stage("grid of step 1/50", "multiclass_irp_50", 4, 500, "8 s"),
-    Stage("data points", "multiclass_irp_data", 3, MANY_ROWS, "30 s"),
-    Stage("default", "multiclass_irp", 3, MANY_ROWS, ""),
-    Stage("default, 500 rows", "multiclass_irp", 3, 500, ""),
+    Stage("grid of step 1/100", "multiclass_irp_100", table, 3, 500),
+    Stage("grid of step 1/50", "multiclass_irp_50", table, 4, 500),
+    Stage("data points", "multiclass_irp_data", table, 3, MANY_ROWS),
+    Stage("default", "multiclass_irp", table, 3, MANY_ROWS),
+    Stage("default, 500 rows", "multiclass_irp", table, 3, 500),
 )
+ASKED = {"grid of step 1/100": "1 s", "grid of step 1/50": "8 s", "data points": "30 s"}
 
 
 def make(rows: int) -> tuple[int]:
