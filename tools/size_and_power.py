@@ -48,71 +48,59 @@ Forecast = tuple[np.ndarray, np.ndarray]
 """What is forecast, and the probabilities with which it occurs."""
 
 
-# Forecasts of one event
+Make = Callable[[np.random.Generator, int], Forecast]
+"""Draws a forecast of so many rows."""
 
 
-def calibrated(rng: np.random.Generator, n: int) -> Forecast:
-    score = expit(rng.normal(0, 1.5, n))
-    return score, score
+def scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    return expit(rng.normal(0, 1.5, n))
 
 
-def over_confident(rng: np.random.Generator, n: int) -> Forecast:
-    score, _ = calibrated(rng, n)
-    return score, expit(logit(score) / 1.4)
+def rare_scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Two events in a hundred rows."""
+    return expit(rng.normal(-4.2, 0.8, n))
 
 
-def under_confident(rng: np.random.Generator, n: int) -> Forecast:
-    score, _ = calibrated(rng, n)
-    return score, expit(logit(score) * 1.4)
+def extreme_scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Half of the probabilities are below 0.02 or above 0.98."""
+    return expit(rng.normal(0, 6, n))
 
 
-def too_high(rng: np.random.Generator, n: int) -> Forecast:
-    score, _ = calibrated(rng, n)
-    return score, expit(logit(score) - 0.3)
+def tables(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Three classes."""
+    return softmax(rng.normal(0, 1.5, (n, 3)), axis=1)
 
 
-def wave(rng: np.random.Generator, n: int) -> Forecast:
-    """Too high and too low in turn, four times over the scores."""
-    score, _ = calibrated(rng, n)
-    return score, np.clip(score + 0.12 * np.sin(8 * np.pi * score), 0, 1)
+def of(draw: Callable[..., np.ndarray], truth: Callable[[np.ndarray], np.ndarray] = lambda prob: prob) -> Make:
+    """Return what draws forecasts and their truth, by default calibrated ones."""
+
+    def make(rng: np.random.Generator, n: int) -> Forecast:
+        prob = draw(rng, n)
+        return prob, truth(prob)
+
+    return make
 
 
-def rare(rng: np.random.Generator, n: int) -> Forecast:
-    """Calibrated; two events in a hundred rows."""
-    score = expit(rng.normal(-4.2, 0.8, n))
-    return score, score
-
-
-def extreme(rng: np.random.Generator, n: int) -> Forecast:
-    """Calibrated; half of the probabilities are below 0.02 or above 0.98."""
-    score = expit(rng.normal(0, 6, n))
-    return score, score
-
-
-# Forecasts of three classes
-
-
-def calibrated_3(rng: np.random.Generator, n: int) -> Forecast:
-    prob = softmax(rng.normal(0, 1.5, (n, 3)), axis=1)
-    return prob, prob
-
-
-def over_confident_3(rng: np.random.Generator, n: int) -> Forecast:
-    prob, _ = calibrated_3(rng, n)
-    return prob, softmax(np.log(prob) / 1.3, axis=1)
-
-
-def shifted_3(rng: np.random.Generator, n: int) -> Forecast:
-    """The first class occurs more often than predicted, the third less."""
-    prob, _ = calibrated_3(rng, n)
-    return prob, softmax(np.log(prob) + np.array([0.3, 0.0, -0.3]), axis=1)
-
-
-def turned_3(rng: np.random.Generator, n: int) -> Forecast:
+def turned(prob: np.ndarray) -> np.ndarray:
     """Turned about the centre: each class by itself is calibrated, and so is the top label, but the whole is not."""
-    prob, _ = calibrated_3(rng, n)
     turn = np.roll(prob, -1, axis=1) - np.roll(prob, -2, axis=1)
-    return prob, prob + 10 * prob.prod(axis=1, keepdims=True) * turn
+    return prob + 10 * prob.prod(axis=1, keepdims=True) * turn
+
+
+WRONG = {
+    "over-confident": of(scores, lambda score: expit(logit(score) / 1.4)),
+    "under-confident": of(scores, lambda score: expit(logit(score) * 1.4)),
+    "too high": of(scores, lambda score: expit(logit(score) - 0.3)),
+    "wave": of(scores, lambda score: np.clip(score + 0.12 * np.sin(8 * np.pi * score), 0, 1)),
+}
+"""Of one event. The wave is too high and too low in turn, four times over the scores."""
+
+WRONG_TABLES = {
+    "over-confident": of(tables, lambda prob: softmax(np.log(prob) / 1.3, axis=1)),
+    "shifted": of(tables, lambda prob: softmax(np.log(prob) + np.array([0.3, 0.0, -0.3]), axis=1)),
+    "turned": of(tables, turned),
+}
+"""Of three classes. In the shifted one the first class occurs more often than predicted, the third less."""
 
 
 def any_class(test: Callable, y: np.ndarray, prob: np.ndarray) -> Any:
@@ -363,14 +351,14 @@ def of_equivalence() -> None:
             yield equivalence_test(y, score, metric=metric, bound=bound, n_resamples=199, rng=rng).pvalue
 
     def below(bound: float, n: int, rng: np.random.Generator) -> Iterable[float]:
-        score, rate = calibrated(rng, n)
-        y = outcomes(rng, rate)
+        score = scores(rng, n)
+        y = outcomes(rng, score)
         for metric in ("ece", "rmsce"):
             yield equivalence_test(y, score, metric=metric, bound=bound, n_resamples=199, rng=rng).pvalue
 
-    scenes = {"over-confident": over_confident, "too high": too_high, "wave": wave}
+    makers = {name: make for name, make in WRONG.items() if name != "under-confident"}
     columns = {
-        f"{name}, n = {n}": shares(partial(at_bound, make, n)) for name, make in scenes.items() for n in (300, 2000)
+        f"{name}, n = {n}": shares(partial(at_bound, make, n)) for name, make in makers.items() for n in (300, 2000)
     }
     table("error at the bound", ["`ece`", "`rmsce`"], columns)
     pairs = ((0.05, 1000), (0.05, 2000), (0.02, 5000), (0.02, 10_000), (0.02, 20_000))
@@ -380,20 +368,17 @@ def of_equivalence() -> None:
 
 def of_sizes() -> None:
     """Print how often calibrated forecasts are rejected."""
-    sizes = {f"n = {n}": (calibrated, n) for n in (50, 200, 1000)}
-    sizes |= {f"{make.__name__}, n = {n}": (make, n) for make in (rare, extreme) for n in (50, 1000)}
+    sizes = {f"n = {n}": (of(scores), n) for n in (50, 200, 1000)}
+    sizes |= {f"rare, n = {n}": (of(rare_scores), n) for n in (50, 1000)}
+    sizes |= {f"extreme, n = {n}": (of(extreme_scores), n) for n in (50, 1000)}
     of_one_forecast("one event: size", BINARY, sizes)
-    of_one_forecast("three classes: size", MULTICLASS, {f"n = {n}": (calibrated_3, n) for n in (50, 200, 500)})
+    of_one_forecast("three classes: size", MULTICLASS, {f"n = {n}": (of(tables), n) for n in (50, 200, 500)})
 
 
 def of_power() -> None:
     """Print how often forecasts are rejected that are wrong."""
-    for tests, makers in (
-        (BINARY, (over_confident, under_confident, too_high, wave)),
-        (MULTICLASS, (over_confident_3, shifted_3, turned_3)),
-    ):
-        scenes = {make.__name__.removesuffix("_3").replace("_", " "): (make, 500) for make in makers}
-        of_one_forecast("power, n = 500", tests, scenes)
+    for tests, makers in ((BINARY, WRONG), (MULTICLASS, WRONG_TABLES)):
+        of_one_forecast("power, n = 500", tests, {name: (make, 500) for name, make in makers.items()})
 
 
 PARTS = {
