@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import OURS, Contender, installed
+from benchmarks.measure import OURS, Contender, installed, markdown
 
 SECONDS_FOR_ONCE, SECONDS_FOR_FEW, FEW_ROUNDS = 20.0, 1.0, 3
 WARM_UP_ROWS, WARM_UP_CLASSES = 200, 5
@@ -118,14 +118,10 @@ class Fitting:
         if not quick:
             self.check(runs)
         shape = " x ".join(f"{number:,}" for number in size)
-        lines = [
-            f"{shape}. {self.text}{self.of_marks}",
-            "",
-            f"| | fit, s | times ours | apply, s | times ours | {self.loss_name}, fitted rows | other rows |",
-            "|---|---|---|---|---|---|---|",
-            *(line(name + self.mark(run, runs[OURS]), run, runs[OURS]) for name, run in runs.items()),
-        ]
-        return "\n".join([*lines, "", *skipped]).rstrip()
+        head = ["", "fit, s", "times ours", "apply, s", "times ours", f"{self.loss_name}, fitted rows", "other rows"]
+        lines = [line(name + self.mark(run, runs[OURS]), run, runs[OURS]) for name, run in runs.items()]
+        text = f"{shape}. {self.text}{self.of_marks}"
+        return "\n".join([text, "", markdown(head, lines), "", *skipped]).rstrip()
 
     @property
     def of_marks(self) -> str:
@@ -185,11 +181,11 @@ def race(
     return runs
 
 
-def line(name: str, run: Run, ours: Run) -> str:
+def line(name: str, run: Run, ours: Run) -> list[str]:
     """A contender's line of the table."""
     fit, apply = (f"{statistics.median(seconds):.3g}" for seconds in (run.fit, run.apply))
-    ratios = f"{run.ratio(ours, 'fit')} | {apply} | {run.ratio(ours, 'apply')}"
-    return f"| {name} | {fit} | {ratios} | {run.fitted_loss:.6f} | {run.other_loss:.6f} |"
+    losses = [f"{loss:.6f}" for loss in (run.fitted_loss, run.other_loss)]
+    return [name, fit, run.ratio(ours, "fit"), apply, run.ratio(ours, "apply"), *losses]
 
 
 def _times(ratio: float) -> str:

@@ -99,6 +99,12 @@ def verdict(seconds: float, most: float) -> str:
     return f"{spelled(seconds)} (asked for: under {spelled(most)}; {'met' if seconds < most else '**missed**'})"
 
 
+def markdown(head: Iterable[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table."""
+    first, *rest = ("| " + " | ".join(line) + " |" for line in [list(head), *lines])
+    return "\n".join([first.replace("|  |", "| |"), "|---" * (first.count(" | ") + 1) + "|", *rest])
+
+
 def three_digits(number: float) -> str:
     """A number to three digits, and all digits of a larger one."""
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import OURS, Contender, contenders, installed, interleaved
+from benchmarks.measure import OURS, Contender, contenders, installed, interleaved, markdown
 
 ROWS, QUICK_ROWS, WARM_UP_ROWS, MOST_ROUNDS = 2000, 400, 100, 3
 
@@ -36,17 +36,13 @@ class Race:
         calls, skipped = installed(self.contenders, *self.make(QUICK_ROWS if quick else ROWS))
         timings = interleaved(calls, min(rounds, MOST_ROUNDS), warm_up=False)
         ours = timings[OURS]
-        lines = [
-            f"{self.text}{self.asked}",
-            "",
-            f"| | seconds | times as long as calibrant (range) | {self.answer} |",
-            "|---|---|---|---|",
-        ]
+        lines = []
         for name, timing in timings.items():
             if not quick and abs(timing.result - ours.result) > self.close:
                 raise AssertionError(f"{name} says {timing.result!r}, calibrant {ours.result!r}")
-            lines.append(f"| {name} | {timing.median:.4f} | {timing.ratio(ours)} | {timing.result:.4f} |")
-        return "\n".join([*lines, "", *skipped]).rstrip()
+            lines.append([name, f"{timing.median:.4f}", timing.ratio(ours), f"{timing.result:.4f}"])
+        table = markdown(["", "seconds", "times as long as calibrant (range)", self.answer], lines)
+        return "\n".join([f"{self.text}{self.asked}", "", table, "", *skipped]).rstrip()
 
 
 def column(rows: int) -> tuple[np.ndarray, np.ndarray]:
