@@ -19,13 +19,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -170,24 +171,26 @@ def folder_with(inputs: Path) -> Iterator[Path]:
 
 def started(
     job: Job, folder: Path, *, output: str = "", force: bool = False, prepare: Prepare = lambda: None
-) -> tuple[int, int]:
+) -> tuple[ForkProcess, int]:
     """Start a job in a folder, after what is prepared; return the process and the pipe of what it says."""
     read, write = os.pipe()  # a file would be cut where the disk is full
-    sys.stdout.flush()
-    process = os.fork()
-    if process:
-        os.close(write)
-        return process, read
-    code = 70
-    try:
-        os.chdir(folder)
-        os.dup2(write, 2)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
-        code = _coded(job, output or job.output, force, prepare)
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
+
+    def run() -> None:
+        code = 70
+        try:
+            os.chdir(folder)
+            os.dup2(write, 2)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
+            code = _coded(job, output or job.output, force, prepare)
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+    process = get_context("fork").Process(target=run)
+    process.start()
+    os.close(write)
+    return process, read
 
 
 def _coded(job: Job, output: str, force: bool, prepare: Prepare) -> int:
@@ -208,18 +211,16 @@ def _coded(job: Job, output: str, force: bool, prepare: Prepare) -> int:
         return 70
 
 
-def ended(process: int, said: int) -> Ended:
+def ended(process: ForkProcess, said: int) -> Ended:
     """Wait for a process; one that does not end is killed and counts as stuck."""
-    end = time.monotonic() + MOST_SECONDS
-    while (done := os.waitpid(process, os.WNOHANG)) == (0, 0):
-        if time.monotonic() > end:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-            os.close(said)
-            return Ended(-999, f"it was still running after {MOST_SECONDS} s")
-        time.sleep(0.002)
+    process.join(MOST_SECONDS)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+        os.close(said)
+        return Ended(-999, f"it was still running after {MOST_SECONDS} s")
     with os.fdopen(said, errors="replace") as text:
-        return Ended(os.waitstatus_to_exitcode(done[1]), text.read())
+        return Ended(process.exitcode, text.read())
 
 
 def content(path: Path) -> bytes | str | None:
@@ -328,11 +329,8 @@ def vanishing_input(random: Random, job: Job, inputs: Path, whole: Whole) -> lis
                 (folder / name).write_bytes(whole_text[: random.randrange(12)])
             elif kind == "folder":
                 (folder / name).mkdir()
-        end = ended(*started(job, folder))
-        reads = job.name != "demo"
-        return broken_laws(
-            folder, job.output, before=None, whole=whole[job.output], end=end, codes={2} if reads else {0}
-        )
+        end, codes = ended(*started(job, folder)), {0 if job.name == "demo" else 2}
+        return broken_laws(folder, job.output, before=None, whole=whole[job.output], end=end, codes=codes)
 
 
 def closed_output(random: Random, job: Job, inputs: Path, whole: Whole) -> list[str]:
@@ -341,31 +339,26 @@ def closed_output(random: Random, job: Job, inputs: Path, whole: Whole) -> list[
     if "_" in job.name:  # functions of Python print nothing
         return []
     words = [job.name, *COMMANDS[job.name][job.output], "-o", job.output]
-    with folder_with(inputs) as folder:
-        end = _in_shell(words, kind, folder)
-        codes = {"pipe": {0, 141}, "full": {2}, "closed": {2}}[kind]
-        laws = broken_laws(folder, job.output, before=None, whole=whole[job.output], end=end, codes=codes)
-        return [law for law in laws if not (end.code == 141 and "not one sentence" in law)]
-
-
-def _in_shell(words: list[str], kind: str, folder: Path) -> Ended:
-    """Run a command whose standard output is a pipe without a reader, a full disk, or closed."""
     read, write = os.pipe()
     os.close(read)
     target = {"pipe": write, "full": os.open("/dev/full", os.O_WRONLY), "closed": None}[kind]
-    run = subprocess.run(
-        [sys.executable, "-m", "calibrant", *words],
-        cwd=folder,
-        stdout=target,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), os.getcwd()])},
-        preexec_fn=(lambda: os.close(1)) if kind == "closed" else None,
-        check=False,
-    )
-    for handle in {write, target} - {None}:
-        os.close(handle)
-    return Ended(run.returncode, run.stderr)
+    with folder_with(inputs) as folder:
+        run = subprocess.run(
+            [sys.executable, "-m", "calibrant", *words],
+            cwd=folder,
+            stdout=target,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), os.getcwd()])},
+            preexec_fn=(lambda: os.close(1)) if kind == "closed" else None,
+            check=False,
+        )
+        for handle in {write, target} - {None}:
+            os.close(handle)
+        end = Ended(run.returncode, run.stderr)
+        codes = {"pipe": {0, 141}, "full": {2}, "closed": {2}}[kind]
+        laws = broken_laws(folder, job.output, before=None, whole=whole[job.output], end=end, codes=codes)
+        return [law for law in laws if not (end.code == 141 and "not one sentence" in law)]
 
 
 # Kinds of accidents. Each is a function that has one happen to a job, and returns the laws that were broken.
