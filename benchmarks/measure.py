@@ -101,8 +101,9 @@ def verdict(seconds: float, most: float) -> str:
 
 def markdown(head: Iterable[str], lines: Iterable[Sequence[str]]) -> str:
     """A table."""
-    first, *rest = ("| " + " | ".join(line) + " |" for line in [list(head), *lines])
-    return "\n".join([first.replace("|  |", "| |"), "|---" * (first.count(" | ") + 1) + "|", *rest])
+    rows = [list(head), *lines]
+    text = ["|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|" for row in rows]
+    return "\n".join([text[0], "|---" * len(rows[0]) + "|", *text[1:]])
 
 
 def three_digits(number: float) -> str:
