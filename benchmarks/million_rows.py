@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.fresh import in_fresh_process, megabytes
-from benchmarks.measure import interleaved
+from benchmarks.measure import interleaved, markdown
 from calibrant.registry import entries
 
 TITLE = "A million rows"
@@ -51,18 +51,17 @@ def tables(rounds: int, quick: bool) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         of_column, of_table = (_seconds(make_data(rows), rounds) for make_data in (make, make_table))
-    lines = [
+    text = (
         f"calibrant alone, {rows:,} rows of one column and of a table of three classes: the value without interval. Extra "
         "memory is the peak of a first call on the column in a fresh process above what was held before it (NumPy, and 16 MB "
-        "of data); what the call imports counts.",
-        "",
-        "| | seconds, column | seconds, table | extra memory, MB |",
-        "|---|---|---|---|",
-    ]
+        "of data); what the call imports counts."
+    )
+    lines = []
     for metric in CONTENDERS:
         memory = megabytes(in_fresh_process("million_rows", metric.name, rows)["extra_bytes"])
-        lines.append(f"| `{metric.name}` | {of_column[metric.name]} | {of_table[metric.name]} | {memory} |")
-    return "\n".join(lines)
+        lines.append([f"`{metric.name}`", of_column[metric.name], of_table[metric.name], memory])
+    head = ["", "seconds, column", "seconds, table", "extra memory, MB"]
+    return f"{text}\n\n{markdown(head, lines)}"
 
 
 def _seconds(data: tuple[np.ndarray, np.ndarray], rounds: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ from benchmarks.calibrators import of_scores, table
 from benchmarks.cost import Cost
 from benchmarks.fitting import Fitting, Stage
 from benchmarks.fresh import in_fresh_process, megabytes, wall_and_cpu
-from benchmarks.measure import OURS, Contender
+from benchmarks.measure import OURS, Contender, markdown
 from benchmarks.peers import calibrant
 from benchmarks.races import Race
 from benchmarks.races import table as table_of_three
@@ -100,20 +100,19 @@ class Fresh:
 
     def tables(self, _: int, quick: bool) -> str:
         """Measure each fit and return this part of the page."""
-        lines = [
+        text = (
             "calibrant alone, each fit once in a fresh process that has loaded what it needs; in brackets CPU seconds. Peak "
             "memory is all that the process holds at most meanwhile. 'Data points' are up to 2,000 candidates a region, made "
-            "of its rows. The default also chooses the number of regions and the smoothing by cross-validation.",
-            "",
-            "| | rows x classes | fit, s (CPU) | asked for | peak, MB |",
-            "|---|---|---|---|---|",
-        ]
+            "of its rows. The default also chooses the number of regions and the smoothing by cross-validation."
+        )
+        lines = []
         for stage in CONTENDERS:
             rows = min(stage.rows, QUICK_MANY_ROWS) if quick else stage.rows
             measured = in_fresh_process("roc_isotonic", stage.name, rows)
-            cells = f"{rows:,} x {stage.classes} | {wall_and_cpu(measured)} | {ASKED.get(stage.name, '')}"
-            lines.append(f"| {stage.name} | {cells} | {megabytes(measured['peak_bytes'])} |")
-        return "\n".join(lines)
+            cells = [f"{rows:,} x {stage.classes}", wall_and_cpu(measured), ASKED.get(stage.name, "")]
+            lines.append([stage.name, *cells, megabytes(measured["peak_bytes"])])
+        head = ["", "rows x classes", "fit, s (CPU)", "asked for", "peak, MB"]
+        return f"{text}\n\n{markdown(head, lines)}"
 
 
 CONTENDERS = (
