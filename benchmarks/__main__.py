@@ -3,8 +3,6 @@
 ``--only ece --into FILE`` measures one section of a page anew, and leaves the others as they are.
 """
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from collections.abc import Iterable

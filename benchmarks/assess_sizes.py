@@ -1,7 +1,5 @@
 """Assessment with 500 resamples of large forecasts: time on one CPU, and memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Calibrators against those of other libraries: time to fit, time to apply, and how good the fit is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

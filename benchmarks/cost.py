@@ -1,7 +1,5 @@
 """How the time to fit grows with the data: a table of seconds, the exponent, and a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

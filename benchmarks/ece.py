@@ -1,7 +1,5 @@
 """Expected calibration error of one event, 15 bins of equal width, from hundreds to millions of rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

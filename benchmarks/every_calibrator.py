@@ -1,7 +1,5 @@
 """Every registered calibrator of calibrant, with its defaults: time to fit and to apply."""
 
-from __future__ import annotations
-
 import statistics
 import warnings
 

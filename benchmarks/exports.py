@@ -1,7 +1,5 @@
 """What each target of an export costs: a row, a million rows, and the packages that a service needs; skl2onnx beside them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,13 +4,11 @@ A peer's function takes labels and probabilities and returns a `Method`: the cal
 fitted to other probabilities. Both are timed. What a peer wants its data to look like is made outside.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -65,7 +63,7 @@ class Run:
     apply: list[float] = field(default_factory=list)
     rounds: int = 0
 
-    def ratio(self, ours: Run, what: str) -> str:
+    def ratio(self, ours: Self, what: str) -> str:
         """How many times as long as ours: median over the rounds."""
         theirs, mine = getattr(self, what), getattr(ours, what)
         if len(theirs) == 1:

@@ -4,8 +4,6 @@ The child is ``python -m benchmarks.fresh COMPARISON CONTENDER SIZE...``; the si
 rows, and where it asks for them classes and a precision. It prints one line of JSON.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

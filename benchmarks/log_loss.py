@@ -1,7 +1,5 @@
 """Log loss of a thousand classes: one number a row is needed of a table of probabilities, all of them of one of logits."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks import drawn

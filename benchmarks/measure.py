@@ -1,7 +1,5 @@
 """How contenders are timed: in turns, so that what else the machine does falls on all of them alike."""
 
-from __future__ import annotations
-
 import os
 import platform
 import statistics
@@ -10,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, Self
 
 OURS = "calibrant"
 NAMES = {"numpy_lines": "NumPy lines", "torch": "torch lines", "pycalib": "PyCalib", "scikit_learn": "scikit-learn"}
@@ -55,7 +53,7 @@ class Timing:
     def median(self) -> float:
         return statistics.median(self.seconds)
 
-    def ratio(self, ours: Timing) -> str:
+    def ratio(self, ours: Self) -> str:
         """How many times as long as ours: median over the rounds, and the range."""
         ratios = [theirs / mine for theirs, mine in zip(self.seconds, ours.seconds, strict=True)]
         return f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"

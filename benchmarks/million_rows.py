@@ -1,7 +1,5 @@
 """Every registered metric at 10^6 rows: the value alone, of one column and of a table of three classes."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

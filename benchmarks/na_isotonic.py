@@ -1,7 +1,5 @@
 """Normalisation-aware isotonic calibration against generic solvers, and how its cost grows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Normalisation-aware isotonic calibration at the size of ImageNet: time and peak memory, each in a process of its own."""
 
-from __future__ import annotations
-
 from benchmarks.fitting import Stage
 from benchmarks.fresh import in_fresh_process, megabytes, wall_and_cpu
 from benchmarks.measure import markdown

@@ -1,7 +1,5 @@
 """Six metrics of a table, and three of a column: each by its own function, and all in one call."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

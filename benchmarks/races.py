@@ -1,7 +1,5 @@
 """Questions at which peers are slow, at 2000 rows: the same question to calibrant and to one or more of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Isotonic recursive partitioning (IRP), binary and multi-class, against its algorithm in NumPy, and how its cost grows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from benchmarks.calibrators import of_scores, table

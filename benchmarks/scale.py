@@ -1,7 +1,5 @@
 """Write docs/scale.md: ``python -m benchmarks.scale [--largest 10000000] [--output FILE]``; figures are of one run."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

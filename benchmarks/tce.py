@@ -1,7 +1,5 @@
 """Test-based calibration error: each prediction is tested against the event rate of its bin."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

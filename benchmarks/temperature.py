@@ -1,7 +1,5 @@
 """Temperature scaling of many classes: the time to a fit, and how far from the optimum the fit is."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_softmax

@@ -1,7 +1,5 @@
 """Histogram binning of the predicted class, and of each class."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.calibrators import LONG_TABLE, by_rows, of_table

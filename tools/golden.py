@@ -11,8 +11,6 @@ A figure that changes with the seeds is drawn, and not compared. Every other num
 where a value, or the kind of a message, changed; texts of messages are listed. The command line is not called.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

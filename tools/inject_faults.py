@@ -5,8 +5,6 @@ each kind of accident. Afterwards the output must be as it was before, or whole;
 command must have said in one sentence what happened.
 """
 
-from __future__ import annotations
-
 import argparse
 import errno
 import inspect

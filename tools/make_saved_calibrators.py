@@ -5,8 +5,6 @@
 Only kinds that the file lacks are added. What stands there stays as it was written: tests read it with every later version.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable

@@ -5,8 +5,6 @@ all formats. Each file must be read, or refused in one paragraph with exit code 
 crash, more memory than a worker has, or more than some seconds. A state of a monitor that is read must match its checksum.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -6,8 +6,6 @@ Without words the table is written anew. With words the figures of one row are r
 with ``--record``: python -m tools.reliability mutation "found=of 200 changes 190 fail a test".
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import platform

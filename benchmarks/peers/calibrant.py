@@ -1,7 +1,5 @@
 """calibrant itself, called as the peers are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Run: python -m tools.fuzz [SECONDS] [SEED] [--most N]"""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import io

@@ -1,7 +1,5 @@
 """Calls of all public functions, calibrators and results: the registries and ``__all__`` say which there are."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import types

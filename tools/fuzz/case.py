@@ -1,7 +1,5 @@
 """A call as source text, and the numbers in what it returns. Of calibrant it takes public names alone."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass

@@ -1,7 +1,5 @@
 """Lines that make labels ``y``, predictions ``p`` and weights ``w``: valid, unusual and hostile."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 
