@@ -111,12 +111,6 @@ def alarmed(path: np.ndarray, level: float) -> np.ndarray:
     return np.where(over.any(axis=0), over.argmax(axis=0), len(path))
 
 
-def false_alarms(world: World, streams: int, *, of_drift: bool) -> list[float]:
-    """Return the share of streams with an alarm at any time, at each level."""
-    path = paths(world, streams, of_drift=of_drift)
-    return [float((alarmed(path, level) < world.windows).mean()) for level in LEVELS]
-
-
 def delays(world: World, streams: int, *, of_drift: bool, level: float = 0.05) -> tuple[float, float, float]:
     """Return the share of streams with an alarm after the change, and the median and upper quartile of rows until then."""
     first = alarmed(paths(world, streams, of_drift=of_drift), level)
@@ -152,8 +146,9 @@ CHANGES = {
 def of_nulls(streams: int) -> Iterator[list[str]]:
     """Yield how often there is a false alarm at each level."""
     for name, (world, of_drift) in NULLS.items():
-        rates = false_alarms(world, streams, of_drift=of_drift)
-        yield [name, "drift" if of_drift else "calibration", *(f"{rate:.4f}" for rate in rates)]
+        path = paths(world, streams, of_drift=of_drift)
+        rates = (f"{(alarmed(path, level) < world.windows).mean():.4f}" for level in LEVELS)
+        yield [name, "drift" if of_drift else "calibration", *rates]
 
 
 def of_changes(streams: int) -> Iterator[list[str]]:

@@ -26,7 +26,7 @@ import pandas
 
 import calibrant
 from calibrant._core.lazy import load
-from calibrant.metrics.kinds import Metric, metrics
+from calibrant.metrics.kinds import metrics
 from tools.fuzz.calls import drawn_case, targets
 from tools.fuzz.case import Case, made, numbers
 from tools.reliability import draws, finished, parser_of
@@ -43,18 +43,13 @@ CLOSE = {"rtol": 1e-8, "atol": 1e-10}
 def broken_by(case: Case, value: Any, said: list[str]) -> list[str]:
     """Return which laws a value breaks, of which ``said`` was warned."""
     faults = []
-    documented = _documents(load(case.name))
+    documented, ranges = _documents(load(case.name)), {metric.target.__name__: metric.range for metric in metrics()}
     for path, number, owners in numbers(value):
         if not np.isfinite(number).all() and not said and not (documented or any(map(_documents, owners))):
             kind = "NaN" if np.isnan(number).any() else "infinite"
             faults.append(f"{kind} in silence at {re.sub('[0-9]+', '', path) or 'the value'}")
-    if (
-        isinstance(value, float)
-        and (entry := _metrics().get(case.name))
-        and np.isfinite(value)
-        and not OTHER_RANGE.search(case.call)
-    ):
-        low, high = entry.range
+    if isinstance(value, float) and case.name in ranges and np.isfinite(value) and not OTHER_RANGE.search(case.call):
+        low, high = ranges[case.name]
         if not low <= value <= high * (1 + 1e-12):
             faults.append(f"{value!r} is outside of its range, [{low}, {high}]")
     if ".predict_proba(" in case.call and "normalize=False" not in case.call:
@@ -72,11 +67,6 @@ def _of_probabilities(prob: Any) -> list[str]:
         if inside and off < 1e-9 and np.isfinite(prob).all()
         else [f"no probabilities: sums off by {off:g}, in [{prob.min()}, {prob.max()}]"]
     )
-
-
-@cache
-def _metrics() -> dict[str, Metric]:
-    return {metric.target.__name__: metric for metric in metrics()}
 
 
 @cache
@@ -106,8 +96,9 @@ MOST_SECONDS = 30
 PARTS = r".+[;:,] .+[.?!:)] \S.*"
 """What must hold; what was given and where. What to do."""
 
-OF_ESTIMATORS = tuple(
-    os.path.join("sklearn", *parts) for parts in (("utils", "validation.py"), ("model_selection", "_split.py"))
+OF_ESTIMATORS = (
+    os.path.join("sklearn", "utils", "validation.py"),
+    os.path.join("sklearn", "model_selection", "_split.py"),
 )
 """Where scikit-learn refuses, in its own words, what its checks of estimators ask to be refused, and folds without a class."""
 

@@ -282,7 +282,8 @@ def _of_function(random: Random, name: str, rows: Rows, hostile: float) -> Case:
     if "data" in parameters:
         arguments |= {"sample_weight": "w", **_data_options(random, rows, hostile)}
     if {"y_true", "y_prob"} <= set(arguments):
-        refuse = refuse or _refuse_rows(rows, arguments)
+        declared = "input" in arguments or "rows" in arguments
+        refuse = refuse or ("" if declared and rows.refuse in AS_DECLARED else rows.refuse)
     if "Predictions" in str(parameters.get("y_true")) and rows.are_usual and random.random() < IN_BATCHES:
         arguments = {n: text for n, text in arguments.items() if n not in ("y_prob", *DataOptions.__annotations__)}
         arguments["y_true"] = BATCHES
@@ -306,40 +307,20 @@ def _data_options(random: Random, rows: Rows, hostile: float) -> dict[str, str]:
     return {name: random.choice(words.get(name) or BY_NAME[name]) if random.random() > hostile / 2 else "'xyzzy'"}
 
 
-def _refuse_rows(rows: Rows, arguments: dict[str, str]) -> str:
-    declared = "input" in arguments or "rows" in arguments
-    return "" if declared and rows.refuse in AS_DECLARED else rows.refuse
-
-
 def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> str:
     """Return a call whose result is what a parameter takes, for those that take results."""
     hint = str(inspect.signature(target).parameters[parameter].annotation)
-    makers = [
-        name
-        for kind, name in _makers().items()
-        if kind in hint.replace("|", " ").replace("[", " ").replace("]", " ").split()
-    ]
+    makers = [name for kind, name in _makers().items() if kind in re.findall(r"\w+", hint)]
     if not makers:
         return ""
     maker = makers[0]
     needs = inspect.signature(load(maker)).parameters
-    fitted_one = (
-        "calibrant.TemperatureScaling().fit(q, t)"
-        if maker != "cumulative_calibration_map"
-        else "calibrant.HistogramBinning(3).fit(q, t)"
-    )
-    texts = {
-        "y_true": "t",
-        "y_prob": "q",
-        "calibrator": fitted_one,
-        "calibrated": "q",
-        "n_resamples": "5",
-        "resolution": "11",
-    }
+    made_by = "HistogramBinning(3)" if maker == "cumulative_calibration_map" else "TemperatureScaling()"
+    texts = {"y_true": "t", "y_prob": "q", "calibrated": "q", "n_resamples": "5", "resolution": "11"}
+    texts["calibrator"] = f"calibrant.{made_by}.fit(q, t)"
     made = f"{homes()[maker]}.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
-    return (
-        f"{{'a': {made}}}" if "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions") else made
-    )
+    named = "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions")
+    return f"{{'a': {made}}}" if named else made
 
 
 @cache
@@ -404,11 +385,8 @@ def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Cas
     )
     reason = "" if options.get("input") and rows.refuse in AS_DECLARED else rows.refuse
     call = f"{homes()[name]}.{name}({words}).fit(p, y, w).predict_proba({new})"
-    return Case(name, rows.lines, call, refuse or reason, *_same_rows(rows))
-
-
-def _same_rows(rows: Rows) -> tuple[tuple[str, ...], str]:
-    return (rows.plain, "the same numbers in another container") if rows.are_same else ((), "")
+    twin = (rows.plain, "the same numbers in another container") if rows.are_same else ((), "")
+    return Case(name, rows.lines, call, refuse or reason, *twin)
 
 
 @cache
