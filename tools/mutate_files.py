@@ -16,7 +16,6 @@ import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
@@ -67,10 +66,8 @@ def changed(random: Random, ending: str, data: bytes) -> bytes:
 def _place(random: Random, data: bytes) -> int:
     """Return a place; what stands at the ends describes the rest."""
     size = len(data)
-    return (
-        random.choice((random.randrange(size), random.randrange(min(80, size)), -1 - random.randrange(min(400, size))))
-        % size
-    )
+    near_start, near_end = random.randrange(min(80, size)), size - 1 - random.randrange(min(400, size))
+    return random.choice((random.randrange(size), near_start, near_end))
 
 
 def _flipped(random: Random, data: bytes) -> bytes:
@@ -187,18 +184,13 @@ def _zip(random: Random, data: bytes) -> bytes:
         return data
     if not members:
         return data
-    name = random.choice(list(members))
-    kind = random.randrange(4)
-    heads: dict[str, Any] = {
-        "descr": random.choice(
-            ("<f8", ">f8", "<i8", "|O", "<U0", "|S2000000000", "<c16", "<M8[s]", "|b1", "<f2", "|V8")
-        ),
-        "fortran_order": random.choice((True, False)),
-        "shape": random.choice(((40,), (2**50,), (0,), (), (40, 3), (1, 40), (-1,), (2**40, 2**40), (20, 2))),
-    }
+    name, kind = random.choice(list(members)), random.randrange(4)
     if kind < 2:
+        kinds = ("<f8", ">f8", "<i8", "|O", "<U0", "|S2000000000", "<c16", "<M8[s]", "|b1", "<f2", "|V8")
+        shapes = ((40,), (2**50,), (0,), (), (40, 3), (1, 40), (-1,), (2**40, 2**40), (20, 2))
+        said = {"descr": random.choice(kinds), "fortran_order": random.random() < 0.5, "shape": random.choice(shapes)}
         head = io.BytesIO()
-        np.lib.format.write_array_header_1_0(head, heads)
+        np.lib.format.write_array_header_1_0(head, said)
         members[name] = head.getvalue() + members[name][128 : random.choice((None, 200))]
     elif kind == 2:
         members[name] = _flipped(random, members[name] or b"x")
@@ -209,18 +201,12 @@ def _zip(random: Random, data: bytes) -> bytes:
         for member, content in members.items():
             archive.writestr(member, content)
         if kind == 3:
-            archive.writestr(
-                random.choice((name, f"{name}x", "readme.txt")), random.choice((b"", b"text", members[name]))
-            )
+            another = random.choice((name, f"{name}x", "readme.txt"))
+            archive.writestr(another, random.choice((b"", b"text", members[name])))
     return packed.getvalue()
 
 
-OF_FORMAT: dict[str, Callable[[Random, bytes], bytes]] = {
-    ".json": _document,
-    ".state": _document,
-    ".csv": _text,
-    ".npz": _zip,
-}
+OF_FORMAT = {".json": _document, ".state": _document, ".csv": _text, ".npz": _zip}
 
 
 # Valid files: what is damaged.
@@ -287,9 +273,8 @@ def write(folder: Path) -> list[Path]:
     for number, table in enumerate(tables()):
         at = folder / f"table{number}"
         pa.parquet.write_table(table, at.with_suffix(".parquet"), compression=("none", "snappy", "zstd")[number % 3])
-        pa.feather.write_feather(
-            table, at.with_suffix(".feather"), compression=("uncompressed", "lz4", "zstd")[number % 3]
-        )
+        compression = ("uncompressed", "lz4", "zstd")[number % 3]
+        pa.feather.write_feather(table, at.with_suffix(".feather"), compression=compression)
         lines = [list(table.column_names), *(map(str, row.values()) for row in table.to_pylist())]
         separator = ",;\t"[number % 3]
         at.with_suffix(".csv").write_text("\n".join(map(separator.join, lines)) + "\n", encoding="utf-8")

@@ -3,7 +3,6 @@
 import contextlib
 import inspect
 import io
-import linecache
 import os
 import pickle
 import random as global_random
@@ -12,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -177,11 +177,11 @@ def _tried(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], floa
                 sys.modules["matplotlib.pyplot"].close("all")
     except TooLong:
         return "refused", None, [f"it took more than {MOST_SECONDS} s"], MOST_SECONDS
+    except (KeyboardInterrupt, SystemExit):
+        raise
     except (ValueError, TypeError, ImportError) as error:
         return "refused", None, _of_refusal(case, error), time.process_time() - start
     except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
-            raise
         return "refused", None, [f"it raised {type(error).__name__}: {str(error)[:300]}"], time.process_time() - start
     return "accepted", value, [], time.process_time() - start
 
@@ -209,18 +209,14 @@ def _limited(seconds: float) -> Iterator[None]:
 
 def _of_refusal(case: Case, error: Exception) -> list[str]:
     """Judge a message: raised by calibrant, and in four parts; estimators may speak as scikit-learn asks of them."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    file, line = (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace is not None else ("", 0)
+    raised = traceback.extract_tb(error.__traceback__)[-1]
     message = " ".join(str(error).split())
-    if ".fit(" in case.call and file.endswith(OF_ESTIMATORS):
+    told = f"{type(error).__name__}: {message[:300]} ({raised.filename}:{raised.lineno})"
+    if ".fit(" in case.call and raised.filename.endswith(OF_ESTIMATORS):
         return []
-    if not file.startswith(HOME) or "raise" not in linecache.getline(file, line):
-        return [f"the message is not the library's, {type(error).__name__}: {message[:300]} ({file}:{line})"]
-    if not re.fullmatch(PARTS, message):
-        return [f"the message lacks a part, {type(error).__name__}: {message[:300]} ({file}:{line})"]
-    return []
+    if not raised.filename.startswith(HOME) or "raise" not in (raised.line or ""):
+        return [f"the message is not the library's, {told}"]
+    return [] if re.fullmatch(PARTS, message) else [f"the message lacks a part, {told}"]
 
 
 # The same value again
