@@ -1,18 +1,13 @@
 """Assessment with 500 resamples of large forecasts: time on one CPU, and memory."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from benchmarks import drawn
 from benchmarks.fresh import in_fresh_process, megabytes
-from benchmarks.measure import markdown, spelled, verdict
+from benchmarks.measure import Contender, markdown, spelled, verdict
 
 TITLE = "Assessment of many rows"
 AGAIN = True
-RESAMPLES = 500
 COLUMN = 1
 """Classes of a column of one event."""
 
@@ -28,19 +23,7 @@ QUICK_TIMES = 100
 """So many times fewer rows."""
 
 
-@dataclass(frozen=True)
-class Assessed:
-    """`assess` with its default metrics, as something to be measured."""
-
-    name: str = "assess"
-
-    def prepare(self, y: np.ndarray, prob: np.ndarray) -> Callable[[], Any]:
-        from calibrant import assess
-
-        return lambda: assess(y, prob, n_resamples=RESAMPLES)
-
-
-CONTENDERS = (Assessed(),)
+CONTENDERS = (Contender("assess", "calibrant", "assessed"),)
 
 
 def make(rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,7 +34,7 @@ def make(rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
 def tables(_: int, quick: bool) -> str:
     """Measure each size and return this part of the page."""
     text = (
-        f"calibrant alone: `assess` with its default metrics and {RESAMPLES} resamples, each figure with interval, noise "
+        "calibrant alone: `assess` with its default metrics and 500 resamples, each figure with interval, noise "
         "floor, bias-corrected value, smallest detectable error and p-value where it has them; no peer gives them at these "
         "sizes. Double precision, each size in a fresh process that runs on one CPU. The first call loads what it needs; the "
         "second is what was asked for (one of more than 30 s is not repeated)."

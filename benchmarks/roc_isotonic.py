@@ -1,7 +1,5 @@
 """Isotonic recursive partitioning (IRP), binary and multi-class, against its algorithm in NumPy, and how its cost grows."""
 
-from dataclasses import dataclass
-
 from benchmarks.calibrators import of_scores, table
 from benchmarks.cost import Cost
 from benchmarks.fitting import Fitting, Stage
@@ -49,13 +47,6 @@ NUMPY = "Algorithm 2 in NumPy"
 QUICK_ROWS, MANY_ROWS, QUICK_MANY_ROWS = 100, 50_000, 1_000
 
 
-@dataclass(frozen=True)
-class AllSplits(Fitting):
-    """Every line makes the same splits, and so has the same log loss on the fitted rows and on others."""
-
-    agree: float | None = 1e-9
-
-
 BINARY_IRP = of_scores(
     "Isotonic recursive partitioning (IRP)",
     "To the end and without smoothing it is isotonic regression, found from the top: the score that tells most is split at "
@@ -77,8 +68,8 @@ ON_A_GRID = (
 )
 
 
-def _on_a_grid(classes: int, steps: int, points: int, text: str) -> AllSplits:
-    return AllSplits(
+def _on_a_grid(classes: int, steps: int, points: int, text: str) -> Fitting:
+    return Fitting(
         f"Multi-class IRP, 500 x {classes}, splitting points on a grid",
         ON_A_GRID.format(steps, points, text),
         (
@@ -88,6 +79,7 @@ def _on_a_grid(classes: int, steps: int, points: int, text: str) -> AllSplits:
         make=table,
         size=(500, classes),
         quick=(QUICK_ROWS, classes),
+        agree=1e-9,
     )
 
 

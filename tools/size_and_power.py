@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, softmax
+from sklearn.linear_model import LogisticRegression
 
 from calibrant import (
     EqualWidth,
@@ -257,22 +258,14 @@ def of_plans() -> None:
     print_table(["power asked for: 0.8", "rows", "reached, mean", "each"], map(row, PLANS))
 
 
-def logistic_fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Probabilities of the logistic model of greatest likelihood, by Newton's method."""
-    design, beta = np.column_stack([np.ones_like(x), x]), np.zeros(2)
-    for _ in range(8):
-        p = expit(design @ beta)
-        beta += np.linalg.solve(design.T @ (design * (p * (1 - p))[:, None]), design.T @ (y - p))
-    return expit(design @ beta)
-
-
 def of_fitted_models() -> None:
     """Print how the law of Hosmer and Lemeshow's test depends on where the model was fitted."""
 
     def pvalues(rng: np.random.Generator) -> Iterable[float]:
         x = rng.normal(0, 1.5, 500)
         y = outcomes(rng, expit(x))
-        for prob in (logistic_fit(x, y), expit(x)):
+        fitted = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10).fit(x[:, None], y)
+        for prob in (fitted.predict_proba(x[:, None])[:, 1], expit(x)):
             yield hosmer_lemeshow_test(y, prob, fitted=True).pvalue
             yield hosmer_lemeshow_test(y, prob, n_resamples=None).pvalue
             yield hosmer_lemeshow_test(y, prob, n_resamples=DRAWS, rng=rng).pvalue

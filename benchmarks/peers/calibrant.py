@@ -133,6 +133,12 @@ def smooth_diagram_with_interval(y: np.ndarray, p: np.ndarray) -> Callable[[], f
     return call
 
 
+def assessed(y: np.ndarray, prob: np.ndarray) -> Callable[[], Any]:
+    from calibrant import assess
+
+    return lambda: assess(y, prob, n_resamples=500)
+
+
 def assessment(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
     from calibrant import assess
 
