@@ -9,55 +9,28 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+from scipy.special import expit, logit
 
 from calibrant import smooth_reliability_curve
-from tools.simulation import in_processes, print_table
+from tools.simulation import forecast, in_processes, print_table
 
 SIZES, LEVEL = (100, 500, 2000), 0.05
 
 
-def logistic(temperature: float):
-    """Log-odds of the forecast are normal; those of the truth are these divided by the temperature."""
-
-    def make(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-        logit = rng.normal(0.0, 2.0, n)
-        return 1 / (1 + np.exp(-logit)), 1 / (1 + np.exp(-logit / temperature))
-
-    return make
-
-
-def rare(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """A calibrated forecast of an event that occurs once in twenty rows."""
-    p = 1 / (1 + np.exp(4.0 - rng.normal(0.0, 1.5, n)))
-    return p, p
-
-
-def flat(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Forecasts from 0.05 to 0.55 of an event that occurs in 0.3 of all rows, whatever the forecast."""
-    return 0.05 + 0.5 * rng.random(n), np.full(n, 0.3)
-
-
-def step(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Even forecasts of an event that occurs with 0.2 below one half and with 0.8 above."""
-    p = rng.random(n)
-    return p, np.where(p < 0.5, 0.2, 0.8)
-
-
-def tenths(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """A calibrated forecast in tenths."""
-    p = rng.integers(0, 11, n) / 10
-    return p, p
+def scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    return expit(rng.normal(0.0, 2.0, n))
 
 
 WORLDS = {
-    "calibrated": logistic(1.0),
-    "calibrated, rare event": rare,
-    "calibrated, in tenths": tenths,
-    "slightly over-confident": logistic(1.25),
-    "over-confident": logistic(2.0),
-    "flat truth": flat,
-    "truth with a step": step,
+    "calibrated": forecast(scores),
+    "calibrated, rare event": forecast(lambda rng, n: expit(rng.normal(0.0, 1.5, n) - 4.0)),
+    "calibrated, in tenths": forecast(lambda rng, n: rng.integers(0, 11, n) / 10),
+    "slightly over-confident": forecast(scores, lambda p: expit(logit(p) / 1.25)),
+    "over-confident": forecast(scores, lambda p: expit(logit(p) / 2.0)),
+    "flat truth": forecast(lambda rng, n: 0.05 + 0.5 * rng.random(n), lambda p: np.full(p.size, 0.3)),
+    "truth with a step": forecast(lambda rng, n: rng.random(n), lambda p: np.where(p < 0.5, 0.2, 0.8)),
 }
+"""The rare event occurs once in twenty rows; the flat truth is 0.3, whatever the forecast."""
 
 
 def line(task: tuple[int, str], runs: int) -> list[str]:

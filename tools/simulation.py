@@ -7,6 +7,22 @@ from typing import Any
 
 import numpy as np
 
+Make = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
+"""Draws so many rows: what is forecast, and the probabilities with which it occurs."""
+
+
+def forecast(
+    draw: Callable[[np.random.Generator, int], np.ndarray],
+    truth: Callable[[np.ndarray], np.ndarray] = lambda prob: prob,
+) -> Make:
+    """Return what draws forecasts and their truth, by default calibrated ones."""
+
+    def make(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        prob = draw(rng, n)
+        return prob, truth(prob)
+
+    return make
+
 
 def outcomes(rng: np.random.Generator, truth: np.ndarray) -> np.ndarray:
     """Draw events of these probabilities, or classes of a table of them."""

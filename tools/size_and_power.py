@@ -40,17 +40,10 @@ from calibrant.significance import (
     pearson_test,
     resampling_test,
 )
-from tools.simulation import outcomes, print_table
+from tools.simulation import forecast, outcomes, print_table
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 LEVEL, DRAWS = 0.05, 99
-
-Forecast = tuple[np.ndarray, np.ndarray]
-"""What is forecast, and the probabilities with which it occurs."""
-
-
-Make = Callable[[np.random.Generator, int], Forecast]
-"""Draws a forecast of so many rows."""
 
 
 def scores(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -72,16 +65,6 @@ def tables(rng: np.random.Generator, n: int) -> np.ndarray:
     return softmax(rng.normal(0, 1.5, (n, 3)), axis=1)
 
 
-def of(draw: Callable[..., np.ndarray], truth: Callable[[np.ndarray], np.ndarray] = lambda prob: prob) -> Make:
-    """Return what draws forecasts and their truth, by default calibrated ones."""
-
-    def make(rng: np.random.Generator, n: int) -> Forecast:
-        prob = draw(rng, n)
-        return prob, truth(prob)
-
-    return make
-
-
 def turned(prob: np.ndarray) -> np.ndarray:
     """Turned about the centre: each class by itself is calibrated, and so is the top label, but the whole is not."""
     turn = np.roll(prob, -1, axis=1) - np.roll(prob, -2, axis=1)
@@ -89,17 +72,17 @@ def turned(prob: np.ndarray) -> np.ndarray:
 
 
 WRONG = {
-    "over-confident": of(scores, lambda score: expit(logit(score) / 1.4)),
-    "under-confident": of(scores, lambda score: expit(logit(score) * 1.4)),
-    "too high": of(scores, lambda score: expit(logit(score) - 0.3)),
-    "wave": of(scores, lambda score: np.clip(score + 0.12 * np.sin(8 * np.pi * score), 0, 1)),
+    "over-confident": forecast(scores, lambda score: expit(logit(score) / 1.4)),
+    "under-confident": forecast(scores, lambda score: expit(logit(score) * 1.4)),
+    "too high": forecast(scores, lambda score: expit(logit(score) - 0.3)),
+    "wave": forecast(scores, lambda score: np.clip(score + 0.12 * np.sin(8 * np.pi * score), 0, 1)),
 }
 """Of one event. The wave is too high and too low in turn, four times over the scores."""
 
 WRONG_TABLES = {
-    "over-confident": of(tables, lambda prob: softmax(np.log(prob) / 1.3, axis=1)),
-    "shifted": of(tables, lambda prob: softmax(np.log(prob) + np.array([0.3, 0.0, -0.3]), axis=1)),
-    "turned": of(tables, turned),
+    "over-confident": forecast(tables, lambda prob: softmax(np.log(prob) / 1.3, axis=1)),
+    "shifted": forecast(tables, lambda prob: softmax(np.log(prob) + np.array([0.3, 0.0, -0.3]), axis=1)),
+    "turned": forecast(tables, turned),
 }
 """Of three classes. In the shifted one the first class occurs more often than predicted, the third less."""
 
@@ -361,11 +344,11 @@ def of_equivalence() -> None:
 
 def of_sizes() -> None:
     """Print how often calibrated forecasts are rejected."""
-    sizes = {f"n = {n}": (of(scores), n) for n in (50, 200, 1000)}
-    sizes |= {f"rare, n = {n}": (of(rare_scores), n) for n in (50, 1000)}
-    sizes |= {f"extreme, n = {n}": (of(extreme_scores), n) for n in (50, 1000)}
+    sizes = {f"n = {n}": (forecast(scores), n) for n in (50, 200, 1000)}
+    sizes |= {f"rare, n = {n}": (forecast(rare_scores), n) for n in (50, 1000)}
+    sizes |= {f"extreme, n = {n}": (forecast(extreme_scores), n) for n in (50, 1000)}
     of_one_forecast("one event: size", BINARY, sizes)
-    of_one_forecast("three classes: size", MULTICLASS, {f"n = {n}": (of(tables), n) for n in (50, 200, 500)})
+    of_one_forecast("three classes: size", MULTICLASS, {f"n = {n}": (forecast(tables), n) for n in (50, 200, 500)})
 
 
 def of_power() -> None:
