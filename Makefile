@@ -126,7 +126,7 @@ mutation: .venv/installed
 	$(BIN)/python -m tools.mutation 200 --seed $(SEED)
 
 # Whether a rebuilt library gives the figures and messages of before: the first call writes them to GOLDEN, later
-# ones compute them again and fail where a value changed. Three to four minutes each, on one core.
+# ones compute them again and fail where a value changed. Three minutes each, on one core.
 GOLDEN ?= build/golden.json.gz
 golden: export OMP_NUM_THREADS = 1
 golden: .venv/installed

@@ -3,14 +3,9 @@
 ``--only ece --into FILE`` measures one section of a page anew, and leaves the others as they are.
 """
 
-from __future__ import annotations
-
 import argparse
-import os
-import platform
 import warnings
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import (
@@ -26,6 +21,7 @@ from benchmarks import (
 )
 from benchmarks.calibrators import FITTINGS
 from benchmarks.fitting import SECONDS_FOR_ONCE
+from benchmarks.measure import machine
 from benchmarks.na_isotonic import NA_ISOTONIC
 from benchmarks.races import RACES
 from benchmarks.roc_isotonic import ROC_ISOTONIC
@@ -79,7 +75,7 @@ def main() -> None:
     if chosen.output:
         _write(chosen.output, preamble, sections)
     elif chosen.into:
-        alone = f"Measured in a run of its own, {chosen.repeat} rounds: {_machine()}"
+        alone = f"Measured in a run of its own, {chosen.repeat} rounds: {machine(PACKAGES)}."
         preamble, before = parted(chosen.into.read_text(encoding="utf-8"))
         anew = {title: f"{alone}\n\n{section}" for title, section in sections.items()}
         _write(chosen.into, preamble, merged(before, anew))
@@ -125,21 +121,8 @@ def _preamble(rounds: int, quick: bool) -> str:
         f"apply of more than {SECONDS_FOR_ONCE:.0f} s are measured once, and marked), each with its own default number of "
         "threads. Seconds are medians; a ratio is the median of the rounds' ratios. The absolute times are those of one small "
         "machine: read the ratios.\n\n"
-        f"{_machine()}"
+        f"{machine(PACKAGES)}."
     )
-
-
-def _machine() -> str:
-    packages = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
-    system = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
-    return f"{system}; {packages}."
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 if __name__ == "__main__":

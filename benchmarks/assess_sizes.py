@@ -1,20 +1,13 @@
 """Assessment with 500 resamples of large forecasts: time on one CPU, and memory."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from benchmarks import drawn
-from benchmarks.fresh import in_fresh_process
-from benchmarks.measure import spelled, verdict
+from benchmarks.fresh import in_fresh_process, megabytes
+from benchmarks.measure import Contender, markdown, spelled, verdict
 
 TITLE = "Assessment of many rows"
 AGAIN = True
-RESAMPLES = 500
 COLUMN = 1
 """Classes of a column of one event."""
 
@@ -30,19 +23,7 @@ QUICK_TIMES = 100
 """So many times fewer rows."""
 
 
-@dataclass(frozen=True)
-class Assessed:
-    """`assess` with its default metrics, as something to be measured."""
-
-    name: str = "assess"
-
-    def prepare(self, y: np.ndarray, prob: np.ndarray) -> Callable[[], Any]:
-        from calibrant import assess
-
-        return lambda: assess(y, prob, n_resamples=RESAMPLES)
-
-
-CONTENDERS = (Assessed(),)
+CONTENDERS = (Contender("assess", "calibrant", "assessed"),)
 
 
 def make(rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,25 +33,25 @@ def make(rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 def tables(_: int, quick: bool) -> str:
     """Measure each size and return this part of the page."""
-    lines = [
-        f"calibrant alone: `assess` with its default metrics and {RESAMPLES} resamples, each figure with interval, noise "
+    text = (
+        "calibrant alone: `assess` with its default metrics and 500 resamples, each figure with interval, noise "
         "floor, bias-corrected value, smallest detectable error and p-value where it has them; no peer gives them at these "
         "sizes. Double precision, each size in a fresh process that runs on one CPU. The first call loads what it needs; the "
-        "second is what was asked for (one of more than 30 s is not repeated).",
-        "",
-        "| rows x classes | import and first call | second call | extra memory, second call, MB | input, MB |",
-        "|---|---|---|---|---|",
-    ]
+        "second is what was asked for (one of more than 30 s is not repeated)."
+    )
+    head = ["rows x classes", "import and first call", "second call", "extra memory, second call, MB", "input, MB"]
+    lines = []
     for (rows, classes), most in SIZES.items():
         rows //= QUICK_TIMES if quick else 1
         run = in_fresh_process("assess_sizes", "assess", rows, classes, one_cpu=True)
-        seconds, extra = run["later_call_seconds"], run["later_extra_bytes"]
-        cells = [
-            f"{rows:,}, one column" if classes == COLUMN else f"{rows:,} x {classes:,}",
-            spelled(run["seconds"]),
-            spelled(seconds) if quick else verdict(seconds, most),
-            "not measured here" if extra is None else f"{extra / 1e6:.0f}",
-            f"{run['input_bytes'] / 1e6:.3g}",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        seconds = run["later_call_seconds"]
+        lines.append(
+            [
+                f"{rows:,}, one column" if classes == COLUMN else f"{rows:,} x {classes:,}",
+                spelled(run["seconds"]),
+                spelled(seconds) if quick else verdict(seconds, most),
+                megabytes(run["later_extra_bytes"]),
+                f"{run['input_bytes'] / 1e6:.3g}",
+            ]
+        )
+    return f"{text}\n\n{markdown(head, lines)}"

@@ -1,7 +1,5 @@
 """How fast this machine reads memory: what no measure of the same bytes can beat."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -1,11 +1,12 @@
 """Calibrators against those of other libraries: time to fit, time to apply, and how good the fit is."""
 
-from __future__ import annotations
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from benchmarks.fitting import Fitting
-from benchmarks.measure import OURS, Contender
+from benchmarks.measure import OURS, Contender, contenders
 from benchmarks.temperature import FEW_CLASSES
 
 BINARY, QUICK_BINARY = (100_000,), (3_000,)
@@ -24,13 +25,6 @@ ONE_PASS = (
 )
 KEPT = "Where its optimiser (BFGS) fails at the first step, probmetrics keeps the identity: fast, and not converged."
 PRIVATE = "scikit-learn's {} is private: the public way, `CalibratedClassifierCV`, makes folds around the same fit."
-
-LIBRARIES = {
-    "scikit_learn": "scikit-learn",
-    "venn_abers": "venn-abers",
-    **{name: name for name in ("netcal", "betacal", "dirichletcal", "probmetrics", "probcal", "splinecalib")},
-}
-"""The peers: module under benchmarks/peers, and distribution."""
 
 
 def column(rows: int, *, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -54,265 +48,205 @@ def table(rows: int, classes: int, *, seed: int) -> tuple[np.ndarray, np.ndarray
     return y, sure / sure.sum(axis=1, keepdims=True)
 
 
-def _contenders(function: str, *peers: str) -> tuple[Contender, ...]:
-    """calibrant's function, and that of the same name of each peer; ``peer.function`` where it is another."""
-    found = [Contender(OURS, "calibrant", function, "calibrant")]
-    for peer in peers:
-        module, _, named = peer.partition(".")
-        found.append(Contender(LIBRARIES[module], module, named or function, LIBRARIES[module]))
-    return tuple(found)
+of_scores = partial(Fitting, make=column, size=BINARY, quick=QUICK_BINARY)
+of_table = partial(Fitting, make=table, size=TABLE, quick=QUICK_TABLE)
+
+
+def by_rows(word: str, section: Fitting, *sizes: tuple[int, ...]) -> dict[str, Fitting]:
+    """The same section for several sizes, by default two, with the rows in its word and title."""
+    return {
+        f"{word}-{size[0]}": replace(section, TITLE=f"{section.TITLE}, {size[0]:,} rows", size=size)
+        for size in sizes or (TABLE, LONG_TABLE)
+    }
 
 
 FITTINGS = {
-    "platt": Fitting(
+    "platt": of_scores(
         "Platt scaling",
         "Two parameters on the log-odds. calibrant, scikit-learn and probcal smooth the targets as Platt does, "
         "which is no difference at this size. Log-odds are taken inside what is timed, in fit and apply. To apply, "
         "calibrant takes two logarithms, of p and of 1 - p, each kept finite; the line of scikit-learn one of their quotient, "
         "infinite at 0 and 1. " + PRIVATE.format("`_SigmoidCalibration`"),
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("platt", "scikit_learn", "netcal", "probcal", "probmetrics"),
+        contenders("platt", "scikit_learn", "netcal", "probcal", "probmetrics"),
         close=CONVEX,
     ),
-    "beta": Fitting(
+    "beta": of_scores(
         "Beta calibration",
         "Three parameters, a, b >= 0. netcal's gradient is numerical.",
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("beta", "betacal", "netcal", "probcal"),
+        contenders("beta", "betacal", "netcal", "probcal"),
         close=CONVEX,
     ),
-    "quadratic": Fitting(
+    "quadratic": of_scores(
         "Quadratic logistic",
         "Three parameters: a + b x + c x^2 of the log-odds x.",
-        column,
-        (1_000_000,),
-        QUICK_BINARY,
-        _contenders("quadratic", "probmetrics"),
+        contenders("quadratic", "probmetrics"),
+        size=(1_000_000,),
         close=CONVEX,
     ),
-    "isotonic": Fitting(
+    "isotonic": of_scores(
         "Isotonic regression",
         "One least-squares problem; what differs is what is done at the ends, where the map is 0 or 1, and between "
         "the blocks: scikit-learn and netcal interpolate. A log loss is cut at 27.6 a row. " + ALL_SORT,
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("isotonic", "scikit_learn", "netcal", "probcal"),
+        contenders("isotonic", "scikit_learn", "netcal", "probcal"),
     ),
-    "centered-isotonic": Fitting(
+    "centered-isotonic": of_scores(
         "Centered isotonic regression",
         "The blocks of isotonic regression, joined by lines. To apply, probcal calls `numpy.interp`, whose slopes overflow "
         "between knots that are very close; calibrant's lines guard against it, and that costs the difference. Where calibrant "
         "is ahead is the fit.",
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("centered_isotonic", "probcal"),
+        contenders("centered_isotonic", "probcal"),
     ),
-    "histogram": Fitting(
+    "histogram": of_scores(
         "Histogram binning",
         "Bins of equal mass, for which scores are sorted; each has its default number of them.",
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("histogram", "probcal"),
+        contenders("histogram", "probcal"),
     ),
-    "histogram-equal-width": Fitting(
+    "histogram-equal-width": of_scores(
         "Histogram binning, equal width",
         "Ten bins of equal width: nothing is sorted, and fit and apply are little more than one search of the bin of each row "
         "in both, so that there is little to gain.",
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("histogram_equal_width", "netcal.histogram"),
+        contenders("histogram_equal_width", "netcal.histogram"),
     ),
-    "scaling-binning": Fitting(
+    "scaling-binning": of_scores(
         "Scaling-binning",
         "A parametric map, then the means of its values over bins of equal mass.",
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("scaling_binning", "probcal"),
+        contenders("scaling_binning", "probcal"),
     ),
-    "bbq": Fitting(
+    "bbq": of_scores(
         "Bayesian binning into quantiles (BBQ)",
         "The mean of many histograms, weighted by their evidence; netcal weighs by BIC. Asked for: calibrant at "
         "least 10 times as fast as netcal.",
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("bbq", "netcal", "probcal"),
+        contenders("bbq", "netcal", "probcal"),
     ),
-    "enir": Fitting(
+    "enir": of_scores(
         "Ensemble of near-isotonic regressions (ENIR)",
         "The mean of the solutions along the path of near-isotonic regression, weighted by BIC. The peers need a "
         "time that grows with the square of the rows, hence 20,000. Asked for: calibrant at least 10 times as fast.",
-        column,
-        (20_000,),
-        (1_000,),
-        _contenders("enir", "probcal", "netcal"),
+        contenders("enir", "probcal", "netcal"),
+        size=(20_000,),
+        quick=(1_000,),
     ),
-    "venn-abers": Fitting(
+    "venn-abers": of_scores(
         "Venn-Abers",
         "Inductive, two isotonic regressions for every score; the merged probability p1 / (1 - p0 + p1).",
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("venn_abers", "venn_abers", "probcal"),
+        contenders("venn_abers", "venn_abers", "probcal"),
         agree=1e-4,
     ),
-    "spline": Fitting(
+    "spline": of_scores(
         "Smoothing spline",
         "Cubic splines of the log-odds; each chooses its penalty by cross-validation, in its own way. Asked for: "
         "calibrant at least 10 times as fast.",
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("spline", "splinecalib", "probcal"),
+        contenders("spline", "splinecalib", "probcal"),
     ),
-    "cdf-spline": Fitting(
+    "cdf-spline": of_scores(
         "CDF spline",
         "The slope of a spline through the cumulative outcomes; probmetrics' can leave [0, 1], calibrant's cannot.",
-        column,
-        BINARY,
-        QUICK_BINARY,
-        _contenders("cdf_spline", "probmetrics"),
+        contenders("cdf_spline", "probmetrics"),
     ),
-    **{
-        f"temperature-scaling-{rows}": Fitting(
-            f"Temperature scaling, {size[0]:,} rows",
+    **by_rows(
+        "temperature-scaling",
+        of_table(
+            "Temperature scaling",
             f"One parameter. {FEW_CLASSES} {ONE_PASS} {PRIVATE.format('`_TemperatureScaling`')}",
-            table,
-            size,
-            QUICK_TABLE,
-            _contenders("temperature_scaling", "scikit_learn", "netcal", "probmetrics.temperature"),
+            contenders("temperature_scaling", "scikit_learn", "netcal", "probmetrics.temperature"),
             close=CONVEX,
-        )
-        for rows, size in (("5000", TABLE), ("50000", LONG_TABLE))
-    },
-    "ensemble-temperature": Fitting(
+        ),
+    ),
+    "ensemble-temperature": of_table(
         "Ensemble temperature scaling",
         "A mixture with the uncalibrated forecast and the uniform one, by log loss; probmetrics' temperature ends at 5.",
-        table,
-        TABLE,
-        QUICK_TABLE,
-        _contenders("ensemble_temperature", "probmetrics"),
+        contenders("ensemble_temperature", "probmetrics"),
     ),
-    **{
-        f"isotonic-{rows}": Fitting(
-            f"Isotonic regression of each class, {size[0]:,} rows",
+    **by_rows(
+        "isotonic",
+        of_table(
+            "Isotonic regression of each class",
             f"One against the rest, and rows divided by their sums. {ALL_SORT}",
-            table,
-            size,
-            QUICK_TABLE,
-            _contenders("isotonic", "scikit_learn", "netcal"),
-        )
-        for rows, size in (("5000", TABLE), ("50000", LONG_TABLE))
-    },
-    **{
-        f"beta-{rows}": Fitting(
-            f"Beta calibration of each class, {size[0]:,} rows",
+            contenders("isotonic", "scikit_learn", "netcal"),
+        ),
+    ),
+    **by_rows(
+        "beta",
+        of_table(
+            "Beta calibration of each class",
             "One against the rest, and rows divided by their sums; what is minimised is the log loss of each class, and "
             "not that of the rows that the table shows.",
-            table,
-            size,
-            QUICK_TABLE,
-            _contenders("beta", "betacal.beta_by_class"),
+            contenders("beta", "betacal.beta_by_class"),
             agree=1e-2,
-        )
-        for rows, size in (("5000", TABLE), ("50000", LONG_TABLE))
-    },
-    "vector": Fitting(
+        ),
+    ),
+    "vector": of_table(
         "Vector scaling",
         f"A factor and a constant a class: 200 parameters, no penalty. {KEPT} {ONE_PASS}",
-        table,
-        TABLE,
-        QUICK_TABLE,
-        _contenders("vector", "probmetrics", "dirichletcal"),
+        contenders("vector", "probmetrics", "dirichletcal"),
         close=CONVEX,
     ),
-    "vector-50000": Fitting(
+    "vector-50000": of_table(
         "Vector scaling, 50,000 rows",
         f"dirichletcal would need more memory than there is. {KEPT}",
-        table,
-        LONG_TABLE,
-        QUICK_TABLE,
-        _contenders("vector", "probmetrics"),
+        contenders("vector", "probmetrics"),
+        size=LONG_TABLE,
         close=CONVEX,
     ),
-    "vector-20": Fitting(
+    "vector-20": of_table(
         "Vector scaling of 20 classes",
         f"With netcal, whose gradient is numerical: at 100 classes it needs minutes. {KEPT} {ONE_PASS}",
-        table,
-        (2_000, 20),
-        QUICK_TABLE,
-        _contenders("vector", "netcal", "probmetrics", "dirichletcal"),
+        contenders("vector", "netcal", "probmetrics", "dirichletcal"),
+        size=(2_000, 20),
         close=CONVEX,
     ),
-    "matrix": Fitting(
+    "matrix": of_table(
         "Matrix scaling of 20 classes",
         "A matrix and a constant a class: 420 parameters, no penalty. With 100 classes it has 10,100, and no sense "
         f"without one. {ONE_PASS}",
-        table,
-        (5_000, 20),
-        QUICK_TABLE,
-        _contenders("matrix", "probmetrics"),
+        contenders("matrix", "probmetrics"),
+        size=(5_000, 20),
         close=CONVEX,
     ),
-    "dirichlet": Fitting(
+    "dirichlet": of_table(
         "Dirichlet calibration of 10 classes",
         "With the penalty on what is off the diagonal and on the constants (ODIR), 1e-3 each. For 2,000 rows of 100 "
         "classes dirichletcal took three minutes of CPU time, and it holds n (K + 1)^2 numbers several times over: "
         "50,000 rows of 100 classes would ask for more than 12 GB. What calibrant needs there stands under its "
         "other calibrators below.",
-        table,
-        (5_000, 10),
-        QUICK_TABLE,
-        _contenders("dirichlet_odir", "dirichletcal.dirichlet"),
+        contenders("dirichlet_odir", "dirichletcal.dirichlet"),
+        size=(5_000, 10),
         agree=1e-4,
     ),
-    **{
-        f"svs-{rows}": Fitting(
-            f"Structured vector scaling, {size[0]:,} rows",
+    **by_rows(
+        "svs",
+        of_table(
+            "Structured vector scaling",
             "Vector scaling after temperature scaling, with a penalty K / n.",
-            table,
-            size,
-            QUICK_TABLE,
-            _contenders("svs", "probmetrics"),
+            contenders("svs", "probmetrics"),
             agree=1e-3,
-        )
-        for rows, size in (("5000", TABLE), ("50000", LONG_TABLE))
-    },
-    **{
-        f"sms-{rows}": Fitting(
-            f"Structured matrix scaling, {size[0]:,} rows",
+        ),
+    ),
+    **by_rows(
+        "sms",
+        of_table(
+            "Structured matrix scaling",
             "Matrix scaling after temperature scaling, with a penalty for each part. calibrant goes on to the optimum, in "
             "double precision; probmetrics computes in single precision and stops at a loose tolerance, which saves steps.",
-            table,
-            size,
-            QUICK_TABLE,
-            _contenders("sms", "probmetrics"),
+            contenders("sms", "probmetrics"),
             agree=1e-3,
-        )
-        for rows, size in (("5000", TABLE), ("20000", (20_000, 100)), ("50000", LONG_TABLE))
-    },
+        ),
+        TABLE,
+        (20_000, 100),
+        LONG_TABLE,
+    ),
     **{
-        f"evidence-{name}": Fitting(
+        f"evidence-{name}": of_table(
             f"Evidence scaling, {size[0]:,} rows of {size[1]} classes",
             "calibrant's own method beside its nearest relative. It fits more features than that, and finds their penalties.",
-            table,
-            size,
-            (300, 3),
             (
-                Contender(OURS, "calibrant", "evidence_scaling", "calibrant"),
-                Contender("calibrant, one map (pool='fast')", "calibrant", "evidence_scaling_fast", "calibrant"),
-                Contender("calibrant, structured matrix scaling", "calibrant", "sms", "calibrant"),
-                Contender("probmetrics, structured matrix scaling", "probmetrics", "sms", "probmetrics"),
+                Contender(OURS, "calibrant", "evidence_scaling"),
+                Contender("calibrant, one map (pool='fast')", "calibrant", "evidence_scaling_fast"),
+                Contender("calibrant, structured matrix scaling", "calibrant", "sms"),
+                Contender("probmetrics, structured matrix scaling", "probmetrics", "sms"),
             ),
+            size=size,
+            quick=(300, 3),
         )
         for name, size in (("300", (300, 5)), ("5000", (5_000, 10)), ("10000", (10_000, 26)), ("5000-100", TABLE))
     },

@@ -1,7 +1,5 @@
 """How the time to fit grows with the data: a table of seconds, the exponent, and a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.fitting import WARM_UP_CLASSES, WARM_UP_ROWS, Method
-from benchmarks.measure import interleaved
+from benchmarks.measure import interleaved, markdown
 
 MOST_ROUNDS, LAST = 3, 4
 """The exponent is that of the last sizes: before, what is the same for all sizes counts."""
@@ -47,17 +45,16 @@ class Cost:
             calls = {name: prepared(*data).fit for name, prepared in self.methods.items()}
             for name, timing in interleaved(calls, min(rounds, MOST_ROUNDS), warm_up=False).items():
                 self.seconds[name].append((size, timing.median))
-        lines = [
+        text = (
             f"Seconds to fit, calibrant alone, {self.fixed}; medians of up to {MOST_ROUNDS} rounds. Exponent: the slope of "
-            f"log seconds over log {self.varies}, by least squares over the last {LAST} sizes.{self.note}",
-            "",
-            f"| {self.varies} | " + " | ".join(f"{size:,}" for size in sizes) + " | exponent |",
-            "|---" * (len(sizes) + 2) + "|",
+            f"log seconds over log {self.varies}, by least squares over the last {LAST} sizes.{self.note}"
+        )
+        lines = [
+            [name, *(f"{seconds:.3g}" for _, seconds in found), f"{exponent(found):.2f}"]
+            for name, found in self.seconds.items()
         ]
-        for name, found in self.seconds.items():
-            cells = " | ".join(f"{seconds:.3g}" for _, seconds in found)
-            lines.append(f"| {name} | {cells} | {exponent(found):.2f} |")
-        return "\n".join([*lines, "", f"![Seconds to fit over {self.varies}](images/{self.picture})"])
+        table = markdown([self.varies, *(f"{size:,}" for size in sizes), "exponent"], lines)
+        return f"{text}\n\n{table}\n\n![Seconds to fit over {self.varies}](images/{self.picture})"
 
     def draw(self, images: Path) -> None:
         """Draw what was measured last."""

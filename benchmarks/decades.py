@@ -3,8 +3,6 @@
 A contender whose name begins with "calibrant" is ours, all others are peers.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Labels and over-confident probabilities of any size and precision, drawn in blocks so that little else is held."""
 
-from __future__ import annotations
-
 import numpy as np
 
 CELLS = 1 << 20

@@ -1,7 +1,5 @@
 """Expected calibration error of one event, 15 bins of equal width, from hundreds to millions of rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,7 @@ from benchmarks import drawn
 from benchmarks.bandwidth import bandwidth
 from benchmarks.decades import Decades
 from benchmarks.first_calls import TEXT, FirstCalls
-from benchmarks.measure import OURS, Contender, verdict
+from benchmarks.measure import OURS, Contender, contenders, verdict
 from benchmarks.time_a_row import TimeARow
 
 TITLE = "Expected calibration error"
@@ -25,13 +23,8 @@ MOST_SECONDS, MOST_TIMES, TIMES_FROM = 40e-6, 2.0, 10**4
 
 NUMPY = "NumPy lines"
 CONTENDERS = (
-    Contender(OURS, "calibrant", "ece", "calibrant"),
-    Contender(NUMPY, "numpy_lines", "ece", "numpy"),
-    Contender("scikit-learn", "scikit_learn", "ece", "scikit-learn"),
-    Contender("netcal", "netcal", "ece", "netcal"),
-    Contender("torch lines", "torch", "ece", "torch"),
-    Contender("torchmetrics", "torchmetrics", "ece", "torchmetrics"),
-    Contender("torchmetrics, validate_args=False", "torchmetrics", "ece_unchecked", "torchmetrics"),
+    *contenders("ece", "numpy_lines", "scikit_learn", "netcal", "torch", "torchmetrics"),
+    Contender("torchmetrics, validate_args=False", "torchmetrics", "ece_unchecked"),
 )
 
 TEXT_OF_RACE = (

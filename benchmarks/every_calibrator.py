@@ -1,12 +1,11 @@
 """Every registered calibrator of calibrant, with its defaults: time to fit and to apply."""
 
-from __future__ import annotations
-
 import statistics
 import warnings
 
 from benchmarks.calibrators import BINARY, LONG_TABLE, QUICK_BINARY, QUICK_TABLE, TABLE, column, table
 from benchmarks.fitting import Run, race
+from benchmarks.measure import markdown
 from benchmarks.peers.calibrant import registered
 from calibrant.registry import entries
 
@@ -31,18 +30,13 @@ def tables(rounds: int, quick: bool) -> str:
             methods = {name: registered(name)(*fitted) for name in names if classes <= MOST_CLASSES.get(name, classes)}
             runs.append(race(methods, fitted, other, min(rounds, MOST_ROUNDS)))
     heads = [" x ".join(f"{number:,}" for number in (small if quick else full)) for _, full, small in SIZES]
-    lines = [
+    text = (
         "calibrant alone, with the defaults; a binary calibrator is fitted for each class of a table. Seconds to "
         "fit / to apply to as many other rows, medians of up to three rounds after a first run. Empty: the method refuses so "
-        "many classes.",
-        "",
-        "| | " + " | ".join(heads) + " |",
-        "|---" * (len(heads) + 1) + "|",
-    ]
-    lines += [
-        f"| `{name}` | " + " | ".join(_cell(run[name]) if name in run else "" for run in runs) + " |" for name in names
-    ]
-    return "\n".join(lines)
+        "many classes."
+    )
+    lines = [[f"`{name}`", *(_cell(run[name]) if name in run else "" for run in runs)] for name in names]
+    return f"{text}\n\n{markdown(['', *heads], lines)}"
 
 
 def _cell(run: Run) -> str:

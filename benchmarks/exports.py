@@ -1,7 +1,5 @@
 """What each target of an export costs: a row, a million rows, and the packages that a service needs; skl2onnx beside them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -15,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.calibrators import column, table
-from benchmarks.measure import interleaved, spelled
+from benchmarks.measure import interleaved, markdown, spelled
 from calibrant import IsotonicCalibration, PlattScaling, TemperatureScaling, load_map, save_calibrator
 from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch
 
@@ -134,20 +132,19 @@ def service(calibrator: Any, rounds: int) -> list[list[str]]:
         Path(place, "exported.py").write_text(to_numpy(calibrator), encoding="utf-8")
         Path(place, "exported.onnx").write_bytes(to_onnx(calibrator).SerializeToString())
         session = "onnxruntime.InferenceSession('exported.onnx', providers=['CPUExecutionProvider'])"
-        for name, package, code in (
-            (
-                "calibrant",
+        ways = {
+            "calibrant": (
                 str(ROOT),
                 "import calibrant; calibrant.load_calibrator('calibrator.json').predict_proba([0.3])",
             ),
-            (
-                "calibrant, `load_map`",
+            "calibrant, `load_map`": (
                 str(ROOT),
                 "import calibrant; calibrant.load_map('calibrator.json').calibrate([0.3])",
             ),
-            ("NumPy source", "numpy", "import exported; exported.calibrate([0.3])"),
-            ("ONNX", "onnxruntime", f"import onnxruntime; {session}.run(None, {{'x': [[0.3]]}})"),
-        ):
+            "NumPy source": ("numpy", "import exported; exported.calibrate([0.3])"),
+            "ONNX": ("onnxruntime", f"import onnxruntime; {session}.run(None, {{'x': [[0.3]]}})"),
+        }
+        for name, (package, code) in ways.items():
             folder = Path(place, package.replace(os.sep, "_"))
             if not folder.exists():
                 pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, package]
@@ -177,11 +174,6 @@ def tables(rounds: int, quick: bool) -> str:
         if method:
             peers = converted(method, y, logit)
             lines += race(peers, logits, rounds, peers["scikit-learn"][0](logits))
-        parts.append(f"{title}:\n\n" + listed(["", "one row", f"{size:,} rows", "largest difference"], lines))
+        parts.append(f"{title}:\n\n" + markdown(["", "one row", f"{size:,} rows", "largest difference"], lines))
     head = ["", "MB of packages", "a fresh process, one row"]
-    return "\n\n".join([*parts, SERVICE, listed(head, service(PlattScaling().fit(prob, y), rounds))])
-
-
-def listed(head: list[str], lines: list[list[str]]) -> str:
-    """A table as markdown."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *lines])
+    return "\n\n".join([*parts, SERVICE, markdown(head, service(PlattScaling().fit(prob, y), rounds))])

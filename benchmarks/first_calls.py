@@ -1,7 +1,5 @@
 """The first call of a process and the calls after it: seconds, and memory beside the input. Each in a process of its own."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -4,17 +4,15 @@ A peer's function takes labels and probabilities and returns a `Method`: the cal
 fitted to other probabilities. Both are timed. What a peer wants its data to look like is made outside.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from benchmarks.measure import OURS, Contender, installed
+from benchmarks.measure import OURS, Contender, installed, markdown
 
 SECONDS_FOR_ONCE, SECONDS_FOR_FEW, FEW_ROUNDS = 20.0, 1.0, 3
 WARM_UP_ROWS, WARM_UP_CLASSES = 200, 5
@@ -30,6 +28,31 @@ class Method:
     apply: Callable[[Any, np.ndarray], Any]
 
 
+@dataclass(frozen=True)
+class Stage:
+    """To fit calibrant's ``function``, or to apply it to ``times`` as many rows, after all that is compiled was loaded."""
+
+    name: str
+    function: str
+    make: Callable[..., tuple[np.ndarray, np.ndarray]]
+    classes: int
+    rows: int
+    times: int = 0
+
+    def prepare(self, rows: int) -> Callable[[], Any]:
+        from benchmarks.peers import calibrant
+
+        prepared = getattr(calibrant, self.function)
+        tiny = self.make(min(rows, WARM_UP_ROWS), min(self.classes, WARM_UP_CLASSES), seed=0)
+        first = prepared(*tiny)
+        first.apply(first.fit(), tiny[1])
+        method = prepared(*self.make(rows, self.classes, seed=0))
+        if not self.times:
+            return method.fit
+        fitted, (_, other) = method.fit(), self.make(self.times * rows, self.classes, seed=1)
+        return lambda: method.apply(fitted, other)
+
+
 @dataclass
 class Run:
     """Seconds of each round, and the log loss on the rows that were fitted and on the others."""
@@ -40,7 +63,7 @@ class Run:
     apply: list[float] = field(default_factory=list)
     rounds: int = 0
 
-    def ratio(self, ours: Run, what: str) -> str:
+    def ratio(self, ours: Self, what: str) -> str:
         """How many times as long as ours: median over the rounds."""
         theirs, mine = getattr(self, what), getattr(ours, what)
         if len(theirs) == 1:
@@ -72,10 +95,10 @@ class Fitting:
 
     TITLE: str
     text: str
+    contenders: tuple[Contender, ...]
     make: Callable[..., tuple[np.ndarray, np.ndarray]]
     size: tuple[int, ...]
     quick: tuple[int, ...]
-    contenders: tuple[Contender, ...]
     close: float | None = None
     agree: float | None = None
     loss: Callable[[np.ndarray, np.ndarray, Any], float] = loss_of_rows
@@ -93,14 +116,10 @@ class Fitting:
         if not quick:
             self.check(runs)
         shape = " x ".join(f"{number:,}" for number in size)
-        lines = [
-            f"{shape}. {self.text}{self.of_marks}",
-            "",
-            f"| | fit, s | times ours | apply, s | times ours | {self.loss_name}, fitted rows | other rows |",
-            "|---|---|---|---|---|---|---|",
-            *(line(name + self.mark(run, runs[OURS]), run, runs[OURS]) for name, run in runs.items()),
-        ]
-        return "\n".join([*lines, "", *skipped]).rstrip()
+        head = ["", "fit, s", "times ours", "apply, s", "times ours", f"{self.loss_name}, fitted rows", "other rows"]
+        lines = [line(name + self.mark(run, runs[OURS]), run, runs[OURS]) for name, run in runs.items()]
+        text = f"{shape}. {self.text}{self.of_marks}"
+        return "\n".join([text, "", markdown(head, lines), "", *skipped]).rstrip()
 
     @property
     def of_marks(self) -> str:
@@ -160,11 +179,11 @@ def race(
     return runs
 
 
-def line(name: str, run: Run, ours: Run) -> str:
+def line(name: str, run: Run, ours: Run) -> list[str]:
     """A contender's line of the table."""
     fit, apply = (f"{statistics.median(seconds):.3g}" for seconds in (run.fit, run.apply))
-    ratios = f"{run.ratio(ours, 'fit')} | {apply} | {run.ratio(ours, 'apply')}"
-    return f"| {name} | {fit} | {ratios} | {run.fitted_loss:.6f} | {run.other_loss:.6f} |"
+    losses = [f"{loss:.6f}" for loss in (run.fitted_loss, run.other_loss)]
+    return [name, fit, run.ratio(ours, "fit"), apply, run.ratio(ours, "apply"), *losses]
 
 
 def _times(ratio: float) -> str:

@@ -4,8 +4,6 @@ The child is ``python -m benchmarks.fresh COMPARISON CONTENDER SIZE...``; the si
 rows, and where it asks for them classes and a precision. It prints one line of JSON.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc
@@ -42,6 +40,16 @@ def in_fresh_process(
         raise RuntimeError(f"{contender} failed in a fresh process:\n{done.stderr}")
     measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return measured
+
+
+def megabytes(size: float | None) -> str:
+    """A size of memory in a table; None where the system does not tell it."""
+    return "not measured here" if size is None else f"{size / 1e6:.0f}"
+
+
+def wall_and_cpu(measured: dict[str, Any]) -> str:
+    """Seconds of a call in a table, with those of processors in brackets."""
+    return f"{measured['call_seconds']:.2f} ({measured['call_cpu_seconds']:.2f})"
 
 
 def _to_one_cpu() -> None:

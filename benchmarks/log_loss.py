@@ -1,30 +1,24 @@
 """Log loss of a thousand classes: one number a row is needed of a table of probabilities, all of them of one of logits."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks import drawn
 from benchmarks.bandwidth import bandwidth
 from benchmarks.decades import Decades
 from benchmarks.first_calls import TEXT, FirstCalls
-from benchmarks.measure import OURS, Contender
+from benchmarks.measure import Contender, contenders
 
 TITLE = "Log loss of 1,000 classes"
 CLASSES, SIZES, QUICK = 1000, (10**3, 10**4, 10**5), (10**2,)
 AGAIN = True
 
 CONTENDERS = (
-    Contender(OURS, "calibrant", "log_loss", "calibrant"),
-    Contender("NumPy lines", "numpy_lines", "log_loss", "numpy"),
-    Contender("scikit-learn", "scikit_learn", "log_loss", "scikit-learn"),
-    Contender("torch lines", "torch", "log_loss", "torch"),
-    Contender("torch, nll_loss of the table's logarithm", "torch", "log_loss_of_table", "torch"),
+    *contenders("log_loss", "numpy_lines", "scikit_learn", "torch"),
+    Contender("torch, nll_loss of the table's logarithm", "torch", "log_loss_of_table"),
 )
 OF_LOGITS = (
-    Contender(OURS, "calibrant", "log_loss_of_logits", "calibrant"),
-    Contender("NumPy lines", "numpy_lines", "log_loss_of_logits", "numpy"),
-    Contender("torch, cross_entropy", "torch", "log_loss_of_logits", "torch"),
+    *contenders("log_loss_of_logits", "numpy_lines"),
+    Contender("torch, cross_entropy", "torch", "log_loss_of_logits"),
 )
 
 

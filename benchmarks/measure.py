@@ -1,35 +1,45 @@
 """How contenders are timed: in turns, so that what else the machine does falls on all of them alike."""
 
-from __future__ import annotations
-
+import os
+import platform
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import version
-from typing import Any
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Self
 
 OURS = "calibrant"
+NAMES = {"numpy_lines": "NumPy lines", "torch": "torch lines", "pycalib": "PyCalib", "scikit_learn": "scikit-learn"}
+NAMES |= {"venn_abers": "venn-abers"}
+"""What modules of benchmarks/peers are called, where it is not their name."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A line of the table: ``benchmarks.peers.<module>.<function>``, from the distribution ``package``."""
+    """A line of the table: ``benchmarks.peers.<module>.<function>``."""
 
     name: str
     module: str
     function: str
-    package: str
 
     def prepare(self, *data: Any) -> Callable[[], float]:
         """Import the peer and return the call that is measured; ImportError where it is not installed."""
         prepared: Callable[[], float] = getattr(import_module(f"benchmarks.peers.{self.module}"), self.function)(*data)
         return prepared
 
-    @property
-    def version(self) -> str:
-        return version(self.package)
+
+def contenders(function: str, *peers: str | Contender) -> tuple[Contender, ...]:
+    """calibrant's function, and that of the same name of each peer; ``peer.function`` where it is another."""
+    found = [Contender(OURS, "calibrant", function)]
+    for peer in peers:
+        if isinstance(peer, Contender):
+            found.append(peer)
+            continue
+        module, _, named = peer.partition(".")
+        found.append(Contender(NAMES.get(module, module), module, named or function))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,7 @@ class Timing:
     def median(self) -> float:
         return statistics.median(self.seconds)
 
-    def ratio(self, ours: Timing) -> str:
+    def ratio(self, ours: Self) -> str:
         """How many times as long as ours: median over the rounds, and the range."""
         ratios = [theirs / mine for theirs, mine in zip(self.seconds, ours.seconds, strict=True)]
         return f"{statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
@@ -56,7 +66,7 @@ def installed(contenders: Sequence[Contender], *data: Any) -> tuple[dict[str, Ca
         try:
             calls[contender.name] = contender.prepare(*data)
         except ImportError as error:
-            if contender.package == OURS:
+            if contender.module == OURS:
                 raise
             skipped.append(f"{contender.name}: skipped, {error}")
     return calls, skipped
@@ -87,6 +97,27 @@ def verdict(seconds: float, most: float) -> str:
     return f"{spelled(seconds)} (asked for: under {spelled(most)}; {'met' if seconds < most else '**missed**'})"
 
 
+def markdown(head: Iterable[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table."""
+    rows = [list(head), *lines]
+    text = ["|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|" for row in rows]
+    return "\n".join([text[0], "|---" * len(rows[0]) + "|", *text[1:]])
+
+
 def three_digits(number: float) -> str:
     """A number to three digits, and all digits of a larger one."""
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def machine(packages: Iterable[str]) -> str:
+    """The system and the versions of what was measured."""
+    versions = ", ".join(f"{name} {_version(name)}" for name in packages)
+    system = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
+    return f"{system}; {versions}"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,15 +1,14 @@
 """Every registered metric at 10^6 rows: the value alone, of one column and of a table of three classes."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.fresh import in_fresh_process
-from benchmarks.measure import interleaved
+from benchmarks import drawn
+from benchmarks.fresh import in_fresh_process, megabytes
+from benchmarks.measure import interleaved, markdown
 from calibrant.registry import entries
 
 TITLE = "A million rows"
@@ -30,19 +29,7 @@ class Metric:
 CONTENDERS = tuple(Metric(name) for name in entries("metric"))
 
 
-def make(rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and over-confident probabilities of one event."""
-    rng = np.random.default_rng(0)
-    z = 2.0 * rng.standard_normal(rows)
-    return (rng.random(rows) < 1.0 / (1.0 + np.exp(-z / 1.5))).astype(np.int64), 1.0 / (1.0 + np.exp(-z))
-
-
-def make_table(rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and over-confident probabilities of three classes."""
-    rng = np.random.default_rng(0)
-    truth = rng.dirichlet(np.ones(3), rows)
-    sure = truth**1.5
-    return (rng.random((rows, 1)) > truth.cumsum(axis=1)).sum(axis=1), sure / sure.sum(axis=1, keepdims=True)
+make = drawn.column
 
 
 def tables(rounds: int, quick: bool) -> str:
@@ -50,24 +37,20 @@ def tables(rounds: int, quick: bool) -> str:
     rows, rounds = QUICK_ROWS if quick else ROWS, min(rounds, MOST_ROUNDS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        of_column, of_table = (_seconds(make_data(rows), rounds) for make_data in (make, make_table))
-    lines = [
+        of_column, of_table = (_seconds(data, rounds) for data in (drawn.column(rows), drawn.table(rows, 3)))
+    text = (
         f"calibrant alone, {rows:,} rows of one column and of a table of three classes: the value without interval. Extra "
         "memory is the peak of a first call on the column in a fresh process above what was held before it (NumPy, and 16 MB "
-        "of data); what the call imports counts.",
-        "",
-        "| | seconds, column | seconds, table | extra memory, MB |",
-        "|---|---|---|---|",
-    ]
+        "of data); what the call imports counts."
+    )
+    lines = []
     for metric in CONTENDERS:
-        extra = in_fresh_process("million_rows", metric.name, rows)["extra_bytes"]
-        memory = "not measured here" if extra is None else f"{extra / 1e6:.0f}"
-        lines.append(f"| `{metric.name}` | {of_column[metric.name]} | {of_table[metric.name]} | {memory} |")
-    return "\n".join(lines)
+        memory = megabytes(in_fresh_process("million_rows", metric.name, rows)["extra_bytes"])
+        lines.append([f"`{metric.name}`", of_column[metric.name], of_table[metric.name], memory])
+    head = ["", "seconds, column", "seconds, table", "extra memory, MB"]
+    return f"{text}\n\n{markdown(head, lines)}"
 
 
 def _seconds(data: tuple[np.ndarray, np.ndarray], rounds: int) -> dict[str, str]:
-    calls = {}
-    for metric in CONTENDERS:
-        calls[metric.name] = metric.prepare(*data)
+    calls = {metric.name: metric.prepare(*data) for metric in CONTENDERS}
     return {name: f"{timing.median:.3f}" for name, timing in interleaved(calls, rounds).items()}

@@ -1,7 +1,5 @@
 """Normalisation-aware isotonic calibration against generic solvers, and how its cost grows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -59,17 +57,17 @@ NA_FIR = OverBlocks(
     f"blocks may have a lower log loss on the fitted rows. Annealing is how {PAPER} search, written anew "
     "(`solver='annealing'`). calibrant's default chooses a label smoothing by cross-validation: less well on the fitted rows, "
     "and on others better where the optimum over-fits. FIR is flattened isotonic regression, where all begin.",
-    images,
-    TABLE,
-    QUICK_TABLE,
     (
-        Contender(OURS, "calibrant", "na_fir_exact", "calibrant"),
-        Contender("SciPy, L-BFGS-B", "scipy_nafir", "na_fir", "scipy"),
-        Contender("SciPy, L-BFGS-B, its default tolerance", "scipy_nafir", "na_fir_by_default", "scipy"),
-        Contender("calibrant, annealing", "calibrant", "na_fir_annealing", "calibrant"),
-        Contender("calibrant, default", "calibrant", "na_fir", "calibrant"),
-        Contender("calibrant, FIR", "calibrant", "fir", "calibrant"),
+        Contender(OURS, "calibrant", "na_fir_exact"),
+        Contender("SciPy, L-BFGS-B", "scipy_nafir", "na_fir"),
+        Contender("SciPy, L-BFGS-B, its default tolerance", "scipy_nafir", "na_fir_by_default"),
+        Contender("calibrant, annealing", "calibrant", "na_fir_annealing"),
+        Contender("calibrant, default", "calibrant", "na_fir"),
+        Contender("calibrant, FIR", "calibrant", "fir"),
     ),
+    make=images,
+    size=TABLE,
+    quick=QUICK_TABLE,
     close=CONVEX,
 )
 
@@ -78,14 +76,14 @@ SCIR = Fitting(
     f"K - 1 points a row. By recursive minimum cuts (as {PAPER} time it in their Figure 5, with igraph) the problem is one of "
     "flows on the graph of neighbouring points. All solve it exactly: what is shown is the squared error that is minimised, "
     "with epsilon = 0.",
-    images,
-    (1_000, 10),
-    (300, 10),
     (
-        Contender(OURS, "calibrant", "scir_exact", "calibrant"),
-        Contender("igraph, minimum cut", "min_cut", "with_igraph", "igraph"),
-        Contender("SciPy, maximum flow", "min_cut", "with_scipy", "scipy"),
+        Contender(OURS, "calibrant", "scir_exact"),
+        Contender("igraph, minimum cut", "min_cut", "with_igraph"),
+        Contender("SciPy, maximum flow", "min_cut", "with_scipy"),
     ),
+    make=images,
+    size=(1_000, 10),
+    quick=(300, 10),
     close=1e-9,
     agree=1e-9,
     loss=cumulative_error,

@@ -4,8 +4,6 @@ Each gives accuracy, log loss, Brier score, ECE, MCE and class-wise ECE over 15 
 assessment with its intervals.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Six metrics of a table, and three of a column: each by its own function, and all in one call."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -30,13 +28,13 @@ AT_ONCE = f"{OURS}, one call"
 
 def _contenders(what: str) -> tuple[Contender, ...]:
     return (
-        Contender(AT_ONCE, "calibrant", f"{what}_at_once", "calibrant"),
-        Contender(f"{OURS}, a function each", "calibrant", what, "calibrant"),
-        Contender("NumPy lines", "numpy_lines", what, "numpy"),
-        Contender("scikit-learn", "scikit_learn", what, "scikit-learn"),
-        Contender("torch lines", "torch", what, "torch"),
-        Contender("torchmetrics", "torchmetrics", what, "torchmetrics"),
-        Contender("torchmetrics, validate_args=False", "torchmetrics", f"{what}_unchecked", "torchmetrics"),
+        Contender(AT_ONCE, "calibrant", f"{what}_at_once"),
+        Contender(f"{OURS}, a function each", "calibrant", what),
+        Contender("NumPy lines", "numpy_lines", what),
+        Contender("scikit-learn", "scikit_learn", what),
+        Contender("torch lines", "torch", what),
+        Contender("torchmetrics", "torchmetrics", what),
+        Contender("torchmetrics, validate_args=False", "torchmetrics", f"{what}_unchecked"),
     )
 
 

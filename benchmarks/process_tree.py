@@ -1,7 +1,5 @@
 """Time, processor time and memory of a command and of all processes that it starts, as they are in /proc (Linux)."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

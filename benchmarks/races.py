@@ -1,14 +1,12 @@
 """Questions at which peers are slow, at 2000 rows: the same question to calibrant and to one or more of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import OURS, Contender, installed, interleaved
+from benchmarks.measure import OURS, Contender, contenders, installed, interleaved, markdown
 
 ROWS, QUICK_ROWS, WARM_UP_ROWS, MOST_ROUNDS = 2000, 400, 100, 3
 
@@ -36,17 +34,13 @@ class Race:
         calls, skipped = installed(self.contenders, *self.make(QUICK_ROWS if quick else ROWS))
         timings = interleaved(calls, min(rounds, MOST_ROUNDS), warm_up=False)
         ours = timings[OURS]
-        lines = [
-            f"{self.text}{self.asked}",
-            "",
-            f"| | seconds | times as long as calibrant (range) | {self.answer} |",
-            "|---|---|---|---|",
-        ]
+        lines = []
         for name, timing in timings.items():
             if not quick and abs(timing.result - ours.result) > self.close:
                 raise AssertionError(f"{name} says {timing.result!r}, calibrant {ours.result!r}")
-            lines.append(f"| {name} | {timing.median:.4f} | {timing.ratio(ours)} | {timing.result:.4f} |")
-        return "\n".join([*lines, "", *skipped]).rstrip()
+            lines.append([name, f"{timing.median:.4f}", timing.ratio(ours), f"{timing.result:.4f}"])
+        table = markdown(["", "seconds", "times as long as calibrant (range)", self.answer], lines)
+        return "\n".join([f"{self.text}{self.asked}", "", table, "", *skipped]).rstrip()
 
 
 def column(rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -74,10 +68,7 @@ RACES = {
         "p-value",
         0.15,
         table,
-        (
-            Contender(OURS, "calibrant", "resampling_test", "calibrant"),
-            Contender("PyCalib", "pycalib", "resampling_test", "pycalib"),
-        ),
+        contenders("resampling_test", "pycalib"),
     ),
     "simplex-resampling-test": Race(
         "Resampling test on the simplex",
@@ -85,10 +76,7 @@ RACES = {
         "p-value",
         0.15,
         table,
-        (
-            Contender(OURS, "calibrant", "simplex_resampling_test", "calibrant"),
-            Contender("PyCalib", "pycalib", "simplex_resampling_test", "pycalib"),
-        ),
+        contenders("simplex_resampling_test", "pycalib"),
     ),
     "kernel-test": Race(
         "Kernel test",
@@ -98,10 +86,8 @@ RACES = {
         "p-value",
         0.05,
         column,
-        (
-            Contender(OURS, "calibrant", "kernel_test", "calibrant"),
-            Contender("calibrant, labels drawn", "calibrant", "kernel_test_of_labels", "calibrant"),
-            Contender("probcal", "probcal", "kernel_test", "probcal"),
+        contenders(
+            "kernel_test", Contender("calibrant, labels drawn", "calibrant", "kernel_test_of_labels"), "probcal"
         ),
     ),
     "corp-bands": Race(
@@ -110,10 +96,7 @@ RACES = {
         "mean width of the band",
         0.01,
         column,
-        (
-            Contender(OURS, "calibrant", "corp_bands", "calibrant"),
-            Contender("calibre", "calibre", "corp_bands", "calibre"),
-        ),
+        contenders("corp_bands", "calibre"),
     ),
     "smooth-diagram": Race(
         "Smooth reliability diagram with a band",
@@ -125,10 +108,10 @@ RACES = {
         1e-3,
         column,
         (
-            Contender(OURS, "calibrant", "smooth_diagram", "calibrant"),
-            Contender("calibrant, with interval", "calibrant", "smooth_diagram_with_interval", "calibrant"),
-            Contender("relplot", "relplot", "smooth_diagram", "relplot"),
-            Contender("relplot, with interval", "relplot", "smooth_diagram_with_interval", "relplot"),
+            Contender(OURS, "calibrant", "smooth_diagram"),
+            Contender("calibrant, with interval", "calibrant", "smooth_diagram_with_interval"),
+            Contender("relplot", "relplot", "smooth_diagram"),
+            Contender("relplot, with interval", "relplot", "smooth_diagram_with_interval"),
         ),
     ),
     "assessment": Race(
@@ -143,10 +126,10 @@ RACES = {
         1e-8,
         column,
         (
-            Contender(OURS, "calibrant", "assessment", "calibrant"),
-            Contender("calibrant, 13 metrics", "calibrant", "assessment_of_13", "calibrant"),
-            Contender("probcal, 18 figures", "probcal", "assessment", "probcal"),
-            Contender("calibre, 3 intervals", "calibre", "assessment", "calibre"),
+            Contender(OURS, "calibrant", "assessment"),
+            Contender("calibrant, 13 metrics", "calibrant", "assessment_of_13"),
+            Contender("probcal, 18 figures", "probcal", "assessment"),
+            Contender("calibre, 3 intervals", "calibre", "assessment"),
         ),
     ),
 }

@@ -1,16 +1,10 @@
 """Isotonic recursive partitioning (IRP), binary and multi-class, against its algorithm in NumPy, and how its cost grows."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
-from benchmarks.calibrators import BINARY, QUICK_BINARY, column, table
+from benchmarks.calibrators import of_scores, table
 from benchmarks.cost import Cost
-from benchmarks.fitting import WARM_UP_ROWS, Fitting
-from benchmarks.fresh import in_fresh_process
-from benchmarks.measure import OURS, Contender
+from benchmarks.fitting import Fitting, Stage
+from benchmarks.fresh import in_fresh_process, megabytes, wall_and_cpu
+from benchmarks.measure import OURS, Contender, markdown
 from benchmarks.peers import calibrant
 from benchmarks.races import Race
 from benchmarks.races import table as table_of_three
@@ -28,8 +22,8 @@ VOLUMES = {
         1e-9,
         table_of_three,
         (
-            Contender(OURS, "calibrant", "volume_of_hull", "calibrant"),
-            Contender("NumPy and SciPy", "naive_vus", "hull", "scipy"),
+            Contender(OURS, "calibrant", "volume_of_hull"),
+            Contender("NumPy and SciPy", "naive_vus", "hull"),
         ),
         asked="",
     ),
@@ -41,8 +35,8 @@ VOLUMES = {
         0.02,
         table_of_three,
         (
-            Contender(OURS, "calibrant", "volume_of_tuples", "calibrant"),
-            Contender("SciPy, linear_sum_assignment", "naive_vus", "tuples", "scipy"),
+            Contender(OURS, "calibrant", "volume_of_tuples"),
+            Contender("SciPy, linear_sum_assignment", "naive_vus", "tuples"),
         ),
         asked="",
     ),
@@ -53,26 +47,16 @@ NUMPY = "Algorithm 2 in NumPy"
 QUICK_ROWS, MANY_ROWS, QUICK_MANY_ROWS = 100, 50_000, 1_000
 
 
-@dataclass(frozen=True)
-class AllSplits(Fitting):
-    """Every line makes the same splits, and so has the same log loss on the fitted rows and on others."""
-
-    agree: float | None = 1e-9
-
-
-BINARY_IRP = Fitting(
+BINARY_IRP = of_scores(
     "Isotonic recursive partitioning (IRP)",
     "To the end and without smoothing it is isotonic regression, found from the top: the score that tells most is split at "
     "first, then the next. The order of the splits is what makes it possible to stop early, which the default does: it chooses "
     "the number of blocks, the smoothing and the softening by cross-validation. scikit-learn interpolates between blocks.",
-    column,
-    BINARY,
-    QUICK_BINARY,
     (
-        Contender(OURS, "calibrant", "irp_to_the_end", "calibrant"),
-        Contender("calibrant, isotonic regression", "calibrant", "isotonic", "calibrant"),
-        Contender("scikit-learn, isotonic regression", "scikit_learn", "isotonic", "scikit-learn"),
-        Contender("calibrant, default", "calibrant", "irp", "calibrant"),
+        Contender(OURS, "calibrant", "irp_to_the_end"),
+        Contender("calibrant, isotonic regression", "calibrant", "isotonic"),
+        Contender("scikit-learn, isotonic regression", "scikit_learn", "isotonic"),
+        Contender("calibrant, default", "calibrant", "irp"),
     ),
 )
 
@@ -84,35 +68,19 @@ ON_A_GRID = (
 )
 
 
-def _on_a_grid(classes: int, steps: int, points: int, text: str) -> AllSplits:
-    return AllSplits(
+def _on_a_grid(classes: int, steps: int, points: int, text: str) -> Fitting:
+    return Fitting(
         f"Multi-class IRP, 500 x {classes}, splitting points on a grid",
         ON_A_GRID.format(steps, points, text),
-        table,
-        (500, classes),
-        (QUICK_ROWS, classes),
         (
-            Contender(OURS, "calibrant", f"multiclass_irp_{steps}", "calibrant"),
-            Contender(NUMPY, "naive_irp", f"irp_{steps}", "numpy"),
+            Contender(OURS, "calibrant", f"multiclass_irp_{steps}"),
+            Contender(NUMPY, "naive_irp", f"irp_{steps}"),
         ),
+        make=table,
+        size=(500, classes),
+        quick=(QUICK_ROWS, classes),
+        agree=1e-9,
     )
-
-
-@dataclass(frozen=True)
-class Stage:
-    """To fit ``classes`` classes, after all that is compiled was loaded."""
-
-    name: str
-    function: str
-    classes: int
-    rows: int
-    asked: str
-
-    def prepare(self, rows: int) -> Callable[[], Any]:
-        named = getattr(calibrant, self.function)
-        named(*table(min(rows, WARM_UP_ROWS), self.classes, seed=0)).fit()
-        fit: Callable[[], Any] = named(*table(rows, self.classes, seed=0)).fit
-        return fit
 
 
 class Fresh:
@@ -122,31 +90,29 @@ class Fresh:
 
     def tables(self, _: int, quick: bool) -> str:
         """Measure each fit and return this part of the page."""
-        lines = [
+        text = (
             "calibrant alone, each fit once in a fresh process that has loaded what it needs; in brackets CPU seconds. Peak "
             "memory is all that the process holds at most meanwhile. 'Data points' are up to 2,000 candidates a region, made "
-            "of its rows. The default also chooses the number of regions and the smoothing by cross-validation.",
-            "",
-            "| | rows x classes | fit, s (CPU) | asked for | peak, MB |",
-            "|---|---|---|---|---|",
-        ]
+            "of its rows. The default also chooses the number of regions and the smoothing by cross-validation."
+        )
+        lines = []
         for stage in CONTENDERS:
             rows = min(stage.rows, QUICK_MANY_ROWS) if quick else stage.rows
             measured = in_fresh_process("roc_isotonic", stage.name, rows)
-            seconds = f"{measured['call_seconds']:.2f} ({measured['call_cpu_seconds']:.2f})"
-            peak = measured["peak_bytes"]
-            held = "not measured here" if peak is None else f"{peak / 1e6:.0f}"
-            lines.append(f"| {stage.name} | {rows:,} x {stage.classes} | {seconds} | {stage.asked} | {held} |")
-        return "\n".join(lines)
+            cells = [f"{rows:,} x {stage.classes}", wall_and_cpu(measured), ASKED.get(stage.name, "")]
+            lines.append([stage.name, *cells, megabytes(measured["peak_bytes"])])
+        head = ["", "rows x classes", "fit, s (CPU)", "asked for", "peak, MB"]
+        return f"{text}\n\n{markdown(head, lines)}"
 
 
 CONTENDERS = (
-    Stage("grid of step 1/100", "multiclass_irp_100", 3, 500, "1 s"),
-    Stage("grid of step 1/50", "multiclass_irp_50", 4, 500, "8 s"),
-    Stage("data points", "multiclass_irp_data", 3, MANY_ROWS, "30 s"),
-    Stage("default", "multiclass_irp", 3, MANY_ROWS, ""),
-    Stage("default, 500 rows", "multiclass_irp", 3, 500, ""),
+    Stage("grid of step 1/100", "multiclass_irp_100", table, 3, 500),
+    Stage("grid of step 1/50", "multiclass_irp_50", table, 4, 500),
+    Stage("data points", "multiclass_irp_data", table, 3, MANY_ROWS),
+    Stage("default", "multiclass_irp", table, 3, MANY_ROWS),
+    Stage("default, 500 rows", "multiclass_irp", table, 3, 500),
 )
+ASKED = {"grid of step 1/100": "1 s", "grid of step 1/50": "8 s", "data points": "30 s"}
 
 
 def make(rows: int) -> tuple[int]:

@@ -1,19 +1,14 @@
 """Write docs/scale.md: ``python -m benchmarks.scale [--largest 10000000] [--output FILE]``; figures are of one run."""
 
-from __future__ import annotations
-
 import argparse
 import os
-import platform
 import shutil
 import tempfile
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import drawn
-from benchmarks.measure import three_digits
+from benchmarks.measure import machine, markdown, three_digits
 from benchmarks.parquet_contenders import CONTENDERS, names_of
 from benchmarks.process_tree import Measured, measured
 
@@ -59,12 +54,8 @@ def on_paper(cpu_seconds_a_row: float, classes: int, rows: str) -> str:
             f"{dollars:,.0f}",
         ),
     ]
-    table = "\n".join(f"| {' | '.join(step)} |" for step in steps)
-    return (
-        ASSUMED.format(nanoseconds=nanoseconds, rows=rows)
-        + f"\n\n| | arithmetic | result |\n|---|---|---|\n{table}\n\n"
-        + LIMITS
-    )
+    assumed = ASSUMED.format(nanoseconds=nanoseconds, rows=rows)
+    return f"{assumed}\n\n{markdown(['', 'arithmetic', 'result'], steps)}\n\n{LIMITS}"
 
 
 ASSUMED = f"""\
@@ -93,11 +84,11 @@ IN_MEMORY_AT_MOST = 10**7
 MOST_DRAWN = 10**7
 """Rows that are drawn and written; beyond, files stand under several names."""
 
-STREAMED, OURS = "calibrant, streaming", ("calibrant, in memory", "assess, in memory")
+STREAMED = "calibrant, streaming"
 COMPARED = ("calibrant, in memory", STREAMED, "scikit-learn", "DuckDB, by hand", "polars, by hand")
 """What tests/benchmarks/test_scale.py finds to give the same six figures."""
 
-WIDTH = 118
+COLUMNS = ("seconds", "processor seconds", "rows a second", "memory at most, MB")
 WHOLE = ("calibrant, in memory", "assess, in memory", "scikit-learn", "torchmetrics", "netcal")
 PACKAGES = (
     *("calibrant", "numpy", "pyarrow", "dask", "distributed", "pyspark", "duckdb", "polars"),
@@ -133,15 +124,14 @@ def _page(found: dict[int, dict[str, Measured | str]], many: dict[int, dict[str,
     largest = max(found)
     streamed = found[largest][STREAMED]
     assert isinstance(streamed, Measured)
-    figures, assessed = ({n: _those(of, which) for n, of in found.items()} for which in (False, True))
     parts = [
         "# Scale",
         _preamble(found, many),
         "## Six figures without intervals",
-        _table(figures),
-        _six(figures),
+        _table(found, is_assessment=False),
+        SIX,
         "## The default assessment, with intervals",
-        _table(assessed),
+        _table(found, is_assessment=True),
         ASSESSED,
         "## More classes",
         _of_classes(many),
@@ -157,7 +147,7 @@ def _preamble(found: dict[int, dict[str, Measured | str]], many: dict[int, dict[
     largest, left = max(found), ", ".join(_rows(n) for n in SIZES if n not in found)
     files = max(min(largest, MOST_DRAWN) * (1 + 4 * CLASSES), SIZES[0] * (1 + 4 * max(many)))
     return PREAMBLE.format(
-        machine=_machine(),
+        machine=machine(PACKAGES),
         left=f" Not run here: {left} rows." if left else "",
         minutes=f"{sum(float(three_digits(one.seconds)) for one in every) / 60:.0f}",
         gigabytes=f"{files / 1e9:.1f}",
@@ -165,31 +155,6 @@ def _preamble(found: dict[int, dict[str, Measured | str]], many: dict[int, dict[
         if largest > MOST_DRAWN
         else "",
     )
-
-
-def _six(found: dict[int, dict[str, Measured | str]]) -> str:
-    """Say what the six figures are, and what is to be known of those packages that were run."""
-    run = {name for of in found.values() for name, one in of.items() if isinstance(one, Measured)}
-    whole = [name for name in WHOLE if name in run and name not in OURS]
-    same = [f'"{name}"' for name in COMPARED if name in run]
-    said = [
-        "Accuracy, log loss, Brier score, ECE, MCE and class-wise ECE over 15 bins.",
-        f"{_listed(whole)} {'takes' if len(whole) == 1 else 'take'} arrays: all rows are read into memory first."
-        if whole
-        else "",
-        "netcal gives the ECE alone." if "netcal" in run else "",
-        BY_HAND if any(name.endswith("by hand") for name in run) else "",
-        f"A test holds that the six figures are the same by {_listed(same)}.",
-    ]
-    return textwrap.fill(" ".join(filter(None, said)), WIDTH)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-
-
-def _those(of: dict[str, Measured | str], is_assessment: bool) -> dict[str, Measured | str]:
-    return {name: one for name, one in of.items() if name.startswith("assess") == is_assessment}
 
 
 def _all(folder: Path, rows: int, classes: int, names: Iterable[str]) -> dict[str, Measured | str]:
@@ -229,52 +194,28 @@ def _made(folder: Path, rows: int, classes: int) -> Path:
     return folder
 
 
-def _table(found: dict[int, dict[str, Measured | str]]) -> str:
-    lines = [
-        "| | rows | seconds | processor seconds | rows a second | memory at most, MB |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name in next(iter(found.values())):
-        for rows, of in found.items():
-            one = of[name]
-            lines.append(
-                f"| {name} | {_rows(rows)} | " + (one + " | | | |" if isinstance(one, str) else _cells(one, rows))
-            )
-    return "\n".join(lines)
+def _table(found: dict[int, dict[str, Measured | str]], *, is_assessment: bool) -> str:
+    """The lines of those that assess, or of the others."""
+    names = [name for name in next(iter(found.values())) if name.startswith("assess") == is_assessment]
+    lines = [[name, _rows(rows), *_cells(of[name], rows)] for name in names for rows, of in found.items()]
+    return markdown(["", "rows", *COLUMNS], lines)
 
 
-def _cells(one: Measured, rows: int) -> str:
+def _cells(one: Measured | str, rows: int) -> list[str]:
+    if isinstance(one, str):
+        return [one, "", "", ""]
     speed = f"{rows / one.seconds / 1e6:.2g} million"
-    cells = three_digits(one.seconds), three_digits(one.cpu_seconds), speed, f"{one.peak_bytes / 1e6:,.0f}"
-    return " | ".join(cells) + " |"
+    return [three_digits(one.seconds), three_digits(one.cpu_seconds), speed, f"{one.peak_bytes / 1e6:,.0f}"]
 
 
 def _of_classes(found: dict[int, dict[str, Measured | str]]) -> str:
-    lines = [
-        "| classes | | seconds | processor seconds | rows a second | memory at most, MB |",
-        "|---|---|---|---|---|---|",
-    ]
-    for classes, of in found.items():
-        lines += [
-            f"| {classes} | {name} | {_cells(one, SIZES[0])}" for name, one in of.items() if not isinstance(one, str)
-        ]
-    return f"{_rows(SIZES[0])} rows.\n\n" + "\n".join(lines)
+    rows = SIZES[0]
+    lines = [[str(k), name, *_cells(one, rows)] for k, of in found.items() for name, one in of.items()]
+    return f"{_rows(rows)} rows.\n\n" + markdown(["classes", "", *COLUMNS], lines)
 
 
 def _rows(n: int) -> str:
     return f"10^{len(str(n)) - 1}"
-
-
-def _machine() -> str:
-    system = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
-    return f"{system}; {', '.join(f'{name} {_version(name)}' for name in PACKAGES)}"
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 PREAMBLE = """\
@@ -289,9 +230,11 @@ Dask and Spark have started before. Seconds of processors and memory are those o
 processes share is counted in each. A machine that does other work makes seconds longer, and changes processor seconds
 little.""".replace("{classes}", str(CLASSES))
 
-BY_HAND = """\
-"By hand" is a query of the same six figures, written for this page. It reads the files several times, and has no
-intervals."""
+SIX = """\
+Accuracy, log loss, Brier score, ECE, MCE and class-wise ECE over 15 bins. scikit-learn, torchmetrics and netcal take
+arrays: all rows are read into memory first. netcal gives the ECE alone. "By hand" is a query of the same six figures,
+written for this page. It reads the files several times, and has no intervals. A test holds that the six figures are
+the same by "calibrant, in memory", "calibrant, streaming", "scikit-learn", "DuckDB, by hand" and "polars, by hand"."""
 
 ASSESSED = """\
 `assess(predictions(...))` with its defaults: seven metrics with intervals, noise floors and p-values of 500

@@ -1,12 +1,10 @@
 """Temperature scaling of many classes: the time to a fit, and how far from the optimum the fit is."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_softmax
 
-from benchmarks.measure import OURS, Contender, Timing, installed, interleaved
+from benchmarks.measure import OURS, Timing, contenders, installed, interleaved, markdown
 
 TITLE = "Temperature scaling"
 SHAPE, QUICK_SHAPE = (5000, 1000), (1000, 100)
@@ -17,11 +15,7 @@ FEW_CLASSES = (
     "other work, 1.05 times as fast on logits and 0.8 times on probabilities; with 10 classes 2.0 and 1.6 times."
 )
 
-CONTENDERS = (
-    Contender(OURS, "calibrant", "temperature", "calibrant"),
-    Contender("scikit-learn", "scikit_learn", "temperature", "scikit-learn"),
-    Contender("netcal", "netcal", "temperature", "netcal"),
-)
+CONTENDERS = contenders("temperature", "scikit_learn", "netcal")
 
 
 def make(rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -61,16 +55,14 @@ def tables(rounds: int, quick: bool) -> str:
     lowest = mean_log_loss(y, z, best)
     excess = {name: mean_log_loss(y, z, t.result) - lowest for name, t in timings.items()}
     check(excess)
-    lines = [
+    text = (
         f"{z.shape[0]:,} rows of {z.shape[1]:,} logits. The optimum, found by root search from the definition, is "
         f"T = {best:.9f} with a mean log loss of {lowest:.9f}; asked for at 5,000 x 1,000: within "
-        f"{CLOSE:g} of it, at least 5 times as fast as scikit-learn. {FEW_CLASSES}",
-        "",
-        "| | seconds | times as long as calibrant (range) | T | log loss above the optimum |",
-        "|---|---|---|---|---|",
-    ]
+        f"{CLOSE:g} of it, at least 5 times as fast as scikit-learn. {FEW_CLASSES}"
+    )
+    head, lines = ["", "seconds", "times as long as calibrant (range)", "T", "log loss above the optimum"], []
     for name, t in timings.items():
         above = f"{excess[name]:.1e}" if excess[name] > ROUNDING else f"under {ROUNDING:g}"
         missed = "" if excess[name] <= CLOSE else " (missed)"
-        lines.append(f"| {name} | {t.median:.3f} | {t.ratio(timings[OURS])} | {t.result:.9f} | {above}{missed} |")
-    return "\n".join([*lines, "", *skipped]).rstrip()
+        lines.append([name, f"{t.median:.3f}", t.ratio(timings[OURS]), f"{t.result:.9f}", above + missed])
+    return "\n".join([text, "", markdown(head, lines), "", *skipped]).rstrip()

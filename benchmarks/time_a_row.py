@@ -1,7 +1,5 @@
 """Time a row over rows, twice a decade: where one way to compute hands over to another, it shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -4,13 +4,14 @@ Run: python -m tools.alarms_of_monitor [streams]. The tables go to docs/monitori
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
 
 from calibrant.monitoring.evidence import BetCells, Evidence, Place, Reference
+from tools.simulation import print_table
 
 N_BINS, AT_ONCE = 15, 10
 """Bins of equal width, and streams that are simulated side by side."""
@@ -110,12 +111,6 @@ def alarmed(path: np.ndarray, level: float) -> np.ndarray:
     return np.where(over.any(axis=0), over.argmax(axis=0), len(path))
 
 
-def false_alarms(world: World, streams: int, *, of_drift: bool) -> list[float]:
-    """Return the share of streams with an alarm at any time, at each level."""
-    path = paths(world, streams, of_drift=of_drift)
-    return [float((alarmed(path, level) < world.windows).mean()) for level in LEVELS]
-
-
 def delays(world: World, streams: int, *, of_drift: bool, level: float = 0.05) -> tuple[float, float, float]:
     """Return the share of streams with an alarm after the change, and the median and upper quartile of rows until then."""
     first = alarmed(paths(world, streams, of_drift=of_drift), level)
@@ -148,25 +143,25 @@ CHANGES = {
 }
 
 
-def main(streams: int) -> None:
-    """Print the tables."""
-    print(f"| {streams} streams | test | " + " | ".join(f"at {level:g}" for level in LEVELS) + " |")
-    print("|---|---|" + "---|" * len(LEVELS))
+def of_nulls(streams: int) -> Iterator[list[str]]:
+    """Yield how often there is a false alarm at each level."""
     for name, (world, of_drift) in NULLS.items():
-        rates = " | ".join(f"{rate:.4f}" for rate in false_alarms(world, streams, of_drift=of_drift))
-        print(f"| {name} | {'drift' if of_drift else 'calibration'} | {rates} |", flush=True)
-    few = max(1, streams // 20)
-    print(f"\n| {few} streams | test | alarms | rows until then: median | upper quartile |")
-    print("|---|---|---|---|---|")
+        path = paths(world, streams, of_drift=of_drift)
+        rates = (f"{(alarmed(path, level) < world.windows).mean():.4f}" for level in LEVELS)
+        yield [name, "drift" if of_drift else "calibration", *rates]
+
+
+def of_changes(streams: int) -> Iterator[list[str]]:
+    """Yield how often and how soon a change raises an alarm."""
     for name, later in CHANGES.items():
         for of_drift in (False, True):
-            world = World(later=later, windows=110, change=40)
-            share, middle, high = delays(world, few, of_drift=of_drift)
-            print(
-                f"| {name} | {'drift' if of_drift else 'calibration'} | {share:.0%} | {middle:,.0f} | {high:,.0f} |",
-                flush=True,
-            )
+            share, *rows = delays(World(later=later, windows=110, change=40), streams, of_drift=of_drift)
+            yield [name, "drift" if of_drift else "calibration", f"{share:.0%}", *(f"{n:,.0f}" for n in rows)]
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+    streams = int((*sys.argv, 2000)[1])
+    few = max(1, streams // 20)
+    print_table([f"{streams} streams", "test", *(f"at {level:g}" for level in LEVELS)], of_nulls(streams))
+    print()
+    print_table([f"{few} streams", "test", "alarms", "rows until then: median", "upper quartile"], of_changes(few))

@@ -4,8 +4,6 @@ It is made of what `interop/save.py` checks a file by: the declared methods with
 they fit, and the words of its format. Descriptions are those of the docstrings.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

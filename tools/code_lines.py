@@ -1,7 +1,5 @@
 """Code lines by package: python -m tools.code_lines [folder ...] [--files]. Docstrings, comments and blank lines are none."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 import io

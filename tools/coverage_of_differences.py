@@ -5,14 +5,13 @@ The table goes to docs/testing.md.
 """
 
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 
 import numpy as np
 
 from calibrant.significance import paired_difference
-from studies.claims import table
+from tools.simulation import in_processes, print_table
 
 SIZES, METRICS, RESAMPLES = (100, 500, 2000), ("nll", "brier", "accuracy", "debiased-ece", "ece"), 200
 MANY = 1_000_000
@@ -47,14 +46,7 @@ def measured(job: tuple[str, str, int], runs: int) -> list[str]:
     return [world, f"`{metric}`", str(n), *(f"{100 * s:.1f}" for s in shares), *(f"{w:.4f}" for w in widths)]
 
 
-def main() -> None:
-    """Print the table."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    with ProcessPoolExecutor(2) as workers:
-        body = list(workers.map(partial(measured, runs=runs), product(WORLDS, METRICS, SIZES)))
-    head = ["", "metric", "n", "covers", "lies above", "lies below", "width", "width of 3.92 standard deviations"]
-    sys.stdout.write(table(head, body) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    of_task = partial(measured, runs=int((*sys.argv, 1000)[1]))
+    head = ["", "metric", "n", "covers", "lies above", "lies below", "width", "width of 3.92 standard deviations"]
+    print_table(head, in_processes(of_task, product(WORLDS, METRICS, SIZES)))

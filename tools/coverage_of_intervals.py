@@ -7,9 +7,7 @@ counted once for each class, with the probabilities of these as weights. `tce` h
 """
 
 import argparse
-import os
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -19,6 +17,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel_calibration_error
 from calibrant.metrics.bin_losses import NormOfBins
 from calibrant.registry import entries
+from tools.simulation import in_processes, outcomes, print_table
 
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
 WORLDS = {"calibrated": 1.0, "slightly over-confident": 1.25, "over-confident": 2.0}
@@ -106,7 +105,9 @@ def true_value(name: str, prob: np.ndarray, truth: np.ndarray, own: np.ndarray) 
     return METRICS[name].target(label, again, sample_weight=weight)
 
 
-def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str], weights: str | None = None) -> list[str]:
+def lines(
+    task: tuple[str, int, float, str], runs: int, metrics: list[str], weights: str | None = None
+) -> list[list[str]]:
     """Return the lines of one world and size, a metric each."""
     kind, n, temperature, world = task
     makers = {"binary": binary, "three classes": three_classes, "stray": stray, "few": partial(few, world)}
@@ -118,8 +119,7 @@ def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str], weig
     rng, seen = np.random.default_rng(0), {name: [] for name in chosen}
     for run in range(runs if chosen else 0):
         prob, truth, own = repeated(rng, *make(rng, n, temperature), weights)
-        n_rows = len(prob)
-        y = (rng.random((n_rows, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, truth.shape[1] - 1)
+        y = outcomes(rng, truth)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
             rows = {None: (y, prob, None), "fractions": (y, prob, own)}.get(weights) or counted(y, prob)
@@ -135,12 +135,12 @@ def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str], weig
     return [line(name, n, world, np.array(rows, dtype=float)) for name, rows in seen.items()]
 
 
-def line(name: str, n: int, world: str, rows: np.ndarray) -> str:
+def line(name: str, n: int, world: str, rows: np.ndarray) -> list[str]:
     """Return a line of the table: means over data sets, and of shares their standard errors."""
     means = rows.mean(axis=0)
-    figures = " | ".join("" if np.isnan(value) else f"{value if abs(value) > 1e-12 else 0:.3g}" for value in means[:5])
+    figures = ["" if np.isnan(value) else f"{value if abs(value) > 1e-12 else 0:.3g}" for value in means[:5]]
     covered, below, above, rejected = (share(means[column], len(rows)) for column in (5, 6, 7, 9))
-    return f"| {name} | {n} | {world} | {figures} | {covered} | {below} | {above} | {means[8]:.3g} | {rejected} |"
+    return [name, str(n), world, *figures, covered, below, above, f"{means[8]:.3g}", rejected]
 
 
 def share(mean: float, runs: int) -> str:
@@ -200,13 +200,10 @@ def main() -> None:
     if options.few:
         tasks = [("few", n, 1.0, world) for world, (n, *_) in FEW_DISTINCT.items()]
     of_task = partial(lines, runs=options.runs, metrics=chosen, weights=options.weights)
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = [text for part in pool.map(of_task, tasks) for text in part]
+    found = [row for part in in_processes(of_task, tasks) for row in part]
     head = ("metric", "n", "forecast", "truth", "value", "debiased", "noise floor", "detectable")
     head += ("covered, %", "truth below, %", "truth above, %", "width", "p ≤ 0.05, %")
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
-    print("\n".join(sorted(found, key=lambda text: chosen.index(text.split(" | ")[0].removeprefix("| ")))))
+    print_table(head, sorted(found, key=lambda row: chosen.index(row[0])))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@ each kind of accident. Afterwards the output must be as it was before, or whole;
 command must have said in one sentence what happened.
 """
 
-from __future__ import annotations
-
 import argparse
 import errno
 import inspect
@@ -19,13 +17,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -37,7 +36,7 @@ from calibrant import cli
 from calibrant._core.lazy import homes, load
 from calibrant.cli.options import parser
 from calibrant.interop import writing
-from tools.reliability import command_of, parser_of, record
+from tools.reliability import draws, finished, parser_of
 
 # What writes files: the commands with an output, found in the parser, and the functions with ``force``, found by signature.
 
@@ -170,24 +169,26 @@ def folder_with(inputs: Path) -> Iterator[Path]:
 
 def started(
     job: Job, folder: Path, *, output: str = "", force: bool = False, prepare: Prepare = lambda: None
-) -> tuple[int, int]:
+) -> tuple[ForkProcess, int]:
     """Start a job in a folder, after what is prepared; return the process and the pipe of what it says."""
     read, write = os.pipe()  # a file would be cut where the disk is full
-    sys.stdout.flush()
-    process = os.fork()
-    if process:
-        os.close(write)
-        return process, read
-    code = 70
-    try:
-        os.chdir(folder)
-        os.dup2(write, 2)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
-        code = _coded(job, output or job.output, force, prepare)
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
+
+    def run() -> None:
+        code = 70
+        try:
+            os.chdir(folder)
+            os.dup2(write, 2)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
+            code = _coded(job, output or job.output, force, prepare)
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+    process = get_context("fork").Process(target=run)
+    process.start()
+    os.close(write)
+    return process, read
 
 
 def _coded(job: Job, output: str, force: bool, prepare: Prepare) -> int:
@@ -208,18 +209,16 @@ def _coded(job: Job, output: str, force: bool, prepare: Prepare) -> int:
         return 70
 
 
-def ended(process: int, said: int) -> Ended:
+def ended(process: ForkProcess, said: int) -> Ended:
     """Wait for a process; one that does not end is killed and counts as stuck."""
-    end = time.monotonic() + MOST_SECONDS
-    while (done := os.waitpid(process, os.WNOHANG)) == (0, 0):
-        if time.monotonic() > end:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-            os.close(said)
-            return Ended(-999, f"it was still running after {MOST_SECONDS} s")
-        time.sleep(0.002)
+    process.join(MOST_SECONDS)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+        os.close(said)
+        return Ended(-999, f"it was still running after {MOST_SECONDS} s")
     with os.fdopen(said, errors="replace") as text:
-        return Ended(os.waitstatus_to_exitcode(done[1]), text.read())
+        return Ended(process.exitcode, text.read())
 
 
 def content(path: Path) -> bytes | str | None:
@@ -264,7 +263,9 @@ def strange_place(random: Random, job: Job, inputs: Path, whole: Whole) -> list[
     with folder_with(inputs) as folder:
         if kind == "input":
             return _onto_the_input(job, folder, whole, force=force)
-        output, codes = PLACES[kind](folder, job, force)
+        place, prepare, code = PLACES[kind]
+        output, codes = place.format(job.output), {2 if kind == "link" and not force else code}
+        prepare(folder / output)
         before = content(folder / output)
         end = ended(*started(job, folder, output=output, force=force))
         laws = broken_laws(folder, output, before=before, whole=whole[job.output], end=end, codes=codes)
@@ -287,59 +288,27 @@ def _onto_the_input(job: Job, folder: Path, wholes: Whole, *, force: bool) -> li
     return [f"{law} (onto the input, force {force})" for law in laws]
 
 
-def _directory(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    (folder / job.output).mkdir()
-    return job.output, {2}
+def _untouched(path: Path) -> None:
+    """Leave the place as it is."""
 
 
-def _under_a_file(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    return f"in.csv/{job.output}", {2}
+def _link(path: Path) -> None:
+    path.with_name(f"real-{path.name}").write_bytes(OLD)
+    path.symlink_to(f"real-{path.name}")
 
 
-def _nowhere(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    return f"nowhere/{job.output}", {2}
-
-
-def _proc(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    return f"/proc/{job.output}", {2}
-
-
-def _link(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    (folder / f"real-{job.output}").write_bytes(OLD)
-    (folder / job.output).symlink_to(f"real-{job.output}")
-    return job.output, {0} if force else {2}
-
-
-def _dangling(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    (folder / job.output).symlink_to(f"real-{job.output}")
-    return job.output, {0}
-
-
-def _loop(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    (folder / job.output).symlink_to(job.output)
-    return job.output, {2}
-
-
-def _pipe(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    os.mkfifo(folder / job.output)
-    return job.output, {2}
-
-
-def _long_name(folder: Path, job: Job, force: bool) -> tuple[str, set[int]]:
-    return f"{'n' * 300}{job.output}", {2}
-
-
-PLACES: dict[str, Callable[[Path, Job, bool], tuple[str, set[int]]]] = {
-    "directory": _directory,
-    "under a file": _under_a_file,
-    "nowhere": _nowhere,
-    "proc": _proc,
-    "link": _link,
-    "dangling": _dangling,
-    "loop": _loop,
-    "pipe": _pipe,
-    "long name": _long_name,
+PLACES: dict[str, tuple[str, Callable[[Path], object], int]] = {
+    "directory": ("{}", Path.mkdir, 2),
+    "under a file": ("in.csv/{}", _untouched, 2),
+    "nowhere": ("nowhere/{}", _untouched, 2),
+    "proc": ("/proc/{}", _untouched, 2),
+    "link": ("{}", _link, 0),
+    "dangling": ("{}", lambda path: path.symlink_to(f"real-{path.name}"), 0),
+    "loop": ("{}", lambda path: path.symlink_to(path.name), 2),
+    "pipe": ("{}", os.mkfifo, 2),
+    "long name": ("n" * 300 + "{}", _untouched, 2),
 }
+"""Where the output is to be, what is made of that place before, and the exit code that is due: of a link, with force."""
 
 
 # What is read, and where is printed
@@ -358,11 +327,8 @@ def vanishing_input(random: Random, job: Job, inputs: Path, whole: Whole) -> lis
                 (folder / name).write_bytes(whole_text[: random.randrange(12)])
             elif kind == "folder":
                 (folder / name).mkdir()
-        end = ended(*started(job, folder))
-        reads = job.name != "demo"
-        return broken_laws(
-            folder, job.output, before=None, whole=whole[job.output], end=end, codes={2} if reads else {0}
-        )
+        end, codes = ended(*started(job, folder)), {0 if job.name == "demo" else 2}
+        return broken_laws(folder, job.output, before=None, whole=whole[job.output], end=end, codes=codes)
 
 
 def closed_output(random: Random, job: Job, inputs: Path, whole: Whole) -> list[str]:
@@ -371,31 +337,26 @@ def closed_output(random: Random, job: Job, inputs: Path, whole: Whole) -> list[
     if "_" in job.name:  # functions of Python print nothing
         return []
     words = [job.name, *COMMANDS[job.name][job.output], "-o", job.output]
-    with folder_with(inputs) as folder:
-        end = _in_shell(words, kind, folder)
-        codes = {"pipe": {0, 141}, "full": {2}, "closed": {2}}[kind]
-        laws = broken_laws(folder, job.output, before=None, whole=whole[job.output], end=end, codes=codes)
-        return [law for law in laws if not (end.code == 141 and "not one sentence" in law)]
-
-
-def _in_shell(words: list[str], kind: str, folder: Path) -> Ended:
-    """Run a command whose standard output is a pipe without a reader, a full disk, or closed."""
     read, write = os.pipe()
     os.close(read)
     target = {"pipe": write, "full": os.open("/dev/full", os.O_WRONLY), "closed": None}[kind]
-    run = subprocess.run(
-        [sys.executable, "-m", "calibrant", *words],
-        cwd=folder,
-        stdout=target,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), os.getcwd()])},
-        preexec_fn=(lambda: os.close(1)) if kind == "closed" else None,
-        check=False,
-    )
-    for handle in {write, target} - {None}:
-        os.close(handle)
-    return Ended(run.returncode, run.stderr)
+    with folder_with(inputs) as folder:
+        run = subprocess.run(
+            [sys.executable, "-m", "calibrant", *words],
+            cwd=folder,
+            stdout=target,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), os.getcwd()])},
+            preexec_fn=(lambda: os.close(1)) if kind == "closed" else None,
+            check=False,
+        )
+        for handle in {write, target} - {None}:
+            os.close(handle)
+        end = Ended(run.returncode, run.stderr)
+        codes = {"pipe": {0, 141}, "full": {2}, "closed": {2}}[kind]
+        laws = broken_laws(folder, job.output, before=None, whole=whole[job.output], end=end, codes=codes)
+        return [law for law in laws if not (end.code == 141 and "not one sentence" in law)]
 
 
 # Kinds of accidents. Each is a function that has one happen to a job, and returns the laws that were broken.
@@ -564,23 +525,15 @@ def inject(seconds: float, seed: int, *, most: int = 10**9) -> tuple[Counter[str
             make_inputs(inputs)
             _load(known, inputs)
         whole = {job.output: undisturbed(job, inputs) for job in known}
-        end = time.monotonic() + seconds
-        for number in range(most):
-            if time.monotonic() > end:
-                break
-            random = Random(f"{seed} {number}")
-            job, kind = _drawn(random, known), random.choices(list(ACCIDENTS), [OFTEN.get(k, 6) for k in ACCIDENTS])[0]
+        for number, random in draws(seconds, seed, most):
+            (job,) = random.choices(known, [1 if job.is_slow else 20 for job in known])
+            (kind,) = random.choices(list(ACCIDENTS), [OFTEN.get(kind, 6) for kind in ACCIDENTS])
             laws = ACCIDENTS[kind](random, job, inputs, whole)
             count[kind] += 1
             broken += bool(laws)
             for law in laws:
                 print(f"{job.name} -o {job.output}, {kind}: {law} (seed {seed}, fault {number})", flush=True)
     return count, broken
-
-
-def _drawn(random: Random, known: list[Job]) -> Job:
-    """Draw a job, those that compute for long less often."""
-    return random.choices(known, [1 if job.is_slow else 20 for job in known])[0]
 
 
 def _load(known: list[Job], inputs: Path) -> None:
@@ -604,13 +557,8 @@ def main() -> int:
     arguments = parser_of("inject_faults", __doc__).parse_args()
     os.environ["MPLBACKEND"] = "Agg"
     count, broken = inject(arguments.seconds, arguments.seed, most=arguments.most)
-    told = ", ".join(f"{kind} {count[kind]}" for kind in ACCIDENTS)
-    print(f"inject_faults: {sum(count.values())} faults, {broken} broken ({told}; seed {arguments.seed})")
-    if arguments.record:
-        figures = {"accidents": sum(count.values()), "broken laws": broken}
-        figures |= {kind: count[kind] for kind in ACCIDENTS}
-        record("inject_faults", figures, command=command_of("inject_faults", arguments))
-    return 1 if broken else 0
+    figures = {"accidents": sum(count.values()), "broken laws": broken}
+    return finished("inject_faults", figures | {kind: count[kind] for kind in ACCIDENTS}, arguments, faults=broken)
 
 
 if __name__ == "__main__":

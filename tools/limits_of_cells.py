@@ -1,7 +1,7 @@
 """What figures from cells of scores are worth, beside those of the rows. Run: python -m tools.limits_of_cells [ROWS]"""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from calibrant.metrics import (
     uncertainty_loss,
 )
 from calibrant.metrics.roc import area_under_roc
+from tools.simulation import print_table
 
 FIGURES: dict[str, Callable[..., float]] = {
     "`kolmogorov_smirnov_error`": kolmogorov_smirnov_error,
@@ -31,18 +32,17 @@ FIGURES: dict[str, Callable[..., float]] = {
 }
 
 
-def main(rows: int = 1_000_000) -> None:
-    """Print the table: one column of scores, many of them near 0 and 1, that are too sure of themselves."""
+def compared(rows: int = 1_000_000) -> Iterator[list[str]]:
+    """Yield a row a figure of one column of scores, many of them near 0 and 1, that are too sure of themselves."""
     rng = np.random.default_rng(0)
     score = rng.beta(0.5, 0.8, rows)
     label = (rng.random(rows) < 0.1 + 0.8 * score).astype(int)
-    print("| figure | of the rows | from cells | stated limits | difference |\n|---|---|---|---|---|")
     for name, metric in FIGURES.items():
         exact, found = metric(label, score), metric(Batches([(label, score)]))
-        lower, upper = getattr(found, "lower", found), getattr(found, "upper", found)
-        difference = f"{abs(found - exact):.0e}"
-        print(f"| {name} | {exact:.6f} | {float(found):.6f} | {lower:.6f} to {upper:.6f} | {difference} |", flush=True)
+        limits = f"{getattr(found, 'lower', found):.6f} to {getattr(found, 'upper', found):.6f}"
+        yield [name, f"{exact:.6f}", f"{float(found):.6f}", limits, f"{abs(found - exact):.0e}"]
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    head = ["figure", "of the rows", "from cells", "stated limits", "difference"]
+    print_table(head, compared(*map(int, sys.argv[1:])))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from studies.claims import table
 from tools.make_peer_figures import AGREEMENT, CONFORMANCE, HERE, NAMES, OURS, answer, rows, says
 
 ROOT = Path(__file__).parents[1]
@@ -24,11 +25,6 @@ def named(peer: str) -> str:
     return SPELT.get(peer, peer)
 
 
-def table(head: list[str], body: list[list[str]]) -> str:
-    """Rows as markdown."""
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
-
-
 def number(value: Any) -> str:
     """A value for people."""
     if isinstance(value, list):
@@ -36,16 +32,16 @@ def number(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def is_error(value: Any) -> bool:
-    """Whether an answer is the error that was raised."""
-    return isinstance(value, str)
-
-
 def is_right(value: Any, right: Any) -> bool:
-    """Whether an answer is the right one."""
-    if right == "refuse" or is_error(value) or value is None:
-        return right == "refuse" and is_error(value)
+    """Whether an answer is the right one; an error that was raised is a text."""
+    if right == "refuse" or isinstance(value, str) or value is None:
+        return right == "refuse" and isinstance(value, str)
     return bool(np.allclose(value, right, rtol=0.0, atol=CLOSE))
+
+
+def right_of(asked: dict[str, Any]) -> str:
+    """The right answer for people."""
+    return "an error" if asked["right"] == "refuse" else number(asked["right"])
 
 
 def agreement() -> str:
@@ -65,8 +61,7 @@ def grid(asked: dict[str, Any]) -> str:
     questions = asked["question"]
     inputs = []
     for place, question in enumerate(questions, start=1):
-        right = "an error" if question["right"] == "refuse" else number(question["right"])
-        inputs.append(f"{place}. {question['name']}: right is {right}. `{question['given']}`")
+        inputs.append(f"{place}. {question['name']}: right is {right_of(question)}. `{question['given']}`")
     body = []
     for peer, call in asked["call"].items():
         said = [
@@ -83,7 +78,7 @@ def cell(value: Any, right: Any) -> str:
     """Mark of one answer."""
     if is_right(value, right):
         return "✓"
-    return "refuses" if is_error(value) else f"**{value:.3g}**"
+    return "refuses" if isinstance(value, str) else f"**{value:.3g}**"
 
 
 def case(entry: dict[str, Any]) -> str:
@@ -94,8 +89,7 @@ def case(entry: dict[str, Any]) -> str:
     if entry["calibrant"]:
         ours = answer(OURS, entry["given"], entry["calibrant"])
         lines += ["", entry["calibrant"], f"# calibrant: {number(ours)}"]
-    right = "an error" if entry["right"] == "refuse" else number(entry["right"])
-    return "\n".join([*lines, "```", "", f"Right is {right}. {entry['why']}"])
+    return "\n".join([*lines, "```", "", f"Right is {right_of(entry)}. {entry['why']}"])
 
 
 def intervals() -> str:

@@ -3,8 +3,6 @@
 A block of code that is followed by a picture leaves that picture as the current figure.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

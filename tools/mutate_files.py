@@ -5,22 +5,20 @@ all formats. Each file must be read, or refused in one paragraph with exit code 
 crash, more memory than a worker has, or more than some seconds. A state of a monitor that is read must match its checksum.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
 import resource
-import select
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,7 +32,7 @@ from calibrant import load_calibrator, load_map
 from calibrant._core.checksum import checksum_of
 from calibrant.cli import main as calibrant
 from calibrant.interop.tables import write_table
-from tools.reliability import command_of, parser_of, record
+from tools.reliability import draws, finished, parser_of
 
 # What can happen to a file: to its bytes, to its text, and to what it says.
 
@@ -58,7 +56,7 @@ def changed(random: Random, ending: str, data: bytes) -> bytes:
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         own = OF_FORMAT.get(ending)
         change = own if own is not None and random.random() < 0.6 else random.choice(OF_BYTES)
-        data = change(random, data)
+        data = change(random, data or b"x")
     return data
 
 
@@ -68,10 +66,8 @@ def changed(random: Random, ending: str, data: bytes) -> bytes:
 def _place(random: Random, data: bytes) -> int:
     """Return a place; what stands at the ends describes the rest."""
     size = len(data)
-    return (
-        random.choice((random.randrange(size), random.randrange(min(80, size)), -1 - random.randrange(min(400, size))))
-        % size
-    )
+    near_start, near_end = random.randrange(min(80, size)), size - 1 - random.randrange(min(400, size))
+    return random.choice((random.randrange(size), near_start, near_end))
 
 
 def _flipped(random: Random, data: bytes) -> bytes:
@@ -114,15 +110,7 @@ def _digit(random: Random, data: bytes) -> bytes:
     return data[:at] + random.choice((b"9", b"-", b"e", b"99999999", b".", b" ", b"")) + data[at + 1 :]
 
 
-OF_BYTES: tuple[Callable[[Random, bytes], bytes], ...] = (
-    lambda random, data: _flipped(random, data) if data else b"x",
-    lambda random, data: _overwritten(random, data) if data else b"",
-    lambda random, data: _cut(random, data) if data else b"",
-    lambda random, data: _without(random, data) if data else b"\x00",
-    lambda random, data: _doubled(random, data) if data else b"PK",
-    lambda random, data: _inserted(random, data) if data else b"PAR1",
-    _digit,
-)
+OF_BYTES = (_flipped, _overwritten, _cut, _without, _doubled, _inserted, _digit)
 
 
 # Calibrators and states of monitors: what stands in them, with a checksum that fits
@@ -196,21 +184,16 @@ def _zip(random: Random, data: bytes) -> bytes:
         return data
     if not members:
         return data
-    name = random.choice(list(members))
-    kind = random.randrange(4)
-    heads: dict[str, Any] = {
-        "descr": random.choice(
-            ("<f8", ">f8", "<i8", "|O", "<U0", "|S2000000000", "<c16", "<M8[s]", "|b1", "<f2", "|V8")
-        ),
-        "fortran_order": random.choice((True, False)),
-        "shape": random.choice(((40,), (2**50,), (0,), (), (40, 3), (1, 40), (-1,), (2**40, 2**40), (20, 2))),
-    }
+    name, kind = random.choice(list(members)), random.randrange(4)
     if kind < 2:
+        kinds = ("<f8", ">f8", "<i8", "|O", "<U0", "|S2000000000", "<c16", "<M8[s]", "|b1", "<f2", "|V8")
+        shapes = ((40,), (2**50,), (0,), (), (40, 3), (1, 40), (-1,), (2**40, 2**40), (20, 2))
+        said = {"descr": random.choice(kinds), "fortran_order": random.random() < 0.5, "shape": random.choice(shapes)}
         head = io.BytesIO()
-        np.lib.format.write_array_header_1_0(head, heads)
+        np.lib.format.write_array_header_1_0(head, said)
         members[name] = head.getvalue() + members[name][128 : random.choice((None, 200))]
     elif kind == 2:
-        members[name] = OF_BYTES[0](random, members[name])
+        members[name] = _flipped(random, members[name] or b"x")
     packed = io.BytesIO()
     compression = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
     with zipfile.ZipFile(packed, "w", compression) as archive, warnings.catch_warnings():
@@ -218,18 +201,12 @@ def _zip(random: Random, data: bytes) -> bytes:
         for member, content in members.items():
             archive.writestr(member, content)
         if kind == 3:
-            archive.writestr(
-                random.choice((name, f"{name}x", "readme.txt")), random.choice((b"", b"text", members[name]))
-            )
+            another = random.choice((name, f"{name}x", "readme.txt"))
+            archive.writestr(another, random.choice((b"", b"text", members[name])))
     return packed.getvalue()
 
 
-OF_FORMAT: dict[str, Callable[[Random, bytes], bytes]] = {
-    ".json": _document,
-    ".state": _document,
-    ".csv": _text,
-    ".npz": _zip,
-}
+OF_FORMAT = {".json": _document, ".state": _document, ".csv": _text, ".npz": _zip}
 
 
 # Valid files: what is damaged.
@@ -296,9 +273,8 @@ def write(folder: Path) -> list[Path]:
     for number, table in enumerate(tables()):
         at = folder / f"table{number}"
         pa.parquet.write_table(table, at.with_suffix(".parquet"), compression=("none", "snappy", "zstd")[number % 3])
-        pa.feather.write_feather(
-            table, at.with_suffix(".feather"), compression=("uncompressed", "lz4", "zstd")[number % 3]
-        )
+        compression = ("uncompressed", "lz4", "zstd")[number % 3]
+        pa.feather.write_feather(table, at.with_suffix(".feather"), compression=compression)
         lines = [list(table.column_names), *(map(str, row.values()) for row in table.to_pylist())]
         separator = ",;\t"[number % 3]
         at.with_suffix(".csv").write_text("\n".join(map(separator.join, lines)) + "\n", encoding="utf-8")
@@ -317,65 +293,44 @@ class Reader:
     """A worker process, started anew when a file has ended it."""
 
     def __init__(self) -> None:
-        self.process: subprocess.Popen[str] | None = None
+        self.pool = self._started()
+
+    def _started(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(1, get_context("spawn"), initializer=limited)
 
     def judged(self, path: Path, seed: str) -> dict[str, Any]:
         """Return the outcome of a file."""
-        process = self.process or self._started()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps({"path": str(path), "seed": seed}) + "\n")
-        process.stdin.flush()
-        ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
-        line = process.stdout.readline() if ready else ""
-        if line:
-            found: dict[str, Any] = json.loads(line)
-            return found
-        return {"outcome": "fault", "faults": [f"it ended the process ({self.close()})" if ready else self._stuck()]}
-
-    def _started(self) -> subprocess.Popen[str]:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tools.mutate_files", "--worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        return self.process
-
-    def _stuck(self) -> str:
-        self.close()
-        return f"it took over {PATIENCE} s"
-
-    def close(self) -> int:
-        """End the worker, and return its exit code if it had ended by itself."""
-        if self.process is None:
-            return 0
-        process, self.process = self.process, None
-        process.kill()
-        process.communicate()
-        return process.returncode
+        try:
+            return self.pool.submit(judged, path, seed).result(PATIENCE)
+        except BrokenProcessPool:
+            fault = "it ended the process"
+        except TimeoutError:
+            fault = f"it took over {PATIENCE} s"
+            for process in self.pool._processes.values():
+                process.kill()
+        self.pool.shutdown()
+        self.pool = self._started()
+        return {"outcome": "fault", "faults": [fault]}
 
 
 def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Counter[str]:
     """Change files until the time is over; keep and print those with a fault, each kind once."""
-    reader, end, count, seen = Reader(), time.monotonic() + seconds, Counter[str](), set[tuple[str, str]]()
+    reader, count, seen = Reader(), Counter[str](), set[tuple[str, str]]()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "originals").mkdir()
-        (folder / "work").mkdir()
-        originals = [(path.suffix, path.read_bytes()) for path in write(folder / "originals")]
-        endings = sorted({ending for ending, _ in originals})
-        write_beside(folder / "work")
-        for number in range(most):
-            if time.monotonic() > end:
-                break
-            random = Random(f"{seed} {number}")
+        originals, work = Path(name, "originals"), Path(name, "work")
+        originals.mkdir()
+        work.mkdir()
+        write_beside(work)
+        of_ending: dict[str, list[bytes]] = {}
+        for path in write(originals):
+            of_ending.setdefault(path.suffix, []).append(path.read_bytes())
+        endings = sorted(of_ending)
+        for number, random in draws(seconds, seed, most):
             ending = endings[number % len(endings)]
-            data = changed(random, ending, random.choice([data for known, data in originals if known == ending]))
-            path = folder / "work" / f"changed{ending}"
-            path.write_bytes(data)
+            path = work / f"changed{ending}"
+            path.write_bytes(changed(random, ending, random.choice(of_ending[ending])))
             verdict = reader.judged(path, f"{seed} {number}")
-            count.update(["files", f"files {ending}", verdict["outcome"], *["faults"] * bool(verdict["faults"])])
+            count.update(["files", verdict["outcome"], *["faults"] * bool(verdict["faults"])])
             for fault in verdict["faults"]:
                 if (ending, fault[:50]) not in seen:
                     seen.add((ending, fault[:50]))
@@ -383,30 +338,20 @@ def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Count
                     copy = shutil.copy(path, kept / f"{seed}_{number}{ending}")
                     print(f"\n# {copy} (seed {seed}, file {number}): {fault}", flush=True)
             path.unlink()
-        reader.close()
+    reader.pool.shutdown()
     return count
 
 
 def main() -> int:
     """Change files, print the totals, and return 1 where there was a fault."""
     parser = parser_of("mutate_files", __doc__)
-    parser.add_argument(
-        "--keep", type=Path, default=Path(tempfile.gettempdir()) / "calibrant_faults", help="where faults go"
-    )
+    faults = Path(tempfile.gettempdir(), "calibrant_faults")
+    parser.add_argument("--keep", type=Path, default=faults, help="where faults go")
     arguments = parser.parse_args()
     count = mutate(arguments.seconds, arguments.seed, arguments.keep, most=arguments.most)
-    formats = ", ".join(f"{count[key]} {key.split('.')[1]}" for key in sorted(count) if key.startswith("files ."))
-    told = ", ".join(f"{count[what]} {what}" for what in ("files", "refused", "read", "faults"))
-    print(f"mutate_files: {told} ({formats}; seed {arguments.seed})")
-    if arguments.record:
-        figures = {
-            "files": count["files"],
-            "refused in words": count["refused"],
-            "read": count["read"],
-            "faults": count["faults"],
-        }
-        record("mutate_files", figures, command=command_of("mutate_files", arguments))
-    return 1 if count["faults"] else 0
+    figures = {"files": count["files"], "refused in words": count["refused"]}
+    figures |= {"read": count["read"], "faults": count["faults"]}
+    return finished("mutate_files", figures, arguments, faults=count["faults"])
 
 
 # A process with little memory and time that reads files: its crash is a fault of what it reads, and no end of the run.
@@ -517,14 +462,10 @@ def _unclear(message: str) -> list[str]:
     return []
 
 
-def work() -> None:
-    """Judge files, one a line, until there are no more."""
+def limited() -> None:
+    """Leave a worker little memory."""
     resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
-    answers = sys.stdout
-    for line in sys.stdin:
-        task = json.loads(line)
-        print(json.dumps(judged(Path(task["path"]), task["seed"])), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(work() if "--worker" in sys.argv else main())
+    sys.exit(main())

@@ -6,14 +6,15 @@ Without words the table is written anew. With words the figures of one row are r
 with ``--record``: python -m tools.reliability mutation "found=of 200 changes 190 fail a test".
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import platform
 import re
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import calibrant
@@ -84,10 +85,22 @@ def parser_of(name: str, doc: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def command_of(name: str, arguments: argparse.Namespace) -> str:
-    """Return the command that repeats a run."""
-    most = f" --most {arguments.most}" if arguments.most < 10**9 else ""
-    return f"python -m tools.{name} {arguments.seconds:g} {arguments.seed}{most}"
+def draws(seconds: float, seed: int, most: int) -> Iterator[tuple[int, Random]]:
+    """Yield the number of each draw, and a source of chance that is its own, until the time is over."""
+    end = time.monotonic() + seconds
+    for number in range(most):
+        if time.monotonic() > end:
+            return
+        yield number, Random(f"{seed} {number}")
+
+
+def finished(name: str, figures: dict[str, Any], arguments: argparse.Namespace, *, faults: int) -> int:
+    """Print what a tool found, store it if asked to, and return the exit code."""
+    print(f"{name}: {told(name, figures)} (seed {arguments.seed})")
+    if arguments.record:
+        most = f" --most {arguments.most}" if arguments.most < 10**9 else ""
+        record(name, figures, command=f"python -m tools.{name} {arguments.seconds:g} {arguments.seed}{most}")
+    return 1 if faults else 0
 
 
 def recorded() -> dict[str, Any]:

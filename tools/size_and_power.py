@@ -8,11 +8,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, softmax
+from sklearn.linear_model import LogisticRegression
 
 from calibrant import (
     EqualWidth,
@@ -38,85 +40,51 @@ from calibrant.significance import (
     pearson_test,
     resampling_test,
 )
+from tools.simulation import forecast, outcomes, print_table
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 LEVEL, DRAWS = 0.05, 99
 
-Forecast = tuple[np.ndarray, np.ndarray]
-"""What is forecast, and the probabilities with which it occurs."""
+
+def scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    return expit(rng.normal(0, 1.5, n))
 
 
-# Forecasts of one event
+def rare_scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Two events in a hundred rows."""
+    return expit(rng.normal(-4.2, 0.8, n))
 
 
-def calibrated(rng: np.random.Generator, n: int) -> Forecast:
-    score = expit(rng.normal(0, 1.5, n))
-    return score, score
+def extreme_scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Half of the probabilities are below 0.02 or above 0.98."""
+    return expit(rng.normal(0, 6, n))
 
 
-def over_confident(rng: np.random.Generator, n: int) -> Forecast:
-    score, _ = calibrated(rng, n)
-    return score, expit(logit(score) / 1.4)
+def tables(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Three classes."""
+    return softmax(rng.normal(0, 1.5, (n, 3)), axis=1)
 
 
-def under_confident(rng: np.random.Generator, n: int) -> Forecast:
-    score, _ = calibrated(rng, n)
-    return score, expit(logit(score) * 1.4)
-
-
-def too_high(rng: np.random.Generator, n: int) -> Forecast:
-    score, _ = calibrated(rng, n)
-    return score, expit(logit(score) - 0.3)
-
-
-def wave(rng: np.random.Generator, n: int) -> Forecast:
-    """Too high and too low in turn, four times over the scores."""
-    score, _ = calibrated(rng, n)
-    return score, np.clip(score + 0.12 * np.sin(8 * np.pi * score), 0, 1)
-
-
-def rare(rng: np.random.Generator, n: int) -> Forecast:
-    """Calibrated; two events in a hundred rows."""
-    score = expit(rng.normal(-4.2, 0.8, n))
-    return score, score
-
-
-def extreme(rng: np.random.Generator, n: int) -> Forecast:
-    """Calibrated; half of the probabilities are below 0.02 or above 0.98."""
-    score = expit(rng.normal(0, 6, n))
-    return score, score
-
-
-# Forecasts of three classes
-
-
-def calibrated_3(rng: np.random.Generator, n: int) -> Forecast:
-    prob = softmax(rng.normal(0, 1.5, (n, 3)), axis=1)
-    return prob, prob
-
-
-def over_confident_3(rng: np.random.Generator, n: int) -> Forecast:
-    prob, _ = calibrated_3(rng, n)
-    return prob, softmax(np.log(prob) / 1.3, axis=1)
-
-
-def shifted_3(rng: np.random.Generator, n: int) -> Forecast:
-    """The first class occurs more often than predicted, the third less."""
-    prob, _ = calibrated_3(rng, n)
-    return prob, softmax(np.log(prob) + np.array([0.3, 0.0, -0.3]), axis=1)
-
-
-def turned_3(rng: np.random.Generator, n: int) -> Forecast:
+def turned(prob: np.ndarray) -> np.ndarray:
     """Turned about the centre: each class by itself is calibrated, and so is the top label, but the whole is not."""
-    prob, _ = calibrated_3(rng, n)
     turn = np.roll(prob, -1, axis=1) - np.roll(prob, -2, axis=1)
-    return prob, prob + 10 * prob.prod(axis=1, keepdims=True) * turn
+    return prob + 10 * prob.prod(axis=1, keepdims=True) * turn
 
 
-def drawn(rng: np.random.Generator, rate: np.ndarray) -> np.ndarray:
-    if rate.ndim == 1:
-        return (rng.random(len(rate)) < rate).astype(int)
-    return (rng.random((len(rate), 1)) > rate.cumsum(axis=1)).sum(axis=1).clip(0, rate.shape[1] - 1)
+WRONG = {
+    "over-confident": forecast(scores, lambda score: expit(logit(score) / 1.4)),
+    "under-confident": forecast(scores, lambda score: expit(logit(score) * 1.4)),
+    "too high": forecast(scores, lambda score: expit(logit(score) - 0.3)),
+    "wave": forecast(scores, lambda score: np.clip(score + 0.12 * np.sin(8 * np.pi * score), 0, 1)),
+}
+"""Of one event. The wave is too high and too low in turn, four times over the scores."""
+
+WRONG_TABLES = {
+    "over-confident": forecast(tables, lambda prob: softmax(np.log(prob) / 1.3, axis=1)),
+    "shifted": forecast(tables, lambda prob: softmax(np.log(prob) + np.array([0.3, 0.0, -0.3]), axis=1)),
+    "turned": forecast(tables, turned),
+}
+"""Of three classes. In the shifted one the first class occurs more often than predicted, the third less."""
 
 
 def any_class(test: Callable, y: np.ndarray, prob: np.ndarray) -> Any:
@@ -136,9 +104,9 @@ def shares(pvalues: Callable[[np.random.Generator], Iterable[float]]) -> list[st
 
 def table(head: str, names: Iterable[str], columns: dict[str, list[str]]) -> None:
     """Print a table with a row a name and a column an entry of ``columns``."""
-    print(f"\n| {head} | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns), flush=True)
-    for name, row in zip(names, zip(*columns.values(), strict=True), strict=True):
-        print(f"| {name} | " + " | ".join(row) + " |", flush=True)
+    print()
+    rows = zip(*columns.values(), strict=True)
+    print_table([head, *columns], ([name, *row] for name, row in zip(names, rows, strict=True)))
 
 
 def of_one_forecast(head: str, tests: dict[str, Callable], scenes: dict[str, tuple[Callable, int]]) -> None:
@@ -146,7 +114,7 @@ def of_one_forecast(head: str, tests: dict[str, Callable], scenes: dict[str, tup
 
     def pvalues(make: Callable, n: int, rng: np.random.Generator) -> Iterable[float]:
         score, rate = make(rng, n)
-        y = drawn(rng, rate)
+        y = outcomes(rng, rate)
         return [test(y, score, **({"rng": rng} if "draws" in name else {})).pvalue for name, test in tests.items()]
 
     table(head, tests, {scene: shares(partial(pvalues, *what)) for scene, what in scenes.items()})
@@ -194,9 +162,9 @@ def of_groups() -> None:
 
     def pvalues(n_classes: int, n: int, spread: float, rng: np.random.Generator) -> Iterable[float]:
         prob = softmax(rng.normal(0, spread, (n, n_classes)), axis=1)
-        y = drawn(rng, prob)
+        y = outcomes(rng, prob)
         few = [softmax(rng.normal(0, spread, (m, n_classes)), axis=1)[rng.integers(0, m, n)] for m in groups]
-        repeated = [(drawn(rng, of), of) for of in few]
+        repeated = [(outcomes(rng, of), of) for of in few]
         how = {"rng": rng, "labels": list(range(n_classes))}
         for m in groups:
             yield hosmer_lemeshow_test(y, prob, n_bins=m, n_resamples=None, **how).pvalue
@@ -206,12 +174,10 @@ def of_groups() -> None:
         yield pearson_test(*repeated[1], n_resamples=39, **how).pvalue
 
     columns = [f"{test}, {m}" for test in ("Hosmer-Lemeshow", "Pearson") for m in (*groups, "10, draws")]
-    print("\n| K | n | predictions | " + " | ".join(columns) + " |\n" + "|---" * (3 + len(columns)) + "|")
-    for n_classes in (2, 3, 5, 10):
-        for n in (100, 500, 5000):
-            for name, spread in (("moderate", 1.0), ("extreme", 4.0)):
-                found = shares(partial(pvalues, n_classes, n, spread))
-                print(f"| {n_classes} | {n} | {name} | " + " | ".join(found) + " |", flush=True)
+    cases = product((2, 3, 5, 10), (100, 500, 5000), {"moderate": 1.0, "extreme": 4.0}.items())
+    rows = ([str(k), str(n), name, *shares(partial(pvalues, k, n, spread))] for k, n, (name, spread) in cases)
+    print()
+    print_table(["K", "n", "predictions", *columns], rows)
 
 
 # The rows of a plan
@@ -252,7 +218,7 @@ def reached(
         prob = predictions.forecast.prob[rows]
         score = prob if prob.shape[1] > 2 else prob[:, 1]
         table = assess(
-            drawn(rng, truth[rows]),
+            outcomes(rng, truth[rows]),
             score,
             metrics=[metric],
             n_resamples=399,
@@ -265,23 +231,14 @@ def reached(
 
 def of_plans() -> None:
     """Print the power that is reached with the rows of `rows_for`, for a power of 0.8: mean over four seeds, each by itself."""
-    print("\n| power asked for: 0.8 | rows | reached, mean | each |\n|---|---|---|---|")
-    for name, plan in PLANS.items():
-        rows = [rows_for(**plan, rng=seed).rows for seed in range(4)]
-        each = [reached(n, RUNS, seed, **plan) for seed, n in enumerate(rows)]
-        print(
-            f"| {name} | {', '.join(map(str, rows))} | {np.mean(each):.3f} | {', '.join(f'{p:.3f}' for p in each)} |",
-            flush=True,
-        )
 
+    def row(name: str) -> list[str]:
+        rows = [rows_for(**PLANS[name], rng=seed).rows for seed in range(4)]
+        each = [reached(n, RUNS, seed, **PLANS[name]) for seed, n in enumerate(rows)]
+        return [name, ", ".join(map(str, rows)), f"{np.mean(each):.3f}", ", ".join(f"{p:.3f}" for p in each)]
 
-def logistic_fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Probabilities of the logistic model of greatest likelihood, by Newton's method."""
-    design, beta = np.column_stack([np.ones_like(x), x]), np.zeros(2)
-    for _ in range(8):
-        p = expit(design @ beta)
-        beta += np.linalg.solve(design.T @ (design * (p * (1 - p))[:, None]), design.T @ (y - p))
-    return expit(design @ beta)
+    print()
+    print_table(["power asked for: 0.8", "rows", "reached, mean", "each"], map(row, PLANS))
 
 
 def of_fitted_models() -> None:
@@ -289,8 +246,9 @@ def of_fitted_models() -> None:
 
     def pvalues(rng: np.random.Generator) -> Iterable[float]:
         x = rng.normal(0, 1.5, 500)
-        y = drawn(rng, expit(x))
-        for prob in (logistic_fit(x, y), expit(x)):
+        y = outcomes(rng, expit(x))
+        fitted = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10).fit(x[:, None], y)
+        for prob in (fitted.predict_proba(x[:, None])[:, 1], expit(x)):
             yield hosmer_lemeshow_test(y, prob, fitted=True).pvalue
             yield hosmer_lemeshow_test(y, prob, n_resamples=None).pvalue
             yield hosmer_lemeshow_test(y, prob, n_resamples=DRAWS, rng=rng).pvalue
@@ -330,7 +288,7 @@ def of_two_forecasts() -> None:
 
     def pvalues(make: Callable, n: int, rng: np.random.Generator) -> Iterable[float]:
         a, b, rate = make(rng, n)
-        y = drawn(rng, rate)
+        y = outcomes(rng, rate)
         return [
             paired_test(y, a, b, metric=m, binning=10, n_resamples=DRAWS, rng=rng, alternative="less").pvalue
             for m in metrics
@@ -364,19 +322,19 @@ def of_equivalence() -> None:
         bounds = [
             calibration_error(outcome, both, binning=edges, norm=norm, sample_weight=weight) for norm in ("l1", "l2")
         ]
-        y = drawn(rng, rate)
+        y = outcomes(rng, rate)
         for metric, bound in zip(("ece", "rmsce"), bounds, strict=True):
             yield equivalence_test(y, score, metric=metric, bound=bound, n_resamples=199, rng=rng).pvalue
 
     def below(bound: float, n: int, rng: np.random.Generator) -> Iterable[float]:
-        score, rate = calibrated(rng, n)
-        y = drawn(rng, rate)
+        score = scores(rng, n)
+        y = outcomes(rng, score)
         for metric in ("ece", "rmsce"):
             yield equivalence_test(y, score, metric=metric, bound=bound, n_resamples=199, rng=rng).pvalue
 
-    scenes = {"over-confident": over_confident, "too high": too_high, "wave": wave}
+    makers = {name: make for name, make in WRONG.items() if name != "under-confident"}
     columns = {
-        f"{name}, n = {n}": shares(partial(at_bound, make, n)) for name, make in scenes.items() for n in (300, 2000)
+        f"{name}, n = {n}": shares(partial(at_bound, make, n)) for name, make in makers.items() for n in (300, 2000)
     }
     table("error at the bound", ["`ece`", "`rmsce`"], columns)
     pairs = ((0.05, 1000), (0.05, 2000), (0.02, 5000), (0.02, 10_000), (0.02, 20_000))
@@ -386,20 +344,17 @@ def of_equivalence() -> None:
 
 def of_sizes() -> None:
     """Print how often calibrated forecasts are rejected."""
-    sizes = {f"n = {n}": (calibrated, n) for n in (50, 200, 1000)}
-    sizes |= {f"{make.__name__}, n = {n}": (make, n) for make in (rare, extreme) for n in (50, 1000)}
+    sizes = {f"n = {n}": (forecast(scores), n) for n in (50, 200, 1000)}
+    sizes |= {f"rare, n = {n}": (forecast(rare_scores), n) for n in (50, 1000)}
+    sizes |= {f"extreme, n = {n}": (forecast(extreme_scores), n) for n in (50, 1000)}
     of_one_forecast("one event: size", BINARY, sizes)
-    of_one_forecast("three classes: size", MULTICLASS, {f"n = {n}": (calibrated_3, n) for n in (50, 200, 500)})
+    of_one_forecast("three classes: size", MULTICLASS, {f"n = {n}": (forecast(tables), n) for n in (50, 200, 500)})
 
 
 def of_power() -> None:
     """Print how often forecasts are rejected that are wrong."""
-    for tests, makers in (
-        (BINARY, (over_confident, under_confident, too_high, wave)),
-        (MULTICLASS, (over_confident_3, shifted_3, turned_3)),
-    ):
-        scenes = {make.__name__.removesuffix("_3").replace("_", " "): (make, 500) for make in makers}
-        of_one_forecast("power, n = 500", tests, scenes)
+    for tests, makers in ((BINARY, WRONG), (MULTICLASS, WRONG_TABLES)):
+        of_one_forecast("power, n = 500", tests, {name: (make, 500) for name, make in makers.items()})
 
 
 PARTS = {

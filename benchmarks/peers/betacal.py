@@ -1,7 +1,5 @@
 """betacal, by the authors of beta calibration."""
 
-from __future__ import annotations
-
 import numpy as np
 from betacal import BetaCalibration
 

@@ -1,7 +1,5 @@
 """calibrant itself, called as the peers are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -133,6 +131,12 @@ def smooth_diagram_with_interval(y: np.ndarray, p: np.ndarray) -> Callable[[], f
         return smooth_reliability_curve(y, p).error
 
     return call
+
+
+def assessed(y: np.ndarray, prob: np.ndarray) -> Callable[[], Any]:
+    from calibrant import assess
+
+    return lambda: assess(y, prob, n_resamples=500)
 
 
 def assessment(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:

@@ -1,7 +1,5 @@
 """calibre (0.14 needs Python 3.12)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import calibre

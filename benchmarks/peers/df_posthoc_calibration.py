@@ -3,8 +3,6 @@
 Its modules are called ``calibration`` and ``utils``: put the folder on ``PYTHONPATH``.
 """
 
-from __future__ import annotations
-
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any

@@ -4,8 +4,6 @@ Its fit makes the n x (K + 1) x (K + 1) table of products of all features, sever
 ask for more than 12 GB. Its matrix of 100 classes takes three minutes of CPU time at 2000 rows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from dirichletcal.calib.fulldirichlet import FullDirichletCalibrator
 from dirichletcal.calib.vectorscaling import VectorScaling

@@ -5,8 +5,6 @@ the largest sum is split off. It is a minimum cut (a closure problem): a point p
 along what lies above it. What is cut is the graph of those pairs of points that have no other between them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

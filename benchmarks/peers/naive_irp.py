@@ -5,8 +5,6 @@ regions that meet there. Every round looks at every candidate of every region, a
 compute the quality of a split twice, and to check one that would not be the best.
 """
 
-from __future__ import annotations
-
 import itertools
 from functools import partial
 from typing import NamedTuple

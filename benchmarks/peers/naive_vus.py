@@ -4,8 +4,6 @@ The thresholds are those of the authors: multiples of 1/100 on the plane on whic
 -0.51 to 1.51. A row lies on the side of a threshold where its probability exceeds it most.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

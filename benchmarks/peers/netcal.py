@@ -1,7 +1,5 @@
 """netcal (imports PyTorch and Pyro)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial

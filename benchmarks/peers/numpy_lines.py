@@ -3,8 +3,6 @@
 A score on an edge falls into the upper bin, with calibrant and most peers into the lower one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

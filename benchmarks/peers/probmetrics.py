@@ -1,7 +1,5 @@
 """probmetrics, by the authors of structured matrix scaling (it computes with PyTorch)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """PyCalib (of the authors of the survey). Its test starts as many processes as there are CPUs, and gives a p-value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """relplot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

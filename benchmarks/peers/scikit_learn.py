@@ -3,8 +3,6 @@
 Its sigmoid and its temperature are fitted by private classes: in public they come with the folds of CalibratedClassifierCV.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -3,8 +3,6 @@
 The bins are those of calibrant, made outside of what is timed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

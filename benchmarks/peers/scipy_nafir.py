@@ -4,8 +4,6 @@ Over the blocks of flattened isotonic regression with the counts C (rows by bloc
 log sum_j C_ij exp(theta_j) less b' theta is minimised over the increments of theta, each from 0 to 27.6.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import isotonic_regression, minimize
 

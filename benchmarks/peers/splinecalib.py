@@ -1,7 +1,5 @@
 """splinecalib."""
 
-from __future__ import annotations
-
 import numpy as np
 from splinecalib import SplineCalib
 

@@ -4,8 +4,6 @@ It adds up in the precision of its input, but for the probabilities of each clas
 be off by more than 1e-3 in single precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@ It has neither Brier score nor log loss of probabilities, and no class-wise ECE:
 `binary_calibration_error` the third.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -81,7 +81,7 @@ def answering(monkeypatch):
     def contender(name, answer):
         call = answer if callable(answer) else lambda: answer
         monkeypatch.setattr(numpy_lines, name, lambda *_: call, raising=False)
-        return Contender({"ours": OURS}.get(name, name), "numpy_lines", name, "numpy")
+        return Contender({"ours": OURS}.get(name, name), "numpy_lines", name)
 
     def make(rows, _):
         return np.zeros(rows), np.zeros(rows), BINS
@@ -106,7 +106,7 @@ def test_a_race_of_different_answers_is_refused(answering, answer):
 
 def test_a_peer_that_is_not_installed_is_skipped_aloud(answering):
     race = answering(ours=0.5)
-    race = Decades([*race.contenders, Contender("absent", "absent", "ece", "absent")], race.make)
+    race = Decades([*race.contenders, Contender("absent", "absent", "ece")], race.make)
     race.table((10,), 3, "float64")
     assert race.names == [OURS]
     assert [line.split(",")[0] for line in race.skipped] == ["absent: skipped"]
@@ -152,7 +152,7 @@ def test_a_cliff_in_the_time_a_row_is_told(monkeypatch, rise, said):
 
     monkeypatch.setattr(time_a_row, "timed", timed)
     monkeypatch.setattr(numpy_lines, "size", lambda data, *_: lambda: len(data), raising=False)
-    contender = Contender(OURS, "numpy_lines", "size", "numpy")
+    contender = Contender(OURS, "numpy_lines", "size")
     table = TimeARow([contender], lambda rows, _: (np.zeros(rows),)).table(100_000, "float64")
     assert f"; {said})" in table
     assert f"factor of at most {rise:.2f} (asked" in table

@@ -7,8 +7,9 @@ import pytest
 
 import calibrant
 from calibrant._core.lazy import homes
-from tools.fuzz.__main__ import Case, fuzz, judged
+from tools.fuzz.__main__ import fuzz, judged
 from tools.fuzz.calls import drawn_case, targets, undrawn
+from tools.fuzz.case import Case
 
 ROWS = ("n = 3", "y = np.array([0, 1, 1])", "p = np.array([0.2, 0.7, 0.6])", "w = None", "q, t = p**2, y.copy()")
 

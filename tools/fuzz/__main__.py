@@ -1,11 +1,8 @@
 """Run: python -m tools.fuzz [SECONDS] [SEED] [--most N]"""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import io
-import linecache
 import os
 import pickle
 import random as global_random
@@ -14,14 +11,14 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -29,12 +26,10 @@ import pandas
 
 import calibrant
 from calibrant._core.lazy import load
-from calibrant.metrics.kinds import Metric, metrics
-from tools.fuzz.calls import Case, drawn_case, made, targets
-from tools.reliability import command_of, parser_of, record
-
-# What every call keeps: the laws that the fuzzer judges by.
-
+from calibrant.metrics.kinds import metrics
+from tools.fuzz.calls import drawn_case, targets
+from tools.fuzz.case import Case, made, numbers
+from tools.reliability import draws, finished, parser_of
 
 # Laws of what a call returns: finite or explained, within its range, probabilities where they are promised.
 
@@ -48,18 +43,13 @@ CLOSE = {"rtol": 1e-8, "atol": 1e-10}
 def broken_by(case: Case, value: Any, said: list[str]) -> list[str]:
     """Return which laws a value breaks, of which ``said`` was warned."""
     faults = []
-    documented = _documents(load(case.name))
-    for path, number, owners in _numbers(value):
+    documented, ranges = _documents(load(case.name)), {metric.target.__name__: metric.range for metric in metrics()}
+    for path, number, owners in numbers(value):
         if not np.isfinite(number).all() and not said and not (documented or any(map(_documents, owners))):
             kind = "NaN" if np.isnan(number).any() else "infinite"
             faults.append(f"{kind} in silence at {re.sub('[0-9]+', '', path) or 'the value'}")
-    if (
-        isinstance(value, float)
-        and (entry := _metrics().get(case.name))
-        and np.isfinite(value)
-        and not OTHER_RANGE.search(case.call)
-    ):
-        low, high = entry.range
+    if isinstance(value, float) and case.name in ranges and np.isfinite(value) and not OTHER_RANGE.search(case.call):
+        low, high = ranges[case.name]
         if not low <= value <= high * (1 + 1e-12):
             faults.append(f"{value!r} is outside of its range, [{low}, {high}]")
     if ".predict_proba(" in case.call and "normalize=False" not in case.call:
@@ -80,37 +70,17 @@ def _of_probabilities(prob: Any) -> list[str]:
 
 
 @cache
-def _metrics() -> dict[str, Metric]:
-    return {metric.target.__name__: metric for metric in metrics()}
-
-
-@cache
 def _documents(target: Any) -> bool:
     """Whether the documentation of a function, or of a class and its bases, speaks of values that are not finite."""
     texts = (inspect.getdoc(one) or "" for one in (target.__mro__ if inspect.isclass(target) else (target,)))
     return any(re.search(r"\bNaN\b|\bnan\b|infinit|\binf\b|undefined", text) for text in texts)
 
 
-def _numbers(value: Any, path: str = "", owners: tuple[type, ...] = ()) -> Iterator[tuple[str, Any, tuple[type, ...]]]:
-    """Yield each number or array of numbers in a result, where it stands, and the classes around it."""
-    if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
-        yield path, np.asarray(value), owners
-    elif is_dataclass(value) and not isinstance(value, type):
-        for one in fields(value):
-            yield from _numbers(getattr(value, one.name), f"{path}.{one.name}", (*owners, type(value)))
-    elif isinstance(value, dict):
-        for key, one in value.items():
-            yield from _numbers(one, f"{path}[{key!r}]", owners)
-    elif isinstance(value, (list, tuple)):
-        for k, one in enumerate(value):
-            yield from _numbers(one, f"{path}[{k}]", owners)
-
-
 def alike(a: Any, b: Any, *, exact: bool) -> bool:
     """Whether two results hold the same numbers, bit for bit or but for rounding."""
     if type(a) is not type(b):
         return False
-    first, second = ([(path, np.asarray(v)) for path, v, _ in _numbers(one)] for one in (a, b))
+    first, second = ([(path, np.asarray(v)) for path, v, _ in numbers(one)] for one in (a, b))
     if [(path, v.shape) for path, v in first] != [(path, v.shape) for path, v in second]:
         return False
     pairs = zip(first, second, strict=True)
@@ -126,8 +96,9 @@ MOST_SECONDS = 30
 PARTS = r".+[;:,] .+[.?!:)] \S.*"
 """What must hold; what was given and where. What to do."""
 
-OF_ESTIMATORS = tuple(
-    os.path.join("sklearn", *parts) for parts in (("utils", "validation.py"), ("model_selection", "_split.py"))
+OF_ESTIMATORS = (
+    os.path.join("sklearn", "utils", "validation.py"),
+    os.path.join("sklearn", "model_selection", "_split.py"),
 )
 """Where scikit-learn refuses, in its own words, what its checks of estimators ask to be refused, and folds without a class."""
 
@@ -206,11 +177,11 @@ def _tried(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], floa
                 sys.modules["matplotlib.pyplot"].close("all")
     except TooLong:
         return "refused", None, [f"it took more than {MOST_SECONDS} s"], MOST_SECONDS
+    except (KeyboardInterrupt, SystemExit):
+        raise
     except (ValueError, TypeError, ImportError) as error:
         return "refused", None, _of_refusal(case, error), time.process_time() - start
     except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
-            raise
         return "refused", None, [f"it raised {type(error).__name__}: {str(error)[:300]}"], time.process_time() - start
     return "accepted", value, [], time.process_time() - start
 
@@ -238,18 +209,14 @@ def _limited(seconds: float) -> Iterator[None]:
 
 def _of_refusal(case: Case, error: Exception) -> list[str]:
     """Judge a message: raised by calibrant, and in four parts; estimators may speak as scikit-learn asks of them."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    file, line = (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace is not None else ("", 0)
+    raised = traceback.extract_tb(error.__traceback__)[-1]
     message = " ".join(str(error).split())
-    if ".fit(" in case.call and file.endswith(OF_ESTIMATORS):
+    told = f"{type(error).__name__}: {message[:300]} ({raised.filename}:{raised.lineno})"
+    if ".fit(" in case.call and raised.filename.endswith(OF_ESTIMATORS):
         return []
-    if not file.startswith(HOME) or "raise" not in linecache.getline(file, line):
-        return [f"the message is not the library's, {type(error).__name__}: {message[:300]} ({file}:{line})"]
-    if not re.fullmatch(PARTS, message):
-        return [f"the message lacks a part, {type(error).__name__}: {message[:300]} ({file}:{line})"]
-    return []
+    if not raised.filename.startswith(HOME) or "raise" not in (raised.line or ""):
+        return [f"the message is not the library's, {told}"]
+    return [] if re.fullmatch(PARTS, message) else [f"the message lacks a part, {told}"]
 
 
 # The same value again
@@ -304,48 +271,35 @@ STUCK = 300
 """Seconds after which a call that cannot be interrupted ends the whole run."""
 
 
-class Watch:
-    """End the process, with the call that is to blame, when one call never returns to Python."""
+@contextmanager
+def _ended_if_stuck(case: Case) -> Iterator[None]:
+    """End the process, with the call that is to blame, when it never returns to Python."""
 
-    def __init__(self) -> None:
-        self.since, self.case, self.is_over = time.monotonic(), Case("", (), ""), threading.Event()
+    def end() -> None:
+        print(f"\nstill running after {STUCK} s:\n{case.snippet}", flush=True)
+        os._exit(1)
 
-    def __enter__(self) -> Watch:
-        threading.Thread(target=self._look, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.is_over.set()
-
-    def on(self, case: Case) -> Case:
-        """Begin to time a call."""
-        self.since, self.case = time.monotonic(), case
-        return case
-
-    def _look(self) -> None:
-        while not self.is_over.wait(1):
-            if time.monotonic() - self.since > STUCK:
-                print(f"\nstill running after {STUCK} s:\n{self.case.snippet}", flush=True)
-                os._exit(1)
+    timer = threading.Timer(STUCK, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def fuzz(seconds: float, seed: int, *, names: tuple[str, ...] = (), most: int = 10**9) -> Counter[str]:
     """Draw calls until the time is over; print those that break a law, each kind of fault of a name once."""
-    end, count = time.monotonic() + seconds, Counter[str]()
-    seen: set[tuple[str, str]] = set()
-    names = names or targets()
-    with Watch() as watch:
-        for number in range(most):
-            if time.monotonic() > end:
-                break
-            case = watch.on(drawn_case(Random(f"{seed} {number}"), names[number % len(names)]))
+    count, seen, names = Counter[str](), set[tuple[str, str]](), names or targets()
+    for number, random in draws(seconds, seed, most):
+        case = drawn_case(random, names[number % len(names)])
+        with _ended_if_stuck(case):
             verdict = judged(case)
-            count.update(["calls", verdict.outcome])
-            for fault in verdict.faults:
-                kind = (case.name, fault[:60])
-                if kind not in seen:
-                    seen.add(kind)
-                    print(f"\n# {case.name}: {fault} (seed {seed}, call {number})\n{case.snippet}", flush=True)
+        count.update(["calls", verdict.outcome])
+        for fault in verdict.faults:
+            if (kind := (case.name, fault[:60])) not in seen:
+                seen.add(kind)
+                print(f"\n# {case.name}: {fault} (seed {seed}, call {number})\n{case.snippet}", flush=True)
     return count
 
 
@@ -356,13 +310,9 @@ def main() -> int:
     arguments = parser.parse_args()
     names = tuple(filter(None, arguments.only.split(",")))
     count = fuzz(arguments.seconds, arguments.seed, names=names, most=arguments.most)
-    told = ", ".join(f"{count[what]} {what}" for what in ("calls", "accepted", "refused", "broken"))
-    print(f"fuzz: {told} ({len(targets())} public names, seed {arguments.seed})")
-    if arguments.record:
-        figures = {"calls": count["calls"], "accepted": count["accepted"], "refused in words": count["refused"]}
-        figures |= {"broken laws": count["broken"], "public names": len(targets())}
-        record("fuzz", figures, command=command_of("fuzz", arguments))
-    return 1 if count["broken"] else 0
+    figures = {"calls": count["calls"], "accepted": count["accepted"], "refused in words": count["refused"]}
+    figures |= {"broken laws": count["broken"], "public names": len(targets())}
+    return finished("fuzz", figures, arguments, faults=count["broken"])
 
 
 if __name__ == "__main__":

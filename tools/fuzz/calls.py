@@ -1,14 +1,11 @@
 """Calls of all public functions, calibrators and results: the registries and ``__all__`` say which there are."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import types
 import typing
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from random import Random
 from typing import Any
@@ -17,55 +14,10 @@ from calibrant._core.border import DataOptions
 from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
 from calibrant.calibrators.base import BinaryCalibrator
+from tools.fuzz.case import Case
 from tools.fuzz.rows import Rows, drawn_rows
 
 # Source text for the options of a function or a class: words that its signature or its refusals name, and hostile values.
-
-# A call as source text: what is printed when it fails is what was run.
-
-
-IMPORTS = """import datetime as dt, numpy as np, pandas as pd, polars as pl, pyarrow as pa, scipy.sparse as sp, calibrant
-from decimal import Decimal
-from fractions import Fraction"""
-
-
-@dataclass(frozen=True)
-class Case:
-    """Lines that make the arguments, and an expression that is the call."""
-
-    name: str
-    """The public name that is called."""
-    lines: tuple[str, ...]
-    call: str
-    refuse: str = ""
-    """Why the call must be refused; empty where it need not be."""
-    twin: tuple[str, ...] = ()
-    """Lines that make other arguments of which the value must be the same."""
-    because: str = ""
-    """Why it must be the same."""
-
-    @property
-    def snippet(self) -> str:
-        """What a person pastes to see it happen."""
-        twin = [f"# {self.because}: the same value is due after", *self.twin, self.call] if self.twin else []
-        return "\n".join([IMPORTS, *self.lines, self.call, *twin])
-
-
-@cache
-def _names() -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    exec(IMPORTS, names)
-    return names
-
-
-def made(lines: tuple[str, ...]) -> dict[str, Any]:
-    """Run lines, and return the names that they made."""
-    names = dict(_names())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what NumPy says of a hostile number is not said by the call
-        exec("\n".join(lines), names)
-    return names
-
 
 HOSTILE = (
     "None", "-1", "0", "1", "2", "0.5", "1.5", "-0.0", "1e-300", "float('nan')", "float('inf')", "10**30", "-1e300", "True",
@@ -86,15 +38,8 @@ NOTIONS = (
     "calibrant.notions.WithinGroups(rng.integers(0, 2, n))",
 )  # fmt: skip
 BINNINGS = (
-    "1",
-    "2",
-    "5",
-    "15",
-    "100",
-    "calibrant.EqualWidth(3)",
-    "calibrant.EqualMass(4)",
-    "calibrant.binning.PointsPerBin(3)",
-)
+    "1", "2", "5", "15", "100", "calibrant.EqualWidth(3)", "calibrant.EqualMass(4)", "calibrant.binning.PointsPerBin(3)",
+)  # fmt: skip
 
 BY_NAME: dict[str, tuple[str, ...]] = {
     "binning": BINNINGS,
@@ -102,19 +47,6 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "pos_label": ("0", "1", "True", "'a'", "'b'", "7"),
     "rng": ("0", "1", "np.random.default_rng(3)"),
     "random_state": ("0", "1", "np.random.default_rng(3)"),
-    "n_resamples": ("1", "2", "7", "30"),
-    "n_bins": ("1", "2", "10", "50"),
-    "block_size": ("2", "3"),
-    "bandwidth": ("0.1", "1.0"),
-    "threshold": ("0.1", "0.5", "0.9"),
-    "level": ("0.1", "0.01", "0.9"),
-    "span": ("0.3", "0.75", "1.0"),
-    "resolution": ("2", "11"),
-    "n_thresholds": ("3", "30"),
-    "n_draws": ("5", "50"),
-    "n_folds": ("2", "3"),
-    "most_bins": ("3", "10"),
-    "max_points": ("1", "5", "100"),
     "metrics": ("['ece']", "['nll', 'brier']", "['ece', 'vus']", "('kuiper',)"),
     "y_pred": ("np.zeros(n, dtype=int)", "rng.integers(0, 2, n)"),
     "cost_matrix": ("[[0, 1], [4, 0]]", "1 - np.eye(3)", "[[0, 1, 0.2], [5, 0, 0.2]]"),
@@ -132,14 +64,6 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "gamma": ("[0.2, 0.3, 0.5]", "[1/3, 1/3, 1/3]", "[1, 0, 0]"),
     "class_weight": ("'balanced'", "{0: 1, 1: 4}", "[1, 2]", "3"),
     "kept": ("0.25", "{0: 0.1, 1: 1.0}", "[0.5, 1]"),
-    "error": ("0.05", "0.2"),
-    "n_samples": ("1000", "50", "10"),
-    "points_per_bin": ("5", "25"),
-    "n_classes": ("1", "2", "3", "10"),
-    "bins_per_class": ("2", "10"),
-    "cost_false_positive": ("1", "0.5"),
-    "cost_false_negative": ("4", "1"),
-    "n": ("1", "20", "300"),
     "dtype": ("np.float32", "'float64'"),
     "kind": ("'metric'", "'binning'"),
     "old_true": ("rng.integers(0, 2, 20)", "np.array([0, 1, 2, 2, 1])"),
@@ -164,20 +88,9 @@ FEW_RESAMPLES = ("n_resamples", "resolution", "n_thresholds")
 """Always given: their defaults take long, and the laws do not depend on them."""
 
 FREE = (
-    "pos_label",
-    "labels",
-    "class_weight",
-    "ax",
-    "axes",
-    "norm",
-    "reference",
-    "facts",
-    "classes",
-    "dtype",
-    "title",
-    "extra",
+    "pos_label", "labels", "class_weight", "ax", "axes", "norm", "reference", "facts", "classes", "dtype", "title", "extra",
     "cv",
-)
+)  # fmt: skip
 """Options that may hold anything, or nearly."""
 
 
@@ -236,14 +149,8 @@ def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     if name == "notion":
         return (*map(repr, entries("notion")), *NOTIONS)
     if name == "binning":
-        return (
-            *BINNINGS,
-            *(
-                f"calibrant.binning.{e.target.__name__}()"
-                for k in ("binning", "simplex-binning")
-                for e in entries(k).values()
-            ),
-        )
+        registered = [entry.target for kind in ("binning", "simplex-binning") for entry in entries(kind).values()]
+        return (*BINNINGS, *(f"calibrant.binning.{one.__name__}()" for one in registered))
     if name == "test" and not literals(hint):
         return tuple(f"calibrant.significance.{entry.target.__name__}" for entry in entries("test").values())
     if name == "metric":
@@ -251,7 +158,12 @@ def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     if name in BY_NAME:
         return BY_NAME[name]
     words = (*literals(hint), *(learned_words(target, name) if str in kinds(hint) or isinstance(hint, str) else ()))
-    plain = {bool: ("True", "False"), int: ("1", "2", "5"), float: ("0.1", "0.5", "0.9", "2.0"), type(None): ("None",)}
+    plain = {
+        bool: ("True", "False"),
+        int: ("1", "2", "5", "30"),
+        float: ("0.1", "0.5", "0.9", "2.0"),
+        type(None): ("None",),
+    }
     return (*words, *(value for kind in kinds(hint) for value in plain.get(kind, ())))
 
 
@@ -370,7 +282,8 @@ def _of_function(random: Random, name: str, rows: Rows, hostile: float) -> Case:
     if "data" in parameters:
         arguments |= {"sample_weight": "w", **_data_options(random, rows, hostile)}
     if {"y_true", "y_prob"} <= set(arguments):
-        refuse = refuse or _refuse_rows(rows, arguments)
+        declared = "input" in arguments or "rows" in arguments
+        refuse = refuse or ("" if declared and rows.refuse in AS_DECLARED else rows.refuse)
     if "Predictions" in str(parameters.get("y_true")) and rows.are_usual and random.random() < IN_BATCHES:
         arguments = {n: text for n, text in arguments.items() if n not in ("y_prob", *DataOptions.__annotations__)}
         arguments["y_true"] = BATCHES
@@ -394,40 +307,20 @@ def _data_options(random: Random, rows: Rows, hostile: float) -> dict[str, str]:
     return {name: random.choice(words.get(name) or BY_NAME[name]) if random.random() > hostile / 2 else "'xyzzy'"}
 
 
-def _refuse_rows(rows: Rows, arguments: dict[str, str]) -> str:
-    declared = "input" in arguments or "rows" in arguments
-    return "" if declared and rows.refuse in AS_DECLARED else rows.refuse
-
-
 def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> str:
     """Return a call whose result is what a parameter takes, for those that take results."""
     hint = str(inspect.signature(target).parameters[parameter].annotation)
-    makers = [
-        name
-        for kind, name in _makers().items()
-        if kind in hint.replace("|", " ").replace("[", " ").replace("]", " ").split()
-    ]
+    makers = [name for kind, name in _makers().items() if kind in re.findall(r"\w+", hint)]
     if not makers:
         return ""
     maker = makers[0]
     needs = inspect.signature(load(maker)).parameters
-    fitted_one = (
-        "calibrant.TemperatureScaling().fit(q, t)"
-        if maker != "cumulative_calibration_map"
-        else "calibrant.HistogramBinning(3).fit(q, t)"
-    )
-    texts = {
-        "y_true": "t",
-        "y_prob": "q",
-        "calibrator": fitted_one,
-        "calibrated": "q",
-        "n_resamples": "5",
-        "resolution": "11",
-    }
+    made_by = "HistogramBinning(3)" if maker == "cumulative_calibration_map" else "TemperatureScaling()"
+    texts = {"y_true": "t", "y_prob": "q", "calibrated": "q", "n_resamples": "5", "resolution": "11"}
+    texts["calibrator"] = f"calibrant.{made_by}.fit(q, t)"
     made = f"{homes()[maker]}.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
-    return (
-        f"{{'a': {made}}}" if "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions") else made
-    )
+    named = "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions")
+    return f"{{'a': {made}}}" if named else made
 
 
 @cache
@@ -492,11 +385,8 @@ def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Cas
     )
     reason = "" if options.get("input") and rows.refuse in AS_DECLARED else rows.refuse
     call = f"{homes()[name]}.{name}({words}).fit(p, y, w).predict_proba({new})"
-    return Case(name, rows.lines, call, refuse or reason, *_same_rows(rows))
-
-
-def _same_rows(rows: Rows) -> tuple[tuple[str, ...], str]:
-    return (rows.plain, "the same numbers in another container") if rows.are_same else ((), "")
+    twin = (rows.plain, "the same numbers in another container") if rows.are_same else ((), "")
+    return Case(name, rows.lines, call, refuse or reason, *twin)
 
 
 @cache

@@ -1,14 +1,13 @@
 """How many small changes to the source the tests of `make test` notice.
 
 Run: python -m tools.mutation [N] [--seed S] [--record] [--seconds T]. Draws N lines of src and a change to each; runs the
-tests that reach it, those nearest by name first, up to T seconds of them; `--whole` runs all that reach a survivor. The
+tests that reach it, those nearest by name first, up to T seconds of them. The
 first run (or --record) runs `make test` once to learn which test reaches which line. Decorated functions and compiled kernels
 are included, numba's cache is empty for the latter. Changes that alter nothing are listed with the reason in equivalent.toml.
 """
 
 import argparse
 import importlib
-import json
 import os
 import random
 import tempfile
@@ -21,7 +20,6 @@ from pathlib import Path
 
 SOURCE = Path("src/calibrant")
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-OUTCOMES = Path("build/mutation/outcomes.json")
 IMPORTED_ONCE = [
     "numpy scipy.optimize scipy.special scipy.stats scipy.interpolate scipy.integrate scipy.sparse.csgraph scipy.linalg",
     "pytest hypothesis hypothesis.strategies hypothesis.extra.numpy numba narwhals",
@@ -36,10 +34,7 @@ def main() -> None:
     words.add_argument("--seed", type=int, default=0)
     words.add_argument("--record", action="store_true", help="learn anew which tests reach which line")
     words.add_argument("--seconds", type=float, default=60.0, help="of tests that a mutant gets at most")
-    words.add_argument("--whole", action="store_true", help="run every test that reaches a survivor")
     words.add_argument("--jobs", type=int, default=os.cpu_count())
-    words.add_argument("--only", default="", help="only mutants whose place or text holds this")
-    words.add_argument("--again", action="store_true", help="only those that no test of the last run failed for")
     options = words.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
 
@@ -47,15 +42,7 @@ def main() -> None:
 
     if options.record or not reached.SECONDS.exists():
         reached.record()
-    drawn, killed = sample(options.n, options.seed), []
-    if options.only:
-        drawn = [mutant for mutant in drawn if options.only in place_of(mutant) + " ".join(mutant.difference())]
-    if options.again:
-        before = json.loads(OUTCOMES.read_text())
-        killed = [row for row in before if row["fate"] == "killed"]
-        done = {tuple(row["change"]) for row in killed}
-        drawn = [mutant for mutant in drawn if (place_of(mutant), *mutant.difference()) not in done]
-    judged(drawn, options, killed)
+    judged(sample(options.n, options.seed), options)
 
 
 def place_of(mutant) -> str:
@@ -73,15 +60,15 @@ def sample(n: int, seed: int) -> list:
     return [rng.choice(lines[line]) for line in rng.sample(sorted(lines), n)]
 
 
-def judged(drawn: list, options: argparse.Namespace, rows: list[dict]) -> None:
+def judged(drawn: list, options: argparse.Namespace) -> None:
     for names in IMPORTED_ONCE:
         for name in names.split():
             importlib.import_module(name)
-    begun = time.monotonic()
+    begun, rows = time.monotonic(), []
     with (
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(
-            options.jobs, get_context("fork"), initializer=start, initargs=(folder, options.seconds, options.whole)
+            options.jobs, get_context("fork"), initializer=start, initargs=(folder, options.seconds)
         ) as pool,
     ):
         for done in as_completed(pool.submit(judge, mutant) for mutant in drawn):
@@ -90,21 +77,17 @@ def judged(drawn: list, options: argparse.Namespace, rows: list[dict]) -> None:
             place = f"{row['change'][0]}:{row['line']} ({row['operator']})"
             print(f"{len(rows):4} {row['fate']:10} {row['seconds']:6.1f} s  {place}  {row['test']}", flush=True)
     rows.sort(key=lambda row: (row["change"][0], row["line"]))
-    OUTCOMES.parent.mkdir(parents=True, exist_ok=True)
-    OUTCOMES.write_text(json.dumps(rows, indent=1))
     report(rows, time.monotonic() - begun)
 
 
 state: dict = {}
 
 
-def start(folder: str, seconds: float, whole: bool) -> None:
+def start(folder: str, seconds: float) -> None:
     from tools.mutation.reached import Reached
     from tools.mutation.running import Copy
 
-    state.update(
-        reached=Reached(SOURCE), copy=Copy(SOURCE, Path(folder) / str(os.getpid())), seconds=seconds, whole=whole
-    )
+    state.update(reached=Reached(SOURCE), copy=Copy(SOURCE, Path(folder) / str(os.getpid())), seconds=seconds)
 
 
 def judge(mutant) -> dict:
@@ -119,7 +102,7 @@ def judge(mutant) -> dict:
     for tests in goes:
         chosen = []
         for name in tests:
-            if left > 0 or state["whole"]:
+            if left > 0:
                 chosen.append(name)
                 left -= reached.seconds[name]
         if chosen and fate == "survived":

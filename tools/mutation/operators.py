@@ -7,9 +7,10 @@ set the look of a picture.
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # fmt: off
 LOOK = frozenset([
@@ -22,55 +23,31 @@ LOOK = frozenset([
 # fmt: on
 WORDS_ONLY = frozenset({"__repr__", "__str__", "_repr_html_", "_repr_mimebundle_"})
 
-COMPARISONS = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-ARITHMETIC = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
+
+def both_ways(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Return what each of a pair becomes: the other."""
+    return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+
+
+COMPARISONS = both_ways(
+    [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn)]
+)
+ARITHMETIC = both_ways([(ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitAnd, ast.BitOr), (ast.LShift, ast.RShift)]) | {
     ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv,
     ast.Pow: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.LShift: ast.RShift,
-    ast.RShift: ast.LShift,
 }
-NAMES = {
-    "minimum": "maximum",
-    "maximum": "minimum",
-    "min": "max",
-    "max": "min",
-    "argmin": "argmax",
-    "argmax": "argmin",
-    "floor": "ceil",
-    "ceil": "floor",
-    "zeros": "ones",
-    "ones": "zeros",
-    "zeros_like": "ones_like",
-    "ones_like": "zeros_like",
-    "any": "all",
-    "all": "any",
-    "cumsum": "cumprod",
-    "sum": "max",
-    "mean": "sum",
-    "logical_and": "logical_or",
-    "logical_or": "logical_and",
-    "isnan": "isfinite",
-    "left": "right",
-    "right": "left",
-}
+# fmt: off
+NAMES = {"sum": "max", "mean": "sum", "isnan": "isfinite"} | both_ways([
+    ("minimum", "maximum"), ("min", "max"), ("argmin", "argmax"), ("floor", "ceil"), ("zeros", "ones"),
+    ("zeros_like", "ones_like"), ("any", "all"), ("logical_and", "logical_or"), ("left", "right"),
+]) | {"cumsum": "cumprod"}
+SYMMETRIC = frozenset([
+    "minimum", "maximum", "min", "max", "isinstance", "dot", "logical_and", "logical_or", "array_equal",
+])
+"""Functions of which two arguments may change places."""
+# fmt: on
+LEFT_OUT = frozenset({"JoinedStr", "Import", "ImportFrom", "TypeAlias"})
 KEPT_DECORATORS = frozenset({"kernel", "cache", "lru_cache", "overload", "cached_property"})
 """Without these a function is slower, or typed otherwise, and no more."""
 
@@ -104,11 +81,6 @@ def _one_line(text: bytes) -> str:
     return " ".join(text.decode().split())
 
 
-def mutants_of(path: Path) -> list[Mutant]:
-    """Return every mutant of a file, in the order of its text."""
-    return sorted(_Finder(path).found(), key=lambda mutant: (mutant.start, mutant.stop, mutant.text))
-
-
 class _Finder(ast.NodeVisitor):
     def __init__(self, path: Path) -> None:
         self.path, self.source = path, path.read_bytes()
@@ -119,10 +91,6 @@ class _Finder(ast.NodeVisitor):
         self.mutants: list[Mutant] = []
         self.reach: Callable[[ast.AST], range] = self.of_whole_file
         self.scope = "module"
-
-    def found(self) -> list[Mutant]:
-        self.visit_body(self.tree.body)
-        return self.mutants
 
     def of_whole_file(self, node: ast.AST) -> range:
         return range(1, len(self.starts) + 1)
@@ -143,46 +111,30 @@ class _Finder(ast.NodeVisitor):
 
     # Where a change is reached from
 
-    def visit_body(self, body: list[ast.stmt]) -> None:
-        for i, statement in enumerate(body):
-            docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-            if not docstring:
-                self.visit_statement(statement, i)
-
-    def visit_statement(self, statement: ast.stmt, _: int) -> None:
-        if self.scope == "body":
-            outer, first = self.reach, statement.lineno
-            self.reach = lambda node: range(first, (getattr(node, "end_lineno", first) or first) + 1)
-            self.visit(statement)
-            self.reach = outer
-        else:
-            self.visit(statement)
-
-    def generic_visit(self, node: ast.AST) -> None:
-        for _, value in ast.iter_fields(node):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                self.visit_body(value)
-            elif isinstance(value, list):
-                for item in value:
-                    if isinstance(item, ast.AST):
-                        self.visit(item)
-            elif isinstance(value, ast.AST):
-                self.visit(value)
+    def visit(self, node: ast.AST) -> None:
+        outer, is_condition = self.reach, isinstance(node, ast.If | ast.While | ast.IfExp)
+        if type(node).__name__ in LEFT_OUT or (is_condition and ast.unparse(node.test) == "TYPE_CHECKING"):
+            return
+        if isinstance(node, ast.stmt) and self.scope == "body":
+            first = node.lineno
+            self.reach = lambda inner: range(first, (getattr(inner, "end_lineno", first) or first) + 1)
+        if is_condition:
+            self.negated(node.test)
+        super().visit(node)
+        self.reach = outer
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         if node.name in WORDS_ONLY:
             return
-        outer = self.reach, self.scope
-        inside = range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+        inside, outer = range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1), self.scope
         self.reach = lambda _: inside
         for decorator in node.decorator_list:
             self.visit_decorator(decorator)
-        for default in [*node.args.defaults, *node.args.kw_defaults]:
-            if default is not None:
-                self.visit(default)
+        self.visit(node.args)
         self.scope = "body"
-        self.visit_body(node.body)
-        self.reach, self.scope = outer
+        for statement in node.body:
+            self.visit(statement)
+        self.scope = outer
 
     def visit_decorator(self, decorator: ast.expr) -> None:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -193,13 +145,13 @@ class _Finder(ast.NodeVisitor):
         self.visit(decorator)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        outer = self.reach, self.scope
-        inside = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        inside, outer = range(node.lineno, (node.end_lineno or node.lineno) + 1), self.scope
         self.reach, self.scope = (lambda _: inside), "class"
         for decorator in node.decorator_list:
             self.visit_decorator(decorator)
-        self.visit_body(node.body)
-        self.reach, self.scope = outer
+        for statement in node.body:
+            self.visit(statement)
+        self.scope = outer
 
     # What is left out
 
@@ -207,22 +159,10 @@ class _Finder(ast.NodeVisitor):
         if node.value is not None:
             self.visit(node.value)
 
-    def visit_arguments(self, node: ast.arguments) -> None:  # of a lambda
+    def visit_arguments(self, node: ast.arguments) -> None:
         for default in [*node.defaults, *node.kw_defaults]:
             if default is not None:
                 self.visit(default)
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        pass
-
-    def visit_Import(self, node: ast.Import) -> None:
-        pass
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        pass
-
-    def visit_TypeAlias(self, node: ast.AST) -> None:
-        pass
 
     # Operators
 
@@ -232,7 +172,8 @@ class _Finder(ast.NodeVisitor):
     def visit_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call):
             self.add(node, "pass", "call removed")
-        self.visit(node.value)
+        if not isinstance(node.value, ast.Constant):  # a docstring
+            self.visit(node.value)
 
     def visit_Continue(self, node: ast.Continue) -> None:
         self.add(node, "break", "loop")
@@ -249,28 +190,14 @@ class _Finder(ast.NodeVisitor):
         self.visit(node.target)
         self.visit(node.value)
 
-    def visit_If(self, node: ast.If) -> None:
-        if ast.unparse(node.test) == "TYPE_CHECKING":
-            return
-        self.negated(node.test)
-        self.generic_visit(node)
-
-    def visit_While(self, node: ast.While) -> None:
-        self.negated(node.test)
-        self.generic_visit(node)
-
-    def visit_IfExp(self, node: ast.IfExp) -> None:
-        self.negated(node.test)
-        self.generic_visit(node)
+    def negated(self, test: ast.expr) -> None:
+        if not isinstance(test, ast.Compare | ast.UnaryOp) or (isinstance(test, ast.Compare) and len(test.ops) > 1):
+            self.add(test, f"(not ({ast.unparse(test)}))", "condition negated")
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
         for condition in node.ifs:
             self.add(condition, "True", "condition removed")
         self.generic_visit(node)
-
-    def negated(self, test: ast.expr) -> None:
-        if not isinstance(test, ast.Compare | ast.UnaryOp) or (isinstance(test, ast.Compare) and len(test.ops) > 1):
-            self.add(test, f"(not ({ast.unparse(test)}))", "condition negated")
 
     def visit_Compare(self, node: ast.Compare) -> None:
         for i, operator in enumerate(node.ops):
@@ -340,19 +267,8 @@ class _Finder(ast.NodeVisitor):
 
     def swapped_arguments(self, node: ast.Call) -> None:
         plain = [ast.unparse(argument) for argument in node.args[:2] if not isinstance(argument, ast.Starred)]
-        symmetric = {
-            "minimum",
-            "maximum",
-            "min",
-            "max",
-            "isinstance",
-            "dot",
-            "logical_and",
-            "logical_or",
-            "array_equal",
-        }
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if len(plain) == 2 and plain[0] != plain[1] and name not in symmetric:
+        if len(plain) == 2 and plain[0] != plain[1] and name not in SYMMETRIC:
 
             def swap(other: ast.AST) -> None:
                 first, second, *rest = other.args  # type: ignore[attr-defined]
@@ -362,6 +278,8 @@ class _Finder(ast.NodeVisitor):
 
 
 def sites(source: Path) -> Iterator[Mutant]:
-    """Yield the mutants of every file of a package."""
+    """Yield the mutants of every file of a package, in the order of its text."""
     for path in sorted(source.rglob("*.py")):
-        yield from mutants_of(path)
+        finder = _Finder(path)
+        finder.visit(finder.tree)
+        yield from sorted(finder.mutants, key=lambda mutant: (mutant.start, mutant.stop, mutant.text))

@@ -6,8 +6,8 @@ import os
 import re
 import subprocess
 import sys
-from collections import defaultdict
-from functools import cached_property
+from collections import Counter, defaultdict
+from functools import cache, cached_property
 from pathlib import Path
 
 from coverage import CoverageData
@@ -24,21 +24,10 @@ COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.jsonl"
 def record() -> None:
     """Run the tests once, and keep which lines each of them reaches and how long it takes."""
     KEPT.mkdir(parents=True, exist_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--numprocesses",
-        "auto",
-        "-q",
-        "-m",
-        "not deep",
-        "-p",
-        "tools.mutation.seconds",
-    ]
-    coverage = ["--cov", "--cov-context=test", "--cov-report="]
+    command = [sys.executable, "-m", "pytest", "--numprocesses", "auto", "-q", "-m", "not deep"]
+    command += ["-p", "tools.mutation.seconds", "--cov", "--cov-context=test", "--cov-report="]
     kept = {"COVERAGE_FILE": str(COVERED.resolve()), "CALIBRANT_SECONDS": str(SECONDS.resolve())}
-    subprocess.run([*command, *coverage], check=True, env=os.environ | kept)
+    subprocess.run(command, check=True, env=os.environ | kept)
 
 
 def seconds_of_tests() -> dict[str, float]:
@@ -46,7 +35,7 @@ def seconds_of_tests() -> dict[str, float]:
     seconds: dict[str, float] = defaultdict(float)
     passed = set()
     for line in SECONDS.read_text().splitlines():
-        test, duration, outcome, *_ = json.loads(line)
+        test, duration, outcome = json.loads(line)
         seconds[test] += duration
         passed |= {test} if outcome == "passed" else set()
     return {test: duration for test, duration in seconds.items() if test in passed}
@@ -56,39 +45,21 @@ class Reached:
     """The tests of each line, with their seconds."""
 
     def __init__(self, source: Path) -> None:
-        self.source = source
-        self.data = [CoverageData(str(path)) for path in sorted(KEPT.glob("coverage*"))]
-        for data in self.data:
-            data.read()
-        self.seconds = seconds_of_tests()
-        self.lines: dict[Path, dict[int, set[str]]] = {}
+        self.source, self.data, self.seconds = source, CoverageData(str(COVERED)), seconds_of_tests()
+        self.data.read()
+        self.tests_of_line = cache(self._tests_of_line)
 
-    @staticmethod
-    def key(path: Path) -> str:
-        """Return the path within the package: what was measured may lie in another copy of it."""
-        return "/".join(path.parts[len(path.parts) - path.parts[::-1].index("calibrant") :])
-
-    def tests_of_line(self, path: Path) -> dict[int, set[str]]:
-        if path not in self.lines:
-            found: dict[int, set[str]] = defaultdict(set)
-            for data in self.data:
-                for name in data.measured_files():
-                    if self.key(Path(name)) == self.key(path):
-                        for line, contexts in data.contexts_by_lineno(name).items():
-                            found[line] |= self._tests(contexts)
-            self.lines[path] = found
-        return self.lines[path]
-
-    def _tests(self, contexts: list[str]) -> set[str]:
-        names = (context.rpartition("|")[0] for context in contexts)
-        return {name for name in names if name in self.seconds}
+    def _tests_of_line(self, path: Path) -> dict[int, set[str]]:
+        found = self.data.contexts_by_lineno(str(path.resolve()))
+        named = {line: {context.rpartition("|")[0] for context in contexts} for line, contexts in found.items()}
+        return {line: names & self.seconds.keys() for line, names in named.items()}
 
     def tests(self, mutant: Mutant) -> set[str]:
         """Return the tests that run a mutant's lines; of a kernel, and of a constant, those that run what names it."""
         lines = self.tests_of_line(mutant.path)
         found = set().union(*(lines.get(line, ()) for line in mutant.reached_by))
         if mutant.scope != "body":
-            found |= {test for test in self.seconds if test.partition("::")[0] == OF_ALL}
+            found |= {test for test in self.seconds if _file(test) == OF_ALL}
         if "_kernels" in mutant.path.parts or not found:
             for name in self.names_at(mutant):
                 found |= self.tests_that_name(name)
@@ -131,43 +102,45 @@ class Reached:
                 found |= set().union(*(lines.get(n, ()) for n in users))
         tests = {path: path.read_text() for path in Path("tests").rglob("*.py")}
         files = {str(path) for path, text in tests.items() if beside in text and word.search(text)}
-        return found | {test for test in self.seconds if test.partition("::")[0] in files}
+        return found | {test for test in self.seconds if _file(test) in files}
 
     def ordered(self, mutant: Mutant) -> tuple[list[str], list[str]]:
         """Return the tests nearest by name, one of each function first, and then all others; the quickest first."""
-        tests = sorted(self.tests(mutant), key=lambda test: self.seconds[test])
-        near = set(self.nearest(mutant, tests))
-        first: dict[str, int] = defaultdict(int)
+        tests = sorted(self.tests(mutant), key=self.seconds.__getitem__)
+        earlier = Counter[str]()
         rank = {}
         for test in tests:
             function = test.partition("[")[0]
-            rank[test] = first[function]
-            first[function] += 1
+            rank[test] = earlier[function]
+            earlier[function] += 1
         tests.sort(key=lambda test: rank[test] > 0)
-        near_ones = [test for test in tests if test.partition("::")[0] in near]
-        by_name = [test for test in self.named_after(mutant) if test not in rank]
-        return near_ones + by_name, [test for test in tests if test.partition("::")[0] not in near]
+        words = _words(mutant.path.relative_to(self.source).as_posix())
+        near = self.nearest(words, tests)
+        by_name = [test for test in self.named_after(words) if test not in rank]
+        near_ones, others = ([t for t in tests if (_file(t) in near) == is_near] for is_near in (True, False))
+        return near_ones + by_name, others
 
-    def named_after(self, mutant: Mutant) -> list[str]:
+    def named_after(self, words: set[str]) -> list[str]:
         """Return the tests in files named after the mutant's, as coverage does not see what runs in another process."""
-        words = _words(self.key(mutant.path)) - _FOLDERS
-        shared = {file: len(_words(file) & words) for file in {test.partition("::")[0] for test in self.seconds}}
-        most = max(shared.values(), default=0)
-        near = {file for file, n in shared.items() if n == most > 0}
-        return sorted((t for t in self.seconds if t.partition("::")[0] in near), key=lambda test: self.seconds[test])
+        shared = {file: len(_words(file) & (words - _FOLDERS)) for file in map(_file, self.seconds)}
+        most = max([1, *shared.values()])
+        return sorted((t for t in self.seconds if shared[_file(t)] == most), key=self.seconds.__getitem__)
 
-    def nearest(self, mutant: Mutant, tests: list[str], most: int = 4) -> list[str]:
-        files: dict[str, float] = defaultdict(float)
+    def nearest(self, words: set[str], tests: list[str], most: int = 4) -> list[str]:
+        seconds = Counter[str]()
         for test in tests:
-            files[test.partition("::")[0]] += self.seconds[test]
-        words = _words(self.key(mutant.path))
-        return sorted(files, key=lambda file: (-len(_words(file) & words), files[file]))[:most]
+            seconds[_file(test)] += self.seconds[test]
+        return sorted(seconds, key=lambda file: (-len(_words(file) & words), seconds[file]))[:most]
 
 
 _FOLDERS = frozenset(
     {"calibrators", "curves", "metrics", "plots", "kernels", "fits", "base", "significance", "decisions"}
 )
 """A file that shares no more than these words is not named after another."""
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _words(path: str) -> set[str]:

@@ -6,12 +6,12 @@ calibrant and of its tests, no more.
 
 import os
 import resource
-import select
 import shutil
 import signal
 import sys
 import time
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import hypothesis
@@ -51,33 +51,20 @@ class Copy:
             shutil.rmtree(self.caches, ignore_errors=True)
 
     def _watched(self, tests: list[str], seconds: dict[str, float], compiles: bool) -> Outcome:
-        """Wait for a test to fail, or for one that takes many times as long as it should."""
-        begun, (reading, writing) = time.monotonic(), os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(reading)
-            self._run(tests, writing, compiles)
-        os.close(writing)
-        test, allowed, fate = "(import)", START, ""
-        with os.fdopen(reading, "rb", buffering=0) as pipe:
-            while not fate:
-                ready, _, _ = select.select([pipe], [], [], allowed)
-                line = pipe.readline().decode().strip() if ready else ""
-                if not ready:
-                    fate = "timeout"
-                elif not line:
-                    fate = "ended"
-                else:
-                    test = line
-                    allowed = START + 30 * seconds.get(test, 1.0)
-        if fate == "timeout":
-            os.killpg(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        if fate == "ended":
-            fate = "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
-        return Outcome(fate, test, time.monotonic() - begun)
+        """Wait for a test to fail, or for all of them to take many times as long as they should."""
+        begun, log = time.monotonic(), self.folder / "begun.txt"
+        log.write_text("(import)\n")
+        child = get_context("fork").Process(target=self._run, args=(tests, log, compiles))
+        child.start()
+        child.join(START + 3 * sum(seconds.get(test, 1.0) for test in tests))
+        fate = "survived" if child.exitcode == 0 else "killed"
+        if child.exitcode is None:
+            fate = "timeout"
+            os.killpg(child.pid, signal.SIGKILL)
+            child.join()
+        return Outcome(fate, log.read_text().splitlines()[-1], time.monotonic() - begun)
 
-    def _run(self, tests: list[str], writing: int, compiles: bool) -> None:
+    def _run(self, tests: list[str], log: Path, compiles: bool) -> None:
         """In the child: run the tests in their order until one fails."""
         try:
             os.setsid()
@@ -95,17 +82,17 @@ class Copy:
             files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
             options = ["-x", "-q", "--tb=no", "-n0", "-p", "no:cacheprovider", "-m", "not deep"]
             quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-            code = pytest.main([*options, *quiet, *files], plugins=[_InOrder(tests, writing)])
+            code = pytest.main([*options, *quiet, *files], plugins=[_InOrder(tests, log)])
         except BaseException:
             code = 70
         os._exit(int(code))
 
 
 class _InOrder:
-    """Keep only the tests that are wanted, in this order, and tell the parent which one begins."""
+    """Keep only the tests that are wanted, in this order, and write down which one begins."""
 
-    def __init__(self, tests: list[str], writing: int) -> None:
-        self.place, self.writing = {test: i for i, test in enumerate(tests)}, writing
+    def __init__(self, tests: list[str], log: Path) -> None:
+        self.place, self.log = {test: i for i, test in enumerate(tests)}, log
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> None:
@@ -121,4 +108,5 @@ class _InOrder:
         )
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        os.write(self.writing, f"{nodeid}\n".encode())
+        with self.log.open("a") as log:
+            log.write(f"{nodeid}\n")

@@ -1,9 +1,7 @@
-"""A plugin of pytest that keeps how long each test takes, and how much of a processor, a line a phase of a test."""
+"""A plugin of pytest that keeps how long each test takes, a line a phase of a test."""
 
 import json
 import os
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,24 +14,8 @@ class Seconds:
         self.file = path.open("w")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        used = dict(report.user_properties).get("processor", 0.0) if report.when == "call" else 0.0
-        self.file.write(json.dumps([report.nodeid, report.duration, report.outcome, used]) + "\n")
+        self.file.write(json.dumps([report.nodeid, report.duration, report.outcome]) + "\n")
         self.file.flush()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    item.user_properties.append(("begun", time.process_time()))
-    return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    begun = dict(item.user_properties)["begun"]
-    try:
-        return (yield)
-    finally:
-        item.user_properties.append(("processor", time.process_time() - begun))
 
 
 def pytest_configure(config: pytest.Config) -> None:
