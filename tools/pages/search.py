@@ -71,6 +71,8 @@ ANSWERED = (
 )
 """What the questions and answers are found by."""
 
+FIRST |= dict.fromkeys(ANSWERED, "faq")
+
 
 def main_entries(built: Path) -> dict[str, list[str]]:
     """Return the pages of each main index entry of a built documentation, in the order in which the search shows them."""
@@ -86,12 +88,12 @@ def wrong(built: Path) -> list[str]:
     found = main_entries(built)
     return [
         f"the search for {query!r} must lead to {page}; its main index entries are on {found.get(query.lower(), [])}"
-        for query, page in (FIRST | dict.fromkeys(ANSWERED, "faq")).items()
+        for query, page in FIRST.items()
         if found.get(query.lower(), [])[:1] != [page]
     ]
 
 
 if __name__ == "__main__":
     said = wrong(Path(sys.argv[1]))
-    print("\n".join(said) or f"{len(FIRST) + len(ANSWERED)} queries lead to the right page")
+    print("\n".join(said) or f"{len(FIRST)} queries lead to the right page")
     sys.exit(bool(said))
