@@ -23,7 +23,7 @@ from calibrant import (
     reliability_curve,
 )
 from calibrant.calibrators.base import Calibrator
-from calibrant.metrics.scores import accuracy
+from calibrant.metrics.decompositions import accuracy
 from studies.claims import table
 from studies.na_isotonic.forecasts import (
     METHODS,

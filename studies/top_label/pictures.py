@@ -28,8 +28,8 @@ from calibrant.curves import (
     validity_curve,
 )
 from calibrant.metrics import canonical_calibration_error
+from calibrant.metrics.decompositions import accuracy
 from calibrant.metrics.estimate import Estimate
-from calibrant.metrics.scores import accuracy
 from studies.claims import data_dir, table
 from studies.top_label.forecasts import (
     ALIKE,

@@ -15,7 +15,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "Errors over bins": ("binned", "bin_losses"),
         "Errors without bins": ("smooth", "kernel"),
         "Slope, intercept and ratio": ("regression",),
-        "Scores, and what they are made of": ("scores", "decompositions"),
+        "Scores, and what they are made of": ("decompositions",),
         "Discrimination": ("roc", "roc_volume"),
         "To write your own": ("kinds", "_core"),
     },
