@@ -9,7 +9,7 @@ from scipy.special import softmax
 import calibrant as cb
 from calibrant._core.registry import find
 from calibrant.metrics import top_label_maximum_calibration_error
-from calibrant.metrics.scores import accuracy
+from calibrant.metrics.decompositions import accuracy
 
 MASS = cb.EqualMass(15)
 OF_A_FORECAST = {

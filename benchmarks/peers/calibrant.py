@@ -16,7 +16,7 @@ def ece(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], float]:
 
 def three(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
     from calibrant import brier_score_loss, expected_calibration_error
-    from calibrant.metrics.scores import accuracy
+    from calibrant.metrics.decompositions import accuracy
 
     return lambda: np.array([accuracy(y, p), brier_score_loss(y, p), expected_calibration_error(y, p, binning=bins)])
 
@@ -37,7 +37,7 @@ def six(y: np.ndarray, prob: np.ndarray, bins: int) -> Callable[[], np.ndarray]:
         log_loss,
         maximum_calibration_error,
     )
-    from calibrant.metrics.scores import accuracy
+    from calibrant.metrics.decompositions import accuracy
 
     scores = (accuracy, log_loss, brier_score_loss)
     errors = (expected_calibration_error, maximum_calibration_error)

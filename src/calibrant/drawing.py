@@ -9,10 +9,59 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import list_of_names, refuse, require
 from calibrant.notions import Binary
+
+# How calibrant's pictures look. The only place that knows a colour
+
+
+# Okabe and Ito's palette, which people with any colour vision can tell apart; darkest first, so that lines read on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+IDEAL = "#7F7F7F"
+GRID = "#E5E5E5"
+
+FILL = "#9CC5E0"
+"""Areas behind lines: the first colour, paler."""
+
+GAP = "#D55E00"
+GAP_FILL = "#F2C9AC"
+"""What is missing or too much: its edge, and its area."""
+
+BAND = "#E0E0E0"
+"""Bands and bars behind the data, such as what is expected under calibration."""
+
+CHANGE = "RdBu_r"
+"""Colour map of what falls (blue) and rises (red), white at zero; told apart also without red or green."""
+
+CERTAIN = ("#7733FF", "#FFD073", "#D92B2B", "#007373")
+"""The certain forecasts of three and four classes: their mixtures differ, whatever one's colour vision, and none is muddy."""
+
+RGB = ("#FF0000", "#00FF00", "#0000FF", "#000000")
+"""The same where red, green and blue are the probabilities themselves."""
+
+VIEW = (24.0, -42.0)
+"""Height and turn, in degrees, from which a tetrahedron is seen: no corner hides behind another."""
+
+
+def dashes(number: int, n_lines: int) -> tuple[float, tuple[float, float]]:
+    """Return the dashes of one of several lines, which leave room for those of the others where lines lie on each other."""
+    return 4.0 * number, (4.0, 4.0 * max(n_lines - 1, 1))
+
+
+def colour(number: int) -> str:
+    """Colour of the forecast of that number."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def marker(number: int) -> str:
+    """Marker of the forecast of that number."""
+    return MARKERS[number % len(MARKERS)]
+
+
+# What pictures share: names and panels, legends, axes in log-odds, Axes below and beside, and words beside points
+
 
 # Words beside points: in the first place where they cover nothing
 
@@ -51,7 +100,7 @@ def _put(text: Any, place: Place) -> None:
 def tie(ax: Any, text: Any) -> None:
     """Draw a line from words to their point, if they stand away from it."""
     if np.hypot(*text.get_position()) > NEAR:
-        look = {"arrowstyle": "-", "linewidth": 0.7, "color": _style.IDEAL, "shrinkA": 1, "shrinkB": 3}
+        look = {"arrowstyle": "-", "linewidth": 0.7, "color": IDEAL, "shrinkA": 1, "shrinkB": 3}
         ax.annotate("", text.xy, xytext=text.get_position(), textcoords="offset points", arrowprops=look, zorder=2)
 
 
@@ -217,7 +266,7 @@ def counts_below(ax: Any, every: Sequence[Any]) -> Any:
     below, single = room_below(ax), len(every) == 1
     for number, bins in enumerate(every):
         look = {"fill": single, "alpha": 0.7 if single else 1.0, "linewidth": 1.3}
-        below.stairs(bins.count, bins.edges, color=_style.colour(number), **look)
+        below.stairs(bins.count, bins.edges, color=colour(number), **look)
     return finish_below(below, "rows")
 
 
@@ -410,13 +459,13 @@ def axes_in_a_row(axes: Any, n: int, what: str, size: tuple[float, float], **sha
 def grid(ax: Any, axis: str = "both") -> None:
     """Draw a pale grid, below all else."""
     ax.set_axisbelow(True)
-    ax.grid(axis=axis, color=_style.GRID, linewidth=0.8)
+    ax.grid(axis=axis, color=GRID, linewidth=0.8)
 
 
 def unit_square(ax: Any, *, diagonal: str | None = "calibrated") -> None:
     """Show the unit square with a grid, and the diagonal on which a calibrated forecast lies."""
     if diagonal is not None:
-        ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label=diagonal, zorder=1.5)
+        ax.plot([0, 1], [0, 1], color=IDEAL, linestyle="--", linewidth=1, label=diagonal, zorder=1.5)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     grid(ax)
 

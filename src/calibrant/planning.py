@@ -16,7 +16,6 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, prob_of_logit
 from calibrant._core.border import Input, as_forecast, as_weights
 from calibrant._core.checks import as_numbers, choice, flag, number, refuse, require, whole
@@ -815,10 +814,10 @@ def plot_rows_needed(plan: RowsNeeded, *, ax: Any = None) -> Any:
     >>> ax = rows_for(guarantee=0.1, n_classes=10).plot()
     """
     ax = drawing.new_axes(ax, (4.8, 3.6))
-    look = {"color": _style.IDEAL, "linewidth": 1, "zorder": 1.5}
+    look = {"color": drawing.IDEAL, "linewidth": 1, "zorder": 1.5}
     ax.axhline(plan.target, linestyle="--", label=f"asked for: {plan.target:g}", **look)
     ax.axvline(plan.rows, linestyle=":", label=f"needed: {plan.rows:,} rows", **look)
-    ax.plot(plan.tried, plan.value, "o", color=_style.colour(0), markersize=4, label="tried", zorder=3)
+    ax.plot(plan.tried, plan.value, "o", color=drawing.colour(0), markersize=4, label="tried", zorder=3)
     ax.set(xscale="log", xlabel="rows", ylabel=plan.figure)
     ax.set_ylim(bottom=0.0)
     drawing.grid(ax)

@@ -633,7 +633,7 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    from calibrant import style as _style
+    from calibrant import drawing
     from tools.make_gallery import save_picture
 
     known: dict[str, int] = {}
@@ -652,8 +652,8 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
             spread = [[one.value - one.low for one in of], [one.high - one.value for one in of]]
             number = known.setdefault(method, len(known))
             style = {
-                "color": _style.COLOURS[number % len(_style.COLOURS)],
-                "marker": _style.MARKERS[number % len(_style.MARKERS)],
+                "color": drawing.COLOURS[number % len(drawing.COLOURS)],
+                "marker": drawing.MARKERS[number % len(drawing.MARKERS)],
             }
             ax.errorbar(x, [one.value for one in of], yerr=spread, label=method, lw=1.2, ms=4, capsize=2, **style)
         ax.set_xscale("log")

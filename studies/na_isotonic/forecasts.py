@@ -41,7 +41,7 @@ from calibrant import (
 from calibrant.calibrators import MatrixScaling
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics import mean_class_brier_loss, thresholded_adaptive_calibration_error
-from calibrant.metrics.scores import accuracy
+from calibrant.metrics.decompositions import accuracy
 from calibrant.significance import resampling_test
 from studies.arena.data_sets import Forecast, prob_of_rows, published, tables
 from studies.claims import Verdict, holds, under_all_readings

@@ -15,10 +15,15 @@ from matplotlib import pyplot as plt
 from matplotlib.ticker import LogLocator, NullFormatter
 from scipy.special import softmax
 
-from calibrant import NormalizedFlattenedIsotonic, SortedCumulativeIsotonic, plot_reliability, reliability_curve
-from calibrant import style as _style
+from calibrant import (
+    NormalizedFlattenedIsotonic,
+    SortedCumulativeIsotonic,
+    drawing,
+    plot_reliability,
+    reliability_curve,
+)
 from calibrant.calibrators.base import Calibrator
-from calibrant.metrics.scores import accuracy
+from calibrant.metrics.decompositions import accuracy
 from studies.claims import table
 from studies.na_isotonic.forecasts import (
     METHODS,
@@ -49,8 +54,8 @@ ACROSS = 4
 SETS_ACROSS = 6
 """Data sets side by side."""
 
-LINES = (*_style.COLOURS, _style.IDEAL)
-MARKERS = (*_style.MARKERS, "*", "h", "<", ">", "p")
+LINES = (*drawing.COLOURS, drawing.IDEAL)
+MARKERS = (*drawing.MARKERS, "*", "h", "<", ">", "p")
 """Of methods. There are more markers than colours: where a colour comes again, it is with another one."""
 
 
@@ -64,7 +69,7 @@ def draw_wins(methods: list[str], percent: Array, title: str, path: Path) -> Non
     np.fill_diagonal(shown, np.nan)
     side = 1.6 + 0.62 * many
     figure, ax = plt.subplots(figsize=(side + 0.8, 0.86 * side), layout="constrained")
-    wins = mpl.colormaps[_style.CHANGE].reversed().with_extremes(bad=_style.BAND)
+    wins = mpl.colormaps[drawing.CHANGE].reversed().with_extremes(bad=drawing.BAND)
     image = ax.imshow(shown, cmap=wins, vmin=0.0, vmax=100.0, aspect="auto")
     for (row, column), value in np.ndenumerate(shown):
         if np.isfinite(value):
@@ -100,7 +105,7 @@ def draw_values(values: dict[str, dict[str, list[float]]], label: str, path: Pat
         ax.set_xlim(-0.5, across - 0.5)
         ax.tick_params(axis="x", length=0)
         for edge in range(len(names) - 1):
-            ax.axvline(edge + 0.5, color=_style.GRID, linewidth=0.8)
+            ax.axvline(edge + 0.5, color=drawing.GRID, linewidth=0.8)
         _finish(ax)
     figure.supylabel(f"{label}, standardised by data set" if standardise else label, fontsize="medium")
     _name_methods(figure, methods)
@@ -126,7 +131,7 @@ def draw_times(
         axis.set_minor_locator(LogLocator(subs=range(2, 10), numticks=20))
         axis.set_minor_formatter(NullFormatter())
     _finish(ax)
-    ax.grid(color=_style.GRID, linewidth=0.8, axis="x")
+    ax.grid(color=drawing.GRID, linewidth=0.8, axis="x")
     _name_methods(figure, seconds, linestyle="-")
     save_picture(figure, path)
 
@@ -196,7 +201,7 @@ def _name_methods(figure: Any, methods: Iterable[str], **line: Any) -> None:
 
 def _finish(ax: Any) -> None:
     ax.set_axisbelow(True)
-    ax.grid(color=_style.GRID, linewidth=0.8, axis="y")
+    ax.grid(color=drawing.GRID, linewidth=0.8, axis="y")
     ax.spines[["top", "right"]].set_visible(False)
 
 

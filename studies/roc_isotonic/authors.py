@@ -23,7 +23,7 @@ from sklearn.naive_bayes import GaussianNB
 from calibrant.binning import SplitTree
 from calibrant.binning.cells import simplex_grid
 from calibrant.calibrators import Mixture, MulticlassRecursivePartitioning
-from calibrant.fit.simplex_tree import Candidates, Measured, Rows
+from calibrant.fit.trees import Candidates, Measured, Rows
 from calibrant.metrics import volume_under_surface_score
 from studies.claims import data_dir, table
 

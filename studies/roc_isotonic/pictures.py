@@ -13,8 +13,7 @@ mpl.use("Agg")
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import log_loss
-from calibrant import style as _style
+from calibrant import drawing, log_loss
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.curves import (
     PartitionPath,
@@ -39,7 +38,7 @@ IMAGES = Path(__file__).parents[2] / "docs" / "images" / "roc"
 NAMES = {2: "curves-2", 3: "curves-3", 4: "curves-4"}
 """Figures 2, 4 and 5."""
 
-LAST = {"color": _style.IDEAL, "marker": "*"}
+LAST = {"color": drawing.IDEAL, "marker": "*"}
 """Look of the method for which no colour is left."""
 
 
@@ -195,17 +194,17 @@ def draw_study() -> None:
                     continue
                 mean, error = gained(case, name)
                 place = i + (k - len(shown) / 2) * 0.09
-                look = LAST if k >= len(_style.COLOURS) else {"color": _style.colour(k), "marker": _style.marker(k)}
+                look = LAST if k >= len(drawing.COLOURS) else {"color": drawing.colour(k), "marker": drawing.marker(k)}
                 ax.errorbar(
                     mean, place, xerr=2 * error, **look, markersize=4, linestyle="none", label=None if i else name
                 )
-        ax.axvline(0.0, color=_style.IDEAL, linestyle="--", linewidth=1.2)
+        ax.axvline(0.0, color=drawing.IDEAL, linestyle="--", linewidth=1.2)
         ax.set_yticks(range(len(cases)), [f"K = {case.n_classes}, {case.n_fit} rows" for case in cases])
         ax.invert_yaxis()
         ax.set(
             title=model, xlabel="test cross-entropy less that of no calibration\n(bars: 2 standard errors over splits)"
         )
-        ax.grid(axis="x", color=_style.GRID)
+        ax.grid(axis="x", color=drawing.GRID)
         ax.set_axisbelow(True)
     handles, words = axes[0].get_legend_handles_labels()
     figure.legend(handles, words, loc="outside lower center", ncols=2, frameon=False, fontsize="small")

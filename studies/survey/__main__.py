@@ -15,7 +15,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.colors import SymLogNorm
 
-from calibrant import style as _style
+from calibrant import drawing
 from calibrant.curves import simplex_map
 from calibrant.curves.simplex_partition import CORNERS
 from calibrant.drawing import legend_above
@@ -44,9 +44,9 @@ from tools.make_gallery import save_picture
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, IMAGES = DOCS / "survey-calibrators.md", DOCS / "images" / "survey"
 
-IDEAL = {"color": _style.IDEAL, "linestyle": "--", "linewidth": 1, "zorder": 1}
+IDEAL = {"color": drawing.IDEAL, "linestyle": "--", "linewidth": 1, "zorder": 1}
 TRUTH = {"color": "#000000", "linewidth": 1.3, "zorder": 3}
-BEFORE = {"color": _style.IDEAL, "linewidth": 1.1, "zorder": 2}
+BEFORE = {"color": drawing.IDEAL, "linewidth": 1.1, "zorder": 2}
 
 
 CHANGES = {"linthresh": 0.01, "vmin": -1.0, "vmax": 1.0}
@@ -89,12 +89,12 @@ def draw_case(top: Any, bottom: Any, name: str, family: str) -> None:
     """The map and the reliability of one case."""
     of = the_case(name)
     x, y, mass = curve(of, of.forecast, of.posterior)
-    top.fill_between(x, 0.12 * mass / mass.max(), color=_style.FILL, linewidth=0, zorder=1)
+    top.fill_between(x, 0.12 * mass / mass.max(), color=drawing.FILL, linewidth=0, zorder=1)
     top.plot(x, y, **TRUTH, label="truth")
     bottom.plot(x, y, **BEFORE, label="before")
     scores = np.linspace(of.forecast.min(), of.forecast.max(), 2001)
     for shade, method in enumerate(BINARY[family]):
-        colour = {"color": _style.colour(shade), "zorder": 4}
+        colour = {"color": drawing.colour(shade), "zorder": 4}
         top.plot(scores, fitted(name, method, 0).calibrate(scores), linewidth=1.8, **colour, label=method)
         x, y, mass = curve(of, values(name, method, 0), of.posterior)
         if family in ("binning", "isotonic"):
@@ -108,7 +108,7 @@ def diagonal(ax: Any) -> None:
     """Dress the axes of a map or of a reliability diagram."""
     ax.plot([0, 1], [0, 1], **IDEAL)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    ax.grid(color=_style.GRID)
+    ax.grid(color=drawing.GRID)
     ax.set_axisbelow(True)
 
 
@@ -129,7 +129,7 @@ def draw_three(number: int, method: str) -> None:
         x, y, _ = curve(of, of.forecast[:, j], of.posterior[:, j])
         ax.plot(x, y, **BEFORE, label="before")
         x, y, _ = curve(of, values_three(method, 0)[:, j], of.posterior[:, j])
-        ax.plot(x, y, color=_style.colour(0), linewidth=1.8, zorder=4, label="after")
+        ax.plot(x, y, color=drawing.colour(0), linewidth=1.8, zorder=4, label="after")
         ax.set_xlabel("probability")
     axes[1, 0].set_ylabel("probability of the class given it")
     legend_above(axes[1, 0])

@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from calibrant import style as _style
+from calibrant import drawing
 from calibrant.drawing import legend_above
 from studies.tce.imagenet import PRINTED, curve
 from studies.tce.simulation import AT as AT_PREVALENCE
@@ -43,21 +43,21 @@ def draw_seeds() -> None:
             values = drawn(2, i, metric)
             low, high = np.quantile(values, [0.05, 0.95])
             is_right = i in (0, 3)
-            colour = _style.colour(0 if is_right else 1)
+            colour = drawing.colour(0 if is_right else 1)
             ax.plot([low, high], [i, i], color=colour, linewidth=3, alpha=0.5, solid_capstyle="butt")
             ax.plot(values.mean(), i, "o" if is_right else "s", color=colour, markersize=5)
             ax.plot(
                 float(PRINTED[2][i][j]), i, marker="*", color="black", linestyle="none", markersize=7, clip_on=False
             )
         ax.set_title(metric, fontsize=10)
-        ax.grid(axis="x", color=_style.GRID)
+        ax.grid(axis="x", color=drawing.GRID)
         ax.set_axisbelow(True)
         ax.set_xlim(left=0)
     axes[0].set_yticks(places, [name for name, _ in of.lines])
     axes[0].set_ylabel(of.word)
     axes[0].invert_yaxis()
     handles = [
-        Line2D([], [], color=_style.colour(k), marker=m, linewidth=3, label=word)
+        Line2D([], [], color=drawing.colour(k), marker=m, linewidth=3, label=word)
         for k, m, word in ((0, "o", "calibrated, mean and 90 %"), (1, "s", "miscalibrated"))
     ]
     handles.append(Line2D([], [], color="black", marker="*", linestyle="none", label="the paper's draw"))
@@ -69,11 +69,11 @@ def _bands(ax: Any, x: Any, series: dict[str, list[np.ndarray]]) -> None:
     """Lines of means with bands that hold 90 %."""
     for k, (name, values) in enumerate(series.items()):
         low, high = np.array([np.quantile(v, [0.05, 0.95]) for v in values]).T
-        ax.fill_between(x, low, high, color=_style.colour(k), alpha=0.15, linewidth=0)
+        ax.fill_between(x, low, high, color=drawing.colour(k), alpha=0.15, linewidth=0)
         mean = [v.mean() for v in values]
-        ax.plot(x, mean, color=_style.colour(k), marker=_style.marker(k), markersize=4, label=name)
+        ax.plot(x, mean, color=drawing.colour(k), marker=drawing.marker(k), markersize=4, label=name)
     ax.set_xscale("log")
-    ax.grid(color=_style.GRID)
+    ax.grid(color=drawing.GRID)
     ax.set_axisbelow(True)
 
 
@@ -95,7 +95,7 @@ def draw_null() -> None:
     """TCE of true probabilities as rows grow in number."""
     figure, ax = plt.subplots(figsize=(5.4, 3.2), layout="constrained")
     _bands(ax, NULL_SIZES, {name: [at_size(n)[name] for n in NULL_SIZES] for name in BINNINGS})
-    ax.axhline(5.0, color=_style.IDEAL, linestyle="--", linewidth=1.2, label="level of each test")
+    ax.axhline(5.0, color=drawing.IDEAL, linestyle="--", linewidth=1.2, label="level of each test")
     _ticks(ax, NULL_SIZES, _short)
     ax.set(xlabel="rows", ylabel="TCE of the true probabilities", ylim=(0, None))
     legend_above(ax)

@@ -9,8 +9,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import EqualWidth
-from calibrant import style as _style
+from calibrant import EqualWidth, drawing
 from calibrant.binning import Bins
 from calibrant.curves import bin_test_curve
 from studies.claims import filled, table
@@ -75,10 +74,10 @@ DIAGRAMS = (
 )
 """Data set, algorithm and split of the models in diagrams, and the axis of their probabilities."""
 
-BORDER = {"color": _style.COLOURS[0], "linestyle": ":", "linewidth": 0.9, "zorder": 1}
-SIZE = {"color": _style.IDEAL, "alpha": 0.45, "linewidth": 0.0}
-RATE = {"color": _style.GAP, "linewidth": 2.0, "zorder": 3}
-FALL = {"color": _style.COLOURS[-1], "linestyle": "none", "marker": "v", "markersize": 6, "zorder": 4}
+BORDER = {"color": drawing.COLOURS[0], "linestyle": ":", "linewidth": 0.9, "zorder": 1}
+SIZE = {"color": drawing.IDEAL, "alpha": 0.45, "linewidth": 0.0}
+RATE = {"color": drawing.GAP, "linewidth": 2.0, "zorder": 3}
+FALL = {"color": drawing.COLOURS[-1], "linestyle": "none", "marker": "v", "markersize": 6, "zorder": 4}
 
 
 def save(figure: Any, name: str) -> None:

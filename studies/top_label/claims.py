@@ -14,7 +14,7 @@ from calibrant.binning import Projection, Sierpinski, SimplexUnique, Unique
 from calibrant.calibrators import CanonicalBinning, binning_guarantee
 from calibrant.datasets import load_top_label_example, load_two_patients
 from calibrant.metrics import canonical_calibration_error
-from calibrant.metrics.scores import accuracy
+from calibrant.metrics.decompositions import accuracy
 from calibrant.notions import binary_problems
 from studies.claims import (
     CLEAR,

@@ -28,8 +28,8 @@ from calibrant.binning import Binning, Bins, PointsPerBin, Unique
 from calibrant.curves import ClassErrors, bin_sweep, class_errors
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.bin_losses import Loss
+from calibrant.metrics.decompositions import accuracy
 from calibrant.metrics.estimate import Estimate
-from calibrant.metrics.scores import accuracy
 from calibrant.notions import WithinGroups
 from studies.claims import data_dir, mean_and_error, table
 

@@ -12,8 +12,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import DirichletCalibration, EqualMass, TemperatureScaling, assess, brier_score_loss, log_loss
-from calibrant import style as _style
+from calibrant import DirichletCalibration, EqualMass, TemperatureScaling, assess, brier_score_loss, drawing, log_loss
 from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique, Unique
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves import (
@@ -29,8 +28,8 @@ from calibrant.curves import (
     validity_curve,
 )
 from calibrant.metrics import canonical_calibration_error
+from calibrant.metrics.decompositions import accuracy
 from calibrant.metrics.estimate import Estimate
-from calibrant.metrics.scores import accuracy
 from studies.claims import data_dir, table
 from studies.top_label.forecasts import (
     ALIKE,
@@ -151,7 +150,7 @@ ARROWS = (
 def draw_implications() -> None:
     """Which notion implies which: each implies those that arrows lead to."""
     figure, ax = plt.subplots(figsize=(6.2, 4.0), layout="constrained")
-    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": _style.colour(0)}
+    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": drawing.colour(0)}
     boxes = {name: ax.text(*at, name, ha="center", va="center", bbox=box, zorder=3) for name, at in PLACES.items()}
     for one, other in ARROWS:
         ends = {
@@ -160,7 +159,7 @@ def draw_implications() -> None:
             "shrinkA": 0,
             "shrinkB": 1,
         }
-        look = {"arrowstyle": "-|>", "color": _style.IDEAL, "linewidth": 1.4, **ends}
+        look = {"arrowstyle": "-|>", "color": drawing.IDEAL, "linewidth": 1.4, **ends}
         ax.annotate("", PLACES[other], PLACES[one], arrowprops=look, zorder=2)
     ax.set(xlim=(-0.55, 2.45), ylim=(-0.35, 4.35))
     ax.set_axis_off()

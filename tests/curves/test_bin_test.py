@@ -12,8 +12,7 @@ from matplotlib.text import Annotation
 from scipy.special import logit
 from strategies import columns, tables
 
-from calibrant import EqualMass, load_digits_forecast
-from calibrant import style as _style
+from calibrant import EqualMass, drawing, load_digits_forecast
 from calibrant.binning import Unique
 from calibrant.curves import bin_test_curve, plot_bin_test
 from calibrant.metrics.binned import bin_test_calibration_error
@@ -164,7 +163,7 @@ DIGITS, PROB = load_digits_forecast()
 TIES = np.repeat([0.1, 0.3, 0.8], 60)
 TIED = np.arange(180) % 2 == 0
 FAR = np.concatenate([[1e-200], np.geomspace(1e-12, 1e-3, 119), 1 - np.geomspace(1e-12, 1e-3, 59), [1.0]])
-BLACK = _style.COLOURS[-1]
+BLACK = drawing.COLOURS[-1]
 
 
 def curve(binning=5, **options):
@@ -208,11 +207,11 @@ def shows_histogram(beside, shown, *, rejected):
     assert all(patch.orientation == "horizontal" for patch in drawn)
     values = {colour(patch): patch.get_data() for patch in drawn}
     assert len(drawn) == (2 if rejected else 1)
-    np.testing.assert_array_equal(values[_style.FILL].values, shown.histogram)
+    np.testing.assert_array_equal(values[drawing.FILL].values, shown.histogram)
     for data in values.values():
         np.testing.assert_array_equal(data.edges, shown.histogram_edges)
     if rejected:
-        np.testing.assert_array_equal(values[_style.GAP].values, shown.histogram_rejected)
+        np.testing.assert_array_equal(values[drawing.GAP].values, shown.histogram_rejected)
     beyond = {int(line.get_ydata()[0]): line.get_marker() for line in beside.lines}
     assert beyond == {side: "v^"[side] for side in np.flatnonzero(shown.beyond.any(axis=1))}
     assert [text.get_text() for text in beside.texts] == [f"{rows:,.0f}" for rows in shown.beyond.sum(axis=1) if rows]
@@ -225,7 +224,7 @@ def shows_beyond(ax, panel, shown):
     expected = {}
     for side, b in np.argwhere(np.array(rate) | (shown.beyond > 0)):
         rows, rejected = shown.beyond[side, b], shown.beyond_rejected[side, b]
-        verdict = _style.GAP if rejected > rows / 2 else _style.COLOURS[0]
+        verdict = drawing.GAP if rejected > rows / 2 else drawing.COLOURS[0]
         face, edge = verdict if rows else "white", BLACK if rate[side][b] else verdict
         expected[b + 1.0, float(side)] = ("v^"[side], face, edge)
     found = {
@@ -310,13 +309,13 @@ def test_only_what_lies_outside_of_the_accepted_probabilities_is_drawn_as_reject
     assert some.size > 0
     ax = plot_bin_test(result)
     base, over = violins(ax), violins(ax, over=True)
-    whole = [_style.GAP if all_rejected else _style.FILL for all_rejected in panel.rejected == panel.bins.weight]
+    whole = [drawing.GAP if all_rejected else drawing.FILL for all_rejected in panel.rejected == panel.bins.weight]
     assert [colour(v) for v in base] == whole
-    assert _style.FILL in whole
-    assert _style.GAP in whole
+    assert drawing.FILL in whole
+    assert drawing.GAP in whole
     assert len(over) == some.size
     for b, violin in zip(some, over, strict=True):
-        assert colour(violin) == _style.GAP
+        assert colour(violin) == drawing.GAP
         np.testing.assert_array_equal(violin.get_xy(), base[b].get_xy())
         seen, at = violin.get_clip_path().get_fully_transformed_path(), b + 1
         mid = (panel.lower[b] + panel.upper[b]) / 2
@@ -330,7 +329,7 @@ def test_a_bin_of_one_score_is_a_line_in_the_colour_of_its_verdict():
     (panel,) = result.panels
     assert panel.rejected.tolist() == [60, 60, 60]
     calm = bin_test_curve(TIED, np.full(180, 0.5), binning=Unique())
-    for found, look in ((result, _style.GAP), (calm, _style.FILL)):
+    for found, look in ((result, drawing.GAP), (calm, drawing.FILL)):
         lines = violins(plot_bin_test(found))
         assert {colour(line) for line in lines} == {look}
         assert all(np.ptp(line.get_xy()[:, 1]) == 0 and line.get_linewidth() > 0 for line in lines)
@@ -343,11 +342,11 @@ def test_what_lies_beyond_the_log_odds_is_a_triangle_in_the_colour_of_its_verdic
     assert result.panels[0].bins.event_rate.tolist() == [0.0, 0.01, 0.0, 0.5, 1.0]
     drawn = plot_bin_test(result, axis="log-odds").lines
     at = {line.get_xdata()[0]: line for line in drawn}
-    blue = _style.COLOURS[0]
+    blue = drawing.COLOURS[0]
     looks = {b: (x.get_marker(), x.get_markerfacecolor(), x.get_markeredgecolor()) for b, x in at.items()}
     assert looks == {
         1: ("v", blue, BLACK),
-        2: ("v", _style.GAP, _style.GAP),
+        2: ("v", drawing.GAP, drawing.GAP),
         3: ("v", "white", BLACK),
         5: ("^", blue, BLACK),
     }

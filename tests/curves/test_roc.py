@@ -8,8 +8,7 @@ from matplotlib.colors import to_rgb
 from mpl_toolkits.mplot3d.art3d import Path3DCollection, Poly3DCollection
 from strategies import tables
 
-from calibrant import load_digits_forecast
-from calibrant import style as _style
+from calibrant import drawing, load_digits_forecast
 from calibrant.curves import plot_roc, plot_roc_surface, roc_curve, roc_surface
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import area_under_roc_hull_score, roc_convex_hull, volume_under_surface_score
@@ -215,7 +214,7 @@ def test_points_in_space_are_exactly_those_of_the_results_and_the_veil_is_the_fi
     assert len(dots) == 2
     for number, (drawn, result) in enumerate(zip(dots, named.values(), strict=True)):
         np.testing.assert_array_equal(in_space(drawn), result.share)
-        np.testing.assert_allclose(drawn.get_facecolor()[0, :3], to_rgb(_style.colour(number)))
+        np.testing.assert_allclose(drawn.get_facecolor()[0, :3], to_rgb(drawing.colour(number)))
     assert dots[1].get_sizes()[0] > dots[0].get_sizes()[0]
     (veil,) = [c for c in ax.collections if isinstance(c, Poly3DCollection)]
     faces = veil._faces if hasattr(veil, "_faces") else veil._segslices  # before matplotlib 3.10

@@ -11,8 +11,7 @@ from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 
-from calibrant import TemperatureScaling, load_digits_forecast
-from calibrant import style as _style
+from calibrant import TemperatureScaling, drawing, load_digits_forecast
 from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid
 from calibrant.calibrators import CanonicalBinning, MulticlassRecursivePartitioning
 from calibrant.curves import simplex_map
@@ -204,7 +203,7 @@ def test_a_map_that_gives_no_numbers_is_refused(show):
 # Pictures
 
 
-CERTAIN = _style.CERTAIN[:3]
+CERTAIN = drawing.CERTAIN[:3]
 
 LEFT, RIGHT, TOP = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([0.5, np.sqrt(0.75)])
 

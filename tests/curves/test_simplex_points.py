@@ -11,8 +11,7 @@ from matplotlib.collections import Collection, PathCollection
 from matplotlib.colors import to_rgb
 from strategies import tables
 
-from calibrant import TemperatureScaling, load_digits_forecast
-from calibrant import style as _style
+from calibrant import TemperatureScaling, drawing, load_digits_forecast
 from calibrant.binning import RecursiveSplit, SplitTree
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex import mixed
@@ -158,7 +157,7 @@ def test_labels_are_drawn_where_their_rows_are_in_colours_and_markers_of_their_o
     shapes = [cloud.get_paths()[0].vertices.tolist() for cloud in clouds(ax)]
     assert all(shapes[i] != shapes[j] for i in range(k) for j in range(i))
     if k == 3:
-        assert [tuple(c.get_facecolor()[0, :3]) for c in clouds(ax)] == [to_rgb(c) for c in _style.CERTAIN[:3]]
+        assert [tuple(c.get_facecolor()[0, :3]) for c in clouds(ax)] == [to_rgb(c) for c in drawing.CERTAIN[:3]]
 
 
 @pytest.mark.parametrize("colours", ["safe", "rgb"])
@@ -175,8 +174,8 @@ def test_calibrated_vectors_are_drawn_where_their_rows_are_in_mixtures_of_the_co
 def test_corners_bear_the_names_and_the_colours_of_the_classes(k):
     ax = points(k).plot(by="label", colours="rgb")
     dots = [line for line in ax.lines if line.get_marker() not in ("None", "")]
-    assert [dot.get_color() for dot in dots] == list(_style.RGB[:k])
-    assert [dot.get_marker() for dot in dots] == list(_style.MARKERS[:k])
+    assert [dot.get_color() for dot in dots] == list(drawing.RGB[:k])
+    assert [dot.get_marker() for dot in dots] == list(drawing.MARKERS[:k])
     for dot, corner in zip(dots, CORNERS[k], strict=True):
         where = dot.get_data_3d() if k == 4 else dot.get_data()
         np.testing.assert_allclose(np.ravel(where), corner)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
-from calibrant.decisions.confusion import confusion_table
-from calibrant.decisions.thresholds import decide
+from calibrant.decisions.thresholds import confusion_table, decide
 
 
 @given(rows=columns(), threshold=st.one_of(st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.floats(0, 1)))

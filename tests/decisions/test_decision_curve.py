@@ -7,7 +7,7 @@ from reference import decisions as slow
 from strategies import columns
 
 from calibrant._core.rows import Weights
-from calibrant.decisions.decision_curve import decision_curve
+from calibrant.decisions.expected_cost import decision_curve
 from calibrant.sums.draws import Bootstrap, as_rng
 
 pytest.importorskip("matplotlib").use("agg")

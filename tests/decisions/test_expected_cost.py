@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
-from calibrant.decisions.confusion import confusion_table
 from calibrant.decisions.expected_cost import AXES, calibration_regret, expected_cost_curve, plot_expected_cost
+from calibrant.decisions.thresholds import confusion_table
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import corp_decomposition
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from calibrant import TemperatureScaling, assess, cli, load_calibrator
-from calibrant.metrics.scores import accuracy
+from calibrant.metrics.decompositions import accuracy
 
 RNG = np.random.default_rng(0)
 NAMES = ["dog", "cat", "eel"]

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from calibrant.interop.local_files import fits, is_pattern, local_files
+from calibrant.interop.writing import fits, is_pattern, local_files
 
 LINKS = pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 

@@ -73,7 +73,7 @@ def forgone(monkeypatch):
     monkeypatch.setattr(loading, "FORGONE", [0.0])
 
     def set_loaded(value):
-        for module in ("_core.threads", "_core.rows", "sums.compiled"):
+        for module in ("_core.threads", "_core.rows", "sums.reading"):
             monkeypatch.setattr(f"calibrant.{module}.are_loaded", lambda: value)
 
     return set_loaded
@@ -84,7 +84,7 @@ def forgone(monkeypatch):
 def test_compiled_and_other_sums_are_equal_to_the_last_bit(kind, order, forgone, monkeypatch):
     rng = np.random.default_rng(0)
     monkeypatch.setattr(loading, "FEWEST", 10)
-    for module in ("_core.rows", "sums.compiled"):
+    for module in ("_core.rows", "sums.reading"):
         monkeypatch.setattr(f"calibrant.{module}.FEWEST", 10)
     for module in ("binning.bins", "sums.reading"):
         monkeypatch.setattr(f"calibrant.{module}.CHUNK", 300)

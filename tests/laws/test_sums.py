@@ -16,9 +16,9 @@ from calibrant._core.rows import as_simplex
 from calibrant.binning import Binning
 from calibrant.metrics.bin_losses import NormOfBins
 from calibrant.metrics.binned import ECE
+from calibrant.metrics.decompositions import hits, squared_losses
 from calibrant.metrics.kinds import LogLoss
 from calibrant.metrics.noise import error_through
-from calibrant.metrics.scores import hits, squared_losses
 from calibrant.notions import as_notion
 from calibrant.sums import Plan, Sums, scan
 

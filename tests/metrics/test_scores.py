@@ -11,8 +11,8 @@ from strategies import tables
 from calibrant import brier_score_loss, log_loss
 from calibrant._core.border import as_problem
 from calibrant.metrics import mean_class_brier_loss
+from calibrant.metrics.decompositions import accuracy
 from calibrant.metrics.kinds import MeanOfRows
-from calibrant.metrics.scores import accuracy
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")

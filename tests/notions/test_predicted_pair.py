@@ -9,7 +9,7 @@ from calibrant import EqualMass, assess, calibration_error, corp_curve, paired_t
 from calibrant.binning import PointsPerBin
 from calibrant.curves import cumulative_residual_curve, validity_curve
 from calibrant.metrics import estimate_calibration_error
-from calibrant.metrics.scores import accuracy
+from calibrant.metrics.decompositions import accuracy
 from calibrant.notions import ClassWise, WithinGroups, binary_problems
 from calibrant.significance import by_group, resampling_test
 

@@ -14,8 +14,7 @@ from calibrant.binning import RecursiveSplit
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, simplex_points
-from calibrant.report.page import render
-from calibrant.report.pictures import MOST_POINTS, simplex_section
+from calibrant.report.page import MOST_POINTS, render, simplex_section
 
 jinja2 = pytest.importorskip("jinja2")
 

@@ -10,7 +10,7 @@ from calibrant._core.border import as_problem
 from calibrant.binning import Isotonic, MonotonicSweep
 from calibrant.metrics.estimate import Sizes
 from calibrant.metrics.kinds import metric_named
-from calibrant.significance.equivalence import _shifts_of
+from calibrant.significance.differences import _shifts_of
 
 
 def sigmoid(z):

@@ -11,7 +11,7 @@ from reference import multiplicity as reference
 
 from calibrant import hosmer_lemeshow_test, load_digits_forecast, spiegelhalter_test
 from calibrant.significance import by_class, by_group, kolmogorov_smirnov_test, resampling_test
-from calibrant.significance.multiplicity import adjusted_pvalues
+from calibrant.significance.result import adjusted_pvalues
 
 METHODS = {
     "bonferroni": reference.bonferroni,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant import style as _style
+from calibrant import drawing
 from calibrant.significance.result import NullDistribution, chi_squared, label_draws, standard_normal
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -39,7 +39,7 @@ def test_figure_21_of_the_survey():
     ax = FIG_21.plot()
     drawn = bars(ax)
     assert sum(bar.get_height() for bar in drawn) == 1000
-    dark = [bar for bar in drawn if colour_of(bar) == _style.GAP]
+    dark = [bar for bar in drawn if colour_of(bar) == drawing.GAP]
     assert sum(bar.get_height() for bar in dark) == round(FIG_21.pvalue * 1001) - 1
     assert min(bar.get_x() for bar in dark) == pytest.approx(FIG_21.statistic)
 
@@ -58,7 +58,7 @@ def shaded(ax):
 
     found = []
     for area in ax.collections:
-        if to_hex(area.get_facecolor()[0]).upper() == _style.GAP:
+        if to_hex(area.get_facecolor()[0]).upper() == drawing.GAP:
             found += [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in area.get_paths()]
     return found
 
@@ -80,7 +80,7 @@ def test_both_tails_of_two_sided_draws_hold_as_many():
     rng = np.random.default_rng(0)
     values = rng.exponential(size=2000)
     result = cb.significance.TestResult("skewed", 3.0, 0.1, label_draws(values), (), "two-sided")
-    dark = [bar for bar in bars(result.plot()) if colour_of(bar) == _style.GAP]
+    dark = [bar for bar in bars(result.plot()) if colour_of(bar) == drawing.GAP]
     above = sum(bar.get_height() for bar in dark if bar.get_x() > 1)
     assert above == np.sum(values >= 3.0)
     assert any(bar.get_x() < 0.5 for bar in dark)
@@ -128,7 +128,7 @@ def test_a_law_without_freedom_is_a_bar_at_zero(statistic):
     ax = cb.significance.TestResult("odd", statistic, 1.0, chi_squared(0), ()).plot()
     (bar,) = bars(ax)
     assert bar.get_x() < 0.0 < bar.get_x() + bar.get_width()
-    assert colour_of(bar) == (_style.GAP if statistic == 0.0 else _style.FILL)
+    assert colour_of(bar) == (drawing.GAP if statistic == 0.0 else drawing.FILL)
     assert "no degree of freedom: the whole law is at 0" in words(ax)
 
 

@@ -11,11 +11,10 @@ from strategies import tables
 
 from calibrant._core.border import as_problem
 from calibrant.calibrators import scir
-from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
+from calibrant.calibrators.nafir import SMOOTHINGS, NormalizedFlattenedIsotonic
 from calibrant.calibrators.scir import SortedCumulativeIsotonic
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit.folds import folds_of, observed
-from calibrant.fit.nafir import SMOOTHINGS
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:the rows of a calibration set")

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import IsotonicCalibration
 from calibrant.binning.cells import simplex_grid
-from calibrant.fit.simplex_tree import Candidates, Rows
+from calibrant.fit.trees import Candidates, Rows
 from studies.claims import Verdict
 from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
 from studies.roc_isotonic.claims import CLAIMS, READINGS, roc_against_hull, roc_corners, upper_hull

@@ -8,7 +8,7 @@ import pytest
 import calibrant as cb
 from calibrant._core.border import as_problem
 from calibrant.binning import EqualMass, EqualWidth
-from calibrant.metrics.scores import accuracy, hits, squared_losses
+from calibrant.metrics.decompositions import accuracy, hits, squared_losses
 from calibrant.notions import as_notion
 from calibrant.sums import Plan, scan
 

@@ -11,7 +11,7 @@ from calibrant.metrics.estimate import _events_by_cell, cells, consistent_deviat
 from calibrant.metrics.kinds import metric_named
 from calibrant.notions import Binary, ClassWise, Flattened, Notion, Part, ThresholdedClassWise, TopKConfidence, TopLabel
 from calibrant.sums import Plan, scan
-from calibrant.sums.noise import Moments
+from calibrant.sums.sums import Moments
 
 DRAWS = 4000
 PLAN = Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True)
@@ -188,7 +188,7 @@ def test_a_p_value_counts_draws_that_equal_the_value():
 
 
 def test_up_to_4096_rows_labels_are_drawn_by_row(monkeypatch):
-    monkeypatch.setattr("calibrant.sums.noise.Moments.of", None)  # calling it would raise
+    monkeypatch.setattr("calibrant.sums.sums.Moments.of", None)  # calling it would raise
     for n in (4096, 4097):
         prob = RNG.dirichlet(np.ones(3), n)
         if n == 4096:

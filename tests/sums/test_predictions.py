@@ -12,7 +12,7 @@ from calibrant._core.border import as_problem
 from calibrant.binning import EqualWidth
 from calibrant.interop.arrow_batches import Batches
 from calibrant.metrics import kernel_calibration_error
-from calibrant.metrics.scores import hits, squared_losses
+from calibrant.metrics.decompositions import hits, squared_losses
 from calibrant.notions import as_notion
 from calibrant.sums import Plan, scan
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import columns, tables
 
-import calibrant.sums.compiled
+import calibrant.sums.reading
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
@@ -87,8 +87,8 @@ def test_strata_survive_json_bit_for_bit(rows):
 
 def load(monkeypatch, value):
     """Say whether compiled loops are there, for any number of rows."""
-    monkeypatch.setattr("calibrant.sums.compiled.are_loaded", lambda: value)
-    monkeypatch.setattr("calibrant.sums.compiled.FEWEST", 1)
+    monkeypatch.setattr("calibrant.sums.reading.are_loaded", lambda: value)
+    monkeypatch.setattr("calibrant.sums.reading.FEWEST", 1)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtyp
     load(monkeypatch, True)
     monkeypatch.setattr("calibrant.sums.reading.CHUNK", 500)
     monkeypatch.setattr("calibrant.binning.bins.CHUNK", 500)
-    monkeypatch.setattr(calibrant.sums.compiled, "BLOCK", 700)
+    monkeypatch.setattr(calibrant.sums.reading, "BLOCK", 700)
     assert_same_cells(scan(problem, PLAN).cells, plain.cells)
 
 
@@ -161,7 +161,7 @@ def test_the_number_of_threads_makes_no_difference(monkeypatch):
 
 
 def test_other_binnings_and_weights_have_no_compiled_pass(monkeypatch):
-    monkeypatch.setattr(calibrant.sums.compiled, "_summed", None)  # calling it would raise
+    monkeypatch.setattr(calibrant.sums.reading, "_summed", None)  # calling it would raise
     load(monkeypatch, True)
     problem = table(300, 3)
     by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))], noise=True))

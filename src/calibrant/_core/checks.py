@@ -407,12 +407,12 @@ def squared_error(prob: FloatArray, outcome: FloatArray) -> FloatArray:
     return distance**2
 
 
-def log_loss(prob: FloatArray, outcome: FloatArray) -> FloatArray:
+def event_log_loss(prob: FloatArray, outcome: FloatArray) -> FloatArray:
     """Negative logarithm of the probability of the outcome, raised to 2.2e-16 if it is less (Good)."""
     return log_cost(np.where(outcome > 0, prob, 1.0 - prob))
 
 
-SCORES: Mapping[str, EventScore] = {"brier": squared_error, "log": log_loss}
+SCORES: Mapping[str, EventScore] = {"brier": squared_error, "log": event_log_loss}
 
 
 def as_event_score(score: str | EventScore) -> EventScore:

@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit, logsumexp, ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant import style as _style
+from calibrant import drawing
 from calibrant._core.arrays import FloatArray, prob_of_scores
 from calibrant._core.checks import fraction, numbers, require
 from calibrant._core.registry import FINITE, PERMUTED
@@ -877,10 +877,10 @@ def plot_evidence_parts(parts: EvidenceParts, *, ax: Any = None) -> Any:
     axes = np.atleast_1d(np.array(ax, dtype=object))
     must = f"ax must hold {n_panels} Axes for {len(parts.classes)} classes"
     require(len(axes) == n_panels, must, got=str(len(axes)), hint="Leave ax out for a new figure")
-    axes[0].axhline(0.0, color=_style.IDEAL, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    axes[0].axhline(0.0, color=drawing.IDEAL, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     if parts.lower.size:
-        axes[0].fill_between(parts.place, parts.lower, parts.upper, color=_style.FILL, linewidth=0.0, zorder=0)
-    axes[0].plot(parts.place, parts.curve, color=_style.COLOURS[0], linewidth=1.6, zorder=2)
+        axes[0].fill_between(parts.place, parts.lower, parts.upper, color=drawing.FILL, linewidth=0.0, zorder=0)
+    axes[0].plot(parts.place, parts.curve, color=drawing.COLOURS[0], linewidth=1.6, zorder=2)
     of = "log-odds" if n_panels == 1 else "log-probability"
     axes[0].set(xlabel=f"standardised {of}", ylabel="added to the score")
     axes[0].spines[["top", "right"]].set_visible(False)
@@ -896,10 +896,10 @@ def plot_evidence_parts(parts: EvidenceParts, *, ax: Any = None) -> Any:
 def _draw_bars(ax: Any, value: FloatArray, names: list[str], label: str) -> None:
     """Draw the longest bars, the first on top."""
     largest = np.argsort(-np.abs(value), kind="stable")[:MOST_BARS][::-1]
-    colours = [_style.COLOURS[0] if value[i] >= 0.0 else _style.COLOURS[1] for i in largest]
+    colours = [drawing.COLOURS[0] if value[i] >= 0.0 else drawing.COLOURS[1] for i in largest]
     ax.barh(range(len(largest)), value[largest], color=colours, height=0.7, zorder=2)
     ax.set_yticks(range(len(largest)), [names[i] for i in largest])
-    ax.axvline(0.0, color=_style.IDEAL, linewidth=1.0, zorder=3)
+    ax.axvline(0.0, color=drawing.IDEAL, linewidth=1.0, zorder=3)
     ax.set(xlabel=label)
     ax.locator_params(axis="x", nbins=5)
     ax.spines[["top", "right"]].set_visible(False)

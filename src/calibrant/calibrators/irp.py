@@ -20,12 +20,11 @@ from calibrant.binning.cells import SplitTree, simplex_grid
 from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator, fitted, method, parameter
 from calibrant.calibrators.isotonic import on_steps
 from calibrant.exceptions import warn
-from calibrant.fit import isotonic_tree as trees
-from calibrant.fit import simplex_tree as simplex_trees
+from calibrant.fit import trees
 from calibrant.fit.isotonic import choose_stage
-from calibrant.fit.isotonic_tree import Blocks, isotonic_tree, pooled
-from calibrant.fit.simplex_tree import (
+from calibrant.fit.trees import (
     BlockCandidates,
+    Blocks,
     Candidates,
     DataCandidates,
     Grown,
@@ -33,6 +32,8 @@ from calibrant.fit.simplex_tree import (
     JoinedRows,
     Rows,
     grow,
+    isotonic_tree,
+    pooled,
 )
 
 OF_NUMBER = "Or 'cv', or None for no limit"
@@ -606,8 +607,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     def _fit(self, problem: SimplexProblem) -> None:
         self._require_parameters(problem)
         joined, grown_of = JoinedRows.of(problem), partial(self._grown, candidates=as_points(self.candidates).settled())
-        parts = partial(simplex_trees.parts_of, problem, joined)
-        losses = partial(simplex_trees.fold_losses, grow=grown_of, value=self._values)
+        parts = partial(trees.parts_of_simplex, problem, joined)
+        losses = partial(trees.fold_losses_of_simplex, grow=grown_of, value=self._values)
         most, self.smoothing_, self.softening_ = choose_stage(
             self.max_regions, self.smoothing, self.softening, parts, losses, progress=self.progress
         )

@@ -19,7 +19,7 @@ from calibrant._core.rows import BinaryProblem, IntArray, places
 from calibrant.binning.bins import Ordered
 from calibrant.calibrators.base import BinaryCalibrator, fitted, method, parameter
 from calibrant.fit.isotonic import isotonic_fit
-from calibrant.fit.isotonic_tree import pooled
+from calibrant.fit.trees import pooled
 from calibrant.sums.sums import in_cells, outward
 
 Finite = Literal["smooth", "clip"] | float | None

@@ -23,11 +23,10 @@ from calibrant.cli.inputs import Forecast
 from calibrant.interop import export
 from calibrant.interop.arrow_batches import said_at
 from calibrant.interop.columns import FileTable, Values, require_arrow
-from calibrant.interop.local_files import format_of
 from calibrant.interop.readers import Damaged, File, Reader, files_of, reader_of
 from calibrant.interop.save import load_calibrator, save_calibrator
 from calibrant.interop.tables import forecast_in, require_csv, write_table
-from calibrant.interop.writing import require_free, whole_file, whole_folder
+from calibrant.interop.writing import format_of, require_free, whole_file, whole_folder
 
 NOT_FOUND = ("gradient_", "middle_", "row_weight_")
 """Fitted numbers that say how well a fit went, what features measure from, or what a row weighs, and not what was found."""

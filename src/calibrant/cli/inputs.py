@@ -28,11 +28,11 @@ from calibrant.calibrators.classifier import Method, default_of
 from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
 from calibrant.interop.columns import Column, FileTable, Values, has_arrow, require_arrow
-from calibrant.interop.local_files import is_pattern
 from calibrant.interop.readers import Damaged
 from calibrant.interop.save import columns_of
 from calibrant.interop.sources import Files, OfColumns
 from calibrant.interop.tables import ForecastTable, as_booleans, choose_columns, read_forecast, select_one
+from calibrant.interop.writing import is_pattern
 from calibrant.metrics.kinds import is_of_sums, metric_named
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.differences import warn_if_training_rows

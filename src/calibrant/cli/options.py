@@ -201,14 +201,14 @@ kind (?, metrics|tests|notions|binnings|simplex-binnings|calibrators): only thes
 COMMANDS = {
     "assess": ("commands", "measure how accurate and how well calibrated predictions are", ASSESS),
     "test": ("commands", "test whether predictions are calibrated", TEST),
-    "advise": ("advise", "recommend a calibrator, if any, by cross-validation", ADVISE),
+    "advise": ("commands", "recommend a calibrator, if any, by cross-validation", ADVISE),
     "fit": ("fit", "fit a calibrator and save it as JSON", FIT),
     "apply": ("fit", "calibrate the predictions in a file", APPLY),
     "export": ("fit", "write a calibrator as NumPy source, SQL, ONNX, torch or JavaScript", EXPORT),
-    "decide": ("advise", "choose the decision of least expected cost in each row", DECIDE),
+    "decide": ("commands", "choose the decision of least expected cost in each row", DECIDE),
     "report": ("commands", "write one HTML page that shows or compares predictions", REPORT),
     "monitor": ("watch", "watch calibration over time, with alarms", MONITOR),
-    "plan": ("advise", "compute how many rows are needed to detect an error, to estimate it or to calibrate", PLAN),
+    "plan": ("commands", "compute how many rows are needed to detect an error, to estimate it or to calibrate", PLAN),
     "demo": ("commands", "measure, calibrate and report a data set that comes with calibrant", DEMO),
     "list": ("commands", "list metrics, tests, notions, binnings and calibrators", LIST),
 }

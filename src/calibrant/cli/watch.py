@@ -23,13 +23,12 @@ from calibrant._core.checks import refuse
 from calibrant._core.checksum import checksum_of
 from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_asked, rows_named
 from calibrant.interop.columns import MISSING, FileTable, Values
-from calibrant.interop.local_files import STREAMED, local_files, split, warn_of_unread
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, select, select_one, write_rows
-from calibrant.interop.writing import require_free, whole_file
+from calibrant.interop.writing import STREAMED, local_files, require_free, split, warn_of_unread, whole_file
 from calibrant.monitoring import Monitor, MonitorTable
 from calibrant.monitoring.state import in_order, of_a_state, options_of
 from calibrant.notions import as_notion
-from calibrant.report.pictures import monitor_page
+from calibrant.report.page import monitor_page
 
 # The files that are watched
 

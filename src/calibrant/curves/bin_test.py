@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice
@@ -201,10 +200,10 @@ def _panel_of(
 # The predictions of each bin as a violin, coloured where the events of the bin reject them
 
 
-RATE = _style.COLOURS[-1]
-REJECTED = {"facecolor": _style.GAP, "edgecolor": _style.GAP, "linewidth": 0.7}
-KEPT = {"facecolor": _style.FILL, "edgecolor": _style.COLOURS[0], "linewidth": 0.7}
-SIZES = {"facecolor": _style.FILL}
+RATE = drawing.COLOURS[-1]
+REJECTED = {"facecolor": drawing.GAP, "edgecolor": drawing.GAP, "linewidth": 0.7}
+KEPT = {"facecolor": drawing.FILL, "edgecolor": drawing.COLOURS[0], "linewidth": 0.7}
+SIZES = {"facecolor": drawing.FILL}
 
 HALF_WIDTH, HALF_LINE = 0.4, 0.46
 """Of a violin where it is widest, and of the line of its event rate; bins are 1 apart."""
@@ -227,11 +226,11 @@ def draw_violins(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds
     ax.set_xscale("linear")
     ax.set_xlim(0.4, len(bins) + 0.6)
     ax.set_xticks(at[:: 1 if len(at) <= MOST_TICKS[alone] else -(-len(at) // SOME_TICKS)])
-    ax.grid(axis="y", color=_style.GRID, linewidth=0.8)
+    ax.grid(axis="y", color=drawing.GRID, linewidth=0.8)
     rate = {"color": RATE, "linewidth": 1.6, "zorder": 3, "label": "event rate"}
     ax.hlines(bins.event_rate[held], (at - HALF_LINE)[held], (at + HALF_LINE)[held], **rate)
     reach = (panel.upper - panel.lower)[held]
-    ax.bar(at[held], reach, 2 * HALF_LINE, panel.lower[held], color=_style.BAND, label="accepted values", zorder=1)
+    ax.bar(at[held], reach, 2 * HALF_LINE, panel.lower[held], color=drawing.BAND, label="accepted values", zorder=1)
     shown = panel.log_odds if log_odds else panel.probability
     for b in np.flatnonzero(held):
         _draw_violin(ax, panel, shown, int(b))
@@ -466,21 +465,21 @@ def _draw_histogram(beside: Any, shown: reliability.BinProfiles, style: Style) -
     beside.set_xlim(0, max(beside.get_xlim()[1], 1.0))
     for side, rows in enumerate(shown.beyond.sum(axis=1)):
         if rows > 0:
-            beside.plot(0.9, side, TRIANGLES[side], color=_style.IDEAL, transform=beside.transAxes, **ON_EDGE)
+            beside.plot(0.9, side, TRIANGLES[side], color=drawing.IDEAL, transform=beside.transAxes, **ON_EDGE)
             place = {"xytext": (-5, 1 - 2 * side), "textcoords": "offset points", "xycoords": "axes fraction"}
             look = {"fontsize": "x-small", "ha": "right", "va": ("bottom", "top")[side], "zorder": 5}
             drawing.outline(beside.annotate(f"{rows:,.0f}", (0.9, side), **place, **look))
 
 
 def _draw_standard(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds: bool) -> None:
-    ax.grid(color=_style.GRID, linewidth=0.8)
+    ax.grid(color=drawing.GRID, linewidth=0.8)
     ax.set_aspect("equal")
-    ax.plot([0, 1], [0, 1], color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
+    ax.plot([0, 1], [0, 1], color=drawing.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
     reliability.draw_points(ax, panel, "forecast", 0, log_odds=log_odds, joined=True)
     if log_odds:
         reliability.draw_edges(ax, panel, 0)
         below.tick_params(axis="x", rotation=40)
     held = panel.bins.weight > 0
     ends = panel.lower[held], panel.upper[held]
-    ax.vlines(panel.bins.mean_prob[held], *ends, color=_style.colour(0), linewidth=1.2, alpha=0.55, zorder=2)
+    ax.vlines(panel.bins.mean_prob[held], *ends, color=drawing.colour(0), linewidth=1.2, alpha=0.55, zorder=2)
     below.stairs(panel.bins.weight, panel.bins.edges, fill=True, **SIZES)

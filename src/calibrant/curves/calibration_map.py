@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core import checks
 from calibrant._core import rows as _rows
 from calibrant._core.arrays import FloatArray, as_array, columns_of, log_prob_of_prob, ratio
@@ -224,7 +223,7 @@ def plot_calibration_map(
         points = {name: drawing.panel_of(curve, next(iter(drawn.values())).name) for name, curve in curves.items()}
         reliability.draw_reliability(ax, points, alone, curves, "points", "area", unnamed=word)
         for place, (name, panel) in enumerate(drawn.items(), start=1):  # the points are number 0
-            look = {"color": _style.colour(place), "linewidth": 1.8, "label": name or "map"}
+            look = {"color": drawing.colour(place), "linewidth": 1.8, "label": name or "map"}
             ax.plot(panel.score, panel.calibrated, zorder=2.5, **look)
 
     labels = ("probability", f"calibrated probability, {word}")
@@ -485,7 +484,7 @@ BEFORE = "probability before calibration"
 LEAST_SIZE = 0.5
 """Where the scale of sizes begins, so that one score is seen."""
 
-EVENTS = _style.COLOURS[-1]
+EVENTS = drawing.COLOURS[-1]
 
 
 def plot_calibration_shift(
@@ -537,9 +536,9 @@ def _draw_shift(
     held, before = panel.bins.count > 0, panel.bins.mean_prob
     same, base = np.array([result.threshold, 1.0]), before if difference else np.zeros(len(panel.bins))
     level = np.zeros(2) if difference else same
-    ax.plot(same, level, color=_style.IDEAL, linestyle="--", linewidth=1, label="unchanged", zorder=1.5)
+    ax.plot(same, level, color=drawing.IDEAL, linestyle="--", linewidth=1, label="unchanged", zorder=1.5)
     for place, (name, mean) in enumerate(zip(result.forecasts, panel.calibrated, strict=True)):
-        mark = {"color": _style.colour(place), "marker": _style.marker(place), "markersize": 4, "linewidth": 1.5}
+        mark = {"color": drawing.colour(place), "marker": drawing.marker(place), "markersize": 4, "linewidth": 1.5}
         ax.plot(before[held], (mean - base)[held], label=name, zorder=3, **mark)
     if result.has_events:
         rate, word = panel.bins.event_rate - base, drawing.outcome_word(result)
@@ -547,12 +546,12 @@ def _draw_shift(
         look = {"color": EVENTS, "linewidth": 1.0, "alpha": 0.55, "zorder": 2}
         if result.interval == "consistency":
             label = f"{1 - result.level:.0%} if calibrated before"
-            look = {"color": _style.IDEAL, "linewidth": 5, "alpha": 0.4, "label": label, "zorder": 1.4}
+            look = {"color": drawing.IDEAL, "linewidth": 5, "alpha": 0.4, "label": label, "zorder": 1.4}
         if result.interval is not None:
             ax.vlines(before[held], (panel.lower - base)[held], (panel.upper - base)[held], **look)
     ax.set_xlim(-0.02, 1.02)
     drawing.grid(ax)
     lower = drawing.room_below(ax)
-    lower.stairs(panel.bins.count, panel.bins.edges, color=_style.FILL, fill=True, baseline=LEAST_SIZE)
+    lower.stairs(panel.bins.count, panel.bins.edges, color=drawing.FILL, fill=True, baseline=LEAST_SIZE)
     lower.set_yscale("log")
     return drawing.finish_below(lower, "scores", LEAST_SIZE)

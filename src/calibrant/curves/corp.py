@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, of_type, refuse, require, resamples, some, squared_error
@@ -310,7 +309,7 @@ def plot_corp(
         single = len(drawn) == 1
         drawing.unit_square(ax)
         for number, (name, panel) in enumerate(drawn.items()):
-            colour, label = _style.colour(number), name or "isotonic fit"
+            colour, label = drawing.colour(number), name or "isotonic fit"
             if band and named[name].band is not None:
                 _draw_band(ax, panel, named[name], colour, single=single)
             _draw_steps(ax, panel, colour, f"{label}: {', '.join(_terms(panel))}" if alone and not single else label)
@@ -321,7 +320,7 @@ def plot_corp(
         elif single:
             is_there = bool(np.any((panel.right > CORNER[0]) & (panel.rate < CORNER[1])))
             x, y, ha, va = (0.04, 0.96, "left", "top") if is_there else (0.97, 0.04, "right", "bottom")
-            box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": _style.GRID, "alpha": 0.85}
+            box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": drawing.GRID, "alpha": 0.85}
             look = {"transform": ax.transAxes, "ha": ha, "va": va, "fontsize": "x-small", "bbox": box, "zorder": 4}
             ax.text(x, y, _words(panel, "\n"), **look)
         return below
@@ -337,7 +336,7 @@ def _draw_band(ax: Any, panel: CorpPanel, curve: CorpCurve, colour: str, *, sing
         before, after = np.append(0.0, lower[:-1]), np.append(upper[1:], 1.0)
         x, lower, upper = np.repeat(x, 2), *(np.column_stack(b).ravel() for b in ([before, lower], [upper, after]))
     label = BANDS[curve.band or ""].format(1 - curve.level) if single else None
-    paint = {"color": _style.BAND} if single and curve.band == "consistency" else {"color": colour, "alpha": 0.18}
+    paint = {"color": drawing.BAND} if single and curve.band == "consistency" else {"color": colour, "alpha": 0.18}
     ax.fill_between(x, lower, upper, linewidth=0, label=label, zorder=0.4, **paint)
 
 
@@ -422,7 +421,7 @@ def plot_mcb_dsc(decompositions: Mapping[str, Decomposition], *, ax: Any = None)
     found = list(decompositions.values())
     mcb, dsc = (np.array([d[term] for d in found]) for term in ("miscalibration", "discrimination"))
     for number, (x, y) in enumerate(zip(mcb, dsc, strict=True)):
-        ax.plot(x, y, _style.marker(number), color=_style.colour(number), markersize=7, zorder=3)
+        ax.plot(x, y, drawing.marker(number), color=drawing.colour(number), markersize=7, zorder=3)
     width, height = max(mcb.max(), 1e-6), max(np.ptp(dsc), 0.5 * mcb.max(), 1e-6)
     ax.set_xlim(-0.06 * width, 1.3 * width)
     ax.set_ylim(max(-0.06 * height, dsc.min() - 0.35 * height), dsc.max() + 0.35 * height)
@@ -468,11 +467,11 @@ def _draw_scores(ax: Any, uncertainty: float) -> None:
         y = x + intercept
         if x[1] - x[0] <= 0.02 * (right - left):
             continue
-        ax.plot(x, y, color=_style.IDEAL, linewidth=0.7, zorder=1)
+        ax.plot(x, y, color=drawing.IDEAL, linewidth=0.7, zorder=1)
         ends_on_top = y[1] >= top - 1e-9 * (top - bottom)
         place = {"xytext": (0, 2), "ha": "center", "va": "bottom"}
         if not ends_on_top:
             place = {"xytext": (3, 0), "ha": "left", "va": "center"}
-        look = {"textcoords": "offset points", "fontsize": "x-small", "color": _style.IDEAL, "annotation_clip": False}
+        look = {"textcoords": "offset points", "fontsize": "x-small", "color": drawing.IDEAL, "annotation_clip": False}
         ax.annotate(f"{score:.6g}", (x[1], y[1]), **place, **look)
     ax.set(xlim=(left, right), ylim=(bottom, top))

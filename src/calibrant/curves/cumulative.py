@@ -29,7 +29,6 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, expit
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, grouped
 from calibrant._core.border import DataOptions, as_problem, refuse_rows
 from calibrant._core.checks import choice, flag, require, together, whole
@@ -285,14 +284,14 @@ def plot_cumulative_calibration_map(
     must, got = "ranks of one calibrator are drawn together", f"{len(named)} calibrators"
     require(len(named) <= 1, must, got=got, hint="Leave together out")
     chosen = only.panels if panels is None else [drawing.panel_of(only, name) for name in panels]
-    must = f"one Axes shows from 1 to {len(_style.COLOURS)} ranks"
+    must = f"one Axes shows from 1 to {len(drawing.COLOURS)} ranks"
     hint = "Choose some: panels=['top 1', ...], or pass together=False"
-    require(0 < len(chosen) <= len(_style.COLOURS), must, value=len(chosen), hint=hint)
+    require(0 < len(chosen) <= len(drawing.COLOURS), must, value=len(chosen), hint=hint)
     ax = drawing.new_axes(ax, (5.6 if log_odds else 4.6, 4.6))
     _draw_frame(ax, [panel.left for panel in chosen], log_odds=log_odds)
     for number, panel in enumerate(chosen):
         look = {"linewidth": THINNEST + THICKER * number, "zorder": 3 - 0.01 * number, "solid_joinstyle": "miter"}
-        ax.plot(*panel.corners, color=_style.colour(number), label=panel.name, **look)
+        ax.plot(*panel.corners, color=drawing.colour(number), label=panel.name, **look)
     ax.set(xlabel=MAP_LABELS[0], ylabel=MAP_LABELS[1])
     drawing.legend_above(ax)
     return ax
@@ -301,7 +300,7 @@ def plot_cumulative_calibration_map(
 def _draw_frame(ax: Any, sums: Sequence[FloatArray], *, log_odds: bool) -> None:
     """Draw the line that changes nothing, and what lies behind it; the axis in log-odds spans the sums."""
     same = DIAGONAL if log_odds else np.array([0.0, 1.0])
-    ax.plot(same, same, color=_style.IDEAL, linestyle="--", linewidth=1, label="unchanged", zorder=1.5)
+    ax.plot(same, same, color=drawing.IDEAL, linestyle="--", linewidth=1, label="unchanged", zorder=1.5)
     if log_odds:
         drawing.use_log_odds(ax, np.concatenate(sums), ENDS)
         ax.tick_params(axis="x", rotation=40)
@@ -329,10 +328,10 @@ def _draw_map(
     if curve is not None and log_odds:  # a triangle on the edge stands for sums beyond it
         right = ax.get_xlim()[1]
         if (rate := points.bins.event_rate[points.bins.mean_prob > right]).size:
-            look = {"color": _style.colour(0), "markerfacecolor": "white", "clip_on": False, "zorder": 5}
+            look = {"color": drawing.colour(0), "markerfacecolor": "white", "clip_on": False, "zorder": 5}
             ax.plot(np.full(rate.shape, right), rate, ">", **look)
     for number, (name, panel) in enumerate(panels.items(), start=1):  # the points are number 0
-        ax.plot(*panel.corners, color=_style.colour(number), linewidth=1.8, label=name or "map", zorder=2.5)
+        ax.plot(*panel.corners, color=drawing.colour(number), linewidth=1.8, label=name or "map", zorder=2.5)
 
 
 # Cumulative residuals in the order of the scores: miscalibration without bins, as the slope of a line
@@ -517,13 +516,13 @@ def plot_cumulative_residual(
 
 
 def _draw_residual(ax: Any, panels: Mapping[str, CumulativeResidualPanel], alone: bool, level: float) -> None:
-    ax.axhline(0, color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
+    ax.axhline(0, color=drawing.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
     single = len(panels) == 1
     for number, (name, panel) in enumerate(panels.items()):
-        colour, label, ends = _style.colour(number), name or "forecast", (-panel.reach, panel.reach)
+        colour, label, ends = drawing.colour(number), name or "forecast", (-panel.reach, panel.reach)
         if single:
             band = f"{1 - level:.0%} if calibrated"
-            ax.axhspan(*ends, color=_style.BAND, linewidth=0, label=band, zorder=0.4)
+            ax.axhspan(*ends, color=drawing.BAND, linewidth=0, label=band, zorder=0.4)
         else:
             for end in ends:
                 ax.axhline(end, color=colour, linestyle=":", linewidth=1.1, zorder=1.6)
@@ -704,7 +703,7 @@ SLOPE_PLACES = (*tuple((far, -far, "left", "top") for far in (4.0, 12.0, 22.0, 3
 ON_A_PIECE = 40
 """Points of each piece that no slope is to cover."""
 
-OTHER, EVENT, AFTER, BEFORE = (_style.colour(number) for number in (0, 1, 2, 6))
+OTHER, EVENT, AFTER, BEFORE = (drawing.colour(number) for number in (0, 1, 2, 6))
 """Rows without event and events; what is fitted, and what it is fitted to."""
 
 TITLES = (
@@ -782,10 +781,10 @@ def plot_cumulative_sum(
 
 def _draw_sum(ax: Any, panels: Mapping[str, CumulativeSumPanel], alone: bool) -> None:
     for number, (name, panel) in enumerate(panels.items()):
-        colour = _style.colour(number)
+        colour = drawing.colour(number)
         of = f" of {name}" if len(panels) > 1 else ""
         _draw_sums(ax, panel, colour, name or "cumulative sums")
-        _draw_minorant(ax, panel, _style.GAP if len(panels) == 1 else colour, f"greatest convex minorant{of}")
+        _draw_minorant(ax, panel, drawing.GAP if len(panels) == 1 else colour, f"greatest convex minorant{of}")
     ax.set_xlim(-0.01, 1.01)
     drawing.grid(ax)
 

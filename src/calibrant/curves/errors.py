@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import as_numbers, flag, fraction, of_type, require, resamples, some, whole
@@ -243,13 +242,13 @@ def plot_bin_sweep(
     ax = drawing.new_axes(ax, (4.6, 3.6) if single else (6.6, 4.0))
     if single:
         only = every[0]
-        band = {"color": _style.BAND, "linewidth": 0, "label": f"{1 - every[0].level:.0%} if calibrated"}
+        band = {"color": drawing.BAND, "linewidth": 0, "label": f"{1 - every[0].level:.0%} if calibrated"}
         ax.fill_between(only.n_bins, only.noise_lower, only.noise_upper, zorder=1.2, **band)
-        floor = {"color": _style.IDEAL, "linestyle": "--", "linewidth": 1, "label": "noise floor"}
+        floor = {"color": drawing.IDEAL, "linestyle": "--", "linewidth": 1, "label": "noise floor"}
         ax.plot(only.n_bins, only.noise_floor, **floor)
     handles = []
     for number, (name, own) in enumerate(table.items()):
-        look: dict[str, Any] = {"color": _style.colour(number), "marker": _style.marker(number), "markersize": 3.5}
+        look: dict[str, Any] = {"color": drawing.colour(number), "marker": drawing.marker(number), "markersize": 3.5}
         handles.append(Line2D([], [], **look))
         for n_drawn, (word, sweep) in enumerate(own.items()):
             label = None if n_drawn else name or error
@@ -263,7 +262,7 @@ def plot_bin_sweep(
         drawing.legend_above(ax)
     else:  # the names by colour as solid lines, and then the words by line style
         shown = [] if words == [""] else words
-        keys = [Line2D([], [], color=_style.IDEAL, linestyle=line) for line in LINES[: len(shown)]]
+        keys = [Line2D([], [], color=drawing.IDEAL, linestyle=line) for line in LINES[: len(shown)]]
         drawing.legend_beside(ax, [*handles, *keys], [*(name or error for name in table), *shown])
     return ax
 
@@ -524,7 +523,7 @@ def _require_alike(results: Sequence[ClassErrors]) -> tuple[str, list[str]]:
 def _draw_bars(ax: Any, result: ClassErrors, name: str, number: int, n_bars: int, noise: bool) -> None:
     each = TOGETHER / n_bars
     middle = np.arange(len(result.names)) + each * (number - (n_bars - 1) / 2)
-    ax.bar(middle, result.value, width=0.92 * each, color=_style.colour(number), label=name or None)
+    ax.bar(middle, result.value, width=0.92 * each, color=drawing.colour(number), label=name or None)
     if noise and np.isfinite(result.noise_floor).any():
         # White below black, so that it is seen on a bar and above one.
         ends = middle - 0.46 * each, middle + 0.46 * each
@@ -761,9 +760,9 @@ def plot_validity(
     ax = drawing.new_axes(ax, (6.8 if has_key else 4.6, 3.6))
     for number, (name, curve) in enumerate(named.items()):
         steps = np.concatenate([[0.0], curve.error, [1.0]]), np.concatenate([[0.0], curve.share, [1.0]])
-        ax.step(*steps, where="post", color=_style.colour(number), linewidth=1.6, label=name or "forecast", zorder=3)
+        ax.step(*steps, where="post", color=drawing.colour(number), linewidth=1.6, label=name or "forecast", zorder=3)
     for (points, ends), dashes in zip(promised.items(), cycle(("--", ":", "-.")), strict=False):
-        look = {"color": _style.IDEAL, "linestyle": dashes, "linewidth": 1.2}
+        look = {"color": drawing.IDEAL, "linestyle": dashes, "linewidth": 1.2}
         ax.plot(*ends, label=f"promised, {points} points a bin", zorder=2, **look)
     most = max(curve.error.max(initial=0.0) for curve in named.values())
     ax.set(xlabel="distance to the rate of the event", ylabel="share of predictions within")

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from scipy.special import expit, logit, ndtri
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, fraction, require
@@ -393,7 +392,7 @@ def draw_points(
     joined: bool = False,
 ) -> None:
     """Draw the bins of a forecast as points, joined or not."""
-    held, colour, marker = panel.bins.count > 0, _style.colour(number), _style.marker(number)
+    held, colour, marker = panel.bins.count > 0, drawing.colour(number), drawing.marker(number)
     x, y, count = panel.bins.mean_prob[held], panel.bins.event_rate[held], panel.bins.count[held]
     if log_odds:  # no line leads to a point that is infinitely far away
         y = np.ma.masked_where((y == 0) | (y == 1), y)
@@ -412,8 +411,8 @@ def draw_points(
 def _bars(ax: Any, panel: ReliabilityPanel, name: str, number: int, markers: Markers, log_odds: bool) -> None:
     bins, held = panel.bins, panel.bins.count > 0
     place = {"x": bins.edges[:-1][held], "width": np.diff(bins.edges)[held], "align": "edge"}
-    ax.bar(height=bins.event_rate[held], color=_style.FILL, edgecolor="white", label=name, zorder=1.1, **place)
-    paint = {"facecolor": "none", "edgecolor": _style.GAP, "hatch": "//", "linewidth": 0.8}
+    ax.bar(height=bins.event_rate[held], color=drawing.FILL, edgecolor="white", label=name, zorder=1.1, **place)
+    paint = {"facecolor": "none", "edgecolor": drawing.GAP, "hatch": "//", "linewidth": 0.8}
     label = "gap to mean probability"
     ax.bar(height=bins.gap[held], bottom=bins.mean_prob[held], label=label, zorder=1.2, **paint, **place)
     draw_points(ax, panel, "", number, markers, log_odds)
@@ -443,10 +442,10 @@ def draw_intervals(
 
     The legend names it once, after the last of several forecasts.
     """
-    held, look = panel.bins.count > 0, {"color": _style.colour(number)}
+    held, look = panel.bins.count > 0, {"color": drawing.colour(number)}
     ends = panel.bins.mean_prob[held], panel.lower[held], panel.upper[held]
     if curve.interval == "consistency":
-        look = {"color": _style.IDEAL, "label": f"{1 - curve.level:.0%} if calibrated"} if single else look
+        look = {"color": drawing.IDEAL, "label": f"{1 - curve.level:.0%} if calibrated"} if single else look
         ax.vlines(*ends, linewidth=5, alpha=0.4, zorder=1.4, **look)
     elif curve.interval is not None:
         label = f"{1 - curve.level:.0%} interval" if last else None
@@ -459,7 +458,7 @@ def draw_edges(ax: Any, panel: Any, number: int) -> None:
     shown = (panel.bins.mean_prob >= low) & (panel.bins.mean_prob <= high)
     for height, rate, marker in ((0.0, 0.0, "v"), (1.0, 1.0, "^")):
         at = panel.bins.mean_prob[shown & (panel.bins.event_rate == rate)]
-        look = {"color": _style.colour(number), "markerfacecolor": "white", "clip_on": False, "zorder": 5}
+        look = {"color": drawing.colour(number), "markerfacecolor": "white", "clip_on": False, "zorder": 5}
         if at.size:  # the layout makes room even for a line without points
             ax.plot(at, np.full(at.shape, height), marker, transform=ax.get_xaxis_transform(), **look)
 
@@ -636,8 +635,8 @@ def plot_score_distribution(
 def draw_distribution(ax: Any, panel: ScorePanel, distribution: ScoreDistribution, *, height: Height) -> None:
     """Draw the two histograms of a panel as filled steps, that of no event first."""
     for values, label, colour in (
-        (getattr(panel, f"other_{height}"), distribution.outcomes[0], _style.COLOURS[1]),
-        (getattr(panel, f"event_{height}"), distribution.outcomes[1], _style.COLOURS[0]),
+        (getattr(panel, f"other_{height}"), distribution.outcomes[0], drawing.COLOURS[1]),
+        (getattr(panel, f"event_{height}"), distribution.outcomes[1], drawing.COLOURS[0]),
     ):
         ax.stairs(values, panel.bins.edges, fill=True, color=colour, alpha=0.25, zorder=2)
         ax.stairs(values, panel.bins.edges, color=colour, linewidth=1.4, label=label, zorder=3)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import flag, refuse, require, whole
@@ -209,13 +208,13 @@ def plot_roc(
     def draw(ax: Any, drawn: Mapping[str, RocPanel], alone: bool) -> None:
         draw_frame(ax, symmetric=symmetric)
         for number, (name, panel) in enumerate(drawn.items()):
-            colour, label = _style.colour(number), name or "forecast"
+            colour, label = drawing.colour(number), name or "forecast"
             area, of_hull = (f": area {area_words(one)}" if alone else "" for one in (panel.auc, panel.hull_auc))
             draw_curve(ax, panel, colour, f"{label}{area}", symmetric=symmetric)
             if hull:
                 words = f"hull{'' if len(drawn) == 1 else f' of {label}'}{of_hull}"
                 marks = (4.0 if alone else 2.5) + 2.0 * (len(drawn) - 1 - number)
-                look = {"markersize": marks, "linestyle": _style.dashes(number, len(drawn))}
+                look = {"markersize": marks, "linestyle": drawing.dashes(number, len(drawn))}
                 draw_hull(ax, panel, colour, words, symmetric=symmetric, **look)
         if not alone and len(drawn) == 1:
             words = f"area {area_words(panel.auc)}" + (f"\nhull {area_words(panel.hull_auc)}" if hull else "")
@@ -227,7 +226,7 @@ def plot_roc(
 
 def draw_frame(ax: Any, *, symmetric: bool) -> None:
     """Draw the unit square, and the line of scores that tell nothing apart."""
-    ax.plot([0, 1], [1, 0] if symmetric else [0, 1], color=_style.IDEAL, linestyle=":", linewidth=1, zorder=1.5)
+    ax.plot([0, 1], [1, 0] if symmetric else [0, 1], color=drawing.IDEAL, linestyle=":", linewidth=1, zorder=1.5)
     drawing.unit_square(ax, diagonal=None)
 
 
@@ -466,13 +465,13 @@ def _draw_plane(
     """Draw two of the shares against each other."""
     for number, (name, result) in enumerate(named.items()):
         x, y = result.share[:, pair].T
-        colour = _style.colour(number)
+        colour = drawing.colour(number)
         if hull:
             corner = np.flatnonzero(result.on_hull)
             ax.plot(x[corner], y[corner], color=colour, linewidth=1.2, alpha=0.8, zorder=2)
         ax.scatter(x, y, s=_size(number), color=colour, linewidths=0, label=name or None, zorder=3 + 0.1 * number)
     if len(classes) == 2:
-        ax.plot([0, 1], [1, 0], color=_style.IDEAL, linestyle="--", linewidth=1, zorder=1)
+        ax.plot([0, 1], [1, 0], color=drawing.IDEAL, linestyle="--", linewidth=1, zorder=1)
     drawing.unit_square(ax, diagonal=None)
     ax.set(xlabel=_label(classes[pair[0]]), ylabel=_label(classes[pair[1]]))
     if any(named):
@@ -493,9 +492,9 @@ def _draw_space(named: Mapping[str, RocSurface], classes: tuple[str, ...], ax: A
     first = next(iter(named.values()))
     if hull:
         sides = first.share[first.facet]
-        ax.add_collection3d(Poly3DCollection(sides, facecolors=_style.FILL, edgecolors="none", alpha=0.25, zorder=1))
+        ax.add_collection3d(Poly3DCollection(sides, facecolors=drawing.FILL, edgecolors="none", alpha=0.25, zorder=1))
     for number, (name, result) in enumerate(named.items()):
-        look = {"s": _size(number), "color": _style.colour(number), "depthshade": False, "zorder": 3 + number}
+        look = {"s": _size(number), "color": drawing.colour(number), "depthshade": False, "zorder": 3 + number}
         look |= {"edgecolors": "white", "linewidths": 0.6} if number else {"linewidths": 0}
         alpha = 0.55 if number == 0 and len(named) > 1 else 1.0
         ax.scatter(*result.share.T, label=name or None, alpha=alpha, **look)
@@ -514,7 +513,7 @@ def _keys(n: int) -> list[Any]:
 
     look: dict[str, Any] = {"linestyle": "", "marker": "o", "markeredgewidth": 0}
     return [
-        Line2D([], [], color=_style.colour(number), markersize=max(_size(number), 16.0) ** 0.5, **look)
+        Line2D([], [], color=drawing.colour(number), markersize=max(_size(number), 16.0) ** 0.5, **look)
         for number in range(n)
     ]
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant import style as _style
+from calibrant import drawing
 from calibrant._core.arrays import FloatArray, log_prob_of_prob, ratio
 from calibrant._core.checks import refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table
@@ -274,7 +274,7 @@ def name_of(calibrator: Any) -> str:
 
 Colours = Literal["safe", "rgb"]
 
-CERTAIN: dict[Colours, tuple[str, ...]] = {"safe": _style.CERTAIN, "rgb": _style.RGB}
+CERTAIN: dict[Colours, tuple[str, ...]] = {"safe": drawing.CERTAIN, "rgb": drawing.RGB}
 """Colours of the certain forecasts."""
 
 BRIGHTNESS = np.array([0.299, 0.587, 0.114])

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import left_out, number, under_word
@@ -282,7 +281,7 @@ def plot_smooth_reliability(
         drawing.unit_square(ax)
         for place, (name, panel) in enumerate(drawn.items()):
             label, words = name or "forecast", f"{first.symbol} {panel.error:.3f}" if panel.score.size else "no rows"
-            _draw_curve(ax, panel, _style.colour(place), f"{label}: {words}" if alone else label, band)
+            _draw_curve(ax, panel, drawing.colour(place), f"{label}: {words}" if alone else label, band)
         if not alone and len(drawn) == 1:
             ax.text(0.97, 0.04, words, transform=ax.transAxes, ha="right", fontsize="small")
         return _draw_density(ax, drawn) if density else None
@@ -317,7 +316,7 @@ def _draw_curve(ax: Any, panel: SmoothReliabilityPanel, colour: str, label: str,
 def _draw_density(ax: Any, panels: Mapping[str, SmoothReliabilityPanel]) -> Any:
     below = drawing.room_below(ax)
     for place, panel in enumerate(panels.values()):
-        colour = _style.colour(place)
+        colour = drawing.colour(place)
         if len(panels) == 1:
             below.fill_between(panel.score, panel.density, color=colour, alpha=0.35, linewidth=0)
         below.plot(panel.score, panel.density, color=colour, linewidth=1.2)

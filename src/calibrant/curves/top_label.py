@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require, whole
@@ -238,7 +237,7 @@ CALL = "top_label_curve(y_true, y_prob)"
 MOST_CLASSES = 10
 """Classes that are told apart in a bin; the eye does not tell more."""
 
-N_COLOURS = len(_style.COLOURS) - 1
+N_COLOURS = len(drawing.COLOURS) - 1
 """Colours of classes in a bin. The last, black, is that of the bin as a whole."""
 
 SMALLEST, LARGEST = 5.0, 11.0
@@ -364,10 +363,10 @@ def _draw_curve(ax: Any, curve: TopLabelCurve) -> None:
     bins, held = curve.bins, curve.bins.count > 0
     x, star, plus = bins.mean_prob[held], bins.event_rate[held], curve.top_label_height[held]
     part = np.cbrt(curve.share[held] / curve.share.max())
-    bars = {"color": _style.BAND, "edgecolor": "white", "linewidth": 0.6, "label": "share of predictions"}
+    bars = {"color": drawing.BAND, "edgecolor": "white", "linewidth": 0.6, "label": "share of predictions"}
     ax.bar(bins.edges[:-1], curve.share, np.diff(bins.edges), align="edge", zorder=1.1, **bars)
     drawing.unit_square(ax)
-    ax.vlines(x, x, plus, color=_style.colour(1), linewidth=0.4 + 0.8 * part, alpha=0.5, zorder=2)
+    ax.vlines(x, x, plus, color=drawing.colour(1), linewidth=0.4 + 0.8 * part, alpha=0.5, zorder=2)
     size, pale = (SMALLEST + (LARGEST - SMALLEST) * part) ** 2, 0.5 + 0.5 * part
     for number, (marker, width, y, label) in enumerate(
         (
@@ -375,7 +374,7 @@ def _draw_curve(ax: Any, curve: TopLabelCurve) -> None:
             ("+", 1.8, plus, f"mean distance of classes: TL-ECE {curve.top_label_ece:.4f}"),
         )
     ):  # small and pale where a bin holds a small part of the rows of the fullest
-        look = {"marker": marker, "color": _style.colour(number)}
+        look = {"marker": marker, "color": drawing.colour(number)}
         ax.scatter(x, y, size, linewidths=width * pale, alpha=pale, zorder=3 + 0.1 * number, clip_on=False, **look)
         ax.plot([], [], linestyle="", markersize=LARGEST - 1.0, markeredgewidth=width, label=label, **look)
     _write_distances(ax, x, plus, curve.top_label_gap[held])
@@ -389,21 +388,21 @@ def _write_distances(ax: Any, x: FloatArray, plus: FloatArray, distance: FloatAr
         below, right = plus[b] > 0.5, x[b] < 0.5
         place = {"xytext": (8 if right else -8, -2 if below else 2), "textcoords": "offset points"}
         side = {"ha": "left" if right else "right", "va": "top" if below else "bottom"}
-        ax.annotate(f"{distance[b]:.2f}", (x[b], plus[b]), color=_style.colour(1), fontsize="small", **place, **side)
+        ax.annotate(f"{distance[b]:.2f}", (x[b], plus[b]), color=drawing.colour(1), fontsize="small", **place, **side)
 
 
 def _draw_classes(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray, others: IntArray) -> None:
     mean_prob, accuracy = curve.bins.mean_prob[b], curve.bins.event_rate[b]
     points = np.array([(own.mean_prob[b], own.event_rate[b]) for own in curve.class_bins])
-    ax.axline((mean_prob, mean_prob), slope=1, color=_style.IDEAL, linestyle="--", linewidth=1, label="calibrated")
+    ax.axline((mean_prob, mean_prob), slope=1, color=drawing.IDEAL, linestyle="--", linewidth=1, label="calibrated")
     if others.size:
         label = f"{others.size} other classes"
-        ax.plot(*points[others].T, "o", markersize=3, color=_style.IDEAL, alpha=0.6, label=label, zorder=2)
+        ax.plot(*points[others].T, "o", markersize=3, color=drawing.IDEAL, alpha=0.6, label=label, zorder=2)
     for number, (x, y) in enumerate(points[shown]):
         key = _key(number)
         ax.vlines(x, x, y, color=key["color"], linewidth=1, alpha=0.5, zorder=2.5)
         ax.plot(x, y, **key, zorder=3)
-    star = {"markersize": 15, "color": _style.COLOURS[-1], "markeredgecolor": "white", "linestyle": ""}
+    star = {"markersize": 15, "color": drawing.COLOURS[-1], "markeredgecolor": "white", "linestyle": ""}
     ax.plot(mean_prob, accuracy, marker="*", label="whole bin", zorder=3.5, **star)
     ax.margins(0.08)
     left, right = curve.bins.edges[b : b + 2]
@@ -433,6 +432,6 @@ def _draw_counts(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray) -> None
 
 def _key(number: int) -> dict[str, Any]:
     """Return the look of a class; where the colours start again, its marker is hollow and another."""
-    colour, is_filled = _style.colour(number % N_COLOURS), number // N_COLOURS % 2 == 0
+    colour, is_filled = drawing.colour(number % N_COLOURS), number // N_COLOURS % 2 == 0
     look = {"markerfacecolor": colour, "markeredgecolor": "white"} if is_filled else {"markerfacecolor": "white"}
-    return {"color": colour, "marker": _style.marker(number), "markersize": 6.5, "linestyle": "", **look}
+    return {"color": colour, "marker": drawing.marker(number), "markersize": 6.5, "linestyle": "", **look}

@@ -1,7 +1,7 @@
-from .confusion import confusion_table as confusion_table
-from .confusion import ConfusionTable as ConfusionTable
-from .decision_curve import decision_curve as decision_curve
-from .decision_curve import DecisionCurve as DecisionCurve
+from .thresholds import confusion_table as confusion_table
+from .thresholds import ConfusionTable as ConfusionTable
+from .expected_cost import decision_curve as decision_curve
+from .expected_cost import DecisionCurve as DecisionCurve
 from .expected_cost import calibration_regret as calibration_regret
 from .expected_cost import CalibrationRegret as CalibrationRegret
 from .expected_cost import expected_cost_curve as expected_cost_curve

@@ -10,19 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant import style as _style
 from calibrant._core import checks
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_forecast, as_labels, as_problem
+from calibrant._core.checks import number, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 from calibrant._core.rows import OF_PROBABILITIES, BinaryProblem, Problem, as_simplex, of_probabilities, two_columns
 from calibrant.binning.bins import Ordered
 from calibrant.decisions import thresholds
 from calibrant.decisions.prior_shift import shared_names
+from calibrant.decisions.thresholds import as_places, events_of, panel_named
 from calibrant.exceptions import warn
 from calibrant.fit.isotonic import base_rate, drawn_events, event_rates, isotonic_fit, isotonic_fit_of
 from calibrant.notions import Notion
-from calibrant.sums.draws import Rng, as_rng
+from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
 CostAxis = Literal["probability cost", "cost proportion"]
 AXES = ("probability cost", "cost proportion")
@@ -468,19 +469,252 @@ def plot_expected_cost(curve: ExpectedCostCurve, *, ax: Any = None, lowest: bool
     """
     ax = drawing.new_axes(ax)
     for cost, label, style in ((curve.never, "never", ":"), (curve.always, "always", "-.")) if trivial else ():
-        ax.plot(curve.at, cost, color=_style.IDEAL, linestyle=style, linewidth=1, label=label, zorder=1.5)
-    for number, panel in enumerate(curve.panels):
-        colour, mean = _style.colour(number), f"{panel.name}: {panel.mean_cost:.4f}"
+        ax.plot(curve.at, cost, color=drawing.IDEAL, linestyle=style, linewidth=1, label=label, zorder=1.5)
+    for i, panel in enumerate(curve.panels):
+        colour, mean = drawing.colour(i), f"{panel.name}: {panel.mean_cost:.4f}"
         ax.plot(curve.at, panel.cost, color=colour, linewidth=1.6, label=mean, zorder=3)
         if lowest and len(curve.panels) == 1:
-            look = {"color": _style.GAP_FILL, "linewidth": 0, "label": "regret", "zorder": 1.2}
+            look = {"color": drawing.GAP_FILL, "linewidth": 0, "label": "regret", "zorder": 1.2}
             ax.fill_between(curve.at, panel.lowest, panel.cost, **look)
         if lowest:
-            best, dashes = f"at best: {panel.mean_lowest:.4f}", _style.dashes(number, len(curve.panels))
+            best, dashes = f"at best: {panel.mean_lowest:.4f}", drawing.dashes(i, len(curve.panels))
             ax.plot(curve.at, panel.lowest, color=colour, linestyle=dashes, linewidth=1.4, label=best, zorder=3.2)
     across, up = LABELS[curve.axis]
     highest = max(float(panel.cost.max()) for panel in curve.panels)
     ax.set(xlabel=across, ylabel=up, xlim=(0, 1), ylim=(0, max(1.15 * highest, 1e-3)))
+    drawing.grid(ax)
+    drawing.legend_above(ax)
+    return ax
+
+
+# Decision curves: the net benefit of acting on a forecast, for every threshold at which people would act
+
+
+THRESHOLDS = np.linspace(0.01, 0.99, 99)
+"""Thresholds by default."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastBenefit(Record):
+    """Net benefit of one forecast at each threshold, its interval, and its gain over the first forecast with an interval.
+
+    Intervals are NaN where none was asked for.
+    """
+
+    name: str
+    net_benefit: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    gain: FloatArray
+    gain_lower: FloatArray
+    gain_upper: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCurve(DrawnResult):
+    """Net benefit of forecasts, and of treating all, at each threshold. Treating none has a net benefit of zero.
+
+    Attributes
+    ----------
+    panels : tuple of ForecastBenefit
+        One a forecast.
+    threshold : ndarray of shape (k,)
+        The k distinct probabilities from which one acts, ascending.
+    treat_all : ndarray of shape (k,)
+        Net benefit of acting in all rows.
+    event_rate : float
+        Share of events: no net benefit is higher.
+    level : float
+        One minus the coverage of the intervals, a fraction.
+    n_resamples : int
+        Resamples behind the intervals; 0 where there are none.
+    """
+
+    _table = Table(
+        "forecast and threshold",
+        "forecast=panels.name",
+        "threshold",
+        *under("panels", "net_benefit", "lower", "upper", "gain", "gain_lower", "gain_upper"),
+        "treat_all",
+    )
+    _summary = "{panels.name:list}; thresholds={threshold:n}, event rate {event_rate:.4g}"
+    _picture = Picture(
+        "the decision curves",
+        "decisions.expected_cost.plot_decision_curve",
+        options="``intervals=False`` leaves the intervals out.",
+    )
+
+    panels: tuple[ForecastBenefit, ...]
+    threshold: FloatArray
+    treat_all: FloatArray
+    event_rate: float
+    level: float
+    n_resamples: int
+
+    def __getitem__(self, name: str) -> ForecastBenefit:
+        """Return the panel of that name."""
+        return panel_named(self.panels, name)
+
+
+def decision_curve(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    *,
+    threshold: npt.ArrayLike | None = None,
+    notion: str | Notion | None = None,
+    n_resamples: int = 0,
+    level: float = 0.05,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> DecisionCurve:
+    """Net benefit of acting on a forecast, for every threshold at which people would act (decision curve analysis).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels: integers, strings or booleans.
+    y_prob : array-like of shape (n_samples,) or (n_samples, 2), or dict of name to such
+        Probabilities of the event; several forecasts of the same event in the same rows by their names, such as before
+        and after calibration.
+    threshold : array-like, optional
+        Probabilities in [0, 1) from which one acts, in any order; by default 0.01, 0.02, ..., 0.99. The curve has each of
+        them once, ascending.
+    notion : str or Notion, optional
+        The event, of more than two classes: ``OneVsRest("cat")``, or ``"confidence"`` for accepting the predicted class.
+        Forecasts that predict other classes have other events then: pass them one at a time.
+    n_resamples : int, default=0
+        Bootstrap resamples of rows for the intervals; 0 makes none, 1000 is usual.
+    level : float, default=0.05
+        One minus the coverage of the intervals, a fraction in (0, 1).
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness of the resamples.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    DecisionCurve
+        A result with ``panels``, ``to_frame()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError
+        If a threshold is outside [0, 1), if there is not one event, or not the same event for all forecasts.
+
+    Notes
+    -----
+    To act from a probability of t on is to count 1 - t rows treated in vain as much as t missed events. In units of events
+    found, the net benefit of acting in the rows with a probability of t or more is
+
+        share of true positives  -  t / (1 - t) * share of false positives.
+
+    The net benefit of treating none is 0, that of treating all q - (1 - q) t / (1 - t) with the share q of events. A forecast
+    is useful at the thresholds where it lies above both. A calibrated one lies below them only by sampling noise; a
+    miscalibrated one can lie below them on average.
+
+    All forecasts are resampled with the same rows, so that the interval of the gain is that of a paired difference. Where it
+    lies above zero the forecast is better than the first, however much the two intervals overlap. Intervals are percentiles,
+    at each threshold by itself.
+
+    References
+    ----------
+    Vickers, Elkin, Decision curve analysis: a novel method for evaluating prediction models, Medical Decision Making 2006.
+    Van Calster, Vickers, Calibration of risk prediction models: impact on decision-analytic performance, Medical Decision
+    Making 2015.
+
+    Examples
+    --------
+    >>> from calibrant import decision_curve
+    >>> curve = decision_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], threshold=[0.5])
+    >>> curve
+    DecisionCurve(forecast; thresholds=1, event rate 0.5)
+    >>> curve["forecast"].net_benefit
+    array([0.25])
+    """
+    n_resamples = resamples(n_resamples, least=0, hint="1000 is usual")
+    level = number("level", level, above=0.0, below=1.0, hint="For 95 % intervals pass level=0.05")
+    generator = as_rng(rng)
+    at = as_places("threshold", THRESHOLDS if threshold is None else threshold)
+    in_vain = "At 1 no number of events found outweighs one row treated in vain: pass 0.99"
+    require(at[-1] < 1.0, "threshold must lie below 1 for a net benefit", got="1", hint=in_vain)
+    problems = events_of(y_true, y_prob, notion, data)
+    first = next(iter(problems.values()))
+    bootstrap = Bootstrap(first.weights, n_resamples, generator) if n_resamples else None
+    found = {name: _benefits(problem, at, bootstrap) for name, problem in problems.items()}
+    base, base_draws = next(iter(found.values()))
+    panels = []
+    for name, (value, draws) in found.items():
+        # Without resamples the quantiles of a single NaN are NaN.
+        lower, upper = np.quantile(draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
+        gain_lower, gain_upper = np.quantile(draws - base_draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
+        panels.append(ForecastBenefit(name, value, lower, upper, value - base, gain_lower, gain_upper))
+    rate = float(first.weight @ first.outcome / first.weight.sum())
+    return DecisionCurve(tuple(panels), at, rate - (1.0 - rate) * at / (1.0 - at), rate, level, n_resamples)
+
+
+def _benefits(
+    problem: BinaryProblem, threshold: FloatArray, bootstrap: Bootstrap | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the net benefit at each threshold, shape (k,), and of each resample, shape (n_resamples, k)."""
+    reached = np.searchsorted(threshold, problem.score, side="right")  # acts at the first so many thresholds
+    group, n_groups = (0, 1) if bootstrap is None else (bootstrap.group, bootstrap.n_groups)
+    size = threshold.size + 1
+
+    def benefits(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Net benefit at each threshold, and the weight of all rows, by group."""
+        table = (np.bincount(group * size + reached, w, n_groups * size) for w in (weight * problem.outcome, weight))
+        found, everyone = (sums.reshape(n_groups, size)[:, ::-1].cumsum(axis=1)[:, ::-1] for sums in table)
+        return found[:, 1:] - (everyone - found)[:, 1:] * threshold / (1.0 - threshold), everyone[:, 0]
+
+    benefit, total = (sums.sum(axis=0) for sums in benefits(problem.weight))
+    value = benefit / total
+    if bootstrap is None:
+        return value, np.full((1, threshold.size), np.nan)
+    moved, moved_total = map(bootstrap.moved, benefits(problem.weight * bootstrap.step))
+    return value, ratio(benefit + moved, (total + moved_total)[:, None], otherwise=0.0)
+
+
+# The plot of decision curves
+
+
+def plot_decision_curve(curve: DecisionCurve, *, ax: Any = None, intervals: bool = True) -> Any:
+    """Draw the net benefit of acting on a forecast against the threshold.
+
+    Parameters
+    ----------
+    curve : DecisionCurve
+        Of one forecast or several.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    intervals : bool, default=True
+        Draw the intervals, if the curve has them.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> from calibrant import decision_curve
+    >>> ax = decision_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8]).plot()
+    """
+    ax, single = drawing.new_axes(ax), len(curve.panels) == 1
+    look = {"color": drawing.IDEAL, "linewidth": 1, "zorder": 1.5}
+    ax.axhline(0.0, linestyle="--", label="treat none", **look)
+    ax.plot(curve.threshold, curve.treat_all, linestyle=":", label="treat all", **look)
+    for place, panel in enumerate(curve.panels):
+        colour = drawing.colour(place)
+        if intervals and curve.n_resamples:
+            band = {"color": colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.2}
+            label = f"{1 - curve.level:.0%} interval" if single else None
+            ax.fill_between(curve.threshold, panel.lower, panel.upper, label=label, **band)
+        ax.plot(curve.threshold, panel.net_benefit, color=colour, linewidth=1.6, label=panel.name, zorder=3)
+    # Treating all, and a bad forecast, fall without bound toward a threshold of one: they leave the picture below.
+    benefit = np.array([panel.net_benefit for panel in curve.panels])
+    top = 1.15 * max(float(benefit.max()), 1e-3)
+    bottom = max(1.1 * float(benefit.min(initial=0.0)), -0.4 * top) - 0.05 * top
+    ax.set(xlabel="threshold", ylabel="net benefit", xlim=(0, 1), ylim=(bottom, top))
     drawing.grid(ax)
     drawing.legend_above(ax)
     return ax

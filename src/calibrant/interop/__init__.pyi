@@ -7,6 +7,6 @@ from .export import to_torch as to_torch
 from .maps import load_map as load_map
 from .save import load_calibrator as load_calibrator
 from .save import save_calibrator as save_calibrator
-from .streams import calibrated as calibrated
-from .streams import predictions as predictions
+from .engines import calibrated as calibrated
+from .engines import predictions as predictions
 from .versions import show_versions as show_versions

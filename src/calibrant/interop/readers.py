@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from calibrant.interop.columns import Arrow, Column, FileTable, Text, first_line, in_python, no_number, require_arrow
-from calibrant.interop.local_files import (
+from calibrant.interop.writing import (
     STREAMED,
     fits,
     format_of,

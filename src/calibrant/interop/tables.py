@@ -36,9 +36,8 @@ from calibrant.interop.columns import (
     read_npz,
     require_arrow,
 )
-from calibrant.interop.local_files import format_of
 from calibrant.interop.readers import read_whole, readable
-from calibrant.interop.writing import whole_file
+from calibrant.interop.writing import format_of, whole_file
 
 # Reading
 

@@ -38,9 +38,9 @@ from .roc import RocHull as RocHull
 from .roc_volume import estimate_volume_under_surface as estimate_volume_under_surface
 from .roc_volume import volume_under_surface_score as volume_under_surface_score
 from .roc_volume import VolumeUnderSurface as VolumeUnderSurface
-from .scores import brier_score_loss as brier_score_loss
-from .scores import log_loss as log_loss
-from .scores import mean_class_brier_loss as mean_class_brier_loss
+from .decompositions import brier_score_loss as brier_score_loss
+from .decompositions import log_loss as log_loss
+from .decompositions import mean_class_brier_loss as mean_class_brier_loss
 from .smooth import e50_error as e50_error
 from .smooth import e90_error as e90_error
 from .smooth import emax_error as emax_error

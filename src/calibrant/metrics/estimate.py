@@ -34,8 +34,8 @@ from calibrant.notions import Notion
 from calibrant.sums import BinTable, Plan, Sums, scan
 from calibrant.sums.draws import MOST as MOST_KEPT
 from calibrant.sums.draws import MOST_DRAWN, Bootstrap, CellArray, ConsistentLabels, labels_of
-from calibrant.sums.noise import Moments
 from calibrant.sums.reading import is_unread
+from calibrant.sums.sums import Moments
 
 POWER = 0.8
 """How often the test finds an error that is called detectable."""

@@ -24,7 +24,7 @@ from calibrant.metrics.noise import Noise
 from calibrant.notions import Notion
 from calibrant.sums import BinTable, Plan, Sums
 from calibrant.sums.draws import CellArray, is_upper
-from calibrant.sums.noise import Moments
+from calibrant.sums.sums import Moments
 
 # Bets against calibration, whose wealth is evidence that may be looked at after each window
 

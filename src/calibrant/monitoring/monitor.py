@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from calibrant import style as _style
+from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input, as_problem
 from calibrant._core.checks import fraction, refuse, require, resamples, whole
@@ -694,7 +694,7 @@ def plot_monitor(table: MonitorTable, *, ax: Any = None) -> Any:
     lower.set_xlim(-0.6, len(table.window) - 0.4)
     for each in axes:
         each.set_axisbelow(True)
-        each.grid(color=_style.GRID, linewidth=0.8)
+        each.grid(color=drawing.GRID, linewidth=0.8)
     return axes
 
 
@@ -702,15 +702,15 @@ def _draw_errors(ax: Any, table: MonitorTable) -> None:
     x = np.arange(len(table.window))
     edges = np.append(x - 0.5, x[-1] + 0.5)
     noise = f"up to here in {1 - table.level:.0%} if calibrated"
-    ax.stairs(table.noise_upper, edges, fill=True, color=_style.BAND, linewidth=0, label=noise)
+    ax.stairs(table.noise_upper, edges, fill=True, color=drawing.BAND, linewidth=0, label=noise)
     ax.stairs(
-        table.noise_floor, edges, color=_style.IDEAL, linestyle="--", linewidth=1, label="noise floor", baseline=None
+        table.noise_floor, edges, color=drawing.IDEAL, linestyle="--", linewidth=1, label="noise floor", baseline=None
     )
     ends = (table.ece_lower, table.ece_upper)
     ax.vlines(
-        x, *ends, color=_style.colour(4), linewidth=2.5, label=f"{1 - table.level:.0%} interval of the true error"
+        x, *ends, color=drawing.colour(4), linewidth=2.5, label=f"{1 - table.level:.0%} interval of the true error"
     )
-    ax.plot(x, table.ece, "o-", color=_style.colour(0), markersize=3.5, linewidth=1.2, label="ECE")
+    ax.plot(x, table.ece, "o-", color=drawing.colour(0), markersize=3.5, linewidth=1.2, label="ECE")
     ax.set_ylabel(f"ECE ({table.notion})")
     ax.set_ylim(0.0, 1.35 * float(np.max([table.ece, table.ece_upper, table.noise_upper])))
     ax.legend(loc="upper left", ncols=2, frameon=False, fontsize="small")
@@ -720,18 +720,20 @@ def _draw_evidence(ax: Any, table: MonitorTable) -> None:
     x = np.arange(len(table.window))
     for number, (values, label) in enumerate(((table.evidence, "not calibrated"), (table.drift_evidence, "drift"))):
         shown = np.clip(values, 1e-3, MOST_EVIDENCE)
-        look = {"color": _style.colour(number), "marker": _style.marker(number), "markersize": 3.5, "linewidth": 1.2}
+        look = {"color": drawing.colour(number), "marker": drawing.marker(number), "markersize": 3.5, "linewidth": 1.2}
         if not np.isnan(shown).all():
             ax.plot(x, shown, label=label, **look)
-    ax.axhline(1.0 / table.alpha, color=_style.IDEAL, linestyle="--", linewidth=1, label=f"alarm, α = {table.alpha:g}")
+    ax.axhline(1.0 / table.alpha, color=drawing.IDEAL, linestyle="--", linewidth=1, label=f"alarm, α = {table.alpha:g}")
     for alarm in table.alarms:
         number = 0 if alarm.test == CALIBRATION else 1
         at = table.window.index(alarm.window)
         reached = float(np.clip(alarm.evidence, 1e-3, MOST_EVIDENCE))
-        ax.plot([at], [reached], "o", markersize=11, fillstyle="none", markeredgewidth=1.8, color=_style.colour(number))
+        ax.plot(
+            [at], [reached], "o", markersize=11, fillstyle="none", markeredgewidth=1.8, color=drawing.colour(number)
+        )
     if table.is_reference.any():
         ax.axvspan(
-            -0.5, int(table.is_reference.sum()) - 0.5, color=_style.BAND, linewidth=0, label="reference", zorder=0
+            -0.5, int(table.is_reference.sum()) - 0.5, color=drawing.BAND, linewidth=0, label="reference", zorder=0
         )
     ax.set_yscale("log")
     ax.set_ylabel("evidence")

@@ -8,12 +8,12 @@ from .differences import paired_difference as paired_difference
 from .differences import paired_test as paired_test
 from .differences import PairedDifference as PairedDifference
 from .differences import PairedResult as PairedResult
-from .equivalence import equivalence_test as equivalence_test
-from .equivalence import EquivalenceResult as EquivalenceResult
+from .differences import equivalence_test as equivalence_test
+from .differences import EquivalenceResult as EquivalenceResult
 from .of_forecast import kernel_test as kernel_test
-from .multiplicity import by_class as by_class
-from .multiplicity import by_group as by_group
-from .multiplicity import MultipleTests as MultipleTests
+from .result import by_class as by_class
+from .result import by_group as by_group
+from .result import MultipleTests as MultipleTests
 from .of_forecast import bayes_factor_test as bayes_factor_test
 from .of_forecast import cox_test as cox_test
 from .of_forecast import spiegelhalter_test as spiegelhalter_test

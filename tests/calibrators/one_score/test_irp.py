@@ -14,7 +14,7 @@ from calibrant.binning.bins import Ordered
 from calibrant.calibrators import IsotonicRecursivePartitioning
 from calibrant.fit.folds import folds_of
 from calibrant.fit.isotonic import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS, tried
-from calibrant.fit.isotonic_tree import Blocks, Shrinkage, isotonic_tree, path_loss
+from calibrant.fit.trees import Blocks, Shrinkage, isotonic_tree, path_loss
 from calibrant.interop.save import from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.

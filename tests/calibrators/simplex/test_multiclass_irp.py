@@ -15,11 +15,10 @@ from calibrant._core.rows import as_simplex
 from calibrant._kernels.irp import side_of
 from calibrant.calibrators import DataPoints, GridPoints, Mixture, MulticlassRecursivePartitioning, Splits
 from calibrant.exceptions import CalibrationWarning
-from calibrant.fit import simplex_tree
-from calibrant.fit import simplex_tree as split_candidates
+from calibrant.fit import trees
 from calibrant.fit.folds import folds_of
 from calibrant.fit.isotonic import SMOOTHINGS, FoldLosses, chosen
-from calibrant.fit.simplex_tree import DataCandidates, JoinedRows, Rows
+from calibrant.fit.trees import DataCandidates, JoinedRows, Rows
 from calibrant.interop.save import encode, from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -175,8 +174,8 @@ def test_a_softened_label_is_the_class_that_came_and_each_class_as_far_as_the_fo
 def test_the_kernels_may_return_early_without_another_result(monkeypatch):
     rows = random_rows(1, 150, 3)
     whole = fitted(rows, splits=Splits(check=2))
-    monkeypatch.setattr(simplex_tree, "BUDGET", 0)
-    monkeypatch.setattr(split_candidates, "AT_A_TIME", 1)
+    monkeypatch.setattr(trees, "BUDGET", 0)
+    monkeypatch.setattr(trees, "AT_A_TIME", 1)
     np.testing.assert_array_equal(fitted(rows, splits=Splits(check=2)).tree_.gamma, whole.tree_.gamma)
 
 
@@ -264,9 +263,9 @@ def test_a_tree_that_is_not_to_stop_has_more_regions_than_the_folds_that_choose_
 
 def test_large_problems_leave_out_fewer_folds(monkeypatch):
     seen = []
-    grow = simplex_tree.grow
+    grow = trees.grow
     monkeypatch.setattr("calibrant.calibrators.irp.grow", lambda rows, *rest: seen.append(rows) or grow(rows, *rest))
-    monkeypatch.setattr("calibrant.fit.simplex_tree.ROWS_LEFT_OUT", 45)
+    monkeypatch.setattr("calibrant.fit.trees.ROWS_LEFT_OUT", 45)
     fitted(random_rows(7, 200, 3), max_regions="cv")
     assert len(seen) == 2 + 1
 

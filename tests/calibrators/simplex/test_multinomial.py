@@ -7,9 +7,14 @@ from strategies import dirichlet_rows
 
 from calibrant._core.arrays import prob_of_scores
 from calibrant._core.rows import Forecast, SimplexProblem, Weights
+from calibrant.calibrators import linear as multinomial
 from calibrant.calibrators.linear import (
+    Diagonal,
     DirichletCalibration,
+    Full,
+    LargeObjective,
     MatrixScaling,
+    Objective,
     StructuredMatrixScaling,
     StructuredVectorScaling,
     VectorScaling,
@@ -17,9 +22,7 @@ from calibrant.calibrators.linear import (
     identity,
 )
 from calibrant.fit import minimise as newton
-from calibrant.fit import multinomial
 from calibrant.fit.log_loss import over_rows
-from calibrant.fit.multinomial import Diagonal, Full, LargeObjective, Objective
 
 FAMILY = [VectorScaling, MatrixScaling, DirichletCalibration, StructuredVectorScaling, StructuredMatrixScaling]
 DESIGNS = {

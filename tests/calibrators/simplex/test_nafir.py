@@ -15,13 +15,12 @@ from calibrant import log_loss
 from calibrant._core.border import as_problem
 from calibrant._core.threads import n_processors
 from calibrant.calibrators import MulticlassIsotonic
-from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
-from calibrant.fit import nafir as nafir_smoothing
-from calibrant.fit.folds import Fold, folds_of
-from calibrant.fit.nafir import (
+from calibrant.calibrators import nafir as nafir_smoothing
+from calibrant.calibrators.nafir import (
     SMOOTHINGS,
     Cells,
     Comparisons,
+    NormalizedFlattenedIsotonic,
     Penalty,
     Solution,
     choose_smoothing,
@@ -29,6 +28,7 @@ from calibrant.fit.nafir import (
     split_blocks,
     violation,
 )
+from calibrant.fit.folds import Fold, folds_of
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
 pytestmark = [

@@ -7,9 +7,8 @@ from strategies import tables
 
 from calibrant._core.border import as_problem
 from calibrant._kernels.nafir import anneal
-from calibrant.calibrators.nafir import NormalizedFlattenedIsotonic
-from calibrant.fit import nafir as annealing
-from calibrant.fit.nafir import FLOOR, Cells, Comparisons, draws
+from calibrant.calibrators import nafir as annealing
+from calibrant.calibrators.nafir import FLOOR, Cells, Comparisons, NormalizedFlattenedIsotonic, draws
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested with the exact solver.
 pytestmark = [

@@ -10,7 +10,7 @@ from strategies import tables
 
 from calibrant._core.border import as_problem
 from calibrant._kernels.nafir import pair_sums
-from calibrant.fit.nafir import Cells, Comparisons
+from calibrant.calibrators.nafir import Cells, Comparisons
 
 any_weights = st.one_of(st.integers(1, 4), st.sampled_from([0.1, 0.3, 1.5]))
 

@@ -11,10 +11,8 @@ from strategies import dirichlet_rows, tables
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Weights
 from calibrant._kernels.staircase import next_set
-from calibrant.calibrators.scir import SortedCumulativeIsotonic
-from calibrant.fit import staircase
-from calibrant.fit import staircase as points_of_rows
-from calibrant.fit.staircase import Cumulated, Points, cumulated, fitted_values, in_order
+from calibrant.calibrators import scir as staircase
+from calibrant.calibrators.scir import Cumulated, Points, SortedCumulativeIsotonic, cumulated, fitted_values, in_order
 from calibrant.interop.save import from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -128,9 +126,7 @@ def test_the_smallest_case_that_the_sign_of_v_gets_wrong():
     ],
 )
 def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, log_loss, data_dir, monkeypatch):
-    monkeypatch.setattr(
-        points_of_rows, "grouped", lambda sums: sums
-    )  # the prototype parted sums that differ by rounding
+    monkeypatch.setattr(staircase, "grouped", lambda sums: sums)  # the prototype parted sums that differ by rounding
     label, prob = half_of(np.load(data_dir / f"{name}.npz"))
     rows = cumulated(as_problem(label, prob[:5000]), share=True)
     points = rows.points()
@@ -160,8 +156,8 @@ def test_parts_that_are_solved_side_by_side_are_solved_alike(monkeypatch):
 def test_many_ranks_and_points_have_longer_numbers(monkeypatch):
     rows = random_rows(0, 50, 80)
     short = fitted(rows)
-    monkeypatch.setattr(points_of_rows, "MOST_SHORT_RANKS", 1)
-    monkeypatch.setattr(points_of_rows, "MOST_SHORT_PLACES", 1)
+    monkeypatch.setattr(staircase, "MOST_SHORT_RANKS", 1)
+    monkeypatch.setattr(staircase, "MOST_SHORT_PLACES", 1)
     long = fitted(rows)
     for name in ("score_", "rank_", "value_"):
         np.testing.assert_array_equal(getattr(long, name), getattr(short, name))

@@ -9,9 +9,8 @@ from strategies import dirichlet_rows
 from calibrant._core.border import as_problem
 from calibrant._kernels.staircase import solve
 from calibrant.calibrators import scir
-from calibrant.calibrators.scir import SortedCumulativeIsotonic
-from calibrant.fit import staircase
-from calibrant.fit.staircase import cumulated, fitted_values
+from calibrant.calibrators import scir as staircase
+from calibrant.calibrators.scir import SortedCumulativeIsotonic, cumulated, fitted_values
 
 MAPS = ("score_", "rank_", "value_")
 ways = pytest.mark.parametrize("parallel_from", [1, 1 << 19])

@@ -18,7 +18,7 @@ from calibrant.binning import EqualWidth
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop import calibrated
 from calibrant.interop.engines import DaskPredictions
-from calibrant.metrics.scores import squared_losses
+from calibrant.metrics.decompositions import squared_losses
 from calibrant.notions import ClassWise, Confidence
 from calibrant.sums import Plan, scan
 
