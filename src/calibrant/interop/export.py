@@ -759,7 +759,9 @@ def to_onnx(calibrator: Calibrator | CalibratedClassifier, *, dtype: str = "doub
             case "constant":
                 name = constant(node.values[None, :])
             case "column":
-                name = made("Gather", args[0], constant(np.array([node.values])), axis=1)
+                # A name, for onnxruntime 1.20 joins columns to a node that is named after one of them, and names must differ.
+                column = constant(np.array([node.values]))
+                name = made("Gather", args[0], column, axis=1, name=f"column{len(nodes) + 1}")
             case "join":
                 shape = next(found[id(arg)] for arg in node.args if arg.op != "constant")
                 zero = made("Mul", shape, constant(np.zeros((1, 1))))
