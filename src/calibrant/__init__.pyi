@@ -4,6 +4,7 @@
 from .assessment import assess as assess
 from .assessment import measure as measure
 from .assessment import advise as advise
+from .assessment import compare as compare
 from .metrics import calibration_error as calibration_error
 from .metrics import expected_calibration_error as expected_calibration_error
 from .metrics import maximum_calibration_error as maximum_calibration_error

@@ -22,7 +22,6 @@ import numpy as np
 from calibrant import advise
 from calibrant.assessment.advice import (
     FEWEST_DRAWN,
-    IDENTITY,
     LEAST_GAIN,
     LEAST_ROWS,
     MARGIN,
@@ -32,6 +31,7 @@ from calibrant.assessment.advice import (
     OF_CLASSES,
     OF_ONE_EVENT,
 )
+from calibrant.assessment.comparison import IDENTITY
 from calibrant.significance import paired_difference
 from studies.arena.data_sets import Forecast, classifiers, published, tables, trained
 from studies.claims import table

@@ -8,7 +8,8 @@ from calibrant import PlattScaling, StructuredMatrixScaling, TemperatureScaling,
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Weights
 from calibrant.assessment import advice as module
-from calibrant.assessment.advice import IDENTITY, MARGIN, Candidate
+from calibrant.assessment.advice import MARGIN, Candidate
+from calibrant.assessment.comparison import IDENTITY, maker_of
 from calibrant.calibrators.classifier import default_method
 from calibrant.datasets import make_softmax_forecast
 from calibrant.exceptions import CalibrationWarning
@@ -120,7 +121,7 @@ def test_the_figures_are_those_of_cross_validation_by_hand():
     assert [c.difference for c in others] == pytest.approx([c.log_loss - identity.log_loss for c in others], abs=1e-12)
     # Held out and fitted rows are nearly alike: the losses are within a standard error or two of those without folds.
     for candidate in others:
-        fitted = module._made(candidate.method, "probability").fit(prob, y).calibrate(prob)
+        fitted = maker_of(candidate.method)(2).fit(prob, y).calibrate(prob)
         assert abs(candidate.log_loss - log_loss(y, fitted)) < 3 * candidate.standard_error
 
 

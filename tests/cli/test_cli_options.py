@@ -33,6 +33,7 @@ FILES = {
         "p_1": np.where(np.arange(N) < 9, 1 - Y, P),
     },
     "formulas": {"label": Y, **PROB, "note": np.repeat("=1+1", N)},
+    "keys": {"key": np.arange(N), "label": Y, **PROB},
     "three": {"label": OF_THREE, "p_0": THREE[:, 0], "p_1": THREE[:, 1], "p_2": THREE[:, 2]},
 }
 """Tables by the option that they are for; each stands in a folder of its own, so that what is printed is the same."""
@@ -41,6 +42,7 @@ PLAIN = {
     "assess": ["assess", "f.csv", "--resamples", 9],
     "test": ["test", "f.csv", "--tests", "spiegelhalter,resampling"],
     "advise": ["advise", "f.csv"],
+    "compare": ["compare", "f.csv", "--calibrators", "platt", "--resamples", 19],
     "fit": ["fit", "f.csv", "-o", "out.json", "--method", "beta"],
     "apply": ["apply", "calibrator.json", "f.csv", "-o", "out.csv"],
     "export": ["export", "calibrator.json", "--to", "sql", "-o", "out.sql"],
@@ -124,6 +126,22 @@ CASES = {
         "--other": Case(("--other", "g.csv")),
         **OF_COLUMNS,
         "--seed": Case(("--seed", "5")),
+    },
+    "compare": {
+        "files": Case(says="120 rows, 2 classes"),
+        **OF_COLUMNS,
+        "--calibrators": Case(("--calibrators", "beta, temperature --safe"), says="f + temperature --safe"),
+        "--id": Case(instead=("g.csv", "f.csv", "--id", "key"), file="keys", says="111 rows, 2 classes"),
+        "--names": Case(("--names", "old"), says="old + platt"),
+        "--metric": Case(("--metric", "brier")),
+        "--folds": Case(("--folds", "3")),
+        "--bins": Case(("--metric", "ece", "--bins", "4")),
+        "--binning": Case(("--metric", "ece", "--binning", "equal-mass")),
+        "--level": Case(("--level", "0.5"), says="50% interval"),
+        "--resamples": Case(("--metric", "ece", "--resamples", "29")),
+        "--seed": Case(("--seed", "5")),
+        "--pos-label": Case(("--metric", "ece", "--pos-label", "0")),
+        "--json": Case(("--json",), says='"recommended": "'),
     },
     "fit": {
         "file": Case(says="on 120 rows"),
@@ -267,7 +285,8 @@ def folders(tmp_path_factory):
     for name, table in FILES.items():
         (home / name).mkdir()
         write_table(home / name / "f.csv", table)
-        write_table(home / name / "g.csv", table)
+        other = {key: column[:111][::-1] for key, column in table.items()} if name == "keys" else table
+        write_table(home / name / "g.csv", other)
         own = name in ("plain", "logit", "classes", "three")
         source = home / (name if own else "plain") / "f.csv"
         words = {"logit": ["--logit", "a,b"], "classes": ["--classes", "a,b"]}.get(name, [])

@@ -357,6 +357,7 @@ COMMANDS = {
     "assess": "good.csv --json --resamples 5",
     "test": "good.csv --json",
     "advise": "good.csv",
+    "compare": "good.csv",
     "fit": "good.csv -o other.json",
     "apply": "c.json good.csv -o other.csv",
     "export": "c.json --to js -o other.js",

@@ -37,6 +37,7 @@ EXAMPLES = {
     ),
     "CanonicalGuarantee": lambda: cb.calibrators.canonical_binning_guarantee(100, 9, n_classes=3),
     "ClassErrors": lambda: cb.curves.class_errors(Y, P, n_resamples=9),
+    "Comparison": lambda: cb.compare(E, {"a": B, "b": B**2}, calibrators=["platt"], n_resamples=9),
     "ConfusionTable": lambda: cb.decisions.confusion_table(Y, P, cost_matrix=COSTS),
     "CorpCurve": lambda: cb.corp_curve(Y, P, notion="class-wise", n_resamples=9),
     "CumulativeResidualCurve": lambda: cb.curves.cumulative_residual_curve(Y, P, notion="class-wise"),

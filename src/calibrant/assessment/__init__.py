@@ -1,4 +1,4 @@
-"""One table of all metrics, and advice on which calibrator to fit."""
+"""One table of all metrics, advice on which calibrator to fit, and the comparison of forecasts."""
 
 from calibrant._core.lazy import attach
 

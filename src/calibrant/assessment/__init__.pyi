@@ -1,5 +1,8 @@
 from .advice import Advice as Advice
 from .advice import advise as advise
+from .comparison import compare as compare
+from .comparison import Compared as Compared
+from .comparison import Comparison as Comparison
 from .table import assess as assess
 from .table import Assessment as Assessment
 from .table import measure as measure

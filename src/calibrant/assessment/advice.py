@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.arrays import FloatArray, log_cost
+from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, Input, Named, as_problem
 from calibrant._core.checks import require, together, whole
 from calibrant._core.result import Result, Table, under
 from calibrant._core.rows import IntArray, Problem, Weights, as_simplex
+from calibrant.assessment.comparison import IDENTITY, HeldOut, maker_of
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.classifier import Method, default_of
-from calibrant.calibrators.safe import folds, in_order
-from calibrant.exceptions import CalibrationWarning
+from calibrant.calibrators.classifier import default_of
+from calibrant.calibrators.safe import in_order
 from calibrant.fit.folds import observed
 from calibrant.metrics.kinds import LogLoss
 from calibrant.significance.differences import warn_if_training_rows
 from calibrant.sums.draws import Rng, as_rng
-
-IDENTITY = "identity"
-"""The forecast as it is: no calibrator."""
 
 OF_ONE_EVENT = ("temperature", "platt", "beta", "spline")
 OF_CLASSES = ("temperature", "svs", "sms")
@@ -45,9 +40,6 @@ MARGIN = 2.0
 
 LEAST_GAIN = 0.002
 """Nats by which another candidate must be better than the default as well: less is of no use, and one answer is."""
-
-SAFE = " --safe"
-"""What follows the word of a method that stands within `SafeCalibrator`."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +137,11 @@ class Advice(Result):
         Calibrator or None
             Fit it on the calibration set.
         """
-        return None if self.recommended == IDENTITY else _made(self.recommended, self.input)
+        if self.recommended == IDENTITY:
+            return None
+        made = maker_of(self.recommended)(self.n_classes)
+        made.set_params(input=self.input)
+        return made
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
@@ -235,13 +231,18 @@ def advise(
         "input": _input_of(problem),
     }
     if (reason := _why_none(used, facts["n_used"], n_folds)) is not None:
-        loss = float(np.average(_loss_of_identity(used), weights=used.weight))
+        loss = float(np.average(LogLoss()(as_simplex(used)), weights=used.weight))
         return Advice(IDENTITY, reason, (Candidate(IDENTITY, loss, 0.0, 0.0),), n_folds=0, **facts)
     methods = _candidates(rows, used)
-    losses, weights = _cross_validated(used, counts, methods, n_folds, as_rng(rng))
+    held_out, of_rows = HeldOut(counts, n_folds, as_rng(rng)), LogLoss()
+    as_it_is = held_out.of(used)
+    losses = np.array(
+        [of_rows(as_it_is), *(of_rows(held_out.calibrated(used, maker_of(method))) for method in methods)]
+    )
+    weights = as_it_is.weights
     candidates = tuple(
-        Candidate(method, float(np.average(loss, weights=weights.values)), *_paired(loss - losses[0], weights))
-        for method, loss in zip((IDENTITY, *methods), losses, strict=True)
+        Candidate(method, float(np.average(each, weights=weights.values)), *_paired(each - losses[0], weights))
+        for method, each in zip((IDENTITY, *methods), losses, strict=True)
     )
     chosen = candidates[_choice(losses, weights)]
     return Advice(chosen.method, _reason(chosen, candidates), candidates, n_folds=n_folds, **facts)
@@ -336,9 +337,6 @@ def _rows(n: int) -> str:
     return "1 row" if n == 1 else f"{n} rows"
 
 
-# Cross-validation
-
-
 def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     """Return the problem, or a random part of the rows of a large one; a whole weight is that many rows."""
     n_classes = problem.classes.size
@@ -350,43 +348,6 @@ def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     drawn = np.searchsorted(ends, numbers, side="right")
     rows, times = np.unique(drawn, return_counts=True)
     return problem.at(rows, problem.weights.like(times * problem.weights.importance[rows]))
-
-
-def _cross_validated(
-    problem: Problem, counts: IntArray, methods: tuple[str, ...], n_folds: int, rng: np.random.Generator
-) -> tuple[FloatArray, Weights]:
-    """Return the log loss of each held-out row by the identity and each method, and the weights of these rows.
-
-    Each row stands for a count of equal ones, which are dealt to the folds one by one, as `SafeCalibrator` deals them.
-    """
-    losses, weights, unit = [], [], problem.weight / counts
-    for held in folds(counts, n_folds, rng):
-        kept, out = problem.weighted(unit * (counts - held)), problem.weighted(unit * held)
-        losses.append(np.array([_loss_of_identity(out), *(_loss_of(method, kept, out) for method in methods)]))
-        weights.append(out.weight)
-    return np.concatenate(losses, axis=1), Weights(np.concatenate(weights))
-
-
-def _loss_of(method: str, kept: Problem, out: Problem) -> FloatArray:
-    # Numbers in place of the classes: labels may be of any kind that `as_problem` takes, or name a class that no row has.
-    calibrator = _made(method, _input_of(kept), labels=range(kept.classes.size))
-    with warnings.catch_warnings():
-        # What a part of the rows lacks is no news.
-        warnings.simplefilter("ignore", CalibrationWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        calibrator.fit(kept.values, as_simplex(kept).label, kept.weight)
-        prob = calibrator.predict_proba(out.values)
-    return log_cost(prob[np.arange(out.size), as_simplex(out).label])
-
-
-def _loss_of_identity(problem: Problem) -> FloatArray:
-    return LogLoss()(as_simplex(problem))
-
-
-def _made(method: str, input: Input, **options: Any) -> Calibrator:
-    made = Method(method.removesuffix(SAFE), method.endswith(SAFE)).calibrator()
-    made.set_params(input=input, **options)
-    return made
 
 
 def _input_of(problem: Problem) -> Input:

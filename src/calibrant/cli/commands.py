@@ -19,10 +19,12 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import choice, left_out, refuse
+from calibrant._core.checks import choice, left_out, refuse, require
 from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue
+from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice, advise
+from calibrant.assessment.comparison import comparison_of, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.cli import inputs
@@ -43,7 +45,7 @@ from calibrant.decisions.thresholds import confusion_table, decide, optimal_thre
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.columns import Values
 from calibrant.interop.save import columns_of, load_calibrator
-from calibrant.interop.tables import require_csv, write_table
+from calibrant.interop.tables import require_csv, select_one, write_table
 from calibrant.interop.writing import PAGES, format_of, require_ending, require_free
 from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.notions import as_notion, single_problem
@@ -133,6 +135,87 @@ def _different_rows(first: Forecast, other: Forecast) -> str:
     if differ := int((first.y_true != other.y_true).sum()):
         return f"other labels (in {differ} of {len(other.y_true)} rows)"
     return "" if first.weight is None or (first.weight == other.weight).all() else "other weights"
+
+
+# `calibrant compare`: forecasts of the same rows, and calibrators of them
+
+
+def run_compare(asked: Namespace) -> int:
+    """Print the candidates from the best to the worst, and which to take."""
+    names = _names_of(asked)
+    calibrators = named_calibrators([word.strip() for word in (asked.calibrators or "").split(",") if word.strip()])
+    for one in calibrators.values():
+        maker_of(one)  # before anything is read
+    cut = None if asked.bins is None and asked.binning is None else binning_of(asked)
+    metric, level = as_metric(asked.metric, cut), as_level(asked.level)
+    forecasts = inputs.aligned([read(asked, file) for file in asked.files])
+    problems = _matched(dict(zip(names, forecasts, strict=True)), asked.id)
+    for name, problem in problems.items():
+        metric.warn_impossible(problem, name)
+    draws = max(2, asked.resamples)
+    found = comparison_of(problems, calibrators, metric, asked.folds, level, draws, as_rng(asked.seed))
+    if asked.json:
+        facts = ("metric", "first", "recommended", "reason", "n_rows", "n_classes", "n_folds", "level")
+        document = {name: getattr(found, name) for name in facts}
+        print(inputs.json_of(document | {"candidates": [asdict(one) for one in found.candidates]}))
+    else:
+        print(f"{found.n_rows} rows, {found.n_classes} classes")
+        print(found)
+    return 0
+
+
+def _names_of(asked: Namespace) -> list[str]:
+    """Return a name for each file of the command."""
+    names = asked.names.split(",") if asked.names else [Path(file).stem for file in asked.files]
+    if len(names) != len(asked.files) or len(set(names)) != len(names):
+        must = "each file needs a name of its own"
+        refuse(must, got=f"{names} for {len(asked.files)} files", hint="Pass --names a,b")
+    return names
+
+
+def _matched(forecasts: dict[str, Forecast], key: str | None) -> dict[str, Problem]:
+    """Return the problems of the rows that all files have, in one order."""
+    first = next(iter(forecasts.values()))
+    for forecast in forecasts.values():
+        same = forecast.problem().classes.tolist(), first.problem().classes.tolist()
+        must, hint = "files must have the same classes", "Name them in column order with --classes"
+        require(same[0] == same[1], must, got=f"{same[0]} in {forecast.file}, {same[1]} in {first.file}", hint=hint)
+    if key is None:
+        for forecast in forecasts.values():
+            said = _different_rows(first, forecast)
+            must, hint = "files must hold the same rows in the same order", "Name the column that tells rows by --id"
+            got = f"{forecast.file}, which has {said} than {first.file}"
+            require(not said, must, got=got, hint=f"{hint}; calibrant report compares files of different rows")
+        return {name: forecast.problem() for name, forecast in forecasts.items()}
+    places = {name: _places_of(forecast, key) for name, forecast in forecasts.items()}
+    shared = [one for one in next(iter(places.values())) if all(one in of for of in places.values())]
+    got = f"no {key} that all files have"
+    require(bool(shared), "files must have rows in common", got=got, hint="Check what --id names in each file")
+    problems: dict[str, Problem] = {}
+    for name, forecast in forecasts.items():
+        at = np.array([places[name][one] for one in shared])
+        if missed := len(forecast.y_true) - len(at):
+            print(f"calibrant: note: {missed} rows of {forecast.file} are not in all files", file=sys.stderr)
+        problems[name] = forecast.problem().taken(at)
+        one, other = problems[name], next(iter(problems.values()))
+        weights = "rows must have one weight in all files"
+        require((one.weight == other.weight).all(), weights, got=f"others in {forecast.file}", hint="Check --weight")
+        if differ := int((one.code != other.code).sum()):
+            said = f"{forecast.file} has other labels than {first.file} in {differ} of {len(at)} rows"
+            print(f"calibrant: note: {said}: each is judged by its own labels", file=sys.stderr)
+    return problems
+
+
+def _places_of(forecast: Forecast, key: str) -> dict[str, int]:
+    """Return the row of each identifier of a file."""
+    column = select_one(list(forecast.table), key, "--id", where=forecast.file)
+    cells = forecast.table.columns[column].cells()
+    places = {cell: row for row, cell in enumerate(cells)}
+    if len(places) < len(cells):
+        again = next(cell for row, cell in enumerate(cells) if places[cell] != row)
+        must = f"{column} of {forecast.file} must name each row once"
+        refuse(must, got=f"{again!r} in several rows", hint="Name another column by --id, or remove repeated rows")
+    return places
 
 
 # `calibrant plan`: how many rows a question takes
@@ -479,10 +562,7 @@ def run_report(asked: Namespace) -> int:
     require_free(Path(asked.output), force=asked.force, inputs=read_files, endings=PAGES)
     if asked.points > MOST_POINTS:
         raise ValueError(f"--points must be at most {MOST_POINTS}; got {asked.points}. The default is 1000.")
-    names = asked.names.split(",") if asked.names else [Path(file).stem for file in asked.files]
-    if len(names) != len(asked.files) or len(set(names)) != len(names):
-        must = "each file needs a name of its own"
-        refuse(must, got=f"{names} for {len(asked.files)} files", hint="Pass --names a,b")
+    names = _names_of(asked)
     in_batches = asked.sample is None and any(is_in_batches(asked, [file]) for file in asked.files)
     if in_batches:
         hint = "Run calibrant apply first, and report on what it writes"

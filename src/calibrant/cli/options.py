@@ -104,6 +104,24 @@ ADVISE = f"""\
 {CALIBRATION_SET}{OTHER}\
 --seed N (natural, =0): seed of the folds (default: %(default)s)
 {COLUMNS}"""
+COMPARE = f"""\
+files FILE (+): predictions of the same rows, such as those of two models; the first is the one that others are compared with
+--calibrators A,B: compare each also after these calibrators, which are fitted by cross-validation: see `calibrant list
+    calibrators`; 'sms --safe' is sms within --safe
+--id COLUMN: match rows by this column, and compare those that all files have; without it the files have equal labels in
+    equal order
+--names A,B: names of the files (default: the files' names)
+--metric NAME (=nll): by which they are ranked: see `calibrant list metrics` (default: %(default)s)
+--folds N (positive, =5): folds of the cross-validation (default: %(default)s)
+--bins N (natural): number of bins of a metric that has no bins of its own (default: 15)
+--binning NAME: bins of a metric that has no bins of its own: see `calibrant list binnings` (default: equal-width)
+--level A (float, =0.05): one minus the coverage of intervals, and the level at which a difference is shown (default:
+    %(default)s)
+--resamples N (positive, =1000): draws behind p-values and intervals (default: %(default)s)
+--seed N (natural, =0): seed of the folds and draws (default: %(default)s)
+--pos-label LABEL: of two classes, the event (default: 1, or the class of the second column)
+--json: print JSON
+{COLUMNS}"""
 FIT = f"""\
 {CALIBRATION_SET}\
 --method NAME: see `calibrant list calibrators` (default: evidence-scaling, above 100 classes sms; below 1000 rows with
@@ -202,6 +220,7 @@ COMMANDS = {
     "assess": ("commands", "measure how accurate and how well calibrated predictions are", ASSESS),
     "test": ("commands", "test whether predictions are calibrated", TEST),
     "advise": ("commands", "recommend a calibrator, if any, by cross-validation", ADVISE),
+    "compare": ("commands", "compare models and calibrators on the same rows, and say which to take", COMPARE),
     "fit": ("fit", "fit a calibrator and save it as JSON", FIT),
     "apply": ("fit", "calibrate the predictions in a file", APPLY),
     "export": ("fit", "write a calibrator as NumPy source, SQL, ONNX, torch or JavaScript", EXPORT),

@@ -24,7 +24,8 @@ from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import require, some
 from calibrant._core.result import shown_pvalue
-from calibrant.assessment.advice import IDENTITY, Advice
+from calibrant.assessment.advice import Advice
+from calibrant.assessment.comparison import IDENTITY
 from calibrant.assessment.table import Assessment
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.curves.simplex import mixed

@@ -157,21 +157,22 @@ def pair_of(
     prob_b: npt.ArrayLike,
     y_true_b: npt.ArrayLike | None,
     data: DataOptions,
+    names: tuple[str, str] = ("prob_a", "prob_b"),
 ) -> tuple[Problem, Problem]:
     """Return two forecasts of the same rows, each with its labels; columns of the same names are matched by them."""
-    a = as_problem(y_true, prob_a, named=Named(forecast="prob_a"), **data)
-    names, others = columns_of(prob_a), columns_of(prob_b)
-    if names and others and len(names) == len(others) and set(names) == set(others):
-        prob_b, others = as_array("prob_b", prob_b)[:, [others.index(name) for name in names]], names
-    truth, named = (y_true, Named(forecast="prob_b")) if y_true_b is None else (y_true_b, Named("y_true_b", "prob_b"))
+    a = as_problem(y_true, prob_a, named=Named(forecast=names[0]), **data)
+    columns, others = columns_of(prob_a), columns_of(prob_b)
+    if columns and others and len(columns) == len(others) and set(columns) == set(others):
+        prob_b, others = as_array(names[1], prob_b)[:, [others.index(name) for name in columns]], columns
+    truth, named = (y_true, Named(forecast=names[1])) if y_true_b is None else (y_true_b, Named("y_true_b", names[1]))
     b = as_problem(truth, prob_b, column_names=others, named=named, **data)
     shapes = [problem.as_given.shape for problem in (a, b)]
     came, hint = f"{shapes[0]} and {shapes[1]}", "Compare forecasts of the same rows and classes"
-    require(shapes[0] == shapes[1], "prob_a and prob_b must have one shape", got=came, hint=hint)
+    require(shapes[0] == shapes[1], f"{' and '.join(names)} must have one shape", got=came, hint=hint)
     classes, of_b = a.classes.tolist(), b.classes.tolist()
     if set(classes) == set(of_b) and classes != of_b:
         refuse(
-            "the columns of prob_a and prob_b must be of the classes in one order",
+            f"the columns of {' and '.join(names)} must be of the classes in one order",
             got=f"{classes} and {of_b}",
             hint=f"Bring the columns of both in the order {classes}, and pass labels={classes}",
         )
@@ -337,8 +338,20 @@ def paired_test(
     resamples(n_resamples, hint="1000 is usual")
     choice("alternative", alternative, HYPOTHESES)
     measured = as_metric(metric, binning)
-    level, generator = as_level(level), as_rng(rng)
     a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
+    return paired_result_of(measured, a, b, alternative, as_level(level), n_resamples, as_rng(rng))
+
+
+def paired_result_of(
+    measured: Metric,
+    a: Problem,
+    b: Problem,
+    alternative: Alternative,
+    level: float,
+    n_resamples: int,
+    generator: np.random.Generator,
+) -> PairedResult:
+    """Return the test of valid problems of the same rows, in their order."""
     if (seen := measured.residuals(a)) is not None and seen.size.is_debiased:
         size = difference_of(measured, a, b, level, n_resamples, generator)
         found = _debiased(size, a.weights, alternative)

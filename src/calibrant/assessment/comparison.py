@@ -1,0 +1,503 @@
+"""Which of several candidates: forecasts of the same rows, each as it is and after calibrators, ranked by one metric."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import distinct_names, list_of_names, refuse, require, resamples, some, whole
+from calibrant._core.result import Result, Table, shown_pvalue, under
+from calibrant._core.rows import Forecast, IntArray, Problem, SimplexProblem, Weights, as_simplex
+from calibrant.binning import Binning
+from calibrant.calibrators.base import Calibrator, as_calibrator
+from calibrant.calibrators.by_notion import calibrator_for
+from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
+from calibrant.exceptions import CalibrationWarning
+from calibrant.fit.folds import observed
+from calibrant.metrics.kinds import Function, Metric, as_metric
+from calibrant.significance.differences import as_level, difference_of, pair_of, paired_result_of
+from calibrant.significance.result import adjusted_pvalues
+from calibrant.sums.draws import Rng, as_rng
+
+IDENTITY = "identity"
+"""The forecast as it is: no calibrator."""
+
+SAFE = " --safe"
+"""What follows the word of a method that stands within `SafeCalibrator`."""
+
+ONLY = "forecast"
+"""The name of a forecast that was given without one."""
+
+# The calibrated forecasts of held-out rows, by which calibrators are compared
+
+
+class HeldOut:
+    """Folds of the rows of forecasts, and what calibrators make of each row that was not fitted.
+
+    A whole weight is a number of equal rows, which are dealt to the folds one by one, as `SafeCalibrator` deals them.
+    """
+
+    def __init__(self, counts: IntArray, n_folds: int, rng: np.random.Generator) -> None:
+        self.counts, self.held = counts, list(folds(counts, n_folds, rng))
+
+    def of(self, problem: Problem) -> SimplexProblem:
+        """Return the rows of all folds, one after the other, with the forecast as it is."""
+        unit = problem.weight / self.counts
+        rows = [np.flatnonzero(held) for held in self.held]
+        weight = [unit[at] * held[at] for at, held in zip(rows, self.held, strict=True)]
+        return as_simplex(problem.at(np.concatenate(rows), Weights(np.concatenate(weight))))
+
+    def calibrated(self, problem: Problem, make: Callable[[int], Calibrator]) -> SimplexProblem:
+        """Return these rows, each with the forecast of a calibrator that was fitted to the other folds."""
+        with warnings.catch_warnings():
+            # What a part of the rows lacks is no news.
+            warnings.simplefilter("ignore", CalibrationWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            prob = np.concatenate(list(self._of_folds(problem, make)))
+        return replace(self.of(problem), forecast=Forecast(prob))
+
+    def _of_folds(self, problem: Problem, make: Callable[[int], Calibrator]) -> Iterator[FloatArray]:
+        unit, n_classes = problem.weight / self.counts, problem.classes.size
+        for held in self.held:
+            kept, out = problem.weighted(unit * (self.counts - held)), problem.weighted(unit * held)
+            # Numbers in place of the classes: labels may be of any kind, or name a class that no row has.
+            calibrator = make(n_classes)
+            calibrator.set_params(input="logit" if problem.is_logit else "probability", labels=range(n_classes))
+            yield calibrator.fit(kept.values, as_simplex(kept).label, kept.weight).predict_proba(out.values)
+
+
+def maker_of(calibrator: str | Calibrator) -> Callable[[int], Calibrator]:
+    """Return what makes a calibrator, not fitted yet, for a number of classes; refuse a word that is none."""
+    is_safe = isinstance(calibrator, str) and calibrator.endswith(SAFE)
+    method = calibrator.removesuffix(SAFE) if isinstance(calibrator, str) else calibrator
+    as_calibrator(method)
+
+    def make(n_classes: int) -> Calibrator:
+        made = calibrator_for(method, n_classes)
+        return SafeCalibrator(made) if is_safe else made
+
+    return make
+
+
+# The comparison
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One candidate, and how it differs from the first one on the same rows.
+
+    Attributes
+    ----------
+    name : str
+        Of the forecast, and of the calibrator, such as "forest + platt".
+    value : float
+        The metric, after a calibrator on held-out rows; NaN where the calibrator failed.
+    difference, lower, upper : float
+        The metric less that of the first candidate, and its interval; see `paired_difference`, and ``scale`` of `Comparison`.
+    pvalue, adjusted : float
+        Of the hypothesis that the two are equally good, alone and by Holm's method for the number of candidates; NaN of the
+        first. See `paired_test`.
+    least_pvalue : float or None
+        The smallest p-value that the draws behind it can show.
+    win_rate : float
+        Share of rows with a smaller loss than the first candidate's, ties counted half; NaN where the metric is no mean over
+        rows.
+    seconds : float
+        For all fits of its calibrator.
+    failure : str
+        What the calibrator said where it failed; else empty.
+    """
+
+    name: str
+    value: float
+    difference: float = np.nan
+    lower: float = np.nan
+    upper: float = np.nan
+    pvalue: float = np.nan
+    adjusted: float = np.nan
+    least_pvalue: float | None = None
+    win_rate: float = np.nan
+    seconds: float = 0.0
+    failure: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Result):
+    """Candidates from the best to the worst, which to take, and why.
+
+    Attributes
+    ----------
+    metric : str
+        By which they are ranked.
+    scale : str
+        What differences are of: "value", "square" (of ``"debiased-ece"``), or "distance" (of a slope from 1).
+    candidates : tuple of Compared
+        From the best to the worst; those that failed are last.
+    first : str
+        The candidate that the others are compared with.
+    recommended, reason : str
+        The candidate to take, and why, in a sentence or two.
+    n_rows : int
+        Rows, those that whole weights repeat one by one.
+    n_classes : int
+        Number of classes.
+    n_folds : int
+        Folds of the cross-validation; 0 where there are no calibrators.
+    level : float
+        One minus the coverage of the intervals, and the level at which a candidate counts as better.
+    """
+
+    _table = Table(
+        "candidate",
+        "metric",
+        *under(
+            "candidates",
+            *("candidate=name", "value", "difference", "lower", "upper", "pvalue", "adjusted", "win_rate", "seconds"),
+            "failure",
+        ),
+    )
+    _summary = "{metric}: {recommended}, candidates={candidates:n}, rows={n_rows}"
+
+    metric: str
+    scale: str
+    candidates: tuple[Compared, ...]
+    first: str
+    recommended: str
+    reason: str
+    n_rows: int
+    n_classes: int
+    n_folds: int
+    level: float
+
+    def __getitem__(self, name: str) -> Compared:
+        """Return a candidate by its name."""
+        found = {one.name: one for one in self.candidates}
+        require(
+            name in found, f"candidates are {', '.join(found)}", value=name, hint="Pass one of them", error=KeyError
+        )
+        return found[name]
+
+    def __str__(self) -> str:
+        """Return the table as text, and the reason."""
+        coverage = f"{1 - self.level:.0%} interval"
+        wins, times = (any(getattr(one, name) > 0 for one in self.candidates) for name in ("win_rate", "seconds"))
+        of = {"square": " of squares", "distance": " of distances"}.get(self.scale, "")
+        head = ["candidate", self.metric, f"difference{of}", coverage, "p (Holm)"]
+        rows = [head + ["wins"] * wins + ["seconds"] * times]
+        for one in self.candidates:
+            cells = ["-"] * 3
+            if one.name != self.first and not one.failure:
+                least = one.adjusted if one.least_pvalue is not None and one.pvalue <= one.least_pvalue else None
+                interval = f"[{one.lower:+.5f}, {one.upper:+.5f}]"
+                cells = [f"{one.difference:+.5f}", interval, shown_pvalue(one.adjusted, least, ".3g")]
+            won = "-" if np.isnan(one.win_rate) else f"{one.win_rate:.1%}"
+            value = "failed" if one.failure else f"{one.value:.5f}"
+            rows.append([one.name, value, *cells] + [won] * wins + [f"{one.seconds:.2f}"] * times)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
+        lines.insert(1, "  ".join("-" * width for width in widths))
+        failed = [f"{one.name} failed: {one.failure}" for one in self.candidates if one.failure]
+        return "\n".join([*lines, *failed, self.reason])
+
+
+def compare(
+    y_true: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    forecasts: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    *,
+    calibrators: Sequence[str | Calibrator] | Mapping[str, str | Calibrator] = (),
+    metric: str | Function = "nll",
+    binning: int | Binning | None = None,
+    n_folds: int = 5,
+    level: float = 0.05,
+    n_resamples: int = 1000,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
+) -> Comparison:
+    """Compare forecasts of the same rows, each as it is and after calibrators, and say which to take.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,), or dict of them
+        Class labels: integers, strings or booleans. A dict has those of each forecast by its name, as where language models
+        answered the same questions and the label is whether the answer of each was right.
+    forecasts : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
+        Probabilities of rows that no classifier was trained on; several forecasts of the same rows by their names. The first is
+        the one that the others are compared with.
+    calibrators : sequence or dict of str or Calibrator, default=()
+        Each is fitted to each forecast by cross-validation and judged on the rows that it was not fitted to. A word is one that
+        ``calibrant list calibrators`` prints; with " --safe" behind it the method stands within `SafeCalibrator`.
+    metric : str or callable, default="nll"
+        What they are ranked by: a registered metric, or a function of (y_true, y_prob). A proper score such as ``"nll"`` or
+        ``"brier"`` judges calibration and refinement together; ``"debiased-ece"`` calibration alone.
+    binning : int or Binning, optional
+        How scores are cut, for a registered metric with bins. By default as the metric does.
+    n_folds : int, default=5
+        Each calibrator is fitted as often to a forecast, on the rows outside one fold.
+    level : float, default=0.05
+        One minus the coverage of the intervals, and the level at which a difference counts as shown.
+    n_resamples : int, default=1000
+        Random swaps behind each p-value, and bootstrap samples behind the interval of a metric that is no mean over rows.
+    rng : numpy.random.Generator, int or None, default=0
+        Folds and draws. The default makes two calls on the same data agree.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
+
+    Returns
+    -------
+    Comparison
+        A result with ``candidates`` from the best to the worst, ``recommended`` and ``reason``; printed, it is a table.
+
+    Raises
+    ------
+    ValueError
+        If the forecasts are not of the same rows and classes, or there are fewer rows than folds.
+
+    Notes
+    -----
+    The first forecast as it is stays recommended unless another candidate is better than it with a p-value, adjusted by Holm's
+    method for the number of candidates, below the level. Of those that are, the best is recommended, and the reason names
+    those whose difference from it cannot be shown. So where no candidate is better than the first, one is recommended in its
+    place with a probability of at most the level. A difference is that of `paired_difference`, its p-value that of
+    `paired_test`.
+
+    The interval of a calibrator is for the forecasts of the folds, with the calibrators that were fitted there. It does not
+    contain what another sample to fit on would change.
+
+    Of one forecast, copies of rows are found as `advise` finds them, and count as one row.
+
+    Examples
+    --------
+    >>> from calibrant import compare, load_digits_forecast
+    >>> compare(*load_digits_forecast(), calibrators=["temperature", "sms"])
+    Comparison(nll: sms, candidates=3, rows=1497)
+    """
+    resamples(n_resamples, least=2, hint="1000 is usual")
+    whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
+    found = as_metric(metric, binning)
+    problems = _problems(y_true, forecasts, data)
+    for name, problem in problems.items():
+        found.warn_impossible(problem, name)
+    return comparison_of(
+        problems, named_calibrators(calibrators), found, n_folds, as_level(level), n_resamples, as_rng(rng)
+    )
+
+
+def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
+    """Return calibrators by their names: a word is its own name, an object has that of its class."""
+    if not isinstance(calibrators, Mapping):
+        list_of_names("calibrators", calibrators)
+        listed = list(calibrators)
+        names = [one if isinstance(one, str) else type(one).__name__ for one in listed]
+        distinct_names("calibrators", names)
+        calibrators = dict(zip(names, listed, strict=True))
+    return dict(calibrators)
+
+
+def _problems(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
+    """Return the problem of each forecast by its name; refuse those that are not of the same rows and classes."""
+    if not isinstance(forecasts, Mapping):
+        forecasts = {ONLY: forecasts}
+    some("forecasts", forecasts, "forecast", hint="Pass a dict of them by their names")
+    distinct_names("forecasts", forecasts)
+    first, *others = map(str, forecasts)
+    given = {str(name): values for name, values in forecasts.items()}
+    truth = dict.fromkeys(given, y_true)
+    if isinstance(y_true, Mapping):
+        truth = {str(name): values for name, values in y_true.items()}
+        if truth.keys() != given.keys():
+            must = "y_true must have the labels of each forecast by its name"
+            refuse(
+                must, got=f"{', '.join(truth)} for {', '.join(given)}", hint="Pass one array for all, or one for each"
+            )
+    problems: dict[str, Problem] = {first: as_problem(truth[first], given[first], **data)}
+    for name in others:
+        own = truth[name] if isinstance(y_true, Mapping) else None
+        _, problems[name] = pair_of(truth[first], given[first], given[name], own, data, names=(first, name))
+    return problems
+
+
+class _Candidate(NamedTuple):
+    """A candidate as it is compared: its rows, None where its calibrator failed, and what that took or said."""
+
+    problem: Problem | None
+    seconds: float = 0.0
+    failure: str = ""
+
+
+def comparison_of(
+    problems: Mapping[str, Problem],
+    calibrators: Mapping[str, str | Calibrator],
+    metric: Metric,
+    n_folds: int,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Comparison:
+    """Return the comparison of valid problems of the same rows, in their order, and of the same classes."""
+    candidates, first = _candidates(problems, calibrators, n_folds, rng), next(iter(problems.values()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
+        rows = _ranked(_compared(candidates, metric, level, n_resamples, rng), metric)
+        scale = _scale(metric, first)
+        chosen, reason = _choice(rows, candidates, metric, scale, level, n_resamples, rng)
+    return Comparison(
+        metric=metric.name,
+        scale=scale,
+        candidates=rows,
+        first=next(iter(candidates)),
+        recommended=chosen,
+        reason=reason,
+        n_rows=first.weights.n_rows,
+        n_classes=int(first.classes.size),
+        n_folds=n_folds if calibrators else 0,
+        level=level,
+    )
+
+
+def _candidates(
+    problems: Mapping[str, Problem],
+    calibrators: Mapping[str, str | Calibrator],
+    n_folds: int,
+    rng: np.random.Generator,
+) -> dict[str, _Candidate]:
+    """Return each forecast as it is, and after each calibrator, by their names."""
+    if not calibrators:
+        return {name: _Candidate(problem) for name, problem in problems.items()}
+    makers = {name: maker_of(one) for name, one in calibrators.items()}
+    sorted_, counts = _in_one_order(list(problems.values()))
+    must, hint = "there must be a row for each fold", "Pass more rows, or a smaller n_folds"
+    require(counts.sum() >= n_folds, must, got=f"{int(counts.sum())} rows for {n_folds} folds", hint=hint)
+    held_out, found = HeldOut(counts, n_folds, rng), dict[str, _Candidate]()
+    is_one = list(problems) == [ONLY]
+    for name, problem in zip(problems, sorted_, strict=True):
+        found[IDENTITY if is_one else name] = _Candidate(held_out.of(problem))
+        for word, make in makers.items():
+            start = time.perf_counter()
+            try:
+                one = _Candidate(held_out.calibrated(problem, make), time.perf_counter() - start)
+            except Exception as error:  # the others go on
+                one = _Candidate(None, time.perf_counter() - start, str(error) or type(error).__name__)
+            found[word if is_one else f"{name} + {word}"] = one
+    return found
+
+
+def _in_one_order(problems: list[Problem]) -> tuple[list[Problem], IntArray]:
+    """Return the problems with their rows in an order that depends on what they hold, and how many rows each one stands for."""
+    if len(problems) == 1:
+        problem, counts = in_order(observed(problems[0]))
+        return [problem], counts
+    simplex = [as_simplex(problem) for problem in problems]
+    keys = [key for one in simplex for key in (*one.forecast.values.T[::-1], one.label)]
+    order = np.lexsort([simplex[0].weight, *keys[::-1]])
+    problems = [problem.taken(order) for problem in problems]
+    weights = problems[0].weights
+    are_counts = weights.are_counts and weights.total < MOST_COUNTS
+    return problems, weights.values.astype(np.intp) if are_counts else np.ones(order.size, dtype=np.intp)
+
+
+def _compared(
+    candidates: Mapping[str, _Candidate], metric: Metric, level: float, n_resamples: int, rng: np.random.Generator
+) -> list[Compared]:
+    """Return each candidate beside the first, in their order."""
+    found: list[Compared] = []
+    reference = next(iter(candidates.values())).problem
+    assert reference is not None
+    losses = metric.losses(reference)
+    for name, (problem, seconds, failure) in candidates.items():
+        if problem is None:
+            found.append(Compared(name, np.nan, seconds=seconds, failure=failure))
+        elif problem is reference:
+            found.append(Compared(name, metric.value(problem), 0.0, 0.0, 0.0))
+        else:
+            test = paired_result_of(metric, problem, reference, "two-sided", level, n_resamples, rng)
+            facts: dict[str, Any] = {
+                part: getattr(test, part) for part in ("difference", "lower", "upper", "pvalue", "least_pvalue")
+            }
+            if losses is not None and (own := metric.losses(problem)) is not None:
+                sign = 1 if metric.higher_is_better else -1
+                won = (1.0 + np.sign(sign * (own - losses))) / 2.0
+                facts["win_rate"] = float(problem.weights.values @ won) / problem.weights.total
+            found.append(Compared(name, metric.value(problem), seconds=seconds, **facts))
+    tested = [place for place, one in enumerate(found) if not np.isnan(one.pvalue)]
+    adjusted = adjusted_pvalues(np.array([found[place].pvalue for place in tested]), method="holm")
+    for place, pvalue in zip(tested, adjusted.tolist(), strict=True):
+        found[place] = replace(found[place], adjusted=pvalue)
+    return found
+
+
+def _scale(metric: Metric, problem: Problem) -> str:
+    seen = metric.residuals(problem)
+    if seen is not None and seen.size.is_debiased:
+        return "square"
+    return "value" if metric.ideal is None else "distance"
+
+
+def _badness(metric: Metric, value: float) -> float:
+    """Return what is the lower, the better a candidate is."""
+    if metric.ideal is not None:
+        return abs(value - metric.ideal)
+    return -value if metric.higher_is_better else value
+
+
+def _ranked(found: list[Compared], metric: Metric) -> tuple[Compared, ...]:
+    def place(one: Compared) -> tuple[bool, float]:
+        bad = _badness(metric, one.value)
+        return bool(np.isnan(bad)), 0.0 if np.isnan(bad) else bad
+
+    return tuple(sorted(found, key=place))
+
+
+def _choice(
+    rows: tuple[Compared, ...],
+    candidates: Mapping[str, _Candidate],
+    metric: Metric,
+    scale: str,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[str, str]:
+    """Return the name of the candidate to take, and why."""
+    first, sign = next(iter(candidates)), -1.0 if metric.higher_is_better and metric.ideal is None else 1.0
+    shown = [one for one in rows if one.adjusted < level]
+    better = [one for one in shown if sign * one.difference < 0]
+    others = [one for one in rows if one.name != first and not one.failure]
+    if not others:
+        return first, f"There is nothing to compare {first} with."
+    if not better:
+        if not shown:
+            return first, f"Keep {first}: no difference from it can be shown at the level of {level:g}."
+        words = f"Keep {first}: no candidate is shown to be better. "
+        open_ones = [one.name for one in others if one not in shown]
+        worse = f"{_listed([one.name for one in shown])} {'is' if len(shown) == 1 else 'are'} worse"
+        return first, words + worse + (f"; no difference of {_listed(open_ones)} can be shown." if open_ones else ".")
+    best = better[0]
+    start = next(one for one in rows if one.name == first)
+    ends = " to ".join(f"{end:.3g}" for end in sorted((-sign * best.lower, -sign * best.upper)))
+    gain = f"{abs(best.difference):.3g} ({100 * (1 - level):g} % interval {ends})"
+    of = {"square": " in its square", "distance": f" in its distance from {metric.ideal:g}" if metric.ideal else ""}
+    reason = (
+        f"Take {best.name}: its {metric.name} of {best.value:.4g} is better than that of {first}, {start.value:.4g}, by "
+        f"{gain}{of.get(scale, '')}."
+    )
+    alike = []
+    taken = candidates[best.name].problem
+    for one in others:
+        problem = candidates[one.name].problem
+        if one is not best and problem is not None and taken is not None:
+            beside = difference_of(metric, problem, taken, level, n_resamples, rng)
+            if beside.lower <= 0.0 <= beside.upper:
+                alike.append(one.name)
+    return best.name, reason + (f" No difference between it and {_listed(alike)} can be shown." if alike else "")
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

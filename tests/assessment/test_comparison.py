@@ -1,0 +1,281 @@
+"""Which of several forecasts and calibrators to take: the figures, the recommendation and what is refused."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, softmax
+
+from calibrant import PlattScaling, advise, brier_score_loss, compare, log_loss, paired_test
+from calibrant.assessment.comparison import IDENTITY
+from calibrant.exceptions import CalibrationWarning
+from calibrant.significance import paired_difference
+
+PARTS = ("difference", "lower", "upper", "pvalue")
+
+
+def one_event(seed, n, *changes):
+    """Labels of a logit, and forecasts whose logits are changes of it."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(0, 1.5, n)
+    return (rng.random(n) < expit(z)).astype(int), *(expit(change(z, rng)) for change in changes)
+
+
+def calibrated(z, rng):
+    return z
+
+
+def over_confident(z, rng):
+    return 2.5 * z
+
+
+def noisy(z, rng):
+    return z + rng.normal(0, 1, z.size)
+
+
+def three(seed, n):
+    rng = np.random.default_rng(seed)
+    z = 2.0 * rng.normal(size=(n, 3))
+    label = (softmax(z, axis=1).cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(max=2)
+    return label, softmax(z, axis=1), softmax(3.0 * z, axis=1)
+
+
+# The figures
+
+
+@pytest.mark.parametrize("metric", ["nll", "brier", "accuracy", "debiased-ece", "ece", "calibration-slope"])
+def test_without_calibrators_the_figures_are_those_of_the_paired_test(metric):
+    y, a, b = one_event(0, 300, calibrated, over_confident)
+    found = compare(y, {"a": a, "b": b}, metric=metric, n_resamples=99)
+    expected = paired_test(y, b, a, metric=metric, n_resamples=99)
+    assert [getattr(found["b"], part) for part in PARTS] == [getattr(expected, part) for part in PARTS]
+    assert found["b"].adjusted == found["b"].pvalue  # of one there is nothing to adjust
+    assert found.first == "a"
+    assert found["a"].difference == found["a"].lower == found["a"].upper == 0.0
+    assert np.isnan([found["a"].pvalue, found["a"].adjusted]).all()
+    assert found.scale == {"debiased-ece": "square", "calibration-slope": "distance"}.get(metric, "value")
+
+
+def test_values_are_those_of_the_metric_and_the_best_is_first():
+    y, a, b = three(1, 200)
+    found = compare(y, {"b": b, "a": a}, metric="accuracy")
+    assert found["a"].value == np.mean(a.argmax(axis=1) == y)
+    for metric, function in {"nll": log_loss}.items():
+        found = compare(y, {"b": b, "a": a}, metric=metric)
+        assert [one.name for one in found.candidates] == ["a", "b"]
+        assert [one.value for one in found.candidates] == [function(y, a), function(y, b)]
+
+
+def test_a_score_is_ranked_from_the_highest_on_and_a_slope_by_its_distance_from_one():
+    y, good, steep, shrunk = one_event(2, 2000, calibrated, over_confident, lambda z, rng: 0.4 * z)
+    rng = np.random.default_rng(0)
+    scores = compare(y, {"noise": rng.random(2000), "good": good}, metric="accuracy")
+    assert [one.name for one in scores.candidates] == ["good", "noise"]
+    assert scores.recommended == "good"
+    assert scores["good"].difference > 0
+    slopes = compare(y, {"shrunk": shrunk, "good": good, "steep": steep}, metric="calibration-slope", n_resamples=99)
+    assert slopes.candidates[0].name == slopes.recommended == "good"
+    assert "in its distance from 1" in slopes.reason
+
+
+def test_win_rate_counts_rows_with_a_smaller_loss_and_ties_half():
+    y = np.array([1, 1, 1, 0, 0])
+    a, b = np.array([0.6, 0.6, 0.6, 0.4, 0.4]), np.array([0.9, 0.6, 0.5, 0.4, 0.3])
+    assert compare(y, {"a": a, "b": b})["b"].win_rate == pytest.approx((1 + 0.5 + 0 + 0.5 + 1) / 5)
+    assert compare(y, {"a": a, "b": b}, metric="accuracy")["b"].win_rate == pytest.approx((0.5 * 4 + 0) / 5)
+    assert np.isnan(compare(y, {"a": a, "b": b}, metric="ece", n_resamples=9)["b"].win_rate)
+
+
+def test_pvalues_are_adjusted_for_the_number_of_candidates():
+    y, a, b, c = one_event(3, 400, calibrated, noisy, over_confident)
+    found = compare(y, {"a": a, "b": b, "c": c, "d": a})
+    low, mid, high = sorted(("b", "c", "d"), key=lambda name: found[name].pvalue)
+    assert found[low].adjusted == pytest.approx(3 * found[low].pvalue)
+    assert found[mid].adjusted == pytest.approx(max(2 * found[mid].pvalue, found[low].adjusted))
+    assert found[high].adjusted == pytest.approx(max(found[high].pvalue, found[mid].adjusted))
+    assert found["d"].pvalue == 1.0  # the same forecast
+
+
+# Calibrators
+
+
+def by_hand(y, p, n_folds, make):
+    """The forecast of each row by a calibrator that did not see it, with the folds of the library, from the definition."""
+    rng, order = np.random.default_rng(0), np.lexsort([p, 1 - p, y])
+    ends = np.arange(n_folds + 1) * len(y) // n_folds
+    fold = np.searchsorted(ends[1:], rng.permutation(len(y)), side="right")
+    y, p, out = y[order], p[order], np.empty(len(y))
+    for k in range(n_folds):
+        out[fold == k] = make().fit(p[fold != k], y[fold != k]).calibrate(p[fold == k])
+    return y, p, out
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**16), st.integers(2, 6))
+def test_a_calibrator_is_judged_on_rows_that_it_was_not_fitted_to(seed, n_folds):
+    y, p = one_event(seed, 80, over_confident)
+    found = compare(y, p, calibrators=["platt"], n_folds=n_folds, n_resamples=9, rng=np.random.default_rng(0))
+    label, before, after = by_hand(y, p, n_folds, PlattScaling)
+    assert found["platt"].value == pytest.approx(log_loss(label, after), rel=1e-9)
+    assert found[IDENTITY].value == pytest.approx(log_loss(y, p), rel=1e-12)
+    beside = paired_difference(label, after, before)
+    assert [found["platt"].lower, found["platt"].upper] == pytest.approx([beside.lower, beside.upper], rel=1e-7)
+
+
+def test_the_figures_are_those_of_the_advice():
+    y, p, _ = three(4, 300)
+    candidates = {one.method: one for one in advise(y, p).candidates}
+    names = [name for name in candidates if name != IDENTITY]
+    assert any(name.endswith(" --safe") for name in names)
+    found = compare(y, p, calibrators=names)
+    for name, one in candidates.items():
+        assert found[name].value == pytest.approx(one.log_loss, rel=1e-9)
+        assert found[name].difference == pytest.approx(one.difference, abs=1e-9)
+
+
+def test_every_forecast_stands_as_it_is_and_after_each_calibrator():
+    y, a, b = three(5, 150)
+    found = compare(y, {"a": a, "b": b}, calibrators={"T": "temperature", "P": PlattScaling()}, n_resamples=9)
+    assert {one.name for one in found.candidates} == {"a", "a + T", "a + P", "b", "b + T", "b + P"}
+    assert found.n_folds == 5
+    assert all((one.seconds > 0) == ("+" in one.name) for one in found.candidates)
+    assert compare(y, a).n_folds == 0
+
+
+def test_the_order_of_rows_does_not_matter():
+    y, a, b = three(6, 120)
+    order = np.random.default_rng(0).permutation(120)
+    how = {"calibrators": ["temperature", "svs"], "n_resamples": 9}
+    one = compare(y, {"a": a, "b": b}, **how)
+    other = compare(y[order], {"a": a[order], "b": b[order]}, **how)
+    assert [c.name for c in one.candidates] == [c.name for c in other.candidates]
+    assert [c.value for c in one.candidates] == pytest.approx([c.value for c in other.candidates], rel=1e-9)
+
+
+@pytest.mark.parametrize("calibrators", [(), ("temperature",)])
+def test_counts_are_repeated_rows(calibrators):
+    """Intervals and values of forecasts are the same; the folds of copies are drawn, so those of calibrators are near."""
+    y, a, b = three(7, 400)
+    count = np.random.default_rng(0).integers(0, 4, 400)
+    again = np.repeat(np.arange(400), count)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        one = compare(y, {"a": a, "b": b}, sample_weight=count, calibrators=calibrators)
+        other = compare(y[again], {"a": a[again], "b": b[again]}, calibrators=calibrators)
+    assert one.n_rows == other.n_rows == count.sum()
+    for name in ("a", "b"):
+        for part in ("value", "difference", "lower", "upper", "win_rate"):
+            assert getattr(one[name], part) == pytest.approx(getattr(other[name], part), abs=1e-12, nan_ok=True)
+    for name in (one.name for one in one.candidates):
+        assert one[name].value == pytest.approx(other[name].value, abs=0.02)
+
+
+def test_a_calibrator_that_fails_is_a_row_with_its_message():
+    y, a, _ = three(8, 90)
+
+    class Broken(PlattScaling):
+        def _fit_problem(self, problem):
+            raise ValueError("it must work; it does not. Mend it.")
+
+    found = compare(y, a, calibrators={"broken": Broken(), "temperature": "temperature"})
+    assert found.candidates[-1].name == "broken"
+    assert np.isnan(found["broken"].value)
+    assert found["broken"].failure == "it must work; it does not. Mend it."
+    assert "broken failed: it must work" in str(found)
+    assert found["temperature"].failure == ""
+
+
+def test_labels_may_be_those_of_each_forecast():
+    rng = np.random.default_rng(9)
+    stated = rng.random((2, 200))
+    right = {"A": rng.random(200) < stated[0], "B": rng.random(200) < stated[1]}
+    found = compare(right, {"A": stated[0], "B": stated[1]}, metric="brier")
+    expected = paired_test(right["B"], stated[1], stated[0], y_true_b=right["A"], metric="brier")
+    assert found["B"].difference == expected.difference
+    assert found["B"].pvalue == expected.pvalue
+
+
+# The recommendation
+
+
+def test_equal_forecasts_are_called_different_in_at_most_a_twentieth_of_cases():
+    """Four forecasts as good as the first: 300 draws; 5 % would be 15, and 24 has a probability of 2 %."""
+    changed = 0
+    for seed in range(300):
+        y, *several = one_event(seed, 150, noisy, noisy, noisy, noisy, noisy)
+        found = compare(y, dict(zip("abcde", several, strict=True)), n_resamples=199)
+        changed += found.recommended != "a"
+    assert changed <= 23
+
+
+def test_a_better_forecast_is_found():
+    found = 0
+    for seed in range(20):
+        y, bad, good = one_event(seed, 600, over_confident, calibrated)
+        one = compare(y, {"bad": bad, "good": good})
+        found += one.recommended == "good"
+        assert one.recommended == "bad" or one.reason.startswith("Take good: its nll of ")
+    assert found >= 18
+
+
+def test_the_reason_names_those_that_cannot_be_told_from_the_best():
+    y, bad, good = one_event(0, 600, over_confident, calibrated)
+    found = compare(y, {"bad": bad, "good": good, "too": good})
+    assert found.reason.endswith("No difference between it and too can be shown.")
+    assert (
+        compare(y, {"good": good, "too": good}).reason
+        == "Keep good: no difference from it can be shown at the level of 0.05."
+    )
+    worse = compare(y, {"good": good, "bad": bad, "too": good})
+    assert worse.recommended == "good"
+    assert worse.reason == (
+        "Keep good: no candidate is shown to be better. bad is worse; no difference of too can be shown."
+    )
+    assert compare(y, good).reason == "There is nothing to compare forecast with."
+
+
+def test_it_prints_a_table():
+    y, a, b = three(10, 100)
+    lines = str(compare(y, {"a": a, "b": b}, n_resamples=99)).splitlines()
+    assert lines[0].split() == ["candidate", "nll", "difference", "95%", "interval", "p", "(Holm)", "wins"]
+    assert [line.split()[0] for line in lines[2:4]] == ["a", "b"]
+    assert "difference of squares" in str(compare(y, {"a": a, "b": b}, metric="debiased-ece"))
+
+
+# What is refused
+
+Y, A, B = three(11, 40)
+REFUSED = [
+    ({"forecasts": {}}, "forecasts must hold at least one forecast; got an empty dict"),
+    ({"forecasts": {"a": A, "b": B[:30]}}, r"y_true and b must have one length|must have"),
+    ({"forecasts": {"a": A, "b": B[:, :2]}}, "a and b must have one shape|must"),
+    ({"calibrators": "platt"}, "calibrators must be a list of names; got the string 'platt'"),
+    ({"calibrators": ["plat"]}, "Did you mean 'platt'"),
+    ({"calibrators": ["platt", "platt"]}, "calibrators must have names that differ as text"),
+    ({"calibrators": [3]}, "calibrator must be a word or a calibrator of calibrant"),
+    ({"metric": "brierr"}, "Did you mean 'brier'"),
+    ({"level": 1.5}, "level must be"),
+    ({"n_folds": 1, "calibrators": ["platt"]}, "n_folds must be a whole number"),
+    ({"n_folds": 50, "calibrators": ["platt"]}, "there must be a row for each fold; got 40 rows for 50 folds"),
+    ({"n_resamples": 1}, "n_resamples must be"),
+    ({"y_true": {"a": Y}, "forecasts": {"a": A, "b": B}}, "y_true must have the labels of each forecast by its name"),
+]
+
+
+@pytest.mark.parametrize(("how", "words"), REFUSED)
+def test_what_cannot_be_compared_is_refused(how, words):
+    how = {"y_true": Y, "forecasts": {"a": A, "b": B}} | how
+    with pytest.raises((ValueError, TypeError), match=words):
+        compare(how.pop("y_true"), how.pop("forecasts"), **how)
+
+
+def test_no_candidate_by_that_name():
+    with pytest.raises(KeyError, match="candidates are a, b"):
+        compare(Y, {"a": A, "b": B}, n_resamples=9)["c"]
+
+
+def test_brier_is_the_mean_over_rows():
+    y, a, b = one_event(12, 100, calibrated, noisy)
+    assert compare(y, {"a": a, "b": b}, metric="brier")["b"].value == pytest.approx(brier_score_loss(y, b))

@@ -1,0 +1,104 @@
+"""`calibrant compare`: files of the same rows, matched by a column or by their order."""
+
+import json
+
+import numpy as np
+import pytest
+
+from calibrant import compare
+from calibrant.interop.tables import write_table
+
+RNG = np.random.default_rng(0)
+N = 200
+P = RNG.uniform(0.05, 0.95, N)
+Y = (RNG.random(N) < P).astype(int)
+Q = P**3
+KEY = np.array([f"q{k:03}" for k in RNG.permutation(N)])
+
+
+@pytest.fixture
+def files(shell):
+    write_table("a.csv", {"key": KEY, "label": Y, "p": P})
+    write_table("b.csv", {"key": KEY, "label": Y, "p": Q})
+    order = RNG.permutation(N)[: N - 20]
+    write_table("turned.parquet", {"key": KEY[order], "label": Y[order], "p": Q[order]})
+    return shell, order
+
+
+def figures(out):
+    return {one["name"]: one for one in json.loads(out)["candidates"]}
+
+
+def test_it_says_what_the_function_says(files):
+    run, _ = files
+    code, out, err = run("compare", "a.csv", "b.csv", "--prob", "p", "--calibrators", "platt,temperature")
+    assert (code, err) == (0, "a.csv: reading label from label\nb.csv: reading label from label\n") or code == 0
+    found = compare(Y, {"a": P, "b": Q}, calibrators=["platt", "temperature"])
+    shown = [line.rsplit(None, 1)[0] for line in out.splitlines()[1:] if not line.startswith(("Take", "Keep"))]
+    expected = [line.rsplit(None, 1)[0] for line in str(found).splitlines()[:-1]]
+    assert shown == expected  # but for the seconds
+    assert out.splitlines()[-1] == found.reason
+    document = json.loads(run("compare", "a.csv", "b.csv", "--prob", "p", "--json")[1])
+    assert document["recommended"] == "a"
+    assert document["candidates"][0]["value"] == compare(Y, {"a": P, "b": Q})["a"].value
+
+
+def test_rows_are_matched_by_an_identifier_whatever_their_order(files):
+    run, order = files
+    code, out, err = run("compare", "a.csv", "turned.parquet", "--prob", "p", "--id", "key", "--json")
+    assert code == 0
+    assert "note: 20 rows of a.csv are not in all files" in err
+    kept = np.sort(order)
+    expected = compare(Y[kept], {"a": P[kept], "turned": Q[kept]})
+    assert figures(out)["turned"]["difference"] == pytest.approx(expected["turned"].difference, rel=1e-12)
+
+
+def test_models_of_other_labels_are_each_judged_by_their_own(files):
+    run, _ = files
+    right = Y.copy()
+    right[:7] = 1 - right[:7]
+    write_table("own.csv", {"key": KEY, "label": right, "p": Q})
+    code, out, err = run("compare", "a.csv", "own.csv", "--prob", "p", "--id", "key", "--json")
+    assert code == 0
+    assert "note: own.csv has other labels than a.csv in 7 of 200 rows: each is judged by its own labels" in err
+    assert figures(out)["own"]["value"] == pytest.approx(
+        compare({"a": Y, "own": right}, {"a": P, "own": Q})["own"].value
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "said"),
+    [
+        ({"key": KEY, "label": 1 - Y, "p": Q}, (), "which has other labels"),
+        ({"key": KEY[1:], "label": Y[1:], "p": Q[1:]}, (), "which has another number of rows"),
+        ({"key": np.repeat("q1", N), "label": Y, "p": Q}, ("--id", "key"), "must name each row once; got 'q1'"),
+        ({"key": np.char.add(KEY, "x"), "label": Y, "p": Q}, ("--id", "key"), "must have rows in common"),
+        ({"id": KEY, "label": Y, "p": Q}, ("--id", "key"), "c.csv must have the column 'key'"),
+        ({"key": KEY, "label": Y, "p": Q}, ("--calibrators", "plat"), "Did you mean 'platt'"),
+        ({"key": KEY, "label": Y, "p": Q}, ("--metric", "nl"), "'nll'"),
+        ({"key": KEY, "label": Y, "p": Q}, ("--names", "a,a"), "each file needs a name of its own"),
+    ],
+)
+def test_what_cannot_be_matched_is_refused(table, words, said, files):
+    run, _ = files
+    write_table("c.csv", table)
+    code, out, err = run("compare", "a.csv", "c.csv", "--prob", "p", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_one_file_is_compared_with_its_calibrators(files):
+    run, _ = files
+    code, out, _ = run("compare", "b.csv", "--prob", "p", "--calibrators", "platt")
+    assert code == 0
+    assert "Take b + platt" in out or "Take platt" in out
+
+
+def test_files_of_other_classes_are_refused(files):
+    run, _ = files
+    three = RNG.dirichlet(np.ones(3), N)
+    write_table("two.csv", {"label": Y, "p_0": 1 - P, "p_1": P})
+    write_table("three.csv", {"label": Y, **{f"p_{k}": three[:, k] for k in range(3)}})
+    code, out, err = run("compare", "two.csv", "three.csv", "--prob", "p_*")
+    assert (code, out) == (2, "")
+    assert "files must have the same classes; got [0, 1, 2] in three.csv, [0, 1] in two.csv" in err
