@@ -73,6 +73,7 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "groups": ("rng.integers(0, 2, n)", "np.array(list('ab'))[rng.integers(0, 2, n)]", "np.zeros(n)"),
     "posterior": ("q",),
     "calibrated": ("q", "{'a': q, 'b': p}"),
+    "forecasts": ("p", "{'a': p, 'b': q}"),
     "prob_a": ("p",),
     "prob_b": ("q",),
     "model": ("'over-confident'", "'calibrated'"),

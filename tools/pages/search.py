@@ -50,6 +50,8 @@ ANSWERED = (
     "noise floor",
     "number of bins",
     "choose a calibrator",
+    "compare two models",
+    "model comparison",
     "which metric",
     "accuracy after calibration",
     "percent",
