@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
-from calibrant import PlattScaling, advise, brier_score_loss, compare, log_loss, paired_test
+from calibrant import PlattScaling, advise, assess, brier_score_loss, compare, log_loss, paired_test
 from calibrant.assessment.comparison import IDENTITY
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import paired_difference
@@ -197,6 +197,51 @@ def test_labels_may_be_those_of_each_forecast():
     assert found["B"].pvalue == expected.pvalue
 
 
+# Groups
+
+
+@pytest.mark.parametrize("calibrators", [(), ("temperature",)])
+@pytest.mark.parametrize("metric", ["ece", "brier"])
+def test_figures_of_groups_are_those_of_their_rows(metric, calibrators):
+    y, a, b = three(13, 300)
+    group = np.random.default_rng(0).choice(["x", "y", "z"], 300)
+    found = compare(y, {"a": a, "b": b}, by=group, metric=metric, calibrators=calibrators, n_resamples=99)
+    assert len(found.groups) == 3 * len(found.candidates)
+    assert sum(one.n_rows for one in found.groups) == 300 * len(found.candidates)
+    figures = {(one.group, one.candidate): one for one in found.groups}
+    for of, rows in ((of, group == of) for of in "xyz"):
+        alone = assess(y[rows], b[rows], metrics=[metric], n_resamples=99)[metric]
+        one = figures[of, "b"]
+        assert one.n_rows == rows.sum()
+        assert one.estimate.value == pytest.approx(alone.value, rel=1e-12)
+        assert (one.estimate.pvalue is None) == (metric == "brier")
+        assert np.isnan(one.adjusted) == (metric == "brier")
+    if calibrators:  # each held-out row stays in its group
+        mean = sum(figures[of, "b + temperature"].estimate.value * (group == of).sum() for of in "xyz") / 300
+        assert metric == "ece" or mean == pytest.approx(found["b + temperature"].value, rel=1e-12)
+
+
+def test_pvalues_of_groups_are_adjusted_for_their_number_and_the_worst_is_first():
+    y, p = one_event(14, 900, calibrated)
+    group = np.repeat(["good", "bad", "good too"], 300)
+    p = np.where(group == "bad", p**3, p)
+    found = compare(y, p, by={"region": group}, metric="ece", n_resamples=199)
+    assert found.groups[0].group == "region bad"
+    assert found.groups[0].adjusted == pytest.approx(3 * found.groups[0].estimate.pvalue)
+    assert found.groups[1].adjusted > 0.05
+    assert str(found).splitlines()[-3].split()[:3] == ["region", "bad", "forecast"]
+    assert "<= 0.015" in str(found)
+
+
+def test_groups_cross_and_rows_of_weight_zero_are_left_out():
+    y, p = one_event(15, 40, calibrated)
+    weight = np.arange(40) % 4
+    by = {"a": np.arange(40) % 2, "b": np.repeat(["u", "v"], 20)}
+    found = compare(y, p, by=by, sample_weight=weight)
+    assert {one.group for one in found.groups} == {"a 0, b u", "a 0, b v", "a 1, b u", "a 1, b v"}
+    assert sum(one.n_rows for one in found.groups) == weight.sum()
+
+
 # The recommendation
 
 
@@ -223,7 +268,7 @@ def test_a_better_forecast_is_found():
 def test_the_reason_names_those_that_cannot_be_told_from_the_best():
     y, bad, good = one_event(0, 600, over_confident, calibrated)
     found = compare(y, {"bad": bad, "good": good, "too": good})
-    assert found.reason.endswith("No difference between it and too can be shown.")
+    assert found.reason.endswith("Between it and too no difference can be shown.")
     assert (
         compare(y, {"good": good, "too": good}).reason
         == "Keep good: no difference from it can be shown at the level of 0.05."
@@ -231,7 +276,7 @@ def test_the_reason_names_those_that_cannot_be_told_from_the_best():
     worse = compare(y, {"good": good, "bad": bad, "too": good})
     assert worse.recommended == "good"
     assert worse.reason == (
-        "Keep good: no candidate is shown to be better. bad is worse; no difference of too can be shown."
+        "Keep good: no candidate is shown to be better. bad is worse; no difference from it can be shown for too."
     )
     assert compare(y, good).reason == "There is nothing to compare forecast with."
 
@@ -259,6 +304,9 @@ REFUSED = [
     ({"level": 1.5}, "level must be"),
     ({"n_folds": 1, "calibrators": ["platt"]}, "n_folds must be a whole number"),
     ({"n_folds": 50, "calibrators": ["platt"]}, "there must be a row for each fold; got 40 rows for 50 folds"),
+    ({"by": [1, 2]}, "by must have one group for each row; got 2 for 40 rows"),
+    ({"by": {}}, "by must hold at least one column"),
+    ({"by": np.full(40, np.nan)}, "by must hold"),
     ({"n_resamples": 1}, "n_resamples must be"),
     ({"y_true": {"a": Y}, "forecasts": {"a": A, "b": B}}, "y_true must have the labels of each forecast by its name"),
 ]

@@ -87,6 +87,26 @@ def test_what_cannot_be_matched_is_refused(table, words, said, files):
     assert said in err
 
 
+def test_groups_are_those_of_the_first_file_and_rows_of_weight_zero_do_not_count(files):
+    run, order = files
+    topic, weight = np.where(RNG.random(N) < 0.5, "law", "maths"), RNG.integers(0, 3, N)
+    write_table("a.csv", {"key": KEY, "label": Y, "p": P, "topic": topic, "w": weight}, force=True)
+    write_table("b.csv", {"key": KEY[order], "label": Y[order], "p": Q[order], "w": weight[order]}, force=True)
+    words = ("compare", "a.csv", "b.csv", "--prob", "p", "--id", "key", "--weight", "w", "--by", "topic")
+    code, out, _ = run(*words, "--metric", "ece", "--json")
+    assert code == 0
+    kept = np.sort(order)
+    forecasts = {"a": P[kept], "b": Q[kept]}
+    how = {"sample_weight": weight[kept], "by": {"topic": topic[kept]}, "metric": "ece"}
+    expected = compare(Y[kept], forecasts, **how)
+    found = {(one["group"], one["candidate"]): one for one in json.loads(out)["groups"]}
+    assert {(one.group, one.candidate): one.estimate.value for one in expected.groups} == pytest.approx(
+        {names: one["estimate"]["value"] for names, one in found.items()}
+    )
+    law = found["topic law", "a"]
+    assert law["n_rows"] == weight[kept][topic[kept] == "law"].sum()
+
+
 def test_one_file_is_compared_with_its_calibrators(files):
     run, _ = files
     code, out, _ = run("compare", "b.csv", "--prob", "p", "--calibrators", "platt")

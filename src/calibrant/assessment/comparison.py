@@ -1,4 +1,4 @@
-"""Which of several candidates: forecasts of the same rows, each as it is and after calibrators, ranked by one metric."""
+"""Which of several candidates: forecasts of the same rows, as they are and after calibrators, ranked; and groups of rows."""
 
 from __future__ import annotations
 
@@ -13,26 +13,32 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.border import DataOptions, as_labels, as_problem
 from calibrant._core.checks import distinct_names, list_of_names, refuse, require, resamples, some, whole
 from calibrant._core.result import Result, Table, shown_pvalue, under
 from calibrant._core.rows import Forecast, IntArray, Problem, SimplexProblem, Weights, as_simplex
-from calibrant.binning import Binning
+from calibrant.binning import Binning, EqualWidth
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit.folds import observed
-from calibrant.metrics.kinds import Function, Metric, as_metric
+from calibrant.metrics.estimate import Estimate, Resampling
+from calibrant.metrics.kinds import Function, Metric, as_metric, estimates
 from calibrant.significance.differences import as_level, difference_of, pair_of, paired_result_of
 from calibrant.significance.result import adjusted_pvalues
 from calibrant.sums.draws import Rng, as_rng
+
+Names = np.ndarray[Any, np.dtype[np.str_]]
 
 IDENTITY = "identity"
 """The forecast as it is: no calibrator."""
 
 SAFE = " --safe"
 """What follows the word of a method that stands within `SafeCalibrator`."""
+
+USUAL_BINS = EqualWidth(15)
+"""Bins of a metric that has none of its own, as in `assess`."""
 
 ONLY = "forecast"
 """The name of a forecast that was given without one."""
@@ -48,13 +54,12 @@ class HeldOut:
 
     def __init__(self, counts: IntArray, n_folds: int, rng: np.random.Generator) -> None:
         self.counts, self.held = counts, list(folds(counts, n_folds, rng))
+        self.rows: IntArray = np.concatenate([np.flatnonzero(held) for held in self.held])
 
     def of(self, problem: Problem) -> SimplexProblem:
         """Return the rows of all folds, one after the other, with the forecast as it is."""
-        unit = problem.weight / self.counts
-        rows = [np.flatnonzero(held) for held in self.held]
-        weight = [unit[at] * held[at] for at, held in zip(rows, self.held, strict=True)]
-        return as_simplex(problem.at(np.concatenate(rows), Weights(np.concatenate(weight))))
+        times = np.concatenate([held[held > 0] for held in self.held])
+        return as_simplex(problem.at(self.rows, Weights((problem.weight / self.counts)[self.rows] * times)))
 
     def calibrated(self, problem: Problem, make: Callable[[int], Calibrator]) -> SimplexProblem:
         """Return these rows, each with the forecast of a calibrator that was fitted to the other folds."""
@@ -130,6 +135,36 @@ class Compared:
     failure: str = ""
 
 
+@dataclass(frozen=True)
+class GroupFigure:
+    """The metric of a candidate on the rows of a group.
+
+    Attributes
+    ----------
+    group, candidate : str
+        Their names.
+    n_rows : int
+        Rows of the group, those that whole weights repeat one by one.
+    estimate : Estimate
+        The metric on these rows with its interval and, of a calibration error, noise floor and p-value.
+    adjusted : float
+        The p-value by Holm's method for the number of groups; NaN where there is none.
+    """
+
+    group: str
+    candidate: str
+    n_rows: int
+    estimate: Estimate
+    adjusted: float = np.nan
+
+    @property
+    def least_adjusted(self) -> float | None:
+        """The adjusted p-value where it is a bound, since its draws can show no less; else None."""
+        pvalue, least = self.estimate.pvalue, self.estimate.least_pvalue
+        is_bound = pvalue is not None and least is not None and pvalue <= least and self.adjusted < 1.0
+        return self.adjusted if is_bound else None
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison(Result):
     """Candidates from the best to the worst, which to take, and why.
@@ -154,6 +189,8 @@ class Comparison(Result):
         Folds of the cross-validation; 0 where there are no calibrators.
     level : float
         One minus the coverage of the intervals, and the level at which a candidate counts as better.
+    groups : tuple of GroupFigure
+        Of each candidate on each group of ``by``, the worst first; empty without ``by``.
     """
 
     _table = Table(
@@ -177,6 +214,7 @@ class Comparison(Result):
     n_classes: int
     n_folds: int
     level: float
+    groups: tuple[GroupFigure, ...] = ()
 
     def __getitem__(self, name: str) -> Compared:
         """Return a candidate by its name."""
@@ -202,11 +240,36 @@ class Comparison(Result):
             won = "-" if np.isnan(one.win_rate) else f"{one.win_rate:.1%}"
             value = "failed" if one.failure else f"{one.value:.5f}"
             rows.append([one.name, value, *cells] + [won] * wins + [f"{one.seconds:.2f}"] * times)
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
-        lines.insert(1, "  ".join("-" * width for width in widths))
+        lines = _in_columns(rows, 1)
         failed = [f"{one.name} failed: {one.failure}" for one in self.candidates if one.failure]
-        return "\n".join([*lines, *failed, self.reason])
+        return "\n".join([*lines, *failed, self.reason, *self._of_groups()])
+
+    def _of_groups(self) -> list[str]:
+        """Return the lines of the groups, of the first candidate and of the recommended one."""
+        shown = [one for one in self.groups if one.candidate in (self.first, self.recommended)]
+        if not shown:
+            return []
+        rows = [
+            ["group", "candidate", "rows", self.metric, f"{1 - self.level:.0%} interval", "noise floor", "p (Holm)"]
+        ]
+        for one in shown:
+            found = one.estimate
+            interval = "-" if found.lower is None else f"[{found.lower:.5f}, {found.upper:.5f}]"
+            floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
+            p = "-" if np.isnan(one.adjusted) else shown_pvalue(one.adjusted, one.least_adjusted, ".3g")
+            rows.append([one.group, one.candidate, f"{one.n_rows}", f"{found.value:.5f}", interval, floor, p])
+        return ["", *_in_columns(rows, 2)]
+
+
+def _in_columns(rows: list[list[str]], n_words: int) -> list[str]:
+    """Return the lines of a table whose first columns are words and the others figures."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        words, figures = row[:n_words], row[n_words:]
+        cells = [*map(str.ljust, words, widths), *map(str.rjust, figures, widths[n_words:])]
+        lines.append("  ".join(cells).rstrip())
+    return [lines[0], "  ".join("-" * width for width in widths), *lines[1:]]
 
 
 def compare(
@@ -214,6 +277,7 @@ def compare(
     forecasts: npt.ArrayLike | Mapping[str, npt.ArrayLike],
     *,
     calibrators: Sequence[str | Calibrator] | Mapping[str, str | Calibrator] = (),
+    by: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     metric: str | Function = "nll",
     binning: int | Binning | None = None,
     n_folds: int = 5,
@@ -235,6 +299,9 @@ def compare(
     calibrators : sequence or dict of str or Calibrator, default=()
         Each is fitted to each forecast by cross-validation and judged on the rows that it was not fitted to. A word is one that
         ``calibrant list calibrators`` prints; with " --safe" behind it the method stands within `SafeCalibrator`.
+    by : array-like of shape (n_samples,), or dict of them, optional
+        The group of each row: integers, strings or booleans. The figures of each candidate on each group are added. Of several
+        columns in a dict, by their names, each combination that occurs is a group.
     metric : str or callable, default="nll"
         What they are ranked by: a registered metric, or a function of (y_true, y_prob). A proper score such as ``"nll"`` or
         ``"brier"`` judges calibration and refinement together; ``"debiased-ece"`` calibration alone.
@@ -272,7 +339,10 @@ def compare(
     The interval of a calibrator is for the forecasts of the folds, with the calibrators that were fitted there. It does not
     contain what another sample to fit on would change.
 
-    Of one forecast, copies of rows are found as `advise` finds them, and count as one row.
+    The figures of groups are estimates as those of `assess`: a calibration error has a noise floor, the value that a calibrated
+    forecast would have on so many rows, and a p-value, which Holm's method adjusts for the number of groups.
+
+    Of one forecast without ``by``, copies of rows are found as `advise` finds them, and count as one row.
 
     Examples
     --------
@@ -286,9 +356,27 @@ def compare(
     problems = _problems(y_true, forecasts, data)
     for name, problem in problems.items():
         found.warn_impossible(problem, name)
-    return comparison_of(
-        problems, named_calibrators(calibrators), found, n_folds, as_level(level), n_resamples, as_rng(rng)
-    )
+    groups = None
+    if by is not None:
+        columns = by if isinstance(by, Mapping) else {"": by}
+        groups = groups_of(columns, next(iter(problems.values())), data.get("sample_weight"))
+    chosen = named_calibrators(calibrators)
+    return comparison_of(problems, chosen, found, n_folds, as_level(level), n_resamples, as_rng(rng), groups)
+
+
+def groups_of(columns: Mapping[str, Any], problem: Problem, sample_weight: Any) -> Names:
+    """Return the name of the group of each row that counts: what stands in each column, with the name of the column."""
+    some("by", columns, "column", hint="Pass the group of each row")
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
+    found: list[list[str]] = []
+    for name, values in columns.items():
+        group = as_labels(values, f"by[{name!r}]" if name else "by")
+        if weight is not None and len(weight) == len(group):
+            group = group[weight > 0]
+        must, got = "by must have one group for each row", f"{len(group)} for {problem.size} rows"
+        require(len(group) == problem.size, must, got=got, hint="Pass one group a row")
+        found.append([f"{name} {one}".strip() for one in group.tolist()])
+    return np.array([", ".join(names) for names in zip(*found, strict=True)])
 
 
 def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
@@ -341,14 +429,18 @@ def comparison_of(
     level: float,
     n_resamples: int,
     rng: np.random.Generator,
+    groups: Names | None = None,
 ) -> Comparison:
     """Return the comparison of valid problems of the same rows, in their order, and of the same classes."""
-    candidates, first = _candidates(problems, calibrators, n_folds, rng), next(iter(problems.values()))
+    first = next(iter(problems.values()))
+    candidates, groups = _candidates(problems, calibrators, n_folds, rng, groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
         rows = _ranked(_compared(candidates, metric, level, n_resamples, rng), metric)
         scale = _scale(metric, first)
         chosen, reason = _choice(rows, candidates, metric, scale, level, n_resamples, rng)
+        resampling = Resampling(level, n_resamples, rng)
+        of_groups = () if groups is None else _of_groups(candidates, groups, metric, resampling)
     return Comparison(
         metric=metric.name,
         scale=scale,
@@ -360,6 +452,7 @@ def comparison_of(
         n_classes=int(first.classes.size),
         n_folds=n_folds if calibrators else 0,
         level=level,
+        groups=of_groups,
     )
 
 
@@ -368,12 +461,13 @@ def _candidates(
     calibrators: Mapping[str, str | Calibrator],
     n_folds: int,
     rng: np.random.Generator,
-) -> dict[str, _Candidate]:
-    """Return each forecast as it is, and after each calibrator, by their names."""
+    groups: Names | None,
+) -> tuple[dict[str, _Candidate], Names | None]:
+    """Return each forecast as it is, and after each calibrator, by their names; and the group of each of their rows."""
     if not calibrators:
-        return {name: _Candidate(problem) for name, problem in problems.items()}
+        return {name: _Candidate(problem) for name, problem in problems.items()}, groups
     makers = {name: maker_of(one) for name, one in calibrators.items()}
-    sorted_, counts = _in_one_order(list(problems.values()))
+    sorted_, counts, groups = _in_one_order(list(problems.values()), groups)
     must, hint = "there must be a row for each fold", "Pass more rows, or a smaller n_folds"
     require(counts.sum() >= n_folds, must, got=f"{int(counts.sum())} rows for {n_folds} folds", hint=hint)
     held_out, found = HeldOut(counts, n_folds, rng), dict[str, _Candidate]()
@@ -387,21 +481,22 @@ def _candidates(
             except Exception as error:  # the others go on
                 one = _Candidate(None, time.perf_counter() - start, str(error) or type(error).__name__)
             found[word if is_one else f"{name} + {word}"] = one
-    return found
+    return found, None if groups is None else groups[held_out.rows]
 
 
-def _in_one_order(problems: list[Problem]) -> tuple[list[Problem], IntArray]:
-    """Return the problems with their rows in an order that depends on what they hold, and how many rows each one stands for."""
-    if len(problems) == 1:
+def _in_one_order(problems: list[Problem], groups: Names | None) -> tuple[list[Problem], IntArray, Names | None]:
+    """Return the problems with their rows in an order that depends on what they hold, how many each is, and their groups."""
+    if len(problems) == 1 and groups is None:
         problem, counts = in_order(observed(problems[0]))
-        return [problem], counts
+        return [problem], counts, None
     simplex = [as_simplex(problem) for problem in problems]
     keys = [key for one in simplex for key in (*one.forecast.values.T[::-1], one.label)]
-    order = np.lexsort([simplex[0].weight, *keys[::-1]])
+    order = np.lexsort([simplex[0].weight, *([] if groups is None else [groups]), *keys[::-1]])
     problems = [problem.taken(order) for problem in problems]
     weights = problems[0].weights
     are_counts = weights.are_counts and weights.total < MOST_COUNTS
-    return problems, weights.values.astype(np.intp) if are_counts else np.ones(order.size, dtype=np.intp)
+    counts = weights.values.astype(np.intp) if are_counts else np.ones(order.size, dtype=np.intp)
+    return problems, counts, None if groups is None else groups[order]
 
 
 def _compared(
@@ -441,6 +536,33 @@ def _scale(metric: Metric, problem: Problem) -> str:
     return "value" if metric.ideal is None else "distance"
 
 
+def _of_groups(
+    candidates: Mapping[str, _Candidate], groups: Names, metric: Metric, resampling: Resampling
+) -> tuple[GroupFigure, ...]:
+    """Return the figures of each candidate on each group, the worst first."""
+    found: list[GroupFigure] = []
+    for name, one in candidates.items():
+        if one.problem is None:
+            continue
+        own = []
+        for group in np.unique(groups).tolist():
+            part = one.problem.taken(np.flatnonzero(groups == group))
+            estimate = estimates([metric], part, USUAL_BINS, resampling)[metric.name]
+            own.append(GroupFigure(group, name, part.weights.n_rows, estimate))
+        pvalues = np.array([np.nan if of.estimate.pvalue is None else of.estimate.pvalue for of in own])
+        if not np.isnan(pvalues).any():
+            adjusted = adjusted_pvalues(pvalues, method="holm").tolist()
+            own = [replace(of, adjusted=p) for of, p in zip(own, adjusted, strict=True)]
+        found += own
+    return tuple(sorted(found, key=lambda of: -_badness(metric, _without_bias(of.estimate))))
+
+
+def _without_bias(found: Estimate) -> float:
+    """Return the bias-corrected error where there is one: of few rows the value is mostly noise."""
+    value = found.value if found.debiased is None else found.debiased
+    return -np.inf if np.isnan(value) else value
+
+
 def _badness(metric: Metric, value: float) -> float:
     """Return what is the lower, the better a candidate is."""
     if metric.ideal is not None:
@@ -478,7 +600,9 @@ def _choice(
         words = f"Keep {first}: no candidate is shown to be better. "
         open_ones = [one.name for one in others if one not in shown]
         worse = f"{_listed([one.name for one in shown])} {'is' if len(shown) == 1 else 'are'} worse"
-        return first, words + worse + (f"; no difference of {_listed(open_ones)} can be shown." if open_ones else ".")
+        return first, words + worse + (
+            f"; no difference from it can be shown for {_listed(open_ones)}." if open_ones else "."
+        )
     best = better[0]
     start = next(one for one in rows if one.name == first)
     ends = " to ".join(f"{end:.3g}" for end in sorted((-sign * best.lower, -sign * best.upper)))
@@ -496,7 +620,7 @@ def _choice(
             beside = difference_of(metric, problem, taken, level, n_resamples, rng)
             if beside.lower <= 0.0 <= beside.upper:
                 alike.append(one.name)
-    return best.name, reason + (f" No difference between it and {_listed(alike)} can be shown." if alike else "")
+    return best.name, reason + (f" Between it and {_listed(alike)} no difference can be shown." if alike else "")
 
 
 def _listed(names: list[str]) -> str:

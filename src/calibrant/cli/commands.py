@@ -22,9 +22,9 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import choice, left_out, refuse, require
 from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue
-from calibrant._core.rows import Problem
+from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
-from calibrant.assessment.comparison import comparison_of, maker_of, named_calibrators
+from calibrant.assessment.comparison import comparison_of, groups_of, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.cli import inputs
@@ -149,15 +149,22 @@ def run_compare(asked: Namespace) -> int:
     cut = None if asked.bins is None and asked.binning is None else binning_of(asked)
     metric, level = as_metric(asked.metric, cut), as_level(asked.level)
     forecasts = inputs.aligned([read(asked, file) for file in asked.files])
-    problems = _matched(dict(zip(names, forecasts, strict=True)), asked.id)
+    problems, rows = _matched(dict(zip(names, forecasts, strict=True)), asked.id)
+    first, groups = forecasts[0], None
+    if asked.by is not None:
+        table = first.table
+        columns = [select_one(list(table), one.strip(), "--by", where=first.file) for one in asked.by.split(",")]
+        of_rows = {name: np.array(table.columns[name].cells())[rows] for name in columns}
+        groups = groups_of(of_rows, next(iter(problems.values())), None)
     for name, problem in problems.items():
         metric.warn_impossible(problem, name)
     draws = max(2, asked.resamples)
-    found = comparison_of(problems, calibrators, metric, asked.folds, level, draws, as_rng(asked.seed))
+    found = comparison_of(problems, calibrators, metric, asked.folds, level, draws, as_rng(asked.seed), groups)
     if asked.json:
         facts = ("metric", "first", "recommended", "reason", "n_rows", "n_classes", "n_folds", "level")
         document = {name: getattr(found, name) for name in facts}
-        print(inputs.json_of(document | {"candidates": [asdict(one) for one in found.candidates]}))
+        parts = {name: [asdict(one) for one in getattr(found, name)] for name in ("candidates", "groups")}
+        print(inputs.json_of(document | parts))
     else:
         print(f"{found.n_rows} rows, {found.n_classes} classes")
         print(found)
@@ -173,8 +180,8 @@ def _names_of(asked: Namespace) -> list[str]:
     return names
 
 
-def _matched(forecasts: dict[str, Forecast], key: str | None) -> dict[str, Problem]:
-    """Return the problems of the rows that all files have, in one order."""
+def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str, Problem], IntArray]:
+    """Return the problems of the rows that all files have, in one order, and where these stand in the first file."""
     first = next(iter(forecasts.values()))
     for forecast in forecasts.values():
         same = forecast.problem().classes.tolist(), first.problem().classes.tolist()
@@ -186,7 +193,7 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> dict[str, Probl
             must, hint = "files must hold the same rows in the same order", "Name the column that tells rows by --id"
             got = f"{forecast.file}, which has {said} than {first.file}"
             require(not said, must, got=got, hint=f"{hint}; calibrant report compares files of different rows")
-        return {name: forecast.problem() for name, forecast in forecasts.items()}
+        return {name: forecast.problem() for name, forecast in forecasts.items()}, _kept(first)
     places = {name: _places_of(forecast, key) for name, forecast in forecasts.items()}
     shared = [one for one in next(iter(places.values())) if all(one in of for of in places.values())]
     got = f"no {key} that all files have"
@@ -194,7 +201,7 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> dict[str, Probl
     problems: dict[str, Problem] = {}
     for name, forecast in forecasts.items():
         at = np.array([places[name][one] for one in shared])
-        if missed := len(forecast.y_true) - len(at):
+        if missed := len(places[name]) - len(at):
             print(f"calibrant: note: {missed} rows of {forecast.file} are not in all files", file=sys.stderr)
         problems[name] = forecast.problem().taken(at)
         one, other = problems[name], next(iter(problems.values()))
@@ -203,19 +210,24 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> dict[str, Probl
         if differ := int((one.code != other.code).sum()):
             said = f"{forecast.file} has other labels than {first.file} in {differ} of {len(at)} rows"
             print(f"calibrant: note: {said}: each is judged by its own labels", file=sys.stderr)
-    return problems
+    return problems, _kept(first)[[next(iter(places.values()))[one] for one in shared]]
+
+
+def _kept(forecast: Forecast) -> IntArray:
+    """Return the rows of a file that count: those of weight zero do not."""
+    n_rows = len(forecast.y_true)
+    return np.arange(n_rows) if forecast.weight is None else np.flatnonzero(np.asarray(forecast.weight) > 0)
 
 
 def _places_of(forecast: Forecast, key: str) -> dict[str, int]:
-    """Return the row of each identifier of a file."""
+    """Return the place of each identifier among the rows of a file that count."""
     column = select_one(list(forecast.table), key, "--id", where=forecast.file)
     cells = forecast.table.columns[column].cells()
-    places = {cell: row for row, cell in enumerate(cells)}
-    if len(places) < len(cells):
-        again = next(cell for row, cell in enumerate(cells) if places[cell] != row)
+    seen = set[str]()
+    if again := [cell for cell in cells if cell in seen or seen.add(cell)]:  # type: ignore[func-returns-value]
         must = f"{column} of {forecast.file} must name each row once"
-        refuse(must, got=f"{again!r} in several rows", hint="Name another column by --id, or remove repeated rows")
-    return places
+        refuse(must, got=f"{again[0]!r} in several rows", hint="Name another column by --id, or remove repeated rows")
+    return {cells[row]: place for place, row in enumerate(_kept(forecast).tolist())}
 
 
 # `calibrant plan`: how many rows a question takes

@@ -110,6 +110,7 @@ files FILE (+): predictions of the same rows, such as those of two models; the f
     calibrators`; 'sms --safe' is sms within --safe
 --id COLUMN: match rows by this column, and compare those that all files have; without it the files have equal labels in
     equal order
+--by COLUMNS: add the figures of each group of rows, such as --by topic; of several columns of each combination
 --names A,B: names of the files (default: the files' names)
 --metric NAME (=nll): by which they are ranked: see `calibrant list metrics` (default: %(default)s)
 --folds N (positive, =5): folds of the cross-validation (default: %(default)s)
