@@ -63,6 +63,8 @@ EXAMPLES = {
     ),
     "PriorEstimate": lambda: cb.decisions.estimate_prior(P, old_prior=[0.3, 0.3, 0.4]),
     "ReliabilityCurve": lambda: cb.reliability_curve(Y, P, notion="top-label", binning=5),
+    "RiskCoverageCurve": lambda: cb.decisions.risk_coverage_curve(Y, {"a": P, "b": P[:, ::-1]}, n_resamples=9),
+    "RiskThreshold": lambda: cb.decisions.risk_threshold(Y, P, risk=0.5),
     "RocCurve": lambda: cb.curves.roc_curve(Y, P, notion="class-wise"),
     "RocHull": lambda: cb.metrics.roc_convex_hull(E, B),
     "RocSurface": lambda: cb.curves.roc_surface(Y, P, n_thresholds=20),

@@ -40,6 +40,7 @@ from calibrant.cli.inputs import (
 )
 from calibrant.curves.simplex_partition import SimplexPoints, simplex_points, splits_of
 from calibrant.datasets import load_digits_forecast
+from calibrant.decisions.abstaining import risk_threshold
 from calibrant.decisions.prior_shift import shift_prior
 from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
 from calibrant.exceptions import CalibrationWarning
@@ -273,12 +274,20 @@ def run_decide(asked: Namespace) -> int:
             require_csv(asked.output)
     forecast = read(asked, asked.file, label_optional=True)
     values, given = _for_new_priors(asked, forecast.values, forecast.input)
-    cost = _costs(asked.costs, n_classes=2 if values.ndim == 1 else values.shape[1])
+    n_classes = 2 if values.ndim == 1 else values.shape[1]
     options: dict[str, Any] = {
         "extra": asked.extra.split(",") if asked.extra else None,
         "labels": forecast.classes,
         "input": given,
     }
+    if asked.target_risk is None:
+        cost = _costs(asked.costs, n_classes=n_classes)
+    else:
+        least = _kept_risk(asked, forecast)
+        if asked.output is None:
+            return 0
+        # To abstain costs what an error costs, times the probability of one at the threshold.
+        cost = np.hstack([1.0 - np.eye(n_classes), np.full((n_classes, 1), max(0.0, 1.0 - least))])
     found = decide(values, cost, **options)
     if cost.shape == (2, 2):
         (true_negative, false_positive), (false_negative, true_positive) = cost.tolist()
@@ -298,6 +307,20 @@ def run_decide(asked: Namespace) -> int:
         write_table(asked.output, table, force=asked.force, escape_formulas=escape)
         print(f"wrote {asked.output}: {len(found.decision)} rows, decision and expected_cost")
     return 0
+
+
+def _kept_risk(asked: Namespace, forecast: Forecast) -> float:
+    """Print the threshold from which answers keep the target risk, and return it."""
+    for name in ("costs", "extra", "old_prior", "new_prior"):
+        option = f"--{name.replace('_', '-')}"
+        left_out(option, getattr(asked, name), "with --target-risk", hint="It is another question: ask one of them")
+    must, hint = "--target-risk needs a label column, to count errors", "Name it by --label"
+    require(forecast.label_column is not None, must, got=f"none in {forecast.file}", hint=hint)
+    rows = forecast.rows()
+    rows["pos_label"] = None  # either class may be the answer
+    found = risk_threshold(**rows, risk=asked.target_risk)
+    print(found)
+    return found.threshold
 
 
 def _for_new_priors(asked: Namespace, values: Any, given: str) -> tuple[Any, Any]:

@@ -14,3 +14,7 @@ from .prior_shift import undo_undersampling as undo_undersampling
 from .thresholds import decide as decide
 from .thresholds import Decisions as Decisions
 from .thresholds import optimal_threshold as optimal_threshold
+from .abstaining import risk_coverage_curve as risk_coverage_curve
+from .abstaining import RiskCoverageCurve as RiskCoverageCurve
+from .abstaining import risk_threshold as risk_threshold
+from .abstaining import RiskThreshold as RiskThreshold

@@ -1,0 +1,178 @@
+"""Risk-coverage curves and the guarantee of a threshold."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+from scipy.stats import binomtest
+
+from calibrant.decisions import risk_coverage_curve, risk_threshold
+from calibrant.decisions.abstaining import ENOUGH, GRID, areas
+
+
+def area_by_definition(score, wrong):
+    """Mean of the risks of the first k rows, over all orders of the rows that keep the scores falling."""
+    orders = [o for o in permutations(range(len(score))) if (np.diff(score[list(o)]) <= 0).all()]
+    k = np.arange(1, len(score) + 1)
+    return np.mean([np.mean(wrong[list(o)].cumsum() / k) for o in orders])
+
+
+small = st.integers(1, 6).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.sampled_from([0.5, 0.6, 0.7, 0.8 + 0.1, 0.7 + 0.2, 1.0]), min_size=n, max_size=n),
+        st.lists(st.integers(0, 1), min_size=n, max_size=n),
+    )
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(small)
+def test_the_area_is_the_mean_risk_over_all_orders_of_equal_confidences(rows):
+    score, right = np.round(np.array(rows[0]), 12), np.array(rows[1])
+    panel = risk_coverage_curve(right, score, notion="binary", labels=[0, 1])["forecast"]
+    wrong = 1 - right
+    assert panel.aurc == pytest.approx(area_by_definition(score, wrong), abs=1e-12)
+    least = area_by_definition(-np.arange(len(score)), np.sort(wrong))
+    assert panel.excess == pytest.approx(panel.aurc - least, abs=1e-12)
+    for t, coverage, risk in zip(panel.threshold, panel.coverage, panel.risk, strict=True):
+        assert coverage == pytest.approx((score >= t).mean())
+        assert risk == pytest.approx(wrong[score >= t].mean())
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**16))
+def test_counts_are_repeated_rows(seed):
+    rng = np.random.default_rng(seed)
+    p, y, count = rng.dirichlet([1, 1, 1], 30).round(1), rng.integers(0, 3, 30), rng.integers(0, 4, 30)
+    count[0], again = 3, None
+    p /= p.sum(axis=1, keepdims=True)
+    again = np.repeat(np.arange(30), count)
+    one = risk_coverage_curve(y, p, sample_weight=count, labels=[0, 1, 2])["forecast"]
+    other = risk_coverage_curve(y[again], p[again], labels=[0, 1, 2])["forecast"]
+    for part in ("threshold", "coverage", "risk", "aurc", "excess"):
+        assert getattr(one, part) == pytest.approx(getattr(other, part), abs=1e-12)
+    found = [
+        risk_threshold(y, p, risk=0.9, sample_weight=count, labels=[0, 1, 2]),
+        risk_threshold(y[again], p[again], risk=0.9, labels=[0, 1, 2]),
+    ]
+    assert vars(found[0]) == pytest.approx(vars(found[1]), nan_ok=True)
+
+
+def test_fractional_weights_may_have_any_unit():
+    rng = np.random.default_rng(0)
+    p, y, w = rng.random(50), rng.integers(0, 2, 50), rng.random(50)
+    one, other = (risk_coverage_curve(y, p, sample_weight=u * w)["forecast"].aurc for u in (1.0, 0.001))
+    assert one == pytest.approx(other, rel=1e-9)
+    alone = risk_coverage_curve(y, p, sample_weight=np.full(50, 0.25))["forecast"].aurc
+    assert alone == pytest.approx(risk_coverage_curve(y, p)["forecast"].aurc, rel=1e-12)
+
+
+def test_errors_at_the_end_have_no_excess_and_a_monotone_change_none_at_all():
+    p = np.array([0.95, 0.9, 0.85, 0.8, 0.7])
+    y = np.array([1, 1, 1, 0, 0])
+    assert risk_coverage_curve(y, p, notion="binary")["forecast"].excess == pytest.approx(0.0, abs=1e-15)
+    rng = np.random.default_rng(1)
+    p, y = rng.random(100), rng.integers(0, 2, 100)
+    one, other = (risk_coverage_curve(y, q, notion="binary")["forecast"] for q in (p, p**3))
+    assert (one.aurc, one.excess) == (other.aurc, other.excess)
+    assert areas(np.array([5.0]), np.array([0.0])) == (0.0, 0.0)
+    assert areas(np.array([5.0]), np.array([5.0])) == pytest.approx((1.0, 0.0))
+
+
+def test_the_interval_of_the_area_covers_it_and_is_not_too_wide():
+    """200 samples of 300 rows; of 95 % intervals 90 to 99 % cover, with misses on both sides bounded."""
+    rng = np.random.default_rng(2)
+    big = rng.normal(1, 1.5, 400_000)
+    true = risk_coverage_curve(rng.random(big.size) < expit(np.abs(big)), expit(np.abs(big)), notion="binary")
+    low = high = 0
+    for _ in range(200):
+        z = np.abs(rng.normal(1, 1.5, 300))
+        curve = risk_coverage_curve(rng.random(300) < expit(z), expit(z), notion="binary", n_resamples=200, rng=rng)
+        panel = curve["forecast"]
+        low += panel.aurc_upper < true["forecast"].aurc
+        high += panel.aurc_lower > true["forecast"].aurc
+    assert 1 <= low + high <= 20
+    assert max(low, high) <= 14
+
+
+# The guarantee
+
+
+def threshold_by_definition(score, wrong, risk, level):
+    """Test the grid from its highest threshold on, one after the other."""
+    found = np.inf
+    for t in sorted(GRID, reverse=True):
+        n, k = int((score >= t).sum()), int(wrong[score >= t].sum())
+        if n < min(ENOUGH / risk, len(score)):
+            continue
+        if binomtest(k, n, risk, alternative="less").pvalue > level:
+            break
+        found = t
+    return found
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 2**16), st.sampled_from([0.02, 0.1, 0.3]), st.sampled_from([0.01, 0.05, 0.2]))
+def test_the_threshold_is_that_of_a_sequence_of_tests(seed, risk, level):
+    rng = np.random.default_rng(seed)
+    score = rng.beta(4, 1, int(rng.integers(1, 400))).round(2)
+    right = rng.random(score.size) < score
+    found = risk_threshold(right, score, risk=risk, level=level, notion="binary")
+    assert found.threshold == threshold_by_definition(score, ~right, risk, level)
+    if found.n_answered:
+        assert found.upper <= risk
+        assert found.risk == found.n_errors / found.n_answered == (~right[score >= found.threshold]).mean()
+        assert found.coverage == (score >= found.threshold).mean()
+
+
+@pytest.mark.parametrize(("spread", "risk"), [(1.5, 0.08), (2.0, 0.05)])
+def test_the_guarantee_holds_in_95_percent_of_samples_and_the_test_has_power(spread, risk):
+    """The true risk is above the target in at most 5 % of 400 samples (20; 31 has probability .01), but not never."""
+    rng = np.random.default_rng(3)
+    big = np.sort(expit(np.abs(rng.normal(1.5, spread, 400_000))))[::-1]
+    mean_risk = np.cumsum(1.0 - big) / np.arange(1, big.size + 1)
+    best = big.size - np.searchsorted(mean_risk[::-1] <= risk, True)
+    above, share = 0, []
+    for _ in range(400):
+        score = expit(np.abs(rng.normal(1.5, spread, 2000)))
+        found = risk_threshold(rng.random(2000) < score, score, risk=risk, notion="binary")
+        n_above = int(np.searchsorted(-big, -found.threshold, side="right"))
+        above += n_above > 0 and mean_risk[n_above - 1] > risk
+        share.append(found.coverage)
+    assert 2 <= above <= 30
+    assert np.mean(share) > 0.6 * (mean_risk <= risk).mean()
+    assert best > 0
+
+
+def test_it_speaks_of_the_predicted_class_unless_told_otherwise():
+    rng = np.random.default_rng(4)
+    p = rng.dirichlet([0.3, 0.3, 0.3], 1000)
+    y = (p.cumsum(axis=1) < rng.random((1000, 1))).sum(axis=1).clip(max=2)
+    found = risk_threshold(y, p, risk=0.1)
+    answered = p.max(axis=1) >= found.threshold
+    assert found.n_answered == answered.sum()
+    assert found.n_errors == (y != p.argmax(axis=1))[answered].sum()
+    assert str(found).startswith("Answer from a confidence of ")
+    assert str(risk_threshold(y, p, risk=0.0001)).endswith("answer nothing.")
+    one, two = (
+        risk_threshold(y == 1, p[:, 1], risk=0.1),
+        risk_threshold(y == 1, p[:, [1, 1]] * [-1, 1] + [1, 0], risk=0.1),
+    )
+    assert vars(one) == vars(two)
+
+
+def test_what_has_no_guarantee_is_refused():
+    y, p = [0, 1, 1], [0.2, 0.6, 0.9]
+    with pytest.raises(ValueError, match="sample_weight must be numbers of equal rows for a guarantee"):
+        risk_threshold(y, p, risk=0.1, sample_weight=[0.5, 1, 1])
+    with pytest.raises(ValueError, match=r"risk must be a fraction in \(0, 1\); got 0"):
+        risk_threshold(y, p, risk=0)
+    with pytest.raises(ValueError, match="level must be a fraction"):
+        risk_threshold(y, p, risk=0.1, level=95)
+    with pytest.raises(ValueError, match="y_prob must hold at least one forecast"):
+        risk_coverage_curve(y, {})
+    with pytest.raises(KeyError, match="forecasts are a"):
+        risk_coverage_curve(y, {"a": p})["b"]
