@@ -289,6 +289,16 @@ def test_it_prints_a_table():
     assert "difference of squares" in str(compare(y, {"a": a, "b": b}, metric="debiased-ece"))
 
 
+def test_a_notebook_shows_the_same_tables():
+    y, a, b = three(16, 100)
+    found = compare(y, {"a<b": a, "b": b}, by=np.arange(100) % 2, metric="ece", n_resamples=9)
+    html = found._repr_html_()
+    assert html.count("<table>") == html.count("</table>") == 2
+    assert "<td>a&lt;b</td>" in html
+    assert "<th>candidate</th>" in html
+    assert html.endswith(f"<p>{found.reason.replace('<', '&lt;')}</p>")
+
+
 # What is refused
 
 Y, A, B = three(11, 40)

@@ -226,6 +226,22 @@ class Comparison(Result):
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
+        first, *others = (_in_columns(rows, n) for rows, n in zip(self._tables(), (1, 2), strict=False))
+        failed = [f"{one.name} failed: {one.failure}" for one in self.candidates if one.failure]
+        return "\n".join([*first, *failed, self.reason, *("\n".join(["", *lines]) for lines in others)])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        shown = ""
+        for rows in self._tables():
+            head, *body = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+            lines = [head.replace("td>", "th>"), *body]
+            shown += f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+        return f"{shown}<p>{escape(self.reason)}</p>"
+
+    def _tables(self) -> Iterator[list[list[str]]]:
+        """Yield the cells of the candidates; and of the groups, those of the first candidate and of the recommended one."""
         coverage = f"{1 - self.level:.0%} interval"
         wins, times = (any(getattr(one, name) > 0 for one in self.candidates) for name in ("win_rate", "seconds"))
         of = {"square": " of squares", "distance": " of distances"}.get(self.scale, "")
@@ -240,25 +256,19 @@ class Comparison(Result):
             won = "-" if np.isnan(one.win_rate) else f"{one.win_rate:.1%}"
             value = "failed" if one.failure else f"{one.value:.5f}"
             rows.append([one.name, value, *cells] + [won] * wins + [f"{one.seconds:.2f}"] * times)
-        lines = _in_columns(rows, 1)
-        failed = [f"{one.name} failed: {one.failure}" for one in self.candidates if one.failure]
-        return "\n".join([*lines, *failed, self.reason, *self._of_groups()])
-
-    def _of_groups(self) -> list[str]:
-        """Return the lines of the groups, of the first candidate and of the recommended one."""
-        shown = [one for one in self.groups if one.candidate in (self.first, self.recommended)]
-        if not shown:
-            return []
-        rows = [
-            ["group", "candidate", "rows", self.metric, f"{1 - self.level:.0%} interval", "noise floor", "p (Holm)"]
-        ]
-        for one in shown:
-            found = one.estimate
-            interval = "-" if found.lower is None else f"[{found.lower:.5f}, {found.upper:.5f}]"
-            floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
-            p = "-" if np.isnan(one.adjusted) else shown_pvalue(one.adjusted, one.least_adjusted, ".3g")
-            rows.append([one.group, one.candidate, f"{one.n_rows}", f"{found.value:.5f}", interval, floor, p])
-        return ["", *_in_columns(rows, 2)]
+        yield rows
+        if not self.groups:
+            return
+        rows = [["group", "candidate", "rows", self.metric, coverage, "noise floor", "p (Holm)"]]
+        for figure in self.groups:
+            if figure.candidate in (self.first, self.recommended):
+                found = figure.estimate
+                interval = "-" if found.lower is None else f"[{found.lower:.5f}, {found.upper:.5f}]"
+                floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
+                p = "-" if np.isnan(figure.adjusted) else shown_pvalue(figure.adjusted, figure.least_adjusted, ".3g")
+                words = [figure.group, figure.candidate, f"{figure.n_rows}"]
+                rows.append([*words, f"{found.value:.5f}", interval, floor, p])
+        yield rows
 
 
 def _in_columns(rows: list[list[str]], n_words: int) -> list[str]:

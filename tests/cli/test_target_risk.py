@@ -1,0 +1,59 @@
+"""`calibrant decide --target-risk`: the threshold of `risk_threshold`, and rows below it that abstain."""
+
+import numpy as np
+import pytest
+
+from calibrant.decisions import risk_threshold
+from calibrant.interop.tables import read_table, write_table
+
+RNG = np.random.default_rng(0)
+P = RNG.dirichlet([0.2, 0.2, 0.2], 800)
+Y = (P.cumsum(axis=1) < RNG.random((800, 1))).sum(axis=1).clip(max=2)
+
+
+@pytest.fixture
+def run(shell):
+    write_table("f.csv", {"label": Y, **{f"p_{k}": P[:, k] for k in range(3)}})
+    return shell
+
+
+def test_it_prints_the_threshold_and_writes_who_abstains(run):
+    code, out, _ = run("decide", "f.csv", "--target-risk", 0.1, "-o", "out.csv")
+    found = risk_threshold(Y, P, risk=0.1)
+    assert code == 0
+    assert out.splitlines()[0] == str(found)
+    decided = read_table("out.csv")["decision"]
+    answers = P.max(axis=1) >= found.threshold
+    assert (decided == np.where(answers, P.argmax(axis=1).astype(str), "abstain")).all()
+    assert 0 < answers.sum() < 800
+
+
+def test_where_no_threshold_keeps_it_all_abstain(run):
+    code, out, _ = run("decide", "f.csv", "--target-risk", 1e-4, "-o", "out.csv")
+    assert code == 0
+    assert "answer nothing" in out
+    assert set(read_table("out.csv")["decision"]) == {"abstain"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--costs", "0,1,1;1,0,1;1,1,0"), "--costs must be left out with --target-risk"),
+        (
+            ("--old-prior", "0.3,0.3,0.4", "--new-prior", "0.2,0.3,0.5"),
+            "--old-prior must be left out with --target-risk",
+        ),
+        (("--target-risk", "2"), "risk must be a fraction in (0, 1); got 2"),
+    ],
+)
+def test_what_does_not_go_with_it_is_refused(words, said, run):
+    code, out, err = run("decide", "f.csv", "--target-risk", "0.1", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_errors_need_labels(run):
+    write_table("bare.csv", {f"p_{k}": P[:, k] for k in range(3)})
+    code, _, err = run("decide", "bare.csv", "--target-risk", "0.1")
+    assert code == 2
+    assert "--target-risk needs a label column" in err
