@@ -184,6 +184,8 @@ def test_a_calibrator_that_fails_is_a_row_with_its_message():
     assert np.isnan(found["broken"].value)
     assert found["broken"].failure == "it must work; it does not. Mend it."
     assert "broken failed: it must work" in str(found)
+    alone = compare(y, a, calibrators={"broken": Broken()})
+    assert alone.reason == "Keep identity: every calibrator failed."
     assert found["temperature"].failure == ""
 
 
@@ -197,7 +199,72 @@ def test_labels_may_be_those_of_each_forecast():
     assert found["B"].pvalue == expected.pvalue
 
 
+class Returns(PlattScaling):
+    """A calibrator that returns what is no table of probabilities."""
+
+    made = staticmethod(lambda p: p)
+
+    def predict_proba(self, X):
+        return self.made(super().predict_proba(X))
+
+
+@pytest.mark.parametrize("made", [lambda p: 2 * p, lambda p: p * np.nan, lambda p: p[:, :1], lambda p: p[1:]])
+def test_a_calibrator_that_returns_no_probabilities_has_failed(made, monkeypatch):
+    y, p = one_event(17, 80, calibrated)
+    monkeypatch.setattr(Returns, "made", staticmethod(made))
+    found = compare(y, p, calibrators={"wrong": Returns(), "platt": "platt"})
+    assert found["wrong"].failure.startswith("predict_proba must return probabilities of each class; got ")
+    assert np.isfinite(found["platt"].value)
+
+
+def test_a_function_sees_the_same_with_calibrators_as_without():
+    """One column, and no weights where none were given; a lower value is better."""
+    y, a, b = one_event(18, 120, calibrated, over_confident)
+
+    def squared(y, p):
+        return float(np.mean((y - p) ** 2))
+
+    alone = compare(y, {"a": a, "b": b}, metric=squared, n_resamples=19)
+    beside = compare(y, {"a": a, "b": b}, metric=squared, n_resamples=19, calibrators=["platt"], by=y)
+    for name in "ab":
+        assert alone[name].value == pytest.approx(beside[name].value, rel=1e-12)
+    assert beside["b + platt"].value < beside["b"].value
+    assert all(one.estimate.lower is None for one in beside.groups)
+
+
+def test_folds_are_the_same_with_groups_and_without():
+    y, a = one_event(19, 200, over_confident)
+    group = np.random.default_rng(0).integers(0, 3, 200)
+    one, other = (compare(y, a, calibrators=["platt"], by=by)["platt"] for by in (None, group))
+    assert one.value == pytest.approx(other.value, rel=1e-12)
+
+
+def test_copies_are_warned_of_where_they_are_in_several_folds():
+    y, a, b = one_event(20, 60, over_confident, noisy)
+    again = np.repeat(np.arange(60), 4)
+    with pytest.warns(CalibrationWarning, match="copies, which are in several folds"):
+        compare(y[again], {"a": a[again], "b": b[again]}, calibrators=["platt"], n_resamples=19)
+
+
+def test_enough_is_drawn_for_many_candidates():
+    y, good, bad = one_event(21, 200, calibrated, lambda z, rng: -4 * z)
+    found = compare(y, {"bad": bad} | {f"m{k}": good for k in range(30)}, n_resamples=19)
+    assert found.recommended.startswith("m")
+
+
 # Groups
+
+
+def test_groups_of_one_row_or_class_have_no_interval():
+    y, p = one_event(22, 50, calibrated)
+    found = compare(y, p, by=np.r_[0, np.ones(49, dtype=int)])
+    assert {one.group: one.estimate.lower is None for one in found.groups} == {"0": True, "1": False}
+    assert str(compare(y, p, by=y, metric="roc-auc", n_resamples=19)).splitlines()[-1].split()[3:] == ["-"] * 4
+
+
+def test_groups_are_told_apart_by_what_they_hold():
+    y, p = one_event(23, 40, calibrated)
+    assert len(compare(y, p, by=np.array(["u", "u ", " u"])[np.arange(40) % 3]).groups) == 3
 
 
 @pytest.mark.parametrize("calibrators", [(), ("temperature",)])
@@ -278,7 +345,7 @@ def test_the_reason_names_those_that_cannot_be_told_from_the_best():
     assert worse.reason == (
         "Keep good: no candidate is shown to be better. bad is worse; no difference from it can be shown for too."
     )
-    assert compare(y, good).reason == "There is nothing to compare forecast with."
+    assert compare(y, good).reason == "Keep forecast: there is nothing to compare forecast with."
 
 
 def test_it_prints_a_table():
@@ -304,8 +371,8 @@ def test_a_notebook_shows_the_same_tables():
 Y, A, B = three(11, 40)
 REFUSED = [
     ({"forecasts": {}}, "forecasts must hold at least one forecast; got an empty dict"),
-    ({"forecasts": {"a": A, "b": B[:30]}}, r"y_true and b must have one length|must have"),
-    ({"forecasts": {"a": A, "b": B[:, :2]}}, "a and b must have one shape|must"),
+    ({"forecasts": {"a": A, "b": B[:30]}}, r"y_true and forecasts\['b'\] must have"),
+    ({"forecasts": {"a": A, "b": np.full((40, 2), 0.5)}}, r"as many distinct labels as forecasts\['b'\] has columns"),
     ({"calibrators": "platt"}, "calibrators must be a list of names; got the string 'platt'"),
     ({"calibrators": ["plat"]}, "Did you mean 'platt'"),
     ({"calibrators": ["platt", "platt"]}, "calibrators must have names that differ as text"),
@@ -317,6 +384,22 @@ REFUSED = [
     ({"by": [1, 2]}, "by must have one group for each row; got 2 for 40 rows"),
     ({"by": {}}, "by must hold at least one column"),
     ({"by": np.full(40, np.nan)}, "by must hold"),
+    ({"by": {"x": np.where(Y, "1, z 2", "1"), "z": np.where(Y, "3", "2, z 3")}}, "groups must have names that differ"),
+    (
+        {"by": Y[10:], "sample_weight": np.r_[np.zeros(10), np.ones(30)]},
+        "by must have one group for each row; got 30 for 40",
+    ),
+    (
+        {"forecasts": {"a": A, "a + platt": B}, "calibrators": ["platt"]},
+        "forecasts and calibrators must have names that differ",
+    ),
+    ({"forecasts": A, "calibrators": {"identity": "platt"}}, "forecasts and calibrators must have names that differ"),
+    ({"calibrators": {1: "platt", "1": "beta"}}, "calibrators must have names that differ"),
+    ({"y_true": {"1": Y, 1: Y}, "forecasts": {"1": A}}, "y_true must have names that differ"),
+    ({"y_true": {"a": Y, "b": Y[:-1]}}, r"y_true\['b'\] and forecasts\['b'\] must have the same number of rows"),
+    ({"forecasts": {"": A}}, "forecasts must have names; got an empty one"),
+    ({"metric": lambda y, p: float("nan"), "forecasts": A}, "metric must be a number; got NaN of forecast"),
+    ({"level": 1e-12}, "level must be one that draws can go below"),
     ({"n_resamples": 1}, "n_resamples must be"),
     ({"y_true": {"a": Y}, "forecasts": {"a": A, "b": B}}, "y_true must have the labels of each forecast by its name"),
 ]

@@ -120,6 +120,7 @@ COMMANDS = {
     "assess": ["--resamples", "9"],
     "test": ["--tests", "spiegelhalter"],
     "advise": [],
+    "compare": ["--resamples", "9"],
     "fit": ["-o", "out.json"],
     "apply": ["-o", "out.csv"],
     "decide": [],

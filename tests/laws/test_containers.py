@@ -382,7 +382,8 @@ NEITHER |= {
 COSTS = np.array([[0.0, 1.0], [5.0, 0.0]])
 BASE = ROWS | {
     "posterior": P, "truth": TWO, "calibrated": P, "cost_matrix": COSTS, "threshold": P, "at": P, "thresholds": THREE[:3],
-    "prob_a": P, "prob_b": P[::-1], "y_true_b": Y, "other_true": Y, "other_prob": P, "groups": GROUP, "gamma": THREE[0],
+    "prob_a": P, "prob_b": P[::-1], "y_true_b": Y, "forecasts": P, "by": GROUP,
+    "other_true": Y, "other_prob": P, "groups": GROUP, "gamma": THREE[0],
     "old_true": Y, "old_prob": P, "old_weight": W, "old_prior": TWO[0], "new_prior": TWO[1],
     "class_weight": np.array([1.0, 2.0]), "kept": np.array([0.5, 1.0]),
 }  # fmt: skip
@@ -401,7 +402,7 @@ OTHERWISE = {
     "simplex_points": OF_THREE_CLASSES,
 }
 """Where that is something else."""
-LABELS = ("y_true", "y_true_b", "old_true", "other_true", "groups")
+LABELS = ("y_true", "y_true_b", "old_true", "other_true", "groups", "by")
 BESIDE = {
     "metric": "brier",
     "test": ca.spiegelhalter_test,

@@ -236,9 +236,8 @@ def advise(
     methods = _candidates(rows, used)
     held_out, of_rows = HeldOut(counts, n_folds, as_rng(rng)), LogLoss()
     as_it_is = held_out.of(used)
-    losses = np.array(
-        [of_rows(as_it_is), *(of_rows(held_out.calibrated(used, maker_of(method))) for method in methods)]
-    )
+    forecasts = [as_it_is, *(held_out.calibrated(used, maker_of(method)) for method in methods)]
+    losses = np.array([of_rows(as_simplex(one)) for one in forecasts])
     weights = as_it_is.weights
     candidates = tuple(
         Candidate(method, float(np.average(each, weights=weights.values)), *_paired(each - losses[0], weights))

@@ -13,18 +13,18 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.border import DataOptions, as_labels, as_problem
-from calibrant._core.checks import distinct_names, list_of_names, refuse, require, resamples, some, whole
+from calibrant._core.border import DataOptions, Named, as_labels, as_problem
+from calibrant._core.checks import MOST_DRAWS, distinct_names, list_of_names, refuse, require, resamples, some, whole
 from calibrant._core.result import Result, Table, shown_pvalue, under
-from calibrant._core.rows import Forecast, IntArray, Problem, SimplexProblem, Weights, as_simplex
+from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
 from calibrant.binning import Binning, EqualWidth
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
-from calibrant.exceptions import CalibrationWarning
+from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.fit.folds import observed
 from calibrant.metrics.estimate import Estimate, Resampling
-from calibrant.metrics.kinds import Function, Metric, as_metric, estimates
+from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
 from calibrant.significance.differences import as_level, difference_of, pair_of, paired_result_of
 from calibrant.significance.result import adjusted_pvalues
 from calibrant.sums.draws import Rng, as_rng
@@ -56,19 +56,24 @@ class HeldOut:
         self.counts, self.held = counts, list(folds(counts, n_folds, rng))
         self.rows: IntArray = np.concatenate([np.flatnonzero(held) for held in self.held])
 
-    def of(self, problem: Problem) -> SimplexProblem:
+    def of(self, problem: Problem) -> Problem:
         """Return the rows of all folds, one after the other, with the forecast as it is."""
         times = np.concatenate([held[held > 0] for held in self.held])
-        return as_simplex(problem.at(self.rows, Weights((problem.weight / self.counts)[self.rows] * times)))
+        weight = (problem.weight / self.counts)[self.rows] * times
+        weights = Weights.one_each(weight.size) if (weight == 1.0).all() else Weights(weight)
+        return problem.at(self.rows, weights)
 
-    def calibrated(self, problem: Problem, make: Callable[[int], Calibrator]) -> SimplexProblem:
+    def calibrated(self, problem: Problem, make: Callable[[int], Calibrator]) -> Problem:
         """Return these rows, each with the forecast of a calibrator that was fitted to the other folds."""
         with warnings.catch_warnings():
             # What a part of the rows lacks is no news.
             warnings.simplefilter("ignore", CalibrationWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             prob = np.concatenate(list(self._of_folds(problem, make)))
-        return replace(self.of(problem), forecast=Forecast(prob))
+        rows = self.of(problem)
+        if isinstance(rows, BinaryProblem):
+            return replace(rows, score=prob[:, 1], logit=None)
+        return replace(as_simplex(rows), forecast=Forecast(prob))
 
     def _of_folds(self, problem: Problem, make: Callable[[int], Calibrator]) -> Iterator[FloatArray]:
         unit, n_classes = problem.weight / self.counts, problem.classes.size
@@ -77,7 +82,17 @@ class HeldOut:
             # Numbers in place of the classes: labels may be of any kind, or name a class that no row has.
             calibrator = make(n_classes)
             calibrator.set_params(input="logit" if problem.is_logit else "probability", labels=range(n_classes))
-            yield calibrator.fit(kept.values, as_simplex(kept).label, kept.weight).predict_proba(out.values)
+            prob = calibrator.fit(kept.values, as_simplex(kept).label, kept.weight).predict_proba(out.values)
+            yield _probabilities(prob, (out.size, n_classes))
+
+
+def _probabilities(prob: FloatArray, shape: tuple[int, int]) -> FloatArray:
+    """Return what a calibrator made of held-out rows, if these are probabilities of each class."""
+    must, hint = "predict_proba must return probabilities of each class", "Mend the calibrator"
+    require(np.shape(prob) == shape, must, got=f"shape {np.shape(prob)} in place of {shape}", hint=hint)
+    are_rows = bool((prob >= 0.0).all()) and np.allclose(prob.sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
+    require(are_rows, must, got="rows that are none", hint=hint)
+    return prob
 
 
 def maker_of(calibrator: str | Calibrator) -> Callable[[int], Calibrator]:
@@ -242,7 +257,7 @@ class Comparison(Result):
 
     def _tables(self) -> Iterator[list[list[str]]]:
         """Yield the cells of the candidates; and of the groups, those of the first candidate and of the recommended one."""
-        coverage = f"{1 - self.level:.0%} interval"
+        coverage = f"{100 * (1 - self.level):g}% interval"
         wins, times = (any(getattr(one, name) > 0 for one in self.candidates) for name in ("win_rate", "seconds"))
         of = {"square": " of squares", "distance": " of distances"}.get(self.scale, "")
         head = ["candidate", self.metric, f"difference{of}", coverage, "p (Holm)"]
@@ -263,11 +278,12 @@ class Comparison(Result):
         for figure in self.groups:
             if figure.candidate in (self.first, self.recommended):
                 found = figure.estimate
-                interval = "-" if found.lower is None else f"[{found.lower:.5f}, {found.upper:.5f}]"
+                has_none = found.lower is None or np.isnan(found.lower)
+                interval = "-" if has_none else f"[{found.lower:.5f}, {found.upper:.5f}]"
                 floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
                 p = "-" if np.isnan(figure.adjusted) else shown_pvalue(figure.adjusted, figure.least_adjusted, ".3g")
                 words = [figure.group, figure.candidate, f"{figure.n_rows}"]
-                rows.append([*words, f"{found.value:.5f}", interval, floor, p])
+                rows.append([*words, "-" if np.isnan(found.value) else f"{found.value:.5f}", interval, floor, p])
         yield rows
 
 
@@ -284,7 +300,7 @@ def _in_columns(rows: list[list[str]], n_words: int) -> list[str]:
 
 def compare(
     y_true: npt.ArrayLike | Mapping[str, npt.ArrayLike],
-    forecasts: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    forecasts: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     *,
     calibrators: Sequence[str | Calibrator] | Mapping[str, str | Calibrator] = (),
     by: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
@@ -313,8 +329,8 @@ def compare(
         The group of each row: integers, strings or booleans. The figures of each candidate on each group are added. Of several
         columns in a dict, by their names, each combination that occurs is a group.
     metric : str or callable, default="nll"
-        What they are ranked by: a registered metric, or a function of (y_true, y_prob). A proper score such as ``"nll"`` or
-        ``"brier"`` judges calibration and refinement together; ``"debiased-ece"`` calibration alone.
+        What they are ranked by: a registered metric, or a function of (y_true, y_prob), of which lower is better. A proper
+        score such as ``"nll"`` or ``"brier"`` judges calibration and refinement together; ``"debiased-ece"`` calibration alone.
     binning : int or Binning, optional
         How scores are cut, for a registered metric with bins. By default as the metric does.
     n_folds : int, default=5
@@ -322,7 +338,8 @@ def compare(
     level : float, default=0.05
         One minus the coverage of the intervals, and the level at which a difference counts as shown.
     n_resamples : int, default=1000
-        Random swaps behind each p-value, and bootstrap samples behind the interval of a metric that is no mean over rows.
+        Random swaps behind each p-value, and bootstrap samples behind the interval of a metric that is no mean over rows. More
+        are drawn where the smallest p-value of so many, by Holm's method, is not below the level.
     rng : numpy.random.Generator, int or None, default=0
         Folds and draws. The default makes two calls on the same data agree.
     **data : DataOptions
@@ -352,7 +369,8 @@ def compare(
     The figures of groups are estimates as those of `assess`: a calibration error has a noise floor, the value that a calibrated
     forecast would have on so many rows, and a p-value, which Holm's method adjusts for the number of groups.
 
-    Of one forecast without ``by``, copies of rows are found as `advise` finds them, and count as one row.
+    Of one forecast without ``by``, copies of rows are found as `advise` finds them, and count as one row. Otherwise they are
+    not left out together, which flatters flexible calibrators; a warning says that there are some.
 
     Examples
     --------
@@ -371,22 +389,23 @@ def compare(
         columns = by if isinstance(by, Mapping) else {"": by}
         groups = groups_of(columns, next(iter(problems.values())), data.get("sample_weight"))
     chosen = named_calibrators(calibrators)
-    return comparison_of(problems, chosen, found, n_folds, as_level(level), n_resamples, as_rng(rng), groups)
+    unnamed = not isinstance(forecasts, Mapping)
+    return comparison_of(problems, chosen, found, n_folds, as_level(level), n_resamples, as_rng(rng), groups, unnamed)
 
 
 def groups_of(columns: Mapping[str, Any], problem: Problem, sample_weight: Any) -> Names:
     """Return the name of the group of each row that counts: what stands in each column, with the name of the column."""
     some("by", columns, "column", hint="Pass the group of each row")
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
+    kept = np.ones(problem.size, dtype=bool) if sample_weight is None else np.ravel(np.asarray(sample_weight)) > 0
     found: list[list[str]] = []
     for name, values in columns.items():
         group = as_labels(values, f"by[{name!r}]" if name else "by")
-        if weight is not None and len(weight) == len(group):
-            group = group[weight > 0]
-        must, got = "by must have one group for each row", f"{len(group)} for {problem.size} rows"
-        require(len(group) == problem.size, must, got=got, hint="Pass one group a row")
-        found.append([f"{name} {one}".strip() for one in group.tolist()])
-    return np.array([", ".join(names) for names in zip(*found, strict=True)])
+        must, got = "by must have one group for each row", f"{len(group)} for {kept.size} rows"
+        require(len(group) == kept.size, must, got=got, hint="Pass one group a row")
+        found.append([f"{name} {one}" if name else str(one) for one in group[kept].tolist()])
+    named = {groups: ", ".join(groups) for groups in zip(*found, strict=True)}
+    distinct_names("groups", named.values())
+    return np.array([named[groups] for groups in zip(*found, strict=True)])
 
 
 def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
@@ -397,29 +416,35 @@ def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
         names = [one if isinstance(one, str) else type(one).__name__ for one in listed]
         distinct_names("calibrators", names)
         calibrators = dict(zip(names, listed, strict=True))
-    return dict(calibrators)
+    distinct_names("calibrators", calibrators)
+    return {str(name): one for name, one in calibrators.items()}
 
 
 def _problems(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
     """Return the problem of each forecast by its name; refuse those that are not of the same rows and classes."""
-    if not isinstance(forecasts, Mapping):
-        forecasts = {ONLY: forecasts}
+    is_named = isinstance(forecasts, Mapping)
+    forecasts = forecasts if is_named else {ONLY: forecasts}
     some("forecasts", forecasts, "forecast", hint="Pass a dict of them by their names")
     distinct_names("forecasts", forecasts)
+    require(all(map(str, forecasts)), "forecasts must have names", got="an empty one", hint="Name each of them")
     first, *others = map(str, forecasts)
     given = {str(name): values for name, values in forecasts.items()}
     truth = dict.fromkeys(given, y_true)
     if isinstance(y_true, Mapping):
+        distinct_names("y_true", y_true)
         truth = {str(name): values for name, values in y_true.items()}
         if truth.keys() != given.keys():
             must = "y_true must have the labels of each forecast by its name"
             refuse(
                 must, got=f"{', '.join(truth)} for {', '.join(given)}", hint="Pass one array for all, or one for each"
             )
-    problems: dict[str, Problem] = {first: as_problem(truth[first], given[first], **data)}
+    called = {name: f"forecasts[{name!r}]" for name in given} if is_named else {ONLY: "forecasts"}
+    named = Named(forecast=called[first])
+    problems: dict[str, Problem] = {first: as_problem(truth[first], given[first], named=named, **data)}
     for name in others:
         own = truth[name] if isinstance(y_true, Mapping) else None
-        _, problems[name] = pair_of(truth[first], given[first], given[name], own, data, names=(first, name))
+        names = called[first], called[name], f"y_true[{name!r}]"
+        _, problems[name] = pair_of(truth[first], given[first], given[name], own, data, names)
     return problems
 
 
@@ -440,10 +465,12 @@ def comparison_of(
     n_resamples: int,
     rng: np.random.Generator,
     groups: Names | None = None,
+    unnamed: bool = False,
 ) -> Comparison:
     """Return the comparison of valid problems of the same rows, in their order, and of the same classes."""
     first = next(iter(problems.values()))
-    candidates, groups = _candidates(problems, calibrators, n_folds, rng, groups)
+    n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
+    candidates, groups = _candidates(problems, calibrators, n_folds, rng, groups, unnamed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
         rows = _ranked(_compared(candidates, metric, level, n_resamples, rng), metric)
@@ -466,31 +493,46 @@ def comparison_of(
     )
 
 
+def _draws_needed(n_tests: int, level: float) -> int:
+    """Return the draws whose smallest p-value, adjusted for so many tests, is below the level."""
+    least = int(n_tests / level) + 1
+    must, hint = "level must be one that draws can go below", "Pass level=0.05"
+    require(least <= MOST_DRAWS, must, got=f"{level:g}", hint=hint)
+    return least
+
+
 def _candidates(
     problems: Mapping[str, Problem],
     calibrators: Mapping[str, str | Calibrator],
     n_folds: int,
     rng: np.random.Generator,
     groups: Names | None,
+    unnamed: bool,
 ) -> tuple[dict[str, _Candidate], Names | None]:
     """Return each forecast as it is, and after each calibrator, by their names; and the group of each of their rows."""
     if not calibrators:
         return {name: _Candidate(problem) for name, problem in problems.items()}, groups
     makers = {name: maker_of(one) for name, one in calibrators.items()}
+    names = {
+        (name, word): (word or IDENTITY) if unnamed else f"{name} + {word}" if word else name
+        for name in problems
+        for word in ("", *makers)
+    }
+    distinct_names("forecasts and calibrators", names.values())
     sorted_, counts, groups = _in_one_order(list(problems.values()), groups)
     must, hint = "there must be a row for each fold", "Pass more rows, or a smaller n_folds"
     require(counts.sum() >= n_folds, must, got=f"{int(counts.sum())} rows for {n_folds} folds", hint=hint)
     held_out, found = HeldOut(counts, n_folds, rng), dict[str, _Candidate]()
-    is_one = list(problems) == [ONLY]
     for name, problem in zip(problems, sorted_, strict=True):
-        found[IDENTITY if is_one else name] = _Candidate(held_out.of(problem))
+        found[names[name, ""]] = _Candidate(held_out.of(problem))
         for word, make in makers.items():
             start = time.perf_counter()
             try:
                 one = _Candidate(held_out.calibrated(problem, make), time.perf_counter() - start)
             except Exception as error:  # the others go on
-                one = _Candidate(None, time.perf_counter() - start, str(error) or type(error).__name__)
-            found[word if is_one else f"{name} + {word}"] = one
+                said = " ".join(str(error).split()) or type(error).__name__
+                one = _Candidate(None, time.perf_counter() - start, said)
+            found[names[name, word]] = one
     return found, None if groups is None else groups[held_out.rows]
 
 
@@ -500,8 +542,14 @@ def _in_one_order(problems: list[Problem], groups: Names | None) -> tuple[list[P
         problem, counts = in_order(observed(problems[0]))
         return [problem], counts, None
     simplex = [as_simplex(problem) for problem in problems]
-    keys = [key for one in simplex for key in (*one.forecast.values.T[::-1], one.label)]
-    order = np.lexsort([simplex[0].weight, *([] if groups is None else [groups]), *keys[::-1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)  # here copies do not count as one row
+        distinct = observed(problems[0])
+    if distinct.size < problems[0].size:
+        warn("the rows must be independent; there are copies, which are in several folds. Pass each row once.")
+    # As `in_order` sorts the rows of one forecast: by the label, and by the columns from the first on.
+    keys = [key for one in simplex[::-1] for key in (*one.forecast.values.T[::-1], one.label)]
+    order = np.lexsort([simplex[0].weight, *([] if groups is None else [groups]), *keys])
     problems = [problem.taken(order) for problem in problems]
     weights = problems[0].weights
     are_counts = weights.are_counts and weights.total < MOST_COUNTS
@@ -516,12 +564,14 @@ def _compared(
     found: list[Compared] = []
     reference = next(iter(candidates.values())).problem
     assert reference is not None
+    value, hint = metric.value(reference), "Choose a metric that is defined for these rows"
+    require(not np.isnan(value), "metric must be a number", got=f"NaN of {next(iter(candidates))}", hint=hint)
     losses = metric.losses(reference)
     for name, (problem, seconds, failure) in candidates.items():
         if problem is None:
             found.append(Compared(name, np.nan, seconds=seconds, failure=failure))
         elif problem is reference:
-            found.append(Compared(name, metric.value(problem), 0.0, 0.0, 0.0))
+            found.append(Compared(name, value, 0.0, 0.0, 0.0))
         else:
             test = paired_result_of(metric, problem, reference, "two-sided", level, n_resamples, rng)
             facts: dict[str, Any] = {
@@ -557,7 +607,12 @@ def _of_groups(
         own = []
         for group in np.unique(groups).tolist():
             part = one.problem.taken(np.flatnonzero(groups == group))
-            estimate = estimates([metric], part, USUAL_BINS, resampling)[metric.name]
+            if isinstance(metric, Own) and metric.estimator is None:
+                estimate = Estimate(metric.value(part), None, None)
+            else:
+                estimate = estimates([metric], part, USUAL_BINS, resampling)[metric.name]
+            if part.weights.n_rows < 2:  # one row does not say how much it varies
+                estimate = replace(estimate, lower=None, upper=None)
             own.append(GroupFigure(group, name, part.weights.n_rows, estimate))
         pvalues = np.array([np.nan if of.estimate.pvalue is None else of.estimate.pvalue for of in own])
         if not np.isnan(pvalues).any():
@@ -603,7 +658,8 @@ def _choice(
     better = [one for one in shown if sign * one.difference < 0]
     others = [one for one in rows if one.name != first and not one.failure]
     if not others:
-        return first, f"There is nothing to compare {first} with."
+        failed = "every calibrator failed" if len(rows) > 1 else f"there is nothing to compare {first} with"
+        return first, f"Keep {first}: {failed}."
     if not better:
         if not shown:
             return first, f"Keep {first}: no difference from it can be shown at the level of {level:g}."

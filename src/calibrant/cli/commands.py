@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import choice, left_out, refuse, require
+from calibrant._core.checks import choice, distinct_names, left_out, refuse, require
 from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue
 from calibrant._core.rows import IntArray, Problem
@@ -155,7 +155,8 @@ def run_compare(asked: Namespace) -> int:
     if asked.by is not None:
         table = first.table
         columns = [select_one(list(table), one.strip(), "--by", where=first.file) for one in asked.by.split(",")]
-        of_rows = {name: np.array(table.columns[name].cells())[rows] for name in columns}
+        distinct_names("columns of --by", columns)
+        of_rows = {name: table[name][rows] for name in columns}
         groups = groups_of(of_rows, next(iter(problems.values())), None)
     for name, problem in problems.items():
         metric.warn_impossible(problem, name)
@@ -167,15 +168,15 @@ def run_compare(asked: Namespace) -> int:
         parts = {name: [asdict(one) for one in getattr(found, name)] for name in ("candidates", "groups")}
         print(inputs.json_of(document | parts))
     else:
-        print(f"{found.n_rows} rows, {found.n_classes} classes")
+        print(f"{found.n_rows} row{'' if found.n_rows == 1 else 's'}, {found.n_classes} classes")
         print(found)
     return 0
 
 
 def _names_of(asked: Namespace) -> list[str]:
     """Return a name for each file of the command."""
-    names = asked.names.split(",") if asked.names else [Path(file).stem for file in asked.files]
-    if len(names) != len(asked.files) or len(set(names)) != len(names):
+    names = [name.strip() for name in asked.names.split(",")] if asked.names else [Path(f).stem for f in asked.files]
+    if len(names) != len(asked.files) or len(set(names)) != len(names) or "" in names:
         must = "each file needs a name of its own"
         refuse(must, got=f"{names} for {len(asked.files)} files", hint="Pass --names a,b")
     return names
@@ -199,36 +200,43 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
     shared = [one for one in next(iter(places.values())) if all(one in of for of in places.values())]
     got = f"no {key} that all files have"
     require(bool(shared), "files must have rows in common", got=got, hint="Check what --id names in each file")
-    problems: dict[str, Problem] = {}
+    problems, rows = dict[str, Problem](), dict[str, IntArray]()
     for name, forecast in forecasts.items():
-        at = np.array([places[name][one] for one in shared])
+        rows[name] = at = np.array([places[name][one] for one in shared])
         if missed := len(places[name]) - len(at):
-            print(f"calibrant: note: {missed} rows of {forecast.file} are not in all files", file=sys.stderr)
+            said = "1 row" if missed == 1 else f"{missed} rows"
+            print(f"calibrant: note: left out {said} of {forecast.file}, not in all files", file=sys.stderr)
+        weight, other = forecast.weight, first.weight
+        agree = weight is None or other is None or bool((weight[at] == other[next(iter(rows.values()))]).all())
+        must = "rows must have one weight in all files"
+        require(agree, must, got=f"others in {forecast.file} than in {first.file}", hint="Check --weight")
+        if weight is not None:
+            at = np.searchsorted(_kept(forecast), at[weight[at] > 0])
         problems[name] = forecast.problem().taken(at)
-        one, other = problems[name], next(iter(problems.values()))
-        weights = "rows must have one weight in all files"
-        require((one.weight == other.weight).all(), weights, got=f"others in {forecast.file}", hint="Check --weight")
-        if differ := int((one.code != other.code).sum()):
+        if differ := int((problems[name].code != next(iter(problems.values())).code).sum()):
             said = f"{forecast.file} has other labels than {first.file} in {differ} of {len(at)} rows"
             print(f"calibrant: note: {said}: each is judged by its own labels", file=sys.stderr)
-    return problems, _kept(first)[[next(iter(places.values()))[one] for one in shared]]
+    of_first = next(iter(rows.values()))
+    return problems, of_first if first.weight is None else of_first[first.weight[of_first] > 0]
 
 
 def _kept(forecast: Forecast) -> IntArray:
     """Return the rows of a file that count: those of weight zero do not."""
     n_rows = len(forecast.y_true)
-    return np.arange(n_rows) if forecast.weight is None else np.flatnonzero(np.asarray(forecast.weight) > 0)
+    return np.arange(n_rows) if forecast.weight is None else np.flatnonzero(forecast.weight > 0)
 
 
 def _places_of(forecast: Forecast, key: str) -> dict[str, int]:
-    """Return the place of each identifier among the rows of a file that count."""
+    """Return the row of each identifier of a file."""
     column = select_one(list(forecast.table), key, "--id", where=forecast.file)
     cells = forecast.table.columns[column].cells()
-    seen = set[str]()
-    if again := [cell for cell in cells if cell in seen or seen.add(cell)]:  # type: ignore[func-returns-value]
-        must = f"{column} of {forecast.file} must name each row once"
-        refuse(must, got=f"{again[0]!r} in several rows", hint="Name another column by --id, or remove repeated rows")
-    return {cells[row]: place for place, row in enumerate(_kept(forecast).tolist())}
+    must, hint = f"{column} of {forecast.file} must name each row", "Name another column by --id, or remove these rows"
+    require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
+    places: dict[str, int] = {}
+    for row, cell in enumerate(cells):
+        require(cell not in places, f"{must} once", got=f"{cell!r} in several rows", hint=hint)
+        places[cell] = row
+    return places
 
 
 # `calibrant plan`: how many rows a question takes

@@ -77,7 +77,7 @@ class RiskCoverageCurve(DrawnResult):
 
 def risk_coverage_curve(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     *,
     notion: str | Notion = "confidence",
     n_resamples: int = 0,
@@ -302,9 +302,9 @@ class RiskThreshold(Result):
 
 def risk_threshold(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
-    risk: float,
+    risk: float = 0.05,
     level: float = 0.05,
     notion: str | Notion = "confidence",
     **data: Unpack[DataOptions],
@@ -317,7 +317,7 @@ def risk_threshold(
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities of rows that neither the classifier nor its calibrator was fitted to.
-    risk : float
+    risk : float, default=0.05
         Largest error rate among the rows that are answered, a fraction in (0, 1).
     level : float, default=0.05
         Largest probability, over samples of rows, that the true error rate at the threshold is higher.

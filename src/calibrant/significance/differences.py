@@ -157,26 +157,26 @@ def pair_of(
     prob_b: npt.ArrayLike,
     y_true_b: npt.ArrayLike | None,
     data: DataOptions,
-    names: tuple[str, str] = ("prob_a", "prob_b"),
+    names: tuple[str, str, str] = ("prob_a", "prob_b", "y_true_b"),
 ) -> tuple[Problem, Problem]:
     """Return two forecasts of the same rows, each with its labels; columns of the same names are matched by them."""
     a = as_problem(y_true, prob_a, named=Named(forecast=names[0]), **data)
     columns, others = columns_of(prob_a), columns_of(prob_b)
     if columns and others and len(columns) == len(others) and set(columns) == set(others):
         prob_b, others = as_array(names[1], prob_b)[:, [others.index(name) for name in columns]], columns
-    truth, named = (y_true, Named(forecast=names[1])) if y_true_b is None else (y_true_b, Named("y_true_b", names[1]))
+    truth, named = (y_true, Named(forecast=names[1])) if y_true_b is None else (y_true_b, Named(names[2], names[1]))
     b = as_problem(truth, prob_b, column_names=others, named=named, **data)
     shapes = [problem.as_given.shape for problem in (a, b)]
     came, hint = f"{shapes[0]} and {shapes[1]}", "Compare forecasts of the same rows and classes"
-    require(shapes[0] == shapes[1], f"{' and '.join(names)} must have one shape", got=came, hint=hint)
+    require(shapes[0] == shapes[1], f"{' and '.join(names[:2])} must have one shape", got=came, hint=hint)
     classes, of_b = a.classes.tolist(), b.classes.tolist()
     if set(classes) == set(of_b) and classes != of_b:
         refuse(
-            f"the columns of {' and '.join(names)} must be of the classes in one order",
+            f"the columns of {' and '.join(names[:2])} must be of the classes in one order",
             got=f"{classes} and {of_b}",
             hint=f"Bring the columns of both in the order {classes}, and pass labels={classes}",
         )
-    must, came = "y_true and y_true_b must speak of the same classes", f"{classes} and {of_b}"
+    must, came = f"y_true and {names[2]} must speak of the same classes", f"{classes} and {of_b}"
     hint = "Write both with the same labels, and where one of them lacks a class, pass labels= in column order"
     require(classes == of_b, must, got=came, hint=hint)
     return a, b
