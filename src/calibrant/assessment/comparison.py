@@ -619,13 +619,14 @@ def _of_groups(
             adjusted = adjusted_pvalues(pvalues, method="holm").tolist()
             own = [replace(of, adjusted=p) for of, p in zip(own, adjusted, strict=True)]
         found += own
-    return tuple(sorted(found, key=lambda of: -_badness(metric, _without_bias(of.estimate))))
 
+    def place(
+        of: GroupFigure,
+    ) -> float:  # by the bias-corrected error where there is one: of few rows the value is mostly noise
+        value = of.estimate.value if of.estimate.debiased is None else of.estimate.debiased
+        return np.inf if np.isnan(value) else -_badness(metric, value)
 
-def _without_bias(found: Estimate) -> float:
-    """Return the bias-corrected error where there is one: of few rows the value is mostly noise."""
-    value = found.value if found.debiased is None else found.debiased
-    return -np.inf if np.isnan(value) else value
+    return tuple(sorted(found, key=place))
 
 
 def _badness(metric: Metric, value: float) -> float:
