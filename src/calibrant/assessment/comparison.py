@@ -318,10 +318,12 @@ def compare(
     ----------
     y_true : array-like of shape (n_samples,), or dict of them
         Class labels: integers, strings or booleans. A dict has those of each forecast by its name, as where language models
-        answered the same questions and the label is whether the answer of each was right.
+        answered the same questions and the label is whether the answer of each was right. Rows are paired by position in
+        either case.
     forecasts : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
         Probabilities of rows that no classifier was trained on; several forecasts of the same rows by their names. The first is
-        the one that the others are compared with.
+        the one that the others are compared with. Rows are paired by position; an index of a data frame is ignored. Columns are
+        in the order of ``labels``, by default that of the sorted classes.
     calibrators : sequence or dict of str or Calibrator, default=()
         Each is fitted to each forecast by cross-validation and judged on the rows that it was not fitted to. A word is one that
         ``calibrant list calibrators`` prints; with " --safe" behind it the method stands within `SafeCalibrator`.
@@ -334,9 +336,9 @@ def compare(
     binning : int or Binning, optional
         How scores are cut, for a registered metric with bins. By default as the metric does.
     n_folds : int, default=5
-        Each calibrator is fitted as often to a forecast, on the rows outside one fold.
+        Number of folds; each calibrator is fitted once for each, on the rows outside it.
     level : float, default=0.05
-        One minus the coverage of the intervals, and the level at which a difference counts as shown.
+        0.05 means 95 % intervals, and a difference is shown if its adjusted p-value is below 5 %.
     n_resamples : int, default=1000
         Random swaps behind each p-value, and bootstrap samples behind the interval of a metric that is no mean over rows. More
         are drawn where the smallest p-value of so many, by Holm's method, is not below the level.
@@ -348,7 +350,8 @@ def compare(
     Returns
     -------
     Comparison
-        A result with ``candidates`` from the best to the worst, ``recommended`` and ``reason``; printed, it is a table.
+        A result with ``candidates`` from the best to the worst, those that failed last; ``recommended`` and ``reason``,
+        ``groups`` and ``to_frame()``; printed, it is a table. A ``difference`` is that of the candidate less the first one.
 
     Raises
     ------
@@ -369,8 +372,9 @@ def compare(
     The figures of groups are estimates as those of `assess`: a calibration error has a noise floor, the value that a calibrated
     forecast would have on so many rows, and a p-value, which Holm's method adjusts for the number of groups.
 
-    Of one forecast without ``by``, copies of rows are found as `advise` finds them, and count as one row. Otherwise they are
-    not left out together, which flatters flexible calibrators; a warning says that there are some.
+    Of one forecast without ``by``, copies of rows are found as `advise` finds them, and count as one row. With
+    several forecasts or ``by``, copies of a row may fall in different folds, which flatters flexible calibrators; a warning
+    says so.
 
     Examples
     --------

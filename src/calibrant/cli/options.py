@@ -108,8 +108,8 @@ COMPARE = f"""\
 files FILE (+): predictions of the same rows, such as those of two models; the first is the one that others are compared with
 --calibrators A,B: compare each also after these calibrators, which are fitted by cross-validation: see `calibrant list
     calibrators`; 'sms --safe' is sms within --safe
---id COLUMN: match rows by this column, and compare those that all files have; without it the files have equal labels in
-    equal order
+--id COLUMN: match rows by this column, and compare those that all files have; without it rows are paired by position, and
+    only their labels are checked
 --by COLUMNS: add the figures of each group of rows, such as --by topic; of several columns of each combination
 --names A,B: names of the files (default: the files' names)
 --metric NAME (=nll): by which they are ranked: see `calibrant list metrics` (default: %(default)s)
