@@ -28,6 +28,16 @@ def test_it_prints_the_threshold_and_writes_who_abstains(run):
     assert 0 < answers.sum() < 800
 
 
+def test_a_confidence_of_just_the_threshold_answers_though_its_decimals_are_rounded(shell):
+    """0.05 + 0.05 is more than 1 - 0.9; 400 right answers at 0.9, and as many wrong ones below."""
+    table = np.repeat([[0.9, 0.05, 0.05], [0.8999, 0.05, 0.0501]], 400, axis=0)
+    write_table("g.csv", {"label": np.repeat([0, 1], 400), **{f"p_{k}": table[:, k] for k in range(3)}})
+    code, out, _ = shell("decide", "g.csv", "--classes", "0,1,2", "--target-risk", 0.1, "-o", "out.csv")
+    assert code == 0
+    assert out.startswith("Answer from a confidence of ")
+    assert read_table("out.csv")["decision"].tolist() == ["0"] * 400 + ["abstain"] * 400
+
+
 def test_where_no_threshold_keeps_it_all_abstain(run):
     code, out, _ = run("decide", "f.csv", "--target-risk", 1e-4, "-o", "out.csv")
     assert code == 0
@@ -43,7 +53,7 @@ def test_where_no_threshold_keeps_it_all_abstain(run):
             ("--old-prior", "0.3,0.3,0.4", "--new-prior", "0.2,0.3,0.5"),
             "--old-prior must be left out with --target-risk",
         ),
-        (("--target-risk", "2"), "risk must be a fraction in (0, 1); got 2"),
+        (("--target-risk", "2"), "pass risk=0.05. Here: --target-risk 0.05."),
     ],
 )
 def test_what_does_not_go_with_it_is_refused(words, said, run):

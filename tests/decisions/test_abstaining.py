@@ -174,5 +174,5 @@ def test_what_has_no_guarantee_is_refused():
         risk_threshold(y, p, risk=0.1, level=95)
     with pytest.raises(ValueError, match="y_prob must hold at least one forecast"):
         risk_coverage_curve(y, {})
-    with pytest.raises(KeyError, match="forecasts are a"):
+    with pytest.raises(KeyError, match="'b' is no forecast of the curve; there are 'a'"):
         risk_coverage_curve(y, {"a": p})["b"]

@@ -37,6 +37,7 @@ OPTIONS = {
     "y_prob=pilot": "FILE, --classes K or --event-rate R",
     "n_classes=2": "--classes 2",
     "safe=True": "--safe",
+    "risk=0.05": "--target-risk 0.05",
     "predictions.sample": "--sample N",
     "on_error='skip'": "--on-error skip",
 }

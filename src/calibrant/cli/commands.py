@@ -187,7 +187,7 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
     first = next(iter(forecasts.values()))
     for forecast in forecasts.values():
         same = forecast.problem().classes.tolist(), first.problem().classes.tolist()
-        must, hint = "files must have the same classes", "Name them in column order with --classes"
+        must, hint = "files must have the same classes", "Compare forecasts of the same classes"
         require(same[0] == same[1], must, got=f"{same[0]} in {forecast.file}, {same[1]} in {first.file}", hint=hint)
     if key is None:
         for forecast in forecasts.values():
@@ -294,7 +294,7 @@ def run_decide(asked: Namespace) -> int:
         least = _kept_risk(asked, forecast)
         if asked.output is None:
             return 0
-        # To abstain costs what an error costs, times the probability of one at the threshold.
+        # To abstain costs the probability of an error at the threshold; of equal costs, of decimals too, a class is chosen.
         cost = np.hstack([1.0 - np.eye(n_classes), np.full((n_classes, 1), max(0.0, 1.0 - least))])
     found = decide(values, cost, **options)
     if cost.shape == (2, 2):

@@ -13,10 +13,10 @@ from scipy import special, stats
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import distinct_names, fraction, require, resamples, some
+from calibrant._core.checks import fraction, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray, Weights
-from calibrant.decisions.thresholds import event_of
+from calibrant.decisions.thresholds import event_of, named_events, panel_named
 from calibrant.notions import Notion
 from calibrant.sums.draws import Rng, as_rng, require_drawable
 
@@ -70,9 +70,7 @@ class RiskCoverageCurve(DrawnResult):
 
     def __getitem__(self, name: str) -> RiskOfForecast:
         """Return the panel of that name."""
-        found = {panel.name: panel for panel in self.panels}
-        require(name in found, f"forecasts are {', '.join(found)}", value=name, hint="Pass one of them", error=KeyError)
-        return found[name]
+        return panel_named(self.panels, name)
 
 
 def risk_coverage_curve(
@@ -140,13 +138,9 @@ def risk_coverage_curve(
     """
     n_resamples = resamples(n_resamples, least=0, hint="1000 is usual")
     level = fraction("level", level, hint="For 95 % intervals pass level=0.05")
-    forecasts = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
-    some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
-    distinct_names("forecasts", forecasts)
     generator, panels = as_rng(rng), []
-    for name, prob in forecasts.items():
-        problem = event_of(as_problem(y_true, prob, **data), notion)
-        panels.append(_risk_of(str(name), _Ranked.of(problem), problem.weights, level, n_resamples, generator))
+    for name, problem in named_events(y_true, y_prob, notion, data).items():
+        panels.append(_risk_of(name, _Ranked.of(problem), problem.weights, level, n_resamples, generator))
     return RiskCoverageCurve(tuple(panels), level, n_resamples)
 
 

@@ -301,11 +301,8 @@ def events_of(
     notion: str | Notion | None,
     data: Any,
 ) -> dict[str, BinaryProblem]:
-    """Return the problem of each forecast by its name, of one event and the same rows; without a name it is "forecast"."""
-    forecasts: Mapping[str, npt.ArrayLike | None] = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
-    some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
-    distinct_names("forecasts", forecasts)
-    problems = {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
+    """Return the problem of each forecast by its name, of one event and the same rows."""
+    problems = named_events(y_true, y_prob, notion, data)
     (first, one), *others = problems.items()
     for name, other in others:
         same = np.array_equal(one.outcome, other.outcome) and np.array_equal(one.weight, other.weight)
@@ -314,6 +311,19 @@ def events_of(
         hint = "Pass the forecasts one at a time"
         require(same, "there must be one event for all forecasts", got=got, hint=hint)
     return problems
+
+
+def named_events(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None,
+    notion: str | Notion | None,
+    data: Any,
+) -> dict[str, BinaryProblem]:
+    """Return the problem of each forecast by its name, each of an event of its own; without a name it is "forecast"."""
+    forecasts: Mapping[str, npt.ArrayLike | None] = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
+    some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
+    distinct_names("forecasts", forecasts)
+    return {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
 
 
 def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
