@@ -25,6 +25,7 @@ FILES = {
     "prob": {"label": Y, **PROB, "prob_0": P, "prob_1": 1 - P, "w": WEIGHT},
     "logit": {"label": Y, "a": np.log1p(-P), "b": np.log(P), "w": WEIGHT},
     "classes": {"label": np.where(Y, "b", "a"), **PROB, "w": WEIGHT},
+    "answers": {"right": np.where(Y, "C", "I"), "stated": 100 * P, "w": WEIGHT},
     "percent": {"label": Y, "p_0": 100 * (1 - P), "p_1": 100 * P, "w": WEIGHT},
     "normalize": {"label": Y, "p_0": 3 * (1 - P), "p_1": 3 * P, "w": WEIGHT},
     "impossible": {
@@ -34,6 +35,7 @@ FILES = {
     },
     "formulas": {"label": Y, **PROB, "note": np.repeat("=1+1", N)},
     "keys": {"key": np.arange(N), "label": Y, **PROB},
+    "models": {"key": np.tile(np.arange(N // 2), 2), "who": np.repeat(["a", "b"], N // 2), "label": Y, **PROB},
     "three": {"label": OF_THREE, "p_0": THREE[:, 0], "p_1": THREE[:, 1], "p_2": THREE[:, 2]},
 }
 """Tables by the option that they are for; each stands in a folder of its own, so that what is printed is the same."""
@@ -78,6 +80,8 @@ OF_COLUMNS = {
     "--prob": Case(("--prob", "p_0,p_1"), "prob", refused=2, same=True),
     "--logit": Case(("--logit", "a,b"), "logit", refused=2),
     "--weight": Case(("--weight", "w")),
+    "--correct": Case(("--correct", "right", "--confidence", "stated"), "answers", refused=2),
+    "--confidence": Case(("--correct", "right", "--confidence", "stated"), "answers", refused=2),
     "--classes": Case(("--classes", "a,b"), "classes", refused=2),
     "--rows": Case(("--rows", "10:115")),
     "--percent": Case(("--percent",), "percent", refused=2, same=True),
@@ -133,8 +137,9 @@ CASES = {
         "--calibrators": Case(("--calibrators", "beta, temperature --safe"), says="f + temperature --safe"),
         "--id": Case(instead=("g.csv", "f.csv", "--id", "key"), file="keys", says="111 rows, 2 classes"),
         "--by": Case(("--by", "w"), says="w 3"),
+        "--model": Case(instead=("f.csv", "--model", "who", "--id", "key"), file="models", says="60 rows, 2 classes"),
         "--names": Case(("--names", "old"), says="old + platt"),
-        "--metric": Case(("--metric", "brier")),
+        "--metric": Case(("--metric", "brier,ece"), says="all rows"),
         "--folds": Case(("--folds", "3")),
         "--bins": Case(("--metric", "ece", "--bins", "4")),
         "--binning": Case(("--metric", "ece", "--binning", "equal-mass")),
@@ -210,7 +215,7 @@ CASES = {
     },
     "plan": {
         "file": Case(says="those of the pilot's 120 rows"),
-        **{name: case for name, case in OF_COLUMNS.items() if name != "--classes"},
+        **{name: case for name, case in OF_COLUMNS.items() if name not in ("--classes", "--correct", "--confidence")},
         "--label": Case(("--label", "outcome"), "label", same=True, idle=True),  # labels are not needed
         "--detect": Case(("--detect", "0.2")),
         "--width": Case(
@@ -236,7 +241,7 @@ CASES = {
     },
     "monitor": {
         "files": Case(says="f (reference)  120"),
-        **OF_COLUMNS,
+        **{name: case for name, case in OF_COLUMNS.items() if name not in ("--correct", "--confidence")},
         **OF_A_NOTION,
         "--window": Case(("--window", "40"), says="rows 40:80"),
         "--time": Case(("--time", "w")),
@@ -289,9 +294,13 @@ def folders(tmp_path_factory):
         write_table(home / name / "f.csv", table)
         other = {key: column[:111][::-1] for key, column in table.items()} if name == "keys" else table
         write_table(home / name / "g.csv", other)
-        own = name in ("plain", "logit", "classes", "three")
+        own = name in ("plain", "logit", "classes", "three", "answers")
         source = home / (name if own else "plain") / "f.csv"
-        words = {"logit": ["--logit", "a,b"], "classes": ["--classes", "a,b"]}.get(name, [])
+        words = {
+            "logit": ["--logit", "a,b"],
+            "classes": ["--classes", "a,b"],
+            "answers": ["--correct", "right", "--confidence", "stated"],
+        }.get(name, [])
         fitted = [source, "-o", home / name / "calibrator.json", "--method", "temperature", *words]
         assert cli.main(list(map(str, ["fit", *fitted]))) == 0
     fitted = [home / "plain" / "f.csv", "-o", home / "plain" / "top.json", "--notion", "top-label"]

@@ -60,7 +60,7 @@ def test_models_of_other_labels_are_each_judged_by_their_own(files):
     write_table("own.csv", {"key": KEY, "label": right, "p": Q})
     code, out, err = run("compare", "a.csv", "own.csv", "--prob", "p", "--id", "key", "--json")
     assert code == 0
-    assert "note: own.csv has other labels than a.csv in 7 of 200 rows: each is judged by its own labels" in err
+    assert "note: own has other labels than a in 7 of 200 rows: each is judged by its own labels" in err
     assert figures(out)["own"]["value"] == pytest.approx(
         compare({"a": Y, "own": right}, {"a": P, "own": Q})["own"].value
     )

@@ -152,12 +152,12 @@ class Compared:
 
 @dataclass(frozen=True)
 class GroupFigure:
-    """The metric of a candidate on the rows of a group.
+    """A metric of a candidate on the rows of a group, or on all rows.
 
     Attributes
     ----------
-    group, candidate : str
-        Their names.
+    group, candidate, metric : str
+        Their names; the group of all rows has none.
     n_rows : int
         Rows of the group, those that whole weights repeat one by one.
     estimate : Estimate
@@ -168,6 +168,7 @@ class GroupFigure:
 
     group: str
     candidate: str
+    metric: str
     n_rows: int
     estimate: Estimate
     adjusted: float = np.nan
@@ -205,7 +206,8 @@ class Comparison(Result):
     level : float
         One minus the coverage of the intervals, and the level at which a candidate counts as better.
     groups : tuple of GroupFigure
-        Of each candidate on each group of ``by``, the worst first; empty without ``by``.
+        Of each candidate: where there are several metrics, each of them on all rows; and each on each group of ``by``, the
+        worst first.
     """
 
     _table = Table(
@@ -274,15 +276,19 @@ class Comparison(Result):
         yield rows
         if not self.groups:
             return
-        rows = [["group", "candidate", "rows", self.metric, coverage, "noise floor", "p (Holm)"]]
+        one_metric = {figure.metric for figure in self.groups} == {self.metric}
+        named = [self.metric] if one_metric else ["metric", "value"]
+        rows = [["group", "candidate", "rows", *named, coverage, "noise floor", "p (Holm)"]]
         for figure in self.groups:
-            if figure.candidate in (self.first, self.recommended):
+            if not figure.group or figure.candidate in (self.first, self.recommended):
                 found = figure.estimate
                 has_none = found.lower is None or np.isnan(found.lower)
                 interval = "-" if has_none else f"[{found.lower:.5f}, {found.upper:.5f}]"
                 floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
                 p = "-" if np.isnan(figure.adjusted) else shown_pvalue(figure.adjusted, figure.least_adjusted, ".3g")
-                words = [figure.group, figure.candidate, f"{figure.n_rows}"]
+                words = [figure.group or "all rows", figure.candidate, f"{figure.n_rows}"] + [figure.metric] * (
+                    not one_metric
+                )
                 rows.append([*words, "-" if np.isnan(found.value) else f"{found.value:.5f}", interval, floor, p])
         yield rows
 
@@ -304,7 +310,7 @@ def compare(
     *,
     calibrators: Sequence[str | Calibrator] | Mapping[str, str | Calibrator] = (),
     by: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
-    metric: str | Function = "nll",
+    metric: str | Function | Sequence[str | Function] = "nll",
     binning: int | Binning | None = None,
     n_folds: int = 5,
     level: float = 0.05,
@@ -330,9 +336,10 @@ def compare(
     by : array-like of shape (n_samples,), or dict of them, optional
         The group of each row: integers, strings or booleans. The figures of each candidate on each group are added. Of several
         columns in a dict, by their names, each combination that occurs is a group.
-    metric : str or callable, default="nll"
+    metric : str or callable, or sequence of them, default="nll"
         What they are ranked by: a registered metric, or a function of (y_true, y_prob), of which lower is better. A proper
         score such as ``"nll"`` or ``"brier"`` judges calibration and refinement together; ``"debiased-ece"`` calibration alone.
+        Of several the first ranks; all are then in ``groups``, for all rows and for each group, with their intervals.
     binning : int or Binning, optional
         How scores are cut, for a registered metric with bins. By default as the metric does.
     n_folds : int, default=5
@@ -384,17 +391,27 @@ def compare(
     """
     resamples(n_resamples, least=2, hint="1000 is usual")
     whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
-    found = as_metric(metric, binning)
+    metrics = metrics_of(metric, binning)
     problems = _problems(y_true, forecasts, data)
     for name, problem in problems.items():
-        found.warn_impossible(problem, name)
+        metrics[0].warn_impossible(problem, name)
     groups = None
     if by is not None:
         columns = by if isinstance(by, Mapping) else {"": by}
         groups = groups_of(columns, next(iter(problems.values())), data.get("sample_weight"))
     chosen = named_calibrators(calibrators)
     unnamed = not isinstance(forecasts, Mapping)
-    return comparison_of(problems, chosen, found, n_folds, as_level(level), n_resamples, as_rng(rng), groups, unnamed)
+    return comparison_of(problems, chosen, metrics, n_folds, as_level(level), n_resamples, as_rng(rng), groups, unnamed)
+
+
+def metrics_of(metric: Any, binning: Any) -> list[Metric]:
+    """Return one metric, or several of different names."""
+    listed = [metric] if isinstance(metric, str) or callable(metric) else metric
+    list_of_names("metric", listed)
+    some("metric", listed, "metric", hint="Pass metric='nll'")
+    found = [as_metric(one, binning) for one in listed]
+    distinct_names("metric", [one.name for one in found])
+    return found
 
 
 def groups_of(columns: Mapping[str, Any], problem: Problem, sample_weight: Any) -> Names:
@@ -463,7 +480,7 @@ class _Candidate(NamedTuple):
 def comparison_of(
     problems: Mapping[str, Problem],
     calibrators: Mapping[str, str | Calibrator],
-    metric: Metric,
+    metrics: Sequence[Metric],
     n_folds: int,
     level: float,
     n_resamples: int,
@@ -472,7 +489,7 @@ def comparison_of(
     unnamed: bool = False,
 ) -> Comparison:
     """Return the comparison of valid problems of the same rows, in their order, and of the same classes."""
-    first = next(iter(problems.values()))
+    first, metric = next(iter(problems.values())), metrics[0]
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
     candidates, groups = _candidates(problems, calibrators, n_folds, rng, groups, unnamed)
     with warnings.catch_warnings():
@@ -481,7 +498,11 @@ def comparison_of(
         scale = _scale(metric, first)
         chosen, reason = _choice(rows, candidates, metric, scale, level, n_resamples, rng)
         resampling = Resampling(level, n_resamples, rng)
-        of_groups = () if groups is None else _of_groups(candidates, groups, metric, resampling)
+        figures: list[GroupFigure] = []
+        if len(metrics) > 1:
+            figures += _figures(candidates, np.zeros(1, dtype="U1"), metrics, resampling)
+        if groups is not None:
+            figures += _figures(candidates, groups, metrics, resampling)
     return Comparison(
         metric=metric.name,
         scale=scale,
@@ -493,7 +514,7 @@ def comparison_of(
         n_classes=int(first.classes.size),
         n_folds=n_folds if calibrators else 0,
         level=level,
-        groups=of_groups,
+        groups=tuple(figures),
     )
 
 
@@ -600,37 +621,47 @@ def _scale(metric: Metric, problem: Problem) -> str:
     return "value" if metric.ideal is None else "distance"
 
 
-def _of_groups(
-    candidates: Mapping[str, _Candidate], groups: Names, metric: Metric, resampling: Resampling
-) -> tuple[GroupFigure, ...]:
-    """Return the figures of each candidate on each group, the worst first."""
-    found: list[GroupFigure] = []
+def _figures(
+    candidates: Mapping[str, _Candidate], groups: Names, metrics: Sequence[Metric], resampling: Resampling
+) -> list[GroupFigure]:
+    """Return the figures of each candidate on each group, the worst first; a single group without a name is all rows."""
+    found: list[tuple[float, list[GroupFigure]]] = []
     for name, one in candidates.items():
         if one.problem is None:
             continue
-        own = []
-        for group in np.unique(groups).tolist():
-            part = one.problem.taken(np.flatnonzero(groups == group))
-            if isinstance(metric, Own) and metric.estimator is None:
-                estimate = Estimate(metric.value(part), None, None)
-            else:
-                estimate = estimates([metric], part, USUAL_BINS, resampling)[metric.name]
-            if part.weights.n_rows < 2:  # one row does not say how much it varies
-                estimate = replace(estimate, lower=None, upper=None)
-            own.append(GroupFigure(group, name, part.weights.n_rows, estimate))
-        pvalues = np.array([np.nan if of.estimate.pvalue is None else of.estimate.pvalue for of in own])
-        if not np.isnan(pvalues).any():
-            adjusted = adjusted_pvalues(pvalues, method="holm").tolist()
-            own = [replace(of, adjusted=p) for of, p in zip(own, adjusted, strict=True)]
-        found += own
+        groups = np.broadcast_to(groups, one.problem.size)
+        parts = {group: one.problem.taken(np.flatnonzero(groups == group)) for group in np.unique(groups).tolist()}
+        of_metrics = [
+            _adjusted([_figure(group, name, part, metric, resampling) for group, part in parts.items()])
+            for metric in metrics
+        ]
+        found += [(_place(metrics[0], figures[0].estimate), list(figures)) for figures in zip(*of_metrics, strict=True)]
+    return [figure for _, figures in sorted(found, key=lambda one: one[0]) for figure in figures]
 
-    def place(
-        of: GroupFigure,
-    ) -> float:  # by the bias-corrected error where there is one: of few rows the value is mostly noise
-        value = of.estimate.value if of.estimate.debiased is None else of.estimate.debiased
-        return np.inf if np.isnan(value) else -_badness(metric, value)
 
-    return tuple(sorted(found, key=place))
+def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Resampling) -> GroupFigure:
+    if isinstance(metric, Own) and metric.estimator is None:
+        estimate = Estimate(metric.value(part), None, None)
+    else:
+        estimate = estimates([metric], part, USUAL_BINS, resampling)[metric.name]
+    if part.weights.n_rows < 2:  # one row does not say how much it varies
+        estimate = replace(estimate, lower=None, upper=None)
+    return GroupFigure(group, name, metric.name, part.weights.n_rows, estimate)
+
+
+def _adjusted(figures: list[GroupFigure]) -> list[GroupFigure]:
+    """Return figures of one metric on all groups with p-values for their number."""
+    pvalues = np.array([np.nan if of.estimate.pvalue is None else of.estimate.pvalue for of in figures])
+    if np.isnan(pvalues).any():
+        return figures
+    adjusted = adjusted_pvalues(pvalues, method="holm").tolist()
+    return [replace(of, adjusted=p) for of, p in zip(figures, adjusted, strict=True)]
+
+
+def _place(metric: Metric, estimate: Estimate) -> float:
+    """Return what sorts the worst first: the bias-corrected error where there is one, as the value of few rows is noise."""
+    value = estimate.value if estimate.debiased is None else estimate.debiased
+    return np.inf if np.isnan(value) else -_badness(metric, value)
 
 
 def _badness(metric: Metric, value: float) -> float:

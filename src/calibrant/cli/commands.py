@@ -24,7 +24,7 @@ from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
-from calibrant.assessment.comparison import comparison_of, groups_of, maker_of, named_calibrators
+from calibrant.assessment.comparison import comparison_of, groups_of, maker_of, metrics_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.cli import inputs
@@ -59,7 +59,7 @@ from calibrant.sums.draws import as_rng
 # `calibrant advise`, and what a report needs of it: which calibrator to fit, and how two forecasts of a file differ
 
 
-COLUMNS, FLAGS = ("label", "prob", "logit", "weight", "classes"), ("percent", "normalize")
+COLUMNS, FLAGS = ("label", "prob", "logit", "correct", "confidence", "weight", "classes"), ("percent", "normalize")
 """Options that say where the columns of a file are, and what they hold; the next file will need them as well."""
 
 
@@ -143,15 +143,14 @@ def _different_rows(first: Forecast, other: Forecast) -> str:
 
 def run_compare(asked: Namespace) -> int:
     """Print the candidates from the best to the worst, and which to take."""
-    names = _names_of(asked)
     calibrators = named_calibrators([word.strip() for word in (asked.calibrators or "").split(",") if word.strip()])
     for one in calibrators.values():
         maker_of(one)  # before anything is read
     cut = None if asked.bins is None and asked.binning is None else binning_of(asked)
-    metric, level = as_metric(asked.metric, cut), as_level(asked.level)
-    forecasts = inputs.aligned([read(asked, file) for file in asked.files])
-    problems, rows = _matched(dict(zip(names, forecasts, strict=True)), asked.id)
-    first, groups = forecasts[0], None
+    metrics = metrics_of([word.strip() for word in asked.metric.split(",")], cut)
+    level, named = as_level(asked.level), _forecasts_named(asked)
+    problems, rows = _matched(named, asked.id)
+    first, groups = next(iter(named.values())), None
     if asked.by is not None:
         table = first.table
         columns = [select_one(list(table), one.strip(), "--by", where=first.file) for one in asked.by.split(",")]
@@ -159,9 +158,9 @@ def run_compare(asked: Namespace) -> int:
         of_rows = {name: table[name][rows] for name in columns}
         groups = groups_of(of_rows, next(iter(problems.values())), None)
     for name, problem in problems.items():
-        metric.warn_impossible(problem, name)
+        metrics[0].warn_impossible(problem, name)
     draws = max(2, asked.resamples)
-    found = comparison_of(problems, calibrators, metric, asked.folds, level, draws, as_rng(asked.seed), groups)
+    found = comparison_of(problems, calibrators, metrics, asked.folds, level, draws, as_rng(asked.seed), groups)
     if asked.json:
         facts = ("metric", "first", "recommended", "reason", "n_rows", "n_classes", "n_folds", "level")
         document = {name: getattr(found, name) for name in facts}
@@ -170,7 +169,34 @@ def run_compare(asked: Namespace) -> int:
     else:
         print(f"{found.n_rows} row{'' if found.n_rows == 1 else 's'}, {found.n_classes} classes")
         print(found)
+        for name, forecast in named.items() if asked.confidence else ():
+            said = assess(**forecast.rows(), metrics=["accuracy"], n_resamples=1).verdict.sentences
+            print(f"{name}: {' '.join(said)}")
     return 0
+
+
+def _forecasts_named(asked: Namespace) -> dict[str, Forecast]:
+    """Return the forecasts of the files by their names, or of the models whose rows one file has."""
+    if asked.model is None:
+        names = _names_of(asked)
+        return dict(zip(names, inputs.aligned([read(asked, file) for file in asked.files]), strict=True))
+    left_out("--names", asked.names, "beside --model", hint="The names are those of the models")
+    must, got = "one file must hold the rows of all models of --model", f"{len(asked.files)} files"
+    require(len(asked.files) == 1, must, got=got, hint="Pass one, or leave --model out")
+    whole = read(asked, asked.files[0])
+    column = select_one(list(whole.table), asked.model, "--model", where=whole.file)
+    cells = np.array(whole.table.columns[column].cells(), dtype=object)
+    must, hint = f"{column} of {whole.file} must name the model of each row", "Name another column by --model"
+    require(all(cells.tolist()), must, got=f"{cells.tolist().count('')} empty", hint=hint)
+    models = list(dict.fromkeys(cells.tolist()))
+    require(
+        len(models) <= MOST_MODELS, f"there may be {MOST_MODELS} models", got=f"{len(models)} in {column}", hint=hint
+    )
+    return {name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name))) for name in models}
+
+
+MOST_MODELS = 100
+"""Models in a file; more are a column of something else, such as ids."""
 
 
 def _names_of(asked: Namespace) -> list[str]:
@@ -214,7 +240,7 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
             at = np.searchsorted(_kept(forecast), at[weight[at] > 0])
         problems[name] = forecast.problem().taken(at)
         if differ := int((problems[name].code != next(iter(problems.values())).code).sum()):
-            said = f"{forecast.file} has other labels than {first.file} in {differ} of {len(at)} rows"
+            said = f"{name} has other labels than {next(iter(forecasts))} in {differ} of {len(at)} rows"
             print(f"calibrant: note: {said}: each is judged by its own labels", file=sys.stderr)
     of_first = next(iter(rows.values()))
     return problems, of_first if first.weight is None else of_first[first.weight[of_first] > 0]

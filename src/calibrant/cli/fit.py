@@ -124,6 +124,7 @@ def run_apply(asked: Namespace) -> int:
     in_batches = inputs.is_in_batches(asked, [asked.file])
     if in_batches:
         left_out("--rows", asked.rows, "with files that are read in batches", hint="Leave it out")
+        inputs.refuse_answers(asked, "with files that are read in batches")
     if not several:
         require_free(output, force=asked.force, inputs=[asked.calibrator, asked.file])
         format_of(output)

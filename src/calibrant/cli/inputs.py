@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
 import inspect
 import json
 import math
 import re
+import shutil
 import sys
+import tempfile
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from calibrant._core.arrays import NUMERIC
 from calibrant._core.border import Input, as_labels, as_problem, as_weights, classes_of_score
 from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
@@ -27,12 +31,12 @@ from calibrant.calibrators.by_notion import for_classes
 from calibrant.calibrators.classifier import Method, default_of
 from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
-from calibrant.interop.columns import Column, FileTable, Values, has_arrow, require_arrow
+from calibrant.interop.columns import Arrow, Column, FileTable, Text, Values, has_arrow, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.save import columns_of
 from calibrant.interop.sources import Files, OfColumns
-from calibrant.interop.tables import ForecastTable, as_booleans, choose_columns, read_forecast, select_one
-from calibrant.interop.writing import is_pattern
+from calibrant.interop.tables import ForecastTable, as_booleans, choose_columns, forecast_in, read_table, select_one
+from calibrant.interop.writing import STREAMED, is_pattern
 from calibrant.metrics.kinds import is_of_sums, metric_named
 from calibrant.notions import Notion, as_notion
 from calibrant.significance.differences import warn_if_training_rows
@@ -256,8 +260,94 @@ def chosen_columns(asked: Namespace) -> dict[str, Any]:
 
 def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Forecast:
     """Read the file of a command, and say what was guessed."""
-    named, rows = chosen_columns(asked), rows_named(asked.rows)
-    return Forecast.of(read_forecast(file, rows=rows, label_optional=label_optional, **named), asked)
+    rows, where = rows_named(asked.rows), "standard input" if file == STANDARD_INPUT else file
+    table, chosen, said = _answers(read_table(_of_standard_input() if file == STANDARD_INPUT else file), asked, where)
+    found = forecast_in(table, rows=rows, label_optional=label_optional, where=where, **chosen)
+    return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
+
+
+STANDARD_INPUT = "-"
+
+KINDS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"PK": ".npz", b"[": ".json", b"{": ".jsonl"}
+"""How a table that comes by standard input begins, and the ending of such files; any other is CSV."""
+
+
+@cache
+def _of_standard_input() -> str:
+    """Return the path of a file, there until the process ends, that holds what comes by standard input."""
+    if sys.stdin is None or sys.stdin.isatty():
+        refuse("- must be a table that comes by standard input", got="none", hint="Write: calibrant COMMAND - < FILE")
+    data = sys.stdin.buffer.read()
+    ending = next((ending for start, ending in KINDS.items() if data.lstrip().startswith(start)), ".csv")
+    if ending == ".jsonl" and not data.lstrip().split(b"\n", 1)[0].rstrip().endswith(b"}"):
+        ending = ".json"  # an object over several lines
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder, f"standard-input{ending}")
+    path.write_bytes(data)
+    return str(path)
+
+
+# Answers of a language model: whether they were correct, and the stated confidence
+
+CORRECT = dict.fromkeys(("true", "1", "1.0", "yes", "c", "correct", "right"), True)
+WRONG = dict.fromkeys(("false", "0", "0.0", "no", "i", "incorrect", "wrong"), False)
+
+MOST_OF_SCALE = 10.0
+"""Confidences above 1 and up to this are no percent, but perhaps points of a scale."""
+
+
+def _answers(table: FileTable, asked: Namespace, where: str) -> tuple[FileTable, dict[str, Any], tuple[str, ...]]:
+    """Return a table in which answers are an event and its probability, what to choose of it, and what was read as what."""
+    chosen = chosen_columns(asked)
+    correct, confidence = getattr(asked, "correct", None), getattr(asked, "confidence", None)
+    places: dict[str, dict[str, Column]] = {}
+    said: tuple[str, ...] = ()
+    if correct is not None:
+        left_out("--label", asked.label, "beside --correct", hint="Name the column of the labels once")
+        if confidence is None:
+            refuse("--confidence must stand beside --correct", got="none", hint="Name the column of the confidence")
+        name = chosen["label"] = select_one(list(table), correct, "--correct", where=where)
+        places[name] = {name: Values(_are_correct(table.columns[name].cells(), name, where))}
+    if confidence is not None:
+        for option in ("prob", "logit"):
+            left_out(f"--{option}", getattr(asked, option), "beside --confidence", hint="Name the forecast once")
+        name = chosen["prob"] = select_one(list(table), confidence, "--confidence", where=where)
+        column, is_percent = table.columns[name], False
+        if isinstance(column, Text):
+            cells = [cell.strip() for cell in column.cells()]
+            if is_percent := any(cell.endswith("%") for cell in cells):
+                column = Text([cell.removesuffix("%") for cell in cells], decimal=column.decimal)
+        numbers = column.numbers if isinstance(column, Arrow) else column.values()
+        if numbers.dtype.kind in NUMERIC and not asked.percent:
+            most = float(np.nanmax(numbers, initial=0.0))
+            if 1.0 < most <= MOST_OF_SCALE and not is_percent:
+                must = f"{name} of {where} must be probabilities, from 0 to 1, or percent"
+                hint = (
+                    "If they are percent, say --percent; points of a scale are no probabilities: say --label and --prob"
+                )
+                refuse(must, got=f"none above {most:g}", hint=hint)
+            if is_percent or 1.0 < most <= 100.0:
+                numbers, said = numbers / 100.0, (f"{name!r} in percent",)
+        places[name] = {name: Values(numbers) if said else column}
+    return table.replaced(places), chosen, said
+
+
+def refuse_answers(asked: Namespace, where: str) -> None:
+    """Refuse the columns of answers where they are not read as such."""
+    for option in ("correct", "confidence"):
+        hint = "Pass one file, or its columns by --label and --prob"
+        left_out(f"--{option}", getattr(asked, option), where, hint=hint)
+
+
+def _are_correct(cells: list[str], name: str, where: str) -> Any:
+    """Return whether answers were correct, as cells say it."""
+    found = [(CORRECT | WRONG).get(cell.strip().lower()) for cell in cells]
+    if None in found:
+        row = found.index(None)
+        must = f"{name} of {where} must say of each answer whether it was correct: true or false, 1 or 0, yes or no, C or I"
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint="Leave out what is neither, such as half points")
+    return np.array(found)
 
 
 def rows_named(text: str | None) -> slice:
@@ -359,7 +449,13 @@ def is_in_batches(asked: Namespace, files: Sequence[str]) -> bool:
 def is_large(asked: Namespace, file: str) -> bool:
     """Whether a file is so large that it is better read in batches, and all of it is read."""
     path = Path(file)
-    is_read_so = asked.rows is None and path.suffix.lower() != ".npz" and path.is_file() and has_arrow()
+    is_read_so = (
+        asked.rows is None
+        and asked.confidence is None
+        and path.suffix.lower() in STREAMED
+        and path.is_file()
+        and has_arrow()
+    )
     return is_read_so and path.stat().st_size >= LARGE
 
 
@@ -367,6 +463,7 @@ def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
     where = "with files that are read in batches"
     left_out("--rows", asked.rows, where, hint="Pass --sample N for some of the rows")
+    refuse_answers(asked, where)
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"

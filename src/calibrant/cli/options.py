@@ -25,8 +25,8 @@ ON_ERROR = """\
     that is damaged: 'skip' leaves it out and counts it (default: %(default)s)
 """
 FILES = f"""\
-files FILE (+): CSV, Parquet, Feather or NPZ; several files, a folder, a pattern such as 'events/*.parquet' and an address
-    such as s3://bucket/events/ are read in batches, as one table
+files FILE (+): CSV, Parquet, Feather, NPZ, JSON, JSON lines or tensors of torch, - for standard input; several files,
+    a folder, a pattern such as 'events/*.parquet' and an address such as s3://bucket/events/ are read in batches, as one table
 {SAMPLE}{ON_ERROR}"""
 CALIBRATION_SET = """\
 file FILE: calibration set: predictions for rows that the classifier was not trained on
@@ -34,6 +34,10 @@ file FILE: calibration set: predictions for rows that the classifier was not tra
 OTHER = """\
 --other FILE: held-out rows, such as the test set, to compare with: warn if the calibration rows look like training rows, or
     are in both files; all rows of this file are used, whatever --rows is
+"""
+ANSWERS = """\
+--correct COLUMN: in place of --label: whether each answer was correct: true or false, 1 or 0, yes or no, C or I
+--confidence COLUMN: in place of --prob: the stated probability that it is, from 0 to 1 or in percent
 """
 FORECAST = """\
 --label COLUMN: the column with the true class
@@ -43,12 +47,14 @@ FORECAST = """\
 --percent (either): the probabilities are percent, 0 to 100: divide them by 100
 --normalize (either): divide rows by their sums instead of refusing them
 """
-COLUMNS = f"""\
+GUESSED = """\
 [columns] Columns that are not named are guessed; the guess is printed, and an ambiguous one is refused.
-{FORECAST}\
+"""
+OF_ROWS = """\
 --weight COLUMN: sample weights
 --classes A,B,...: the class of each column, if names and labels do not show it
 """
+COLUMNS = f"{GUESSED}{FORECAST}{ANSWERS}{OF_ROWS}"
 FORCE = """\
 --force: replace the output if it exists, never what is read; of a symbolic link the file that it points to is replaced
 """
@@ -108,11 +114,12 @@ COMPARE = f"""\
 files FILE (+): predictions of the same rows, such as those of two models; the first is the one that others are compared with
 --calibrators A,B: compare each also after these calibrators, which are fitted by cross-validation: see `calibrant list
     calibrators`; 'sms --safe' is sms within --safe
+--model COLUMN: the rows of each value of this column of one file are the answers of one model
 --id COLUMN: match rows by this column, and compare those that all files have; without it rows are paired by position, and
     only their labels are checked
 --by COLUMNS: add the figures of each group of rows, such as --by topic; of several columns of each combination
 --names A,B: names of the files (default: the files' names)
---metric NAME (=nll): by which they are ranked: see `calibrant list metrics` (default: %(default)s)
+--metric A,B (=nll): by which they are ranked, and others to show: see `calibrant list metrics` (default: %(default)s)
 --folds N (positive, =5): folds of the cross-validation (default: %(default)s)
 --bins N (natural): number of bins of a metric that has no bins of its own (default: 15)
 --binning NAME: bins of a metric that has no bins of its own: see `calibrant list binnings` (default: equal-width)
@@ -184,7 +191,7 @@ files FILE (+): files, or folders whose files are read in the order of their nam
 -o --output OUT: write a page (.html), a table (.csv) or both as .json
 --bins N (positive): number of bins of equal width (default: 15)
 --resamples N (positive, =200): draws behind each interval (default: %(default)s)
-{COLUMNS}{NOTION}"""
+{GUESSED}{FORECAST}{OF_ROWS}{NOTION}"""
 PLAN = f"""\
 file FILE (?): predictions of a pilot; labels are not needed
 --json: print JSON

@@ -134,6 +134,10 @@ class Values:
         shape = (len(range(len(self))[rows]), *self.shape[1:])
         return Values(lambda: self.data[rows], shape, has_objects=self.has_objects)
 
+    def taken(self, rows: npt.NDArray[np.intp]) -> Values:
+        """Return the rows of these numbers."""
+        return Values(lambda: self.data[rows], (len(rows), *self.shape[1:]), has_objects=self.has_objects)
+
 
 class Arrow:
     """A column of a Parquet or Feather file, of any type; its field holds what is said of it: metadata, whether it has gaps."""
@@ -182,6 +186,10 @@ class Arrow:
     def sliced(self, rows: slice) -> Arrow:
         """Return some of the rows."""
         return Arrow(self.data[rows], self.field)
+
+    def taken(self, rows: npt.NDArray[np.intp]) -> Arrow:
+        """Return the rows of these numbers."""
+        return Arrow(self.data.take(rows), self.field)
 
 
 class Text(Arrow):
@@ -252,6 +260,10 @@ class Text(Arrow):
     def sliced(self, rows: slice) -> Text:
         """Return some of the rows."""
         return Text(self.data[rows], decimal=self.decimal)
+
+    def taken(self, rows: npt.NDArray[np.intp]) -> Text:
+        """Return the rows of these numbers."""
+        return Text(self.data.take(rows), decimal=self.decimal)
 
 
 def _floats(cells: Any) -> Array | None:
@@ -386,6 +398,10 @@ class FileTable(Mapping[str, Array]):
         apart = frozenset(name for name, column in self.columns.items() if len(column) != n_rows)
         columns = {name: c if name in apart else c.sliced(rows) for name, c in self.columns.items()}
         return replace(self, columns=columns, apart=apart)
+
+    def taken(self, rows: npt.NDArray[np.intp]) -> FileTable:
+        """Return the rows of these numbers."""
+        return replace(self, columns={name: column.taken(rows) for name, column in self.columns.items()})
 
     def axes(self, name: str) -> int:
         """Return how many axes a column has: in an NPZ file it may have none, or several."""

@@ -45,11 +45,10 @@ class File:
     @property
     def kind(self) -> str:
         """Its format, by its ending."""
-        kind = format_of(self.path)
-        if kind == "npz":
-            raise ValueError(
-                f"files that are read in batches must not be NPZ; got {self.name}. Write Parquet, or read it whole."
-            )
+        kind = format_of(self.path, reading=True)
+        if kind not in STREAMED.values():
+            must = f"files that are read in batches must be {', '.join(STREAMED)}"
+            raise ValueError(f"{must}; got {self.name}. Write Parquet, or read it whole.")
         return kind
 
     @property
@@ -458,6 +457,8 @@ def readable(name: str, kind: str) -> Iterator[None]:
     """Say with the name of the file what is wrong in it."""
     try:
         yield
+    except ImportError:
+        raise
     except Exception as error:
         raise ValueError(
             f"{name} must be a readable {kind} file; it is not: {first_line(error)}. Was it cut or damaged?"

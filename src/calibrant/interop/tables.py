@@ -33,10 +33,10 @@ from calibrant.interop.columns import (
     first_line,
     is_figure,
     no_number,
-    read_npz,
     require_arrow,
 )
 from calibrant.interop.readers import read_whole, readable
+from calibrant.interop.records import READ_WHOLE
 from calibrant.interop.writing import format_of, whole_file
 
 # Reading
@@ -49,12 +49,12 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> F
         raise IsADirectoryError(f"a table must be a file; got the directory {source}. Name a file in it.")
     if not source.exists():
         raise FileNotFoundError(f"the file must exist; got {source}. Check the path.")
-    kind = format_of(source)
+    kind = format_of(source, reading=True)
     if source.stat().st_size == 0:
         raise ValueError(f"{source} must hold a table; it is empty. Check how it was written.")
-    if kind == "npz":
+    if kind in READ_WHOLE:
         with readable(str(source), kind):
-            table = read_npz(source)
+            table = READ_WHOLE[kind](source)
     else:
         table = read_whole(source)
     if not may_be_empty and not any(map(len, table.columns.values())):

@@ -30,19 +30,22 @@ FORMATS = {
 }
 """Formats of tables, by the endings of their files."""
 
-ARRAYS = (".npy", ".pt", ".pth")
+READ_ONLY = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".pt": "pt", ".pth": "pt"}
+"""Formats that are read whole, and not written."""
+
+ARRAYS = (".npy",)
 """Endings of files of arrays without names: to rename them is of no use."""
 
 OF_ONE_ARRAY = "Read it in Python and write np.savez('forecast.npz', label=y, logits=z), or P=... of probabilities."
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
-    """Return the format that a file's ending stands for."""
-    ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
+def format_of(path: str | os.PathLike[str], *, reading: bool = False) -> str:
+    """Return the format that a file's ending stands for, of a file to write or to read."""
+    ending, known = Path(path).suffix.lower(), FORMATS | (READ_ONLY if reading else {})
+    if ending not in known:
         hint = OF_ONE_ARRAY if ending in ARRAYS else "Rename or convert it."
-        raise ValueError(f"a table must end in {', '.join(FORMATS)}; got {Path(path).name!r}. {hint}")
-    return FORMATS[ending]
+        raise ValueError(f"a table must end in {', '.join(known)}; got {Path(path).name!r}. {hint}")
+    return known[ending]
 
 
 PATTERN = re.compile(r"[*?\[]")
@@ -51,7 +54,7 @@ PATTERN = re.compile(r"[*?\[]")
 STREAMED = {ending: kind for ending, kind in FORMATS.items() if kind != "npz"}
 """Endings of files that are read batch by batch."""
 
-UNREAD = (".npz", ".tsv", ".jsonl", ".orc", ".avro")
+UNREAD = (".npz", ".tsv", *READ_ONLY, ".orc", ".avro")
 """Endings of tables that are not read in a folder."""
 
 COMPRESSED = (".gz", ".bz2", ".zip", ".zst", ".xz")

@@ -1,0 +1,146 @@
+"""Answers of language models: whether they were correct, the stated confidence, several models in one file, and pipes."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant import assess, compare
+from calibrant.cli import inputs
+from calibrant.interop.tables import read_table, write_table
+
+RNG = np.random.default_rng(0)
+N = 120
+P = np.round(20 * RNG.uniform(0.1, 0.95, N)) / 20
+Y = RNG.random(N) < P**1.4
+
+
+WORDS = [
+    ("true", "false"),
+    ("True", "False"),
+    ("1", "0"),
+    ("1.0", "0.0"),
+    ("yes", "no"),
+    ("C", "I"),
+    ("correct", "incorrect"),
+]
+
+
+@pytest.mark.parametrize("words", WORDS, ids=[one for one, _ in WORDS])
+@pytest.mark.parametrize(
+    "stated", ["{p:.2f}", "{q:.0f}", "{q:.0f}%", " {q:.0f} % "], ids=["share", "percent", "sign", "blanks"]
+)
+def test_spellings_of_answers_give_the_same_figures(words, stated, shell):
+    cells = [stated.format(p=p, q=100 * p) for p in P]
+    lines = [f"{words[not right]},{cell}" for right, cell in zip(Y, cells, strict=True)]
+    with open("a.csv", "w") as file:
+        file.write("\n".join(["right,stated", *lines]))
+    code, out, err = shell("assess", "a.csv", "--correct", "right", "--confidence", "stated", "--json")
+    assert code == 0, err
+    assert ("'stated' in percent" in err) == ("q" in stated)
+    write_table("plain.csv", {"label": Y, "p": P})
+    assert json.loads(out)["metrics"] == json.loads(shell("assess", "plain.csv", "--json")[1])["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "says"),
+    [
+        ({"r": ["C", "P"], "s": [0.5, 0.5]}, [], "'P' in row 1. Leave out what is neither"),
+        ({"r": ["C", ""], "s": [0.5, 0.5]}, [], "'' in row 1"),
+        ({"r": ["C", "I"], "s": [1, 5]}, [], "none above 5. If they are percent, say --percent"),
+        ({"r": ["C", "I"], "s": [50, 150]}, [], "must hold probabilities in [0, 1]"),
+        ({"r": ["C", "I"], "s": ["50%", "unsure"]}, [], "must hold numbers in the column 's'; got 'unsure' in row 1"),
+        ({"r": ["C", "I"], "s": [0.5, 0.5]}, ["--label", "r"], "--label must be left out beside --correct"),
+        ({"r": ["C", "I"], "s": [0.5, 0.5]}, ["--prob", "s"], "--prob must be left out beside --confidence"),
+    ],
+)
+def test_what_is_no_answer_is_refused(table, words, says, shell):
+    write_table("a.csv", {name: np.array(column) for name, column in table.items()})
+    code, _, err = shell("assess", "a.csv", "--correct", "r", "--confidence", "s", *words)
+    assert code == 2
+    assert says in err
+
+
+def test_the_confidence_must_stand_beside_whether_it_was_right(shell):
+    write_table("a.csv", {"r": Y, "s": P})
+    code, _, err = shell("assess", "a.csv", "--correct", "r")
+    assert code == 2
+    assert "--confidence must stand beside --correct" in err
+    assert shell("assess", "a.csv", "a.csv", "--correct", "r", "--confidence", "s")[0] == 2
+
+
+def test_percent_that_is_said_is_not_divided_twice(shell):
+    write_table("a.csv", {"r": Y, "s": 100 * P})
+    words = "assess", "a.csv", "--correct", "r", "--confidence", "s", "--json"
+    assert json.loads(shell(*words)[1])["metrics"] == json.loads(shell(*words, "--percent")[1])["metrics"]
+
+
+def test_calibrated_answers_are_written_as_probabilities(shell):
+    write_table("a.csv", {"r": Y, "s": 100 * P})
+    words = "--correct", "r", "--confidence", "s"
+    assert shell("fit", "a.csv", *words, "-o", "c.json", "--method", "platt")[0] == 0
+    assert shell("apply", "c.json", "a.csv", "--confidence", "s", "-o", "out.csv")[0] == 0
+    found = read_table("out.csv")["s"]
+    assert found.max() <= 1.0
+    assert (np.diff(found[np.argsort(P)]) >= 0).all()
+
+
+def test_models_of_one_file_are_compared(shell):
+    other = P**2
+    order = RNG.permutation(2 * N)
+    rows = {
+        "id": np.tile(np.arange(N), 2),
+        "model": np.repeat(["a", "b"], N),
+        "topic": np.tile(np.where(np.arange(N) % 2, "law", "maths"), 2),
+        "right": np.tile(Y, 2),
+        "stated": np.concatenate([P, other]),
+    }
+    with open("long.jsonl", "w") as file:
+        for k in order:
+            file.write(json.dumps({name: column[k].item() for name, column in rows.items()}) + "\n")
+    words = "--model", "model", "--id", "id", "--correct", "right", "--confidence", "stated"
+    code, out, err = shell("compare", "long.jsonl", *words, "--by", "topic", "--metric", "brier,roc-auc", "--json")
+    assert code == 0, err
+    found = {one["name"]: one for one in json.loads(out)["candidates"]}
+    expected = compare(Y, {"a": P, "b": other}, metric="brier")
+    assert found["b"]["value"] == pytest.approx(expected["b"].value, rel=1e-12)
+    of_all = [one for one in json.loads(out)["groups"] if not one["group"]]
+    assert {(one["candidate"], one["metric"]) for one in of_all} == {(m, f) for m in "ab" for f in ("brier", "roc-auc")}
+    values = {(one["candidate"], one["metric"]): one["estimate"]["value"] for one in of_all}
+    assert values["a", "roc-auc"] == pytest.approx(assess(Y, P, metrics=["roc-auc"])["roc-auc"].value, rel=1e-12)
+    shown = shell("compare", "long.jsonl", *words)[1]
+    assert "a: " in shown
+    for wrong, says in ((["--names", "x"], "--names must be left out"), (["--model", "id"], "there may be 100 models")):
+        code, _, err = shell("compare", "long.jsonl", *words, *wrong)
+        assert (code, says in err) == (2, True), err
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".feather", ".npz", ".jsonl", ".json"])
+def test_standard_input_is_a_table_of_any_kind(ending, shell, monkeypatch):
+    if ending in (".json", ".jsonl"):
+        records = [{"label": int(y), "p": p} for y, p in zip(Y, P, strict=True)]
+        texts = {".json": json.dumps(records), ".jsonl": "\n".join(map(json.dumps, records))}
+        with open(f"t{ending}", "w") as file:
+            file.write(texts[ending])
+    else:
+        write_table(f"t{ending}", {"label": Y.astype(int), "p": P})
+    data = Path(f"t{ending}").read_bytes()
+    expected = json.loads(shell("assess", f"t{ending}", "--json")[1])
+    inputs._of_standard_input.cache_clear()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    code, out, err = shell("assess", "-", "--json")
+    assert code == 0, err
+    assert "standard input: reading" in err
+    assert json.loads(out)["metrics"] == expected["metrics"]
+    inputs._of_standard_input.cache_clear()
+
+
+def test_no_standard_input_is_refused(shell, monkeypatch):
+    inputs._of_standard_input.cache_clear()
+    monkeypatch.setattr(sys, "stdin", None)
+    code, _, err = shell("assess", "-")
+    assert code == 2
+    assert "- must be a table that comes by standard input; got none. Write: calibrant COMMAND - < FILE." in err
