@@ -33,6 +33,7 @@ from .curves import plot_reliability as plot_reliability
 
 # Calibrate
 from .calibrators import CalibratedClassifier as CalibratedClassifier
+from .assessment import CalibratorSelector as CalibratorSelector
 from .calibrators import ByNotion as ByNotion
 from .calibrators import SafeCalibrator as SafeCalibrator
 from .calibrators import EvidenceScaling as EvidenceScaling

@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 
-from calibrant import PlattScaling, advise, assess, brier_score_loss, compare, log_loss, paired_test
+from calibrant import (
+    PlattScaling,
+    SafeCalibrator,
+    advise,
+    assess,
+    brier_score_loss,
+    compare,
+    log_loss,
+    measure,
+    paired_test,
+)
 from calibrant.assessment.comparison import IDENTITY
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import paired_difference
@@ -420,3 +430,81 @@ def test_no_candidate_by_that_name():
 def test_brier_is_the_mean_over_rows():
     y, a, b = one_event(12, 100, calibrated, noisy)
     assert compare(y, {"a": a, "b": b}, metric="brier")["b"].value == pytest.approx(brier_score_loss(y, b))
+
+
+# What stands within SafeCalibrator
+
+
+def wrongly_certain(seed, n=500):
+    """A forecast that is too sure, with a few rows that are wrong with a probability of 0 or 1: they rule its log loss."""
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0.05, 0.95, n)
+    y = (rng.random(n) < p).astype(int)
+    stated = expit(1.3 * logit(p))
+    stated[:4] = 1 - y[:4]
+    return y, stated
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+def test_a_safe_calibrator_with_a_lower_log_loss_is_taken_although_no_difference_can_be_shown():
+    y, p = wrongly_certain(0)
+    found = compare(y, p, calibrators=["platt --safe"])
+    assert found["platt --safe"].adjusted > 0.05
+    assert found.recommended == "platt --safe"
+    assert "by itself the difference cannot be shown at the level of 0.05" in found.reason
+    assert compare(y, p, calibrators=["platt"]).recommended == IDENTITY
+    by_name = compare(y, {"model": p, "other": p[::-1]}, calibrators={"safe": SafeCalibrator("platt")})
+    assert by_name.recommended == "model + safe"
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+def test_only_log_loss_takes_a_safe_calibrator_unshown():
+    y, p = wrongly_certain(0)
+    found = compare(y, p, calibrators=["temperature --safe"], metric="roc-auc")
+    assert found.recommended == IDENTITY
+
+
+def test_a_safe_calibrator_that_changes_nothing_is_not_taken():
+    rng = np.random.default_rng(1)
+    p = rng.uniform(0.05, 0.95, 400)
+    y = (rng.random(400) < p).astype(int)
+    found = compare(y, p, calibrators=["temperature --safe"])
+    if found["temperature --safe"].value >= found[IDENTITY].value:
+        assert found.recommended == IDENTITY
+    else:
+        assert found.recommended == "temperature --safe"
+
+
+def test_what_takes_the_place_of_a_safe_calibrator_must_be_better_than_it():
+    rng = np.random.default_rng(2)
+    p = rng.uniform(0.02, 0.98, 3000)
+    y = (rng.random(3000) < p).astype(int)
+    bent = np.where(p < 0.5, p / 4, 1 - (1 - p) / 4)
+    found = compare(y, bent, calibrators=["temperature --safe", "isotonic"])
+    assert found["isotonic"].value < found["temperature --safe"].value < found[IDENTITY].value
+    assert found.recommended == "isotonic"
+    alike = compare(y, bent, calibrators=["platt --safe", "platt"])
+    assert alike.recommended == "platt --safe"
+    assert "Between it and platt no difference can be shown." in alike.reason
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+def test_several_metrics_are_shown_for_all_rows_and_for_groups():
+    y, p = wrongly_certain(3)
+    group = np.arange(y.size) % 2
+    found = compare(y, {"a": p, "b": np.sqrt(p)}, metric=["brier", "roc-auc"], by=group)
+    assert found.metric == "brier"
+    figures = {(one.group, one.candidate, one.metric): one.estimate.value for one in found.groups}
+    assert len(figures) == 3 * 2 * 2
+    for name, prob in (("a", p), ("b", np.sqrt(p))):
+        assert figures["", name, "roc-auc"] == measure(y, prob, metrics=["roc-auc"])["roc-auc"]
+        assert figures["", name, "brier"] == pytest.approx(found[name].value, rel=1e-12)
+        for one in (0, 1):
+            rows = group == one
+            of_group = measure(y[rows], prob[rows], metrics=["roc-auc"])
+            assert figures[str(one), name, "roc-auc"] == of_group["roc-auc"]
+    assert "all rows" in str(found)
+    with pytest.raises(ValueError, match="metric must"):
+        compare(y, p, metric=["nll", "nll"])
+    with pytest.raises(ValueError, match="metric must hold at least one metric"):
+        compare(y, p, metric=[])

@@ -13,6 +13,7 @@ from strategies import tables
 from calibrant import EqualMass, expected_calibration_error, load_digits_forecast, plot_reliability, reliability_curve
 from calibrant.binning import Unique
 from calibrant.curves import score_distribution
+from calibrant.curves.reliability import ENOUGH, FEW
 from calibrant.drawing import rooms
 
 Y = [0, 1, 2, 1]
@@ -46,8 +47,8 @@ DIGITS, PROB = load_digits_forecast()
 
 
 def data_lines(ax):
-    """What is drawn besides the diagonal."""
-    return [line for line in ax.lines if line.get_label() != "calibrated"]
+    """What is drawn besides the diagonal, and the stronger lines through bins of many rows."""
+    return [line for line in ax.lines if line.get_label() != "calibrated" and line.get_gid() != ENOUGH]
 
 
 def intervals(ax):
@@ -102,7 +103,8 @@ def test_forecasts_are_drawn_over_each_other_and_told_apart():
         shows(ax, curve.panels[0], number)
     first, second = data_lines(ax)
     assert first.get_color() != second.get_color()
-    assert first.get_marker() != second.get_marker()
+    points = [c for c in ax.collections if c.get_label() in curves]
+    assert len({len(c.get_paths()[0].vertices) for c in points}) == 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "calibrated",
         "before",
@@ -295,3 +297,45 @@ def test_bars_over_bars_are_refused():
     curve = reliability_curve(DIGITS, PROB)
     with pytest.raises(ValueError, match=r"bars show one forecast; got 2 over each other\. .*style='lines'"):
         plot_reliability({"a": curve, "b": curve}, style="bars")
+
+
+def test_a_line_draws_labels_and_forecasts():
+    ax = plot_reliability(DIGITS, PROB, binning=10)
+    shows(ax, reliability_curve(DIGITS, PROB, binning=10).panels[0])
+    both = plot_reliability(DIGITS, {"before": PROB, "after": 0.5 * PROB + 0.05}, notion="confidence")
+    assert {"before", "after"} <= {text.get_text() for text in both.get_legend().get_texts()}
+    with pytest.raises(TypeError, match=r"where it draws curves; got binning\. Pass them to reliability_curve"):
+        plot_reliability(reliability_curve(DIGITS, PROB), binning=5)
+    with pytest.raises(TypeError, match="must be of type ReliabilityCurve"):
+        plot_reliability(DIGITS)
+
+
+def test_bins_of_few_rows_are_pale_and_the_strong_line_passes_them_by():
+    p = np.repeat([0.05, 0.35, 0.65, 0.95], [FEW, FEW - 1, 1, 3 * FEW])
+    y = np.arange(p.size) % 2
+    ax = plot_reliability(y, p, binning=10)
+    (strong,) = (line for line in ax.lines if line.get_gid() == ENOUGH)
+    np.testing.assert_allclose(strong.get_xdata(), [0.05, 0.95])
+    points = next(
+        c for c in ax.collections if c.get_offsets().shape == (4, 2) and c.get_array() is None and len(c.get_sizes())
+    )
+    alphas = points.get_alpha()
+    assert alphas[0] == alphas[3] > alphas[1] == alphas[2]
+    assert not [line for line in plot_reliability(y, p, binning=10, markers="equal").lines if line.get_gid() == ENOUGH]
+
+
+def test_one_forecast_stands_before_what_would_be_no_surprise():
+    ax = plot_reliability(DIGITS, PROB)
+    curve = reliability_curve(DIGITS, PROB, interval="consistency")
+    panel = curve.panels[0]
+    held = panel.bins.count > 0
+    pale = next(c for c in intervals(ax) if c.get_label() == "95% if calibrated")
+    ends = np.array(pale.get_segments()).reshape(-1, 4)
+    np.testing.assert_allclose(ends[:, [1, 3]], np.column_stack([panel.lower, panel.upper])[held], rtol=1e-12)
+    several = plot_reliability(
+        {
+            "a": reliability_curve(DIGITS, PROB),
+            "b": reliability_curve(DIGITS, PROB**2 / (PROB**2).sum(1, keepdims=True)),
+        }
+    )
+    assert not [c for c in intervals(several) if c.get_label() == "95% if calibrated"]

@@ -3,6 +3,7 @@ from .advice import advise as advise
 from .comparison import compare as compare
 from .comparison import Compared as Compared
 from .comparison import Comparison as Comparison
+from .selection import CalibratorSelector as CalibratorSelector
 from .table import assess as assess
 from .table import Assessment as Assessment
 from .table import measure as measure

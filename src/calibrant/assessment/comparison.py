@@ -370,7 +370,10 @@ def compare(
     The first forecast as it is stays recommended unless another candidate is better than it with a p-value, adjusted by Holm's
     method for the number of candidates, below the level. Of those that are, the best is recommended, and the reason names
     those whose difference from it cannot be shown. So where no candidate is better than the first, one is recommended in its
-    place with a probability of at most the level. A difference is that of `paired_difference`, its p-value that of
+    place with a probability of at most the level. By log loss there is one exception: the first forecast within
+    `SafeCalibrator` is taken where its log loss is lower, shown or not, and then others must be better than it. It does next
+    to no harm, and where probabilities of 0 or 1 were wrong the tests of log loss see little: docs/decisions/0057 has what the
+    recommendation costs on forecasts with held-out rows. A difference is that of `paired_difference`, its p-value that of
     `paired_test`.
 
     The interval of a calibrator is for the forecasts of the folds, with the calibrators that were fitted there. It does not
@@ -470,11 +473,15 @@ def _problems(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Probl
 
 
 class _Candidate(NamedTuple):
-    """A candidate as it is compared: its rows, None where its calibrator failed, and what that took or said."""
+    """A candidate as it is compared: its rows, None where its calibrator failed, and what that took or said.
+
+    ``is_safe`` says that it is the first forecast after a `SafeCalibrator`.
+    """
 
     problem: Problem | None
     seconds: float = 0.0
     failure: str = ""
+    is_safe: bool = False
 
 
 def comparison_of(
@@ -548,12 +555,15 @@ def _candidates(
     must, hint = "there must be a row for each fold", "Pass more rows, or a smaller n_folds"
     require(counts.sum() >= n_folds, must, got=f"{int(counts.sum())} rows for {n_folds} folds", hint=hint)
     held_out, found = HeldOut(counts, n_folds, rng), dict[str, _Candidate]()
+    safe = {word for word, make in makers.items() if isinstance(make(2), SafeCalibrator)}
     for name, problem in zip(problems, sorted_, strict=True):
         found[names[name, ""]] = _Candidate(held_out.of(problem))
         for word, make in makers.items():
             start = time.perf_counter()
             try:
-                one = _Candidate(held_out.calibrated(problem, make), time.perf_counter() - start)
+                calibrated = held_out.calibrated(problem, make)
+                is_safe = word in safe and problem is sorted_[0]
+                one = _Candidate(calibrated, time.perf_counter() - start, is_safe=is_safe)
             except Exception as error:  # the others go on
                 said = " ".join(str(error).split()) or type(error).__name__
                 one = _Candidate(None, time.perf_counter() - start, said)
@@ -592,7 +602,7 @@ def _compared(
     value, hint = metric.value(reference), "Choose a metric that is defined for these rows"
     require(not np.isnan(value), "metric must be a number", got=f"NaN of {next(iter(candidates))}", hint=hint)
     losses = metric.losses(reference)
-    for name, (problem, seconds, failure) in candidates.items():
+    for name, (problem, seconds, failure, _) in candidates.items():
         if problem is None:
             found.append(Compared(name, np.nan, seconds=seconds, failure=failure))
         elif problem is reference:
@@ -689,14 +699,27 @@ def _choice(
     rng: np.random.Generator,
 ) -> tuple[str, str]:
     """Return the name of the candidate to take, and why."""
-    first, sign = next(iter(candidates)), -1.0 if metric.higher_is_better and metric.ideal is None else 1.0
-    shown = [one for one in rows if one.adjusted < level]
-    better = [one for one in shown if sign * one.difference < 0]
+    first = next(iter(candidates))
     others = [one for one in rows if one.name != first and not one.failure]
     if not others:
         failed = "every calibrator failed" if len(rows) > 1 else f"there is nothing to compare {first} with"
         return first, f"Keep {first}: {failed}."
-    if not better:
+    start = next(one for one in rows if one.name == first)
+    base, tested = start, others
+    lower = [one for one in others if candidates[one.name].is_safe and one.value < start.value]
+    if (
+        lower and metric.name == "nll"
+    ):  # it is no worse than the first: what is to take its place must be better than it
+        base = lower[0]
+        of_base = {base.name: candidates[base.name]} | {
+            one.name: candidates[one.name] for one in others if one is not base
+        }
+        tested = _compared(of_base, metric, level, n_resamples, rng)[1:]
+    sign = -1.0 if metric.higher_is_better and metric.ideal is None else 1.0
+    better = [one for one in tested if one.adjusted < level and sign * one.difference < 0]
+    best = min(better, key=lambda one: _badness(metric, one.value), default=base)
+    shown = [one for one in others if one.adjusted < level]
+    if best.name == first:
         if not shown:
             return first, f"Keep {first}: no difference from it can be shown at the level of {level:g}."
         words = f"Keep {first}: no candidate is shown to be better. "
@@ -705,15 +728,17 @@ def _choice(
         return first, words + worse + (
             f"; no difference from it can be shown for {_listed(open_ones)}." if open_ones else "."
         )
-    best = better[0]
-    start = next(one for one in rows if one.name == first)
+    best = next(one for one in others if one.name == best.name)
+    values = f"its {metric.name} of {best.value:.4g} is {{}} that of {first}, {start.value:.4g}"
+    if best not in shown:
+        return best.name, (
+            f"Take {best.name}: {values.format('below')}, and within SafeCalibrator it changes the forecast only as far as "
+            f"held-out rows favour that; by itself the difference cannot be shown at the level of {level:g}."
+        )
     ends = " to ".join(f"{end:.3g}" for end in sorted((-sign * best.lower, -sign * best.upper)))
     gain = f"{abs(best.difference):.3g} ({100 * (1 - level):g} % interval {ends})"
     of = {"square": " in its square", "distance": f" in its distance from {metric.ideal:g}" if metric.ideal else ""}
-    reason = (
-        f"Take {best.name}: its {metric.name} of {best.value:.4g} is better than that of {first}, {start.value:.4g}, by "
-        f"{gain}{of.get(scale, '')}."
-    )
+    reason = f"Take {best.name}: {values.format('better than')}, by {gain}{of.get(scale, '')}."
     alike = []
     taken = candidates[best.name].problem
     for one in others:

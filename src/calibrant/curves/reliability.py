@@ -15,7 +15,7 @@ from scipy.special import expit, logit, ndtri
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, fraction, require
+from calibrant._core.checks import choice, fraction, refuse, require
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray, Problem
 from calibrant.binning import Binning, Bins, as_binning
@@ -382,6 +382,13 @@ LEAST_AREA = 10.0
 """Areas of the largest and the smallest marker, in square points."""
 
 
+FEW, PALE = 30, 0.3
+"""Rows below which a bin is drawn pale, and how pale: its event rate is mostly noise."""
+
+ENOUGH = "bins of enough rows"
+"""What the line through the other bins is called in the figure."""
+
+
 def draw_points(
     ax: Any,
     panel: Any,
@@ -391,19 +398,23 @@ def draw_points(
     log_odds: bool = False,
     joined: bool = False,
 ) -> None:
-    """Draw the bins of a forecast as points, joined or not."""
+    """Draw the bins of a forecast as points, joined or not; with areas, those of few rows pale, and passed by."""
     held, colour, marker = panel.bins.count > 0, drawing.colour(number), drawing.marker(number)
     x, y, count = panel.bins.mean_prob[held], panel.bins.event_rate[held], panel.bins.count[held]
     if log_odds:  # no line leads to a point that is infinitely far away
         y = np.ma.masked_where((y == 0) | (y == 1), y)
     sized = markers == "area" and count.size > 0
-    shape = {"marker": "" if sized else marker, "linestyle": "-" if joined else "", "markersize": 5}
-    ax.plot(x, y, color=colour, label="" if sized else name, linewidth=1.5, zorder=3, **shape)
+    enough = count >= FEW if sized else np.ones(count.size, dtype=bool)
+    shape = {"marker": "" if sized else marker, "linestyle": "-" if joined else "", "markersize": 5, "zorder": 3}
+    alpha = None if enough.all() else PALE
+    ax.plot(x, y, color=colour, label="" if sized else name, linewidth=1.5, alpha=alpha, **shape)
+    if not enough.all():
+        ax.plot(x[enough], y[enough], color=colour, linewidth=1.5, gid=ENOUGH, **shape)
     if sized:
         area = np.maximum(MOST_AREA * count / count.max(), LEAST_AREA)
-        look = {"color": colour, "marker": marker, "linewidths": 0, "alpha": 0.75, "zorder": 3.1, "label": name}
+        look = {"color": colour, "marker": marker, "linewidths": 0, "zorder": 3.1, "label": name}
         # A large marker on the edge is seen whole; log-odds have points far outside.
-        ax.scatter(x, y, area, clip_on=log_odds, **look)
+        ax.scatter(x, y, area, clip_on=log_odds, alpha=np.where(enough, 0.75, PALE), **look)
     if markers == "counts":
         _write_counts(ax, panel.bins, colour)
 
@@ -449,7 +460,17 @@ def draw_intervals(
         ax.vlines(*ends, linewidth=5, alpha=0.4, zorder=1.4, **look)
     elif curve.interval is not None:
         label = f"{1 - curve.level:.0%} interval" if last else None
-        ax.vlines(*ends, linewidth=1.2, alpha=0.55, label=label, zorder=2, **look)
+        alpha = np.where(panel.bins.count[held] >= FEW, 0.55, PALE) if held.any() else None
+        ax.vlines(*ends, linewidth=1.2, alpha=alpha, label=label, zorder=2, **look)
+
+
+def _draw_expected(ax: Any, bins: Bins, level: float) -> None:
+    """Draw the event rates that would be no surprise in the bins of a calibrated forecast."""
+    held = bins.count > 0
+    if held.any():
+        low, high = consistency_interval(bins.mean_prob[held], bins.count[held].astype(np.float64), level)
+        look = {"color": drawing.IDEAL, "linewidth": 5, "alpha": 0.25, "zorder": 1.4}
+        ax.vlines(bins.mean_prob[held], low, high, label=f"{1 - level:.0%} if calibrated", **look)
 
 
 def draw_edges(ax: Any, panel: Any, number: int) -> None:
@@ -652,22 +673,26 @@ OF_CONFIDENCE = ("confidence", "top-label")
 
 
 def plot_reliability(
-    curves: ReliabilityCurve | Mapping[str, ReliabilityCurve],
+    curves: ReliabilityCurve | Mapping[str, ReliabilityCurve] | npt.ArrayLike,
+    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     *,
     ax: Any = None,
     panels: Sequence[str] | None = None,
     style: Style = "lines",
-    markers: Markers = "equal",
+    markers: Markers = "area",
     axis: Axis = "probability",
     below: Literal["counts"] | ScoreDistribution | None = "counts",
     intervals: bool = True,
+    **data: Any,
 ) -> Any:
     """Draw reliability curves: mean probability against event rate, with counts below.
 
     Parameters
     ----------
-    curves : ReliabilityCurve or dict of name to ReliabilityCurve
-        One forecast, or several over each other. Several must have the same panels.
+    curves : ReliabilityCurve, dict of name to ReliabilityCurve, or array-like of shape (n_samples,)
+        One forecast, or several over each other. Several must have the same panels. With ``y_prob`` it is the class labels.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them, optional
+        Probabilities; several forecasts of the same rows by their names. `reliability_curve` makes the curves.
     ax : matplotlib Axes, optional
         Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
     panels : sequence of str, optional
@@ -675,15 +700,18 @@ def plot_reliability(
     style : {"lines", "points", "bars"}, default="lines"
         Points joined by lines, points alone, or a bar a bin as high as its event rate with the gap to its mean
         probability marked. Bars show one forecast.
-    markers : {"equal", "area", "counts"}, default="equal"
-        All alike, with an area that follows the number of rows, or with that number beside.
+    markers : {"area", "equal", "counts"}, default="area"
+        With an area that follows the number of rows, all alike, or with that number beside. With areas, bins of fewer than 30
+        rows are pale, and the strong line passes them by: their event rates are mostly noise.
     axis : {"probability", "log-odds"}, default="probability"
         Scale of both axes. Log-odds spread rare events out; a triangle on the edge is an event rate of 0 or 1.
     below : {"counts"}, ScoreDistribution or None, default="counts"
         What stands below the diagram: the number of rows in each bin, or a finer distribution of the scores.
     intervals : bool, default=True
         Draw the interval that the curve holds, a vertical bar: thin, around event rates; of consistency broad and pale,
-        around the diagonal. The legend has its coverage.
+        around the diagonal, which one forecast has in any case. The legend has its coverage.
+    **data : optional
+        With ``y_prob``: what `reliability_curve` takes, such as ``notion``, ``binning`` and ``sample_weight``.
 
     Returns
     -------
@@ -698,10 +726,20 @@ def plot_reliability(
 
     Examples
     --------
-    >>> from calibrant import load_digits_forecast, reliability_curve
-    >>> ax = reliability_curve(*load_digits_forecast()).plot()
+    >>> from calibrant import load_digits_forecast, plot_reliability
+    >>> ax = plot_reliability(*load_digits_forecast())
     """
-    named = drawing.as_named(curves, "curves", "reliability_curve(y_true, y_prob)", ReliabilityCurve)
+    given: Any = curves
+    if y_prob is not None:
+        forecasts = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
+        given = {name: reliability_curve(curves, one, **data) for name, one in forecasts.items()}  # type: ignore[arg-type]
+    elif data:
+        must, hint = (
+            "keywords must be those of plot_reliability where it draws curves",
+            "Pass them to reliability_curve",
+        )
+        refuse(must, got=", ".join(data), hint=hint, error=TypeError)
+    named = drawing.as_named(given, "curves", "reliability_curve(y_true, y_prob)", ReliabilityCurve)
     choice("style", style, STYLES)
     choice("markers", markers, ("equal", "area", "counts"))
     choice("axis", axis, ("probability", "log-odds"))
@@ -713,7 +751,7 @@ def plot_reliability(
     labels = ("mean confidence" if first.notion in OF_CONFIDENCE else "mean probability", drawing.outcome_word(first))
     unnamed = labels[1] if style == "bars" else "forecast"
     look: dict[str, Any] = {"log_odds": axis == "log-odds", "below": below, "intervals": intervals, "unnamed": unnamed}
-    draw = partial(draw_reliability, curves=named, style=style, markers=markers, **look)
+    draw = partial(draw_reliability, curves=named, style=style, markers=markers, expected=True, **look)
     height = 4.6 if below is None else 5.2
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
 
@@ -729,16 +767,20 @@ def draw_reliability(
     log_odds: bool = False,
     below: Any = None,
     intervals: bool = True,
+    expected: bool = False,
     unnamed: str = "forecast",
 ) -> Any:
-    """Draw the curves of one panel."""
+    """Draw the curves of one panel; what is ``expected`` of one that is calibrated stands behind it."""
     drawing.unit_square(ax)
     if log_odds:
         drawing.use_log_odds(ax, np.concatenate([[*p.bins.mean_prob, *p.bins.event_rate] for p in panels.values()]))
     for number, (name, panel) in enumerate(panels.items()):
         STYLES[style](ax, panel, name or unnamed, number, markers, log_odds)
         if intervals:
-            draw_intervals(ax, panel, curves[name], number, single=len(panels) == 1, last=number == len(panels) - 1)
+            single, kind = len(panels) == 1, curves[name].interval
+            draw_intervals(ax, panel, curves[name], number, single=single, last=number == len(panels) - 1)
+            if expected and single and kind not in (None, "consistency"):
+                _draw_expected(ax, panel.bins, curves[name].level)
         if log_odds:
             draw_edges(ax, panel, number)
     if below == "counts":

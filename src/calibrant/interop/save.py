@@ -277,6 +277,8 @@ def described(calibrator: Calibrator) -> dict[str, Any]:
     given = {name: of for name, of in calibrator.get_params(deep=False).items() if name not in ELSEWHERE}
     method = BY_NOTION if isinstance(calibrator, ByNotion) else getattr(named(type(calibrator)), "name", None)
     must, hint = "the calibrator must be a registered method", "Declare it with calibrant.declare('calibrator', ...)"
+    if isinstance(getattr(calibrator, "calibrator_", None), Calibrator):
+        hint = "Save its calibrator_"
     require(method, must, got=type(calibrator).__name__, hint=hint, error=TypeError)
     objects = {name for name in calibrator.choices if is_dataclass(given[name])}
     told = {name: {"fields": vars(of)} if name in objects else encode(of) for name, of in given.items()}

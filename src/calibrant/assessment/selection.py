@@ -1,0 +1,142 @@
+"""The calibrator that `compare` recommends, as an estimator of scikit-learn, with the log loss of choosing and fitting it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from calibrant._core.arrays import FloatArray, log_prob_of_prob, quotients, sum_of_rows
+from calibrant._core.border import Input
+from calibrant._core.checks import require
+from calibrant._core.rows import Forecast, Problem, as_simplex
+from calibrant.assessment.advice import OF_CLASSES, OF_ONE_EVENT
+from calibrant.assessment.comparison import IDENTITY, SAFE, Comparison, comparison_of, maker_of, named_calibrators
+from calibrant.calibrators.base import Calibrator, fitted, parameter
+from calibrant.calibrators.classifier import default_of
+from calibrant.calibrators.safe import folds, in_order
+from calibrant.exceptions import CalibrationWarning
+from calibrant.fit.folds import observed
+from calibrant.metrics.kinds import as_metric
+from calibrant.sums.draws import as_rng
+
+DRAWS = 1000
+"""Random swaps behind each p-value of a choice."""
+
+
+class CalibratorSelector(Calibrator):
+    """Choose among calibrators by cross-validation, as `compare` recommends by log loss, and fit the chosen one.
+
+    Parameters
+    ----------
+    calibrators : sequence or dict of str or Calibrator, optional
+        What to choose among; the forecast as it is stands beside them in any case. A word is one that ``calibrant list
+        calibrators`` prints; with " --safe" behind it the method stands within `SafeCalibrator`. By default those that `advise`
+        compares, with the default within `SafeCalibrator`.
+    n_folds : int, default=5
+        Each is fitted as often, on the rows outside one fold, and judged on that fold.
+    level : float, default=0.05
+        A calibrator takes the place of the forecast where its p-value, adjusted by Holm's method, is below; one within
+        `SafeCalibrator` where its log loss is lower. See `compare`.
+    nested : bool, default=True
+        Find the log loss of choosing and fitting on held-out rows, by as many choices as folds. It takes that many times as
+        long; the choice is the same without.
+    random_state : int, default=0
+        Which rows make a fold.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    method_ : str
+        The name of the chosen calibrator, "identity" for the forecast as it is.
+    calibrator_ : Calibrator or None
+        The chosen calibrator, fitted on all rows; None for the forecast as it is. `save_calibrator` and exports take this one.
+    comparison_ : Comparison
+        The cross-validated candidates, with the reason for the choice. The value of the chosen one is a little too good, since
+        it was chosen by it.
+    nested_loss_, identity_loss_ : float
+        Mean log loss, in nats, of choosing and fitting without a fold, on the rows of that fold; and of the forecast as it is
+        on the same rows. NaN where ``nested`` is False.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    References
+    ----------
+    Varma, Simon, Bias in error estimation when using cross-validation for model selection, BMC Bioinformatics 2006 (nested
+    cross-validation).
+
+    Examples
+    --------
+    >>> from calibrant import CalibratorSelector, load_digits_forecast
+    >>> y, prob = load_digits_forecast()
+    >>> selector = CalibratorSelector(["temperature", "svs"], nested=False).fit(prob[:748], y[:748])
+    >>> selector.method_
+    'svs'
+    """
+
+    calibrators: Any = field(default=None, kw_only=False)
+    n_folds: int = parameter(default=5, least=2, hint="Pass n_folds=5")
+    level: float = parameter(default=0.05, above=0.0, below=1.0, hint="Pass level=0.05")
+    nested: bool = parameter(default=True)
+    random_state: int = parameter(default=0, least=0, hint="Pass random_state=0")
+    input: Input = "probability"
+    labels: Sequence[Any] | None = None
+    method_: str = fitted()
+    calibrator_: Calibrator | None = fitted()
+    comparison_: Comparison = fitted()
+    nested_loss_: float = fitted()
+    identity_loss_: float = fitted()
+
+    def _fit_problem(self, problem: Problem) -> None:
+        rows, counts = in_order(observed(problem))
+        must, hint = "there must be a row for each fold", "Fit on more rows, or pass a smaller n_folds"
+        require(counts.sum() >= 2 * self.n_folds, must, got=f"{int(counts.sum())} rows in folds of folds", hint=hint)
+        self.comparison_, self.calibrator_ = self._chosen(rows)
+        self.method_, self.nested_loss_, self.identity_loss_ = self.comparison_.recommended, np.nan, np.nan
+        if self.nested:
+            losses = np.concatenate(list(self._losses(rows, counts)))
+            self.identity_loss_, self.nested_loss_ = (losses[:, :2] * losses[:, 2:]).sum(axis=0) / losses[:, 2].sum()
+
+    def _chosen(self, problem: Problem) -> tuple[Comparison, Calibrator | None]:
+        """Return how the candidates compare on some rows, and the recommended one, fitted on them."""
+        named = named_calibrators(self._candidates(problem) if self.calibrators is None else self.calibrators)
+        rng, metrics = as_rng(self.random_state), [as_metric("nll", None)]
+        found = comparison_of({IDENTITY: problem}, named, metrics, self.n_folds, self.level, DRAWS, rng, unnamed=True)
+        if found.recommended == IDENTITY:
+            return found, None
+        calibrator = maker_of(named[found.recommended])(len(self.classes_))
+        calibrator.set_params(input=self.input, labels=self.labels)
+        calibrator.classes_, calibrator.n_features_in_ = self.classes_, self.n_features_in_
+        calibrator._fit_problem(problem)
+        return found, calibrator
+
+    def _candidates(self, problem: Problem) -> list[str]:
+        simpler = OF_ONE_EVENT if len(self.classes_) == 2 else OF_CLASSES
+        return [*simpler, f"{default_of(problem).word}{SAFE}"]
+
+    def _losses(self, rows: Problem, counts: np.ndarray[Any, Any]) -> Iterator[FloatArray]:
+        """Yield the log loss of held-out rows as they are, and after what was chosen without them, and their weights."""
+        unit = rows.weight / counts
+        for held in folds(counts, self.n_folds, as_rng(self.random_state)):
+            with warnings.catch_warnings():
+                # What a part of the rows lacks is no news.
+                warnings.simplefilter("ignore", CalibrationWarning)
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                calibrator = self._chosen(rows.weighted(unit * (counts - held)))[1]
+            part = as_simplex(rows.weighted(unit * held))
+            before = part.forecast.log_prob
+            after = before if calibrator is None else log_prob_of_prob(calibrator._map_forecast(part.forecast))
+            of_true = np.arange(part.size), part.label
+            yield np.column_stack([-before[of_true], -after[of_true], part.weight])
+
+    def _map_forecast(self, forecast: Forecast) -> FloatArray:
+        if self.calibrator_ is None:
+            return quotients(forecast.prob, sum_of_rows(forecast.prob))
+        return self.calibrator_._map_forecast(forecast)

@@ -1,0 +1,133 @@
+"""The estimator that chooses a calibrator: it takes what `compare` recommends, and its nested loss is that of doing so."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from calibrant import CalibratedClassifier, CalibratorSelector, PlattScaling, compare, log_loss, save_calibrator
+from calibrant._core.border import as_problem
+from calibrant.calibrators.safe import folds, in_order
+from calibrant.sums.draws import as_rng
+
+
+def over_confident(seed, n=400, boldness=2.0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(0, 1.2, n)
+    return (rng.random(n) < expit(z)).astype(int), expit(boldness * z)
+
+
+WORDS = ["temperature", "platt --safe"]
+
+
+def test_it_fits_what_compare_recommends():
+    y, p = over_confident(0)
+    selector = CalibratorSelector(WORDS, nested=False).fit(p, y)
+    found = compare(y, p, calibrators=WORDS)
+    assert selector.method_ == found.recommended != "identity"
+    assert selector.comparison_["temperature"].value == pytest.approx(found["temperature"].value, rel=1e-12)
+    new = np.linspace(0.01, 0.99, 50)
+    by_hand = selector.calibrator_
+    np.testing.assert_array_equal(selector.predict_proba(new), by_hand.predict_proba(new))
+    assert np.isnan(selector.nested_loss_)
+
+
+def test_a_forecast_that_is_calibrated_is_left_as_it_is():
+    y, p = over_confident(1, boldness=1.0)
+    selector = CalibratorSelector(["isotonic"]).fit(p, y)
+    assert (selector.method_, selector.calibrator_) == ("identity", None)
+    np.testing.assert_allclose(selector.predict_proba(p)[:, 1], p, rtol=1e-12)
+    assert selector.nested_loss_ <= selector.identity_loss_ + 0.05
+
+
+def test_the_nested_loss_is_that_of_choosing_and_fitting_without_each_fold():
+    y, p = over_confident(2, n=200)
+    selector = CalibratorSelector(WORDS, n_folds=3).fit(p, y)
+    rows, counts = in_order(as_problem(y, p))
+    losses = np.zeros(rows.size)
+    for held in folds(counts, 3, as_rng(0)):
+        out = held > 0
+        chosen = CalibratorSelector(WORDS, n_folds=3, nested=False).fit(
+            rows.score[~out], rows.outcome[~out].astype(int)
+        )
+        prob = chosen.predict_proba(rows.score[out])[:, 1]
+        losses[out] = -np.log(np.where(rows.outcome[out], prob, 1 - prob))
+    assert selector.nested_loss_ == pytest.approx(losses.mean(), rel=1e-9)
+    assert selector.identity_loss_ == pytest.approx(log_loss(y, p), rel=1e-9)
+
+
+def test_the_chosen_value_is_too_good_and_the_nested_loss_is_not():
+    """Of many calibrators of noise the best by cross-validation seems better than what choosing it does to new rows."""
+    rng = np.random.default_rng(3)
+    chosen, nested = [], []
+    for seed in range(40):
+        y, p = over_confident(100 + seed, n=60, boldness=1.0)
+        noisy = {f"p{k}": Bent(rng.normal(0, 0.8)) for k in range(8)}
+        selector = CalibratorSelector(noisy, n_folds=4, level=0.999).fit(p, y)
+        chosen.append(min(one.value for one in selector.comparison_.candidates) - selector.identity_loss_)
+        nested.append(selector.nested_loss_ - selector.identity_loss_)
+    difference = np.subtract(nested, chosen)
+    assert difference.mean() > 3 * difference.std() / np.sqrt(len(difference))
+    assert np.mean(chosen) < 0.0
+
+
+class Bent(PlattScaling):
+    """A map that is fixed: it turns the log-odds by so much, whatever it is fitted to."""
+
+    def __init__(self, turn=0.0, input="probability", labels=None):
+        super().__init__(input=input, labels=labels)
+        self.turn = turn
+
+    def _fit_problem(self, problem):
+        super()._fit_problem(problem)
+
+    def _map_log_odds(self, log_odds):
+        return log_odds + self.turn
+
+
+def test_counts_are_repeated_rows():
+    y, p = over_confident(4, n=120)
+    weight = np.random.default_rng(0).integers(1, 4, y.size)
+    one = CalibratorSelector(WORDS, nested=False).fit(p, y, sample_weight=weight)
+    other = CalibratorSelector(WORDS, nested=False).fit(np.repeat(p, weight), np.repeat(y, weight))
+    assert one.method_ == other.method_
+    values = [[c.value for c in found.comparison_.candidates] for found in (one, other)]
+    np.testing.assert_allclose(*values, rtol=1e-9)
+
+
+def test_several_classes_logits_and_words():
+    rng = np.random.default_rng(5)
+    z = rng.normal(0, 1.5, (500, 3))
+    y = np.array(["a", "b", "c"])[(z + rng.gumbel(size=z.shape)).argmax(axis=1)]
+    selector = CalibratorSelector(["temperature", "svs"], input="logit", labels=["a", "b", "c"], nested=False)
+    selector.fit(3.0 * z, y)
+    assert selector.method_ in ("temperature", "svs")
+    assert selector.predict(3.0 * z[:5]).tolist() == [["a", "b", "c"][k] for k in z[:5].argmax(axis=1)]
+
+
+def test_it_is_an_estimator_of_scikit_learn(tmp_path):
+    y, p = over_confident(6)
+    selector = clone(CalibratorSelector(WORDS, nested=False)).fit(p, y)
+    again = pickle.loads(pickle.dumps(selector))
+    np.testing.assert_array_equal(again.predict_proba(p), selector.predict_proba(p))
+    save_calibrator(selector.calibrator_, tmp_path / "c.json")
+    X, t = make_classification(300, random_state=0)
+    inside = CalibratedClassifier(LogisticRegression(), CalibratorSelector(WORDS, nested=False), cv=3).fit(X, t)
+    assert inside.predict_proba(X).shape == (300, 2)
+
+
+def test_what_cannot_be_chosen_is_refused(tmp_path):
+    y, p = over_confident(7, n=8)
+    with pytest.raises(ValueError, match="there must be a row for each fold"):
+        CalibratorSelector(WORDS).fit(p, y)
+    y, p = over_confident(7)
+    with pytest.raises(ValueError, match="calibrator"):
+        CalibratorSelector(["no-such-method"]).fit(p, y)
+    with pytest.raises(ValueError, match="level must be"):
+        CalibratorSelector(WORDS, level=5).fit(p, y)
+    with pytest.raises(TypeError, match=r"registered method; got CalibratorSelector.*calibrator_"):
+        save_calibrator(CalibratorSelector(WORDS, nested=False).fit(p, y), tmp_path / "c.json")
