@@ -252,16 +252,17 @@ def _kept(forecast: Forecast) -> IntArray:
     return np.arange(n_rows) if forecast.weight is None else np.flatnonzero(forecast.weight > 0)
 
 
-def _places_of(forecast: Forecast, key: str) -> dict[str, int]:
+def _places_of(forecast: Forecast, key: str) -> dict[tuple[str, ...], int]:
     """Return the row of each identifier of a file."""
-    column = select_one(list(forecast.table), key, "--id", where=forecast.file)
-    cells = forecast.table.columns[column].cells()
-    must, hint = f"{column} of {forecast.file} must name each row", "Name another column by --id, or remove these rows"
-    require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
-    places: dict[str, int] = {}
-    for row, cell in enumerate(cells):
-        require(cell not in places, f"{must} once", got=f"{cell!r} in several rows", hint=hint)
-        places[cell] = row
+    names = [select_one(list(forecast.table), one.strip(), "--id", where=forecast.file) for one in key.split(",")]
+    columns = [forecast.table.columns[name].cells() for name in names]
+    must, hint = f"{', '.join(names)} of {forecast.file} must name each row", "Name other columns, such as --id id,epoch"
+    for cells in columns:
+        require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
+    places: dict[tuple[str, ...], int] = {}
+    for row, own in enumerate(zip(*columns, strict=True)):
+        require(own not in places, f"{must} once", got=f"{', '.join(own)!r} in several rows", hint=hint)
+        places[own] = row
     return places
 
 
