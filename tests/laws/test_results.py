@@ -57,6 +57,7 @@ EXAMPLES = {
     "MultipleTests": lambda: cb.significance.by_class(cb.spiegelhalter_test, Y, P),
     "DecisionCurve": lambda: cb.decision_curve(E, {"a": B, "b": B**2}, threshold=[0.1, 0.5], n_resamples=9),
     "PairedDifference": lambda: cb.significance.paired_difference(E, B, B**2, n_resamples=9),
+    "MeanRanks": lambda: cb.assessment.mean_ranks({"a": [1, 2, 3], "b": [2, 3, 4]}),
     "PairedResult": lambda: cb.paired_test(E, B, B**2, n_resamples=9),
     "PartitionPath": lambda: cb.curves.partition_path(
         Y, P, cb.calibrators.MulticlassRecursivePartitioning(candidates=50).fit(P, Y)

@@ -3,6 +3,9 @@ from .advice import advise as advise
 from .comparison import compare as compare
 from .comparison import Compared as Compared
 from .comparison import Comparison as Comparison
+from .ranks import mean_ranks as mean_ranks
+from .ranks import MeanRanks as MeanRanks
+from .ranks import plot_mean_ranks as plot_mean_ranks
 from .selection import CalibratorSelector as CalibratorSelector
 from .table import assess as assess
 from .table import Assessment as Assessment

@@ -256,7 +256,10 @@ def _places_of(forecast: Forecast, key: str) -> dict[tuple[str, ...], int]:
     """Return the row of each identifier of a file."""
     names = [select_one(list(forecast.table), one.strip(), "--id", where=forecast.file) for one in key.split(",")]
     columns = [forecast.table.columns[name].cells() for name in names]
-    must, hint = f"{', '.join(names)} of {forecast.file} must name each row", "Name other columns, such as --id id,epoch"
+    must, hint = (
+        f"{', '.join(names)} of {forecast.file} must name each row",
+        "Name other columns, such as --id id,epoch",
+    )
     for cells in columns:
         require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
     places: dict[tuple[str, ...], int] = {}

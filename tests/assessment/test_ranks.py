@@ -1,0 +1,162 @@
+"""Mean ranks over data sets: the test, the critical difference and its groups, against their definitions and simulations."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import f, friedmanchisquare
+
+from calibrant import PlattScaling, compare
+from calibrant.assessment import mean_ranks
+
+Q_5 = {2: 1.960, 3: 2.343, 4: 2.569, 5: 2.728, 6: 2.850, 7: 2.949, 8: 3.031, 9: 3.102, 10: 3.164}
+"""Critical values at 5 %, printed by Demšar (2006), Table 5(a)."""
+
+
+def by_definition(values):
+    """Ranks and wins of a table, a row a data set, by counting."""
+    less = (values[:, None, :] < values[:, :, None]).sum(axis=2)
+    equal = (values[:, None, :] == values[:, :, None]).sum(axis=2)
+    ranks = less + (equal + 1) / 2
+    return ranks, (less == 0) / (less == 0).sum(axis=1, keepdims=True)
+
+
+TABLES = st.tuples(st.integers(2, 9), st.integers(2, 6)).flatmap(
+    lambda shape: st.lists(
+        st.lists(st.sampled_from([0.1, 0.2, 0.1 + 0.2, 0.3, np.inf]), min_size=shape[1], max_size=shape[1]),
+        min_size=shape[0],
+        max_size=shape[0],
+    )
+)
+
+
+@given(TABLES)
+def test_ranks_and_wins_are_those_of_the_definition(table):
+    values = np.array(table)
+    names = [f"m{j}" for j in range(values.shape[1])]
+    found = mean_ranks(dict(zip(names, values.T, strict=True)))
+    ranks, wins = by_definition(values)
+    of = {name: j for j, name in enumerate(names)}
+    order = [of[name] for name in found.names]
+    np.testing.assert_allclose(found.mean_rank, ranks.mean(axis=0)[order], rtol=1e-12)
+    np.testing.assert_allclose(found.wins, wins.sum(axis=0)[order], rtol=1e-12)
+    assert (np.diff(found.mean_rank) >= 0).all()
+    for group in found.groups:
+        of_group = [found.mean_rank[found.names.index(name)] for name in group]
+        assert max(of_group) - min(of_group) <= found.critical_difference
+    pairs = {(a, b) for group in found.groups for a in group for b in group if a < b}
+    for a in names:
+        for b in names:
+            if a < b:
+                apart = abs(found.mean_rank[found.names.index(a)] - found.mean_rank[found.names.index(b)])
+                assert ((a, b) in pairs) == (apart <= found.critical_difference)
+
+
+@given(st.integers(0, 10**6), st.integers(3, 6), st.integers(3, 20), st.booleans())
+@settings(max_examples=30)
+def test_the_pvalue_is_that_of_the_corrected_statistic_of_friedman(seed, k, n, tied):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(n, k))
+    values = np.round(values) if tied else values
+    if not tied or np.ptp(values, axis=1).any():
+        chi2 = friedmanchisquare(*values.T).statistic
+        rest = n * (k - 1) - chi2
+        expected = f.sf((n - 1) * chi2 / rest, k - 1, (k - 1) * (n - 1)) if rest > 1e-9 else 0.0
+        found = mean_ranks(dict(enumerate(values.T)))
+        assert found.pvalue == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "q"), Q_5.items())
+def test_the_critical_difference_is_that_of_the_printed_table(k, q):
+    values = {f"m{j}": np.arange(10.0) for j in range(k)}
+    found = mean_ranks(values)
+    assert found.critical_difference == pytest.approx(q * np.sqrt(k * (k + 1) / 60), rel=4e-4)
+    assert found.pvalue == 1.0
+    assert found.groups == (tuple(values),)
+
+
+def test_equal_methods_are_told_apart_in_a_twentieth_of_cases():
+    rng = np.random.default_rng(0)
+    found = [mean_ranks(dict(enumerate(rng.normal(size=(4, 25))))) for _ in range(1000)]
+    of_test = np.mean([one.pvalue < 0.05 for one in found])
+    of_pairs = np.mean([np.ptp(one.mean_rank) > one.critical_difference for one in found])
+    assert 0.033 < of_test < 0.069
+    assert 0.025 < of_pairs < 0.065
+
+
+def test_the_higher_is_better_where_it_is_said():
+    values = {"a": [3, 2, 3], "b": [1, 1, 2]}
+    assert mean_ranks(values).names == ("b", "a")
+    assert mean_ranks(values, higher_is_better=True).names == ("a", "b")
+
+
+def test_what_compare_found_on_each_data_set():
+    rng = np.random.default_rng(1)
+    found = {}
+    for seed in range(4):
+        p = rng.uniform(0.1, 0.9, 200)
+        y = (rng.random(200) < p).astype(int)
+        found[f"set {seed}"] = compare(y, {"a": p, "b": p**3, "c": p**3}, metric="brier")
+    ranks = mean_ranks(found)
+    assert ranks.names[0] == "a"
+    assert ranks.mean_rank.tolist() == [1.0, 2.5, 2.5]
+    by_auc = {
+        name: compare(
+            np.arange(90) % 2, {"up": np.arange(90) % 2 * 0.5 + 0.2, "down": np.full(90, 0.5)}, metric="roc-auc"
+        )
+        for name in "xy"
+    }
+    assert mean_ranks(by_auc).names == ("up", "down")
+    other = compare(y, {"a": p, "b": p**2}, metric="brier")
+    with pytest.raises(
+        ValueError, match="comparisons must be of the same candidates by the same metric; got others on z"
+    ):
+        mean_ranks(found | {"z": other})
+
+
+def test_a_candidate_that_failed_is_the_worst():
+    rng = np.random.default_rng(2)
+
+    class Failing(PlattScaling):
+        def _fit_problem(self, problem):
+            raise ValueError("no")
+
+    found = {}
+    for seed in range(3):
+        p = rng.uniform(0.1, 0.9, 100)
+        y = (rng.random(100) < p).astype(int)
+        found[str(seed)] = compare(y, p, calibrators={"x": Failing(), "y": Failing(), "isotonic": "isotonic"})
+    ranks = mean_ranks(found)
+    assert ranks.mean_rank[ranks.names.index("x")] == ranks.mean_rank[ranks.names.index("y")] == 3.5
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "says"),
+    [
+        ({"a": [1, 2], "b": [1, 2, 3]}, ValueError, "as many data sets, two or more, for each method"),
+        ({"a": [1], "b": [1]}, ValueError, "two or more"),
+        ({"a": [1, np.nan], "b": [1, 2]}, ValueError, "infinity for a failure"),
+        ({"a": [1, 2]}, TypeError, "values must be a dict of methods"),
+        ([[1, 2]], TypeError, "values must be a dict of methods"),
+        ({1: [1, 2], "1": [1, 2]}, ValueError, "methods"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(values, error, says):
+    with pytest.raises(error, match=says):
+        mean_ranks(values)
+
+
+def test_the_diagram_has_each_method_at_its_mean_rank_and_a_bar_over_each_group():
+    rng = np.random.default_rng(0)
+    found = mean_ranks({f"method {k}": rng.normal(0.25 * k, 1, 30) for k in range(7)})
+    ax = found.plot()
+    bars = [line for line in ax.lines if line.get_gid() == "alike"]
+    assert len(bars) == len(found.groups)
+    marks = [line.get_xdata()[0] for line in ax.lines if line.get_gid() != "alike"]
+    np.testing.assert_allclose(marks, found.mean_rank)
+    assert {text.get_text() for text in ax.texts} == {
+        f"{name} ({rank:.2f})" for name, rank in zip(found.names, found.mean_rank, strict=True)
+    }
+    assert "critical difference" in ax.get_title(loc="right")
+    assert "Mean ranks more than" in str(found)
+    assert found.to_frame().shape == (7, 3)
