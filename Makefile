@@ -13,7 +13,7 @@ DRAWS ?= 3000
 test deep kernels test-min pythons: export OMP_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel release-check docs robust mutation golden
+.PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel release-check docs integrations robust mutation golden
 .PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench arena clean
 
 demo: .venv/installed
@@ -74,6 +74,11 @@ wheel: release-check
 	rm -rf build/wheel && $(PYTHON) -m venv build/wheel
 	build/wheel/bin/pip install --quiet "$$(ls build/dist/*.whl)[report]"
 	cd build/wheel && env -u PYTHONPATH bin/python -I ../../tools/smoke.py
+
+# The how-to pages with packages that the tests do not install: XGBoost, LightGBM, skore, evaluate. 2.5 GB; not part of `make test-all`.
+INTEGRATIONS = gradient-boosting.md or skore.md or evaluate.md
+integrations: .venv-integrations/installed
+	.venv-integrations/bin/python -m pytest -q tests/test_how_to.py -k "$(INTEGRATIONS)" -rs
 
 # The documentation, all pages anew (-E: its search loses entries of pages that are not read again), with every warning an error,
 # and whether its search finds what people type.
@@ -156,6 +161,11 @@ golden: .venv/installed
 .venv-docs/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-docs
 	.venv-docs/bin/pip install --quiet --editable '.[docs,release]'
+	touch $@
+
+.venv-integrations/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-integrations
+	.venv-integrations/bin/pip install --quiet --editable '.[test,integrations]'
 	touch $@
 
 .venv-bench/installed: pyproject.toml
