@@ -81,10 +81,11 @@ integrations: .venv-integrations/installed
 	.venv-integrations/bin/python -m pytest -q tests/test_how_to.py -k "$(INTEGRATIONS)" -rs
 
 # The documentation, all pages anew (-E: its search loses entries of pages that are not read again), with every warning an error,
-# and whether its search finds what people type.
+# and whether its search finds what people type and its links lead somewhere.
 docs: .venv-docs/installed
 	.venv-docs/bin/sphinx-build -E -W --keep-going -b html docs docs/_build/html
 	.venv-docs/bin/python -m tools.pages.search docs/_build/html
+	.venv-docs/bin/python -m tools.pages.links docs/_build/html
 
 # The claims, tables and figures of each paper, from the data in $$CALIBRANT_DATA (or ../shared/data). Each states its time
 # beforehand and fails where a claim says more than its numbers.
