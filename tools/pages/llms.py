@@ -10,7 +10,7 @@ from tools.public_api import parameters
 SAID = """# calibrant
 
 > A Python library and a command that measure how far predicted probabilities of classifiers are from what happens,
-> test whether the difference is real, calibrate them, and draw the result. Two classes or many; no regression.
+> test whether the difference is real, calibrate them, and draw the result. Two classes or many; regression is not covered.
 
 Import from where a name stands below: the names of the first list from `calibrant`, all others from the package in
 their heading. Labels come first and probabilities second: `assess(y_true, y_prob)`. A calibrator is fitted the other
