@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import tarfile
 
 import pytest
 
@@ -69,3 +70,18 @@ def test_a_tag_of_another_version_or_without_a_changelog_is_refused(project):
     (project / "CHANGELOG.md").write_text("# Changelog\n", encoding="utf-8")
     assert [sentence.partition(" ")[0] for sentence in release.wrong_in_metadata(project, "v0.1.0")] == ["CHANGELOG.md"]
     assert any("the tag is 'v0.1.1'" in sentence for sentence in release.wrong_in_metadata(project, "v0.1.1"))
+
+
+@pytest.mark.parametrize("changed", [b"", b" and more"])
+def test_a_wheel_that_differs_when_it_is_built_again_is_found(changed, monkeypatch, tmp_path):
+    (tmp_path / "calibrant-0").mkdir()
+
+    def built(source, output):
+        output.mkdir()
+        with tarfile.open(output / "calibrant-0.tar.gz", "w:gz") as archive:
+            archive.add(tmp_path / "calibrant-0", "calibrant-0")
+        return {"calibrant-0.whl": b"wheel" + (changed if output.name == "again" else b"")}
+
+    monkeypatch.setattr(release, "built", built)
+    said = ["calibrant-0.whl differs when it is built again"]
+    assert release.twice(tmp_path / "dist") == (said if changed else [])
