@@ -13,7 +13,7 @@ DRAWS ?= 3000
 test deep kernels test-min pythons: export OMP_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel docs robust mutation golden
+.PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel release-check docs integrations robust mutation golden
 .PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench arena clean
 
 demo: .venv/installed
@@ -64,18 +64,28 @@ pythons:
 .venv-%/tested: .venv-%/installed
 	HYPOTHESIS_PROFILE=few .venv-$*/bin/python $(QUICK)
 
+# Wheel and sdist in build/dist, the same bytes when they are built again, with metadata, workflows and recipe that agree. With TAG=v0.1.0
+# that tag and the changelog must be of this version.
+release-check: .venv-docs/installed
+	.venv-docs/bin/python -m tools.release build/dist
+
 # What is published, in an environment that has nothing else.
-wheel:
+wheel: release-check
 	rm -rf build/wheel && $(PYTHON) -m venv build/wheel
-	build/wheel/bin/pip wheel --quiet --no-deps --wheel-dir build/wheel/dist .
-	build/wheel/bin/pip install --quiet "$$(ls build/wheel/dist/*.whl)[report]"
+	build/wheel/bin/pip install --quiet "$$(ls build/dist/*.whl)[report]"
 	cd build/wheel && env -u PYTHONPATH bin/python -I ../../tools/smoke.py
 
+# The how-to pages with packages that the tests do not install: XGBoost, LightGBM, skore, evaluate. 2.5 GB; not part of `make test-all`.
+INTEGRATIONS = gradient-boosting.md or skore.md or evaluate.md
+integrations: .venv-integrations/installed
+	.venv-integrations/bin/python -m pytest -q tests/test_how_to.py -k "$(INTEGRATIONS)" -rs
+
 # The documentation, all pages anew (-E: its search loses entries of pages that are not read again), with every warning an error,
-# and whether its search finds what people type.
+# and whether its search finds what people type and its links lead somewhere.
 docs: .venv-docs/installed
 	.venv-docs/bin/sphinx-build -E -W --keep-going -b html docs docs/_build/html
 	.venv-docs/bin/python -m tools.pages.search docs/_build/html
+	.venv-docs/bin/python -m tools.pages.links docs/_build/html
 
 # The claims, tables and figures of each paper, from the data in $$CALIBRANT_DATA (or ../shared/data). Each states its time
 # beforehand and fails where a claim says more than its numbers.
@@ -151,7 +161,12 @@ golden: .venv/installed
 
 .venv-docs/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-docs
-	.venv-docs/bin/pip install --quiet --editable '.[docs]'
+	.venv-docs/bin/pip install --quiet --editable '.[docs,release]'
+	touch $@
+
+.venv-integrations/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-integrations
+	.venv-integrations/bin/pip install --quiet --editable '.[test,integrations]'
 	touch $@
 
 .venv-bench/installed: pyproject.toml

@@ -12,7 +12,7 @@ import calibrant
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from tools.pages import decisions, reference, tables  # noqa: E402
+from tools.pages import decisions, llms, reference, tables  # noqa: E402
 
 project = "calibrant"
 copyright = "2026, the calibrant developers"
@@ -59,8 +59,16 @@ def link_the_glossary(_: Sphinx, name: str, source: list[str]) -> None:
         source[0] += "\n\nTerms are explained in the {doc}`glossary </glossary>`.\n"
 
 
+def write_llms(app: Sphinx, failed: Exception | None) -> None:
+    """Write the page for programs beside the others."""
+    if not failed and app.builder.format == "html":
+        titles = {name: title.astext() for name, title in app.env.titles.items()}
+        (Path(app.outdir) / "llms.txt").write_text(llms.page(titles), encoding="utf-8")
+
+
 def setup(app: Sphinx) -> None:
     """Connect what the theme and the extensions leave to us."""
+    app.connect("build-finished", write_llms)
     app.connect("missing-reference", public_name)
     app.connect("source-read", link_the_glossary)
 

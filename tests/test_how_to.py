@@ -20,6 +20,10 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "how-to"
 PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted(FOLDER.glob("*.md"))}
 NEEDS = {
     "clusters.md": ("dask.dataframe", "distributed", "duckdb", "polars"),
+    "data-frames.md": ("pandas", "polars"),
+    "evaluate.md": ("datasets", "evaluate"),
+    "gradient-boosting.md": ("lightgbm", "xgboost"),
+    "skore.md": ("skore",),
     "spark.md": ("pyspark.sql",),
     "export.md": ("duckdb", "onnx", "pandas"),
     "mlflow.md": ("mlflow", "onnx", "onnxruntime", "pandas"),
@@ -89,11 +93,13 @@ def marked(name):
 def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib").use("agg")
     pytest.importorskip("pyarrow")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "evaluate"))  # both are read when evaluate is imported
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for module in NEEDS.get(name, ()):
         pytest.importorskip(module)
     if name == "browser.md" and not shutil.which("node"):
         pytest.skip("node is not installed")
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     from matplotlib import pyplot
 
     monkeypatch.chdir(tmp_path)

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 import calibrant
 from calibrant._core.lazy import PACKAGES
-from tools.pages import decisions, reference, search, tables
+from tools.pages import decisions, links, llms, reference, search, tables
 
 DECISIONS = Path(__file__).resolve().parents[2] / "docs" / "decisions"
 
@@ -84,3 +85,29 @@ def test_a_search_that_leads_elsewhere_is_found(tmp_path):
     assert build(right | {"ECE": [*right["ECE"], [len(right), "id", True]]}) == []
     gallery = list(search.FIRST.values()).index("gallery")  # its title comes before those of all others here
     assert len(build(right | {"ECE": [*right["ECE"], [gallery, "id", True]]})) == 1
+
+
+def test_the_page_for_programs_has_each_public_name_once_with_its_first_sentence():
+    text = llms.page({"faq": "Questions and answers", "reference/metrics": "Metrics"})
+    found = Counter(re.findall(r"^- \[`\w+.*?`\]\(reference/([\w.]+)\.html\): [A-Z0-9].*\.$", text, flags=re.M))
+    assert found == Counter(reference.homes().values())
+    assert "\n- [Questions and answers](faq.html)\n" in text
+    assert "`assess(y_true, y_prob=None, *, metrics=None, " in text
+    assert "](reference/metrics.html)" not in text
+
+
+def test_a_dead_link_and_a_picture_without_a_text_are_found(tmp_path):
+    (tmp_path / "a b.html").write_text('<h1 id="top">A</h1><a href="#top">up</a><a href="https://else.where/x">out</a>')
+    (tmp_path / "right.html").write_text('<a href="a%20b.html#top">A</a><img src="a b.html" alt="Two words">')
+    (tmp_path / "llms.txt").write_text("- [A](right.html): a page\n")
+    assert links.wrong(tmp_path) == []
+    (tmp_path / "wrong.html").write_text(
+        '<a href="gone.html">1</a><a href="a b.html#end">2</a><img src="a b.html" alt="A">'
+    )
+    (tmp_path / "llms.txt").write_text("- [A](gone.html): a page\n")
+    assert [sentence.partition(",")[0] for sentence in links.wrong(tmp_path)] == [
+        "wrong.html links to a b.html#end",
+        "wrong.html links to gone.html",
+        "wrong.html shows a b.html without a text (alt)",
+        "llms.txt links to gone.html",
+    ]

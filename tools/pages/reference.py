@@ -180,6 +180,7 @@ def front_page() -> str:
     lines += [f"| [`calibrant.{package}`]({package}.md) | {first_line(package)} |" for package in TITLES]
     lines += [
         "| [What there is](tables.md) | every word of the registry: metrics, tests, notions, binnings, calibrators |",
+        '| <a href="../llms.txt">llms.txt</a> | every name with its parameters and a sentence, as plain text for programs |',
         "",
     ]
     return "\n".join([*lines, "```{toctree}", ":hidden:", "", *TITLES, "tables", "```", ""])

@@ -76,7 +76,17 @@ ANSWERED = (
 )
 """What the questions and answers are found by."""
 
+PEERS = {
+    "gradient-boosting": ("gradient boosting", "XGBClassifier", "LGBMClassifier"),
+    "data-frames": ("pandas", "polars", "data frame", "DataFrame"),
+    "skore": ("skore",),
+    "evaluate": ("Hugging Face", "evaluate"),
+    "pytest": ("pytest", "unit test"),
+}
+"""How-to pages that lead from another package to this one, and the words for it."""
+
 FIRST |= dict.fromkeys(ANSWERED, "faq")
+FIRST |= {word: f"how-to/{page}" for page, words in PEERS.items() for word in words}
 
 
 def main_entries(built: Path) -> dict[str, list[str]]:

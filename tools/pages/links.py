@@ -1,0 +1,79 @@
+"""Does each link of the built documentation lead somewhere, and has each picture a text?
+
+Run: python -m tools.pages.links docs/_build/html. Addresses of other sites are not asked.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+MADE = {"search.html", "genindex.html", "py-modindex.html", "webpack-macros.html"}
+"""Pages of Sphinx itself. They may be linked to; what they link is not looked at."""
+
+
+@dataclass
+class Page(HTMLParser):
+    """What a page links to, the places in it that can be linked, and its pictures without a text."""
+
+    links: set[str] = field(default_factory=set)
+    places: set[str] = field(default_factory=set)
+    untold: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        self.places |= {said[word] for word in ("id", "name") if said.get(word)}
+        self.links |= {
+            said[word] for word in ("href", "src") if said.get(word) and tag in ("a", "img", "link", "script")
+        }
+        if tag == "img" and len((said.get("alt") or "").split()) < 2:
+            self.untold.append(said.get("src") or "")
+
+
+@cache
+def read(path: Path) -> Page:
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    return page
+
+
+def dead(path: Path, links: set[str]) -> Iterator[str]:
+    """Yield the links of a file that lead to no file, or to no place in it."""
+    for link in sorted(links):
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc:
+            continue
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        place = unquote(parts.fragment) if target.suffix == ".html" else ""
+        if not target.is_file() or (place and place not in read(target).places):
+            yield link
+
+
+def wrong(built: Path) -> list[str]:
+    """Return a sentence for each dead link and each picture without a text of at least two words."""
+    said = []
+    for path in sorted(page for page in built.rglob("*.html") if page.name not in MADE):
+        name, page = path.relative_to(built), read(path)
+        said += [f"{name} links to {link}, which is not there" for link in dead(path, page.links)]
+        said += [f"{name} shows {picture} without a text (alt)" for picture in page.untold]
+    for path in built.glob("llms.txt"):
+        links = set(re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")))
+        said += [f"{path.name} links to {link}, which is not there" for link in dead(path, links)]
+    return said
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    found = wrong(folder)
+    print(
+        "\n".join(found)
+        or f"{len(list(folder.rglob('*.html')))} pages: each link leads somewhere, each picture has a text"
+    )
+    sys.exit(bool(found))

@@ -1,0 +1,59 @@
+"""llms.txt: the documentation and every public name on one page of plain text, for programs that write code."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+
+from calibrant._core.lazy import load
+from tools.pages import reference
+from tools.public_api import parameters
+
+SAID = """# calibrant
+
+> A Python library and a command that measure how far predicted probabilities of classifiers are from what happens,
+> test whether the difference is real, calibrate them, and draw the result. Two classes or many; regression is not covered.
+
+Import from where a name stands below: the names of the first list from `calibrant`, all others from the package in
+their heading. Labels come first and probabilities second: `assess(y_true, y_prob)`. A calibrator is fitted the other
+way round, `fit(prob, y)`, on rows that the model was not trained on. Probabilities are an array of one column
+(the event) or of one column a class, in the order of the sorted labels. Logits need `input="logit"`. NaN is refused.
+`**data` stands for `sample_weight`, `labels`, `pos_label`, `y_pred`, `input` and `rows`.
+"""
+
+
+def first_sentence(target: object) -> str:
+    """Return the first paragraph of a docstring on one line."""
+    return " ".join((inspect.getdoc(target) or "").partition("\n\n")[0].split())
+
+
+def called(name: str, target: object) -> str:
+    """Return how a name is called, with defaults; what follows `*` is passed by name."""
+    if not callable(target):
+        return name
+    first, star, rest = parameters(target).partition("^")
+    return f"{name}({first}{'*, ' if star else ''}{rest.replace('^', '')})"
+
+
+def entry(name: str, full: str) -> str:
+    """Return the line of a public name: how it is called, its page, and what it is."""
+    target = load(name)
+    return f"- [`{called(name, target)}`](reference/{full}.html): {first_sentence(target)}"
+
+
+def lines(titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield the page, given the titles of the pages of the documentation by their names."""
+    yield SAID
+    yield "## From calibrant itself\n"
+    for heading, names in reference.front_door().items():
+        yield f"- {heading}: " + ", ".join(f"`{name}`" for name in names)
+    yield "\n## Documentation\n"
+    for page, title in sorted(titles.items()):
+        if not page.startswith(("reference/", "decisions/")):
+            yield f"- [{title}]({page}.html)"
+    for package, names in reference.public_packages().items():
+        yield f"\n## calibrant.{package}\n\n{reference.first_line(package)}\n"
+        yield from (entry(name, f"calibrant.{package}.{name}") for name in names)
+
+
+def page(titles: Mapping[str, str]) -> str:
+    """Return the text of llms.txt."""
+    return "\n".join(lines(titles)) + "\n"
