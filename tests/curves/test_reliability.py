@@ -103,8 +103,7 @@ def test_forecasts_are_drawn_over_each_other_and_told_apart():
         shows(ax, curve.panels[0], number)
     first, second = data_lines(ax)
     assert first.get_color() != second.get_color()
-    points = [c for c in ax.collections if c.get_label() in curves]
-    assert len({len(c.get_paths()[0].vertices) for c in points}) == 2
+    assert {line.get_marker() for line in ax.lines if line.get_label() in curves} == {"o", "s"}
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "calibrated",
         "before",
@@ -310,17 +309,15 @@ def test_a_line_draws_labels_and_forecasts():
         plot_reliability(DIGITS)
 
 
-def test_bins_of_few_rows_are_pale_and_the_strong_line_passes_them_by():
-    p = np.repeat([0.05, 0.35, 0.65, 0.95], [FEW, FEW - 1, 1, 3 * FEW])
+def test_bins_of_few_rows_are_pale_and_so_is_the_line_to_them():
+    p = np.repeat([0.05, 0.15, 0.35, 0.65, 0.95], [FEW, FEW, FEW - 1, 1, 3 * FEW])
     y = np.arange(p.size) % 2
     ax = plot_reliability(y, p, binning=10)
-    (strong,) = (line for line in ax.lines if line.get_gid() == ENOUGH)
-    np.testing.assert_allclose(strong.get_xdata(), [0.05, 0.95])
-    points = next(
-        c for c in ax.collections if c.get_offsets().shape == (4, 2) and c.get_array() is None and len(c.get_sizes())
-    )
+    (strong,) = (line for line in ax.lines if line.get_gid() == ENOUGH and len(line.get_xdata()))
+    assert np.ma.getmaskarray(strong.get_ydata()).tolist() == [False, False, True, True, False]
+    points = next(c for c in ax.collections if c.get_offsets().shape == (5, 2) and len(c.get_sizes()) == 5)
     alphas = points.get_alpha()
-    assert alphas[0] == alphas[3] > alphas[1] == alphas[2]
+    assert alphas[0] == alphas[1] == alphas[4] > alphas[2] == alphas[3]
     assert not [line for line in plot_reliability(y, p, binning=10, markers="equal").lines if line.get_gid() == ENOUGH]
 
 

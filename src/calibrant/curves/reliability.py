@@ -386,7 +386,7 @@ FEW, PALE = 30, 0.3
 """Rows below which a bin is drawn pale, and how pale: its event rate is mostly noise."""
 
 ENOUGH = "bins of enough rows"
-"""What the line through the other bins is called in the figure."""
+"""What the line between other bins is called in the figure."""
 
 
 def draw_points(
@@ -398,7 +398,7 @@ def draw_points(
     log_odds: bool = False,
     joined: bool = False,
 ) -> None:
-    """Draw the bins of a forecast as points, joined or not; with areas, those of few rows pale, and passed by."""
+    """Draw the bins of a forecast as points, joined or not; with areas, those of few rows pale."""
     held, colour, marker = panel.bins.count > 0, drawing.colour(number), drawing.marker(number)
     x, y, count = panel.bins.mean_prob[held], panel.bins.event_rate[held], panel.bins.count[held]
     if log_odds:  # no line leads to a point that is infinitely far away
@@ -406,15 +406,16 @@ def draw_points(
     sized = markers == "area" and count.size > 0
     enough = count >= FEW if sized else np.ones(count.size, dtype=bool)
     shape = {"marker": "" if sized else marker, "linestyle": "-" if joined else "", "markersize": 5, "zorder": 3}
-    alpha = None if enough.all() else PALE
-    ax.plot(x, y, color=colour, label="" if sized else name, linewidth=1.5, alpha=alpha, **shape)
+    look = {"color": colour, "linewidth": 1.5}
+    ax.plot(x, y, label="" if sized else name, alpha=None if enough.all() else PALE, **look, **shape)
     if not enough.all():
-        ax.plot(x[enough], y[enough], color=colour, linewidth=1.5, gid=ENOUGH, **shape)
+        ax.plot(x, np.ma.masked_where(~enough, y), gid=ENOUGH, **look, **shape)
     if sized:
+        ax.plot([], [], label=name, gid=ENOUGH, **look, **(shape | {"marker": marker}))  # what the legend shows
         area = np.maximum(MOST_AREA * count / count.max(), LEAST_AREA)
-        look = {"color": colour, "marker": marker, "linewidths": 0, "zorder": 3.1, "label": name}
+        dots = {"color": colour, "marker": marker, "linewidths": 0, "zorder": 3.1}
         # A large marker on the edge is seen whole; log-odds have points far outside.
-        ax.scatter(x, y, area, clip_on=log_odds, alpha=np.where(enough, 0.75, PALE), **look)
+        ax.scatter(x, y, area, clip_on=log_odds, alpha=np.where(enough, 0.75, PALE), **dots)
     if markers == "counts":
         _write_counts(ax, panel.bins, colour)
 
@@ -702,7 +703,7 @@ def plot_reliability(
         probability marked. Bars show one forecast.
     markers : {"area", "equal", "counts"}, default="area"
         With an area that follows the number of rows, all alike, or with that number beside. With areas, bins of fewer than 30
-        rows are pale, and the strong line passes them by: their event rates are mostly noise.
+        rows are pale, and the line to them: their event rates are mostly noise.
     axis : {"probability", "log-odds"}, default="probability"
         Scale of both axes. Log-odds spread rare events out; a triangle on the edge is an event rate of 0 or 1.
     below : {"counts"}, ScoreDistribution or None, default="counts"
