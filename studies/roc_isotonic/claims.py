@@ -561,7 +561,7 @@ def measure_zero_error() -> Numbers:
         for of in (of_paper(k), covertype(k, FIRST_SEED)):
             plain = MulticlassRecursivePartitioning(candidates=20, max_regions=None, smoothing=0.0, softening=0.0)
             gaps.append(_gap(plain.fit(of.p, of.y), of))
-            published.append(_gap(partitioning(k).set_params(candidates=20).fit(of.p, of.y), of))
+            published.append(_gap(partitioning(k, steps=20).fit(of.p, of.y), of))
     return {"gaps": gaps, "published": published}
 
 

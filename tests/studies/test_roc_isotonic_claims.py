@@ -143,11 +143,23 @@ def test_the_published_first_split_can_be_another_than_that_of_algorithm_2_as_pr
     assert published != printed
 
 
+def first_gamma(rows, **options):
+    return partitioning(4, steps=5, **options).fit(rows.prob, rows.label).tree_.gamma[0].tolist()
+
+
+def test_a_fit_as_published_begins_with_the_published_split_and_one_as_printed_does_not():
+    rows = [drawn_rows(n=300, seed=seed) for seed in range(10)]
+    grid = simplex_grid(4, 5)
+    best = [grid[FirstAgainstUnsmoothed(grid).of_simplex(of, 1.0).gain.argmax()].tolist() for of in rows]
+    assert [first_gamma(of) for of in rows] == best
+    assert [first_gamma(of, printed=True) for of in rows] != best
+
+
 def test_the_vectors_of_the_authors_are_a_constant_times_a_mixture():
     mean = np.array([0.7, 0.2, 0.1])
     theirs = (mean + SMOOTHING) / (1 + SMOOTHING)
     part = mixture(3)
     np.testing.assert_allclose(theirs, total(3) * ((1 - part) * mean + part / 3), rtol=1e-14)
     rows = drawn_rows(n_classes=3)
-    fitted = partitioning(3).set_params(candidates=10).fit(rows.prob, rows.label)
+    fitted = partitioning(3, steps=10).fit(rows.prob, rows.label)
     np.testing.assert_allclose(fitted.value_.sum(axis=1), 1.0, rtol=1e-12)
