@@ -114,7 +114,7 @@ def test_forecasts_in_general_position_have_a_split_for_each_number_of_rows_on_t
 
 @given(rows=tables(n_classes=st.just(3), max_rows=25))
 def test_no_point_parts_rows_in_a_way_that_is_not_found(rows):
-    prob = np.unique(rows[1], axis=0)
+    prob = np.unique(rows[1].round(6), axis=0)  # those that are nearer than 4e-12 may count as one
     known = {
         (0,) * len(prob),
         (1,) * len(prob),

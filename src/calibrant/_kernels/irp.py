@@ -114,7 +114,8 @@ def splits_of_three(
 
     s[i] holds the weight of the classes at forecast i. Ways with all on one side, or with less than ``least`` of the weight on
     a side that holds some, are left out. Of n forecasts in general position there are (n + 2)(n + 1) / 2 - 3 ways, one for
-    each number of forecasts on sides 0, 1, 2, and never more; ``gamma`` needs room for so many. Returns how many were found.
+    each number of forecasts on sides 0, 1, 2, and never more; ``gamma`` needs room for so many. Differences nearer than four
+    times `MARGIN` count as equal. Returns how many were found.
 
     With x = g_0 - g_2 and y = g_1 - g_2, a forecast is on side 2 or 1 where x > p_0 - p_2 and else on side 0 or 1. In a strip
     of x between two neighbouring values of p_0 - p_2 these two groups, R and L, stand; as y falls, those of R come to side 1 in
