@@ -1,9 +1,12 @@
 """Verdicts on the paper on ROC-regularised isotonic regression: each judge on both sides, without data."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from reference import multiclass_irp as twin
 from reference import roc_surface as reference
+from scipy.optimize import linprog
 
 from calibrant import IsotonicCalibration
 from calibrant.binning.cells import simplex_grid
@@ -194,19 +197,25 @@ def test_volumes_are_those_of_all_points_of_the_surface(number):
     assert exact.volume_below(y, p) == pytest.approx(inside, abs=0.02)
 
 
-@pytest.mark.parametrize("number", range(4))
-def test_a_split_needs_a_point_outside_where_none_of_a_fine_grid_makes_it(number):
-    p, _ = exact.drawn(6, number)
-    grid = simplex_grid(3, 200)
-    made = {tuple(side) for side in (p[None] - grid[:, None]).argmax(axis=2)}
-    near = [side for side in map(tuple, twin_sides(p)) if exact.meets_simplex(exact.margins(p), np.array(side))]
-    assert made - {(k,) * 6 for k in range(3)} <= set(near)
-    # A cell that only touches the simplex, or is small, holds no point of the grid.
-    assert len(set(near) - made) <= 3
+@pytest.mark.parametrize("number", range(3))
+def test_sides_are_those_of_a_point_where_no_cycle_of_classes_is_negative_or_zero(number):
+    whole = np.random.default_rng(number).multinomial(10, np.ones(3) / 3, 5)
+    rows = whole.tolist()
+    for side in product(range(3), repeat=5):
+        assert exact.is_split(exact.margins(whole / 10), np.array(side)) == reference.can_be_parted(rows, side)
 
 
-def twin_sides(p):
-    return [(p - gamma).argmax(axis=1).tolist() for gamma in exact.all_splits(p)]
+@pytest.mark.parametrize("number", range(2))
+def test_a_split_meets_the_simplex_where_a_linear_program_finds_a_point_of_it(number):
+    p, _ = exact.drawn(8, number)
+    margin, met = exact.margins(p), []
+    for side in [(p - gamma).argmax(axis=1) for gamma in exact.all_splits(p)] + [np.full(8, k) for k in range(3)]:
+        pairs = [(i, k, j) for i, k in enumerate(side) for j in range(3) if j != k]
+        left = [np.eye(3)[k] - np.eye(3)[j] for _, k, j in pairs]
+        found = linprog(np.zeros(3), left, [margin[of] for of in pairs], [[1.0] * 3], [1.0], bounds=(0.0, None))
+        met.append(found.status == 0)
+        assert exact.meets_simplex(margin, side) == met[-1]
+    assert 0 < sum(met) < len(met)
 
 
 def test_the_mean_of_the_regularised_cross_entropy_is_divided_by_the_sum_and_not_by_one_class():
