@@ -365,6 +365,17 @@ def test_all_splits_of_two_classes_are_those_between_blocks():
     np.testing.assert_array_equal(exact.predict_proba(rows[1]), fitted(rows).predict_proba(rows[1]))
 
 
+@given(rows=tables(max_rows=12, n_classes=st.just(3)), seed=st.integers(0, 5), softening=st.sampled_from([0.0, 0.3]))
+def test_with_all_splits_a_weight_is_a_number_of_rows_in_any_order(rows, seed, softening):
+    label, prob, weight = rows
+    options = {"candidates": "exact", "smoothing": 1.0, "softening": softening}
+    some = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(prob)), weight.astype(int)))
+    counted, repeated = (fitted(of, **options) for of in (rows, (label[some], prob[some], None)))
+    np.testing.assert_array_equal(counted.predict_proba(prob), repeated.predict_proba(prob))
+    document = to_document(counted)
+    np.testing.assert_array_equal(from_document(document).predict_proba(prob), counted.predict_proba(prob))
+
+
 def test_no_other_candidates_have_a_better_first_split():
     for seed in range(5):
         rows = random_rows(seed, 120, 3)
