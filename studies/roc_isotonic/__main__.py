@@ -10,7 +10,7 @@ from pathlib import Path
 from studies.claims import Row, claims_table, coverage_table, filled, require, run, table
 from studies.roc_isotonic import exact
 from studies.roc_isotonic.authors import FILES, N_BASELINE, SMOOTHING, VOLUME_OF_FOUR, irp, target_table, targets, total
-from studies.roc_isotonic.claims import CLAIMS, PAPER, risen
+from studies.roc_isotonic.claims import CLAIMS, FIRST_SPLITS, PAPER, risen
 from studies.roc_isotonic.pictures import draw
 from studies.roc_isotonic.study import (
     AS_MANY,
@@ -85,12 +85,13 @@ def _sums() -> str:
 def _surface(rows: list[Row]) -> str:
     found = {row.key: row.numbers for row in rows}
     volumes, groups = found["volume-majorised"], found["too-restrictive"]["groups"]
-    kept, monotone = (sum(of[name] for of in groups if of["n"] >= 12) for name in ("kept", "monotone"))
+    of_many = [of for of in groups if of["n"] >= FIRST_SPLITS[0]]
+    kept, tied, monotone = (sum(of[name] for of in of_many) for name in ("kept", "tied", "monotone"))
     return (
         "**The algorithm does not keep the ROC surface.** It asks for monotony at its own splits only. The volume on the "
         f"fitted rows rises in {risen(volumes['drawn'])[0]} of {len(volumes['drawn'])} drawn problems of three classes and "
         f"12 to 25 rows; six rows go from {volumes['six'][0]:.4f} to {volumes['six'][1]:.4f}. Under Definition 3.2 it "
-        f"cannot rise, but {kept} of {monotone} monotone first splits of 12 rows and more keep that, where class rates tie."
+        f"cannot rise, but {kept} of {monotone} monotone first splits of 12 rows and more keep that, {tied} of them because class rates tie."
     )
 
 

@@ -555,7 +555,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     points. Three classes of n forecasts in general position can be parted in (n + 2)(n + 1) / 2 - 3 ways, 125 748 of 500;
     ``"exact"`` has one point amid each of them, with its quality from running sums, so that the first split is the best there
     is. Later ones are the best for the rows of their region; whether they leave the map monotone also depends on how the point
-    parts other regions, and of points that part the region alike one is tried. A fit of 500 rows takes 0.2 s, one of 2000 4 s.
+    parts other regions, and of points that part the region alike one is tried. With smoothing and number of regions given 500
+    rows take 0.2 s, 2000 rows 4 s. Over splits of Covertype the log loss on new rows is no lower than with the others.
 
     For cross-validation a row's fold is drawn by a hash of its numbers, as in `SortedCumulativeIsotonic`. Each fold is fitted
     once, to its end, with a smoothing of 1 where that is to be chosen, and gives the losses of all numbers of regions and all
