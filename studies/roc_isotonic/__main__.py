@@ -91,7 +91,8 @@ def _surface(rows: list[Row]) -> str:
         "**The algorithm does not keep the ROC surface.** It asks for monotony at its own splits only. The volume on the "
         f"fitted rows rises in {risen(volumes['drawn'])[0]} of {len(volumes['drawn'])} drawn problems of three classes and "
         f"12 to 25 rows; six rows go from {volumes['six'][0]:.4f} to {volumes['six'][1]:.4f}. Under Definition 3.2 it "
-        f"cannot rise, but {kept} of {monotone} monotone first splits of 12 rows and more keep that, {tied} of them because class rates tie."
+        f"cannot rise, but {kept} of {monotone} monotone first splits of 12 rows and more keep that, {tied} of them with class "
+        "rates that tie."
     )
 
 
