@@ -22,7 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from calibrant.binning import SplitTree
 from calibrant.binning.cells import simplex_grid
-from calibrant.calibrators import Mixture, MulticlassRecursivePartitioning
+from calibrant.calibrators import GridPoints, Mixture, MulticlassRecursivePartitioning
 from calibrant.fit.trees import Candidates, Measured, Rows
 from calibrant.metrics import volume_under_surface_score
 from studies.claims import data_dir, table
@@ -178,18 +178,20 @@ class FirstAgainstUnsmoothed(Candidates):
         return Measured(self.gamma, gain)
 
 
-class PublishedPartitioning(MulticlassRecursivePartitioning):
-    """Algorithm 2 with the first split of the published code."""
+@dataclass(frozen=True)
+class PublishedPoints(GridPoints):
+    """The grid with the first split of the published code."""
 
-    def _candidates(self) -> Callable[[int], Candidates]:
-        return lambda n_classes: FirstAgainstUnsmoothed(simplex_grid(n_classes, int(self.candidates)))
+    def settled(self) -> Callable[[int], Candidates]:
+        """Return what makes the points, given the number of classes."""
+        return lambda n_classes: FirstAgainstUnsmoothed(simplex_grid(n_classes, self.steps))
 
 
-def partitioning(n_classes: int, *, printed: bool = False) -> MulticlassRecursivePartitioning:
+def partitioning(n_classes: int, *, printed: bool = False, steps: int | None = None) -> MulticlassRecursivePartitioning:
     """The authors' grid and smoothing, with rows that sum to one: as published, or Algorithm 2 as printed."""
-    make = MulticlassRecursivePartitioning if printed else PublishedPartitioning
-    return make(
-        candidates=STEPS[n_classes],
+    make = GridPoints if printed else PublishedPoints
+    return MulticlassRecursivePartitioning(
+        candidates=make(steps or STEPS[n_classes]),
         max_regions=None,
         smoothing=0.0,
         softening=0.0,

@@ -217,6 +217,10 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
             ["--method", "multiclass-irp", "--set", "candidates.most=50", "--set", "splits.min_samples=5"],
             MulticlassRecursivePartitioning(candidates=DataPoints(50), splits=Splits(min_samples=5)),
         ),
+        (
+            ["--method", "multiclass-irp", "--set", "candidates=exact"],
+            MulticlassRecursivePartitioning(candidates="exact"),
+        ),
         (["--method", "vector", "--set", "bias=false", "--safe"], SafeCalibrator(VectorScaling(bias=False))),
         (["--method", "platt", "--safe"], SafeCalibrator(ByNotion(PlattScaling()))),
         (

@@ -35,6 +35,7 @@ BESIDE = {
     "posterior": TABLE,
     "bound": 0.2,
     "cost_matrix": 1.0 - np.eye(2),
+    "curves": Y,
 }
 OF_ONE = {
     "cumulative_calibration_map": {"calibrator": SortedCumulativeIsotonic().fit(TABLE, Y)},

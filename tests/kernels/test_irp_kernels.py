@@ -61,6 +61,82 @@ def test_gains_are_the_sums_of_the_definition(rows, data, least):
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+# All ways to part the forecasts of three classes
+
+
+def splits_of(prob, sums, least=0.0):
+    n = len(prob)
+    gamma, gain = np.empty((n * (n + 3) // 2 + 1, 3)), np.empty(n * (n + 3) // 2 + 1)
+    found = irp.splits_of_three(prob, sums, least, gamma, gain)
+    return gamma[:found], gain[:found]
+
+
+def sides_of(prob, gamma):
+    return [tuple(irp.side_of(p, g) for p in prob) for g in gamma]
+
+
+@st.composite
+def votes_of_three(draw):
+    """Distinct forecasts of three classes that are multiples of a fraction, their numerators, and a weight of each class."""
+    parts = draw(st.sampled_from([3, 10, 20, 30]))
+    cuts = st.tuples(st.integers(0, parts), st.integers(0, parts)).map(sorted)
+    cut = draw(st.lists(cuts, min_size=1, max_size=6, unique_by=tuple))
+    whole = np.array([[low, high - low, parts - high] for low, high in cut])
+    sums = draw(st.lists(st.tuples(*[st.integers(0, 3)] * 3).filter(any), min_size=len(cut), max_size=len(cut)))
+    return whole, whole / parts, np.array(sums, dtype=float)
+
+
+@given(rows=votes_of_three(), least=st.sampled_from([0.0, 2.0, 5.0]))
+def test_every_way_to_part_forecasts_of_three_classes_is_found_once_ties_of_decimals_included(rows, least):
+    whole, prob, sums = rows
+    gamma, gain = splits_of(prob, sums)
+    found = sides_of(prob, gamma)
+    assert sorted(found) == sorted(twin.all_splits(whole.tolist()))
+    np.testing.assert_allclose(gamma.sum(axis=1), 1.0, rtol=1e-12)
+    label, weight = np.tile(np.arange(3), len(prob)), sums.ravel()
+    of_rows = np.empty(len(gamma))
+    irp.gains(np.repeat(prob, 3, axis=0), label, weight, gamma, 0.0, of_rows)
+    np.testing.assert_allclose(gain, of_rows, rtol=1e-9, atol=1e-9)
+    weight_of = [[sum(sums[i].sum() for i, k in enumerate(of) if k == side) for side in range(3)] for of in found]
+    kept = [of for of, w in zip(found, weight_of, strict=True) if all(not one or one >= least for one in w)]
+    assert sides_of(prob, splits_of(prob, sums, least)[0]) == kept
+
+
+@pytest.mark.parametrize("parts", [3, 10, 20])
+def test_all_votes_of_three_classes_are_parted_by_the_triangles_between_them(parts):
+    """Rows change sides on the lines of a triangular grid, so that one point in each of its triangles makes every split."""
+    whole = np.array([(i, j, parts - i - j) for i in range(parts + 1) for j in range(parts + 1 - i)])
+    x, y = (at.ravel() for at in np.meshgrid(*[np.arange(-2 * parts, 2 * parts)] * 2))
+    corners = np.vstack([np.column_stack([3 * x + one, 3 * y + 3 - one, 0 * x]) for one in (1, 2)])
+    known = {tuple(of) for of in (3 * whole[None] - corners[:, None]).argmax(axis=2)}
+    found = sides_of(whole / parts, splits_of(whole / parts, np.ones((len(whole), 3)))[0])
+    assert len(found) == len(set(found))
+    assert set(found) == {of for of in known if len(set(of)) > 1}
+
+
+@pytest.mark.parametrize(("n", "number"), [(1, 0), (2, 3), (8, 42), (12, 88), (20, 228), (30, 493), (500, 125_748)])
+def test_forecasts_in_general_position_have_a_split_for_each_number_of_rows_on_the_sides(n, number):
+    prob = np.random.default_rng(n).dirichlet(np.ones(3), n)
+    gamma, _ = splits_of(prob, np.ones((n, 3)))
+    assert len(gamma) == number == (n + 2) * (n + 1) // 2 - 3
+    if n <= 30:
+        on_sides = {tuple(np.bincount(of, minlength=3).tolist()) for of in sides_of(prob, gamma)}
+        assert len(on_sides) == number
+
+
+@given(rows=tables(n_classes=st.just(3), max_rows=25))
+def test_no_point_parts_rows_in_a_way_that_is_not_found(rows):
+    prob = np.unique(rows[1].round(6), axis=0)  # those that are nearer than 4e-12 may count as one
+    known = {
+        (0,) * len(prob),
+        (1,) * len(prob),
+        (2,) * len(prob),
+        *sides_of(prob, splits_of(prob, np.ones((len(prob), 3)))[0]),
+    }
+    points = np.vstack([prob, np.random.default_rng(0).uniform(-1.0, 1.0, (100, 3)), np.eye(3)])
+    assert set(sides_of(prob, points)) <= known
+
+
 @given(rows=tables(), data=st.data())
 def test_rows_are_parted_by_side_and_stay_in_order(rows, data):
     prob = rows[1]

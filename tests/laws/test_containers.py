@@ -416,6 +416,8 @@ BESIDE = {
     "n_classes": 2,
     "cost_false_positive": 1.0,
     "cost_false_negative": 1.0,
+    "curves": Y,
+    "values": {"a": [1, 2], "b": [2, 1]},
 }
 SUMS, STAGES = ca.calibrators.SortedCumulativeIsotonic(), ca.calibrators.MulticlassRecursivePartitioning()
 CALIBRATOR = {

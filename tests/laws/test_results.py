@@ -168,7 +168,8 @@ def test_a_picture_is_drawn(drawn):
 def test_the_docstring_of_a_plot_says_which_options_there_are(drawn):
     """And where to read on, where the function that draws is public: it then draws several results at once."""
     picture, docstring = drawn._picture, inspect.getdoc(drawn.plot)
-    _, *parameters = inspect.signature(drawing(picture.by)).parameters
+    options = inspect.signature(drawing(picture.by)).parameters.items()
+    parameters = [name for name, one in options if one.kind is one.KEYWORD_ONLY]
     said = re.findall(r"``(\w+)(?:=[^`]*)?``", docstring)
     assert said == [name for name in parameters if name != picture.axes]
     public = re.findall(r"`(plot_\w+)`", docstring)

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+from reference.roc_surface import can_be_parted
 from scipy.optimize import linprog
 
 ROUNDING = 1e-12
@@ -17,6 +18,12 @@ def side(p, gamma):
 def grid(n_classes, steps):
     counts = [c for c in product(range(steps + 1), repeat=n_classes) if sum(c) == steps]
     return [[c / steps for c in some] for some in counts]
+
+
+def all_splits(points):
+    """Every way to give points of whole numbers, which need no rounding, sides that some gamma parts, but all on one side."""
+    ways = product(range(len(points[0])), repeat=len(points))
+    return {sides for sides in ways if len(set(sides)) > 1 and can_be_parted(points, sides)}
 
 
 def on_closed_side(point, gamma, k):

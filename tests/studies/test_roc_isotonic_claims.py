@@ -1,12 +1,18 @@
 """Verdicts on the paper on ROC-regularised isotonic regression: each judge on both sides, without data."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from reference import multiclass_irp as twin
+from reference import roc_surface as reference
+from scipy.optimize import linprog
 
 from calibrant import IsotonicCalibration
 from calibrant.binning.cells import simplex_grid
 from calibrant.fit.trees import Candidates, Rows
 from studies.claims import Verdict
+from studies.roc_isotonic import exact
 from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
 from studies.roc_isotonic.claims import CLAIMS, READINGS, roc_against_hull, roc_corners, upper_hull
 
@@ -20,6 +26,16 @@ def differences(**of):
     return [[k, name, of.get(f"of_{i}", LOW)] for k in (2, 3) for i, name in enumerate(READINGS)]
 
 
+def group(n, kept):
+    """What was found of problems of n rows."""
+    return {"n": n, "problems": 20, "monotone": 1000, "kept": kept, "tied": 0, "with_any": 1}
+
+
+def volumes(after, kept):
+    """Volumes of problems before, 0.5, and after; and of maps that keep the definition."""
+    return {"six": [0.5, *after], "drawn": [[0.5, 0.5, 0.5, 0.5]] * 2, "kept": [[0.5, kept]], "paper": [], "four": []}
+
+
 CASES = {
     "calibrated-on-its-rows": [({"gaps": [0.0, 1e-6]}, FAILS)],
     "roc-hull": [({"corners": [[9, 0], [7, 1]]}, FAILS)],
@@ -29,17 +45,31 @@ CASES = {
         ({"same": [[False, False]] * 2, "blocks": [16], "grid_cuts": 15, "shared_cuts": 15}, FAILS),
         ({"same": [[True, True], [False, True]], "blocks": [16], "grid_cuts": 15, "shared_cuts": 15}, IN_PART),
     ],
-    "too-restrictive": [({"pairwise": 16, "exact": 16, "dense": dense}, OPEN) for dense in (1, 9)],
+    "too-restrictive": [
+        ({"groups": [group(8, 3), group(12, 0), group(30, 0)]}, HOLDS),
+        ({"groups": [group(12, 3), group(30, 0)]}, IN_PART),
+        ({"groups": [group(12, 10), group(30, 0)]}, IN_PART),
+        ({"groups": [group(12, 10), group(30, 10)]}, FAILS),
+    ],
     "fewer-points": [({"points": [[500, 50], [500, 51]], "volumes": [[0.9, 0.9]]}, FAILS)],
     "covers-surface": [
         ({"points": [[500, 50]], "volumes": [[0.9, 0.9]]}, HOLDS),
         ({"points": [[500, 50]], "volumes": [[0.9, 0.89]]}, FAILS),
     ],
     "volume-majorised": [
-        ({"volumes": [[3, "a", 0.9, 0.8], [4, "a", 0.9, 0.9]]}, HOLDS),
-        ({"volumes": [[3, "a", 0.9, 0.8], [4, "a", 0.9, 0.91]]}, IN_PART),
-        ({"volumes": [[4, "a", 0.9, 0.91]]}, FAILS),
+        (volumes(after=[0.5, 0.5, 0.5], kept=0.5), HOLDS),
+        (volumes(after=[0.6, 0.6, 0.6], kept=0.5), IN_PART),
+        (volumes(after=[0.5, 0.5, 0.5], kept=0.6), IN_PART),
+        (volumes(after=[0.6, 0.6, 0.6], kept=0.6), FAILS),
+        (volumes(after=[0.6, 0.6, 0.5], kept=0.6), OPEN),
     ],
+    "exact-split": [
+        ({"counts": [[8, 42], [12, 88]], "shares": {"a": [[1.0, 0.9, 0.5]]}}, HOLDS),
+        ({"counts": [[8, 41], [12, 88]], "shares": {"a": [[1.0, 0.9, 0.5]]}}, FAILS),
+        ({"counts": [[8, 42], [12, 88]], "shares": {"a": [[1.0, 1.001, 0.5]]}}, FAILS),
+    ],
+    "outside-the-simplex": [({"problems": [[88, 70, 0, 0.4, 0.5], [88, 88, 3, 0.5, 0.5]]}, FAILS)],
+    "regularised-mean": [({"gaps": [[2, 0.0, 0.1], [3, 2e-6, 0.1]]}, FAILS)],
     **{
         f"figure-{n}": [
             ({"figures": [["loss", 0.5, 0.5000001, 5e-7], ["regions", 16, 16, 0.0]]}, HOLDS),
@@ -111,6 +141,89 @@ def test_the_hull_is_the_least_concave_curve_above_the_points():
     assert roc_corners(np.array([1, 0, 1]), np.array([0.9, 0.5, 0.5])) == [(0, 0), (0, 1), (1, 2)]
 
 
+# All splits of three classes, and Definition 3.2
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_map_keeps_definition_3_2_where_every_way_to_part_its_vectors_parts_the_forecasts(number):
+    """Against all ways to give rows sides, of numbers that are whole so that nothing is rounded."""
+    rng = np.random.default_rng(number)
+    whole = rng.multinomial(12, np.ones(3) / 3, 6)
+    value = rng.multinomial(4, np.ones(3) / 3, 2 + number % 2)
+    of = rng.integers(0, len(value), 6)
+    of[: len(value)] = range(len(value))
+    distinct = sorted(set(map(tuple, whole.tolist())))
+    known = {tuple(of[distinct.index(tuple(row))] for row in whole.tolist()) for of in twin.all_splits(distinct)}
+    vectors = sorted(set(map(tuple, value.tolist())))
+    asked = {tuple(s[vectors.index(tuple(value[k].tolist()))] for k in of) for s in twin.all_splits(vectors)}
+    assert exact.keeps_definition(exact.margins(whole / 12), of, value / 4) == (asked <= known)
+
+
+def test_the_identity_keeps_definition_3_2_and_forecasts_that_are_exchanged_do_not():
+    p, _ = exact.drawn(10, 0)
+    margin, rows = exact.margins(p), np.arange(10)
+    assert exact.keeps_definition(margin, rows, p)
+    assert exact.keeps_definition(margin, rows, 0.5 * p + 0.5 / 3)
+    assert not exact.keeps_definition(margin, rows, p[:, [1, 2, 0]])
+    assert not exact.keeps_definition(margin, rows, p[::-1])
+    constant = np.full((1, 3), 1 / 3)
+    assert exact.keeps_definition(margin, np.zeros(10, dtype=int), constant)
+
+
+def test_a_map_that_keeps_definition_3_2_has_no_new_point_and_one_that_is_only_monotone_at_its_splits_does():
+    risen = [exact.before_and_after(*exact.drawn(*of)) for of in exact.SMALL[:10]]
+    assert sum(after > before for before, after, *_ in risen) >= 5
+    kept = exact.kept(12, 5)
+    assert kept["kept"]
+    assert all(after <= before + 1e-12 for before, after in kept["volumes"])
+
+
+def test_six_rows_in_tenths_have_a_larger_volume_after():
+    p, y = exact.SIX
+    assert exact.before_and_after(p, y) == pytest.approx([4 / 9, 2 / 3, 2 / 3, 1 / 3], abs=1e-12)
+    assert exact.fitted(p, y).n_regions_ == 3
+    assert exact.volume(y, p) == pytest.approx(
+        reference.hull_volume(sorted(reference.all_points(p.tolist(), y, np.ones(6))))
+    )
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_volumes_are_those_of_all_points_of_the_surface(number):
+    p, y = exact.drawn(6, number)
+    points = reference.all_points(p.tolist(), y, np.ones(6))
+    assert exact.volume(y, p) == pytest.approx(reference.hull_volume(sorted(points)))
+    corners = np.random.default_rng(0).random((20_000, 3))
+    inside = (corners[:, None] <= np.array(sorted(points))[None]).all(axis=2).any(axis=1).mean()
+    assert exact.volume_below(y, p) == pytest.approx(inside, abs=0.02)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_sides_are_those_of_a_point_where_no_cycle_of_classes_is_negative_or_zero(number):
+    whole = np.random.default_rng(number).multinomial(10, np.ones(3) / 3, 5)
+    rows = whole.tolist()
+    for side in product(range(3), repeat=5):
+        assert exact.is_split(exact.margins(whole / 10), np.array(side)) == reference.can_be_parted(rows, side)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_a_split_meets_the_simplex_where_a_linear_program_finds_a_point_of_it(number):
+    p, _ = exact.drawn(8, number)
+    margin, met = exact.margins(p), []
+    for side in [(p - gamma).argmax(axis=1) for gamma in exact.all_splits(p)] + [np.full(8, k) for k in range(3)]:
+        pairs = [(i, k, j) for i, k in enumerate(side) for j in range(3) if j != k]
+        left = [np.eye(3)[k] - np.eye(3)[j] for _, k, j in pairs]
+        found = linprog(np.zeros(3), left, [margin[of] for of in pairs], [[1.0] * 3], [1.0], bounds=(0.0, None))
+        met.append(found.status == 0)
+        assert exact.meets_simplex(margin, side) == met[-1]
+    assert 0 < sum(met) < len(met)
+
+
+def test_the_mean_of_the_regularised_cross_entropy_is_divided_by_the_sum_and_not_by_one_class():
+    for n_classes in (2, 3, 4):
+        proper, published = exact.regularised(n_classes, 0)
+        assert proper < 1e-6 < 0.01 < published
+
+
 # The first split of the published code
 
 
@@ -143,11 +256,23 @@ def test_the_published_first_split_can_be_another_than_that_of_algorithm_2_as_pr
     assert published != printed
 
 
+def first_gamma(rows, **options):
+    return partitioning(4, steps=5, **options).fit(rows.prob, rows.label).tree_.gamma[0].tolist()
+
+
+def test_a_fit_as_published_begins_with_the_published_split_and_one_as_printed_does_not():
+    rows = [drawn_rows(n=300, seed=seed) for seed in range(10)]
+    grid = simplex_grid(4, 5)
+    best = [grid[FirstAgainstUnsmoothed(grid).of_simplex(of, 1.0).gain.argmax()].tolist() for of in rows]
+    assert [first_gamma(of) for of in rows] == best
+    assert [first_gamma(of, printed=True) for of in rows] != best
+
+
 def test_the_vectors_of_the_authors_are_a_constant_times_a_mixture():
     mean = np.array([0.7, 0.2, 0.1])
     theirs = (mean + SMOOTHING) / (1 + SMOOTHING)
     part = mixture(3)
     np.testing.assert_allclose(theirs, total(3) * ((1 - part) * mean + part / 3), rtol=1e-14)
     rows = drawn_rows(n_classes=3)
-    fitted = partitioning(3).set_params(candidates=10).fit(rows.prob, rows.label)
+    fitted = partitioning(3, steps=10).fit(rows.prob, rows.label)
     np.testing.assert_allclose(fitted.value_.sum(axis=1), 1.0, rtol=1e-12)

@@ -82,6 +82,7 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "score": ("'brier'", "'log'"),
     "cv": ("2", "3"),
     "n_jobs": ("1",),
+    "values": ("{'a': [1, 2], 'b': [2, 1]}", "{'a': [1, np.inf, 3], 'b': [1, 2, 3], 'c': [0, 0, 0]}"),
 }  # fmt: skip
 """Where the type does not say which values make sense."""
 

@@ -39,6 +39,9 @@ MARGIN = 1e-12
 Differences of these that are nearer than twice as much to a border may lie on either side of it.
 """
 
+OUTSIDE = 3.0
+"""Differences of probabilities are at most one, and where two of them meet at most two: no way to part rows is only beyond."""
+
 
 @kernel
 def side_of(p: FloatArray, g: FloatArray) -> int:  # pragma: no cover - compiled
@@ -101,6 +104,89 @@ def gains(
                 for j in range(n_classes):
                     m += abs(sums[k, j] - weight[k] * total[j] / mass)
         gain[c] = m if held > 1 and not short else -1.0
+
+
+@kernel
+def splits_of_three(
+    p: FloatArray, s: FloatArray, least: float, gamma: FloatArray, gain: FloatArray
+) -> int:  # pragma: no cover - compiled
+    """Write each way in which a point parts distinct forecasts of three classes: one gamma amid it, and its quality M.
+
+    s[i] holds the weight of the classes at forecast i. Ways with all on one side, or with less than ``least`` of the weight on
+    a side that holds some, are left out. Of n forecasts in general position there are (n + 2)(n + 1) / 2 - 3 ways, one for
+    each number of forecasts on sides 0, 1, 2, and never more; ``gamma`` needs room for so many. Differences nearer than four
+    times `MARGIN` count as equal. Returns how many were found.
+
+    With x = g_0 - g_2 and y = g_1 - g_2, a forecast is on side 2 or 1 where x > p_0 - p_2 and else on side 0 or 1. In a strip
+    of x between two neighbouring values of p_0 - p_2 these two groups, R and L, stand; as y falls, those of R come to side 1 in
+    the order of p_1 - p_2, and those of L in that of p_0 - p_1. How many of each are on side 1 gives the sums of all sides from
+    running sums, and the bounds of x, y and x - y. The pairs of numbers that a strip allows make a band: O(n^2) steps in all.
+    """
+    n = p.shape[0]
+    a, b, e = p[:, 0] - p[:, 2], p[:, 1] - p[:, 2], p[:, 0] - p[:, 1]
+    by_a, by_b, by_e = (
+        np.argsort(a, kind="mergesort"),
+        np.argsort(-b, kind="mergesort"),
+        np.argsort(e, kind="mergesort"),
+    )
+    place = np.empty(n, np.int64)
+    place[by_a] = np.arange(n)
+    total = s.sum(axis=0)
+    mass, seen, found = total.sum(), np.zeros((n + 1, n + 1), np.bool_), 0
+    # Of the first m of R: least b, which is the last, greatest e, sums; greatest a of the others. Likewise of L.
+    rb, re, ra, rs = np.empty(n + 2), np.empty(n + 1), np.empty(n + 1), np.empty((n + 1, 3))
+    le, lb, la, ls = np.empty(n + 2), np.empty(n + 1), np.empty(n + 1), np.empty((n + 1, 3))
+    side = np.empty((3, 3))
+    for t in range(n + 1):
+        low, high = a[by_a[t - 1]] if t > 0 else -OUTSIDE, a[by_a[t]] if t < n else OUTSIDE
+        if high - low <= 2.0 * MARGIN:
+            continue
+        rb[0], re[0], rs[0], le[0], lb[0], ls[0] = OUTSIDE, -OUTSIDE, 0.0, -OUTSIDE, OUTSIDE, 0.0
+        r, q = 0, 0
+        for at in range(n):
+            i, j = by_b[at], by_e[at]
+            if place[i] < t:
+                r += 1
+                rb[r], re[r], rs[r] = b[i], max(re[r - 1], e[i]), rs[r - 1] + s[i]
+                ra[r - 1] = a[i]
+            if place[j] >= t:
+                q += 1
+                le[q], lb[q], ls[q] = e[j], min(lb[q - 1], b[j]), ls[q - 1] + s[j]
+                la[q - 1] = a[j]
+        rb[r + 1], le[q + 1], ra[r], la[q] = -OUTSIDE, OUTSIDE, -OUTSIDE, OUTSIDE
+        for m in range(r - 1, -1, -1):
+            ra[m] = max(ra[m], ra[m + 1])
+        for m in range(q - 1, -1, -1):
+            la[m] = min(la[m], la[m + 1])
+        first = 0
+        for m in range(r + 1):
+            while rb[m] + le[first + 1] <= low:
+                first += 1
+            k = first
+            while k <= q and rb[m + 1] + le[k] < high:
+                ones = m + k
+                if not seen[q - k, ones] and max(q - k, ones, r - m) < n:
+                    x_low, x_high, y_low, y_high = ra[m], la[k], rb[m + 1], min(rb[m], lb[k])
+                    d_low, d_high = max(le[k], re[m]), le[k + 1]
+                    x = (max(x_low, y_low + d_low) + min(x_high, y_high + d_high)) / 2.0
+                    y = (max(y_low, x - d_high) + min(y_high, x - d_low)) / 2.0
+                    room = min(x - x_low, x_high - x, y - y_low, y_high - y, x - y - d_low, d_high - x + y)
+                    if room > 2.0 * MARGIN:
+                        seen[q - k, ones] = True
+                        side[0], side[1], side[2] = ls[q] - ls[k], rs[m] + ls[k], rs[r] - rs[m]
+                        quality, short = 0.0, False
+                        for c in range(3):
+                            weight = side[c].sum()
+                            short = short or 0.0 < weight < least
+                            for j in range(3):
+                                quality += abs(side[c, j] - weight * total[j] / mass)
+                        if not short:
+                            g = (1.0 - x - y) / 3.0
+                            gamma[found, 0], gamma[found, 1], gamma[found, 2] = x + g, y + g, g
+                            gain[found] = quality
+                            found += 1
+                k += 1
+    return found
 
 
 @kernel

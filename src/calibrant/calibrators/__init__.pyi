@@ -27,6 +27,7 @@ from .isotonic import IsotonicCalibration as IsotonicCalibration
 from .isotonic import NearIsotonicCalibration as NearIsotonicCalibration
 from .isotonic import VennAbers as VennAbers
 from .irp import DataPoints as DataPoints
+from .irp import ExactPoints as ExactPoints
 from .linear import DirichletCalibration as DirichletCalibration
 from .irp import GridPoints as GridPoints
 from .linear import MatrixScaling as MatrixScaling

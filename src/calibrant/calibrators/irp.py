@@ -16,7 +16,7 @@ from calibrant._core.checks import choice, number, require, source, whole
 from calibrant._core.registry import FINITE, ORDER
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning.bins import Ordered
-from calibrant.binning.cells import SplitTree, simplex_grid
+from calibrant.binning.cells import MOST_NUMBERS, SplitTree, simplex_grid
 from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator, fitted, method, parameter
 from calibrant.calibrators.isotonic import on_steps
 from calibrant.exceptions import warn
@@ -27,6 +27,7 @@ from calibrant.fit.trees import (
     Blocks,
     Candidates,
     DataCandidates,
+    ExactCandidates,
     Grown,
     Growth,
     JoinedRows,
@@ -226,6 +227,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
 
 Prior = Literal["class-rate", "uniform"]
 Monotone = Literal["pairwise", "exact"]
+Word = Literal["data", "exact"]
 
 ROUNDING = 1e-9
 """Sums of parts of rows are rounded: weight that is so near to what is needed, relative to it, is enough."""
@@ -286,6 +288,21 @@ class GridPoints:
             It takes the number of classes and returns the points.
         """
         return lambda n_classes: Candidates(simplex_grid(n_classes, self.steps, "candidates"))
+
+
+@dataclass(frozen=True)
+class ExactPoints:
+    """A point for each way in which any point parts the predictions in a region, of up to three classes."""
+
+    def settled(self) -> Callable[[int], Candidates]:
+        """Return what makes the points of each fit, given the number of classes.
+
+        Returns
+        -------
+        callable
+            It takes the number of classes and returns the points.
+        """
+        return lambda n_classes: BlockCandidates() if n_classes == 2 else ExactCandidates()
 
 
 @dataclass(frozen=True)
@@ -383,13 +400,23 @@ class Mixture:
         return (1.0 - self.part) * rate + self.part * prior
 
 
-def as_points(candidates: int | Literal["data"] | DataPoints | GridPoints) -> DataPoints | GridPoints:
+def require_few(n_classes: int, n_distinct: int) -> None:
+    """Refuse to try all splits where there are too many."""
+    must, other = "candidates='exact' must have", "Pass 'data', or the steps of a grid"
+    require(n_classes <= 3, f"{must} two or three classes", value=n_classes, hint=other)
+    most = int((2 * MOST_NUMBERS / 3) ** 0.5) - 1
+    hint = f"{other}. Or fit fewer rows"
+    require(n_distinct <= most, f"{must} at most {most} distinct predictions", value=n_distinct, hint=hint)
+
+
+def as_points(candidates: int | Word | DataPoints | GridPoints | ExactPoints) -> DataPoints | GridPoints | ExactPoints:
     """Return the points that a number of steps or the word stands for."""
-    if isinstance(candidates, (DataPoints, GridPoints)):
+    if isinstance(candidates, (DataPoints, GridPoints, ExactPoints)):
         return candidates
-    if isinstance(candidates, str) and candidates == "data":
-        return DataPoints()
-    return GridPoints(whole("candidates", candidates, least=1, hint="Pass the steps of a grid, such as 100, or 'data'"))
+    if isinstance(candidates, str) and candidates in ("data", "exact"):
+        return DataPoints() if candidates == "data" else ExactPoints()
+    hint = "Pass the steps of a grid, such as 100, or 'data' or 'exact'"
+    return GridPoints(whole("candidates", candidates, least=1, hint=hint))
 
 
 def as_splits(splits: Monotone | Splits) -> Splits:
@@ -402,7 +429,7 @@ def as_mixture(mixture: float | Mixture) -> Mixture:
     return mixture if isinstance(mixture, Mixture) else Mixture(mixture)
 
 
-# Multi-class isotonic recursive partitioning: regions of the simplex that keep the ROC surface
+# Multi-class isotonic recursive partitioning: regions of the simplex, in order around each splitting point
 
 
 RECOMMENDED_CLASSES = 5
@@ -411,7 +438,7 @@ MOST_CLASSES = 32
 
 @method("multiclass-irp", symbol="MIRP", source="Berta, Bach and Jordan 2024", guarantees={FINITE})
 class MulticlassRecursivePartitioning(MulticlassCalibrator):
-    """Cut the simplex into regions, recursively, as long as the ROC surface is kept (multi-class IRP).
+    """Cut the simplex into regions, recursively, while values keep the order at each splitting point (multi-class IRP).
 
     Use it with three to five classes and hundreds of rows and more, when the shape of the miscalibration is unknown and
     forecasts may take few values: each region gives the class rates of its rows, and around each splitting point calibrated
@@ -421,13 +448,15 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     Parameters
     ----------
-    candidates : int, "data", DataPoints or GridPoints, default="data"
+    candidates : int, "data", "exact", DataPoints, GridPoints or ExactPoints, default="data"
         Points around which a region may be split. ``"data"``: forecasts in the region, mid-points of two, and forecasts
         around which only some classes are parted (see the notes); with two classes the borders between the blocks of isotonic
-        regression. ``DataPoints(most, random_state)`` says how many there are at most, 2000 by default. An int m is
+        regression. ``DataPoints(most, random_state)`` says how many there are at most, 2000 by default. ``"exact"`` is
+        ``ExactPoints()``: for up to three classes, a point for each way in which any point parts the rows of the region; at
+        500 rows there are 125 748. An int m is
         ``GridPoints(m)``: the multiples of 1 / m in the region, as the authors have it (1000, 100 and 50 for two, three and
         four classes). Such a grid may hold 2e7 numbers, K of each point. These objects, `Mixture` and `Splits` are
-        imported from ``calibrant.calibrators.linear``.
+        imported from ``calibrant.calibrators``.
     max_regions : int, "cv" or None, default="cv"
         The most regions. A split makes up to K - 1 more of them, and one that would make too many ends the growth. "cv": the
         number with the least log loss on rows left out. None: until no split is left.
@@ -443,8 +472,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         ``Mixture(part, "uniform")`` mixes in 1 / K of each class.
     splits : {"pairwise", "exact"} or Splits, default="pairwise"
         What a splitting point asks of the values. ``"pairwise"``: for any two of its sides a threshold parts them, as in the
-        authors' code. ``"exact"``: one point parts all of them. For two classes it is the same. See the notes on how this
-        relates to Definition 3.2. ``Splits(monotone, min_gain, min_samples, check)`` asks for a gain or for rows as well.
+        authors' code. ``"exact"``: one point parts all of them. For two classes it is the same. Neither is Definition 3.2, see
+        the notes. ``Splits(monotone, min_gain, min_samples, check)`` asks for a gain or for rows as well.
     progress : bool, default=False
         Show a bar of the folds of cross-validation, if tqdm is installed.
     input : {"probability", "logit"}, default="probability"
@@ -480,7 +509,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     Raises
     ------
     ValueError
-        At ``fit``, if there are more than 32 classes, or a grid would hold more than 2e7 numbers.
+        At ``fit``, if there are more than 32 classes, if a grid would hold more than 2e7 numbers, or if candidates are
+        ``"exact"`` with more than three classes or, with three, more than 3650 distinct forecasts.
 
     Notes
     -----
@@ -495,12 +525,15 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
         r_i - r_j on side i  >=  r_i - r_j on side j        for all rows of the two sides,
 
-    with the values that are delivered, smoothed. So whatever gamma was taken to part forecasts, the calibrated ones can be
-    parted in the same way, and no point of the ROC surface that a split stands for is lost. That is the converse of Definition
-    3.2, which asks that every split of the calibrated values be a split of the forecasts. ``splits="exact"`` decides this
-    converse, with one point for all sides in place of a threshold for each two; no choice here decides the definition. Sides
-    without rows are no regions: what falls there later goes to the side with the next largest p_k - gamma_k, while the authors
-    take the nearest of their points that has rows.
+    with the values that are delivered, smoothed: for any two classes a threshold parts the values as gamma parts the forecasts.
+    ``splits="exact"`` asks for one point that does so for all classes. Sides without rows are no regions: what falls there
+    later goes to the side with the next largest p_k - gamma_k, while the authors take the nearest of their points that has
+    rows.
+
+    **This does not keep the ROC surface.** Definition 3.2 of the paper asks the converse of all points: that every split of the
+    values be a split of the forecasts. Then the surface would have no new points, and its volume on the fitted rows could not
+    rise. With the splits of the algorithm, checked at their own points as in the paper, it may: of six rows from 0.444 to
+    0.667. Nearly no split keeps Definition 3.2, so it is no choice here (docs/roc-isotonic.md).
 
     The authors smooth with (mean + lambda) / (1 + lambda), whose rows sum to (1 + K lambda) / (1 + lambda). Divided by that
     it is ``smoothing=0, mixture=Mixture(m, "uniform")`` with m = K lambda / (1 + K lambda); it trusts one row as much as a
@@ -518,10 +551,12 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     borders. On the logistic regressions of Covertype they lower the log loss on new rows by 0.01 (three classes) and 0.05
     (four), as against the first two kinds alone, 500 rows fitted, eight splits.
 
-    **With three classes or more the candidates of** ``"data"`` **may miss the best split.** They are a choice of points, while
-    the quality can be highest around others: in 8 of 24 small problems, compared with all ways to part the rows, the best first
-    split was not among them. A larger ``most`` does not mend what no candidate of these kinds does. A grid
-    (``candidates`` an int) may miss it, too.
+    **With three classes or more the candidates of** ``"data"`` **and of a grid may miss the best split.** They are a choice of
+    points. Three classes of n forecasts in general position can be parted in (n + 2)(n + 1) / 2 - 3 ways, 125 748 of 500;
+    ``"exact"`` has one point amid each of them, with its quality from running sums, so that the first split is the best there
+    is. Later ones are the best for the rows of their region; whether they leave the map monotone also depends on how the point
+    parts other regions, and of points that part the region alike one is tried. With smoothing and number of regions given 500
+    rows take 0.2 s, 2000 rows 4 s. Over splits of Covertype the log loss on new rows is no lower than with the others.
 
     For cross-validation a row's fold is drawn by a hash of its numbers, as in `SortedCumulativeIsotonic`. Each fold is fitted
     once, to its end, with a smoothing of 1 where that is to be chosen, and gives the losses of all numbers of regions and all
@@ -550,7 +585,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     [1, 3, 5, 6, 7]
     """
 
-    candidates: int | Literal["data"] | DataPoints | GridPoints = "data"
+    candidates: int | Word | DataPoints | GridPoints | ExactPoints = "data"
     max_regions: int | Literal["cv"] | None = parameter(default="cv", least=1, hint=OF_NUMBER)
     smoothing: float | Literal["cv"] = parameter(default="cv", least=0.0, most=1e15, hint=OF_SMOOTHING)
     softening: float | Literal["cv"] = parameter(default=0.0, least=0.0, below=1.0, hint=OF_SOFTENING)
@@ -657,6 +692,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         for name, choice_of in self.choices.items():
             choice_of(getattr(self, name))
         n_classes = problem.prob.shape[1]
+        if isinstance(as_points(self.candidates), ExactPoints) and n_classes > 2:
+            require_few(n_classes, len(np.unique(problem.prob, axis=0)))
         if n_classes <= RECOMMENDED_CLASSES:
             return
         instead = (

@@ -457,6 +457,33 @@ class BlockCandidates(Candidates):
         return measured(rows, np.column_stack([1.0 - border, border]), least)
 
 
+class ExactCandidates(Candidates):
+    """A point amid each set of points that part the forecasts of a region alike, for three classes: the best split is one."""
+
+    def __init__(self) -> None:
+        super().__init__(np.empty((0, 3)))
+
+    def of_simplex(self, rows: Rows, least: float) -> Measured:
+        """Return one point for each way to part the forecasts of some rows, equal ones of which are neighbours."""
+        from calibrant._kernels.irp import splits_of_three
+
+        starts = np.flatnonzero(first_of_equal(rows.prob))
+        sums = np.add.reduceat(rows.weight[:, None] * np.eye(3)[rows.label], starts)
+        most = number_of_splits(starts.size)
+        gamma, gain = np.empty((most, 3)), np.empty(most)
+        found = splits_of_three(rows.prob[starts], sums, least, gamma, gain)
+        return Measured(gamma[:found], gain[:found])
+
+    def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
+        """Return the points of the forecasts on the side."""
+        return self.of_simplex(rows, least)
+
+
+def number_of_splits(n: int) -> int:
+    """Return in how many ways a point parts n forecasts of three classes at most, not counting that all are on one side."""
+    return (n + 2) * (n + 1) // 2 - 3
+
+
 def measured(rows: Rows, gamma: FloatArray, least: float) -> Measured:
     """Return candidates with their quality."""
     from calibrant._kernels.irp import gains
@@ -471,7 +498,12 @@ def measured(rows: Rows, gamma: FloatArray, least: float) -> Measured:
 
 def distinct(prob: FloatArray) -> FloatArray:
     """Return the distinct ones of forecasts of which equal ones are neighbours."""
-    return np.asarray(prob[np.append(True, (prob[1:] != prob[:-1]).any(axis=1))])
+    return np.asarray(prob[first_of_equal(prob)])
+
+
+def first_of_equal(prob: FloatArray) -> BoolArray:
+    """Return which forecasts are not equal to the one before."""
+    return np.append(True, (prob[1:] != prob[:-1]).any(axis=1))
 
 
 def _midpoints(point: FloatArray) -> FloatArray:

@@ -13,12 +13,12 @@ from calibrant._core.border import as_problem
 from calibrant._core.checksum import checksum_of
 from calibrant._core.rows import as_simplex
 from calibrant._kernels.irp import side_of
-from calibrant.calibrators import DataPoints, GridPoints, Mixture, MulticlassRecursivePartitioning, Splits
+from calibrant.calibrators import DataPoints, ExactPoints, GridPoints, Mixture, MulticlassRecursivePartitioning, Splits
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit import trees
 from calibrant.fit.folds import folds_of
 from calibrant.fit.isotonic import SMOOTHINGS, FoldLosses, chosen
-from calibrant.fit.trees import DataCandidates, JoinedRows, Rows
+from calibrant.fit.trees import DataCandidates, ExactCandidates, JoinedRows, Rows
 from calibrant.interop.save import encode, from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -322,6 +322,67 @@ def test_a_seed_gives_the_same_map():
     assert not np.array_equal(once, other)
 
 
+# All splits of three classes
+
+
+@given(rows=tables(max_rows=9, n_classes=st.just(3)), smoothing=smoothings)
+def test_with_all_splits_those_of_each_region_are_tried(rows, smoothing):
+    prob, label, weight = in_order(rows)
+
+    def candidates_of(some, before, gamma, k):
+        table = Rows(np.array(prob)[some], np.array(label)[some], np.array(weight)[some])
+        return ExactCandidates().of_simplex(table, 0.0).gamma.tolist()
+
+    splits, _ = twin.fit(prob, label, weight, candidates_of, smoothing=smoothing)
+    require_same_splits(fitted(rows, candidates="exact", smoothing=smoothing), splits)
+
+
+@given(
+    cuts=st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)).map(sorted), min_size=2, max_size=7),
+    data=st.data(),
+)
+def test_the_first_split_is_the_best_of_all_ways_to_part_the_rows_that_leave_the_map_monotone(cuts, data):
+    whole = [(low, high - low, 10 - high) for low, high in cuts]
+    n, prob = len(whole), np.array(whole) / 10
+    label = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    distinct, best = sorted(set(whole)), 0.0
+    for sides in twin.all_splits(distinct):
+        of = [sides[distinct.index(row)] for row in whole]
+        parts = [[i for i in range(n) if of[i] == k] for k in range(3)]
+        rate = [twin.rates(twin.sums(part, label, [1.0] * n, 3), 0.0) if part else None for part in parts]
+        held = [k for k in range(3) if parts[k]]
+        gaps = [rate[i][i] - rate[i][j] - rate[j][i] + rate[j][j] for i, j in combinations(held, 2)]
+        if min(gaps) >= -1e-12:
+            quality = twin.quality(range(n), [parts[k] for k in held], label, [1.0] * n, 3)
+            best = max(best, quality / n)
+    found = fitted((label, prob, np.ones(n)), candidates="exact", smoothing=0.0, max_regions=3).gain_[:1].sum()
+    assert found == pytest.approx(best, abs=1e-9)
+
+
+def test_all_splits_of_two_classes_are_those_between_blocks():
+    rows = random_rows(3, 80, 2)
+    exact = fitted(rows, candidates=ExactPoints())
+    np.testing.assert_array_equal(exact.predict_proba(rows[1]), fitted(rows).predict_proba(rows[1]))
+
+
+@given(rows=tables(max_rows=12, n_classes=st.just(3)), seed=st.integers(0, 5), softening=st.sampled_from([0.0, 0.3]))
+def test_with_all_splits_a_weight_is_a_number_of_rows_in_any_order(rows, seed, softening):
+    label, prob, weight = rows
+    options = {"candidates": "exact", "smoothing": 1.0, "softening": softening}
+    some = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(prob)), weight.astype(int)))
+    counted, repeated = (fitted(of, **options) for of in (rows, (label[some], prob[some], None)))
+    np.testing.assert_array_equal(counted.predict_proba(prob), repeated.predict_proba(prob))
+    document = to_document(counted)
+    np.testing.assert_array_equal(from_document(document).predict_proba(prob), counted.predict_proba(prob))
+
+
+def test_no_other_candidates_have_a_better_first_split():
+    for seed in range(5):
+        rows = random_rows(seed, 120, 3)
+        first = {c: fitted(rows, candidates=c, smoothing=0.0).gain_[0] for c in ("exact", "data", 20, 60)}
+        assert first["exact"] >= max(first.values()) - 1e-12
+
+
 # Persistence
 
 
@@ -337,8 +398,9 @@ def test_objects_among_the_parameters_are_saved_by_their_fields():
     again = from_document(document)
     assert {name: again.get_params()[name] for name in objects} == objects
     assert to_document(again) == document
-    plain = from_document(to_document(fitted((label, prob, None), candidates=GridPoints(4))))
-    assert [plain.get_params()[name] for name in objects] == [GridPoints(4), "pairwise", 0.0]
+    for points in (GridPoints(4), ExactPoints(), "exact"):
+        plain = from_document(to_document(fitted((label, prob, None), candidates=points)))
+        assert [plain.get_params()[name] for name in objects] == [points, "pairwise", 0.0]
 
 
 @pytest.mark.parametrize(
@@ -369,6 +431,7 @@ def test_values_that_do_not_fit_the_tree_are_refused(attribute, change):
             ValueError,
             "candidates must make a grid of at most 20000000 numbers; got 4000 steps for 3",
         ),
+        ({"candidates": "all"}, TypeError, "Pass the steps of a grid, such as 100, or 'data' or 'exact'"),
         (lambda: {"splits": Splits(check=4000)}, ValueError, "check must make a grid of at most 20000000 numbers"),
         (lambda: {"candidates": DataPoints(0)}, ValueError, "most must be"),
         (lambda: {"splits": Splits(min_gain=-1)}, ValueError, "min_gain must be"),
@@ -387,6 +450,15 @@ def test_more_than_five_classes_are_warned_of_and_more_than_32_refused():
     assert calibrator.predict_proba(np.eye(6)).shape == (6, 6)
     with pytest.raises(ValueError, match=r"at most 32 classes; got 33\. For more take ByNotion"):
         fitted(random_rows(0, 60, 33))
+
+
+def test_all_splits_are_for_three_classes_and_not_too_many_rows(monkeypatch):
+    with pytest.raises(ValueError, match="candidates='exact' must have two or three classes; got 4"):
+        fitted(random_rows(0, 30, 4), candidates="exact")
+    monkeypatch.setattr("calibrant.calibrators.irp.MOST_NUMBERS", 600)
+    with pytest.raises(ValueError, match="at most 19 distinct predictions; got 20"):
+        fitted(random_rows(0, 20, 3), candidates="exact")
+    fitted(random_rows(0, 19, 3), candidates="exact")
 
 
 # The paper's experiment
