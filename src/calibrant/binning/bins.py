@@ -534,9 +534,6 @@ def require_bins(n_bins: object, name: str = "n_bins") -> None:
 
 ROUNDING = 1e-12
 
-MOST_SELECTED = 100
-"""Bins up to which their edges are found sooner than the scores are sorted."""
-
 
 @declare("binning", "equal-mass", symbol="EM", source="Zadrozny and Elkan 2001")
 @dataclass(frozen=True)
@@ -558,14 +555,6 @@ class EqualMass(OrderedBinning):
 
     def __post_init__(self) -> None:
         require_bins(self.n_bins)
-
-    def edges(self, problem: BinaryProblem) -> FloatArray:
-        """Return the scores at which the cumulative weight reaches the equal shares; one bin where there are no rows."""
-        if not (problem.weights.is_unit and 2 <= self.n_bins <= min(MOST_SELECTED, problem.size)):
-            return super().edges(problem)
-        last = _rows_reached(problem.size, self.n_bins) - 1
-        cuts = np.unique(np.partition(problem.score, last)[last])
-        return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the scores at which the cumulative weight reaches the equal shares."""
