@@ -184,12 +184,9 @@ class Notion(ABC):
         self._require_shares(total)
 
     def _require_shares(self, total: float) -> None:
-        require(
-            abs(total - 1.0) <= EXACT_SHARES,
-            f"shares of the parts of notion {self.name!r} must sum to one",
-            got=f"{total:.6g}",
-            hint="Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many",
-        )
+        must = f"shares of the parts of notion {self.name!r} must sum to one"
+        hint = "Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many"
+        require(abs(total - 1.0) <= EXACT_SHARES, must, got=f"{total:.6g}", hint=hint)
 
     def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
         """Return the rows of all binary problems in one, for bins that are the same for all; None where each is cut alone."""
@@ -449,11 +446,9 @@ class OneVsRest(Notion):
     one_score_a_row = True
 
     def __post_init__(self) -> None:
-        fits, must = (
-            isinstance(self.column, str) or is_whole(self.column),
-            "column must be a number of a column or a name of a class",
-        )
-        require(fits or is_whole(self.column), must, value=self.column, hint="Pass an int or a str", error=TypeError)
+        fits = isinstance(self.column, str) or is_whole(self.column)
+        must = "column must be a number of a column or a name of a class"
+        require(fits, must, value=self.column, hint="Pass an int or a str", error=TypeError)
 
     def fitted_to(self, problem: Problem) -> Notion:
         """Look the name up."""
@@ -939,12 +934,10 @@ def of_pair(notion: Notion, predicted: Predicted) -> Notion:
         return PairConfidence()
     if isinstance(notion, TopLabel):
         return PairTopLabel(predicted)
-    require(
-        isinstance(notion, Binary) or named(type(notion)) is None,
-        "notion must be 'top-label' or 'confidence' where y_pred is given",
-        got=f"{notion.name!r}, which speaks of classes that are not predicted",
-        hint="Pass one of the two, or the whole table without y_pred",
-    )
+    fits = isinstance(notion, Binary) or named(type(notion)) is None
+    must = "notion must be 'top-label' or 'confidence' where y_pred is given"
+    hint = "Pass one of the two, or the whole table without y_pred"
+    require(fits, must, got=f"{notion.name!r}, which speaks of classes that are not predicted", hint=hint)
     return notion
 
 

@@ -172,10 +172,8 @@ def classes_of_score(
         return np.array([0, 1])
     if not seen <= {-1, 1}:
         choices = " or ".join(f"pos_label={label!r}" for label in present.tolist())
-        must, hint = (
-            f"{named.truth} must be 0 and 1 when {named.forecast} is one column",
-            "Say which label the probability",
-        )
+        must = f"{named.truth} must be 0 and 1 when {named.forecast} is one column"
+        hint = "Say which label the probability"
         refuse(must, got=some(present), hint=f"{hint} speaks of: {choices}")
     return np.array([-1, 1])
 

@@ -488,12 +488,10 @@ class Binning(ABC):
     def _partition(self, problem: BinaryProblem) -> Edges:
         """Return what finds the bin of a score, between the edges for a problem; refuse what is no edges."""
         edges = np.asarray(self.edges(problem), dtype=np.float64) if problem.size else np.array([0.0, 1.0])
-        require(
-            edges.ndim == 1 and edges.size >= 2 and bool((edges[1:] >= edges[:-1]).all()),
-            f"edges of {type(self).__name__} must be two numbers or more that do not decrease",
-            got=f"shape {edges.shape}" if edges.ndim != 1 or edges.size < 2 else f"{edges}",
-            hint="See that edges(problem) returns an array of shape (n_bins + 1,)",
-        )
+        fits = edges.ndim == 1 and edges.size >= 2 and bool((edges[1:] >= edges[:-1]).all())
+        must = f"edges of {type(self).__name__} must be two numbers or more that do not decrease"
+        hint = "See that edges(problem) returns an array of shape (n_bins + 1,)"
+        require(fits, must, got=f"shape {edges.shape}" if edges.ndim != 1 or edges.size < 2 else f"{edges}", hint=hint)
         return Edges(edges)
 
     def cut(self, ordered: Ordered) -> FloatArray:

@@ -365,10 +365,8 @@ class Projection(SimplexBinning):
             drawn = (rng.standard_normal(n_classes) for _ in cycle([None]))
             return (direction / np.sqrt((direction**2).sum()) for direction in drawn)
         given = np.array(self.directions)
-        must, hint = (
-            f"directions must have a column for each of the {n_classes} classes",
-            "Pass 'cyclic', which fits any number",
-        )
+        must = f"directions must have a column for each of the {n_classes} classes"
+        hint = "Pass 'cyclic', which fits any number"
         require(given.shape[1] == n_classes, must, value=given.shape[1], hint=hint)
         return iter(given)
 

@@ -180,12 +180,10 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
         refuse(must, value=binning, hint="Pass one, such as EqualMass(15)", error=TypeError)
     except ValueError:  # infinite or no number
         edges = np.empty(0)
-    require(
-        edges.ndim == 1 and edges.size >= 2 and edges[0] == 0.0 and edges[-1] == 1.0 and (np.diff(edges) > 0).all(),
-        "edges must increase from 0 to 1",
-        got=f"{binning!r} as binning",
-        hint="Pass such as [0, 0.2, 0.5, 1]",
-    )
+    fits = edges.ndim == 1 and edges.size >= 2 and edges[0] == 0.0 and edges[-1] == 1.0 and (np.diff(edges) > 0).all()
+    must = "edges must increase from 0 to 1"
+    hint = "Pass such as [0, 0.2, 0.5, 1]"
+    require(fits, must, got=f"{binning!r} as binning", hint=hint)
     return _OwnEdges(edges)
 
 

@@ -231,12 +231,9 @@ def of_table(calibrator: base.Calibrator, given: Given) -> Node:
 @singledispatch
 def mapped(calibrator: Any, x: Any) -> Node:
     """The map of one kind of calibrator."""
-    refuse(
-        "a calibrator must be one of this library to be exported",
-        got=type(calibrator).__name__,
-        hint="Register its graph: calibrant.calibrators.graphs.mapped.register",
-        error=TypeError,
-    )
+    must = "a calibrator must be one of this library to be exported"
+    hint = "Register its graph: calibrant.calibrators.graphs.mapped.register"
+    refuse(must, got=type(calibrator).__name__, hint=hint, error=TypeError)
 
 
 # Maps of one score
@@ -550,12 +547,8 @@ def of_tree(tree: cells.SplitTree, prob: Node, value: FloatArray) -> Node:
 @singledispatch
 def of_cells(partition: Any, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
     """The value of the cell of a partition of the simplex."""
-    refuse(
-        "partition must be one of this library to be exported",
-        got=type(partition).__name__,
-        hint=OF_OURS,
-        error=TypeError,
-    )
+    must = "partition must be one of this library to be exported"
+    refuse(must, got=type(partition).__name__, hint=OF_OURS, error=TypeError)
 
 
 @of_cells.register

@@ -202,11 +202,9 @@ class LargeObjective(Objective):
         self.z, self.label, weight = over(lambda *rows: rows)
         self.share, self.equal = weight / total, bool((weight == 1.0).all())
         single: Any = np.float32
-        self.single, self.single_share, self.prob = (
-            self.z.astype(single),
-            self.share.astype(single),
-            self.z.astype(single),
-        )
+        self.single = self.z.astype(single)
+        self.single_share = self.share.astype(single)
+        self.prob = self.z.astype(single)
         self.rough, self.first = True, 0.0
         self.blocks: Any = None
         step = max(1, len(self.z) // BLOCK_ROWS)

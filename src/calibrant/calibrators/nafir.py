@@ -728,8 +728,6 @@ def _say_what_was_found(solution: Solution, n: int) -> None:
             "1e12. Pass a higher smoothing, such as 1e-3, or 'cv'.",
             ConvergenceWarning,
         )
-    what, then = (
-        "violations of the optimality conditions must lie",
-        "The map is used as it is: check for extreme weights",
-    )
+    what = "violations of the optimality conditions must lie"
+    then = "The map is used as it is: check for extreme weights"
     warn_unless_certain(what, solution.gradient, TOLERANCE, solution.n_iter, n, then)

@@ -347,12 +347,10 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
             If there is no such rank.
         """
         n_ranks = len(self.classes_) - 1
-        require(
-            whole("rank", rank, least=1, hint="Pass 1 for the highest probability") <= n_ranks,
-            f"rank must be at most {n_ranks}, one less than classes",
-            value=rank,
-            hint="Pass a lower one",
-        )
+        fits = whole("rank", rank, least=1, hint="Pass 1 for the highest probability") <= n_ranks
+        must = f"rank must be at most {n_ranks}, one less than classes"
+        hint = "Pass a lower one"
+        require(fits, must, value=rank, hint=hint)
         starts, left, value = self._steps()
         here = slice(starts[rank - 1], starts[rank])
         return left[here], value[here]

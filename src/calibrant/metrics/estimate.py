@@ -135,11 +135,8 @@ class Estimate:
     def interval(self) -> tuple[float, float]:
         """Both ends of the interval; a ValueError where there is none."""
         if self.lower is None or self.upper is None:
-            refuse(
-                "the interval of an estimate must exist to be asked for",
-                given="no interval is known to cover",
-                hint="Compare with the noise floor",
-            )
+            must = "the interval of an estimate must exist to be asked for"
+            refuse(must, given="no interval is known to cover", hint="Compare with the noise floor")
         return self.lower, self.upper
 
 

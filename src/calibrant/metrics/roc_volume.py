@@ -257,11 +257,9 @@ def grid_thresholds(n_classes: int, steps: int | None = None, beyond: int | None
     if beyond is None:
         beyond = usual[1] if steps == usual[0] else steps // 2 + 1
     if (size := (steps + 2 * beyond + 1) ** (n_classes - 1)) > MOST_ON_GRID:
-        refuse(
-            f"thresholds must make a grid of at most {MOST_ON_GRID} combinations of steps",
-            got=f"{steps} steps for {n_classes} classes, which make {size:.3g}",
-            hint='Pass fewer, or "data" for thresholds that the rows give',
-        )
+        must = f"thresholds must make a grid of at most {MOST_ON_GRID} combinations of steps"
+        hint = 'Pass fewer, or "data" for thresholds that the rows give'
+        refuse(must, got=f"{steps} steps for {n_classes} classes, which make {size:.3g}", hint=hint)
     whole = np.arange(-beyond, steps + beyond + 1)
     free = np.stack(np.meshgrid(*[whole] * (n_classes - 1), indexing="ij"), axis=-1).reshape(-1, n_classes - 1)
     last = steps - free.sum(axis=1)
@@ -417,10 +415,8 @@ def as_thresholds(thresholds: str | int | npt.ArrayLike, n_thresholds: int, rows
         found = grid_thresholds(n_classes, steps)
     else:
         gamma = np.ascontiguousarray(as_numbers("thresholds", thresholds))
-        must, fits = (
-            f"thresholds must have a column for each of the {n_classes} classes",
-            gamma.shape[1:] == (n_classes,),
-        )
+        must = f"thresholds must have a column for each of the {n_classes} classes"
+        fits = gamma.shape[1:] == (n_classes,)
         require(fits, must, got=f"shape {gamma.shape}", hint="Pass one gamma a row, which sums to one")
         found = of_sum_one(gamma)
     return np.concatenate([corner_thresholds(n_classes), found])
@@ -439,12 +435,9 @@ def data_thresholds(rows: SurfaceRows, most: int) -> FloatArray:
     if rows.n_classes == 2:
         score = np.unique(rows.prob[:, 1])
         return np.column_stack([1.0 - score, score])
-    require(
-        rows.n_classes <= MOST_SEARCHED,
-        f'thresholds "data" must be of at most {MOST_SEARCHED} classes',
-        value=rows.n_classes,
-        hint="Pass thresholds themselves, or take some of the classes, with rows='normalize'",
-    )
+    must = f'thresholds "data" must be of at most {MOST_SEARCHED} classes'
+    hint = "Pass thresholds themselves, or take some of the classes, with rows='normalize'"
+    require(rows.n_classes <= MOST_SEARCHED, must, value=rows.n_classes, hint=hint)
     if number_of_corners(rows.n_classes, differences(rows), most) <= most:
         return all_corners(rows)
     gamma = some_corners(rows, max(most // 2, 1), np.random.default_rng(SEED))

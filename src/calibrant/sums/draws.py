@@ -281,12 +281,9 @@ def drawn_rows(problem: SimplexProblem, draw: IntArray) -> tuple[IntArray | slic
 
 def require_drawable(number: float) -> None:
     """Refuse numbers of equal rows that are too large to draw from."""
-    require(
-        number < MOST_DRAWN,
-        "sample_weight must be below 2**63 where each of the equal rows of a whole weight is drawn",
-        got=f"{number:g}",
-        hint="Divide the weights by their largest, if they are no numbers of rows",
-    )
+    must = "sample_weight must be below 2**63 where each of the equal rows of a whole weight is drawn"
+    hint = "Divide the weights by their largest, if they are no numbers of rows"
+    require(number < MOST_DRAWN, must, got=f"{number:g}", hint=hint)
 
 
 SALT = 0x63616C
@@ -426,12 +423,9 @@ class RowSample:
             rows = np.argpartition(keys_of(number), most - 1)[:most]
         rows = rows[np.argsort(number[rows], kind="stable")]
         number = number[rows]
-        require(
-            (number[1:] != number[:-1]).all(),
-            "rows of several batches must have numbers of their own",
-            got="the same number twice",
-            hint="Pass scan the number of the first row of each batch, first=, or name a column of distinct numbers, row_key=",
-        )
+        must = "rows of several batches must have numbers of their own"
+        hint = "Pass scan the number of the first row of each batch, first=, or name a column of distinct numbers, row_key="
+        require((number[1:] != number[:-1]).all(), must, got="the same number twice", hint=hint)
         return cls(problem.taken(rows), number, n_rows, most)
 
     @property
