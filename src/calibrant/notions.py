@@ -79,8 +79,7 @@ class Part:
         """Return the scores of the part, shape (number of rows,)."""
         if isinstance(self.rows, slice) and np.ndim(self.column):
             return entry(prob[self.rows], np.asarray(self.column))
-        scores: FloatArray = prob[self.rows, self.column]  # of a slice a view: a thousand classes cost no copies
-        return scores
+        return prob[self.rows, self.column]  # of a slice a view: a thousand classes cost no copies
 
     def put(self, table: npt.NDArray[Any], values: npt.ArrayLike) -> None:
         """Write values where the scores of the part stand in a table of shape (n, K)."""
@@ -715,8 +714,7 @@ class ThresholdedClassWise(Notion):
     def shares(self, weight: FloatArray, total: float, n_classes: int) -> FloatArray:
         """Return equal shares of the parts that have rows; if none has, of all."""
         speaks = weight > 0.0 if weight.any() else np.ones(weight.size, dtype=bool)
-        shares: FloatArray = speaks / speaks.sum()
-        return shares
+        return np.asarray(speaks / speaks.sum())
 
     def _least(self, prob: FloatArray) -> float:
         return 1.0 / prob.shape[1] if self.threshold is None else self.threshold
@@ -727,8 +725,7 @@ class ThresholdedClassWise(Notion):
 
 def top_labels(prob: FloatArray, k: int) -> IntArray:
     """Columns of the k highest probabilities of each row, shape (n, k), highest first; of equal ones the first column."""
-    ranked: IntArray = np.argsort(-prob, axis=1, kind="stable")[:, :k]
-    return ranked
+    return np.argsort(-prob, axis=1, kind="stable")[:, :k]
 
 
 @dataclass(frozen=True, repr=True)

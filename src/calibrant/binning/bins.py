@@ -66,8 +66,7 @@ class Ordered:
     def outcome_sum(self) -> FloatArray:
         """Weight of the events on each score."""
         if self.occurred is not None:
-            sums: FloatArray = np.add.reduceat(self.occurred, self.starts, dtype=np.float64)
-            return sums
+            return np.add.reduceat(self.occurred, self.starts, dtype=np.float64)
         outcome = self.problem.outcome
         return self._sums(outcome if self._is_unit else self.problem.weight * outcome)
 
@@ -115,8 +114,7 @@ class Ordered:
         return self.problem.weights.is_unit
 
     def _sums(self, values: npt.NDArray[np.generic]) -> FloatArray:
-        sums: FloatArray = np.add.reduceat(values[self.order], self.starts, dtype=np.float64)
-        return sums
+        return np.add.reduceat(values[self.order], self.starts, dtype=np.float64)
 
 
 def _sorted_together(score: FloatArray, outcome: BoolArray) -> tuple[FloatArray, BoolArray]:
@@ -281,8 +279,7 @@ def residual_of_sums(events: FloatArray, scores: FloatArray, count: IntArray | F
     """Return sums of outcomes less sums of scores over so many rows each; what rounding may have made of 0 is 0."""
     residual = events - scores
     rounding = 2.0 * np.finfo(np.float64).eps * count.reshape(count.shape + (1,) * (residual.ndim - count.ndim))
-    found: FloatArray = np.where(np.abs(residual) <= rounding * np.maximum(events, scores), 0.0, residual)
-    return found
+    return np.where(np.abs(residual) <= rounding * np.maximum(events, scores), 0.0, residual)
 
 
 @dataclass(frozen=True, eq=False)

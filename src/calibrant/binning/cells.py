@@ -831,5 +831,4 @@ class SimplexUnique(SimplexBinning):
 def _keys(prob: FloatArray) -> npt.NDArray[Any]:
     """Return each row as one string of bytes. Numbers that are not negative are in the order of their big-endian bytes."""
     table = np.ascontiguousarray(prob + 0.0, dtype=">f8")  # no zero keeps a sign
-    keys: npt.NDArray[Any] = table.view(np.dtype((np.void, 8 * prob.shape[1]))).reshape(len(prob))
-    return keys
+    return table.view(np.dtype((np.void, 8 * prob.shape[1]))).reshape(len(prob))

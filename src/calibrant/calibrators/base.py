@@ -526,8 +526,7 @@ class LogOddsCalibrator(BinaryCalibrator):
         return self._checked(links.score_of_logit(log_odds[:, None] * BOTH_SIGNS), forecast.shape)
 
     def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
-        bounded: FloatArray = np.minimum(np.maximum(self._map_log_odds(log_odds), -MOST_LOG_ODDS), MOST_LOG_ODDS)
-        return bounded
+        return np.minimum(np.maximum(self._map_log_odds(log_odds), -MOST_LOG_ODDS), MOST_LOG_ODDS)
 
 
 class MulticlassCalibrator(Calibrator):

@@ -225,10 +225,7 @@ class WholeBlocks:
 
     def solved(self, right: FloatArray) -> FloatArray:
         """Return the solutions for right-hand sides."""
-        solution: FloatArray = np.matmul(self.inverses, right[:, :, None].astype(self.inverses.dtype, copy=False))[
-            :, :, 0
-        ]
-        return solution
+        return np.asarray(np.matmul(self.inverses, right[:, :, None].astype(self.inverses.dtype, copy=False))[:, :, 0])
 
 
 class FewDirections:

@@ -341,8 +341,7 @@ def _whole_numbers(key: Any) -> Numbers:
         raise TypeError(
             f"row_key must name a column of whole numbers; got {found.dtype}. Number the rows: 0, 1, and so on."
         )
-    whole: Numbers = found.astype(np.int64)
-    return whole
+    return np.asarray(found.astype(np.int64))
 
 
 def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
@@ -385,8 +384,7 @@ def _numbers(column: Any, name: str) -> Array:
         raise TypeError(f"the column {name!r} must hold numbers; got {kind}. Correct it, or choose others with prob=.")
     if types.is_decimal(kind):
         column = column.cast(pyarrow.float64())
-    found: Array = column.to_numpy(zero_copy_only=False)
-    return found
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 # What the user says of predictions

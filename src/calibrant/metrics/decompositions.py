@@ -72,8 +72,7 @@ def squared_losses(problem: SimplexProblem) -> FloatArray:
 
 def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
     """Squared distance divided by the number of classes."""
-    losses: FloatArray = squared_losses(problem) / problem.forecast.shape[1]
-    return losses
+    return squared_losses(problem) / problem.forecast.shape[1]
 
 
 @dataclass(frozen=True)

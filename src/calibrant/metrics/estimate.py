@@ -162,8 +162,7 @@ class Law:
     @cached_property
     def null(self) -> FloatArray:
         """Draws of the size under calibration, shape (m,)."""
-        sizes: FloatArray = self.sizes[0]
-        return sizes
+        return np.asarray(self.sizes[0])
 
     def estimate(self, level: float, exact: float | None = None) -> Estimate:
         """Compare the value with its draws under each true size; where it is not ``exact``, that one is reported."""

@@ -100,8 +100,7 @@ class Ranked:
         return placed
 
     def _on_steps(self, sums: FloatArray) -> FloatArray:
-        on_steps: FloatArray = np.add.reduceat(sums, self.first)
-        return on_steps
+        return np.add.reduceat(sums, self.first)
 
 
 def _shares(weight: FloatArray) -> FloatArray:

@@ -78,8 +78,7 @@ class Hull:
     @cached_property
     def parts(self) -> FloatArray:
         """Volume of the cone over each facet."""
-        sizes: FloatArray = np.abs(np.linalg.det(self.points[self.facets])) / factorial(self.points.shape[1])
-        return sizes
+        return np.asarray(np.abs(np.linalg.det(self.points[self.facets])) / factorial(self.points.shape[1]))
 
     @property
     def volume(self) -> float:
@@ -174,8 +173,7 @@ class SurfaceRows:
     @property
     def share(self) -> FloatArray:
         """Weight of each row over that of its class, shape (n,)."""
-        shares: FloatArray = self.weight / self.class_weight[self.label]
-        return shares
+        return self.weight / self.class_weight[self.label]
 
     @property
     def has_all_classes(self) -> bool:
@@ -264,8 +262,7 @@ def grid_thresholds(n_classes: int, steps: int | None = None, beyond: int | None
     free = np.stack(np.meshgrid(*[whole] * (n_classes - 1), indexing="ij"), axis=-1).reshape(-1, n_classes - 1)
     last = steps - free.sum(axis=1)
     inside = (last >= -beyond) & (last <= steps + beyond)
-    grid: FloatArray = np.column_stack([free, last])[inside] / steps
-    return grid
+    return np.asarray(np.column_stack([free, last])[inside] / steps)
 
 
 def corner_thresholds(n_classes: int) -> FloatArray:
@@ -275,8 +272,7 @@ def corner_thresholds(n_classes: int) -> FloatArray:
 
 def of_sum_one(gamma: FloatArray) -> FloatArray:
     """Return the same thresholds on the plane of sum one: only differences of their parts matter."""
-    moved: FloatArray = gamma + (1.0 - gamma.sum(axis=1, keepdims=True)) / gamma.shape[1]
-    return moved
+    return np.asarray(gamma + (1.0 - gamma.sum(axis=1, keepdims=True)) / gamma.shape[1])
 
 
 # Corners of the cells of thresholds in which no row changes its side
@@ -699,8 +695,7 @@ def _shares(rows: SurfaceRows, tuples: IntArray) -> FloatArray:
 def _drawn(weight: FloatArray, n: int, rng: np.random.Generator, rows: IntArray) -> IntArray:
     """Draw rows of a class by their weights: a weight is so many equal rows."""
     upto = np.cumsum(weight)
-    drawn: IntArray = rows[np.searchsorted(upto[:-1], rng.random(n) * upto[-1], side="right")]
-    return drawn
+    return np.asarray(rows[np.searchsorted(upto[:-1], rng.random(n) * upto[-1], side="right")])
 
 
 def _pairs_in_order(rows: SurfaceRows) -> float:

@@ -413,8 +413,7 @@ def _kept(count: FloatArray, size: tuple[int, ...], rng: np.random.Generator) ->
     """Return how many of so many equal rows keep their sign; of very many by the normal law, which numbers can still hold."""
     if count.max() < MANY:
         return rng.binomial(count.astype(np.int64), 0.5, size=size).astype(np.float64)
-    kept: FloatArray = count / 2.0 + np.sqrt(count) / 2.0 * rng.standard_normal(size)
-    return kept
+    return count / 2.0 + np.sqrt(count) / 2.0 * rng.standard_normal(size)
 
 
 def _mixed(one: Problem, other: Problem, swap: BoolArray) -> Problem:

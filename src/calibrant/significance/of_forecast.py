@@ -230,8 +230,7 @@ def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
     hint = "Pass one of them"
     require(reference is None or (np.ndim(reference) == 0 and reference in classes), must, value=reference, hint=hint)
     at = 0 if reference is None else classes.index(reference)
-    score: FloatArray = prob[:, 1 - at] if len(classes) == 2 else 1.0 - prob[:, at]
-    return score
+    return prob[:, 1 - at] if len(classes) == 2 else 1.0 - prob[:, at]
 
 
 # Pearson's chi-squared test on the distinct forecasts: no bins, for forecasts that take few values

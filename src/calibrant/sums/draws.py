@@ -362,8 +362,7 @@ def _by_size(x: npt.ArrayLike, *, at_zero: float, modes: Series, images: Series)
 
 
 def _sum(terms: FloatArray) -> FloatArray:
-    total: FloatArray = terms.sum(axis=0)
-    return total
+    return np.asarray(terms.sum(axis=0))
 
 
 def _heat(mode: FloatArray, s: FloatArray) -> FloatArray:
