@@ -6,7 +6,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Full, Queue
 from threading import Event, Thread
 from typing import TypeVar
@@ -20,34 +20,6 @@ def n_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def side_by_side(
-    work: Callable[[Item], Found],
-    items: Iterable[Item],
-    then: Callable[[Item, Found], Iterable[Item]],
-    n_workers: int,
-) -> None:
-    """Do the work of all items, of at most so many at a time, the last one first; one worker needs no thread.
-
-    ``then`` is told of each item what was found, one after the other, and returns the items that come next. An interruption
-    waits for the work that is being done, and no longer.
-    """
-    waiting = list(items)
-    running: dict[Future[Found], Item] = {}
-    while waiting and n_workers < 2:
-        item = waiting.pop()
-        waiting += then(item, work(item))
-    pool = ThreadPoolExecutor(n_workers)
-    try:
-        while waiting or running:
-            while waiting and len(running) < n_workers:
-                item = waiting.pop()
-                running[pool.submit(work, item)] = item
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                waiting += then(running.pop(future), future.result())
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def in_order(work: Callable[[Item], Found], items: Iterable[Item], n_workers: int) -> Iterator[Found]:
