@@ -558,15 +558,18 @@ class EqualMass(OrderedBinning):
 
 def equal_mass_edges(ordered: Ordered, n_bins: int) -> FloatArray:
     """Edges of bins of equal weight, of which there may be more than scores."""
-    if ordered.is_whole and n_bins > ordered.score.size:
-        at = np.flatnonzero(np.diff(shares_reached(ordered, n_bins), prepend=0.0))
-    else:
-        at = np.searchsorted(ordered.reached, equal_shares(ordered, n_bins), side="left")
-        # Shares do not decrease, and so neither do the places: equal ones are neighbours.
-        at = np.minimum(at, ordered.score.size - 1)
-        at = at[np.diff(at, prepend=-1) > 0]
-    cuts = ordered.score[at]
+    cuts = ordered.score[ends_of_shares(ordered, n_bins)]
     return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
+
+
+def ends_of_shares(ordered: Ordered, n_bins: int) -> IntArray:
+    """Return the places of the scores at which one or more of the equal shares are reached, the whole left aside."""
+    if ordered.is_whole and n_bins > ordered.score.size:
+        return np.flatnonzero(np.diff(shares_reached(ordered, n_bins), prepend=0.0))
+    at = np.searchsorted(ordered.reached, equal_shares(ordered, n_bins), side="left")
+    # Shares do not decrease, and so neither do the places: equal ones are neighbours.
+    at = np.minimum(at, ordered.score.size - 1)
+    return at[np.diff(at, prepend=-1) > 0]
 
 
 def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:
