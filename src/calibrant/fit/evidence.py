@@ -93,9 +93,6 @@ NO_PART = 1e-5
 MOST_ROWS = 0.5
 """Part of the rows from which it is quicker to leave none out."""
 
-LEAST_HALVED = 32
-"""Features from which it is quicker to work out one half of a symmetric matrix."""
-
 
 @dataclass(frozen=True, eq=False)
 class SameForAll:
@@ -189,8 +186,6 @@ def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
     some = weight > NO_PART * weight.max(initial=0.0)
     if some.sum() <= MOST_ROWS * len(some):
         rows, weight = rows[some], weight[some]
-    if rows.shape[1] < LEAST_HALVED:
-        return (rows * weight[:, None]).T @ rows
     half = rows * np.sqrt(np.maximum(weight, 0.0))[:, None]
     # Of a matrix and its own transpose NumPy works out one half.
     return half.T @ half
@@ -383,16 +378,9 @@ class SoftmaxCurvature:
         self.prob, self.shared, self.table = prob.astype(shared.dtype, copy=False), shared, table
         self.weight, self.flat = weight, shared.reshape(len(shared), -1)
         self.weighted = (weight[:, None] * prob).astype(shared.dtype, copy=False)
-        self.known: tuple[FloatArray, FloatArray] | None = None
 
     def times(self, w: FloatArray) -> FloatArray:
-        """Return H w, which is not worked out again for the same w."""
-        if self.known is None or self.known[0] is not w:
-            self.known = w, self.product(w)
-        return self.known[1]
-
-    def product(self, w: FloatArray) -> FloatArray:
-        """Work out H w."""
+        """Return H w."""
         n_shared, (n, n_classes) = len(self.shared), self.prob.shape
         w = w.astype(self.shared.dtype, copy=False)
         scores = (w[:n_shared] @ self.flat).reshape(n, n_classes)
@@ -464,14 +452,13 @@ class BlockSolvable:
         for _ in range(MOST_PRODUCTS):
             if not size > enough:
                 break
-            product = self.curvature.product(way) + self.ridge * way
+            product = self.curvature.times(way) + self.ridge * way
             length = size / float(way @ product)
             x = x + length * way
             residual -= length * product
             z = self.preconditioned(residual)
             before, size = size, float(residual @ z)
             way = z + (size / before) * way
-        self.curvature.known = x, right - residual - self.ridge * x
         return x
 
     def at(self, look: Look) -> BlockSolvable:

@@ -428,8 +428,6 @@ def median_distance(prob: FloatArray, weight: FloatArray) -> float:
     distance, mass = distance[distance > SMALLEST_DISTANCE], mass[distance > SMALLEST_DISTANCE]
     if distance.size == 0:
         return 1.0
-    if (mass == mass[0]).all():
-        return float(np.median(distance))  # the same, without a sort
     order = np.argsort(distance, kind="stable")
     reached = np.cumsum(mass[order])
     low, high = (np.searchsorted(reached, reached[-1] / 2.0, side=side) for side in ("left", "right"))
