@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc
 
-from calibrant._core.arrays import MANY_COLUMNS, FloatArray, as_array, is_whole, quotients, score_of_logit, sum_of_rows
+from calibrant._core.arrays import FloatArray, as_array, is_whole, quotients, score_of_logit, sum_of_rows
 from calibrant._core.border import DataOptions, Labels, as_labels, as_problem
 from calibrant._core.checks import folded, no_class, number, refuse, require, whole
 from calibrant._core.registry import declare, find, named
@@ -273,8 +273,7 @@ class Notion(ABC):
             if is_whole:  # by rows: another order of summing moves scores over edges
                 merged[rows] = _divided_by_sums(merged[rows])
             else:
-                some, own, is_spoken = (_by_columns(table[rows]) for table in (prob, merged, spoken))
-                merged[rows] = _rescaled(some, own, is_spoken, normalize)
+                merged[rows] = _rescaled(prob[rows], merged[rows], spoken[rows], normalize)
         return merged
 
     def __repr__(self) -> str:
@@ -285,11 +284,6 @@ class Notion(ABC):
 
     def __hash__(self) -> int:
         return hash(type(self))
-
-
-def _by_columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a table whose sums of rows are taken column by column, where that is faster."""
-    return np.asfortranarray(table) if table.shape[1] < MANY_COLUMNS else table
 
 
 def _rescaled(prob: FloatArray, merged: FloatArray, spoken: BoolArray, normalize: bool) -> FloatArray:
