@@ -211,7 +211,7 @@ def to_numpy(calibrator: Calibrator | CalibratedClassifier) -> str:
     return "\n".join(lines) + "\n"
 
 
-def torch_source(calibrator: Calibrator | CalibratedClassifier, name: str = "Calibrator") -> str:
+def torch_source(calibrator: Calibrator | CalibratedClassifier) -> str:
     """Print a fitted calibrator as the source of a ``torch.nn.Module``; see `to_torch`."""
     calibrator, classifier = parts_of(calibrator)
     printer = ArrayPrinter(graph_of(calibrator), TORCH, "self.{}")
@@ -222,7 +222,7 @@ def torch_source(calibrator: Calibrator | CalibratedClassifier, name: str = "Cal
     lines += [
         "    return torch.where(x == x.amax(dim=1, keepdim=True), number, x.shape[1]).amin(dim=1, keepdim=True).to(x.dtype)"
     ]
-    lines += ["", "", f"class {name}(nn.Module):", "    def __init__(self):", "        super().__init__()"]
+    lines += ["", "", "class Calibrator(nn.Module):", "    def __init__(self):", "        super().__init__()"]
     for constant, values in printer.constants.items():
         lines.append(
             f"        self.register_buffer({constant!r}, torch.tensor({values.tolist()!r}, dtype=torch.float64))"

@@ -244,16 +244,15 @@ def in_parts(n: int, cost: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n, size))
 
 
-def grid_thresholds(n_classes: int, steps: int | None = None, beyond: int | None = None) -> FloatArray:
-    """Return the points of a grid of step 1 / steps on the plane of sum one, up to so many steps beyond the simplex.
+def grid_thresholds(n_classes: int, steps: int | None = None) -> FloatArray:
+    """Return the points of a grid of step 1 / steps on the plane of sum one, also beyond the simplex.
 
-    By default the grids of the paper's figures, which are known for two to four classes; of another number of steps half of
-    it and one reach beyond, so that each class can be told alone.
+    The usual ones are the grids of the paper's figures, which are known for two to four classes; of another number of steps
+    half of it and one reach beyond, so that each class can be told alone.
     """
     usual = GRIDS.get(n_classes, (10, 5))
     steps = usual[0] if steps is None else steps
-    if beyond is None:
-        beyond = usual[1] if steps == usual[0] else steps // 2 + 1
+    beyond = usual[1] if steps == usual[0] else steps // 2 + 1
     if (size := (steps + 2 * beyond + 1) ** (n_classes - 1)) > MOST_ON_GRID:
         must = f"thresholds must make a grid of at most {MOST_ON_GRID} combinations of steps"
         hint = 'Pass fewer, or "data" for thresholds that the rows give'
