@@ -1,4 +1,4 @@
-"""Work of which more work follows, done by threads side by side or in one."""
+"""Work that threads do side by side or one of them ahead, and when compiled loops are worth loading."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from queue import Full, Queue
-from threading import Event, Thread
+from queue import SimpleQueue
+from threading import Event, Semaphore, Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -48,33 +48,27 @@ def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
 
     A daemon, and no pool: Python ends though the source waits for ever.
     """
-    queue: Queue[tuple[bool, Item | BaseException | None]] = Queue(most)
-    is_over = Event()
-
-    def put(made: bool, what: Item | BaseException | None) -> bool:
-        while not is_over.is_set():
-            try:
-                queue.put((made, what), timeout=0.1)
-            except Full:
-                continue
-            return True
-        return False
+    found: SimpleQueue[tuple[bool, Item | BaseException | None]] = SimpleQueue()
+    room, is_over = Semaphore(most), Event()
 
     def make() -> None:
         try:
             for item in items:
-                if not put(True, item):
+                room.acquire()
+                if is_over.is_set():
                     return
-            put(False, None)
+                found.put((True, item))
+            found.put((False, None))
         except BaseException as error:  # it is raised where the items are asked for
-            put(False, error)
+            found.put((False, error))
 
     thread = Thread(target=make, daemon=True)
     thread.start()
     try:
         while True:
-            made, what = queue.get()
+            made, what = found.get()
             if made:
+                room.release()
                 yield what  # type: ignore[misc]
             elif isinstance(what, BaseException):
                 raise what
@@ -82,6 +76,7 @@ def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
                 return
     finally:
         is_over.set()
+        room.release()
         thread.join(1.0)  # of a source that waits for ever no longer
 
 
