@@ -527,6 +527,8 @@ class EqualMass(OrderedBinning):
 
     n_bins: int = 15
 
+    edges = OrderedBinning.edges
+
     def __post_init__(self) -> None:
         require_bins(self.n_bins)
 
