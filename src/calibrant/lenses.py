@@ -493,8 +493,7 @@ def _bandwidth(score: FloatArray, rows: FloatArray, span: float) -> FloatArray:
     last = np.searchsorted(total, total[:-1] + needed)
     end = np.append(score, np.inf)[np.minimum(last - 1, score.size)]
     reach = np.maximum(score[:, None] - score, end - score[:, None])
-    bandwidth: FloatArray = np.where(np.tri(score.size, dtype=bool), reach, np.inf).min(axis=1)
-    return bandwidth
+    return np.asarray(np.where(np.tri(score.size, dtype=bool), reach, np.inf).min(axis=1))
 
 
 # A kernel slides along the scores: smoothed residuals, at the bandwidth that equals the integral of their absolute value
@@ -686,8 +685,7 @@ def _peak(rise: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
     sign = np.where(start > 0, 1.0, -1.0)
     root = sign * np.sqrt(np.maximum(quadratic**2 - 3.0 * start * cubic, 0.0)) - quadratic
     at = np.divide(start, root, out=np.zeros(rise.size), where=root != 0)
-    height: FloatArray = at * (start + at * (quadratic + at * cubic))
-    return height
+    return at * (start + at * (quadratic + at * cubic))
 
 
 def _division(score: FloatArray, n_cells: int) -> sparse.csr_array:

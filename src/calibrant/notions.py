@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc
 
-from calibrant._core.arrays import MANY_COLUMNS, FloatArray, as_array, is_whole, quotients, score_of_logit, sum_of_rows
+from calibrant._core.arrays import FloatArray, as_array, is_whole, quotients, score_of_logit, sum_of_rows
 from calibrant._core.border import DataOptions, Labels, as_labels, as_problem
 from calibrant._core.checks import folded, no_class, number, refuse, require, whole
 from calibrant._core.registry import declare, find, named
@@ -79,8 +79,7 @@ class Part:
         """Return the scores of the part, shape (number of rows,)."""
         if isinstance(self.rows, slice) and np.ndim(self.column):
             return entry(prob[self.rows], np.asarray(self.column))
-        scores: FloatArray = prob[self.rows, self.column]  # of a slice a view: a thousand classes cost no copies
-        return scores
+        return prob[self.rows, self.column]  # of a slice a view: a thousand classes cost no copies
 
     def put(self, table: npt.NDArray[Any], values: npt.ArrayLike) -> None:
         """Write values where the scores of the part stand in a table of shape (n, K)."""
@@ -184,12 +183,9 @@ class Notion(ABC):
         self._require_shares(total)
 
     def _require_shares(self, total: float) -> None:
-        require(
-            abs(total - 1.0) <= EXACT_SHARES,
-            f"shares of the parts of notion {self.name!r} must sum to one",
-            got=f"{total:.6g}",
-            hint="Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many",
-        )
+        must = f"shares of the parts of notion {self.name!r} must sum to one"
+        hint = "Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many"
+        require(abs(total - 1.0) <= EXACT_SHARES, must, got=f"{total:.6g}", hint=hint)
 
     def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
         """Return the rows of all binary problems in one, for bins that are the same for all; None where each is cut alone."""
@@ -277,8 +273,7 @@ class Notion(ABC):
             if is_whole:  # by rows: another order of summing moves scores over edges
                 merged[rows] = _divided_by_sums(merged[rows])
             else:
-                some, own, is_spoken = (_by_columns(table[rows]) for table in (prob, merged, spoken))
-                merged[rows] = _rescaled(some, own, is_spoken, normalize)
+                merged[rows] = _rescaled(prob[rows], merged[rows], spoken[rows], normalize)
         return merged
 
     def __repr__(self) -> str:
@@ -289,11 +284,6 @@ class Notion(ABC):
 
     def __hash__(self) -> int:
         return hash(type(self))
-
-
-def _by_columns(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a table whose sums of rows are taken column by column, where that is faster."""
-    return np.asfortranarray(table) if table.shape[1] < MANY_COLUMNS else table
 
 
 def _rescaled(prob: FloatArray, merged: FloatArray, spoken: BoolArray, normalize: bool) -> FloatArray:
@@ -449,11 +439,9 @@ class OneVsRest(Notion):
     one_score_a_row = True
 
     def __post_init__(self) -> None:
-        fits, must = (
-            isinstance(self.column, str) or is_whole(self.column),
-            "column must be a number of a column or a name of a class",
-        )
-        require(fits or is_whole(self.column), must, value=self.column, hint="Pass an int or a str", error=TypeError)
+        fits = isinstance(self.column, str) or is_whole(self.column)
+        must = "column must be a number of a column or a name of a class"
+        require(fits, must, value=self.column, hint="Pass an int or a str", error=TypeError)
 
     def fitted_to(self, problem: Problem) -> Notion:
         """Look the name up."""
@@ -720,8 +708,7 @@ class ThresholdedClassWise(Notion):
     def shares(self, weight: FloatArray, total: float, n_classes: int) -> FloatArray:
         """Return equal shares of the parts that have rows; if none has, of all."""
         speaks = weight > 0.0 if weight.any() else np.ones(weight.size, dtype=bool)
-        shares: FloatArray = speaks / speaks.sum()
-        return shares
+        return np.asarray(speaks / speaks.sum())
 
     def _least(self, prob: FloatArray) -> float:
         return 1.0 / prob.shape[1] if self.threshold is None else self.threshold
@@ -732,8 +719,7 @@ class ThresholdedClassWise(Notion):
 
 def top_labels(prob: FloatArray, k: int) -> IntArray:
     """Columns of the k highest probabilities of each row, shape (n, k), highest first; of equal ones the first column."""
-    ranked: IntArray = np.argsort(-prob, axis=1, kind="stable")[:, :k]
-    return ranked
+    return np.argsort(-prob, axis=1, kind="stable")[:, :k]
 
 
 @dataclass(frozen=True, repr=True)
@@ -939,12 +925,10 @@ def of_pair(notion: Notion, predicted: Predicted) -> Notion:
         return PairConfidence()
     if isinstance(notion, TopLabel):
         return PairTopLabel(predicted)
-    require(
-        isinstance(notion, Binary) or named(type(notion)) is None,
-        "notion must be 'top-label' or 'confidence' where y_pred is given",
-        got=f"{notion.name!r}, which speaks of classes that are not predicted",
-        hint="Pass one of the two, or the whole table without y_pred",
-    )
+    fits = isinstance(notion, Binary) or named(type(notion)) is None
+    must = "notion must be 'top-label' or 'confidence' where y_pred is given"
+    hint = "Pass one of the two, or the whole table without y_pred"
+    require(fits, must, got=f"{notion.name!r}, which speaks of classes that are not predicted", hint=hint)
     return notion
 
 

@@ -6,8 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from calibrant._core.rows import BinaryProblem, Weights
-from calibrant.binning import EqualMass
-from calibrant.binning.bins import MOST_SELECTED, Ordered
+from calibrant.binning.bins import Ordered
 from calibrant.metrics.roc import Ranked
 
 scores = st.lists(
@@ -57,17 +56,3 @@ def test_scores_are_not_changed_and_may_be_strided_or_negative():
     found = Ordered.of(problem_of(table[::-1, 0] - 0.625, outcome))
     assert (found.score.tolist(), found.outcome_sum.tolist()) == ([-0.125, 0.125], [2.0, 0.0])
     np.testing.assert_array_equal(table, before)
-
-
-@settings(max_examples=60)
-@given(score=scores, n_bins=st.integers(1, 40))
-def test_edges_that_are_selected_are_those_of_sorted_scores(score, n_bins):
-    problem = problem_of(score, np.zeros(len(score)))
-    np.testing.assert_array_equal(EqualMass(n_bins).edges(problem), EqualMass(n_bins).cut(Ordered.of(problem)))
-
-
-@pytest.mark.parametrize("n_bins", [1, 2, MOST_SELECTED, MOST_SELECTED + 1])
-def test_edges_of_many_bins_are_those_of_sorted_scores(n_bins):
-    score = np.round(np.random.default_rng(0).random(1000), 2)
-    problem = problem_of(score, score > 0.5)
-    np.testing.assert_array_equal(EqualMass(n_bins).edges(problem), EqualMass(n_bins).cut(Ordered.of(problem)))

@@ -73,8 +73,8 @@ OF_TABLE = np.arange(N_ROWS) // 3 % N_CLASSES
     ],
 )
 def test_a_table_in_single_precision_is_not_copied(metric, monkeypatch):
-    monkeypatch.setattr("calibrant.binning.bins.CHUNK", 1 << 12)
-    monkeypatch.setattr("calibrant.sums.reading.CHUNK", 1 << 12)
+    monkeypatch.setattr("calibrant.binning.bins.CHUNK", 1 << 11)
+    monkeypatch.setattr("calibrant.sums.reading.CHUNK", 1 << 11)
     metric(OF_TABLE[:5000], TABLE[:5000])  # what is imported on first use does not count
     tracemalloc.start()
     metric(OF_TABLE, TABLE)

@@ -223,8 +223,7 @@ def quotients(table: FloatArray, sums: FloatArray) -> FloatArray:
     is_exact = (total < EXACT) & (np.abs(whole / UNITS - table) <= SLACK * table).all(axis=1, keepdims=True)
     near = grouped(sums)
     divisor = np.where(np.abs(near - sums) <= SLACK * sums, near, sums)
-    shares: FloatArray = np.where(is_exact, whole, table) / np.where(is_exact, total, divisor)
-    return shares
+    return np.where(is_exact, whole, table) / np.where(is_exact, total, divisor)
 
 
 def sum_of_rows(table: FloatArray) -> FloatArray:
@@ -275,8 +274,7 @@ def difference_of_logs(event: FloatArray, other: FloatArray) -> FloatArray:
     """Log-odds of the first of two probabilities that sum to one; where one of them is clipped the other counts as 1."""
     first = np.where(other > EPSILON, clipped(event), 1.0)
     second = np.where(event > EPSILON, clipped(other), 1.0)
-    log_odds: FloatArray = np.log(first) - np.log(second)
-    return log_odds
+    return np.log(first) - np.log(second)
 
 
 def log_prob_of_logit(logit: FloatArray) -> FloatArray:

@@ -172,10 +172,8 @@ def classes_of_score(
         return np.array([0, 1])
     if not seen <= {-1, 1}:
         choices = " or ".join(f"pos_label={label!r}" for label in present.tolist())
-        must, hint = (
-            f"{named.truth} must be 0 and 1 when {named.forecast} is one column",
-            "Say which label the probability",
-        )
+        must = f"{named.truth} must be 0 and 1 when {named.forecast} is one column"
+        hint = "Say which label the probability"
         refuse(must, got=some(present), hint=f"{hint} speaks of: {choices}")
     return np.array([-1, 1])
 
@@ -220,15 +218,13 @@ def classes_of_columns(
     present = np.unique(truth)
     if truth.dtype.kind in "iu" and present[-1] >= n_classes and len(present) <= n_classes and present[0] <= 1:
         hint = f"labels=range(1, {n_classes + 1})" if present[-1] == n_classes else "labels="
-        raise ValueError(
-            f"{named.truth} must be among the columns 0..{n_classes - 1}; got {present[-1]} at index "
-            f"{int(np.argmax(truth == present[-1]))}. If the classes are numbered otherwise, pass {hint}."
-        )
+        got = f"{present[-1]} at index {int(np.argmax(truth == present[-1]))}"
+        hint = f"If the classes are numbered otherwise, pass {hint}"
+        refuse(f"{named.truth} must be among the columns 0..{n_classes - 1}", got=got, hint=hint)
     if len(present) != n_classes:
-        raise ValueError(
-            f"{named.truth} must hold as many distinct labels as {named.forecast} has columns, or labels= must name them; "
-            f"got {len(present)} ({some(present)}) for {n_classes} columns. Pass labels= in column order."
-        )
+        must = f"{named.truth} must hold as many distinct labels as {named.forecast} has columns, or labels= must name them"
+        hint = "Pass labels= in column order"
+        refuse(must, got=f"{len(present)} ({some(present)}) for {n_classes} columns", hint=hint)
     return present
 
 
@@ -258,10 +254,9 @@ def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
         strange = classes[code] != truth
     if strange.any():
         row = int(np.argmax(strange))
-        raise ValueError(
-            f"{name} must be among the classes {some(classes)}; got {truth[row].item()!r} at index {row}"
-            f"{more(strange)}. Check labels=, or the column that holds the truth."
-        )
+        got = f"{truth[row].item()!r} at index {row}{more(strange)}"
+        hint = "Check labels=, or the column that holds the truth"
+        refuse(f"{name} must be among the classes {some(classes)}", got=got, hint=hint)
     return code
 
 
@@ -285,10 +280,8 @@ def _plain(name: str, array: npt.NDArray[Any]) -> Labels:
     if name == "labels":
         hint = "Name every class, all by words or all by numbers."
     if len(kinds) == 1 and not absent(cells[0]):
-        raise TypeError(
-            f"{name} must hold integers, strings or booleans; got {reprlib.repr(cells[0])} ({type(cells[0]).__name__}) at "
-            "index 0. Convert the labels, such as to strings."
-        )
+        must, hint = f"{name} must hold integers, strings or booleans", "Convert the labels, such as to strings"
+        refuse(must, got=f"{reprlib.repr(cells[0])} ({type(cells[0]).__name__}) at index 0", hint=hint, error=TypeError)
     raise TypeError(
         f"{name} must hold labels of one kind; got {' and '.join(sorted(kinds))}, the odd one {reprlib.repr(cells[odd])} at "
         f"index {odd}. {hint}"
@@ -413,10 +406,8 @@ def as_problem(
     values: FloatArray = array if all_is_well else finite_numbers(named.forecast, array, y_prob)
     names = columns_of(y_prob) if column_names is None else column_names
     if len(truth) != len(values):
-        raise ValueError(
-            f"{named.truth} and {named.forecast} must have the same number of rows; got {len(truth)} and {len(values)}. "
-            "Pass one label a row."
-        )
+        must = f"{named.truth} and {named.forecast} must have the same number of rows"
+        refuse(must, got=f"{len(truth)} and {len(values)}", hint="Pass one label a row")
     if y_pred is not None:
         _require_pair(values, pos_label, named)
     weights = as_weights(data.get("sample_weight"), len(truth), named.weight)
@@ -448,15 +439,12 @@ def _of_batches(predictions: InBatches, said: list[str], data: DataOptions) -> P
     """Return the problem of rows that are read in batches, which know all that there is to say of them."""
     said += [name for name, value in data.items() if value is not None and name not in ("input", "rows")]
     if "y_prob" in said:
-        raise TypeError(
-            "y_prob must be left out beside predictions that are read in batches, which have probabilities; got both. "
-            "Leave it out, or take a sample of the rows: function(**predictions.sample(n))."
-        )
+        must = "y_prob must be left out beside predictions that are read in batches, which have probabilities"
+        hint = "Leave it out, or take a sample of the rows: function(**predictions.sample(n))"
+        refuse(must, got="both", hint=hint, error=TypeError)
     if said:
-        raise TypeError(
-            f"{', '.join(said)} must be left out beside predictions that are read in batches; got both. "
-            "Say it where they are made: calibrant.predictions(...)."
-        )
+        must = f"{', '.join(said)} must be left out beside predictions that are read in batches"
+        refuse(must, got="both", hint="Say it where they are made: calibrant.predictions(...)", error=TypeError)
     return predictions.as_problem()
 
 
@@ -466,10 +454,8 @@ SAMPLED = "function(**predictions.sample(100_000))"
 
 def refuse_rows(what: str = "this") -> NoReturn:
     """Refuse to have all rows in memory."""
-    raise ValueError(
-        f"{what} needs all rows in memory; got predictions that are read in batches, of which there are only sums. "
-        f"Take a sample, {SAMPLED}, or leave it out."
-    )
+    got = "predictions that are read in batches, of which there are only sums"
+    refuse(f"{what} needs all rows in memory", got=got, hint=f"Take a sample, {SAMPLED}, or leave it out")
 
 
 def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:
@@ -487,10 +473,9 @@ def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> S
     """Put the column of the event second, where two columns speak."""
     classes = problem.classes.tolist()
     if len(classes) > 2:
-        raise ValueError(
-            f"pos_label must be left out when {named.forecast} has more than two columns; got {pos_label!r} for "
-            f"{len(classes)}. Say what is spoken of by notion=OneVsRest(...), where the function has a notion."
-        )
+        got = f"{pos_label!r} for {len(classes)}"
+        hint = "Say what is spoken of by notion=OneVsRest(...), where the function has a notion"
+        refuse(f"pos_label must be left out when {named.forecast} has more than two columns", got=got, hint=hint)
     require_label("pos_label", pos_label)
     if pos_label not in classes:
         refuse(f"pos_label must be among the labels {classes}", value=pos_label, hint="Pass one of them")
@@ -504,14 +489,12 @@ def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> S
 def _require_pair(values: FloatArray, pos_label: Any, named: Named) -> None:
     """Refuse what cannot stand beside predicted classes."""
     if values.ndim != 1:
-        raise ValueError(
-            f"{named.forecast} must be one column, of shape (n_samples,), where y_pred is given; got shape {values.shape}. "
-            "Pass the probability of the predicted class of each row, or leave y_pred out."
-        )
+        got = f"shape {values.shape}"
+        hint = "Pass the probability of the predicted class of each row, or leave y_pred out"
+        refuse(f"{named.forecast} must be one column, of shape (n_samples,), where y_pred is given", got=got, hint=hint)
     if pos_label is not None:
-        raise ValueError(
-            f"pos_label must be left out where y_pred is given; got {pos_label!r}. The event is that the prediction is right."
-        )
+        hint = "The event is that the prediction is right"
+        refuse("pos_label must be left out where y_pred is given", value=pos_label, hint=hint)
 
 
 def _pair(
@@ -519,10 +502,8 @@ def _pair(
 ) -> tuple[BoolArray, Predicted]:
     """Whether the predicted class is the true one, and which it is, of the rows that are kept."""
     if len(truth) != len(predicted):
-        raise ValueError(
-            f"{named.truth} and y_pred must have the same number of rows; got {len(truth)} and {len(predicted)}. "
-            "Pass one predicted class a row."
-        )
+        must = f"{named.truth} and y_pred must have the same number of rows"
+        refuse(must, got=f"{len(truth)} and {len(predicted)}", hint="Pass one predicted class a row")
     if labels is None:  # a class that only rows of weight zero have is none
         truth, predicted, kept = truth[kept], predicted[kept], slice(None)
     classes = classes_of_pair(truth, predicted, labels, named)
@@ -554,10 +535,8 @@ def declared(
         return row_sums.as_probabilities(name, values, rows, remedies)
     if max(values.max(), -values.min()) > MOST_LOGIT:
         where = first(np.abs(values) > MOST_LOGIT)
-        raise ValueError(
-            f"logits in {name} must be at most {MOST_LOGIT:g} in size; got {values[where]:g} at index {index(where)}. "
-            "Divide them all by one number."
-        )
+        must = f"logits in {name} must be at most {MOST_LOGIT:g} in size"
+        refuse(must, got=f"{values[where]:g} at index {index(where)}", hint="Divide them all by one number")
     return values
 
 

@@ -240,12 +240,10 @@ def is_word(value: object, word: str) -> bool:
     return isinstance(value, str) and value == word
 
 
-def under_word(
-    name: str, value: object, known: Mapping[str, T], *, also: str = "", hint: str = "Pass one of them"
-) -> T:
+def under_word(name: str, value: object, known: Mapping[str, T], *, also: str = "") -> T:
     """Return what stands under a word, however it is spelled: case, hyphens, underscores and spaces do not matter."""
     word = meant(value, known) if isinstance(value, str) else None
-    return known[choice(name, value if word is None else word, known, also=also, hint=hint)]
+    return known[choice(name, value if word is None else word, known, also=also)]
 
 
 def numbers(

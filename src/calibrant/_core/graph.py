@@ -42,6 +42,11 @@ INEXACT = {"exp", "log", "row_sum", "matmul"}
 """Nodes whose last digits hang on the language that computes them."""
 
 
+def operator(op: str, *, swapped: bool = False) -> Callable[[Node, Operand], Node]:
+    """Return the method of `Node` for a sign between two of them, or before what is no node."""
+    return lambda self, other: of(op, other, self) if swapped else of(op, self, other)
+
+
 class Node:
     """Numbers of each row, made of those of other nodes.
 
@@ -70,38 +75,14 @@ class Node:
         self.width: int = max((arg.width for arg in self.args), default=1) if width is None else width
         self.is_exact: bool = op not in INEXACT and all(arg.is_exact for arg in args)
 
-    def __add__(self, other: Operand) -> Node:
-        return of("add", self, other)
-
-    def __radd__(self, other: Operand) -> Node:
-        return of("add", other, self)
-
-    def __sub__(self, other: Operand) -> Node:
-        return of("subtract", self, other)
-
-    def __rsub__(self, other: Operand) -> Node:
-        return of("subtract", other, self)
-
-    def __mul__(self, other: Operand) -> Node:
-        return of("multiply", self, other)
-
-    def __rmul__(self, other: Operand) -> Node:
-        return of("multiply", other, self)
-
-    def __truediv__(self, other: Operand) -> Node:
-        return of("divide", self, other)
-
-    def __rtruediv__(self, other: Operand) -> Node:
-        return of("divide", other, self)
+    __add__, __radd__ = operator("add"), operator("add", swapped=True)
+    __sub__, __rsub__ = operator("subtract"), operator("subtract", swapped=True)
+    __mul__, __rmul__ = operator("multiply"), operator("multiply", swapped=True)
+    __truediv__, __rtruediv__ = operator("divide"), operator("divide", swapped=True)
+    __ge__, __gt__ = operator("greater_equal"), operator("greater")
 
     def __neg__(self) -> Node:
         return of("negative", self)
-
-    def __ge__(self, other: Operand) -> Node:
-        return of("greater_equal", self, other)
-
-    def __gt__(self, other: Operand) -> Node:
-        return of("greater", self, other)
 
     def column(self, j: int) -> Node:
         """One of the numbers."""

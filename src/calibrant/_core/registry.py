@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from calibrant._core.checks import folded, meant, nearest, question
+from calibrant._core.checks import folded, meant, nearest, question, refuse
 
 Kind = Literal["metric", "test", "notion", "binning", "simplex-binning", "calibrator"]
 
@@ -135,10 +135,8 @@ def declare(
         If the kind is "metric", the name is taken, or a guarantee is none.
     """
     if kind == "metric":
-        raise ValueError(
-            f"kind must be one whose function says all; got 'metric' for {name!r}. Make a MeanOfRows, ThroughLens or Own of "
-            "calibrant.metrics, and decorate the function with its declare."
-        )
+        hint = "Make a MeanOfRows, ThroughLens or Own of calibrant.metrics, and decorate the function with its declare"
+        refuse("kind must be one whose function says all", got=f"'metric' for {name!r}", hint=hint)
 
     def register_target(target: T) -> T:
         register(Entry(kind, name, symbol, source, target, tuple(also), frozenset(guarantees)))

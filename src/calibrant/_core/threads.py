@@ -1,4 +1,4 @@
-"""Work of which more work follows, done by threads side by side or in one."""
+"""Work that threads do side by side or one of them ahead, and when compiled loops are worth loading."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from queue import Full, Queue
-from threading import Event, Thread
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Event, Semaphore, Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -20,34 +20,6 @@ def n_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def side_by_side(
-    work: Callable[[Item], Found],
-    items: Iterable[Item],
-    then: Callable[[Item, Found], Iterable[Item]],
-    n_workers: int,
-) -> None:
-    """Do the work of all items, of at most so many at a time, the last one first; one worker needs no thread.
-
-    ``then`` is told of each item what was found, one after the other, and returns the items that come next. An interruption
-    waits for the work that is being done, and no longer.
-    """
-    waiting = list(items)
-    running: dict[Future[Found], Item] = {}
-    while waiting and n_workers < 2:
-        item = waiting.pop()
-        waiting += then(item, work(item))
-    pool = ThreadPoolExecutor(n_workers)
-    try:
-        while waiting or running:
-            while waiting and len(running) < n_workers:
-                item = waiting.pop()
-                running[pool.submit(work, item)] = item
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                waiting += then(running.pop(future), future.result())
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def in_order(work: Callable[[Item], Found], items: Iterable[Item], n_workers: int) -> Iterator[Found]:
@@ -76,33 +48,27 @@ def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
 
     A daemon, and no pool: Python ends though the source waits for ever.
     """
-    queue: Queue[tuple[bool, Item | BaseException | None]] = Queue(most)
-    is_over = Event()
-
-    def put(made: bool, what: Item | BaseException | None) -> bool:
-        while not is_over.is_set():
-            try:
-                queue.put((made, what), timeout=0.1)
-            except Full:
-                continue
-            return True
-        return False
+    found: SimpleQueue[tuple[bool, Item | BaseException | None]] = SimpleQueue()
+    room, is_over = Semaphore(most), Event()
 
     def make() -> None:
         try:
             for item in items:
-                if not put(True, item):
+                room.acquire()
+                if is_over.is_set():
                     return
-            put(False, None)
+                found.put((True, item))
+            found.put((False, None))
         except BaseException as error:  # it is raised where the items are asked for
-            put(False, error)
+            found.put((False, error))
 
     thread = Thread(target=make, daemon=True)
     thread.start()
     try:
         while True:
-            made, what = queue.get()
+            made, what = found.get()
             if made:
+                room.release()
                 yield what  # type: ignore[misc]
             elif isinstance(what, BaseException):
                 raise what
@@ -110,6 +76,7 @@ def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
                 return
     finally:
         is_over.set()
+        room.release()
         thread.join(1.0)  # of a source that waits for ever no longer
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -12,13 +10,9 @@ from calibrant._kernels._compile import kernel
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint64]
-RankArray = npt.NDArray[np.uint16] | npt.NDArray[np.int32]
-PlaceArray = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
 Segment = tuple[int, int]
-Spare = tuple[RankArray, FloatArray, FloatArray, PlaceArray, RankArray]
+Spare = tuple[IntArray, FloatArray, FloatArray, IntArray, IntArray]
 
-DIGIT = 1 << 11
-"""Values of the digits that keys are sorted by."""
 ONE_BIT = np.uint64(1)
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 """Multiplied by a power of two, its six leading bits tell which power."""
@@ -28,40 +22,12 @@ for _power in range(64):
 
 
 @kernel
-def by_digit(
-    key: WordArray, at: PlaceArray, to_key: WordArray, to_at: PlaceArray, shift: int
-) -> bool:  # pragma: no cover - compiled
-    """Sort keys and what goes with them by eleven of their bits, stable, by counting; say whether these bits differ.
-
-    If they do not, nothing is written. From the lowest digit to the highest, ten million keys of eight bytes take a third
-    of the time of a sort by comparisons.
-    """
-    n, digit, by = key.size, np.uint64(DIGIT - 1), np.uint64(shift)
-    starts = np.zeros(DIGIT, np.int64)
-    for i in range(n):
-        starts[np.int64((key[i] >> by) & digit)] += 1
-    if starts.max() == n:
-        return False
-    behind = 0
-    for value in range(DIGIT):
-        count = starts[value]
-        starts[value] = behind
-        behind += count
-    for i in range(n):
-        own = np.int64((key[i] >> by) & digit)
-        to = starts[own]
-        to_key[to], to_at[to] = key[i], at[i]
-        starts[own] = to + 1
-    return True
-
-
-@kernel
 def distinct_points(
     score: FloatArray,
-    rank: RankArray,
+    rank: IntArray,
     w: FloatArray,
     s: FloatArray,
-    place: PlaceArray,
+    place: IntArray,
     before: IntArray,
     tied: IntArray,
     weight: FloatArray,
@@ -75,9 +41,8 @@ def distinct_points(
     n = weight.size
     m = -1
     for k in range(score.size):
-        behind = np.int64(place[k])
-        j = behind // n + 1
-        row = behind - (j - 1) * n
+        j = place[k] // n + 1
+        row = place[k] - (j - 1) * n
         if m < 0 or score[m] != score[k] or rank[m] != j:
             m += 1
             score[m], rank[m], w[m], s[m] = score[k], j, 0.0, 0.0
@@ -109,10 +74,10 @@ def next_set(bits: WordArray, j: int) -> int:  # pragma: no cover - compiled
 
 @kernel
 def split(
-    l: RankArray,  # noqa: E741 - the paper's letter
+    l: IntArray,  # noqa: E741 - the paper's letter
     w: FloatArray,
     s: FloatArray,
-    at: PlaceArray,
+    at: IntArray,
     begin: int,
     end: int,
     tolerance: float,
@@ -148,7 +113,7 @@ def split(
         S += s[i]
     moved = 0.0
     for i in range(end - 1, begin - 1, -1):
-        j: Any = np.int64(l[i]) + 1
+        j = l[i] + 1
         v = W * s[i] - S * w[i]
         moved += abs(v)
         if v <= 0.0:
@@ -172,7 +137,7 @@ def split(
     stays, goes, j = begin, begin, last
     for i in range(begin, end):
         if j <= reach[i]:
-            j = min(j, np.int64(l[i]))
+            j = min(j, l[i])
             spare_l[goes], spare_w[goes], spare_s[goes], spare_at[goes] = l[i], w[i], s[i], at[i]
             goes += 1
         else:
@@ -187,7 +152,7 @@ def split(
 
 @kernel
 def level(
-    w: FloatArray, s: FloatArray, at: PlaceArray, begin: int, end: int, fit: FloatArray
+    w: FloatArray, s: FloatArray, at: IntArray, begin: int, end: int, fit: FloatArray
 ) -> None:  # pragma: no cover - compiled
     """Give points that are one block their event rate."""
     W, S = 0.0, 0.0
@@ -201,10 +166,10 @@ def level(
 
 @kernel
 def solve(
-    l: RankArray,  # noqa: E741 - the paper's letter
+    l: IntArray,  # noqa: E741 - the paper's letter
     w: FloatArray,
     s: FloatArray,
-    at: PlaceArray,
+    at: IntArray,
     begin: int,
     end: int,
     n_ranks: int,
@@ -243,7 +208,7 @@ BoolArray = npt.NDArray[np.bool_]
 @kernel
 def corners(
     q: FloatArray,
-    l: RankArray,  # noqa: E741 - the paper's letter
+    l: IntArray,  # noqa: E741 - the paper's letter
     fit: FloatArray,
     n_ranks: int,
     found: BoolArray,
@@ -254,7 +219,7 @@ def corners(
     """
     best = np.full(n_ranks + 1, fit.min())
     for i in range(fit.size):
-        j = np.int64(l[i])
+        j = l[i]
         found[i] = best[j] < fit[i]
         while j <= n_ranks and best[j] < fit[i]:
             best[j] = fit[i]

@@ -66,8 +66,7 @@ class Ordered:
     def outcome_sum(self) -> FloatArray:
         """Weight of the events on each score."""
         if self.occurred is not None:
-            sums: FloatArray = np.add.reduceat(self.occurred, self.starts, dtype=np.float64)
-            return sums
+            return np.add.reduceat(self.occurred, self.starts, dtype=np.float64)
         outcome = self.problem.outcome
         return self._sums(outcome if self._is_unit else self.problem.weight * outcome)
 
@@ -115,8 +114,7 @@ class Ordered:
         return self.problem.weights.is_unit
 
     def _sums(self, values: npt.NDArray[np.generic]) -> FloatArray:
-        sums: FloatArray = np.add.reduceat(values[self.order], self.starts, dtype=np.float64)
-        return sums
+        return np.add.reduceat(values[self.order], self.starts, dtype=np.float64)
 
 
 def _sorted_together(score: FloatArray, outcome: BoolArray) -> tuple[FloatArray, BoolArray]:
@@ -234,27 +232,6 @@ class Edges(Record, Partition):
         return isinstance(other, Edges) and np.array_equal(self.edges, other.edges)
 
 
-UNITS = 4.0 * float(np.finfo(np.float32).eps)
-"""Within this, times the number of bins, a product and an edge, each rounded, may lie on the wrong side of each other."""
-
-
-class EvenEdges(Edges):
-    """Multiples of 1 / n_bins, rounded to double precision or to single: the bin of a score is had in a tenth of the time."""
-
-    def index(self, prob: FloatArray) -> IntArray:
-        """Find the bins by arithmetic; the edges have the last word on scores next to one."""
-        n_bins = self.edges.size - 1
-        place = prob * np.float64(n_bins)
-        floor = np.floor(place)
-        place -= floor
-        at: IntArray = floor.astype(np.intp)
-        near = UNITS * n_bins
-        if not (np.minimum.reduce(place, initial=1.0) > near and np.maximum.reduce(place, initial=0.0) < 1.0 - near):
-            unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
-            at[unsure] = locate(self.edges, prob[unsure])
-        return np.clip(at, 0, n_bins - 1, out=at)
-
-
 def locate(edges: FloatArray, score: FloatArray) -> IntArray:
     """Return the bin of each score: b with edges[b] < score <= edges[b + 1], the first and the last bin taking the rest."""
     return places(edges[1:-1], score)
@@ -281,8 +258,7 @@ def residual_of_sums(events: FloatArray, scores: FloatArray, count: IntArray | F
     """Return sums of outcomes less sums of scores over so many rows each; what rounding may have made of 0 is 0."""
     residual = events - scores
     rounding = 2.0 * np.finfo(np.float64).eps * count.reshape(count.shape + (1,) * (residual.ndim - count.ndim))
-    found: FloatArray = np.where(np.abs(residual) <= rounding * np.maximum(events, scores), 0.0, residual)
-    return found
+    return np.where(np.abs(residual) <= rounding * np.maximum(events, scores), 0.0, residual)
 
 
 @dataclass(frozen=True, eq=False)
@@ -488,12 +464,10 @@ class Binning(ABC):
     def _partition(self, problem: BinaryProblem) -> Edges:
         """Return what finds the bin of a score, between the edges for a problem; refuse what is no edges."""
         edges = np.asarray(self.edges(problem), dtype=np.float64) if problem.size else np.array([0.0, 1.0])
-        require(
-            edges.ndim == 1 and edges.size >= 2 and bool((edges[1:] >= edges[:-1]).all()),
-            f"edges of {type(self).__name__} must be two numbers or more that do not decrease",
-            got=f"shape {edges.shape}" if edges.ndim != 1 or edges.size < 2 else f"{edges}",
-            hint="See that edges(problem) returns an array of shape (n_bins + 1,)",
-        )
+        fits = edges.ndim == 1 and edges.size >= 2 and bool((edges[1:] >= edges[:-1]).all())
+        must = f"edges of {type(self).__name__} must be two numbers or more that do not decrease"
+        hint = "See that edges(problem) returns an array of shape (n_bins + 1,)"
+        require(fits, must, got=f"shape {edges.shape}" if edges.ndim != 1 or edges.size < 2 else f"{edges}", hint=hint)
         return Edges(edges)
 
     def cut(self, ordered: Ordered) -> FloatArray:
@@ -534,9 +508,6 @@ def require_bins(n_bins: object, name: str = "n_bins") -> None:
 
 ROUNDING = 1e-12
 
-MOST_SELECTED = 100
-"""Bins up to which their edges are found sooner than the scores are sorted."""
-
 
 @declare("binning", "equal-mass", symbol="EM", source="Zadrozny and Elkan 2001")
 @dataclass(frozen=True)
@@ -556,16 +527,10 @@ class EqualMass(OrderedBinning):
 
     n_bins: int = 15
 
+    edges = OrderedBinning.edges
+
     def __post_init__(self) -> None:
         require_bins(self.n_bins)
-
-    def edges(self, problem: BinaryProblem) -> FloatArray:
-        """Return the scores at which the cumulative weight reaches the equal shares; one bin where there are no rows."""
-        if not (problem.weights.is_unit and 2 <= self.n_bins <= min(MOST_SELECTED, problem.size)):
-            return super().edges(problem)
-        last = _rows_reached(problem.size, self.n_bins) - 1
-        cuts = np.unique(np.partition(problem.score, last)[last])
-        return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the scores at which the cumulative weight reaches the equal shares."""
@@ -574,15 +539,18 @@ class EqualMass(OrderedBinning):
 
 def equal_mass_edges(ordered: Ordered, n_bins: int) -> FloatArray:
     """Edges of bins of equal weight, of which there may be more than scores."""
-    if ordered.is_whole and n_bins > ordered.score.size:
-        at = np.flatnonzero(np.diff(shares_reached(ordered, n_bins), prepend=0.0))
-    else:
-        at = np.searchsorted(ordered.reached, equal_shares(ordered, n_bins), side="left")
-        # Shares do not decrease, and so neither do the places: equal ones are neighbours.
-        at = np.minimum(at, ordered.score.size - 1)
-        at = at[np.diff(at, prepend=-1) > 0]
-    cuts = ordered.score[at]
+    cuts = ordered.score[ends_of_shares(ordered, n_bins)]
     return np.concatenate([[0.0], cuts[cuts < 1], [1.0]])
+
+
+def ends_of_shares(ordered: Ordered, n_bins: int) -> IntArray:
+    """Return the places of the scores at which one or more of the equal shares are reached, the whole left aside."""
+    if ordered.is_whole and n_bins > ordered.score.size:
+        return np.flatnonzero(np.diff(shares_reached(ordered, n_bins), prepend=0.0))
+    at = np.searchsorted(ordered.reached, equal_shares(ordered, n_bins), side="left")
+    # Shares do not decrease, and so neither do the places: equal ones are neighbours.
+    at = np.minimum(at, ordered.score.size - 1)
+    return at[np.diff(at, prepend=-1) > 0]
 
 
 def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:
@@ -649,18 +617,17 @@ class EqualWidth(Binning):
         return even_edges(self.n_bins, problem.precision).edges
 
     def _partition(self, problem: BinaryProblem) -> Edges:
-        """Find bins by arithmetic and not by search."""
         return even_edges(self.n_bins, problem.precision)
 
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Sum in a compiled loop where that pays."""
-        found = even_edges(self.n_bins, problem.precision)
+        found = self._partition(problem)
         if problem.weights.is_unit and self.n_bins <= MOST_BINS and pays(problem.size, SAVED):
             return _compiled(found, problem)
         return sums_over(found, problem)
 
 
-def _compiled(found: EvenEdges, problem: BinaryProblem) -> Bins:
+def _compiled(found: Edges, problem: BinaryProblem) -> Bins:
     """Sum rows that weigh one each, chunk by chunk as `sums_over` does, so that both give the same to the last bit."""
     from calibrant._kernels.sums import add_column
 
@@ -686,9 +653,9 @@ def between_infinities(edges: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=8)
-def even_edges(n_bins: int, precision: np.dtype[np.floating[Any]]) -> EvenEdges:
+def even_edges(n_bins: int, precision: np.dtype[np.floating[Any]]) -> Edges:
     """Return the edges of bins of equal width, in double precision, after they were rounded to this one."""
-    return EvenEdges((np.arange(n_bins + 1) / n_bins).astype(precision).astype(np.float64))
+    return Edges((np.arange(n_bins + 1) / n_bins).astype(precision).astype(np.float64))
 
 
 # From a number or a word to a binning

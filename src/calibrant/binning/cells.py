@@ -365,10 +365,8 @@ class Projection(SimplexBinning):
             drawn = (rng.standard_normal(n_classes) for _ in cycle([None]))
             return (direction / np.sqrt((direction**2).sum()) for direction in drawn)
         given = np.array(self.directions)
-        must, hint = (
-            f"directions must have a column for each of the {n_classes} classes",
-            "Pass 'cyclic', which fits any number",
-        )
+        must = f"directions must have a column for each of the {n_classes} classes"
+        hint = "Pass 'cyclic', which fits any number"
         require(given.shape[1] == n_classes, must, value=given.shape[1], hint=hint)
         return iter(given)
 
@@ -833,5 +831,4 @@ class SimplexUnique(SimplexBinning):
 def _keys(prob: FloatArray) -> npt.NDArray[Any]:
     """Return each row as one string of bytes. Numbers that are not negative are in the order of their big-endian bytes."""
     table = np.ascontiguousarray(prob + 0.0, dtype=">f8")  # no zero keeps a sign
-    keys: npt.NDArray[Any] = table.view(np.dtype((np.void, 8 * prob.shape[1]))).reshape(len(prob))
-    return keys
+    return table.view(np.dtype((np.void, 8 * prob.shape[1]))).reshape(len(prob))

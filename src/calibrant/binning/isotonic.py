@@ -86,12 +86,10 @@ class BoundedIsotonic(OrderedBinning):
         _require_size("min_count", self.min_count)
         _require_size("max_count", self.max_count)
         of_a_kind = is_whole(self.min_count) == is_whole(self.max_count)
-        require(
-            self.max_count != 0 and (not of_a_kind or not (self.max_count < self.min_count)),
-            "max_count must be above 0 and at least min_count",
-            got=f"{self.max_count!r} with min_count={self.min_count!r}",
-            hint="Pass a share such as 0.2 or a number of rows",
-        )
+        fits = self.max_count != 0 and (not of_a_kind or not (self.max_count < self.min_count))
+        must = "max_count must be above 0 and at least min_count"
+        hint = "Pass a share such as 0.2 or a number of rows"
+        require(fits, must, got=f"{self.max_count!r} with min_count={self.min_count!r}", hint=hint)
         choice("ending", self.ending, ENDINGS)
 
     def cut(self, ordered: Ordered) -> FloatArray:

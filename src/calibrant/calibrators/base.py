@@ -334,10 +334,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _map_table(self, forecast: Forecast) -> FloatArray:
         """Map some rows at a time: a row's result depends on that row alone."""
-        n, n_classes = forecast.shape
-        if n * n_classes <= self.block:
-            return np.ascontiguousarray(self._map_forecast(forecast))
-        calibrated = np.empty((n, n_classes))
+        calibrated = np.empty(forecast.shape)
         for rows, part in blocks(forecast, self.block):
             calibrated[rows] = self._map_forecast(part)
         return calibrated
@@ -484,8 +481,6 @@ class BinaryCalibrator(Calibrator):
     def _map_column(self, values: FloatArray) -> FloatArray:
         is_logit = self.input == "logit"
         valid = declared(values, input=self.input, remedies=OF_CALIBRATOR)
-        if valid.size <= self.block:
-            return self._mapped(valid, is_logit=is_logit)
         calibrated = np.empty(valid.size)
         for start in range(0, valid.size, self.block):
             rows = slice(start, start + self.block)
@@ -526,8 +521,7 @@ class LogOddsCalibrator(BinaryCalibrator):
         return self._checked(links.score_of_logit(log_odds[:, None] * BOTH_SIGNS), forecast.shape)
 
     def _finite_log_odds(self, log_odds: FloatArray) -> FloatArray:
-        bounded: FloatArray = np.minimum(np.maximum(self._map_log_odds(log_odds), -MOST_LOG_ODDS), MOST_LOG_ODDS)
-        return bounded
+        return np.minimum(np.maximum(self._map_log_odds(log_odds), -MOST_LOG_ODDS), MOST_LOG_ODDS)
 
 
 class MulticlassCalibrator(Calibrator):

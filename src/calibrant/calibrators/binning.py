@@ -16,7 +16,7 @@ from calibrant._core.checks import as_numbers, refuse, require
 from calibrant._core.registry import FINITE
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, two_columns
 from calibrant.binning import Binning, Bins, EqualMass, as_binning, locate, sums_over
-from calibrant.binning.bins import Ordered, equal_shares
+from calibrant.binning.bins import Ordered, ends_of_shares
 from calibrant.calibrators.base import BinaryCalibrator, as_binary_calibrator, fitted, method, parameter
 from calibrant.calibrators.parametric import PlattScaling
 from calibrant.sums.reading import cut
@@ -180,12 +180,10 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
         refuse(must, value=binning, hint="Pass one, such as EqualMass(15)", error=TypeError)
     except ValueError:  # infinite or no number
         edges = np.empty(0)
-    require(
-        edges.ndim == 1 and edges.size >= 2 and edges[0] == 0.0 and edges[-1] == 1.0 and (np.diff(edges) > 0).all(),
-        "edges must increase from 0 to 1",
-        got=f"{binning!r} as binning",
-        hint="Pass such as [0, 0.2, 0.5, 1]",
-    )
+    fits = edges.ndim == 1 and edges.size >= 2 and edges[0] == 0.0 and edges[-1] == 1.0 and (np.diff(edges) > 0).all()
+    must = "edges must increase from 0 to 1"
+    hint = "Pass such as [0, 0.2, 0.5, 1]"
+    require(fits, must, got=f"{binning!r} as binning", hint=hint)
     return _OwnEdges(edges)
 
 
@@ -197,9 +195,6 @@ NEGLIGIBLE = 2.0**-60
 
 MOST_SIZES = 10_000
 """Numbers of bins that are tried at most: as many as 1e9 rows ask for."""
-
-BATCH = 2**18
-"""Bins that are fitted at a time."""
 
 
 @method("bbq", symbol="BBQ", source="Naeini, Cooper and Hauskrecht 2015", guarantees={FINITE})
@@ -270,12 +265,15 @@ class BayesianBinning(BinaryCalibrator):
     def _fit(self, problem: BinaryProblem) -> None:
         ordered = Ordered.of(problem)
         n_bins, evidence, likely = [], [], list[_Model]()
-        for batch in _batches(_binnings(ordered, _sizes(ordered, float(self.spread)))):
-            models = _fitted(ordered, batch, float(self.prior_rows))
-            n_bins += [model.last.size for model in models]
-            evidence += [model.evidence for model in models]
+        # Sums of each class apart: where one is absent its sum is exactly 0, and no difference of rounded numbers.
+        by_class = np.stack([ordered.outcome_sum, ordered.weight - ordered.outcome_sum])
+        reached = np.cumsum(by_class, axis=1) * ordered.rows_per_weight
+        for last in _binnings(ordered, _sizes(ordered, float(self.spread))):
+            model = _model(ordered.score, reached, last, float(self.prior_rows))
+            n_bins.append(last.size)
+            evidence.append(model.evidence)
             least = max(evidence) + log(NEGLIGIBLE)
-            likely = [model for model in (*likely, *models) if model.evidence >= least]
+            likely = [one for one in (*likely, model) if one.evidence >= least]
         self.n_bins_, self.model_weight_ = np.array(n_bins), softmax(evidence)
         self.edges_, self.value_ = _average(ordered, likely)
 
@@ -304,73 +302,26 @@ def _sizes(ordered: Ordered, spread: float) -> range:
 
 def _binnings(ordered: Ordered, sizes: range) -> Iterator[IntArray]:
     """Yield the last score of each bin of `EqualMass` for each size; equal binnings once."""
-    found = set()
+    found, end = set(), ordered.score.size - 1
     for size in sizes:
-        last = _last_scores(ordered, size)
+        last = ends_of_shares(ordered, size)
+        last = np.append(last[last < end], end)
         key = blake2b(last.tobytes(), digest_size=16).digest()
         if key not in found:
             found.add(key)
             yield last
 
 
-def _last_scores(ordered: Ordered, size: int) -> IntArray:
-    n_scores = ordered.score.size
-    if ordered.is_whole and size > n_scores:  # for each score, how many shares are reached; not for each share, where
-        base, remainder = divmod(ordered.total, float(size))
-        longer = remainder * (base + 1.0)
-        beyond = remainder + (ordered.reached - longer) // base
-        shares = np.where(ordered.reached < longer, ordered.reached // (base + 1.0), beyond)
-        is_last = np.diff(shares, prepend=0.0) > 0
-        is_last[-1] = True
-        return np.flatnonzero(is_last)
-    last = np.searchsorted(ordered.reached, equal_shares(ordered, size))
-    last = np.append(np.minimum(last, n_scores - 1), n_scores - 1)
-    return last[np.diff(last, prepend=-1) > 0]
-
-
-def _batches(binnings: Iterator[IntArray]) -> Iterator[list[IntArray]]:
-    batch, n_bins = list[IntArray](), 0
-    for last in binnings:
-        batch.append(last)
-        n_bins += last.size
-        if n_bins >= BATCH:
-            yield batch
-            batch, n_bins = [], 0
-    if batch:
-        yield batch
-
-
-def _fitted(ordered: Ordered, lasts: list[IntArray], prior_rows: float) -> list[_Model]:
-    """Fit the bins of binnings, all at once; those of each begin at ``starts``."""
-    n_bins = np.array([last.size for last in lasts])
-    last, starts = np.concatenate(lasts), np.cumsum(n_bins) - n_bins
-    scale = ordered.rows_per_weight
-    # Sums of each class apart: where one is absent its sum is exactly 0, and no difference of rounded numbers.
-    events = _within(ordered.events_reached * scale, last, starts)
-    others = _within(np.cumsum(ordered.weight - ordered.outcome_sum) * scale, last, starts)
+def _model(score: FloatArray, reached: FloatArray, last: IntArray, prior_rows: float) -> _Model:
+    """Fit the rate of each bin, and the evidence of all, from the rows with and without the event up to each score."""
+    events, others = np.diff(reached[:, last], prepend=0.0)
+    inner = score[last[:-1]]
+    middle = (np.append(0.0, inner) + np.append(inner, 1.0)) / 2.0
     # A bin may hold the score 0 or 1 alone: a prior that is sure would rule an outcome out.
-    mean = np.clip(_middles(ordered, last, starts), EPSILON, 1.0 - EPSILON)
-    weight = np.repeat(prior_rows / n_bins, n_bins)
+    mean, weight = np.clip(middle, EPSILON, 1.0 - EPSILON), prior_rows / last.size
     a, b = weight * mean, weight * (1.0 - mean)
-    evidence = np.add.reduceat(betaln(events + a, others + b) - betaln(a, b), starts)
-    value = np.clip((events + a) / (events + others + weight), EPSILON, 1.0 - EPSILON)
-    return [_Model(*model) for model in zip(lasts, np.split(value, starts[1:]), evidence.tolist(), strict=True)]
-
-
-def _within(reached: FloatArray, last: IntArray, starts: IntArray) -> FloatArray:
-    """Return the sums in each bin of each binning, of cumulative sums."""
-    at = reached[last]
-    before = np.roll(at, 1)
-    before[starts] = 0
-    return at - before
-
-
-def _middles(ordered: Ordered, last: IntArray, starts: IntArray) -> FloatArray:
-    """Return the middle of each bin's edges; the first bin begins at 0, the last ends at 1."""
-    upper = ordered.score[last]
-    lower = np.roll(upper, 1)
-    lower[starts], upper[np.append(starts[1:], last.size) - 1] = 0.0, 1.0
-    return (lower + upper) / 2.0
+    evidence = float((betaln(events + a, others + b) - betaln(a, b)).sum())
+    return _Model(last, np.clip((events + a) / (events + others + weight), EPSILON, 1.0 - EPSILON), evidence)
 
 
 def _average(ordered: Ordered, models: list[_Model]) -> tuple[FloatArray, FloatArray]:

@@ -231,13 +231,10 @@ class ByNotion(Calibrator):
         return interval
 
     def _fit_problem(self, problem: Problem) -> None:
-        require(
-            isinstance(self.notion, (str, Notion, type(None))) and not isinstance(self.notion, WithinGroups),
-            "notion must be a word or a Notion that new rows have as well",
-            value=self.notion,
-            hint="Pass notion='class-wise'",
-            error=TypeError,
-        )
+        fits = isinstance(self.notion, (str, Notion, type(None))) and not isinstance(self.notion, WithinGroups)
+        must = "notion must be a word or a Notion that new rows have as well"
+        hint = "Pass notion='class-wise'"
+        require(fits, must, value=self.notion, hint=hint, error=TypeError)
         simplex, unfitted = as_simplex(problem), self._method()
         self.notion_ = as_notion(self.notion, simplex, of_many="class-wise")
         self.calibrators_, self.pooled_, empty = [], None, []

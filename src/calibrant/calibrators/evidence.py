@@ -479,8 +479,7 @@ class Pool:
         free = np.array([name != FIXED for name in model.names])
         self.log_precisions = np.stack([evidence.rho - delta * free for delta in path])
         self.ridges = np.exp(self.log_precisions)[:, model.group]
-        factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
-        self.factors = [factored.for_many() for factored in factors] if len(factors) > 1 else factors
+        self.factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
         found = [
             refitted(logit, evidence.w, ridge, factored, FULL_GAIN[self.is_many], renews=True)
             for ridge, factored in zip(self.ridges, self.factors, strict=True)

@@ -139,9 +139,9 @@ def normal_quantile(p: Node) -> Node:
     return where(of("absolute", q) > 0.425, where(q > 0.0, outer, -outer), q * ratio(MIDDLE, middle))
 
 
-def ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Node) -> Node:
+def ratio(coefficients: list[list[Operand]], x: Node) -> Node:
     """Quotient of two polynomials, coefficients from the highest power on."""
-    over, under = (polynomial(list(each), x) for each in coefficients)
+    over, under = (polynomial(each, x) for each in coefficients)
     return over / under
 
 
@@ -154,36 +154,20 @@ def polynomial(coefficients: list[Operand], x: Node) -> Node:
 
 
 # fmt: off
-MIDDLE = (
-    (
-        2509.0809287301227, 33430.57558358813, 67265.7709270087, 45921.95393154987,
-        13731.69376550946, 1971.5909503065513, 133.14166789178438, 3.3871328727963665,
-    ),
-    (
-        5226.495278852854, 28729.085735721943, 39307.89580009271, 21213.794301586597,
-        5394.196021424751, 687.1870074920579, 42.31333070160091, 1.0,
-    ),
-)
-NEAR = (
-    (
-        0.0007745450142783414, 0.022723844989269184, 0.2417807251774506, 1.2704582524523684,
-        3.6478483247632045, 5.769497221460691, 4.630337846156546, 1.4234371107496835,
-    ),
-    (
-        1.0507500716444169e-09, 0.0005475938084995345, 0.015198666563616457, 0.14810397642748008,
-        0.6897673349851, 1.6763848301838038, 2.053191626637759, 1.0,
-    ),
-)
-FAR = (
-    (
-        2.0103343992922881e-07, 2.7115555687434876e-05, 0.0012426609473880784, 0.026532189526576124,
-        0.29656057182850487, 1.7848265399172913, 5.463784911164114, 6.657904643501103,
-    ),
-    (
-        2.0442631033899397e-15, 1.421511758316446e-07, 1.8463183175100548e-05, 0.0007868691311456133,
-        0.014875361290850615, 0.1369298809227358, 0.599832206555888, 1.0,
-    ),
-)
+MIDDLE, NEAR, FAR = np.reshape([
+    2509.0809287301227, 33430.57558358813, 67265.7709270087, 45921.95393154987,
+    13731.69376550946, 1971.5909503065513, 133.14166789178438, 3.3871328727963665,
+    5226.495278852854, 28729.085735721943, 39307.89580009271, 21213.794301586597,
+    5394.196021424751, 687.1870074920579, 42.31333070160091, 1.0,
+    0.0007745450142783414, 0.022723844989269184, 0.2417807251774506, 1.2704582524523684,
+    3.6478483247632045, 5.769497221460691, 4.630337846156546, 1.4234371107496835,
+    1.0507500716444169e-09, 0.0005475938084995345, 0.015198666563616457, 0.14810397642748008,
+    0.6897673349851, 1.6763848301838038, 2.053191626637759, 1.0,
+    2.0103343992922881e-07, 2.7115555687434876e-05, 0.0012426609473880784, 0.026532189526576124,
+    0.29656057182850487, 1.7848265399172913, 5.463784911164114, 6.657904643501103,
+    2.0442631033899397e-15, 1.421511758316446e-07, 1.8463183175100548e-05, 0.0007868691311456133,
+    0.014875361290850615, 0.1369298809227358, 0.599832206555888, 1.0,
+], (3, 2, 8)).tolist()  # of each the numerator and the denominator, from the highest power on
 # fmt: on
 
 
@@ -247,12 +231,9 @@ def of_table(calibrator: base.Calibrator, given: Given) -> Node:
 @singledispatch
 def mapped(calibrator: Any, x: Any) -> Node:
     """The map of one kind of calibrator."""
-    refuse(
-        "a calibrator must be one of this library to be exported",
-        got=type(calibrator).__name__,
-        hint="Register its graph: calibrant.calibrators.graphs.mapped.register",
-        error=TypeError,
-    )
+    must = "a calibrator must be one of this library to be exported"
+    hint = "Register its graph: calibrant.calibrators.graphs.mapped.register"
+    refuse(must, got=type(calibrator).__name__, hint=hint, error=TypeError)
 
 
 # Maps of one score
@@ -566,12 +547,8 @@ def of_tree(tree: cells.SplitTree, prob: Node, value: FloatArray) -> Node:
 @singledispatch
 def of_cells(partition: Any, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
     """The value of the cell of a partition of the simplex."""
-    refuse(
-        "partition must be one of this library to be exported",
-        got=type(partition).__name__,
-        hint=OF_OURS,
-        error=TypeError,
-    )
+    must = "partition must be one of this library to be exported"
+    refuse(must, got=type(partition).__name__, hint=OF_OURS, error=TypeError)
 
 
 @of_cells.register

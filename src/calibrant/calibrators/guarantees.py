@@ -116,26 +116,22 @@ def bins_of(calibrator: HistogramBinning | ByNotion) -> tuple[list[FittedBins], 
     if isinstance(calibrator, ByNotion):
         names, notion = tuple(str(c) for c in calibrator.classes_.tolist()), calibrator.notion_
         problems = list(notion.parts(np.eye(len(names)), names))
-        require(
-            not any(
-                isinstance(part.rows, np.ndarray) and np.unique(part.rows).size < part.rows.size for part in problems
-            ),
-            "notion must hold a row at most once in a problem, since the bounds count independent rows",
-            value=notion,
-            hint="Take 'top-label' or 'class-wise'",
+        fits = not any(
+            isinstance(part.rows, np.ndarray) and np.unique(part.rows).size < part.rows.size for part in problems
         )
+        must = "notion must hold a row at most once in a problem, since the bounds count independent rows"
+        hint = "Take 'top-label' or 'class-wise'"
+        require(fits, must, value=notion, hint=hint)
         if calibrator.normalize and notion.parts_a_row(len(names)) == len(names) > 1:
             said = "probabilities are divided by their sums after binning: the bounds hold before that"
             warn(f"{said}, and not for what predict_proba returns. Fit with normalize=False.")
         fitted = [(part.name, one) for part, one in zip(problems, calibrator.calibrators_, strict=True)]
     else:
         fitted = [(f"class {calibrator.classes_[1]}", calibrator)]
-    require(
-        not isinstance(binning, (str, Binning)) or not as_binning(binning).uses_outcomes,
-        "bins must not depend on the outcomes, or these are no independent draws in them",
-        value=binning,
-        hint="Take PointsPerBin(50)",
-    )
+    fits = not isinstance(binning, (str, Binning)) or not as_binning(binning).uses_outcomes
+    must = "bins must not depend on the outcomes, or these are no independent draws in them"
+    hint = "Take PointsPerBin(50)"
+    require(fits, must, value=binning, hint=hint)
     parts = [FittedBins(name, one) for name, one in fitted if isinstance(one, HistogramBinning)]
     if weighted := [part.name for part in parts if part.fitted.weighted_]:
         must = "calibrator must be fitted without weights, since the bounds count rows"
@@ -538,12 +534,8 @@ def samples_for_guarantee(
     def reaches(k: int) -> bool:
         return bool(getattr(planned(k), bound) <= error)
 
-    require(
-        reaches(MOST_POINTS),
-        "error must be further above delta",
-        got=f"{error:g} and {delta:g}",
-        hint="Take a larger error",
-    )
+    must = "error must be further above delta"
+    require(reaches(MOST_POINTS), must, got=f"{error:g} and {delta:g}", hint="Take a larger error")
     k = _smallest(reaches, MOST_POINTS)
     found = planned(k)
     return BinningPlan(k, found.n_samples, found.n_bins, found)

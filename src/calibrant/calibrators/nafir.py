@@ -15,7 +15,6 @@ from calibrant._core.arrays import EPSILON, FloatArray, prob_of_scores
 from calibrant._core.checks import Advance, is_word, progress_bar, require
 from calibrant._core.registry import ARGMAX, FINITE, HULL, PERMUTED
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, SimplexProblem, Weights
-from calibrant._core.threads import n_processors, side_by_side
 from calibrant.binning.bins import Ordered
 from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.exceptions import warn
@@ -420,24 +419,15 @@ def choose_smoothing(
 ) -> float:
     """Return the smoothing of the least log loss on rows left out, of equal ones the largest, but at least ``least``.
 
-    Folds are solved side by side, each from the strongest smoothing on. The result does not depend on how many processors
-    there are.
+    Each fold is solved from the strongest smoothing on.
     """
     if not folds:
         return least
-    of_folds = [_losses(cells, fold, blocks_of, ridge) for fold in folds]
-    found: list[list[float]] = [[] for _ in folds]
-
-    def then(fold: int, loss: float | None) -> list[int]:
-        if loss is None:
-            return []
-        found[fold].append(loss)
-        advance(1)
-        return [fold]
-
-    # One loss at a time, so that an interruption does not wait for a whole fold.
-    side_by_side(lambda fold: next(of_folds[fold], None), range(len(folds))[::-1], then, n_processors())
-    losses = np.array(found).sum(axis=0)
+    losses = np.zeros(len(SMOOTHINGS))
+    for fold in folds:
+        for number, loss in enumerate(_losses(cells, fold, blocks_of, ridge)):
+            losses[number] += loss
+            advance(1)
     # Losses that agree to rounding are equal.
     return max(SMOOTHINGS[int(np.argmax(losses <= losses.min() * (1.0 + 1e-9)))], least)
 
@@ -728,8 +718,6 @@ def _say_what_was_found(solution: Solution, n: int) -> None:
             "1e12. Pass a higher smoothing, such as 1e-3, or 'cv'.",
             ConvergenceWarning,
         )
-    what, then = (
-        "violations of the optimality conditions must lie",
-        "The map is used as it is: check for extreme weights",
-    )
+    what = "violations of the optimality conditions must lie"
+    then = "The map is used as it is: check for extreme weights"
     warn_unless_certain(what, solution.gradient, TOLERANCE, solution.n_iter, n, then)

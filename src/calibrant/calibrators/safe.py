@@ -155,10 +155,8 @@ class SafeCalibrator(Calibrator):
     def _check_parameters(self) -> None:
         if self.calibrator is not None:
             as_calibrator(self.calibrator)
-        state, must = (
-            self.random_state,
-            "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None",
-        )
+        state = self.random_state
+        must = "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None"
         is_kind = is_whole(state) or isinstance(state, np.random.RandomState | None)
         require(is_kind, must, value=state, hint="Pass random_state=0", error=TypeError)
         require(not is_whole(state) or 0 <= int(state) < 2**32, must, value=state, hint="Pass random_state=0")
@@ -200,12 +198,10 @@ class SafeCalibrator(Calibrator):
     def _check_loaded(self) -> None:
         super()._check_loaded()
         inner = self.calibrator_
-        require(
-            hasattr(inner, "classes_") and inner.classes_.tolist() == self.classes_.tolist(),
-            "calibrator_ must have the classes of the SafeCalibrator",
-            got="others",
-            hint="Fit anew",
-        )
+        fits = hasattr(inner, "classes_") and inner.classes_.tolist() == self.classes_.tolist()
+        must = "calibrator_ must have the classes of the SafeCalibrator"
+        hint = "Fit anew"
+        require(fits, must, got="others", hint=hint)
         must = f"calibrator_ must take input={self.input!r}"
         require(inner.input == self.input, must, value=inner.input, hint="Fit anew")
 

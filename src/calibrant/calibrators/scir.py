@@ -12,7 +12,6 @@ from calibrant._core.arrays import FloatArray, grouped, sum_of_rows
 from calibrant._core.checks import Advance, numbers, progress_bar, require, whole
 from calibrant._core.registry import FINITE, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem, Weights
-from calibrant._core.threads import n_processors, side_by_side
 from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter
 from calibrant.fit.folds import Fold, folds_of
 
@@ -28,21 +27,12 @@ BLOCK = 1 << 20
 EXACT_BELOW = 2.0**26
 """Products of whole numbers below this, and their sums over all points, are whole numbers that a float holds."""
 
-MOST_SHORT_RANKS = (1 << 16) - 3
-"""Up to so many ranks are numbers of two bytes."""
-
-MOST_SHORT_PLACES = 1 << 32
-"""Up to so many places are numbers of four bytes."""
-
-DIGIT_BITS = 11
-"""Bits of the scores that they are sorted by in one go."""
-
 
 class Points(NamedTuple):
     """Distinct pairs of score and rank, ordered by the score and then by the rank, with weight and events of each."""
 
     score: FloatArray
-    rank: Any
+    rank: IntArray
     weight: FloatArray
     events: FloatArray
 
@@ -76,12 +66,10 @@ class Cumulated:
         from calibrant._kernels.staircase import distinct_points
 
         n = self.score.size
-        score, place = in_order(self.score.ravel())
-        # Ranks in two bytes and places in four, as long as they go: the points are read many times.
-        rank: Any = np.empty(n, np.uint16 if self.n_ranks <= MOST_SHORT_RANKS else np.int32)
-        points = Points(score, rank, np.empty(n), np.empty(n))
+        place = np.argsort(self.score.ravel(), kind="stable")
+        points = Points(self.score.ravel()[place], np.empty(n, np.intp), np.empty(n), np.empty(n))
         m = distinct_points(*points, place, self.before, self.tied, np.ascontiguousarray(self.weights.values))
-        return Points(*(part[:m] for part in points))
+        return Points(points.score[:m], points.rank[:m], points.weight[:m], points.events[:m])
 
 
 def cumulated(problem: SimplexProblem, *, share: bool) -> Cumulated:
@@ -104,27 +92,6 @@ def cumulated(problem: SimplexProblem, *, share: bool) -> Cumulated:
     return Cumulated(score, before, tied, problem.weights)
 
 
-def in_order(score: FloatArray) -> tuple[FloatArray, Any]:
-    """Return scores of at least zero in order, and the place that each had; equal ones stay as they are."""
-    from calibrant._kernels.staircase import by_digit
-
-    # The bits of numbers above zero are in the order of the numbers.
-    bits, place = score.view(np.uint64).copy(), places(score.size)
-    other_bits, other_place = np.empty_like(bits), np.empty_like(place)
-    for shift in range(0, 64, DIGIT_BITS):  # between two digits the work can be interrupted
-        if by_digit(bits, place, other_bits, other_place, shift):
-            bits, place, other_bits, other_place = other_bits, other_place, bits, place
-    return bits.view(np.float64), place
-
-
-def places(n: int) -> Any:
-    """Return 0 to n - 1."""
-    return np.arange(n, dtype=np.uint32 if n <= MOST_SHORT_PLACES else np.int64)
-
-
-PARALLEL_FROM = 1 << 19
-"""From so many points on, parts of a problem are solved side by side."""
-
 BUDGET = 1 << 20
 """Points that are looked at until compiled code comes back, so that a fit can be interrupted: some hundredths of a second.
 
@@ -133,9 +100,6 @@ A part with more is looked at once.
 
 ROUNDING = 1e-12
 """Gains of an upper set that are no more than this part of what moved are rounding, where sums are not of whole numbers."""
-
-Segment = tuple[int, int]
-"""The points from one to before the other."""
 
 
 class Corners(NamedTuple):
@@ -163,7 +127,7 @@ def staircase_fit(rows: Cumulated, advance: Advance = lambda units: None) -> Cor
     corners(points.score, points.rank, fit, rows.n_ranks, found)
     return Corners(
         np.append(0.0, points.score[found]),
-        np.append(1, points.rank[found].astype(np.int64)),
+        np.append(1, points.rank[found]),
         np.append(fit.min(), fit[found]),
     )
 
@@ -174,24 +138,15 @@ def fitted_values(points: Points, n_ranks: int, *, is_whole: bool, advance: Adva
 
     n = points.score.size
     fit, tolerance = np.empty(n), 0.0 if is_whole else ROUNDING
-    rank, weight, events, place = points.rank.copy(), points.weight.copy(), points.events.copy(), places(n)
-    # Parts that are solved side by side have their own places in these.
-    spare: Any = tuple(np.empty_like(part) for part in (rank, weight, events, place, rank))
-
-    def solved(part: Segment) -> list[Segment]:
-        return solve(rank, weight, events, place, *part, n_ranks, tolerance, BUDGET, fit, spare)
-
-    def then(part: Segment, left: list[Segment]) -> list[Segment]:
-        advance(_size(part) - sum(map(_size, left)))
-        return left
-
-    side_by_side(solved, [(0, n)], then, n_processors() if n >= PARALLEL_FROM else 1)
+    parts = points.rank.copy(), points.weight.copy(), points.events.copy(), np.arange(n)
+    spare: Any = tuple(np.empty_like(part) for part in (*parts, points.rank))
+    left = [(0, n)]
+    while left:
+        begin, end = left.pop()
+        back = solve(*parts, begin, end, n_ranks, tolerance, BUDGET, fit, spare)
+        advance(end - begin - sum(end - begin for begin, end in back))
+        left += back
     return fit
-
-
-def _size(part: Segment) -> int:
-    begin, end = part
-    return end - begin
 
 
 # Sorted cumulative isotonic regression: one map for the sums of the highest probabilities of each row
@@ -347,12 +302,10 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
             If there is no such rank.
         """
         n_ranks = len(self.classes_) - 1
-        require(
-            whole("rank", rank, least=1, hint="Pass 1 for the highest probability") <= n_ranks,
-            f"rank must be at most {n_ranks}, one less than classes",
-            value=rank,
-            hint="Pass a lower one",
-        )
+        fits = whole("rank", rank, least=1, hint="Pass 1 for the highest probability") <= n_ranks
+        must = f"rank must be at most {n_ranks}, one less than classes"
+        hint = "Pass a lower one"
+        require(fits, must, value=rank, hint=hint)
         starts, left, value = self._steps()
         here = slice(starts[rank - 1], starts[rank])
         return left[here], value[here]

@@ -501,21 +501,22 @@ DOT = {"marker": "o", "markersize": 3, "markerfacecolor": "white", "markeredgeco
 CORNER = {"markersize": 7.0, "markeredgecolor": "black", "markeredgewidth": 0.7}
 """A certain forecast."""
 
+AWAY = 7.0
+"""Points from a corner to its name."""
+
 BESIDE, ABOVE = 14, 18
 """Letters of a line that names a corner: of one beside another, and of the one that stands alone above."""
 
 
-def draw_frame(
-    ax: Any, classes: Sequence[str], colours: Sequence[str], *, markers: Sequence[str] = "ooo", size: float = 7.0
-) -> None:
+def draw_frame(ax: Any, classes: Sequence[str], colours: Sequence[str], *, markers: Sequence[str] = "ooo") -> None:
     """Draw the sides of the triangle, and each corner in the colour of its class with its name."""
     ax.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color="black", linewidth=1, solid_joinstyle="round", zorder=2)
     corners = zip(classes, TRIANGLE, colours, markers, (True, True, False), strict=False)
     for name, at, colour, marker, below in corners:
         # Below points: certain forecasts lie here.
-        ax.plot(*at[:, None], marker=marker, color=colour, zorder=2.5, **(CORNER | {"markersize": size}))
+        ax.plot(*at[:, None], marker=marker, color=colour, zorder=2.5, **CORNER)
         side = {"ha": "center", "va": "top" if below else "bottom", "textcoords": "offset points", "parse_math": False}
-        words, away = cut(name, BESIDE, lines=2) if below else cut(name, ABOVE), -size if below else size
+        words, away = cut(name, BESIDE, lines=2) if below else cut(name, ABOVE), -AWAY if below else AWAY
         ax.annotate(words, tuple(at), (0, away), **side)
     ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.14, TRIANGLE[2, 1] + 0.12))
     ax.set_axis_off()

@@ -51,10 +51,6 @@ class Factored:
         """Return the solution."""
         return np.asarray(dpotrs(self.factor, right, lower=1)[0])
 
-    def for_many(self) -> Factored:
-        """Return the same: it is ready for many solutions."""
-        return self
-
     def at(self, look: Look) -> Factored:
         """Return the same: to solve with second derivatives elsewhere is not cheap."""
         return self
@@ -96,9 +92,6 @@ NO_PART = 1e-5
 
 MOST_ROWS = 0.5
 """Part of the rows from which it is quicker to leave none out."""
-
-LEAST_HALVED = 32
-"""Features from which it is quicker to work out one half of a symmetric matrix."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,8 +186,6 @@ def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
     some = weight > NO_PART * weight.max(initial=0.0)
     if some.sum() <= MOST_ROWS * len(some):
         rows, weight = rows[some], weight[some]
-    if rows.shape[1] < LEAST_HALVED:
-        return (rows * weight[:, None]).T @ rows
     half = rows * np.sqrt(np.maximum(weight, 0.0))[:, None]
     # Of a matrix and its own transpose NumPy works out one half.
     return half.T @ half
@@ -225,10 +216,7 @@ class WholeBlocks:
 
     def solved(self, right: FloatArray) -> FloatArray:
         """Return the solutions for right-hand sides."""
-        solution: FloatArray = np.matmul(self.inverses, right[:, :, None].astype(self.inverses.dtype, copy=False))[
-            :, :, 0
-        ]
-        return solution
+        return np.asarray(np.matmul(self.inverses, right[:, :, None].astype(self.inverses.dtype, copy=False))[:, :, 0])
 
 
 class FewDirections:
@@ -319,61 +307,6 @@ def _beyond(common: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:
     return beyond @ mixed, mixed
 
 
-# A preconditioner for one softmax after another near the same weights: blocks of the classes, bordered by shared features
-
-
-PARTS = (1.0, 0.5, 0.25, 0.1, 1e-9)
-"""Parts of the inverse of the blocks, tried one after the other until the Schur complement is positive. The Hessian of the
-classes is at most twice its blocks, so that the half is nearly always enough."""
-
-LEAST_LEFT = 0.02
-"""Part of the diagonal that must be left in the factor of a Schur complement, squared, for it to count as positive."""
-
-
-class Bordered:
-    """The preconditioner, for features of rows that are the same for all classes.
-
-    Parameters
-    ----------
-    blocks : ClassBlocks
-        Those of the classes, with the ridge.
-    of_shared : ndarray of shape (S, S)
-        Block of the shared features.
-    border : ndarray of shape (S, K F)
-        Blocks of the shared features with those of the classes.
-    ridge : ndarray of shape (S + K F,)
-        What is added to the diagonal.
-    """
-
-    def __init__(
-        self, blocks: WholeBlocks | FewDirections, of_shared: FloatArray, border: FloatArray, ridge: FloatArray
-    ) -> None:
-        n_shared = len(of_shared)
-        self.blocks, self.ridge = blocks, ridge[n_shared:].reshape(blocks.inverse_diagonal.shape)
-        self.total = self.ridge.sum(axis=0)
-        own = np.stack([self._of_classes(line) for line in border])
-        whole, both = of_shared + np.diag(ridge[:n_shared]), border @ own.T
-        for self.part in PARTS:
-            factor, failed = dpotrf(whole - 0.5 * self.part * (both + both.T), lower=1, clean=1)
-            if not failed and (factor.diagonal() ** 2 >= LEAST_LEFT * whole.diagonal()).all():
-                break
-        self.inverse, self.own = inverse_of(factor), self.part * own
-
-    def solved(self, right: FloatArray) -> FloatArray:
-        """Return about the solution for a right-hand side, shape (S + K F,)."""
-        n_shared = len(self.inverse)
-        shared = self.inverse @ (right[:n_shared] - self.own @ right[n_shared:])
-        return np.append(shared, self.part * self._of_classes(right[n_shared:]) - shared @ self.own)
-
-    def _of_classes(self, right: FloatArray) -> FloatArray:
-        """Return about the solution for the weights of the classes, exact where all weigh a feature of a row alike."""
-        table = right.reshape(self.ridge.shape)
-        alike = table.sum(axis=0) / self.total
-        solution = self.blocks.solved(table - self.ridge * alike)
-        left = alike - np.einsum("kf,kf->f", self.ridge, solution) / self.total
-        return np.asarray((solution + left).ravel())
-
-
 # The matrix of second derivatives of the log loss of a softmax, for few weights
 
 
@@ -445,16 +378,9 @@ class SoftmaxCurvature:
         self.prob, self.shared, self.table = prob.astype(shared.dtype, copy=False), shared, table
         self.weight, self.flat = weight, shared.reshape(len(shared), -1)
         self.weighted = (weight[:, None] * prob).astype(shared.dtype, copy=False)
-        self.known: tuple[FloatArray, FloatArray] | None = None
 
     def times(self, w: FloatArray) -> FloatArray:
-        """Return H w, which is not worked out again for the same w."""
-        if self.known is None or self.known[0] is not w:
-            self.known = w, self.product(w)
-        return self.known[1]
-
-    def product(self, w: FloatArray) -> FloatArray:
-        """Work out H w."""
+        """Return H w."""
         n_shared, (n, n_classes) = len(self.shared), self.prob.shape
         w = w.astype(self.shared.dtype, copy=False)
         scores = (w[:n_shared] @ self.flat).reshape(n, n_classes)
@@ -470,12 +396,6 @@ class SoftmaxCurvature:
         mean = np.einsum("sik,ik->si", self.shared, self.prob)
         pulled = (self.shared * self.weighted).reshape(len(self.shared), -1)
         return np.asarray(pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T)
-
-    @cached_property
-    def border(self) -> FloatArray:
-        """Blocks of the shared features with those of the classes, shape (S, K F)."""
-        pulled = ((feature - np.vecdot(feature, self.prob)[:, None]) * self.weighted for feature in self.shared)
-        return np.stack([self.table.pulled(one).ravel() for one in pulled]).astype(np.float64)
 
     @cached_property
     def doubt(self) -> FloatArray:
@@ -507,8 +427,6 @@ class SoftmaxCurvature:
 class BlockSolvable:
     """A, with the inverses of its blocks."""
 
-    better: Bordered | None = None
-
     def __init__(self, curvature: SoftmaxCurvature, ridge: FloatArray) -> None:
         self.curvature, self.ridge = curvature, ridge
         n_shared, n_classes = len(curvature.shared), curvature.prob.shape[1]
@@ -519,9 +437,7 @@ class BlockSolvable:
         self.inverse_diagonal = np.append(self.of_shared.diagonal(), self.of_classes.inverse_diagonal)
 
     def preconditioned(self, right: FloatArray) -> FloatArray:
-        """Return the solution for the blocks alone, or for the better preconditioner, if it was made."""
-        if self.better:
-            return self.better.solved(right)
+        """Return the solution for the blocks alone."""
         n_shared = len(self.of_shared)
         table = right[n_shared:].reshape(self.curvature.prob.shape[1], -1)
         return np.append(self.of_shared @ right[:n_shared], self.of_classes.solved(table))
@@ -536,14 +452,13 @@ class BlockSolvable:
         for _ in range(MOST_PRODUCTS):
             if not size > enough:
                 break
-            product = self.curvature.product(way) + self.ridge * way
+            product = self.curvature.times(way) + self.ridge * way
             length = size / float(way @ product)
             x = x + length * way
             residual -= length * product
             z = self.preconditioned(residual)
             before, size = size, float(residual @ z)
             way = z + (size / before) * way
-        self.curvature.known = x, right - residual - self.ridge * x
         return x
 
     def at(self, look: Look) -> BlockSolvable:
@@ -551,12 +466,6 @@ class BlockSolvable:
         moved = copy(self)
         moved.curvature = cast(SoftmaxCurvature, look.curvature)
         return moved
-
-    def for_many(self) -> BlockSolvable:
-        """Return the same with a better preconditioner for what is solved elsewhere, which is dearer to make."""
-        if isinstance(self.curvature.table, SameForAll):
-            self.better = Bordered(self.of_classes, self.curvature.of_shared, self.curvature.border, self.ridge)
-        return self
 
 
 Curvature = DenseCurvature | SoftmaxCurvature

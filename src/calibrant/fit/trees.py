@@ -128,10 +128,8 @@ def isotonic_tree(
         for part in (*search.best(found.start, found.cut), *search.best(found.cut, found.end)):
             heappush(waiting, part)
         cuts.append(found)
-    cut, gain = (
-        np.array([made.cut for made in cuts], dtype=np.intp),
-        np.array([made.gain for made in cuts], dtype=float),
-    )
+    cut = np.array([made.cut for made in cuts], dtype=np.intp)
+    gain = np.array([made.gain for made in cuts], dtype=float)
     return IsotonicTree(blocks, cut, gain)
 
 
@@ -631,11 +629,9 @@ class _Growing:
 
     def best(self) -> tuple[int, int] | None:
         """Return the region that is split next, and the number of its candidate."""
-        found, found_gain, live = (
-            None,
-            max(self.growth.min_gain - TIE, TIE) * self.total,
-            np.flatnonzero(self.regions.alive),
-        )
+        found = None
+        found_gain = max(self.growth.min_gain - TIE, TIE) * self.total
+        live = np.flatnonzero(self.regions.alive)
         promise = np.array([self.open[v].promise for v in live.tolist()])
         for v in live[np.argsort(-promise, kind="stable")].tolist():
             own = self.open[v]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from calibrant._core.arrays import as_array, columns_of, some
 from calibrant._core.border import Input, as_labels, as_problem
-from calibrant._core.checks import progress_bar
+from calibrant._core.checks import progress_bar, refuse
 from calibrant._core.rows import DOUBLE, Problem, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
@@ -253,10 +253,8 @@ class Decoding:
         if (code < 0).any():
             row = int(np.argmax(code < 0))
             word = "a missing label" if piece.truth[row] < 0 else repr(piece.words[piece.truth[row]])
-            raise ValueError(
-                f"y_true must be among the classes {some(self._classes)}; got {word} at index {row}. "
-                "Check labels=, or the column that holds the truth."
-            )
+            hint = "Check labels=, or the column that holds the truth"
+            refuse(f"y_true must be among the classes {some(self._classes)}", got=f"{word} at index {row}", hint=hint)
         return code
 
     @cached_property
@@ -338,11 +336,9 @@ def piece_of(batch: Any, columns: Columns, place: str, row: int) -> Piece:
 def _whole_numbers(key: Any) -> Numbers:
     found = key.to_numpy(zero_copy_only=False)  # of a column with gaps they are floats
     if found.dtype.kind not in "iu":
-        raise TypeError(
-            f"row_key must name a column of whole numbers; got {found.dtype}. Number the rows: 0, 1, and so on."
-        )
-    whole: Numbers = found.astype(np.int64)
-    return whole
+        hint = "Number the rows: 0, 1, and so on"
+        refuse("row_key must name a column of whole numbers", got=str(found.dtype), hint=hint, error=TypeError)
+    return np.asarray(found.astype(np.int64))
 
 
 def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
@@ -385,8 +381,7 @@ def _numbers(column: Any, name: str) -> Array:
         raise TypeError(f"the column {name!r} must hold numbers; got {kind}. Correct it, or choose others with prob=.")
     if types.is_decimal(kind):
         column = column.cast(pyarrow.float64())
-    found: Array = column.to_numpy(zero_copy_only=False)
-    return found
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 # What the user says of predictions
@@ -429,10 +424,8 @@ class Chosen:
         except ValueError as error:
             raise ValueError(in_python(str(error))) from None
         if self.input not in (None, found.input):
-            raise ValueError(
-                f"input must be that of the columns; got {self.input!r}, and {where} has {', '.join(found.guessed)}. "
-                "Name the columns with prob=."
-            )
+            got = f"{self.input!r}, and {where} has {', '.join(found.guessed)}"
+            refuse("input must be that of the columns", got=got, hint="Name the columns with prob=")
         assert found.label_column is not None
         return Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed, self.row_key)
 
@@ -441,9 +434,8 @@ class Chosen:
         for name in ("label", "prob", "weight", "row_key"):
             if (said := getattr(self, name)) is not None:
                 kind = what.split()[0]
-                raise TypeError(
-                    f"{name} must be left out of {what}; got {said!r}. {kind.capitalize()} have no named columns."
-                )
+                hint = f"{kind.capitalize()} have no named columns"
+                refuse(f"{name} must be left out of {what}", value=said, hint=hint, error=TypeError)
 
     def decoding(self, piece: Piece, columns: Columns | None, *, is_parsed: bool = False) -> Decoding:
         """Return what all batches share, from the first piece."""
@@ -628,10 +620,8 @@ class Streamed(Predictions):
         if self._rest is not None:
             held, rest, self._rest = first, self._rest, None
         elif self._reads_once:
-            raise ValueError(
-                "predictions must be read again for this; got an iterator, which can be read once. "
-                "Pass a function that returns a fresh iterator, or ask for all figures in one call."
-            )
+            hint = "Pass a function that returns a fresh iterator, or ask for all figures in one call"
+            refuse("predictions must be read again for this", got="an iterator, which can be read once", hint=hint)
         else:
             rest = self._blocks()
         n = 0
@@ -644,10 +634,8 @@ class Streamed(Predictions):
                 n += block.n_rows
                 advance(block.n_rows)
         if self._was_read and n != self._n_rows:
-            raise ValueError(
-                f"predictions must hold the same rows each time they are read; got {n} after {self._n_rows}. "
-                "Pass a function that returns a fresh iterator."
-            )
+            must = "predictions must hold the same rows each time they are read"
+            refuse(must, got=f"{n} after {self._n_rows}", hint="Pass a function that returns a fresh iterator")
         self._was_read, self._n_rows = True, n
 
 
@@ -690,9 +678,8 @@ def pieces_of(pairs: Iterable[Pair], where: str | None = None) -> Iterator[Found
                 if isinstance(pair, (tuple, list))
                 else type(pair).__name__
             )
-            raise TypeError(
-                f"{place} must be y_true and y_prob, perhaps with weights; got {got}. Pass a tuple of these."
-            )
+            hint = "Pass a tuple of these"
+            refuse(f"{place} must be y_true and y_prob, perhaps with weights", got=got, hint=hint, error=TypeError)
         truth, prob = pair[:2]
         if not (_is_empty(truth) and _is_empty(prob)):
             yield _piece(place, *pair)
@@ -708,18 +695,14 @@ def _piece(place: str, truth: Any, prob: Any, weight: Any = None) -> Found:
         values, found = as_array("y_prob", prob), as_labels(truth, "y_true")
         weights = None if weight is None else as_array("sample_weight", weight)
         if not (found.ndim and values.ndim):
-            raise TypeError(
-                "y_true and y_prob must be arrays with a place for each row; got a single value. Pass lists."
-            )
+            must = "y_true and y_prob must be arrays with a place for each row"
+            refuse(must, got="a single value", hint="Pass lists", error=TypeError)
         if len(found) != len(values):
-            raise ValueError(
-                f"y_true and y_prob must have the same number of rows; got {len(found)} and {len(values)}. "
-                "Pass one label a row."
-            )
+            got = f"{len(found)} and {len(values)}"
+            refuse("y_true and y_prob must have the same number of rows", got=got, hint="Pass one label a row")
         if weights is not None and weights.shape != found.shape:
-            raise ValueError(
-                f"sample_weight must hold a weight for each of the {len(found)} rows; got shape {weights.shape}. Pass as many."
-            )
+            got = f"shape {weights.shape}"
+            refuse(f"sample_weight must hold a weight for each of the {len(found)} rows", got=got, hint="Pass as many")
     except (ValueError, TypeError) as error:
         return Damaged(type(error)(f"{place}: {error}"), n)
     names = columns_of(prob)

@@ -140,9 +140,8 @@ def calibrated_relation(source: Any, calibrator: Calibrator, prob: str | Sequenc
 def predictions_of_relation(source: Any, chosen: Chosen) -> Predictions:
     """Return predictions of a relation. While it is read its connection is busy: other queries take a ``cursor()`` of it."""
     if not hasattr(source, "project"):
-        raise TypeError(
-            f"predictions of DuckDB must be a relation; got {type(source).__name__}. Pass connection.sql('SELECT ...')."
-        )
+        hint = "Pass connection.sql('SELECT ...')"
+        refuse("predictions of DuckDB must be a relation", got=type(source).__name__, hint=hint, error=TypeError)
 
     def run(names: list[str], rows: int) -> Iterable[Any]:
         some = source.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
@@ -176,9 +175,8 @@ def calibrated_query(source: Any, calibrator: Calibrator, prob: str | Sequence[s
 def predictions_of_lazy_frame(source: Any, chosen: Chosen) -> Predictions:
     """Return predictions of a lazy frame."""
     if not hasattr(source, "collect_schema"):
-        raise TypeError(
-            f"predictions of polars must be a frame, lazy or not; got {type(source).__name__}. Pass the frame with its columns."
-        )
+        must = "predictions of polars must be a frame, lazy or not"
+        refuse(must, got=type(source).__name__, hint="Pass the frame with its columns", error=TypeError)
 
     def run(names: list[str], rows: int) -> Iterable[Any]:
         frame = source.select(names)
@@ -425,17 +423,15 @@ def predictions_of_dask(source: Any, chosen: Chosen) -> DaskPredictions:
         strange = next((one for one in source if not hasattr(one, "chunks")), None)
         if not 2 <= len(source) <= len(names) or strange is not None:
             got = f"{len(source)} of them" if strange is None else type(strange).__name__
-            raise TypeError(
-                f"Dask arrays must be given as a tuple ({', '.join(names)}), the last of which may be left out; got {got}. "
-                "Make each of them a Dask array: dask.array.from_array(...)."
-            )
+            must = f"Dask arrays must be given as a tuple ({', '.join(names)}), the last of which may be left out"
+            hint = "Make each of them a Dask array: dask.array.from_array(...)"
+            refuse(must, got=got, hint=hint, error=TypeError)
         chosen.require_no_columns("arrays")
         return DaskPredictions(source, None, chosen)
     if not hasattr(source, "npartitions") or not hasattr(source, "columns"):
-        raise TypeError(
-            f"predictions of Dask must be a data frame, or a tuple of arrays (y_true, y_prob); got {type(source).__name__}. "
-            "Convert it: bag.to_dataframe(), dask.dataframe.from_delayed(...)."
-        )
+        must = "predictions of Dask must be a data frame, or a tuple of arrays (y_true, y_prob)"
+        hint = "Convert it: bag.to_dataframe(), dask.dataframe.from_delayed(...)"
+        refuse(must, got=type(source).__name__, hint=hint, error=TypeError)
     return DaskPredictions(source, chosen.columns(list(source.columns), DATA_FRAME), chosen)
 
 
@@ -498,10 +494,8 @@ def _of_equal_chunks(arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Return arrays in blocks of the same rows, each of which has all columns."""
     rows = arrays[0].chunks[0]
     if any(math.isnan(n) for n in rows) and len({one.numblocks[0] for one in arrays}) > 1:
-        raise ValueError(
-            "arrays of blocks of unknown lengths must have as many blocks; got "
-            f"{', '.join(str(one.numblocks[0]) for one in arrays)}. Call compute_chunk_sizes() first."
-        )
+        got, hint = ", ".join(str(one.numblocks[0]) for one in arrays), "Call compute_chunk_sizes() first"
+        refuse("arrays of blocks of unknown lengths must have as many blocks", got=got, hint=hint)
     known = {} if any(math.isnan(n) for n in rows) else {0: rows}
     return tuple(one.rechunk(known | ({1: -1} if one.ndim == 2 else {})) for one in arrays)
 
@@ -597,9 +591,8 @@ SCHEMA = "partition long, part binary"
 def predictions_of_spark(source: Any, chosen: Chosen) -> SparkPredictions:
     """Return predictions of a data frame of Spark."""
     if not hasattr(source, "mapInArrow"):
-        raise TypeError(
-            f"predictions of Spark must be a data frame; got {type(source).__name__}. Convert it: spark.createDataFrame(...)."
-        )
+        hint = "Convert it: spark.createDataFrame(...)"
+        refuse("predictions of Spark must be a data frame", got=type(source).__name__, hint=hint, error=TypeError)
     return SparkPredictions(source, chosen.columns(list(source.columns), SparkPredictions.where), chosen)
 
 

@@ -211,7 +211,7 @@ def to_numpy(calibrator: Calibrator | CalibratedClassifier) -> str:
     return "\n".join(lines) + "\n"
 
 
-def torch_source(calibrator: Calibrator | CalibratedClassifier, name: str = "Calibrator") -> str:
+def torch_source(calibrator: Calibrator | CalibratedClassifier) -> str:
     """Print a fitted calibrator as the source of a ``torch.nn.Module``; see `to_torch`."""
     calibrator, classifier = parts_of(calibrator)
     printer = ArrayPrinter(graph_of(calibrator), TORCH, "self.{}")
@@ -222,7 +222,7 @@ def torch_source(calibrator: Calibrator | CalibratedClassifier, name: str = "Cal
     lines += [
         "    return torch.where(x == x.amax(dim=1, keepdim=True), number, x.shape[1]).amin(dim=1, keepdim=True).to(x.dtype)"
     ]
-    lines += ["", "", f"class {name}(nn.Module):", "    def __init__(self):", "        super().__init__()"]
+    lines += ["", "", "class Calibrator(nn.Module):", "    def __init__(self):", "        super().__init__()"]
     for constant, values in printer.constants.items():
         lines.append(
             f"        self.register_buffer({constant!r}, torch.tensor({values.tolist()!r}, dtype=torch.float64))"
@@ -346,19 +346,10 @@ def to_sql(
     names = columns_of(calibrator) if columns is None else in_order_of("columns", columns)
     kept = in_order_of("keep", keep)
     is_table = isinstance(table, str) and table.strip()
-    require(
-        bool(is_table),
-        "table must be the name of a table",
-        value=table,
-        hint="Pass table='predictions'",
-        error=TypeError,
-    )
-    require(
-        n_columns <= MOST_CLASSES_OF_SQL,
-        f"a query must be of at most {MOST_CLASSES_OF_SQL} classes",
-        value=n_columns,
-        hint="Export to ONNX: to_onnx(calibrator)",
-    )
+    must = "table must be the name of a table"
+    require(bool(is_table), must, value=table, hint="Pass table='predictions'", error=TypeError)
+    must = f"a query must be of at most {MOST_CLASSES_OF_SQL} classes"
+    require(n_columns <= MOST_CLASSES_OF_SQL, must, value=n_columns, hint="Export to ONNX: to_onnx(calibrator)")
     if names is None:
         names = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
     require(len(names) == n_columns, f"columns must be {n_columns}", value=len(names), hint="Name one a class")

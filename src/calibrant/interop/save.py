@@ -431,10 +431,8 @@ def to_document(
 ) -> dict[str, Any]:
     """Return a fitted calibrator as what JSON can hold."""
     calibrator, classifier = parts_of(calibrator)
-    must, hint = (
-        "the calibrator must be a calibrator of calibrant",
-        "An estimator of another library is saved by that library",
-    )
+    must = "the calibrator must be a calibrator of calibrant"
+    hint = "An estimator of another library is saved by that library"
     require(isinstance(calibrator, Calibrator), must, got=type(calibrator).__name__, hint=hint, error=TypeError)
     check_is_fitted(calibrator)
     body = {

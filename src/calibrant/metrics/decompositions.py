@@ -72,8 +72,7 @@ def squared_losses(problem: SimplexProblem) -> FloatArray:
 
 def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
     """Squared distance divided by the number of classes."""
-    losses: FloatArray = squared_losses(problem) / problem.forecast.shape[1]
-    return losses
+    return squared_losses(problem) / problem.forecast.shape[1]
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,10 @@ class BrierLoss:
     scale_by_half: bool | Literal["auto"] = "auto"
 
     def __post_init__(self) -> None:
-        require(
-            is_word(self.scale_by_half, "auto") or isinstance(self.scale_by_half, (bool, np.bool_)),
-            "scale_by_half must be True, False or 'auto'",
-            value=self.scale_by_half,
-            hint="Leave it out to halve the loss of two classes, as scikit-learn does",
-        )
+        fits = is_word(self.scale_by_half, "auto") or isinstance(self.scale_by_half, (bool, np.bool_))
+        must = "scale_by_half must be True, False or 'auto'"
+        hint = "Leave it out to halve the loss of two classes, as scikit-learn does"
+        require(fits, must, value=self.scale_by_half, hint=hint)
 
     def __call__(self, problem: SimplexProblem) -> FloatArray:
         """Return the loss of each row."""
@@ -677,10 +674,8 @@ def discrimination_estimate(problem: Problem, resampling: Resampling, notion: No
     constant, around = (_overfit(ordered, rate, resampling) for rate in rates)
     smooth = _fit(ordered, extra=z**2 / 2.0)
     _, error = _saving(ordered, np.full(smooth.shape, ordered.weight @ smooth / ordered.weight.sum()), smooth)
-    reach, overfit = (
-        float(np.quantile(constant, 1.0 - resampling.level)),
-        max(float(constant.mean()), float(around.mean())),
-    )
+    reach = float(np.quantile(constant, 1.0 - resampling.level))
+    overfit = max(float(constant.mean()), float(around.mean()))
     most = _variance_bounds(base, ordered.problem.weights.effective_rows, resampling.level)[1]
     return Estimate(
         value=value,

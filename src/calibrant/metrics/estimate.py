@@ -135,11 +135,8 @@ class Estimate:
     def interval(self) -> tuple[float, float]:
         """Both ends of the interval; a ValueError where there is none."""
         if self.lower is None or self.upper is None:
-            refuse(
-                "the interval of an estimate must exist to be asked for",
-                given="no interval is known to cover",
-                hint="Compare with the noise floor",
-            )
+            must = "the interval of an estimate must exist to be asked for"
+            refuse(must, given="no interval is known to cover", hint="Compare with the noise floor")
         return self.lower, self.upper
 
 
@@ -165,8 +162,7 @@ class Law:
     @cached_property
     def null(self) -> FloatArray:
         """Draws of the size under calibration, shape (m,)."""
-        sizes: FloatArray = self.sizes[0]
-        return sizes
+        return np.asarray(self.sizes[0])
 
     def estimate(self, level: float, exact: float | None = None) -> Estimate:
         """Compare the value with its draws under each true size; where it is not ``exact``, that one is reported."""

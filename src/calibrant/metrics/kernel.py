@@ -328,8 +328,7 @@ class OnLine(KernelSums):
     def forms(self, v: FloatArray) -> FloatArray:
         """Twice what each row gathers from below, itself counted once."""
         v = v[:, self.order]
-        form: FloatArray = np.einsum("mi,mi->m", v, 2.0 * self.upward.gathered(v) - v)
-        return form
+        return np.asarray(np.einsum("mi,mi->m", v, 2.0 * self.upward.gathered(v) - v))
 
     def smoothed(self, v: FloatArray) -> FloatArray:
         """What each row gathers from below and from above, itself counted once."""
@@ -429,8 +428,6 @@ def median_distance(prob: FloatArray, weight: FloatArray) -> float:
     distance, mass = distance[distance > SMALLEST_DISTANCE], mass[distance > SMALLEST_DISTANCE]
     if distance.size == 0:
         return 1.0
-    if (mass == mass[0]).all():
-        return float(np.median(distance))  # the same, without a sort
     order = np.argsort(distance, kind="stable")
     reached = np.cumsum(mass[order])
     low, high = (np.searchsorted(reached, reached[-1] / 2.0, side=side) for side in ("left", "right"))
@@ -717,8 +714,7 @@ class SimplexPairs(Pairs):
             """Return the entries of the classes that labels name, the mean entry of copies."""
             if label.ndim == 1:
                 return values[rows, label]
-            mean: FloatArray = np.einsum("ij,ij->i", values, label) / self.weight
-            return mean
+            return np.asarray(np.einsum("ij,ij->i", values, label) / self.weight)
 
         # Draw by draw: all at once they would fill the memory, and keep an interrupt waiting.
         own = [self.left_out @ (1.0 + self._squares - 2.0 * named(self.points, label)) for label in labels]
@@ -747,8 +743,7 @@ class SimplexPairs(Pairs):
             right = vectors(j)
             left = right if i == j else 2.0 * vectors(i)
             forms += forms_of(tile, left, right)
-        total: FloatArray = forms.reshape(-1, len(labels)).sum(axis=0)
-        return total
+        return np.asarray(forms.reshape(-1, len(labels)).sum(axis=0))
 
     def _walked(self, labels: IntArray) -> FloatArray:
         """By the products of corners with corners, which are 1 or 0, of corners with forecasts, and of forecasts."""

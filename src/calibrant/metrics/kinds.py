@@ -241,12 +241,10 @@ class Metric(Entry, ABC):
         value, drawn = self.compared(a) - self.compared(b), self._drawn_differences(a, b, n_resamples, rng)
         require(n_resamples >= 2, must, value=n_resamples, hint="1000 is usual")
         finite = drawn[np.isfinite(drawn)]
-        require(
-            2 * finite.size >= n_resamples and finite.size >= 2,
-            "metric must be a number on most samples of the rows",
-            given=f"{self.name} is on {finite.size} of {n_resamples}",
-            hint="Choose a metric that is defined for them, or more rows",
-        )
+        fits = 2 * finite.size >= n_resamples and finite.size >= 2
+        must = "metric must be a number on most samples of the rows"
+        hint = "Choose a metric that is defined for them, or more rows"
+        require(fits, must, given=f"{self.name} is on {finite.size} of {n_resamples}", hint=hint)
         return Difference(value, float(finite.std(ddof=1)))
 
     def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:

@@ -169,8 +169,7 @@ def _shifts(sizes: Sizes, value: float, observed: Seen, resampled: Seen) -> Floa
     if value <= FAR * np.finfo(float).eps * reach:
         return None
     far = [FAR * max(reach, value) / value * one for one in observed]
-    shifts: FloatArray = sizes.size([f + own for f, own in zip(far, resampled, strict=True)]) - sizes.size(far)[0]
-    return shifts
+    return np.asarray(sizes.size([f + own for f, own in zip(far, resampled, strict=True)]) - sizes.size(far)[0])
 
 
 def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:

@@ -100,8 +100,7 @@ class Ranked:
         return placed
 
     def _on_steps(self, sums: FloatArray) -> FloatArray:
-        on_steps: FloatArray = np.add.reduceat(sums, self.first)
-        return on_steps
+        return np.add.reduceat(sums, self.first)
 
 
 def _shares(weight: FloatArray) -> FloatArray:
@@ -252,10 +251,8 @@ def warn_of_one_kind(problems: list[BinaryProblem], what: str) -> None:
     alone = [p for p in problems if p.size and p.outcome.all() == p.outcome.any()]
     if not alone:
         return
-    kind, name = (
-        "events alone" if alone[0].outcome[0] else "no event",
-        f" in {alone[0].name!r}" if alone[0].name else "",
-    )
+    kind = "events alone" if alone[0].outcome[0] else "no event"
+    name = f" in {alone[0].name!r}" if alone[0].name else ""
     more = f", and {len(alone) - 1} more such" if len(alone) > 1 else ""
     warn(
         f"{what} must have rows with and without the event; got {kind}{name}{more}, and the area is set to nan. "

@@ -78,8 +78,7 @@ class Hull:
     @cached_property
     def parts(self) -> FloatArray:
         """Volume of the cone over each facet."""
-        sizes: FloatArray = np.abs(np.linalg.det(self.points[self.facets])) / factorial(self.points.shape[1])
-        return sizes
+        return np.asarray(np.abs(np.linalg.det(self.points[self.facets])) / factorial(self.points.shape[1]))
 
     @property
     def volume(self) -> float:
@@ -174,8 +173,7 @@ class SurfaceRows:
     @property
     def share(self) -> FloatArray:
         """Weight of each row over that of its class, shape (n,)."""
-        shares: FloatArray = self.weight / self.class_weight[self.label]
-        return shares
+        return self.weight / self.class_weight[self.label]
 
     @property
     def has_all_classes(self) -> bool:
@@ -246,28 +244,24 @@ def in_parts(n: int, cost: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n, size))
 
 
-def grid_thresholds(n_classes: int, steps: int | None = None, beyond: int | None = None) -> FloatArray:
-    """Return the points of a grid of step 1 / steps on the plane of sum one, up to so many steps beyond the simplex.
+def grid_thresholds(n_classes: int, steps: int | None = None) -> FloatArray:
+    """Return the points of a grid of step 1 / steps on the plane of sum one, also beyond the simplex.
 
-    By default the grids of the paper's figures, which are known for two to four classes; of another number of steps half of
-    it and one reach beyond, so that each class can be told alone.
+    The usual ones are the grids of the paper's figures, which are known for two to four classes; of another number of steps
+    half of it and one reach beyond, so that each class can be told alone.
     """
     usual = GRIDS.get(n_classes, (10, 5))
     steps = usual[0] if steps is None else steps
-    if beyond is None:
-        beyond = usual[1] if steps == usual[0] else steps // 2 + 1
+    beyond = usual[1] if steps == usual[0] else steps // 2 + 1
     if (size := (steps + 2 * beyond + 1) ** (n_classes - 1)) > MOST_ON_GRID:
-        refuse(
-            f"thresholds must make a grid of at most {MOST_ON_GRID} combinations of steps",
-            got=f"{steps} steps for {n_classes} classes, which make {size:.3g}",
-            hint='Pass fewer, or "data" for thresholds that the rows give',
-        )
+        must = f"thresholds must make a grid of at most {MOST_ON_GRID} combinations of steps"
+        hint = 'Pass fewer, or "data" for thresholds that the rows give'
+        refuse(must, got=f"{steps} steps for {n_classes} classes, which make {size:.3g}", hint=hint)
     whole = np.arange(-beyond, steps + beyond + 1)
     free = np.stack(np.meshgrid(*[whole] * (n_classes - 1), indexing="ij"), axis=-1).reshape(-1, n_classes - 1)
     last = steps - free.sum(axis=1)
     inside = (last >= -beyond) & (last <= steps + beyond)
-    grid: FloatArray = np.column_stack([free, last])[inside] / steps
-    return grid
+    return np.asarray(np.column_stack([free, last])[inside] / steps)
 
 
 def corner_thresholds(n_classes: int) -> FloatArray:
@@ -277,8 +271,7 @@ def corner_thresholds(n_classes: int) -> FloatArray:
 
 def of_sum_one(gamma: FloatArray) -> FloatArray:
     """Return the same thresholds on the plane of sum one: only differences of their parts matter."""
-    moved: FloatArray = gamma + (1.0 - gamma.sum(axis=1, keepdims=True)) / gamma.shape[1]
-    return moved
+    return np.asarray(gamma + (1.0 - gamma.sum(axis=1, keepdims=True)) / gamma.shape[1])
 
 
 # Corners of the cells of thresholds in which no row changes its side
@@ -417,10 +410,8 @@ def as_thresholds(thresholds: str | int | npt.ArrayLike, n_thresholds: int, rows
         found = grid_thresholds(n_classes, steps)
     else:
         gamma = np.ascontiguousarray(as_numbers("thresholds", thresholds))
-        must, fits = (
-            f"thresholds must have a column for each of the {n_classes} classes",
-            gamma.shape[1:] == (n_classes,),
-        )
+        must = f"thresholds must have a column for each of the {n_classes} classes"
+        fits = gamma.shape[1:] == (n_classes,)
         require(fits, must, got=f"shape {gamma.shape}", hint="Pass one gamma a row, which sums to one")
         found = of_sum_one(gamma)
     return np.concatenate([corner_thresholds(n_classes), found])
@@ -439,12 +430,9 @@ def data_thresholds(rows: SurfaceRows, most: int) -> FloatArray:
     if rows.n_classes == 2:
         score = np.unique(rows.prob[:, 1])
         return np.column_stack([1.0 - score, score])
-    require(
-        rows.n_classes <= MOST_SEARCHED,
-        f'thresholds "data" must be of at most {MOST_SEARCHED} classes',
-        value=rows.n_classes,
-        hint="Pass thresholds themselves, or take some of the classes, with rows='normalize'",
-    )
+    must = f'thresholds "data" must be of at most {MOST_SEARCHED} classes'
+    hint = "Pass thresholds themselves, or take some of the classes, with rows='normalize'"
+    require(rows.n_classes <= MOST_SEARCHED, must, value=rows.n_classes, hint=hint)
     if number_of_corners(rows.n_classes, differences(rows), most) <= most:
         return all_corners(rows)
     gamma = some_corners(rows, max(most // 2, 1), np.random.default_rng(SEED))
@@ -706,8 +694,7 @@ def _shares(rows: SurfaceRows, tuples: IntArray) -> FloatArray:
 def _drawn(weight: FloatArray, n: int, rng: np.random.Generator, rows: IntArray) -> IntArray:
     """Draw rows of a class by their weights: a weight is so many equal rows."""
     upto = np.cumsum(weight)
-    drawn: IntArray = rows[np.searchsorted(upto[:-1], rng.random(n) * upto[-1], side="right")]
-    return drawn
+    return np.asarray(rows[np.searchsorted(upto[:-1], rng.random(n) * upto[-1], side="right")])
 
 
 def _pairs_in_order(rows: SurfaceRows) -> float:

@@ -133,9 +133,9 @@ def log_sum(log: FloatArray, axis: int | tuple[int, ...] = -1) -> FloatArray:
         return np.asarray(np.log(np.exp(log - safe).sum(axis=axis)) + np.squeeze(safe, axis))
 
 
-def log_mean(log: FloatArray, axis: int = -1) -> FloatArray:
-    """Return the logarithm of the mean of numbers that are given by their logarithms."""
-    return np.asarray(log_sum(log, axis) - np.log(log.shape[axis]))
+def log_mean(log: FloatArray) -> FloatArray:
+    """Return the logarithm of the mean, along the last axis, of numbers that are given by their logarithms."""
+    return np.asarray(log_sum(log) - np.log(log.shape[-1]))
 
 
 # What a reference tells of the gaps of bins, and how the test of drift pays for its noise

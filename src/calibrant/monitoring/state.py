@@ -134,12 +134,10 @@ class Named:
         if any(isinstance(key, (date, datetime)) for key in listed):
             return np.array([key.isoformat() for key in listed])
         is_one_kind = found.dtype.kind in "iufUT" or all(isinstance(key, str) for key in listed)
-        require(
-            is_one_kind and all(type(key) is not float or math.isfinite(key) for key in listed),
-            "at must be numbers, dates or words, one kind of them",
-            got=f"{listed[:3]}",
-            hint="Name each window by a number, a date or a word",
-        )
+        fits = is_one_kind and all(type(key) is not float or math.isfinite(key) for key in listed)
+        must = "at must be numbers, dates or words, one kind of them"
+        hint = "Name each window by a number, a date or a word"
+        require(fits, must, got=f"{listed[:3]}", hint=hint)
         return found if found.dtype.kind in "iuf" else np.array([str(key) for key in listed])
 
     def name(self, key: Key) -> str:

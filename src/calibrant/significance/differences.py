@@ -171,11 +171,9 @@ def pair_of(
     require(shapes[0] == shapes[1], f"{' and '.join(names[:2])} must have one shape", got=came, hint=hint)
     classes, of_b = a.classes.tolist(), b.classes.tolist()
     if set(classes) == set(of_b) and classes != of_b:
-        refuse(
-            f"the columns of {' and '.join(names[:2])} must be of the classes in one order",
-            got=f"{classes} and {of_b}",
-            hint=f"Bring the columns of both in the order {classes}, and pass labels={classes}",
-        )
+        must = f"the columns of {' and '.join(names[:2])} must be of the classes in one order"
+        hint = f"Bring the columns of both in the order {classes}, and pass labels={classes}"
+        refuse(must, got=f"{classes} and {of_b}", hint=hint)
     must, came = f"y_true and {names[2]} must speak of the same classes", f"{classes} and {of_b}"
     hint = "Write both with the same labels, and where one of them lacks a class, pass labels= in column order"
     require(classes == of_b, must, got=came, hint=hint)
@@ -186,12 +184,9 @@ def difference_of(
     metric: Metric, a: Problem, b: Problem, level: float, n_resamples: int, rng: np.random.Generator
 ) -> PairedDifference:
     """Return the difference of a metric of valid problems of the same rows, in their order."""
-    require(
-        a.size >= 2 or a.weights.effective_rows >= 2.0,
-        "y_true must hold at least two rows with a weight for an interval",
-        got="1",
-        hint="Pass more rows: one does not say how much the difference varies",
-    )
+    must = "y_true must hold at least two rows with a weight for an interval"
+    hint = "Pass more rows: one does not say how much the difference varies"
+    require(a.size >= 2 or a.weights.effective_rows >= 2.0, must, got="1", hint=hint)
     found, upper = metric.difference(a, b, n_resamples, rng), 1.0 - level / 2.0
     far = special.ndtri(upper) if found.rows is None else special.stdtrit(max(found.rows - 1.0, 1.0), upper)
     difference, reach = found.value, float(far) * found.error
@@ -395,12 +390,10 @@ def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.r
             swap = rng.random(a.size) < 0.5
             mixed, other = _mixed(a, b, swap), _mixed(b, a, swap)
         drawn[place] = metric.compared(mixed) - metric.compared(other)
-    require(
-        np.isfinite(drawn).all() and np.isfinite([metric.compared(a), metric.compared(b)]).all(),
-        "metric must be a number on both forecasts and their mixtures",
-        given=f"{metric.name} is not",
-        hint="Choose a metric that is defined for them",
-    )
+    fits = np.isfinite(drawn).all() and np.isfinite([metric.compared(a), metric.compared(b)]).all()
+    must = "metric must be a number on both forecasts and their mixtures"
+    hint = "Choose a metric that is defined for them"
+    require(fits, must, given=f"{metric.name} is not", hint=hint)
     return drawn
 
 
@@ -420,8 +413,7 @@ def _kept(count: FloatArray, size: tuple[int, ...], rng: np.random.Generator) ->
     """Return how many of so many equal rows keep their sign; of very many by the normal law, which numbers can still hold."""
     if count.max() < MANY:
         return rng.binomial(count.astype(np.int64), 0.5, size=size).astype(np.float64)
-    kept: FloatArray = count / 2.0 + np.sqrt(count) / 2.0 * rng.standard_normal(size)
-    return kept
+    return count / 2.0 + np.sqrt(count) / 2.0 * rng.standard_normal(size)
 
 
 def _mixed(one: Problem, other: Problem, swap: BoolArray) -> Problem:
@@ -485,12 +477,10 @@ WHAT_TO_DO = (
 
 def warn_if_training_rows(rows: Problem, other: Problem) -> None:
     """Warn where rows for calibration look like training rows beside ``other`` ones, or stand among these as well."""
-    require(
-        rows.classes.tolist() == other.classes.tolist(),
-        "the held-out rows must have the same classes",
-        got=f"{other.classes.tolist()} beside {rows.classes.tolist()}",
-        hint="Give forecasts of one classifier, or name the classes with labels=",
-    )
+    fits = rows.classes.tolist() == other.classes.tolist()
+    must = "the held-out rows must have the same classes"
+    hint = "Give forecasts of one classifier, or name the classes with labels="
+    require(fits, must, got=f"{other.classes.tolist()} beside {rows.classes.tolist()}", hint=hint)
     if better := _far_better(rows, other):
         warn(
             f"calibration rows must be held out of training; these look like training rows: {better}. {WHY} {WHAT_TO_DO}"
@@ -694,12 +684,8 @@ def equivalence_test(
 
 def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
     """Return the metric, and by how much noise shifts it, a row for each direction and kind of noise."""
-    require(
-        residuals.has_fixed_cells,
-        "binning must cut scores without looking at the outcomes, so that noise has bins to fall in",
-        value=residuals.table[1],
-        hint="Pass a number of bins or EqualMass(10)",
-    )
+    must = "binning must cut scores without looking at the outcomes, so that noise has bins to fall in"
+    require(residuals.has_fixed_cells, must, value=residuals.table[1], hint="Pass a number of bins or EqualMass(10)")
     simplex, table = as_simplex(residuals.problem), residuals.cells()
     bootstrap = Bootstrap(simplex.weights, n_resamples, rng)
     kinds = [

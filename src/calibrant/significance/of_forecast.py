@@ -227,15 +227,10 @@ def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
     """One minus the probability of the reference class; of two classes the probability of the other one."""
     classes, prob = problem.classes.tolist(), as_simplex(problem).prob
     must = f"reference must be one of the classes {classes}"
-    require(
-        reference is None or (np.ndim(reference) == 0 and reference in classes),
-        must,
-        value=reference,
-        hint="Pass one of them",
-    )
+    hint = "Pass one of them"
+    require(reference is None or (np.ndim(reference) == 0 and reference in classes), must, value=reference, hint=hint)
     at = 0 if reference is None else classes.index(reference)
-    score: FloatArray = prob[:, 1 - at] if len(classes) == 2 else 1.0 - prob[:, at]
-    return score
+    return prob[:, 1 - at] if len(classes) == 2 else 1.0 - prob[:, at]
 
 
 # Pearson's chi-squared test on the distinct forecasts: no bins, for forecasts that take few values

@@ -555,10 +555,8 @@ def _of_event(result: TestResult, event: str) -> TestResult:
 
 def _require(test: object, method: str) -> None:
     choice("method", method, get_args(Method), hint="Holm's is never wrong")
-    must, hint = (
-        "test must be a function such as spiegelhalter_test",
-        "Pass it with its options: functools.partial(test, ...)",
-    )
+    must = "test must be a function such as spiegelhalter_test"
+    hint = "Pass it with its options: functools.partial(test, ...)"
     require(callable(test), must, value=test, hint=hint, error=TypeError)
 
 

@@ -272,12 +272,10 @@ class Sums(Record):
     def __add__(self, other: Sums) -> Sums:
         if not (self.rows and other.rows):
             return self if self.rows else other
-        require(
-            self.plan.words == other.plan.words and self.n_classes == other.n_classes,
-            "sums add up only if they are of one plan and of the same classes",
-            got="others",
-            hint="Fit the plan once, plan.fitted_to(problem), and scan each batch by it",
-        )
+        fits = self.plan.words == other.plan.words and self.n_classes == other.n_classes
+        must = "sums add up only if they are of one plan and of the same classes"
+        hint = "Fit the plan once, plan.fitted_to(problem), and scan each batch by it"
+        require(fits, must, got="others", hint=hint)
         rows, weight = self.rows + other.rows, self.weight + other.weight
         unit = _joint(self.unit, other.unit, rows / weight)
         cells = tuple(
@@ -297,12 +295,9 @@ class Sums(Record):
         theirs: BinTable,
     ) -> BinTable:
         """Add the problems of a notion, of rows of this total weight."""
-        require(
-            ours.names == theirs.names,
-            "sums add up only over the same problems of a notion",
-            got=f"others of {notion.name!r}",
-            hint="Name the classes alike in all batches: labels=",
-        )
+        must = "sums add up only over the same problems of a notion"
+        hint = "Name the classes alike in all batches: labels="
+        require(ours.names == theirs.names, must, got=f"others of {notion.name!r}", hint=hint)
         if ours.partitions != theirs.partitions:  # one by one: of a problem without rows the bins may be others
             pairs = list(zip(ours, theirs, strict=True))
             bins = [one.bins + two.bins for one, two in pairs]
@@ -364,12 +359,10 @@ class Sums(Record):
         asked = [(notion.name, repr(binning)) for notion, binning in plan.cells], [name for name, _ in plan.scores]
         powers = {len(values) for values in plain["scores"].values()}
         has_strata = all(problem["strata"] is not None for cells in plain["cells"] for problem in cells["problems"])
-        require(
-            written == asked and powers <= {plan.powers} and has_strata >= plan.noise,
-            "plan must be that of the sums that are read",
-            got=f"{asked} for {written}",
-            hint="Pass the plan by which the rows were scanned",
-        )
+        fits = written == asked and powers <= {plan.powers} and has_strata >= plan.noise
+        must = "plan must be that of the sums that are read"
+        hint = "Pass the plan by which the rows were scanned"
+        require(fits, must, got=f"{asked} for {written}", hint=hint)
         unit = Unit(**plain["unit"])
         scores = [[float(value) for value in plain["scores"][name]] for name, _ in plan.scores]
         return cls(
@@ -517,11 +510,9 @@ class SummedWeights(Weights):
     @property
     def of_rows(self) -> FloatArray:
         """Weights of single rows are not available."""
-        refuse(
-            "weights must be whole, or none given, for intervals and tests of predictions that are read in batches",
-            got="fractions, of which cells know the sums alone",
-            hint="Take a sample of the rows: predictions.sample(100_000)",
-        )
+        must = "weights must be whole, or none given, for intervals and tests of predictions that are read in batches"
+        hint = "Take a sample of the rows: predictions.sample(100_000)"
+        refuse(must, got="fractions, of which cells know the sums alone", hint=hint)
 
 
 # Bins that follow the scores, of rows that are read in batches: cut at the ends of the cells of a fixed fine grid
@@ -535,12 +526,9 @@ def fine_pair(problem: Problem, notion: Notion) -> tuple[Notion, FineGrid]:
 def on_fixed_cells(plan: Plan, problem: Problem) -> Plan:
     """Return the plan with a fine grid in place of bins that follow the scores; bins of each score are refused."""
     for _, binning in plan.cells:
-        require(
-            not binning.needs_scores,
-            "bins of predictions that are read in batches must hold more than one score",
-            got=f"{binning!r}, which needs all rows in memory",
-            hint=f"Take a sample, {SAMPLED}, or FineGrid()",
-        )
+        must = "bins of predictions that are read in batches must hold more than one score"
+        hint = f"Take a sample, {SAMPLED}, or FineGrid()"
+        require(not binning.needs_scores, must, got=f"{binning!r}, which needs all rows in memory", hint=hint)
     cells = [pair if pair[1].is_fixed else fine_pair(problem, pair[0]) for pair in plan.cells]
     return replace(plan, cells=tuple(distinct(cells)))
 

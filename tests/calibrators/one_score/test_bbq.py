@@ -63,7 +63,7 @@ def ordered(weight):
 @given(weight=uneven, size=st.integers(1, 10**5))
 def test_binnings_are_those_of_equal_mass_however_heavy_the_rows(weight, size):
     rows, size = ordered(weight), min(size, int(weight.sum()))
-    *inner, last = rows.score[bbq._last_scores(rows, size)].tolist()
+    *inner, last = rows.score[next(bbq._binnings(rows, range(size, size + 1)))].tolist()
     assert last == rows.score[-1]
     # Above the highest score there can be a bin more, without rows.
     assert inner == [cut for cut in EqualMass(size).cut(rows)[1:-1].tolist() if cut < last]
@@ -95,15 +95,6 @@ def test_heavy_weights_take_neither_memory_nor_more_models_than_there_are_binnin
     rate = fitted.calibrate(score)
     np.testing.assert_allclose(np.delete(rate, [19, 20, 21]), np.delete(label, [19, 20, 21]), atol=1e-6)
     assert fitted.predict_proba([0.0, 1.0]).min() > 0
-
-
-def test_binnings_are_fitted_in_batches_that_do_not_show(monkeypatch):
-    score, label = forecasts(3000)
-    at_once = BayesianBinning().fit(score, label)
-    monkeypatch.setattr(bbq, "BATCH", 50)
-    in_batches = BayesianBinning().fit(score, label)
-    np.testing.assert_allclose(in_batches.model_weight_, at_once.model_weight_, rtol=1e-12)
-    np.testing.assert_allclose(in_batches.calibrate(score), at_once.calibrate(score), rtol=1e-12)
 
 
 @pytest.mark.parametrize("prior_rows", [1e-9, 1e9])

@@ -332,15 +332,6 @@ def test_blocks_are_those_of_flattened_isotonic_regression():
 # Stopping on the way
 
 
-@pytest.mark.parametrize("n", [1, 3])
-def test_the_choice_does_not_depend_on_the_number_of_processors(n, monkeypatch):
-    expected = vars(fitted(random_rows()))
-    monkeypatch.setattr(nafir_smoothing, "n_processors", lambda: n)
-    found = vars(fitted(random_rows()))
-    assert found["smoothing_"] == expected["smoothing_"]
-    np.testing.assert_array_equal(found["log_value_"], expected["log_value_"])
-
-
 @pytest.mark.parametrize(("there", "expected"), [(7, 7), (None, 1)])
 def test_threads_are_as_many_as_processors_that_may_be_used(there, expected, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: there)

@@ -1,6 +1,4 @@
-"""How SCIR is fitted: in pieces, side by side, with a bar, and so that it can be stopped."""
-
-import threading
+"""How SCIR is fitted: in pieces, with a bar, and so that it can be stopped."""
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ from calibrant.calibrators import scir as staircase
 from calibrant.calibrators.scir import SortedCumulativeIsotonic, cumulated, fitted_values
 
 MAPS = ("score_", "rank_", "value_")
-ways = pytest.mark.parametrize("parallel_from", [1, 1 << 19])
 
 
 def rows_of(seed):
@@ -24,12 +21,10 @@ def fitted(rows, **options):
     return SortedCumulativeIsotonic(labels=range(rows[0].shape[1]), **options).fit(*rows)
 
 
-@ways
 @pytest.mark.parametrize("budget", [0, 100, 5000])
-def test_a_fit_in_pieces_is_the_fit_in_one(budget, parallel_from, monkeypatch):
+def test_a_fit_in_pieces_is_the_fit_in_one(budget, monkeypatch):
     whole = fitted(rows_of(0))
     monkeypatch.setattr(staircase, "BUDGET", budget)
-    monkeypatch.setattr(staircase, "PARALLEL_FROM", parallel_from)
     pieces = fitted(rows_of(0))
     assert pieces.epsilon_ == whole.epsilon_
     for name in MAPS:
@@ -44,7 +39,7 @@ def test_compiled_code_comes_back_when_it_has_looked_at_enough_points(budget):
     n = points.score.size
     exact = fitted_values(points, rows.n_ranks, is_whole=True)
     fit = np.full(n, np.nan)
-    place = np.arange(n, dtype=np.uint32)
+    place = np.arange(n)
     data = points.rank.copy(), points.weight.copy(), points.events.copy(), place
     spare = (*map(np.empty_like, data), np.empty_like(points.rank))
     left = solve(*data, 0, n, rows.n_ranks, 0.0, budget, fit, spare)
@@ -81,11 +76,9 @@ def heard(monkeypatch, act=lambda total: None):
     return bars
 
 
-@ways
 @pytest.mark.parametrize("epsilon", ["cv", 1e-4])
-def test_the_bar_ends_when_every_point_is_solved(epsilon, parallel_from, monkeypatch):
+def test_the_bar_ends_when_every_point_is_solved(epsilon, monkeypatch):
     monkeypatch.setattr(staircase, "BUDGET", 500)
-    monkeypatch.setattr(staircase, "PARALLEL_FROM", parallel_from)
     bars = heard(monkeypatch)
     prob, label = rows_of(0)
     prob[10:20], label[10:20] = prob[:10], label[:10]  # equal points are one
@@ -104,11 +97,9 @@ def test_no_bar_is_shown_unless_asked_for(capsys):
     assert capsys.readouterr().err == ""
 
 
-@ways
 @pytest.mark.parametrize("part", [0.05, 0.5, 0.95])
-def test_an_interrupted_fit_stops_and_leaves_what_was(part, parallel_from, monkeypatch):
+def test_an_interrupted_fit_stops_and_leaves_what_was(part, monkeypatch):
     monkeypatch.setattr(staircase, "BUDGET", 500)
-    monkeypatch.setattr(staircase, "PARALLEL_FROM", parallel_from)
     calibrator = fitted(rows_of(0))
     before = dict(vars(calibrator))
 
@@ -117,9 +108,7 @@ def test_an_interrupted_fit_stops_and_leaves_what_was(part, parallel_from, monke
             raise KeyboardInterrupt
 
     heard(monkeypatch, interrupt)
-    n_threads = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         calibrator.fit(*rows_of(1))
-    assert threading.active_count() == n_threads
     assert vars(calibrator).keys() == before.keys()
     assert all(vars(calibrator)[name] is value for name, value in before.items())

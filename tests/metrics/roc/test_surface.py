@@ -84,9 +84,9 @@ def test_the_corners_tell_one_class_alone(n_classes):
     np.testing.assert_array_equal(corners, np.eye(n_classes))
 
 
-@pytest.mark.parametrize(("n_classes", "steps", "beyond", "n"), [(2, 10, 1, 13), (3, 2, 1, 18), (3, 100, 51, 28407)])
+@pytest.mark.parametrize(("n_classes", "steps", "beyond", "n"), [(2, 10, 6, 23), (3, 2, 2, 36), (3, 100, 51, 28407)])
 def test_a_grid_reaches_beyond_the_simplex_on_each_side(n_classes, steps, beyond, n):
-    grid = surfaces.grid_thresholds(n_classes, steps, beyond)
+    grid = surfaces.grid_thresholds(n_classes, steps)
     assert len(grid) == n
     assert grid.min() == pytest.approx(-beyond / steps)
     assert grid.max() == pytest.approx(1 + beyond / steps)
