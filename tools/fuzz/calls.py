@@ -60,7 +60,7 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "reference": ("0", "1"),
     "view": ("(0.0, 0.0)",),
     "splits": ("'exact'", "'pairwise'"),
-    "candidates": ("5", "'data'"),
+    "candidates": ("5", "'data'", "'exact'"),
     "gamma": ("[0.2, 0.3, 0.5]", "[1/3, 1/3, 1/3]", "[1, 0, 0]"),
     "class_weight": ("'balanced'", "{0: 1, 1: 4}", "[1, 2]", "3"),
     "kept": ("0.25", "{0: 0.1, 1: 1.0}", "[0.5, 1]"),
