@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -674,7 +674,7 @@ OF_CONFIDENCE = ("confidence", "top-label")
 
 
 def plot_reliability(
-    curves: Any,
+    curves: ReliabilityCurve | Mapping[str, ReliabilityCurve] | Any,
     y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     *,
     ax: Any = None,
@@ -733,7 +733,7 @@ def plot_reliability(
     given: Any = curves
     if y_prob is not None:
         forecasts = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
-        given = {name: reliability_curve(curves, one, **data) for name, one in forecasts.items()}
+        given = {name: reliability_curve(cast("Any", curves), one, **data) for name, one in forecasts.items()}
     elif data:
         must, hint = (
             "keywords must be those of plot_reliability where it draws curves",
