@@ -313,7 +313,16 @@ def spread_within(cells: FineCells, value: float) -> tuple[float, float]:
     return value, highest - lowest
 
 
+def two_bins(view: View, seen: FloatArray) -> FloatArray:
+    """Root of the mean, over all places in [0, 1] to cut the scores in two, of the squared sums of both parts."""
+    assert isinstance(view, CumulativeView)
+    total, score = seen[:, -1:], view.score
+    both = np.square(seen[:, :-1]) + np.square(total - seen[:, :-1])
+    return np.asarray(np.sqrt(both @ np.diff(score) + np.square(total[:, 0]) * (score[0] + 1.0 - score[-1])))
+
+
 LARGEST_SUM = MeanOverProblems(largest, largest_within)
+TWO_BINS = MeanOverProblems(two_bins)
 RANGE_OF_SUMS = MeanOverProblems(spread, spread_within)
 """Sizes of cumulative residuals."""
 

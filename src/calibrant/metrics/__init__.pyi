@@ -46,5 +46,6 @@ from .smooth import e90_error as e90_error
 from .smooth import emax_error as emax_error
 from .smooth import integrated_calibration_index as integrated_calibration_index
 from .smooth import kolmogorov_smirnov_error as kolmogorov_smirnov_error
+from .smooth import averaged_two_bin_error as averaged_two_bin_error
 from .smooth import kuiper_error as kuiper_error
 from .smooth import smooth_calibration_error as smooth_calibration_error

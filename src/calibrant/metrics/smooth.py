@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from calibrant import lenses
 from calibrant._core.border import DataOptions
+from calibrant._core.checks import flag
 from calibrant.metrics.kinds import ThroughLens, YProb, YTrue
 from calibrant.notions import NotionLike
 
@@ -387,3 +388,60 @@ def kuiper_error(
     0.125
     """
     return KUIPER.of(y_true, y_prob, data, notion=notion)
+
+
+TWO_BIN = ThroughLens(
+    "two-bin-error", "ATB", "Hartline et al. 2026", lens=lenses.Cumulative(), size=lenses.TWO_BINS, also=("atb",)
+)
+
+
+@TWO_BIN.declare
+def averaged_two_bin_error(
+    y_true: YTrue,
+    y_prob: YProb = None,
+    *,
+    notion: NotionLike = None,
+    squared: bool = False,
+    **data: Unpack[DataOptions],
+) -> float:
+    """Averaged two-bin calibration error (ATB), in [0, 1]; its square is truthful.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or Predictions
+        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Probabilities; rows of a table sum to one.
+    notion : str or Notion, optional
+        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
+    squared : bool, default=False
+        Return the square, as its authors define it; of several problems that of the mean.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
+
+    Returns
+    -------
+    float
+        Root of the integral over q from 0 to 1 of L(q)^2 + R(q)^2: L(q) is the sum of weight * (outcome - probability) over
+        rows with a score below q, divided by the weight of all, and R(q) that over the other rows.
+
+    Notes
+    -----
+    Labels of n rows that follow the true probabilities have independent residuals. Whatever probabilities are stated, the
+    expected square is the variance of the labels, divided by n^2, plus squares that are zero for the true probabilities: nobody
+    can expect a lower square by stating others. An ECE over bins does not have this: a forecast can lower it by being less
+    sharp. The square of a calibrated forecast is not zero, but falls as 1 / n; the noise floor of `assess` is what its root
+    would be. A test: ``resampling_test(metric="two-bin-error")``.
+
+    References
+    ----------
+    Hartline, Hu, Wu, A perfectly truthful calibration measure, COLT 2026 (arXiv 2508.13100).
+
+    Examples
+    --------
+    >>> from calibrant.metrics import averaged_two_bin_error
+    >>> round(averaged_two_bin_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]), 3)
+    0.071
+    """
+    found = TWO_BIN.of(y_true, y_prob, data, notion=notion)
+    return found**2 if flag("squared", squared) else found
