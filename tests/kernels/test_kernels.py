@@ -7,15 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import binned
-from strategies import columns
+from strategies import columns, tables
 
 from calibrant import measure
 from calibrant._core import threads as loading
 from calibrant._core.border import as_problem
 from calibrant._core.rows import DOUBLE
-from calibrant._kernels.sums import add_classes, add_column
-from calibrant.binning import sums_over
+from calibrant._kernels.sums import (
+    add_classes,
+    add_column,
+    categorical,
+    class_cells,
+    column_cells,
+    top_cells,
+)
+from calibrant.binning import EqualWidth, sums_over
 from calibrant.binning.bins import between_infinities, even_edges
+from calibrant.notions import ClassWise, Confidence, TopLabel
+from calibrant.sums.draws import Strata, is_upper
 
 
 def run_kernel(label, score, n_bins):
@@ -111,6 +120,18 @@ def test_a_process_that_measures_little_loads_no_compiled_loops():
     assert found.stdout.strip() == "False"
 
 
+@given(rows=tables(), data=st.data())
+def test_a_compiled_draw_is_the_first_class_whose_cumulative_probability_exceeds_u(rows, data):
+    cumulative = rows[1].cumsum(axis=1)
+    cumulative /= cumulative[:, -1:]
+    near = st.sampled_from(cumulative.ravel().tolist()).filter(lambda v: v < 1)
+    u = data.draw(
+        st.lists(st.one_of(near, st.floats(0, 1, exclude_max=True)), min_size=len(cumulative), max_size=len(cumulative))
+    )
+    expected = [next(j for j, reached in enumerate(row) if reached > at) for row, at in zip(cumulative, u, strict=True)]
+    assert categorical(cumulative, np.array([u, u])).tolist() == [expected, expected]
+
+
 WITHOUT_A_PLACE_TO_CACHE = """
 from numba.core import caching
 
@@ -130,11 +151,9 @@ else:
     raise SystemExit("the simulation does not bite")
 
 import numpy as np
-from calibrant._kernels.sums import top_columns
+from calibrant._kernels.sums import categorical
 
-top = np.empty(2, dtype=np.intp)
-top_columns(np.array([[0.2, 0.8], [0.7, 0.3]]), top)
-assert top.tolist() == [1, 0]
+assert categorical(np.array([[0.2, 1.0], [0.2, 1.0]]), np.array([[0.1, 0.9]])).tolist() == [[0, 1]]
 print("computed")
 """
 
@@ -144,3 +163,45 @@ def test_kernels_work_where_nothing_can_be_written():
     """Root may write anywhere, so numba is told that no folder will do; it then raises at decoration, as it really does."""
     done = subprocess.run([sys.executable, "-c", WITHOUT_A_PLACE_TO_CACHE], capture_output=True, text=True, check=False)
     assert done.stdout == "computed\n", done.stderr
+
+
+def strata_of(binary, n_bins):
+    """Count, sum of m and sum of m² of each bin, for rows without and with the event, and sums of scores."""
+    bins = EqualWidth(n_bins)(binary)
+    strata = Strata.of(binary, bins)
+    return np.stack([strata.count, *strata.sums], axis=-1), bins.score_sum
+
+
+def same_units(units, expected):
+    np.testing.assert_allclose(units, expected, rtol=1e-12, atol=1e-300)
+
+
+@given(rows=tables(), n_bins=st.integers(1, 20), is_single=st.booleans())
+def test_compiled_cells_of_all_classes_equal_those_of_each_problem(rows, n_bins, is_single):
+    label, prob, _ = rows
+    problem = as_problem(label, prob.astype(np.float32) if is_single else prob, labels=range(prob.shape[1]))
+    edges = even_edges(n_bins, problem.precision).edges
+    given, true, upper = problem.forecast.as_given, problem.label, is_upper(edges)
+    shape = prob.shape[1], n_bins
+    for loop, notion in ((class_cells, ClassWise()), (top_cells, TopLabel())):
+        units, scores = np.zeros((2, *shape, 3)), np.zeros((shape[0] + 1, n_bins))
+        loop(given, true, edges, upper, units, scores)
+        for j, binary in enumerate(notion.split(problem)):
+            expected, sums = strata_of(binary, n_bins)
+            same_units(units[:, j], expected)
+            np.testing.assert_allclose(scores[j], sums, rtol=1e-12)
+    expected, sums = strata_of(next(Confidence().split(problem)), n_bins)
+    same_units(units.sum(axis=1), expected)  # those of top labels, whatever the class
+    np.testing.assert_allclose(scores[-1], sums, rtol=1e-12)
+
+
+@given(rows=columns(), n_bins=st.integers(1, 20))
+def test_compiled_cells_of_a_column_equal_its_strata(rows, n_bins):
+    label, score, _ = rows
+    problem = as_problem(label, score)
+    edges = even_edges(n_bins, DOUBLE).edges
+    units, scores = np.zeros((2, n_bins, 3)), np.zeros(n_bins)
+    column_cells(problem.score, problem.outcome, edges, is_upper(edges), units, scores)
+    expected, sums = strata_of(problem, n_bins)
+    same_units(units, expected)
+    np.testing.assert_allclose(scores, sums, rtol=1e-12)

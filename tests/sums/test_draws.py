@@ -1,11 +1,6 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import chisquare
-from strategies import tables
 
 from calibrant import assess, corp_curve, decision_curve
 from calibrant._core.rows import Weights
@@ -88,6 +83,14 @@ def test_every_resample_has_as_many_rows():
     np.testing.assert_array_equal(sums, np.full(30, 250.0))
 
 
+@pytest.fixture(params=["plain", "compiled"])
+def path(request, monkeypatch):
+    """Both ways of drawing: what is claimed holds of each."""
+    if request.param == "compiled":
+        monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
+
+
+@pytest.mark.usefixtures("path")
 def test_drawn_labels_come_as_often_as_foretold():
     prob = np.tile([[0.1, 0.0, 0.6, 0.3]], (5000, 1))
     labels = np.concatenate(list(ConsistentLabels(prob, 4, np.random.default_rng(6))))
@@ -96,6 +99,7 @@ def test_drawn_labels_come_as_often_as_foretold():
     assert chisquare(count[[0, 2, 3]], 20_000 * prob[0, [0, 2, 3]]).pvalue > 1e-3
 
 
+@pytest.mark.usefixtures("path")
 def test_each_row_is_drawn_from_its_own_forecast():
     prob = np.eye(5)[[3, 0, 4, 2, 1, 1]]
     draws = list(ConsistentLabels(prob, 50, np.random.default_rng(7)))
@@ -104,12 +108,14 @@ def test_each_row_is_drawn_from_its_own_forecast():
         assert labels.tolist() == [3, 0, 4, 2, 1, 1]
 
 
+@pytest.mark.usefixtures("path")
 def test_a_draw_on_the_edge_goes_to_the_class_above_it():
-    drawn = SimpleNamespace(random=lambda shape: np.array([[0.0, 0.25, np.nextafter(0.25, 0)]]))
-    labels = ConsistentLabels(np.array([[0.0, 0.25, 0.75]] * 3), 1, drawn)
-    assert next(iter(labels)).tolist() == [1, 2, 1]
+    labels = ConsistentLabels(np.array([[0.0, 0.25, 0.75]] * 3), 1, np.random.default_rng(0))
+    u, cumulative = np.array([[0.0, 0.25, np.nextafter(0.25, 0)]]), labels.prob.cumsum(axis=1)
+    assert labels._labels(cumulative, u).tolist() == [[1, 2, 1]]
 
 
+@pytest.mark.usefixtures("path")
 def test_rows_that_sum_nearly_to_one_are_drawn_within_the_columns():
     prob = np.array([[0.3, 0.3, 0.3999], [0.3, 0.3, 0.4001]] * 500)
     for labels in ConsistentLabels(prob, 20, np.random.default_rng(8)):
@@ -135,16 +141,12 @@ def test_of_equal_rows_all_get_a_label_and_each_as_often_as_foretold():
     assert (np.abs(counts[:, 0].mean(axis=0) - 40 * prob[0]) < 4 * np.sqrt(40 * prob[0] * (1 - prob[0]) / 4000)).all()
 
 
-@given(rows=tables(), seed=st.integers(0, 9))
-def test_a_draw_is_the_first_class_whose_cumulative_probability_exceeds_u(rows, seed):
-    cumulative = rows[1].cumsum(axis=1)
-    cumulative /= cumulative[:, -1:]
-    u = np.random.default_rng(seed).random((2, len(cumulative)))
-    expected = [
-        [next(j for j, reached in enumerate(row) if reached > at) for row, at in zip(cumulative, draw, strict=True)]
-        for draw in u
-    ]
-    assert np.array(list(ConsistentLabels(rows[1], 2, np.random.default_rng(seed)))).tolist() == expected
+def test_compiled_and_plain_draws_are_the_same(monkeypatch):
+    prob = np.random.default_rng(0).dirichlet(np.ones(6), 300)
+    prob[::5] = np.eye(6)[2]
+    plain = np.array(list(ConsistentLabels(prob, 5, as_rng(1))))
+    monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
+    np.testing.assert_array_equal(np.array(list(ConsistentLabels(prob, 5, as_rng(1)))), plain)
 
 
 def test_a_generator_is_used_as_it_is():

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import columns, tables
 
-from calibrant import EqualWidth
+import calibrant.sums.reading
+from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
-from calibrant.notions import ClassWise, Confidence, Flattened, OneVsRest, TopLabel
+from calibrant.notions import Binary, ClassWise, Confidence, Flattened, OneVsRest, TopLabel
 from calibrant.sums import Plan, Sums, scan
 from calibrant.sums.draws import RowSample, Strata, keys_of
 
@@ -81,6 +82,20 @@ def test_strata_survive_json_bit_for_bit(rows):
     assert written(read) == written(found)
 
 
+# The compiled pass
+
+
+def load(monkeypatch, value):
+    """Say whether compiled loops are there, for any number of rows."""
+    monkeypatch.setattr("calibrant.sums.reading.are_loaded", lambda: value)
+    monkeypatch.setattr("calibrant.sums.reading.FEWEST", 1)
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    load(monkeypatch, True)
+
+
 def table(n, n_classes, seed=0):
     rng = np.random.default_rng(seed)
     prob = rng.dirichlet(np.full(n_classes, 0.3), n)
@@ -89,6 +104,48 @@ def table(n, n_classes, seed=0):
     return as_problem(rng.integers(0, n_classes, n), prob, labels=range(n_classes))
 
 
+def assert_same_cells(ours, theirs):
+    for one, other in zip(ours, theirs, strict=True):
+        for mine, its in zip(one, other, strict=True):
+            assert (mine.name, mine.share, mine.weights) == (its.name, its.share, its.weights)
+            for name in ("edges", "count", "weight", "outcome_sum"):
+                first, second = getattr(mine.bins, name), getattr(its.bins, name)
+                assert (first.dtype, first.tobytes()) == (second.dtype, second.tobytes())
+            np.testing.assert_allclose(mine.bins.score_sum, its.bins.score_sum, rtol=1e-12)
+            np.testing.assert_array_equal(mine.strata.count, its.strata.count)
+            np.testing.assert_allclose(mine.strata.sums, its.strata.sums, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize(("n_classes", "order", "dtype"), [(2, "C", "f8"), (5, "F", "f8"), (5, "C", "f4")])
+def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtype, monkeypatch):
+    problem = table(1200, n_classes)
+    forecast = problem.forecast.__class__(np.asarray(problem.prob, order=order, dtype=dtype))
+    problem = problem.__class__(forecast, problem.label, problem.weights, problem.classes)
+    load(monkeypatch, False)
+    plain = scan(problem, PLAN)
+    load(monkeypatch, True)
+    monkeypatch.setattr("calibrant.sums.reading.CHUNK", 500)
+    monkeypatch.setattr("calibrant.binning.bins.CHUNK", 500)
+    monkeypatch.setattr(calibrant.sums.reading, "BLOCK", 700)
+    assert_same_cells(scan(problem, PLAN).cells, plain.cells)
+
+
+def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
+    rng = np.random.default_rng(0)
+    edges = np.arange(16) / 15
+    near = np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]).clip(0, 1)
+    score = np.concatenate([near, rng.random(500), rng.random(200) * 1e-7])
+    problem, plan = (
+        as_problem(rng.random(score.size) < 0.5, score),
+        Plan.of_cells([(Binary(), EqualWidth(15))], noise=True),
+    )
+    load(monkeypatch, False)
+    plain = scan(problem, plan)
+    load(monkeypatch, True)
+    assert_same_cells(scan(problem, plan).cells, plain.cells)
+
+
+@pytest.mark.usefixtures("compiled")
 def test_the_number_of_threads_makes_no_difference(monkeypatch):
     monkeypatch.setattr("calibrant.sums.reading.CHUNK", 100)
     monkeypatch.setattr("calibrant.binning.bins.CHUNK", 100)
@@ -103,8 +160,12 @@ def test_the_number_of_threads_makes_no_difference(monkeypatch):
 # What is not there
 
 
-def test_fractional_weights_have_no_strata():
+def test_other_binnings_and_weights_have_no_compiled_pass(monkeypatch):
+    monkeypatch.setattr(calibrant.sums.reading, "_summed", None)  # calling it would raise
+    load(monkeypatch, True)
     problem = table(300, 3)
+    by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))], noise=True))
+    assert by_mass.cells[0][0].strata.count.sum() == 300
     weighted = scan(problem.weighted(np.full(300, 2.5)), PLAN)
     assert weighted.kept is None
     assert all(one.strata is None for problems in weighted.cells for one in problems)

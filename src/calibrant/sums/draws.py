@@ -15,6 +15,7 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import require, source, whole
 from calibrant._core.result import Record
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, Weights
+from calibrant._core.threads import are_loaded
 from calibrant.binning import Bins
 
 # What noise is drawn from: in each bin, for rows with and without the event, how many there are and how certain
@@ -122,6 +123,12 @@ DRAWN_TOGETHER = 1 << 18
 DRAWN_AT_ONCE = 1 << 12
 """Rows up to which resamples are drawn before they are asked for."""
 
+KERNEL_PAYS_FROM = 1 << 27
+"""Rows times classes times draws from which compiled loops are used: loading them takes about a second."""
+
+PAYS_WHEN_LOADED = 1 << 20
+"""The same where numba is loaded already."""
+
 Rng = np.random.Generator | int | None
 CellArray = npt.NDArray[np.int32]
 
@@ -212,6 +219,8 @@ class ConsistentLabels:
             require_drawable(float(times.max()))
         self.prob, self.n_resamples, self.rng = prob, n_resamples, rng
         self.times = None if times is None else times.astype(np.int64)
+        least = min(KERNEL_PAYS_FROM, PAYS_WHEN_LOADED) if are_loaded() else KERNEL_PAYS_FROM
+        self.compiled = prob.size * n_resamples >= least
 
     def __len__(self) -> int:
         return self.n_resamples
@@ -225,16 +234,24 @@ class ConsistentLabels:
         step = max(1, DRAWN_TOGETHER // max(1, numbers))
         share = self.prob / self.prob.sum(axis=1, keepdims=True)
         cumulative = np.cumsum(self.prob, axis=1)
-        reached = np.ascontiguousarray((cumulative / cumulative[:, -1:]).T[:-1])
+        cumulative /= cumulative[:, -1:]
         for first in range(0, self.n_resamples, step):
             shape = min(step, self.n_resamples - first), n
-            if self.times is not None:
+            if self.times is None:
+                yield self._labels(cumulative, self.rng.random(shape))
+            else:
                 yield self.rng.multinomial(self.times, share, size=shape)
-                continue
-            u, label = self.rng.random(shape), np.zeros(shape, dtype=np.min_scalar_type(len(reached)))
-            for upto in reached:  # the first class whose cumulative probability exceeds u
-                label += upto <= u
-            yield label.astype(np.intp)
+
+    def _labels(self, cumulative: FloatArray, u: FloatArray) -> IntArray:
+        """Return the first class of each row whose cumulative probability exceeds u, shape (m, n)."""
+        if self.compiled:
+            from calibrant._kernels.sums import categorical
+
+            return categorical(cumulative, u)
+        label = np.zeros(u.shape, dtype=np.intp)
+        for reached in cumulative.T[:-1]:
+            label += reached <= u
+        return label
 
     def sums_at(self, cell: CellArray, draws: IntArray, weight: FloatArray, n_cells: int) -> FloatArray:
         """Sum weights, or numbers of equal rows, over the cells ``cell[i, j]`` of a block of draws; -1 is no cell."""
