@@ -423,7 +423,7 @@ def averaged_two_bin_error(
     -------
     float
         Root of the integral over q from 0 to 1 of L(q)^2 + R(q)^2: L(q) is the sum of weight * (outcome - probability) over
-        rows with a score below q, divided by the weight of all, and R(q) that over the other rows.
+        rows with a score below q, divided by the weight of all, and R(q) that over the rest.
 
     Notes
     -----
