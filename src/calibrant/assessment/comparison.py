@@ -728,13 +728,17 @@ def _choice(
         return first, words + worse + (
             f"; no difference from it can be shown for {_listed(open_ones)}." if open_ones else "."
         )
-    best = next(one for one in others if one.name == best.name)
-    values = f"its {metric.name} of {best.value:.4g} is {{}} that of {first}, {start.value:.4g}"
-    if best not in shown:
+    of_first = next(one for one in others if one.name == best.name)
+    if best is base and of_first not in shown:
         return best.name, (
-            f"Take {best.name}: {values.format('below')}, and within SafeCalibrator it changes the forecast only as far as "
-            f"held-out rows favour that; by itself the difference cannot be shown at the level of {level:g}."
+            f"Take {best.name}: its {metric.name} of {best.value:.4g} is below that of {first}, {start.value:.4g}, and within "
+            f"SafeCalibrator it changes the forecast only as far as held-out rows favour that; by itself the difference cannot "
+            f"be shown at the level of {level:g}."
         )
+    beaten = base  # what it was shown to be better than
+    if of_first in shown:
+        best, beaten = of_first, start
+    values = f"its {metric.name} of {best.value:.4g} is {{}} that of {beaten.name}, {beaten.value:.4g}"
     ends = " to ".join(f"{end:.3g}" for end in sorted((-sign * best.lower, -sign * best.upper)))
     gain = f"{abs(best.difference):.3g} ({100 * (1 - level):g} % interval {ends})"
     of = {"square": " in its square", "distance": f" in its distance from {metric.ideal:g}" if metric.ideal else ""}
@@ -743,7 +747,7 @@ def _choice(
     taken = candidates[best.name].problem
     for one in others:
         problem = candidates[one.name].problem
-        if one is not best and problem is not None and taken is not None:
+        if one.name != best.name and problem is not None and taken is not None:
             beside = difference_of(metric, problem, taken, level, n_resamples, rng)
             if beside.lower <= 0.0 <= beside.upper:
                 alike.append(one.name)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import factorial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray, as_array
+from calibrant._core.arrays import NUMERIC, FloatArray, as_array
 from calibrant._core.checks import distinct_names, flag, require
 from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue
 from calibrant.assessment.comparison import Comparison
 from calibrant.significance.differences import as_level
+
+ROUNDING = 1e-12
+"""Of the spread of ranks: what is less is rounding."""
 
 Ranked = Mapping[str, npt.ArrayLike] | Mapping[str, Comparison]
 
@@ -94,9 +98,9 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     -----
     r_ij is the rank of method j of k on data set i of N, R_j its mean. Friedman's statistic, with ties, is
     chi2 = (k - 1) N B / S with B = N sum_j (R_j - (k + 1) / 2)^2 and S = sum_ij (r_ij - (k + 1) / 2)^2. F = (N - 1) chi2 /
-    (N (k - 1) - chi2) = (N - 1) B / (S - B) has nearly an F law with k - 1 and (k - 1)(N - 1) degrees of freedom. The critical
-    difference is q sqrt(k (k + 1) / (6 N)), with q the upper quantile of the studentised range of k normal values divided by
-    sqrt(2). Both take data sets for independent: forecasts of several models on one table are not.
+    (N (k - 1) - chi2) = (N - 1) B / (S - B) has nearly an F law with k - 1 and (k - 1)(N - 1) degrees of freedom; no p-value
+    is below 1 / (k!)^(N - 1), the probability that data sets without ties rank alike by chance. The critical difference is
+    q sqrt(k (k + 1) / (6 N)), with q the upper quantile of the studentised range of k normal values divided by sqrt(2). Both take data sets for independent: forecasts of several models on one table are not.
 
     References
     ----------
@@ -126,7 +130,8 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     if spread == 0.0:  # all values are equal on each data set
         pvalue = 1.0
     else:
-        pvalue = float(f.sf(np.divide(between * (n - 1), within) if within else np.inf, k - 1, (k - 1) * (n - 1)))
+        statistic = between * (n - 1) / within if within > ROUNDING * spread else np.inf
+        pvalue = max(float(f.sf(statistic, k - 1, (k - 1) * (n - 1))), factorial(k) ** -float(n - 1))
     apart = float(studentized_range.ppf(1.0 - level, k, np.inf) * np.sqrt(k * (k + 1) / (12.0 * n)))
     order = np.argsort(mean, kind="stable")
     named = tuple(names[j] for j in order)
@@ -148,7 +153,10 @@ def _table_of(values: Any, higher_is_better: bool) -> tuple[dict[str, FloatArray
     distinct_names("methods", values)
     table: dict[str, FloatArray] = {}
     for name, given in values.items():
-        column = np.asarray(as_array(f"values[{name!r}]", given), dtype=np.float64)
+        array = as_array(f"values[{name!r}]", given)
+        must, got = f"values[{name!r}] must hold numbers", f"{array.dtype}"
+        require(array.dtype.kind in NUMERIC, must, got=got, hint="Pass what the method reached", error=TypeError)
+        column = array.astype(np.float64)
         must, got = "values must have a number for each data set, and infinity for a failure", f"another of {name}"
         is_one = column.ndim == 1 and not np.isnan(column).any()
         require(is_one, must, got=got, hint="Leave out data sets that a method lacks")

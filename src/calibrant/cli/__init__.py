@@ -156,13 +156,19 @@ def _ended_by_exception() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before, told = signal.signal(signal.SIGTERM, _terminate), sys.unraisablehook
+    ends = [signal.SIGTERM]
+    if (
+        sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+    ):  # a terminal that is closed; not nohup
+        ends.append(signal.SIGHUP)
+    before, told = {end: signal.signal(end, _terminate) for end in ends}, sys.unraisablehook
     sys.unraisablehook = partial(_told_again, told)
     try:
         yield
     finally:
         sys.unraisablehook = told
-        signal.signal(signal.SIGTERM, before)
+        for end, handler in before.items():
+            signal.signal(end, handler)
 
 
 def _told_again(otherwise: Callable[[Any], object], lost: Any) -> None:

@@ -150,13 +150,15 @@ def run_compare(asked: Namespace) -> int:
     metrics = metrics_of([word.strip() for word in asked.metric.split(",")], cut)
     level, named = as_level(asked.level), _forecasts_named(asked)
     problems, rows = _matched(named, asked.id)
-    first, groups = next(iter(named.values())), None
+    first, groups = next(iter(named)), None
     if asked.by is not None:
-        table = first.table
-        columns = [select_one(list(table), one.strip(), "--by", where=first.file) for one in asked.by.split(",")]
-        distinct_names("columns of --by", columns)
-        of_rows = {name: table[name][rows] for name in columns}
-        groups = groups_of(of_rows, next(iter(problems.values())), None)
+        of_rows = {name: _groups_named(forecast, asked.by, rows[name]) for name, forecast in named.items()}
+        groups = groups_of(of_rows[first], problems[first], None)
+        for name, columns in of_rows.items():
+            for column, cells in columns.items():
+                if differ := int((cells != of_rows[first][column]).sum()):
+                    said = f"{name} has another {column} than {first} in {differ} of {len(cells)} rows: that of {first} counts"
+                    print(f"calibrant: note: {said}", file=sys.stderr)
     for name, problem in problems.items():
         metrics[0].warn_impossible(problem, name)
     draws = max(2, asked.resamples)
@@ -169,10 +171,21 @@ def run_compare(asked: Namespace) -> int:
     else:
         print(f"{found.n_rows} row{'' if found.n_rows == 1 else 's'}, {found.n_classes} classes")
         print(found)
-        for name, forecast in named.items() if asked.confidence else ():
-            said = assess(**forecast.rows(), metrics=["accuracy"], n_resamples=1).verdict.sentences
-            print(f"{name}: {' '.join(said)}")
+        for name, problem in problems.items() if asked.confidence else ():
+            facts: Any = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
+            found_of = assess(
+                problem.classes[problem.code], problem.values, metrics=["accuracy"], n_resamples=1, **facts
+            )
+            print(f"{name}: {' '.join(found_of.verdict.sentences)}")
     return 0
+
+
+def _groups_named(forecast: Forecast, by: str, rows: IntArray) -> dict[str, Any]:
+    """Return the columns of --by, on some of the rows."""
+    names = list(forecast.table)
+    columns = [select_one(names, one.strip(), "--by", where=forecast.file) for one in by.split(",")]
+    distinct_names("columns of --by", columns)
+    return {name: forecast.table[name][rows] for name in columns}
 
 
 def _forecasts_named(asked: Namespace) -> dict[str, Forecast]:
@@ -192,7 +205,10 @@ def _forecasts_named(asked: Namespace) -> dict[str, Forecast]:
     require(
         len(models) <= MOST_MODELS, f"there may be {MOST_MODELS} models", got=f"{len(models)} in {column}", hint=hint
     )
-    return {name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name))) for name in models}
+    return {
+        name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name)), file=f"the rows of {name}")
+        for name in models
+    }
 
 
 MOST_MODELS = 100
@@ -208,8 +224,8 @@ def _names_of(asked: Namespace) -> list[str]:
     return names
 
 
-def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str, Problem], IntArray]:
-    """Return the problems of the rows that all files have, in one order, and where these stand in the first file."""
+def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str, Problem], dict[str, IntArray]]:
+    """Return the problems of the rows that all files have, in one order, and where these stand in each."""
     first = next(iter(forecasts.values()))
     for forecast in forecasts.values():
         same = forecast.problem().classes.tolist(), first.problem().classes.tolist()
@@ -221,29 +237,33 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
             must, hint = "files must hold the same rows in the same order", "Name the column that tells rows by --id"
             got = f"{forecast.file}, which has {said} than {first.file}"
             require(not said, must, got=got, hint=f"{hint}; calibrant report compares files of different rows")
-        return {name: forecast.problem() for name, forecast in forecasts.items()}, _kept(first)
+        return (
+            {name: forecast.problem() for name, forecast in forecasts.items()},
+            {name: _kept(forecast) for name, forecast in forecasts.items()},
+        )
     places = {name: _places_of(forecast, key) for name, forecast in forecasts.items()}
     shared = [one for one in next(iter(places.values())) if all(one in of for of in places.values())]
     got = f"no {key} that all files have"
     require(bool(shared), "files must have rows in common", got=got, hint="Check what --id names in each file")
     problems, rows = dict[str, Problem](), dict[str, IntArray]()
+    of_first = np.array([next(iter(places.values()))[one] for one in shared])
     for name, forecast in forecasts.items():
         rows[name] = at = np.array([places[name][one] for one in shared])
         if missed := len(places[name]) - len(at):
             said = "1 row" if missed == 1 else f"{missed} rows"
             print(f"calibrant: note: left out {said} of {forecast.file}, not in all files", file=sys.stderr)
         weight, other = forecast.weight, first.weight
-        agree = weight is None or other is None or bool((weight[at] == other[next(iter(rows.values()))]).all())
+        agree = weight is None or other is None or bool((weight[at] == other[of_first]).all())
         must = "rows must have one weight in all files"
         require(agree, must, got=f"others in {forecast.file} than in {first.file}", hint="Check --weight")
         if weight is not None:
-            at = np.searchsorted(_kept(forecast), at[weight[at] > 0])
+            rows[name] = at[weight[at] > 0]
+            at = np.searchsorted(_kept(forecast), rows[name])
         problems[name] = forecast.problem().taken(at)
         if differ := int((problems[name].code != next(iter(problems.values())).code).sum()):
             said = f"{name} has other labels than {next(iter(forecasts))} in {differ} of {len(at)} rows"
             print(f"calibrant: note: {said}: each is judged by its own labels", file=sys.stderr)
-    of_first = next(iter(rows.values()))
-    return problems, of_first if first.weight is None else of_first[first.weight[of_first] > 0]
+    return problems, rows
 
 
 def _kept(forecast: Forecast) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import codecs
 import inspect
 import json
 import math
@@ -31,7 +32,17 @@ from calibrant.calibrators.by_notion import for_classes
 from calibrant.calibrators.classifier import Method, default_of
 from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
-from calibrant.interop.columns import Arrow, Column, FileTable, Text, Values, has_arrow, require_arrow
+from calibrant.interop.columns import (
+    Arrow,
+    Column,
+    FileTable,
+    Text,
+    Understood,
+    Values,
+    has_arrow,
+    is_figure,
+    require_arrow,
+)
 from calibrant.interop.readers import Damaged
 from calibrant.interop.save import columns_of
 from calibrant.interop.sources import Files, OfColumns
@@ -268,7 +279,13 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
 
 STANDARD_INPUT = "-"
 
-KINDS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"PK": ".npz", b"[": ".json", b"{": ".jsonl"}
+KINDS = {
+    rb"PAR1": ".parquet",
+    rb"ARROW1": ".feather",
+    rb"PK\x03\x04": ".npz",
+    rb"\s*\[\s*[{\[]": ".json",
+    rb"\s*{\s*\"": ".jsonl",
+}
 """How a table that comes by standard input begins, and the ending of such files; any other is CSV."""
 
 
@@ -277,10 +294,11 @@ def _of_standard_input() -> str:
     """Return the path of a file, there until the process ends, that holds what comes by standard input."""
     if sys.stdin is None or sys.stdin.isatty():
         refuse("- must be a table that comes by standard input", got="none", hint="Write: calibrant COMMAND - < FILE")
-    data = sys.stdin.buffer.read()
-    ending = next((ending for start, ending in KINDS.items() if data.lstrip().startswith(start)), ".csv")
-    if ending == ".jsonl" and not data.lstrip().split(b"\n", 1)[0].rstrip().endswith(b"}"):
-        ending = ".json"  # an object over several lines
+    data = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8)
+    ending = next((ending for start, ending in KINDS.items() if re.match(start, data)), ".csv")
+    lines = data.strip().split(b"\n", 1)
+    if ending == ".jsonl" and (len(lines) == 1 or not lines[0].rstrip().endswith(b"}")):
+        ending = ".json"  # an object on one line, or over several
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder, f"standard-input{ending}")
@@ -308,36 +326,60 @@ def _answers(table: FileTable, asked: Namespace, where: str) -> tuple[FileTable,
         if confidence is None:
             refuse("--confidence must stand beside --correct", got="none", hint="Name the column of the confidence")
         name = chosen["label"] = select_one(list(table), correct, "--correct", where=where)
-        places[name] = {name: Values(_are_correct(table.columns[name].cells(), name, where))}
+        column = table.columns[name]
+        places[name] = {name: Understood(_are_correct(column.cells(), name, where), column)}
     if confidence is not None:
         for option in ("prob", "logit"):
             left_out(f"--{option}", getattr(asked, option), "beside --confidence", hint="Name the forecast once")
         name = chosen["prob"] = select_one(list(table), confidence, "--confidence", where=where)
-        column, is_percent = table.columns[name], False
-        if isinstance(column, Text):
-            cells = [cell.strip() for cell in column.cells()]
-            if is_percent := any(cell.endswith("%") for cell in cells):
-                column = Text([cell.removesuffix("%") for cell in cells], decimal=column.decimal)
-        numbers = column.numbers if isinstance(column, Arrow) else column.values()
-        if numbers.dtype.kind in NUMERIC and not asked.percent:
-            most = float(np.nanmax(numbers, initial=0.0))
-            if 1.0 < most <= MOST_OF_SCALE and not is_percent:
-                must = f"{name} of {where} must be probabilities, from 0 to 1, or percent"
-                hint = (
-                    "If they are percent, say --percent; points of a scale are no probabilities: say --label and --prob"
-                )
-                refuse(must, got=f"none above {most:g}", hint=hint)
-            if is_percent or 1.0 < most <= 100.0:
-                numbers, said = numbers / 100.0, (f"{name!r} in percent",)
-        places[name] = {name: Values(numbers) if said else column}
+        column = table.columns[name]
+        numbers, is_percent = _stated(column, f"{name} of {where}", said=asked.percent)
+        if is_percent and not asked.percent:
+            numbers, said = numbers / 100.0, (f"{name!r} in percent",)
+        places[name] = {name: Understood(numbers, column)}
     return table.replaced(places), chosen, said
+
+
+def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
+    """Return confidences as numbers, and whether they are percent: all of them, as the cells or the command say, or none."""
+    cells = [cell.strip() for cell in column.cells()]
+    signed = [cell.endswith("%") for cell in cells]
+    if isinstance(column, Text):
+        column = Text([cell.removesuffix("%").strip() for cell in cells], decimal=column.decimal)
+    numbers = column.numbers if isinstance(column, Arrow) else column.values()
+    is_number = numbers.dtype.kind in NUMERIC
+    wrong = (
+        np.isnan(numbers) if is_number else np.array([not is_figure(cell.removesuffix("%").strip()) for cell in cells])
+    )
+    must = f"{what} must be probabilities, from 0 to 1, or percent"
+    if wrong.any() or not is_number:
+        row = int(np.argmax(wrong))
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint="Leave out answers without a confidence")
+    outside = (numbers < 0.0) | (numbers > 100.0)
+    if outside.any():
+        row = int(np.argmax(outside))
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint="Correct it, or leave it out")
+    above, within = numbers > 1.0, (numbers > 0.0) & (numbers < 1.0)
+    mixed = (signed, np.logical_not(signed)) if any(signed) else (above, within)
+    if all(map(any, mixed)) and (any(signed) or not said):
+        first, second = (int(np.argmax(of)) for of in mixed)
+        hint = "Write all of them in one way" + ("" if any(signed) else ", or say --percent if all are percent")
+        refuse(
+            f"{must}, all in one way",
+            got=f"{cells[first]!r} in row {first}, {cells[second]!r} in row {second}",
+            hint=hint,
+        )
+    most = float(np.max(numbers, initial=0.0))
+    if 1.0 < most <= MOST_OF_SCALE and not any(signed) and not said:
+        hint = "If they are percent, say --percent; points of a scale are no probabilities, even divided by the highest"
+        refuse(must, got=f"none above {most:g}", hint=hint)
+    return numbers, said or any(signed) or most > 1.0
 
 
 def refuse_answers(asked: Namespace, where: str) -> None:
     """Refuse the columns of answers where they are not read as such."""
     for option in ("correct", "confidence"):
-        hint = "Pass one file, or its columns by --label and --prob"
-        left_out(f"--{option}", getattr(asked, option), where, hint=hint)
+        left_out(f"--{option}", getattr(asked, option), where, hint="Pass one file")
 
 
 def _are_correct(cells: list[str], name: str, where: str) -> Any:
@@ -520,6 +562,9 @@ def columns_named(names: tuple[str, ...], n: int) -> tuple[str, ...]:
 
 def opened(asked: Namespace, files: Sequence[str], metrics: Sequence[str] = ()) -> Forecast | ForecastStream:
     """Return the forecast of files: in memory, but of several files, and of a large one whose figures are sums."""
+    if STANDARD_INPUT in files and (asked.sample is not None or is_in_batches(asked, files)):
+        must, hint = "standard input must be read whole, and alone", "Leave out --sample, --on-error and other files"
+        refuse(must, got=f"it beside {'--sample' if asked.sample is not None else 'these'}", hint=hint)
     if asked.sample is None and is_in_batches(asked, files):
         return open_stream(asked, files)
     if metrics and asked.sample is None and asked.weight is None and is_large(asked, files[0]):

@@ -74,7 +74,7 @@ def first_line(error: BaseException) -> str:
 class Values:
     """Numbers, booleans or words of a NumPy array: computed, or of an NPZ file, which is read when they are asked for."""
 
-    field = None
+    field: Any = None
 
     def __init__(
         self,
@@ -137,6 +137,30 @@ class Values:
     def taken(self, rows: npt.NDArray[np.intp]) -> Values:
         """Return the rows of these numbers."""
         return Values(lambda: self.data[rows], (len(rows), *self.shape[1:]), has_objects=self.has_objects)
+
+
+class Understood(Values):
+    """What the cells of a column mean, such as C and I of answers; where the column is copied it stays as it was."""
+
+    def __init__(self, data: Array, original: Column) -> None:
+        super().__init__(data)
+        self.original, self.field = original, original.field
+
+    def cells(self) -> list[str]:
+        """Return the cells of the file."""
+        return self.original.cells()
+
+    def arrow(self) -> Any:
+        """Return the column of the file."""
+        return self.original.arrow()
+
+    def sliced(self, rows: slice) -> Understood:
+        """Return some of the rows."""
+        return Understood(self.data[rows], self.original.sliced(rows))
+
+    def taken(self, rows: npt.NDArray[np.intp]) -> Understood:
+        """Return the rows of these numbers."""
+        return Understood(self.data[rows], self.original.taken(rows))
 
 
 class Arrow:

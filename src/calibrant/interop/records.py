@@ -32,7 +32,12 @@ def read_json_lines(path: Path) -> FileTable:
 
 def read_json(path: Path) -> FileTable:
     """Return the columns of a JSON document: a list of objects, an object that has such a list, or an object of lists."""
-    found = _parsed(path.read_text(encoding="utf-8-sig"), "the document")
+    try:
+        found = _parsed(path.read_text(encoding="utf-8-sig"), "the document")
+    except ValueError as error:
+        if "Extra data" in str(error):  # an object on each line
+            return read_json_lines(path)
+        raise
     if isinstance(found, dict):
         lists = {name: one for name, one in found.items() if isinstance(one, list)}
         of_objects = [name for name, one in lists.items() if one and all(isinstance(item, dict) for item in one)]
@@ -64,7 +69,8 @@ def table_of(records: list[Record]) -> FileTable:
     columns: dict[str, list[Any]] = {}
     for number, record in enumerate(records):
         for name, value in _parts(record, ""):
-            column = columns.setdefault(name, [None] * number)
+            if (column := columns.get(name)) is None:
+                column = columns[name] = [None] * number
             if len(column) > number:
                 raise ValueError(f"row {number} has {name!r} twice, once as a part of a part")
             column.append(value)
@@ -85,13 +91,16 @@ def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _column(values: list[Any]) -> Column:
-    """Return numbers and truth values as they are; all else as the text of a CSV file, of which words may be numbers."""
+    """Return numbers and truth values as they are; all else as the text of a CSV file, of which words may be numbers.
+
+    Whole numbers beside others, or beside missing ones, are text as well: as floats they would be written in another form.
+    """
     kinds = {type(value) for value in values}
     if kinds <= {bool} or kinds <= {int}:
         numbers = np.array(values)
         if numbers.dtype.kind in "bi":
             return Values(numbers)
-    elif kinds <= {int, float, type(None)} and kinds != {type(None)}:
+    elif kinds <= {float, type(None)} and kinds != {type(None)}:
         return Values(np.array([np.nan if value is None else value for value in values], dtype=np.float64))
     words = {True: "true", False: "false"}
     return Text(["" if one is None else words[one] if isinstance(one, bool) else str(one) for one in values])

@@ -279,6 +279,8 @@ def described(calibrator: Calibrator) -> dict[str, Any]:
     must, hint = "the calibrator must be a registered method", "Declare it with calibrant.declare('calibrator', ...)"
     if isinstance(getattr(calibrator, "calibrator_", None), Calibrator):
         hint = "Save its calibrator_"
+    elif getattr(calibrator, "calibrator_", calibrator) is None:
+        hint = "It leaves the forecast as it is: there is nothing to save"
     require(method, must, got=type(calibrator).__name__, hint=hint, error=TypeError)
     objects = {name for name in calibrator.choices if is_dataclass(given[name])}
     told = {name: {"fields": vars(of)} if name in objects else encode(of) for name, of in given.items()}
