@@ -479,7 +479,8 @@ class Pool:
         free = np.array([name != FIXED for name in model.names])
         self.log_precisions = np.stack([evidence.rho - delta * free for delta in path])
         self.ridges = np.exp(self.log_precisions)[:, model.group]
-        self.factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
+        factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
+        self.factors = [factored.for_many() for factored in factors] if len(factors) > 1 else factors
         found = [
             refitted(logit, evidence.w, ridge, factored, FULL_GAIN[self.is_many], renews=True)
             for ridge, factored in zip(self.ridges, self.factors, strict=True)

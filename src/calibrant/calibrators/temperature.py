@@ -16,6 +16,7 @@ from calibrant.calibrators.isotonic import on_steps
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import over_rows, sums_of_exponent
 from calibrant.fit.minimise import Minimum, ScalarPoint, Stop, minimise, most_likely_shares
+from calibrant.sums.reading import is_unread
 
 COLDEST, HOTTEST = 1e-4, 1e4
 """Where the search for a temperature ends, when the likelihood grows towards zero or infinity for ever."""
@@ -25,6 +26,9 @@ LEAST_TEMPERATURE = 1e-100
 
 LAST_STEP = 1e-7
 """A Newton step of this relative length is the last: the error after it is about its square."""
+
+MANY_ROWS, ONE_IN = 1 << 12, 16
+"""From so many rows on, the temperature of one row in so many is where the search for that of all begins."""
 
 
 @method("temperature", symbol="TS", source="Guo et al. 2017", guarantees={ARGMAX, HULL, PERMUTED, FINITE, IDENTITY})
@@ -109,7 +113,7 @@ def _order(scores: FloatArray, top: FloatArray, label: IntArray, weight: FloatAr
 
 
 def _minimum(problem: SimplexProblem) -> tuple[Minimum[ScalarPoint], str]:
-    """Return where the mean log loss is least, or where the search ended and why.
+    """Return where the mean log loss is least, or where the search ended and why; of many rows begin with a part of them.
 
     The derivative is the mean of E z - z_y. It stays negative for ever exactly if every row has its highest score on the true
     class; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
@@ -130,8 +134,14 @@ def _minimum(problem: SimplexProblem) -> tuple[Minimum[ScalarPoint], str]:
         why = "the likelihood keeps growing as T rises to infinity: the forecast is no better than uniform"
         b = 1.0 / HOTTEST
     else:
-        lowest, highest = 1.0 / HOTTEST, 1.0 / COLDEST
-        found = minimise(at, np.array([1.0]), Stop(reach=LAST_STEP), lower=lowest, upper=highest)
+        start, lowest, highest = np.array([1.0]), 1.0 / HOTTEST, 1.0 / COLDEST
+        if (
+            not is_unread(problem)
+            and problem.size >= MANY_ROWS
+            and not (few := _minimum(problem.at(slice(None, None, ONE_IN))))[1]
+        ):
+            start = few[0].point.x
+        found = minimise(at, start, Stop(reach=LAST_STEP), lower=lowest, upper=highest)
         b = float(found.point.x[0])
         if min(b / lowest, highest / b) < 1.0 + 1e-6:
             return found, "the best temperature lies beyond the end of the search"

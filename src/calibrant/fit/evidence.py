@@ -51,6 +51,10 @@ class Factored:
         """Return the solution."""
         return np.asarray(dpotrs(self.factor, right, lower=1)[0])
 
+    def for_many(self) -> Factored:
+        """Return the same: it is ready for many solutions."""
+        return self
+
     def at(self, look: Look) -> Factored:
         """Return the same: to solve with second derivatives elsewhere is not cheap."""
         return self
@@ -307,6 +311,61 @@ def _beyond(common: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:
     return beyond @ mixed, mixed
 
 
+# A preconditioner for one softmax after another near the same weights: blocks of the classes, bordered by shared features
+
+
+PARTS = (1.0, 0.5, 0.25, 0.1, 1e-9)
+"""Parts of the inverse of the blocks, tried one after the other until the Schur complement is positive. The Hessian of the
+classes is at most twice its blocks, so that the half is nearly always enough."""
+
+LEAST_LEFT = 0.02
+"""Part of the diagonal that must be left in the factor of a Schur complement, squared, for it to count as positive."""
+
+
+class Bordered:
+    """The preconditioner, for features of rows that are the same for all classes.
+
+    Parameters
+    ----------
+    blocks : ClassBlocks
+        Those of the classes, with the ridge.
+    of_shared : ndarray of shape (S, S)
+        Block of the shared features.
+    border : ndarray of shape (S, K F)
+        Blocks of the shared features with those of the classes.
+    ridge : ndarray of shape (S + K F,)
+        What is added to the diagonal.
+    """
+
+    def __init__(
+        self, blocks: WholeBlocks | FewDirections, of_shared: FloatArray, border: FloatArray, ridge: FloatArray
+    ) -> None:
+        n_shared = len(of_shared)
+        self.blocks, self.ridge = blocks, ridge[n_shared:].reshape(blocks.inverse_diagonal.shape)
+        self.total = self.ridge.sum(axis=0)
+        own = np.stack([self._of_classes(line) for line in border])
+        whole, both = of_shared + np.diag(ridge[:n_shared]), border @ own.T
+        for self.part in PARTS:
+            factor, failed = dpotrf(whole - 0.5 * self.part * (both + both.T), lower=1, clean=1)
+            if not failed and (factor.diagonal() ** 2 >= LEAST_LEFT * whole.diagonal()).all():
+                break
+        self.inverse, self.own = inverse_of(factor), self.part * own
+
+    def solved(self, right: FloatArray) -> FloatArray:
+        """Return about the solution for a right-hand side, shape (S + K F,)."""
+        n_shared = len(self.inverse)
+        shared = self.inverse @ (right[:n_shared] - self.own @ right[n_shared:])
+        return np.append(shared, self.part * self._of_classes(right[n_shared:]) - shared @ self.own)
+
+    def _of_classes(self, right: FloatArray) -> FloatArray:
+        """Return about the solution for the weights of the classes, exact where all weigh a feature of a row alike."""
+        table = right.reshape(self.ridge.shape)
+        alike = table.sum(axis=0) / self.total
+        solution = self.blocks.solved(table - self.ridge * alike)
+        left = alike - np.einsum("kf,kf->f", self.ridge, solution) / self.total
+        return np.asarray((solution + left).ravel())
+
+
 # The matrix of second derivatives of the log loss of a softmax, for few weights
 
 
@@ -398,6 +457,12 @@ class SoftmaxCurvature:
         return np.asarray(pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T)
 
     @cached_property
+    def border(self) -> FloatArray:
+        """Blocks of the shared features with those of the classes, shape (S, K F)."""
+        pulled = ((feature - np.vecdot(feature, self.prob)[:, None]) * self.weighted for feature in self.shared)
+        return np.stack([self.table.pulled(one).ravel() for one in pulled]).astype(np.float64)
+
+    @cached_property
     def doubt(self) -> FloatArray:
         """Weights of rows in the block of each class, shape (K, n)."""
         return np.ascontiguousarray((self.weighted * (1.0 - self.prob)).T)
@@ -427,6 +492,8 @@ class SoftmaxCurvature:
 class BlockSolvable:
     """A, with the inverses of its blocks."""
 
+    better: Bordered | None = None
+
     def __init__(self, curvature: SoftmaxCurvature, ridge: FloatArray) -> None:
         self.curvature, self.ridge = curvature, ridge
         n_shared, n_classes = len(curvature.shared), curvature.prob.shape[1]
@@ -437,7 +504,9 @@ class BlockSolvable:
         self.inverse_diagonal = np.append(self.of_shared.diagonal(), self.of_classes.inverse_diagonal)
 
     def preconditioned(self, right: FloatArray) -> FloatArray:
-        """Return the solution for the blocks alone."""
+        """Return the solution for the blocks alone, or for the better preconditioner, if it was made."""
+        if self.better:
+            return self.better.solved(right)
         n_shared = len(self.of_shared)
         table = right[n_shared:].reshape(self.curvature.prob.shape[1], -1)
         return np.append(self.of_shared @ right[:n_shared], self.of_classes.solved(table))
@@ -466,6 +535,12 @@ class BlockSolvable:
         moved = copy(self)
         moved.curvature = cast(SoftmaxCurvature, look.curvature)
         return moved
+
+    def for_many(self) -> BlockSolvable:
+        """Return the same with a better preconditioner for what is solved elsewhere, which is dearer to make."""
+        if isinstance(self.curvature.table, SameForAll):
+            self.better = Bordered(self.of_classes, self.curvature.of_shared, self.curvature.border, self.ridge)
+        return self
 
 
 Curvature = DenseCurvature | SoftmaxCurvature

@@ -1,6 +1,7 @@
 """Matrices, products and blocks of second derivatives agree with each other and with the gradient."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -105,6 +106,24 @@ def test_conjugate_gradients_solve(table, monkeypatch):
     solvable, expected = products.with_ridge(ridge), matrix.with_ridge(ridge).solved(right)
     np.testing.assert_allclose(solvable.solved(right), expected, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(solvable.solved(right, expected + 0.1), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("strong", [1.0, 0.01])
+def test_a_border_makes_solutions_elsewhere_cheaper(strong, monkeypatch):
+    monkeypatch.setattr(softmax_curvature, "RESIDUAL", 1e-8)
+    table = SameForAll(np.column_stack([np.ones(N), SHARED[0]]), OWN)
+    ridge = strong * RNG.uniform(0.5, 1.0, S + K * (K + 1))
+    probs = (softmax(OFFSET + shift * SHARED[1], axis=1) for shift in (0.0, 0.1))
+    near, elsewhere = (SoftmaxCurvature(prob, WEIGHT, SHARED, table) for prob in probs)
+    expected = DenseCurvature(np.stack([elsewhere.times(unit) for unit in np.eye(len(ridge))]))
+    right, products = expected.matrix @ RNG.normal(size=len(ridge)), []
+    for solvable in (near.with_ridge(ridge), near.with_ridge(ridge).for_many()):
+        asked = []
+        monkeypatch.setattr(elsewhere, "product", lambda w, asked=asked: (asked.append(w), expected.matrix @ w)[1])
+        found = solvable.at(SimpleNamespace(curvature=elsewhere)).solved(right)
+        np.testing.assert_allclose(found, expected.with_ridge(ridge).solved(right), rtol=1e-5, atol=1e-6)
+        products.append(len(asked))
+    assert products[1] < products[0]
 
 
 @with_features
