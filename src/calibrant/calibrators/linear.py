@@ -19,7 +19,7 @@ from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator, f
 from calibrant.calibrators.temperature import LEAST_TEMPERATURE, TemperatureScaling
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Extent, between_classes, blocks, blocks_of_classes, over_rows, softmax_in_place
-from calibrant.fit.minimise import Minimum, Point, Stop, minimise, newton_step
+from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise, newton_step
 from calibrant.sums.reading import UnreadSimplex, is_unread
 
 # Softmax of scores that are linear in log-probabilities: temperature, vector, matrix, Dirichlet and structured scaling
@@ -30,6 +30,10 @@ TOLERANCE = 1e-8
 
 MOST_PRODUCTS = 400
 """With the Hessian, for one step."""
+
+ROUGH, ROUGH_GAIN = 1e-4, 1e-5
+"""Largest component of the gradient, in the units of the tolerance, down to which single precision is enough; and the gain that
+its rounding hides."""
 
 LAST_GAIN = 1e-14
 """Predicted decrease of a step that is the last: convergence is quadratic where the whole Hessian is used."""
@@ -176,6 +180,7 @@ class TablePoint(Point):
     value: float
     gradient: FloatArray
     hessian: Any = None
+    rounding: float = ROUNDING
 
     def step(self) -> FloatArray:
         """Newton step among changes that have an effect."""
@@ -200,7 +205,7 @@ class LargeObjective(Objective):
         self.single = self.z.astype(single)
         self.single_share = self.share.astype(single)
         self.prob = self.z.astype(single)
-        self.first = 0.0
+        self.rough, self.first = True, 0.0
         self.blocks: Any = None
         step = max(1, len(self.z) // BLOCK_ROWS)
         self.some = slice(None, None, step)
@@ -214,17 +219,25 @@ class LargeObjective(Objective):
         return minimise(self.at, self.centre + self.settled(start - self.centre), Stop(residual=self.goal))
 
     def at(self, table: FloatArray) -> TablePoint:
-        """Evaluate, and keep the probabilities."""
-        value, gradient = 0.0, np.zeros_like(table)
-        for rows in blocks(len(self.z), self.z.shape[1]):
-            part, w = self.z[rows], self.share[rows]
-            p = self.design.scores(part, table)
+        """Evaluate in single precision far from the solution: the gradient falls about tenfold in a step."""
+        if self.rough:
+            value, gradient = self.evaluate(table, self.single, self.single_share)
+            if float(np.abs(gradient).max()) > 2.0 * self.goal:
+                return TablePoint(self, table, value, gradient, rounding=ROUGH_GAIN)
+        return TablePoint(self, table, *self.evaluate(table, self.z, self.share))
+
+    def evaluate(self, table: FloatArray, z: FloatArray, share: FloatArray) -> tuple[float, FloatArray]:
+        """Value and gradient, in the precision of z; the probabilities are kept."""
+        value, gradient, parameters = 0.0, np.zeros_like(table), table.astype(z.dtype)
+        for rows in blocks(len(z), z.shape[1]):
+            part, w = z[rows], share[rows]
+            p = self.design.scores(part, parameters)
             value += float(w @ softmax_in_place(p, self.label[rows]))
             self.prob[rows] = p
             p[np.arange(len(p)), self.label[rows]] -= 1.0
             p *= w[:, None]
             gradient += self.design.pulled(part, p)
-        return TablePoint(self, table, *self._penalised(table, value, gradient))
+        return self._penalised(table, value, gradient)
 
     def product(self, direction: FloatArray) -> FloatArray:
         """Hessian times a direction, in single precision but for the ridge."""
@@ -245,6 +258,7 @@ class LargeObjective(Objective):
     def direction(self, point: TablePoint) -> FloatArray:
         """Approximate Newton step by preconditioned conjugate gradients, the better, the smaller the gradient."""
         gradient, size = point.gradient, float(np.abs(point.gradient).max())
+        self.rough = size > ROUGH / TOLERANCE * 2.0 * self.goal
         if size == 0.0:
             return np.zeros_like(gradient)
         self.first = max(self.first, size)

@@ -98,7 +98,7 @@ def test_products_with_the_hessian_agree_to_single_precision(name, weighted):
     whole, products = (objective_of(name, weighted=weighted, dense=dense) for dense in (True, False))
     rng = np.random.default_rng(2)
     table = whole.centre + rng.normal(0, 0.3, whole.centre.shape)
-    products.at(table)
+    products.evaluate(table, products.z, products.share)
     way = rng.normal(size=table.shape)
     expected = (whole.at(table).hessian @ way.ravel()).reshape(table.shape)
     np.testing.assert_allclose(products.product(way), expected, atol=1e-5 * np.abs(expected).max())
@@ -139,7 +139,7 @@ def test_conjugate_gradients_find_what_the_whole_hessian_finds(monkeypatch, name
 
 def test_of_a_vector_the_first_preconditioner_is_the_inverse_of_the_blocks():
     whole, products = (objective_of("vector", dense=dense) for dense in (True, False))
-    products.at(products.centre)
+    products.evaluate(products.centre, products.z, products.share)
     apply, hessian = products._by_rank_one(), whole.at(whole.centre).hessian.reshape(2, 4, 2, 4)
     left = np.random.default_rng(2).normal(size=(2, 4))
     expected = np.column_stack([np.linalg.solve(hessian[:, j, :, j], left[:, j]) for j in range(4)])
