@@ -100,7 +100,8 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     chi2 = (k - 1) N B / S with B = N sum_j (R_j - (k + 1) / 2)^2 and S = sum_ij (r_ij - (k + 1) / 2)^2. F = (N - 1) chi2 /
     (N (k - 1) - chi2) = (N - 1) B / (S - B) has nearly an F law with k - 1 and (k - 1)(N - 1) degrees of freedom; no p-value
     is below 1 / (k!)^(N - 1), the probability that data sets without ties rank alike by chance. The critical difference is
-    q sqrt(k (k + 1) / (6 N)), with q the upper quantile of the studentised range of k normal values divided by sqrt(2). Both take data sets for independent: forecasts of several models on one table are not.
+    q sqrt(k (k + 1) / (6 N)), with q the upper quantile of the studentised range of k normal values divided by sqrt(2). Both
+    take data sets for independent: forecasts of several models on one table are not.
 
     References
     ----------

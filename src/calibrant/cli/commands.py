@@ -172,11 +172,9 @@ def run_compare(asked: Namespace) -> int:
         print(f"{found.n_rows} row{'' if found.n_rows == 1 else 's'}, {found.n_classes} classes")
         print(found)
         for name, problem in problems.items() if asked.confidence else ():
-            facts: Any = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
-            found_of = assess(
-                problem.classes[problem.code], problem.values, metrics=["accuracy"], n_resamples=1, **facts
-            )
-            print(f"{name}: {' '.join(found_of.verdict.sentences)}")
+            how: Any = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
+            judged = assess(problem.classes[problem.code], problem.values, metrics=["accuracy"], n_resamples=1, **how)
+            print(f"{name}: {' '.join(judged.verdict.sentences)}")
     return 0
 
 

@@ -361,7 +361,7 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
         refuse(must, got=f"{cells[row]!r} in row {row}", hint="Correct it, or leave it out")
     above, within = numbers > 1.0, (numbers > 0.0) & (numbers < 1.0)
     mixed = (signed, np.logical_not(signed)) if any(signed) else (above, within)
-    if all(map(any, mixed)) and (any(signed) or not said):
+    if all(bool(np.any(of)) for of in mixed) and (any(signed) or not said):
         first, second = (int(np.argmax(of)) for of in mixed)
         hint = "Write all of them in one way" + ("" if any(signed) else ", or say --percent if all are percent")
         refuse(
