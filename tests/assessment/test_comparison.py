@@ -508,3 +508,21 @@ def test_several_metrics_are_shown_for_all_rows_and_for_groups():
         compare(y, p, metric=["nll", "nll"])
     with pytest.raises(ValueError, match="metric must hold at least one metric"):
         compare(y, p, metric=[])
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+def test_the_reason_says_of_what_a_candidate_was_shown_to_be_better():
+    """One that beats the safe calibrator but, for certain and wrong rows, not the forecast is not said to be safe."""
+    rng = np.random.default_rng(14)
+    n = int(rng.integers(800, 3000))
+    t = rng.normal(size=n)
+    y = (rng.random(n) < expit(t)).astype(int)
+    p = expit(t + rng.uniform(0.15, 0.45))
+    sure = rng.choice(n, int(rng.integers(1, 3)), replace=False)
+    p[sure] = 1 - y[sure]
+    found = compare(y, {"A": p}, calibrators=["temperature --safe", "platt", "isotonic"])
+    chosen, safe = found[found.recommended], found["A + temperature --safe"]
+    assert chosen.adjusted > 0.05
+    assert chosen is not safe
+    assert f"is better than that of A + temperature --safe, {safe.value:.4g}, by" in found.reason
+    assert "SafeCalibrator" not in found.reason

@@ -1,5 +1,7 @@
 """Mean ranks over data sets: the test, the critical difference and its groups, against their definitions and simulations."""
 
+from math import factorial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -63,7 +65,14 @@ def test_the_pvalue_is_that_of_the_corrected_statistic_of_friedman(seed, k, n, t
         rest = n * (k - 1) - chi2
         expected = f.sf((n - 1) * chi2 / rest, k - 1, (k - 1) * (n - 1)) if rest > 1e-9 else 0.0
         found = mean_ranks(dict(enumerate(values.T)))
+        expected = max(expected, factorial(k) ** -(n - 1.0))
         assert found.pvalue == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_two_methods_that_rank_alike_everywhere_have_the_pvalue_of_the_sign_test(n):
+    found = mean_ranks({"a": np.arange(n), "b": np.arange(n) + 1})
+    assert found.pvalue == pytest.approx(0.5 ** (n - 1), rel=1e-12)
 
 
 @pytest.mark.parametrize(("k", "q"), Q_5.items())
@@ -139,6 +148,7 @@ def test_a_candidate_that_failed_is_the_worst():
         ({"a": [1, 2]}, TypeError, "values must be a dict of methods"),
         ([[1, 2]], TypeError, "values must be a dict of methods"),
         ({1: [1, 2], "1": [1, 2]}, ValueError, "methods"),
+        ({"a": ["x", "y"], "b": [1, 2]}, TypeError, r"values\['a'\] must hold numbers"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused(values, error, says):

@@ -51,8 +51,16 @@ def test_spellings_of_answers_give_the_same_figures(words, stated, shell):
         ({"r": ["C", "P"], "s": [0.5, 0.5]}, [], "'P' in row 1. Leave out what is neither"),
         ({"r": ["C", ""], "s": [0.5, 0.5]}, [], "'' in row 1"),
         ({"r": ["C", "I"], "s": [1, 5]}, [], "none above 5. If they are percent, say --percent"),
-        ({"r": ["C", "I"], "s": [50, 150]}, [], "must hold probabilities in [0, 1]"),
-        ({"r": ["C", "I"], "s": ["50%", "unsure"]}, [], "must hold numbers in the column 's'; got 'unsure' in row 1"),
+        ({"r": ["C", "I"], "s": [50, 150]}, [], "'150' in row 1. Correct it, or leave it out"),
+        ({"r": ["C", "I"], "s": [-1, 50]}, [], "'-1' in row 0"),
+        (
+            {"r": ["C", "I", "I"], "s": [0.9, 95, 1]},
+            [],
+            "'0.9' in row 0. Write all of them in one way, or say --percent",
+        ),
+        ({"r": ["C", "I"], "s": ["90%", "0.9"]}, [], "'90%' in row 0, '0.9' in row 1. Write all of them in one way"),
+        ({"r": ["C", "I"], "s": ["90%", "0.9"]}, ["--percent"], "'90%' in row 0, '0.9' in row 1"),
+        ({"r": ["C", "I"], "s": ["50%", "unsure"]}, [], "'unsure' in row 1. Leave out answers without a confidence"),
         ({"r": ["C", "I"], "s": [0.5, 0.5]}, ["--label", "r"], "--label must be left out beside --correct"),
         ({"r": ["C", "I"], "s": [0.5, 0.5]}, ["--prob", "s"], "--prob must be left out beside --confidence"),
     ],
@@ -128,6 +136,8 @@ def test_standard_input_is_a_table_of_any_kind(ending, shell, monkeypatch):
     else:
         write_table(f"t{ending}", {"label": Y.astype(int), "p": P})
     data = Path(f"t{ending}").read_bytes()
+    if ending == ".jsonl":
+        data = b"\xef\xbb\xbf" + data
     expected = json.loads(shell("assess", f"t{ending}", "--json")[1])
     inputs._of_standard_input.cache_clear()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
@@ -138,9 +148,51 @@ def test_standard_input_is_a_table_of_any_kind(ending, shell, monkeypatch):
     inputs._of_standard_input.cache_clear()
 
 
+def test_verdicts_and_groups_are_of_the_rows_that_are_compared(shell):
+    ids = np.concatenate([np.arange(N), np.arange(2 * N)])
+    model = np.repeat(["a", "b"], [N, 2 * N])
+    right = np.concatenate([Y, Y, np.zeros(N, dtype=bool)])
+    stated = np.concatenate([P, P, np.full(N, 0.95)])
+    topic = np.concatenate([np.where(np.arange(N) % 2, "law", "maths"), np.full(2 * N, "law")])
+    write_table("long.csv", {"id": ids, "model": model, "right": right, "stated": stated, "topic": topic})
+    words = "--model", "model", "--id", "id", "--correct", "right", "--confidence", "stated", "--by", "topic"
+    code, out, err = shell("compare", "long.csv", *words)
+    assert code == 0, err
+    lines = [line.removeprefix("a: ").removeprefix("b: ") for line in out.splitlines() if line[:3] in ("a: ", "b: ")]
+    assert lines == [lines[0]] * 2
+    assert lines[0] == " ".join(assess(Y, P, metrics=["accuracy"], n_resamples=1).verdict.sentences)
+    assert f"b has another topic than a in {N // 2} of {N} rows: the groups are those of a" in err
+    assert "left out 120 rows of the rows of b" in err
+
+
+def test_what_is_only_read_is_copied_as_it_stands(shell):
+    write_table("a.csv", {"r": np.where(Y, "C", "I"), "s": np.array([f"{100 * p:.0f}%" for p in P])})
+    assert shell("decide", "a.csv", "--correct", "r", "--confidence", "s", "-o", "out.csv")[0] == 0
+    written, given = read_table("out.csv").columns, read_table("a.csv").columns
+    assert written["r"].cells() == given["r"].cells()
+    assert written["s"].cells() == given["s"].cells()
+
+
 def test_no_standard_input_is_refused(shell, monkeypatch):
     inputs._of_standard_input.cache_clear()
     monkeypatch.setattr(sys, "stdin", None)
     code, _, err = shell("assess", "-")
     assert code == 2
     assert "- must be a table that comes by standard input; got none. Write: calibrant COMMAND - < FILE." in err
+
+
+@pytest.mark.parametrize("document", ["samples", "columns"])
+def test_a_json_document_on_one_line_comes_by_standard_input(document, shell, monkeypatch):
+    labels, stated = Y.astype(int).tolist(), P.tolist()
+    samples = [{"label": y, "p": p} for y, p in zip(labels, stated, strict=True)]
+    text = json.dumps({"samples": samples} if document == "samples" else {"label": labels, "p": stated})
+    inputs._of_standard_input.cache_clear()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    code, out, err = shell("assess", "-", "--json")
+    assert code == 0, err
+    write_table("plain.csv", {"label": Y.astype(int), "p": P})
+    assert json.loads(out)["metrics"] == json.loads(shell("assess", "plain.csv", "--json")[1])["metrics"]
+    for words in (["-", "--sample", "20"], ["-", "plain.csv"]):
+        code, _, err = shell("assess", *words)
+        assert (code, "standard input must be read whole, and alone" in err) == (2, True), err
+    inputs._of_standard_input.cache_clear()

@@ -78,6 +78,18 @@ def test_numbers_stay_numbers_and_words_words():
     assert table["code"].tolist() == ["007", "010"]
 
 
+def test_whole_numbers_beside_missing_ones_stay_whole(tmp_path):
+    ids = [None, 9007199254740993, 9007199254740995]
+    table = table_of([{"id": one, "p": 0.5 if one else 1} for one in ids])
+    assert table.columns["id"].cells() == ["", "9007199254740993", "9007199254740995"]
+    assert table["p"].tolist() == [1.0, 0.5, 0.5]
+
+
+def test_lines_in_a_file_that_is_called_json_are_read(tmp_path):
+    (tmp_path / "s.json").write_text(lines(RECORDS))
+    assert list(read_table(tmp_path / "s.json")) == list(table_of(RECORDS))
+
+
 def test_a_long_list_is_text_and_not_a_column_an_item():
     table = table_of([{"tokens": list(range(MOST_PARTS + 1))}])
     assert list(table) == ["tokens"]

@@ -152,13 +152,16 @@ def run_compare(asked: Namespace) -> int:
     problems, rows = _matched(named, asked.id)
     first, groups = next(iter(named)), None
     if asked.by is not None:
-        of_rows = {name: _groups_named(forecast, asked.by, rows[name]) for name, forecast in named.items()}
-        groups = groups_of(of_rows[first], problems[first], None)
-        for name, columns in of_rows.items():
-            for column, cells in columns.items():
-                if differ := int((cells != of_rows[first][column]).sum()):
-                    said = f"{name} has another {column} than {first} in {differ} of {len(cells)} rows: that of {first} counts"
-                    print(f"calibrant: note: {said}", file=sys.stderr)
+        table = named[first].table
+        columns = [select_one(list(table), one.strip(), "--by", where=named[first].file) for one in asked.by.split(",")]
+        distinct_names("columns of --by", columns)
+        of_first = {column: table[column][rows[first]] for column in columns}
+        groups = groups_of(of_first, problems[first], None)
+        for name, forecast in named.items():
+            for column in (column for column in columns if column in forecast.table):
+                if differ := int((forecast.table[column][rows[name]] != of_first[column]).sum()):
+                    said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
+                    print(f"calibrant: note: {said}: the groups are those of {first}", file=sys.stderr)
     for name, problem in problems.items():
         metrics[0].warn_impossible(problem, name)
     draws = max(2, asked.resamples)
@@ -176,14 +179,6 @@ def run_compare(asked: Namespace) -> int:
             judged = assess(problem.classes[problem.code], problem.values, metrics=["accuracy"], n_resamples=1, **how)
             print(f"{name}: {' '.join(judged.verdict.sentences)}")
     return 0
-
-
-def _groups_named(forecast: Forecast, by: str, rows: IntArray) -> dict[str, Any]:
-    """Return the columns of --by, on some of the rows."""
-    names = list(forecast.table)
-    columns = [select_one(names, one.strip(), "--by", where=forecast.file) for one in by.split(",")]
-    distinct_names("columns of --by", columns)
-    return {name: forecast.table[name][rows] for name in columns}
 
 
 def _forecasts_named(asked: Namespace) -> dict[str, Forecast]:
