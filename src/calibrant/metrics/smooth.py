@@ -441,7 +441,7 @@ def averaged_two_bin_error(
     --------
     >>> from calibrant.metrics import averaged_two_bin_error
     >>> round(averaged_two_bin_error([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]), 3)
-    0.071
+    0.093
     """
     found = TWO_BIN.of(y_true, y_prob, data, notion=notion)
     return found**2 if flag("squared", squared) else found
