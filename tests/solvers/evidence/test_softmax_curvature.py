@@ -119,7 +119,7 @@ def test_a_border_makes_solutions_elsewhere_cheaper(strong, monkeypatch):
     right, products = expected.matrix @ RNG.normal(size=len(ridge)), []
     for solvable in (near.with_ridge(ridge), near.with_ridge(ridge).for_many()):
         asked = []
-        monkeypatch.setattr(elsewhere, "product", lambda w, asked=asked: (asked.append(w), expected.matrix @ w)[1])
+        monkeypatch.setattr(elsewhere, "times", lambda w, asked=asked: (asked.append(w), expected.matrix @ w)[1])
         found = solvable.at(SimpleNamespace(curvature=elsewhere)).solved(right)
         np.testing.assert_allclose(found, expected.with_ridge(ridge).solved(right), rtol=1e-5, atol=1e-6)
         products.append(len(asked))
