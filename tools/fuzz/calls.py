@@ -319,6 +319,7 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
     needs = inspect.signature(load(maker)).parameters
     made_by = "HistogramBinning(3)" if maker == "cumulative_calibration_map" else "TemperatureScaling()"
     texts = {"y_true": "t", "y_prob": "q", "calibrated": "q", "n_resamples": "5", "resolution": "11"}
+    texts["values"] = "{'a': [1, 2], 'b': [2, 1]}"
     texts["calibrator"] = f"calibrant.{made_by}.fit(q, t)"
     made = f"{homes()[maker]}.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
     named = "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions")
