@@ -121,7 +121,7 @@ def test_it_is_an_estimator_of_scikit_learn(tmp_path):
 
 
 def test_what_cannot_be_chosen_is_refused(tmp_path):
-    y, p = over_confident(7, n=8)
+    y, p = over_confident(7, n=4)
     with pytest.raises(ValueError, match="there must be a row for each fold"):
         CalibratorSelector(WORDS).fit(p, y)
     y, p = over_confident(7)

@@ -165,6 +165,14 @@ def test_verdicts_and_groups_are_of_the_rows_that_are_compared(shell):
     assert "left out 120 rows of the rows of b" in err
 
 
+def test_words_of_parquet_may_have_a_percent_sign(shell):
+    write_table("a.parquet", {"r": np.where(Y, "C", "I"), "s": np.array([f"{100 * p:.0f}%" for p in P])})
+    code, out, err = shell("assess", "a.parquet", "--correct", "r", "--confidence", "s", "--json")
+    assert code == 0, err
+    write_table("plain.csv", {"label": Y, "p": P})
+    assert json.loads(out)["metrics"] == json.loads(shell("assess", "plain.csv", "--json")[1])["metrics"]
+
+
 def test_what_is_only_read_is_copied_as_it_stands(shell):
     write_table("a.csv", {"r": np.where(Y, "C", "I"), "s": np.array([f"{100 * p:.0f}%" for p in P])})
     assert shell("decide", "a.csv", "--correct", "r", "--confidence", "s", "-o", "out.csv")[0] == 0

@@ -321,9 +321,10 @@ def test_bins_of_few_rows_are_pale_and_so_is_the_line_to_them():
     assert not [line for line in plot_reliability(y, p, binning=10, markers="equal").lines if line.get_gid() == ENOUGH]
 
 
-def test_one_forecast_stands_before_what_would_be_no_surprise():
-    ax = plot_reliability(DIGITS, PROB)
-    curve = reliability_curve(DIGITS, PROB, interval="consistency")
+@pytest.mark.parametrize("weight", [None, 0.5 + np.arange(DIGITS.size) % 3, 1 + np.arange(DIGITS.size) % 3])
+def test_one_forecast_stands_before_what_would_be_no_surprise(weight):
+    ax = plot_reliability(DIGITS, PROB, sample_weight=weight)
+    curve = reliability_curve(DIGITS, PROB, interval="consistency", sample_weight=weight)
     panel = curve.panels[0]
     held = panel.bins.count > 0
     pale = next(c for c in intervals(ax) if c.get_label() == "95% if calibrated")

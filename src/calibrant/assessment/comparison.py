@@ -707,13 +707,10 @@ def _choice(
     start = next(one for one in rows if one.name == first)
     base, tested = start, others
     lower = [one for one in others if candidates[one.name].is_safe and one.value < start.value]
-    if (
-        lower and metric.name == "nll"
-    ):  # it is no worse than the first: what is to take its place must be better than it
+    if lower and metric.name == "nll":
+        # It is no worse than the first: what is to take its place must be better than it.
         base = lower[0]
-        of_base = {base.name: candidates[base.name]} | {
-            one.name: candidates[one.name] for one in others if one is not base
-        }
+        of_base = {one.name: candidates[one.name] for one in (base, *others)}
         tested = _compared(of_base, metric, level, n_resamples, rng)[1:]
     sign = -1.0 if metric.higher_is_better and metric.ideal is None else 1.0
     better = [one for one in tested if one.adjusted < level and sign * one.difference < 0]

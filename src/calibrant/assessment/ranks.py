@@ -40,9 +40,9 @@ class MeanRanks(DrawnResult):
     pvalue : float
         Of the hypothesis that all methods are equally good: the test of Friedman, as Iman and Davenport corrected it.
     critical_difference : float
-        Two methods whose mean ranks differ by more are told apart, of all pairs at once (the criterion of Nemenyi).
+        Two methods whose mean ranks differ by more differ significantly, of all pairs at once (the criterion of Nemenyi).
     groups : tuple of tuple of str
-        The largest groups of methods that cannot be told apart.
+        The largest groups of methods that do not differ significantly.
     level : float
         Of that criterion.
     """
@@ -87,7 +87,7 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     higher_is_better : bool, default=False
         Whether rank 1 is the highest value. What `compare` found is ranked as its metric asks.
     level : float, default=0.05
-        Of the critical difference: the probability that any two of equally good methods are told apart.
+        Of the critical difference: the probability that any two of equally good methods differ by more.
 
     Returns
     -------
@@ -143,12 +143,11 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
 def _table_of(values: Any, higher_is_better: bool) -> tuple[dict[str, FloatArray], bool]:
     """Return what each method reached on each data set, and whether more of it is better."""
     must, hint = (
-        "values must be a dict of methods, or of what compare found on each data set",
+        "values must be a dict of two or more methods, or data sets that were compared",
         "Pass {'a': [...], 'b': [...]}",
     )
-    require(
-        isinstance(values, Mapping) and len(values) > 1, must, got=type(values).__name__, hint=hint, error=TypeError
-    )
+    fits = isinstance(values, Mapping) and len(values) > 1
+    require(fits, must, got=type(values).__name__, hint=hint, error=TypeError)
     if all(isinstance(one, Comparison) for one in values.values()):
         return _of_comparisons(values), False
     distinct_names("methods", values)
@@ -195,7 +194,7 @@ def _groups(names: tuple[str, ...], mean: FloatArray, apart: float) -> tuple[tup
 
 
 def plot_mean_ranks(ranks: MeanRanks, *, ax: Any = None) -> Any:
-    """Draw the critical-difference diagram: mean ranks on an axis, and a bar over methods that cannot be told apart.
+    """Draw the critical-difference diagram: mean ranks on an axis, and a bar over methods that do not differ significantly.
 
     Parameters
     ----------

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import clone
 
-from calibrant._core.arrays import FloatArray, log_prob_of_prob, quotients, sum_of_rows
+from calibrant._core.arrays import FloatArray, quotients, sum_of_rows
 from calibrant._core.border import Input
-from calibrant._core.checks import require
-from calibrant._core.rows import Forecast, Problem, as_simplex
+from calibrant._core.rows import Forecast, Problem
 from calibrant.assessment.advice import OF_CLASSES, OF_ONE_EVENT
-from calibrant.assessment.comparison import IDENTITY, SAFE, Comparison, comparison_of, maker_of, named_calibrators
+from calibrant.assessment.comparison import (
+    IDENTITY,
+    SAFE,
+    Comparison,
+    HeldOut,
+    comparison_of,
+    maker_of,
+    named_calibrators,
+)
 from calibrant.calibrators.base import Calibrator, fitted, parameter
 from calibrant.calibrators.classifier import default_of
-from calibrant.calibrators.safe import folds, in_order
-from calibrant.exceptions import CalibrationWarning
+from calibrant.calibrators.safe import in_order
 from calibrant.fit.folds import observed
 from calibrant.metrics.kinds import as_metric
 from calibrant.sums.draws import as_rng
+
+NLL = as_metric("nll", None)
 
 DRAWS = 1000
 """Random swaps behind each p-value of a choice."""
@@ -95,20 +102,19 @@ class CalibratorSelector(Calibrator):
     identity_loss_: float = fitted()
 
     def _fit_problem(self, problem: Problem) -> None:
-        rows, counts = in_order(observed(problem))
-        must, hint = "there must be a row for each fold", "Fit on more rows, or pass a smaller n_folds"
-        require(counts.sum() >= 2 * self.n_folds, must, got=f"{int(counts.sum())} rows in folds of folds", hint=hint)
-        self.comparison_, self.calibrator_ = self._chosen(rows)
+        self.comparison_, self.calibrator_ = self._chosen(problem)
         self.method_, self.nested_loss_, self.identity_loss_ = self.comparison_.recommended, np.nan, np.nan
         if self.nested:
-            losses = np.concatenate(list(self._losses(rows, counts)))
-            self.identity_loss_, self.nested_loss_ = (losses[:, :2] * losses[:, 2:]).sum(axis=0) / losses[:, 2].sum()
+            rows, counts = in_order(observed(problem))
+            held_out = HeldOut(counts, self.n_folds, as_rng(self.random_state))
+            chosen = held_out.calibrated(rows, lambda n_classes: clone(self).set_params(nested=False))
+            self.identity_loss_, self.nested_loss_ = map(NLL.value, (held_out.of(rows), chosen))
 
     def _chosen(self, problem: Problem) -> tuple[Comparison, Calibrator | None]:
         """Return how the candidates compare on some rows, and the recommended one, fitted on them."""
         named = named_calibrators(self._candidates(problem) if self.calibrators is None else self.calibrators)
-        rng, metrics = as_rng(self.random_state), [as_metric("nll", None)]
-        found = comparison_of({IDENTITY: problem}, named, metrics, self.n_folds, self.level, DRAWS, rng, unnamed=True)
+        rng = as_rng(self.random_state)
+        found = comparison_of({IDENTITY: problem}, named, [NLL], self.n_folds, self.level, DRAWS, rng, unnamed=True)
         if found.recommended == IDENTITY:
             return found, None
         calibrator = maker_of(named[found.recommended])(len(self.classes_))
@@ -120,21 +126,6 @@ class CalibratorSelector(Calibrator):
     def _candidates(self, problem: Problem) -> list[str]:
         simpler = OF_ONE_EVENT if len(self.classes_) == 2 else OF_CLASSES
         return [*simpler, f"{default_of(problem).word}{SAFE}"]
-
-    def _losses(self, rows: Problem, counts: np.ndarray[Any, Any]) -> Iterator[FloatArray]:
-        """Yield the log loss of held-out rows as they are, and after what was chosen without them, and their weights."""
-        unit = rows.weight / counts
-        for held in folds(counts, self.n_folds, as_rng(self.random_state)):
-            with warnings.catch_warnings():
-                # What a part of the rows lacks is no news.
-                warnings.simplefilter("ignore", CalibrationWarning)
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                calibrator = self._chosen(rows.weighted(unit * (counts - held)))[1]
-            part = as_simplex(rows.weighted(unit * held))
-            before = part.forecast.log_prob
-            after = before if calibrator is None else log_prob_of_prob(calibrator._map_forecast(part.forecast))
-            of_true = np.arange(part.size), part.label
-            yield np.column_stack([-before[of_true], -after[of_true], part.weight])
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         if self.calibrator_ is None:

@@ -157,9 +157,8 @@ def _ended_by_exception() -> Iterator[None]:
         yield
         return
     ends = [signal.SIGTERM]
-    if (
-        sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
-    ):  # a terminal that is closed; not nohup
+    # A terminal that is closed; under nohup the signal is ignored.
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         ends.append(signal.SIGHUP)
     before, told = {end: signal.signal(end, _terminate) for end in ends}, sys.unraisablehook
     sys.unraisablehook = partial(_told_again, told)

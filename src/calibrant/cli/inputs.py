@@ -344,9 +344,10 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     """Return confidences as numbers, and whether they are percent: all of them, as the cells or the command say, or none."""
     cells = [cell.strip() for cell in column.cells()]
     signed = [cell.endswith("%") for cell in cells]
-    if isinstance(column, Text):
-        column = Text([cell.removesuffix("%").strip() for cell in cells], decimal=column.decimal)
     numbers = column.numbers if isinstance(column, Arrow) else column.values()
+    if numbers.dtype.kind not in NUMERIC:
+        plain = [cell.removesuffix("%").strip() for cell in cells]
+        numbers = Text(plain, decimal=column.decimal if isinstance(column, Text) else ".").numbers
     is_number = numbers.dtype.kind in NUMERIC
     wrong = (
         np.isnan(numbers) if is_number else np.array([not is_figure(cell.removesuffix("%").strip()) for cell in cells])

@@ -222,6 +222,7 @@ class ReliabilityPanel(Record):
     bins: Bins
     lower: FloatArray
     upper: FloatArray
+    rows_per_weight: float = 1.0
 
     @property
     def mean_prob(self) -> float:
@@ -353,10 +354,11 @@ def curve_of_sums(
     interval: IntervalName | None = "wilson",
 ) -> ReliabilityCurve:
     """Return the curve of bins that were summed."""
-    lower, upper = interval_of(interval, table.bins, table.weights.rows_per_weight, level)
+    each = table.weights.rows_per_weight
+    lower, upper = interval_of(interval, table.bins, each, level)
     ends = [np.split(each, table.starts[1:-1]) for each in (lower, upper)]
     named = zip(table.shown, *ends, strict=True)
-    panels = [ReliabilityPanel(one.name or notion.name, one.bins, low, high) for one, low, high in named]
+    panels = [ReliabilityPanel(one.name or notion.name, one.bins, low, high, each) for one, low, high in named]
     return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval, notion.of_predictions)
 
 
@@ -465,13 +467,13 @@ def draw_intervals(
         ax.vlines(*ends, linewidth=1.2, alpha=alpha, label=label, zorder=2, **look)
 
 
-def _draw_expected(ax: Any, bins: Bins, level: float) -> None:
+def _draw_expected(ax: Any, panel: ReliabilityPanel, level: float) -> None:
     """Draw the event rates that would be no surprise in the bins of a calibrated forecast."""
-    held = bins.count > 0
+    held = panel.bins.count > 0
     if held.any():
-        low, high = consistency_interval(bins.mean_prob[held], bins.count[held].astype(np.float64), level)
+        low, high = interval_of("consistency", panel.bins, panel.rows_per_weight, level)
         look = {"color": drawing.IDEAL, "linewidth": 5, "alpha": 0.25, "zorder": 1.4}
-        ax.vlines(bins.mean_prob[held], low, high, label=f"{1 - level:.0%} if calibrated", **look)
+        ax.vlines(panel.bins.mean_prob[held], low[held], high[held], label=f"{1 - level:.0%} if calibrated", **look)
 
 
 def draw_edges(ax: Any, panel: Any, number: int) -> None:
@@ -735,11 +737,8 @@ def plot_reliability(
         forecasts = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
         given = {name: reliability_curve(cast("Any", curves), one, **data) for name, one in forecasts.items()}
     elif data:
-        must, hint = (
-            "keywords must be those of plot_reliability where it draws curves",
-            "Pass them to reliability_curve",
-        )
-        refuse(must, got=", ".join(data), hint=hint, error=TypeError)
+        must = "keywords must be those of plot_reliability where it draws curves"
+        refuse(must, got=", ".join(data), hint="Pass them to reliability_curve", error=TypeError)
     named = drawing.as_named(given, "curves", "reliability_curve(y_true, y_prob)", ReliabilityCurve)
     choice("style", style, STYLES)
     choice("markers", markers, ("equal", "area", "counts"))
@@ -781,7 +780,7 @@ def draw_reliability(
             single, kind = len(panels) == 1, curves[name].interval
             draw_intervals(ax, panel, curves[name], number, single=single, last=number == len(panels) - 1)
             if expected and single and kind not in (None, "consistency"):
-                _draw_expected(ax, panel.bins, curves[name].level)
+                _draw_expected(ax, panel, curves[name].level)
         if log_odds:
             draw_edges(ax, panel, number)
     if below == "counts":
