@@ -391,13 +391,13 @@ REFUSED = [
     ({"level": 1.5}, "level must be"),
     ({"n_folds": 1, "calibrators": ["platt"]}, "n_folds must be a whole number"),
     ({"n_folds": 50, "calibrators": ["platt"]}, "there must be a row for each fold; got 40 rows for 50 folds"),
-    ({"by": [1, 2]}, "by must have one group for each row; got 2 for 40 rows"),
+    ({"by": [1, 2]}, "by must have one value for each row; got 2 for 40 rows"),
     ({"by": {}}, "by must hold at least one column"),
     ({"by": np.full(40, np.nan)}, "by must hold"),
     ({"by": {"x": np.where(Y, "1, z 2", "1"), "z": np.where(Y, "3", "2, z 3")}}, "groups must have names that differ"),
     (
         {"by": Y[10:], "sample_weight": np.r_[np.zeros(10), np.ones(30)]},
-        "by must have one group for each row; got 30 for 40",
+        "by must have one value for each row; got 30 for 40",
     ),
     (
         {"forecasts": {"a": A, "a + platt": B}, "calibrators": ["platt"]},

@@ -36,6 +36,7 @@ FILES = {
     "formulas": {"label": Y, **PROB, "note": np.repeat("=1+1", N)},
     "keys": {"key": np.arange(N), "label": Y, **PROB},
     "models": {"key": np.tile(np.arange(N // 2), 2), "who": np.repeat(["a", "b"], N // 2), "label": Y, **PROB},
+    "dated": {"label": Y, **PROB, "day": (np.datetime64("2024-01-15") + np.arange(N) % 30).astype(str)},
     "three": {"label": OF_THREE, "p_0": THREE[:, 0], "p_1": THREE[:, 1], "p_2": THREE[:, 2]},
 }
 """Tables by the option that they are for; each stands in a folder of its own, so that what is printed is the same."""
@@ -137,6 +138,10 @@ CASES = {
         "--calibrators": Case(("--calibrators", "beta, temperature --safe"), says="f + temperature --safe"),
         "--id": Case(instead=("g.csv", "f.csv", "--id", "key"), file="keys", says="111 rows, 2 classes"),
         "--by": Case(("--by", "w"), says="w 3"),
+        "--over": Case(instead=("f.csv", "--over", "w"), says="period"),
+        "--every": Case(instead=("f.csv", "--over", "day", "--every", "month"), file="dated", says="2024-02"),
+        "--jobs": Case(("--jobs", "1"), same=True, idle=True),
+        "--memory": Case(("--memory", "kept"), same=True, idle=True),
         "--model": Case(instead=("f.csv", "--model", "who", "--id", "key"), file="models", says="60 rows, 2 classes"),
         "--names": Case(("--names", "old"), says="old + platt"),
         "--metric": Case(("--metric", "brier,ece"), says="all rows"),

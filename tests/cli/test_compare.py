@@ -69,8 +69,10 @@ def test_models_of_other_labels_are_each_judged_by_their_own(files):
 @pytest.mark.parametrize(
     ("table", "words", "said"),
     [
-        ({"key": KEY, "label": 1 - Y, "p": Q}, (), "which has other labels"),
-        ({"key": KEY[1:], "label": Y[1:], "p": Q[1:]}, (), "which has another number of rows"),
+        ({"key": KEY, "label": 1 - Y, "p": Q}, ("--calibrators", "platt"), "name the column that tells rows by --id"),
+        ({"key": KEY[1:], "label": Y[1:], "p": Q[1:]}, ("--by", "key"), "name the column that tells rows by --id"),
+        ({"key": KEY, "label": Y, "p": Q}, ("--over", "key"), "one forecast must be given with --over; got a, c"),
+        ({"key": KEY, "label": Y, "p": Q}, ("--every", "month"), "--every"),
         ({"key": np.repeat("q1", N), "label": Y, "p": Q}, ("--id", "key"), "must name each row once; got 'q1'"),
         ({"key": np.char.add(KEY, "x"), "label": Y, "p": Q}, ("--id", "key"), "must have rows in common"),
         ({"id": KEY, "label": Y, "p": Q}, ("--id", "key"), "c.csv must have the column 'key'"),
@@ -93,6 +95,36 @@ def test_what_cannot_be_matched_is_refused(table, words, said, files):
     code, out, err = run("compare", "a.csv", "c.csv", "--prob", "p", *words)
     assert (code, out) == (2, "")
     assert said in err
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"), [(np.arange(N)[::-1], "other labels (in"), (np.arange(N - 50), "another number of rows")]
+)
+def test_files_of_other_rows_are_independent_samples(rows, said, files):
+    run, _ = files
+    write_table("c.csv", {"label": Y[rows], "p": Q[rows]})
+    code, out, err = run("compare", "a.csv", "c.csv", "--prob", "p", "--json")
+    assert code == 0
+    assert f"calibrant: note: c.csv has {said}" in err
+    assert "than a.csv: they are compared as independent samples" in err
+    expected = compare({"a": Y, "c": Y[rows]}, {"a": P, "c": Q[rows]}, paired=False)
+    assert json.loads(out)["pairing"] == "none"
+    assert figures(out)["c"]["pvalue"] == pytest.approx(expected["c"].pvalue)
+
+
+def test_a_column_of_dates_is_cut_into_periods(files):
+    run, _ = files
+    when, weight = np.datetime64("2024-01-20") + np.arange(N) % 60, np.arange(N) % 3
+    write_table("dated.csv", {"day": when.astype(str), "label": Y, "p": P, "w": weight})
+    words = ("compare", "dated.csv", "--prob", "p", "--weight", "w", "--over", "day", "--every", "month")
+    code, out, _ = run(*words, "--metric", "debiased-ece")
+    assert code == 0
+    expected = compare(Y, P, times=when, every="month", metric="debiased-ece", sample_weight=weight)
+    assert out.splitlines()[1:] == str(expected).splitlines()
+    write_table("gap.csv", {"day": np.where(np.arange(N) == 3, "", when.astype(str)), "label": Y, "p": P})
+    code, _, err = run("compare", "gap.csv", "--prob", "p", "--over", "day")
+    assert code == 2
+    assert "day of gap.csv must have a value in each row; got 1 empty" in err
 
 
 def test_groups_are_those_of_the_first_file_and_rows_of_weight_zero_do_not_count(files):

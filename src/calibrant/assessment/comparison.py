@@ -1,4 +1,4 @@
-"""Which of several candidates: forecasts of the same rows, as they are and after calibrators, ranked; and groups of rows."""
+"""Which of several candidates: forecasts as they are and after calibrators, ranked; groups of rows; and since when."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Unpack
+from datetime import date, datetime
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_memory
 
-from calibrant._core.arrays import FloatArray
+from calibrant import __version__
+from calibrant._core.arrays import FloatArray, is_whole
 from calibrant._core.border import DataOptions, Named, as_labels, as_problem
-from calibrant._core.checks import MOST_DRAWS, distinct_names, list_of_names, refuse, require, resamples, some, whole
+from calibrant._core.checks import (
+    MOST_DRAWS,
+    choice,
+    distinct_names,
+    flag,
+    list_of_names,
+    refuse,
+    require,
+    resamples,
+    some,
+    tracked,
+    whole,
+)
 from calibrant._core.result import Result, Table, shown_pvalue, under
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
 from calibrant.binning import Binning, EqualWidth
@@ -25,7 +41,7 @@ from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.fit.folds import observed
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
-from calibrant.significance.differences import as_level, difference_of, pair_of, paired_result_of
+from calibrant.significance.differences import as_level, difference_of, difference_of_samples, pair_of, paired_result_of
 from calibrant.significance.result import adjusted_pvalues
 from calibrant.sums.draws import Rng, as_rng
 
@@ -42,6 +58,12 @@ USUAL_BINS = EqualWidth(15)
 
 ONLY = "forecast"
 """The name of a forecast that was given without one."""
+
+Pairing = Literal["rows", "none", "periods"]
+Every = Literal["day", "week", "month", "quarter", "year"]
+
+MOST_PERIODS = 500
+"""Periods of a comparison; more are dates that are not cut."""
 
 # The calibrated forecasts of held-out rows, by which calibrators are compared
 
@@ -135,6 +157,8 @@ class Compared:
         For all fits of its calibrator.
     failure : str
         What the calibrator said where it failed; else empty.
+    n_rows : int
+        Its rows, those that whole weights repeat one by one.
     """
 
     name: str
@@ -148,6 +172,7 @@ class Compared:
     win_rate: float = np.nan
     seconds: float = 0.0
     failure: str = ""
+    n_rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -192,11 +217,14 @@ class Comparison(Result):
     scale : str
         What differences are of: "value", "square" (of ``"debiased-ece"``), or "distance" (of a slope from 1).
     candidates : tuple of Compared
-        From the best to the worst; those that failed are last.
+        From the best to the worst, those that failed last; periods in the order of time.
     first : str
         The candidate that the others are compared with.
     recommended, reason : str
-        The candidate to take, and why, in a sentence or two.
+        The candidate to take, and why, in a sentence or two; of periods, which are not to choose from, the first one, and
+        which differ from it.
+    pairing : {"rows", "none", "periods"}
+        Whether the candidates are forecasts of the same rows, of independent samples, or of the rows of periods.
     n_rows : int
         Rows, those that whole weights repeat one by one.
     n_classes : int
@@ -217,6 +245,7 @@ class Comparison(Result):
             "candidates",
             *("candidate=name", "value", "difference", "lower", "upper", "pvalue", "adjusted", "win_rate", "seconds"),
             "failure",
+            "n_rows",
         ),
     )
     _summary = "{metric}: {recommended}, candidates={candidates:n}, rows={n_rows}"
@@ -232,6 +261,7 @@ class Comparison(Result):
     n_folds: int
     level: float
     groups: tuple[GroupFigure, ...] = ()
+    pairing: Pairing = "rows"
 
     def __getitem__(self, name: str) -> Compared:
         """Return a candidate by its name."""
@@ -262,7 +292,8 @@ class Comparison(Result):
         coverage = f"{100 * (1 - self.level):g}% interval"
         wins, times = (any(getattr(one, name) > 0 for one in self.candidates) for name in ("win_rate", "seconds"))
         of = {"square": " of squares", "distance": " of distances"}.get(self.scale, "")
-        head = ["candidate", self.metric, f"difference{of}", coverage, "p (Holm)"]
+        counts, word = self.pairing != "rows", "period" if self.pairing == "periods" else "candidate"
+        head = [word, *["rows"] * counts, self.metric, f"difference{of}", coverage, "p (Holm)"]
         rows = [head + ["wins"] * wins + ["seconds"] * times]
         for one in self.candidates:
             cells = ["-"] * 3
@@ -272,7 +303,8 @@ class Comparison(Result):
                 cells = [f"{one.difference:+.5f}", interval, shown_pvalue(one.adjusted, least, ".3g")]
             won = "-" if np.isnan(one.win_rate) else f"{one.win_rate:.1%}"
             value = "failed" if one.failure else f"{one.value:.5f}"
-            rows.append([one.name, value, *cells] + [won] * wins + [f"{one.seconds:.2f}"] * times)
+            start = [one.name, *[f"{one.n_rows}"] * counts, value]
+            rows.append([*start, *cells] + [won] * wins + [f"{one.seconds:.2f}"] * times)
         yield rows
         if not self.groups:
             return
@@ -310,15 +342,23 @@ def compare(
     *,
     calibrators: Sequence[str | Calibrator] | Mapping[str, str | Calibrator] = (),
     by: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    paired: bool = True,
+    times: npt.ArrayLike | None = None,
+    every: Every | None = None,
     metric: str | Function | Sequence[str | Function] = "nll",
     binning: int | Binning | None = None,
     n_folds: int = 5,
     level: float = 0.05,
     n_resamples: int = 1000,
     rng: Rng = 0,
+    n_jobs: int | None = None,
+    memory: str | None = None,
+    progress: bool = False,
     **data: Unpack[DataOptions],
 ) -> Comparison:
     """Compare forecasts of the same rows, each as it is and after calibrators, and say which to take.
+
+    Forecasts of different rows are compared as independent samples, and one forecast with itself over time.
 
     Parameters
     ----------
@@ -327,15 +367,23 @@ def compare(
         answered the same questions and the label is whether the answer of each was right. Rows are paired by position in
         either case.
     forecasts : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
-        Probabilities of rows that no classifier was trained on; several forecasts of the same rows by their names. The first is
-        the one that the others are compared with. Rows are paired by position; an index of a data frame is ignored. Columns are
-        in the order of ``labels``, by default that of the sorted classes.
+        Probabilities of rows that no classifier was trained on; several forecasts by their names. The first is the one that
+        the others are compared with. Rows are paired by position; an index of a data frame is ignored. Columns are in the
+        order of ``labels``, by default that of the sorted classes.
     calibrators : sequence or dict of str or Calibrator, default=()
         Each is fitted to each forecast by cross-validation and judged on the rows that it was not fitted to. A word is one that
         ``calibrant list calibrators`` prints; with " --safe" behind it the method stands within `SafeCalibrator`.
     by : array-like of shape (n_samples,), or dict of them, optional
         The group of each row: integers, strings or booleans. The figures of each candidate on each group are added. Of several
         columns in a dict, by their names, each combination that occurs is a group.
+    paired : bool, default=True
+        Whether the forecasts are of the same rows. With False they are independent samples, as of two hospitals: ``y_true`` and
+        ``sample_weight`` are then dicts as ``forecasts`` is.
+    times : array-like of shape (n_samples,), optional
+        When the rows of the one forecast are from: dates, text that begins as "2024-03-31", or without ``every`` any labels.
+        The candidates are then the periods, and each is compared with the first one, as independent samples.
+    every : {"day", "week", "month", "quarter", "year"}, optional
+        How dates are cut into periods. By default each value of ``times`` is one, in sorted order. Weeks are those of ISO 8601.
     metric : str or callable, or sequence of them, default="nll"
         What they are ranked by: a registered metric, or a function of (y_true, y_prob), of which lower is better. A proper
         score such as ``"nll"`` or ``"brier"`` judges calibration and refinement together; ``"debiased-ece"`` calibration alone.
@@ -351,6 +399,13 @@ def compare(
         are drawn where the smallest p-value of so many, by Holm's method, is not below the level.
     rng : numpy.random.Generator, int or None, default=0
         Folds and draws. The default makes two calls on the same data agree.
+    n_jobs : int, optional
+        Calibrators that are fitted at the same time, in processes of their own; -1 means as many as there are cores.
+    memory : str, optional
+        A folder that keeps the forecasts of each calibrator, as `joblib.Memory` does: a call that was stopped goes on where it
+        was when it is repeated.
+    progress : bool, default=False
+        Whether a bar shows how many calibrators are done, where tqdm is installed.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
 
@@ -382,6 +437,9 @@ def compare(
     The figures of groups are estimates as those of `assess`: a calibration error has a noise floor, the value that a calibrated
     forecast would have on so many rows, and a p-value, which Holm's method adjusts for the number of groups.
 
+    The difference of independent samples is tested by Welch's test, of a mean over rows as of any metric with a standard error.
+    A plug-in error such as ``"ece"`` is refused there: the fewer the rows of a sample, the larger it is from noise alone.
+
     Of one forecast without ``by``, copies of rows are found as `advise` finds them, and count as one row. With
     several forecasts or ``by``, copies of a row may fall in different folds, which flatters flexible calibrators; a warning
     says so.
@@ -394,17 +452,119 @@ def compare(
     """
     resamples(n_resamples, least=2, hint="1000 is usual")
     whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
-    metrics = metrics_of(metric, binning)
-    problems = _problems(y_true, forecasts, data)
-    for name, problem in problems.items():
+    metrics, chosen = metrics_of(metric, binning), named_calibrators(calibrators)
+    require(
+        n_jobs is None or is_whole(n_jobs), "n_jobs must be a whole number or None", value=n_jobs, hint="Pass n_jobs=2"
+    )
+    folds, pairing = (
+        Folds(n_folds, n_jobs, memory, flag("progress", progress)),
+        pairing_of(flag("paired", paired), times),
+    )
+    if pairing == "rows":
+        problems = _problems(y_true, forecasts, data)
+    elif pairing == "none":
+        problems = _samples(y_true, forecasts, data)
+    else:
+        must, hint = "forecasts must be one where there are times", "Compare the periods of one after the other"
+        if isinstance(forecasts, Mapping):
+            refuse(must, got="a dict", hint=hint)
+        truth: Any = y_true
+        all_rows = as_problem(truth, forecasts, **data)
+        problems = periods_of(times, every, all_rows, data.get("sample_weight"))
+    for name, problem in ({"": all_rows} if pairing == "periods" else problems).items():
         metrics[0].warn_impossible(problem, name)
     groups = None
     if by is not None:
         columns = by if isinstance(by, Mapping) else {"": by}
         groups = groups_of(columns, next(iter(problems.values())), data.get("sample_weight"))
-    chosen = named_calibrators(calibrators)
-    unnamed = not isinstance(forecasts, Mapping)
-    return comparison_of(problems, chosen, metrics, n_folds, as_level(level), n_resamples, as_rng(rng), groups, unnamed)
+    unnamed, level = not isinstance(forecasts, Mapping), as_level(level)
+    return comparison_of(problems, chosen, metrics, folds, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
+
+
+class Folds(NamedTuple):
+    """How calibrators are fitted by cross-validation: see `compare`."""
+
+    number: int
+    n_jobs: int | None = None
+    memory: str | None = None
+    progress: bool = False
+
+
+def pairing_of(paired: bool, times: object) -> Pairing:
+    """Return how the rows of candidates belong together."""
+    return "periods" if times is not None else "rows" if paired else "none"
+
+
+def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = None) -> dict[str, Problem]:
+    """Return the rows of each period by its name, in the order of time."""
+    if every is None:
+        whens = as_labels(_as_text(times), "times")
+        names = {when: str(when) for when in np.unique(whens).tolist()}
+    else:
+        choice("every", every, get_args(Every))
+        whens = np.asarray(times)
+        if whens.dtype.kind == "M":
+            whens = whens.astype("datetime64[D]").astype(object)
+        names = {when: _period(when, every) for when in set(whens.tolist())}
+    distinct = sorted(set(names.values())) if every else list(names.values())
+    got = f"{len(distinct)}, such as {distinct[0]} and {distinct[-1]}"
+    hint = "Cut dates with every='month'; one period has nothing to be compared with"
+    require(1 < len(distinct) <= MOST_PERIODS, f"periods must be 2 to {MOST_PERIODS}", got=got, hint=hint)
+    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")
+    return {name: problem.taken(rows) for name in distinct if (rows := np.flatnonzero(of_rows == name)).size}
+
+
+def _as_text(times: Any) -> Any:
+    """Return dates as they are written, and anything else as it is."""
+    array = np.asarray(times)
+    return array.astype(str) if array.dtype.kind in "MO" else times
+
+
+def _period(when: object, every: str) -> str:
+    """Return the name of the period of a date; names of later periods stand later in the alphabet."""
+    try:
+        day = when if isinstance(when, date) else datetime.fromisoformat(str(when))
+        year, week, _ = day.isocalendar()
+        month = f"{day.year:04}-{day.month:02}"  # a missing pandas time has no year
+    except (ValueError, TypeError):
+        refuse(
+            "times must be dates where they are cut", value=when, hint="Write them as 2024-03-31, or leave every= out"
+        )
+    return {
+        "day": f"{month}-{day.day:02}",
+        "week": f"{year:04}-W{week:02}",
+        "month": month,
+        "quarter": f"{day.year:04}-Q{(day.month + 2) // 3}",
+        "year": f"{day.year:04}",
+    }[every]
+
+
+def _samples(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
+    """Return the problem of each of several independent samples, of the same classes."""
+    must, hint = "must be dicts of samples by the same names", "Pass y_true={'a': ..., 'b': ...} and forecasts likewise"
+    weights: Any = data.get("sample_weight")
+    given = [y_true, forecasts, *([] if weights is None else [weights])]
+    same = all(isinstance(one, Mapping) and set(one) == set(forecasts) for one in given)
+    require(same, f"y_true, forecasts and sample_weight of independent samples {must}", got="others", hint=hint)
+    distinct_names("forecasts", forecasts)
+    some("forecasts", forecasts, "sample", hint=hint)
+    found = dict[str, Problem]()
+    for name in forecasts:
+        own: DataOptions = {**data, "sample_weight": None if weights is None else weights[name]}
+        named = Named(f"y_true[{name!r}]", f"forecasts[{name!r}]")
+        found[str(name)] = as_problem(y_true[name], forecasts[name], named=named, **own)
+    require_same_classes(found)
+    return found
+
+
+def require_same_classes(problems: Mapping[str, Problem]) -> None:
+    """Refuse samples of other classes than those of the first."""
+    first = next(iter(problems))
+    for name, problem in problems.items():
+        of_both = [problems[first].classes.tolist(), problem.classes.tolist()]
+        hint = "Where one of them lacks a class, pass labels= in column order"
+        must, got = "samples must have the same classes", f"{of_both[0]} in {first}, {of_both[1]} in {name}"
+        require(of_both[0] == of_both[1], must, got=got, hint=hint)
 
 
 def metrics_of(metric: Any, binning: Any) -> list[Metric]:
@@ -417,15 +577,15 @@ def metrics_of(metric: Any, binning: Any) -> list[Metric]:
     return found
 
 
-def groups_of(columns: Mapping[str, Any], problem: Problem, sample_weight: Any) -> Names:
+def groups_of(columns: Mapping[str, Any], problem: Problem, sample_weight: Any, called: str = "by") -> Names:
     """Return the name of the group of each row that counts: what stands in each column, with the name of the column."""
-    some("by", columns, "column", hint="Pass the group of each row")
+    some(called, columns, "column", hint="Pass the group of each row")
     kept = np.ones(problem.size, dtype=bool) if sample_weight is None else np.ravel(np.asarray(sample_weight)) > 0
     found: list[list[str]] = []
     for name, values in columns.items():
-        group = as_labels(values, f"by[{name!r}]" if name else "by")
-        must, got = "by must have one group for each row", f"{len(group)} for {kept.size} rows"
-        require(len(group) == kept.size, must, got=got, hint="Pass one group a row")
+        group = as_labels(values, f"{called}[{name!r}]" if name else called)
+        must, got = f"{called} must have one value for each row", f"{len(group)} for {kept.size} rows"
+        require(len(group) == kept.size, must, got=got, hint="Pass one a row")
         found.append([f"{name} {one}" if name else str(one) for one in group[kept].tolist()])
     named = {groups: ", ".join(groups) for groups in zip(*found, strict=True)}
     distinct_names("groups", named.values())
@@ -488,22 +648,29 @@ def comparison_of(
     problems: Mapping[str, Problem],
     calibrators: Mapping[str, str | Calibrator],
     metrics: Sequence[Metric],
-    n_folds: int,
+    folds: Folds,
     level: float,
     n_resamples: int,
     rng: np.random.Generator,
     groups: Names | None = None,
     unnamed: bool = False,
+    pairing: Pairing = "rows",
 ) -> Comparison:
-    """Return the comparison of valid problems of the same rows, in their order, and of the same classes."""
+    """Return the comparison of valid problems of the same classes; of the same rows in their order, where these are paired."""
     first, metric = next(iter(problems.values())), metrics[0]
+    if pairing != "rows":
+        _require_of_samples(metric, first, calibrators, groups)
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
-    candidates, groups = _candidates(problems, calibrators, n_folds, rng, groups, unnamed)
+    candidates, groups = _candidates(problems, calibrators, folds, rng, groups, unnamed)
+    beside = Beside(metric, level, n_resamples, rng, pairing)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
-        rows = _ranked(_compared(candidates, metric, level, n_resamples, rng), metric)
-        scale = _scale(metric, first)
-        chosen, reason = _choice(rows, candidates, metric, scale, level, n_resamples, rng)
+        rows = _compared(candidates, beside)
+        if pairing == "periods":
+            chosen, reason = rows[0].name, _since(rows, beside)
+        else:
+            rows = _ranked(rows, metric)
+            chosen, reason = _choice(rows, candidates, beside)
         resampling = Resampling(level, n_resamples, rng)
         figures: list[GroupFigure] = []
         if len(metrics) > 1:
@@ -512,17 +679,31 @@ def comparison_of(
             figures += _figures(candidates, groups, metrics, resampling)
     return Comparison(
         metric=metric.name,
-        scale=scale,
+        scale=beside.scale(first),
         candidates=rows,
         first=next(iter(candidates)),
         recommended=chosen,
         reason=reason,
-        n_rows=first.weights.n_rows,
+        n_rows=sum(of.weights.n_rows for of in (problems.values() if pairing != "rows" else [first])),
         n_classes=int(first.classes.size),
-        n_folds=n_folds if calibrators else 0,
+        n_folds=folds.number if calibrators else 0,
         level=level,
         groups=tuple(figures),
+        pairing=pairing,
     )
+
+
+def _require_of_samples(metric: Metric, first: Problem, calibrators: object, groups: object) -> None:
+    """Refuse what only forecasts of the same rows have, and a metric that is the larger the fewer the rows are."""
+    must, hint = "rows of independent samples are only compared as they are", "Leave calibrators and groups out"
+    require(not calibrators and groups is None, must, got="calibrators or groups", hint=hint)
+    seen = metric.residuals(first)
+    must, hint = (
+        "metric of independent samples must not grow with noise",
+        "Pass 'debiased-ece', or a score such as 'nll'",
+    )
+    fits = seen is None or seen.size.is_debiased
+    require(fits, must, got=f"{metric.name!r}, which is larger where there are fewer rows", hint=hint)
 
 
 def _draws_needed(n_tests: int, level: float) -> int:
@@ -536,7 +717,7 @@ def _draws_needed(n_tests: int, level: float) -> int:
 def _candidates(
     problems: Mapping[str, Problem],
     calibrators: Mapping[str, str | Calibrator],
-    n_folds: int,
+    folds: Folds,
     rng: np.random.Generator,
     groups: Names | None,
     unnamed: bool,
@@ -553,22 +734,39 @@ def _candidates(
     distinct_names("forecasts and calibrators", names.values())
     sorted_, counts, groups = _in_one_order(list(problems.values()), groups)
     must, hint = "there must be a row for each fold", "Pass more rows, or a smaller n_folds"
-    require(counts.sum() >= n_folds, must, got=f"{int(counts.sum())} rows for {n_folds} folds", hint=hint)
-    held_out, found = HeldOut(counts, n_folds, rng), dict[str, _Candidate]()
+    require(counts.sum() >= folds.number, must, got=f"{int(counts.sum())} rows for {folds.number} folds", hint=hint)
+    held_out = HeldOut(counts, folds.number, rng)
     safe = {word for word, make in makers.items() if isinstance(make(2), SafeCalibrator)}
-    for name, problem in zip(problems, sorted_, strict=True):
+    of_names = dict(zip(problems, sorted_, strict=True))
+    kept = check_memory(folds.memory).cache(_calibrated, ignore=["held_out", "problem"])
+    tasks = [(name, word) for name in problems for word in makers]
+    calls = (delayed(_tried)(kept, held_out, of_names[name], calibrators[word]) for name, word in tasks)
+    done = Parallel(n_jobs=folds.n_jobs, return_as="generator")(calls)
+    done = tracked(done, len(tasks), show=folds.progress, desc="calibrators", unit="fit")
+    made = dict(zip(tasks, done, strict=True))
+    found = dict[str, _Candidate]()
+    for name, problem in of_names.items():
         found[names[name, ""]] = _Candidate(held_out.of(problem))
-        for word, make in makers.items():
-            start = time.perf_counter()
-            try:
-                calibrated = held_out.calibrated(problem, make)
-                is_safe = word in safe and problem is sorted_[0]
-                one = _Candidate(calibrated, time.perf_counter() - start, is_safe=is_safe)
-            except Exception as error:  # the others go on
-                said = " ".join(str(error).split()) or type(error).__name__
-                one = _Candidate(None, time.perf_counter() - start, said)
-            found[names[name, word]] = one
+        for word in makers:
+            found[names[name, word]] = made[name, word]._replace(is_safe=word in safe and problem is sorted_[0])
     return found, None if groups is None else groups[held_out.rows]
+
+
+def _tried(calibrated: Callable[..., Problem], held_out: HeldOut, problem: Problem, calibrator: Any) -> _Candidate:
+    """Return the held-out rows after a calibrator, or what it said."""
+    rows = problem.values, as_simplex(problem).label, problem.weight, problem.classes.size, problem.is_logit
+    key, start = (rows, held_out.counts, held_out.held, __version__), time.perf_counter()
+    try:
+        found = calibrated(key, calibrator, held_out, problem)
+        return _Candidate(found, time.perf_counter() - start)
+    except Exception as error:  # the others go on
+        said = " ".join(str(error).split()) or type(error).__name__
+        return _Candidate(None, time.perf_counter() - start, said)
+
+
+def _calibrated(key: object, calibrator: str | Calibrator, held_out: HeldOut, problem: Problem) -> Problem:
+    """Return the held-out rows after a calibrator; the key holds all else that they depend on."""
+    return held_out.calibrated(problem, maker_of(calibrator))
 
 
 def _in_one_order(problems: list[Problem], groups: Names | None) -> tuple[list[Problem], IntArray, Names | None]:
@@ -592,43 +790,73 @@ def _in_one_order(problems: list[Problem], groups: Names | None) -> tuple[list[P
     return problems, counts, None if groups is None else groups[order]
 
 
-def _compared(
-    candidates: Mapping[str, _Candidate], metric: Metric, level: float, n_resamples: int, rng: np.random.Generator
-) -> list[Compared]:
+class Beside(NamedTuple):
+    """How one candidate is compared with another."""
+
+    metric: Metric
+    level: float
+    n_resamples: int
+    rng: np.random.Generator
+    pairing: Pairing
+
+    def facts(self, problem: Problem, reference: Problem) -> dict[str, Any]:
+        """Return the fields of `Compared` that speak of the difference of two candidates."""
+        metric, level, draws = self.metric, self.level, self.n_resamples
+        if self.pairing != "rows":
+            own, other = (metric.difference(one, None, draws, self.rng) for one in (problem, reference))
+            found, pvalue = difference_of_samples(metric, own, other, level)
+            facts = {part: getattr(found, part) for part in ("difference", "lower", "upper")}
+            return facts | {"pvalue": pvalue, "value": metric.value(problem)}
+        test = paired_result_of(metric, problem, reference, "two-sided", level, draws, self.rng)
+        parts = ("difference", "lower", "upper", "pvalue", "least_pvalue")
+        facts = {part: getattr(test, part) for part in parts} | {"value": metric.value(problem)}
+        losses, others = metric.losses(problem), metric.losses(reference)
+        if losses is not None and others is not None:
+            won = (1.0 + np.sign((1 if metric.higher_is_better else -1) * (losses - others))) / 2.0
+            facts["win_rate"] = float(problem.weights.values @ won) / problem.weights.total
+        return facts
+
+    def has_none(self, problem: Problem, reference: Problem) -> bool:
+        """Return whether the interval of the difference of two candidates holds 0."""
+        if self.pairing != "rows":
+            found = self.facts(problem, reference)
+            return bool(found["lower"] <= 0.0 <= found["upper"])
+        beside = difference_of(self.metric, problem, reference, self.level, self.n_resamples, self.rng)
+        return beside.lower <= 0.0 <= beside.upper
+
+    def scale(self, problem: Problem) -> str:
+        """Return what differences are of: see `Comparison`."""
+        seen = self.metric.residuals(problem)
+        if seen is not None and seen.size.is_debiased:
+            return "square"
+        return "value" if self.metric.ideal is None else "distance"
+
+
+def _compared(candidates: Mapping[str, _Candidate], beside: Beside) -> tuple[Compared, ...]:
     """Return each candidate beside the first, in their order."""
     found: list[Compared] = []
     reference = next(iter(candidates.values())).problem
     assert reference is not None
-    value, hint = metric.value(reference), "Choose a metric that is defined for these rows"
+    value, hint = beside.metric.value(reference), "Choose a metric that is defined for these rows"
     require(not np.isnan(value), "metric must be a number", got=f"NaN of {next(iter(candidates))}", hint=hint)
-    losses = metric.losses(reference)
     for name, (problem, seconds, failure, _) in candidates.items():
         if problem is None:
             found.append(Compared(name, np.nan, seconds=seconds, failure=failure))
-        elif problem is reference:
-            found.append(Compared(name, value, 0.0, 0.0, 0.0))
-        else:
-            test = paired_result_of(metric, problem, reference, "two-sided", level, n_resamples, rng)
-            facts: dict[str, Any] = {
-                part: getattr(test, part) for part in ("difference", "lower", "upper", "pvalue", "least_pvalue")
-            }
-            if losses is not None and (own := metric.losses(problem)) is not None:
-                sign = 1 if metric.higher_is_better else -1
-                won = (1.0 + np.sign(sign * (own - losses))) / 2.0
-                facts["win_rate"] = float(problem.weights.values @ won) / problem.weights.total
-            found.append(Compared(name, metric.value(problem), seconds=seconds, **facts))
+            continue
+        facts: dict[str, Any] = {"value": value, "difference": 0.0, "lower": 0.0, "upper": 0.0}
+        if problem is not reference:
+            try:
+                facts = beside.facts(problem, reference)
+            except ValueError as error:
+                if beside.pairing == "rows":
+                    raise
+                facts = {"value": np.nan, "failure": " ".join(str(error).split())}
+        found.append(Compared(name, seconds=seconds, n_rows=problem.weights.n_rows, **facts))
     tested = [place for place, one in enumerate(found) if not np.isnan(one.pvalue)]
     adjusted = adjusted_pvalues(np.array([found[place].pvalue for place in tested]), method="holm")
     for place, pvalue in zip(tested, adjusted.tolist(), strict=True):
         found[place] = replace(found[place], adjusted=pvalue)
-    return found
-
-
-def _scale(metric: Metric, problem: Problem) -> str:
-    seen = metric.residuals(problem)
-    if seen is not None and seen.size.is_debiased:
-        return "square"
-    return "value" if metric.ideal is None else "distance"
+    return tuple(found)
 
 
 def _figures(
@@ -639,8 +867,8 @@ def _figures(
     for name, one in candidates.items():
         if one.problem is None:
             continue
-        groups = np.broadcast_to(groups, one.problem.size)
-        parts = {group: one.problem.taken(np.flatnonzero(groups == group)) for group in np.unique(groups).tolist()}
+        of_rows = np.broadcast_to(groups, one.problem.size)
+        parts = {group: one.problem.taken(np.flatnonzero(of_rows == group)) for group in np.unique(groups).tolist()}
         of_metrics = [
             _adjusted([_figure(group, name, part, metric, resampling) for group, part in parts.items()])
             for metric in metrics
@@ -681,7 +909,7 @@ def _badness(metric: Metric, value: float) -> float:
     return -value if metric.higher_is_better else value
 
 
-def _ranked(found: list[Compared], metric: Metric) -> tuple[Compared, ...]:
+def _ranked(found: tuple[Compared, ...], metric: Metric) -> tuple[Compared, ...]:
     def place(one: Compared) -> tuple[bool, float]:
         bad = _badness(metric, one.value)
         return bool(np.isnan(bad)), 0.0 if np.isnan(bad) else bad
@@ -689,17 +917,24 @@ def _ranked(found: list[Compared], metric: Metric) -> tuple[Compared, ...]:
     return tuple(sorted(found, key=place))
 
 
-def _choice(
-    rows: tuple[Compared, ...],
-    candidates: Mapping[str, _Candidate],
-    metric: Metric,
-    scale: str,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> tuple[str, str]:
+def _since(rows: tuple[Compared, ...], beside: Beside) -> str:
+    """Return which periods differ from the first one, and since when."""
+    first, *others = [one for one in rows if not one.failure]
+    sign = -1.0 if beside.metric.higher_is_better and beside.metric.ideal is None else 1.0
+    shown = [one for one in others if one.adjusted < beside.level]
+    said = []
+    for word, way in (("worse", 1.0), ("better", -1.0)):
+        names = [one.name for one in shown if way * sign * one.difference > 0]
+        last = [one.name for one in others][-len(names) :]
+        if names:
+            said.append(f"{word} since {names[0]}" if names == last else f"{word} in {_listed(names)}")
+    change = f"it is {' and '.join(said)}" if said else f"no change can be shown at the level of {beside.level:g}"
+    return f"The {beside.metric.name} was {first.value:.4g} in {first.name}; {change}."
+
+
+def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, _Candidate], beside: Beside) -> tuple[str, str]:
     """Return the name of the candidate to take, and why."""
-    first = next(iter(candidates))
+    first, metric, level = next(iter(candidates)), beside.metric, beside.level
     others = [one for one in rows if one.name != first and not one.failure]
     if not others:
         failed = "every calibrator failed" if len(rows) > 1 else f"there is nothing to compare {first} with"
@@ -711,7 +946,7 @@ def _choice(
         # It is no worse than the first: what is to take its place must be better than it.
         base = lower[0]
         of_base = {one.name: candidates[one.name] for one in (base, *others)}
-        tested = _compared(of_base, metric, level, n_resamples, rng)[1:]
+        tested = list(_compared(of_base, beside)[1:])
     sign = -1.0 if metric.higher_is_better and metric.ideal is None else 1.0
     better = [one for one in tested if one.adjusted < level and sign * one.difference < 0]
     best = min(better, key=lambda one: _badness(metric, one.value), default=base)
@@ -738,16 +973,15 @@ def _choice(
     values = f"its {metric.name} of {best.value:.4g} is {{}} that of {beaten.name}, {beaten.value:.4g}"
     ends = " to ".join(f"{end:.3g}" for end in sorted((-sign * best.lower, -sign * best.upper)))
     gain = f"{abs(best.difference):.3g} ({100 * (1 - level):g} % interval {ends})"
-    of = {"square": " in its square", "distance": f" in its distance from {metric.ideal:g}" if metric.ideal else ""}
-    reason = f"Take {best.name}: {values.format('better than')}, by {gain}{of.get(scale, '')}."
-    alike = []
     taken = candidates[best.name].problem
+    assert taken is not None
+    of = {"square": " in its square", "distance": f" in its distance from {metric.ideal:g}" if metric.ideal else ""}
+    reason = f"Take {best.name}: {values.format('better than')}, by {gain}{of.get(beside.scale(taken), '')}."
+    alike = []
     for one in others:
         problem = candidates[one.name].problem
-        if one.name != best.name and problem is not None and taken is not None:
-            beside = difference_of(metric, problem, taken, level, n_resamples, rng)
-            if beside.lower <= 0.0 <= beside.upper:
-                alike.append(one.name)
+        if one.name != best.name and problem is not None and beside.has_none(problem, taken):
+            alike.append(one.name)
     return best.name, reason + (f" Between it and {_listed(alike)} no difference can be shown." if alike else "")
 
 

@@ -17,6 +17,7 @@ from calibrant.assessment.comparison import (
     IDENTITY,
     SAFE,
     Comparison,
+    Folds,
     HeldOut,
     comparison_of,
     maker_of,
@@ -114,7 +115,8 @@ class CalibratorSelector(Calibrator):
         """Return how the candidates compare on some rows, and the recommended one, fitted on them."""
         named = named_calibrators(self._candidates(problem) if self.calibrators is None else self.calibrators)
         rng = as_rng(self.random_state)
-        found = comparison_of({IDENTITY: problem}, named, [NLL], self.n_folds, self.level, DRAWS, rng, unnamed=True)
+        folds = Folds(self.n_folds)
+        found = comparison_of({IDENTITY: problem}, named, [NLL], folds, self.level, DRAWS, rng, unnamed=True)
         if found.recommended == IDENTITY:
             return found, None
         calibrator = maker_of(named[found.recommended])(len(self.classes_))

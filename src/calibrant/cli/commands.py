@@ -24,7 +24,17 @@ from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
-from calibrant.assessment.comparison import comparison_of, groups_of, maker_of, metrics_of, named_calibrators
+from calibrant.assessment.comparison import (
+    Folds,
+    Pairing,
+    comparison_of,
+    groups_of,
+    maker_of,
+    metrics_of,
+    named_calibrators,
+    periods_of,
+    require_same_classes,
+)
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.cli import inputs
@@ -148,26 +158,30 @@ def run_compare(asked: Namespace) -> int:
         maker_of(one)  # before anything is read
     cut = None if asked.bins is None and asked.binning is None else binning_of(asked)
     metrics = metrics_of([word.strip() for word in asked.metric.split(",")], cut)
-    level, named = as_level(asked.level), _forecasts_named(asked)
-    problems, rows = _matched(named, asked.id)
-    first, groups = next(iter(named)), None
-    if asked.by is not None:
-        table = named[first].table
-        columns = [select_one(list(table), one.strip(), "--by", where=named[first].file) for one in asked.by.split(",")]
-        distinct_names("columns of --by", columns)
-        of_first = {column: table[column][rows[first]] for column in columns}
-        groups = groups_of(of_first, problems[first], None)
-        for name, forecast in named.items():
-            for column in (column for column in columns if column in forecast.table):
-                if differ := int((forecast.table[column][rows[name]] != of_first[column]).sum()):
-                    said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
-                    print(f"calibrant: note: {said}: the groups are those of {first}", file=sys.stderr)
+    level, named, groups = as_level(asked.level), _forecasts_named(asked), None
+    pairing: Pairing = "rows"
+    if asked.over is not None:
+        problems, pairing = _periods(asked, named), "periods"
+    elif said := "" if asked.id else _samples_said(named):
+        problems, pairing = {name: forecast.problem() for name, forecast in named.items()}, "none"
+        require_same_classes(problems)
+        print(f"calibrant: note: {said}: they are compared as independent samples", file=sys.stderr)
+    else:
+        problems, rows = _matched(named, asked.id)
+    left_out("--every", asked.every if asked.over is None else None, "without --over", hint="Name a column by --over")
+    if pairing != "rows":
+        hint = "Use them with forecasts of the same rows; name the column that tells rows by --id"
+        for option, value in (("--calibrators", asked.calibrators), ("--by", asked.by)):
+            left_out(option, value, "where candidates are of different rows", hint=hint)
+    elif asked.by is not None:
+        groups = _groups(asked, named, rows, problems)
     for name, problem in problems.items():
         metrics[0].warn_impossible(problem, name)
-    draws = max(2, asked.resamples)
-    found = comparison_of(problems, calibrators, metrics, asked.folds, level, draws, as_rng(asked.seed), groups)
+    draws, folds = max(2, asked.resamples), Folds(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
+    rng = as_rng(asked.seed)
+    found = comparison_of(problems, calibrators, metrics, folds, level, draws, rng, groups, pairing=pairing)
     if asked.json:
-        facts = ("metric", "first", "recommended", "reason", "n_rows", "n_classes", "n_folds", "level")
+        facts = ("metric", "first", "recommended", "reason", "pairing", "n_rows", "n_classes", "n_folds", "level")
         document = {name: getattr(found, name) for name in facts}
         parts = {name: [asdict(one) for one in getattr(found, name)] for name in ("candidates", "groups")}
         print(inputs.json_of(document | parts))
@@ -179,6 +193,42 @@ def run_compare(asked: Namespace) -> int:
             judged = assess(problem.classes[problem.code], problem.values, metrics=["accuracy"], n_resamples=1, **how)
             print(f"{name}: {' '.join(judged.verdict.sentences)}")
     return 0
+
+
+def _groups(
+    asked: Namespace, named: dict[str, Forecast], rows: dict[str, IntArray], problems: dict[str, Problem]
+) -> Any:
+    """Return the group of each row, by the columns of the first file."""
+    first = next(iter(named))
+    table = named[first].table
+    columns = [select_one(list(table), one.strip(), "--by", where=named[first].file) for one in asked.by.split(",")]
+    distinct_names("columns of --by", columns)
+    of_first = {column: table[column][rows[first]] for column in columns}
+    for name, forecast in named.items():
+        for column in (column for column in columns if column in forecast.table):
+            if differ := int((forecast.table[column][rows[name]] != of_first[column]).sum()):
+                said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
+                print(f"calibrant: note: {said}: the groups are those of {first}", file=sys.stderr)
+    return groups_of(of_first, problems[first], None)
+
+
+def _periods(asked: Namespace, named: dict[str, Forecast]) -> dict[str, Problem]:
+    """Return the rows of each period of the one file."""
+    must, hint = "one forecast must be given with --over", "Pass one file, without --model and --id"
+    require(len(named) == 1 and asked.id is None, must, got=", ".join(named), hint=hint)
+    (forecast,) = named.values()
+    column = select_one(list(forecast.table), asked.over, "--over", where=forecast.file)
+    cells = forecast.table.columns[column].cells()
+    must, hint = f"{column} of {forecast.file} must have a value in each row", "Fill it, or leave these rows out"
+    require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
+    return periods_of(np.array(cells)[_kept(forecast)], asked.every, forecast.problem())
+
+
+def _samples_said(named: dict[str, Forecast]) -> str:
+    """Say which file is of rows that differ from those of the first; empty where none is."""
+    first, *others = named.values()
+    of_others = ((forecast, _different_rows(first, forecast)) for forecast in others)
+    return next((f"{forecast.file} has {said} than {first.file}" for forecast, said in of_others if said), "")
 
 
 def _forecasts_named(asked: Namespace) -> dict[str, Forecast]:
@@ -225,11 +275,6 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
         must, hint = "files must have the same classes", "Compare forecasts of the same classes"
         require(same[0] == same[1], must, got=f"{same[0]} in {forecast.file}, {same[1]} in {first.file}", hint=hint)
     if key is None:
-        for forecast in forecasts.values():
-            said = _different_rows(first, forecast)
-            must, hint = "files must hold the same rows in the same order", "Name the column that tells rows by --id"
-            got = f"{forecast.file}, which has {said} than {first.file}"
-            require(not said, must, got=got, hint=f"{hint}; calibrant report compares files of different rows")
         return (
             {name: forecast.problem() for name, forecast in forecasts.items()},
             {name: _kept(forecast) for name, forecast in forecasts.items()},

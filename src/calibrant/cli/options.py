@@ -111,16 +111,21 @@ ADVISE = f"""\
 --seed N (natural, =0): seed of the folds (default: %(default)s)
 {COLUMNS}"""
 COMPARE = f"""\
-files FILE (+): predictions of the same rows, such as those of two models; the first is the one that others are compared with
+files FILE (+): predictions of the same rows, such as those of two models; the first is the one that others are compared with.
+    Files of different rows are compared as independent samples
 --calibrators A,B: compare each also after these calibrators, which are fitted by cross-validation: see `calibrant list
     calibrators`; 'sms --safe' is sms within --safe
 --model COLUMN: the rows of each value of this column of one file are the answers of one model
 --id COLUMNS: match rows by this column, or by several, and compare those that all files have; without it rows are paired
     by position, and only their labels are checked
 --by COLUMNS: add the figures of each group of rows, such as --by topic; of several columns of each combination
+--over COLUMN: compare the periods of this column of one file, such as dates, with the first of them
+--every PERIOD (day|week|month|quarter|year): how dates of --over are cut (default: each value is a period)
 --names A,B: names of the files (default: the files' names)
 --metric A,B (=nll): by which they are ranked, and others to show: see `calibrant list metrics` (default: %(default)s)
 --folds N (positive, =5): folds of the cross-validation (default: %(default)s)
+--jobs N (positive): calibrators that are fitted at the same time (default: 1)
+--memory FOLDER: keep the forecasts of each calibrator there, so that a command that was stopped goes on where it was
 --bins N (natural): number of bins of a metric that has no bins of its own (default: 15)
 --binning NAME: bins of a metric that has no bins of its own: see `calibrant list binnings` (default: equal-width)
 --level A (float, =0.05): one minus the coverage of intervals, and the level at which a difference is shown (default:

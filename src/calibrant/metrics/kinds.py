@@ -145,7 +145,7 @@ YProb = npt.ArrayLike | None
 
 
 class Difference(NamedTuple):
-    """A metric of one forecast less that of another of the same rows, and its standard error.
+    """A metric of one forecast, or less that of another of the same rows, and its standard error.
 
     ``rows`` is the number of independent rows of which it is the mean; None where it is no mean over rows.
     """
@@ -235,10 +235,10 @@ class Metric(Entry, ABC):
         value = self.value(problem)
         return value if self.ideal is None else abs(value - self.ideal)
 
-    def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
-        """Return the difference of the metrics of two problems of the same rows, with the standard error of the bootstrap."""
+    def difference(self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator) -> Difference:
+        """Return the metric of a problem, less that of another of the same rows, with the standard error of the bootstrap."""
         must = "n_resamples must be at least 2 for a standard error"
-        value, drawn = self.compared(a) - self.compared(b), self._drawn_differences(a, b, n_resamples, rng)
+        value, drawn = self._between(a, b), self._drawn_differences(a, b, n_resamples, rng)
         require(n_resamples >= 2, must, value=n_resamples, hint="1000 is usual")
         finite = drawn[np.isfinite(drawn)]
         fits = 2 * finite.size >= n_resamples and finite.size >= 2
@@ -247,14 +247,19 @@ class Metric(Entry, ABC):
         require(fits, must, given=f"{self.name} is on {finite.size} of {n_resamples}", hint=hint)
         return Difference(value, float(finite.std(ddof=1)))
 
-    def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    def _between(self, a: Problem, b: Problem | None) -> float:
+        return self.compared(a) - (0.0 if b is None else self.compared(b))
+
+    def _drawn_differences(
+        self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator
+    ) -> FloatArray:
         """Return the differences on rows that are drawn; both forecasts of a row are in the sample or neither."""
         if a.weights.repeat_rows:
             require_drawable(total := a.weights.total)
             times = (rng.multinomial(int(total), a.weight / total).astype(np.float64) for _ in range(n_resamples))
-            return np.array([self.compared(a.weighted(drawn)) - self.compared(b.weighted(drawn)) for drawn in times])
+            return np.array([self._between(a.weighted(drawn), b and b.weighted(drawn)) for drawn in times])
         rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
-        return np.array([self.compared(a.taken(drawn)) - self.compared(b.taken(drawn)) for drawn in rows])
+        return np.array([self._between(a.taken(drawn), b and b.taken(drawn)) for drawn in rows])
 
     def losses(self, problem: Problem) -> FloatArray | None:
         """Return the values of the rows, shape (n,), of which it is the mean; None where it is no mean over rows."""
@@ -465,9 +470,9 @@ class MeanOfRows(Metric):
         losses, weights = self.losses(setting.simplex), setting.simplex.weights
         return mean_estimate(losses, weights, setting.bootstrap, level=setting.resampling.level)
 
-    def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
+    def difference(self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the mean difference of the rows, whose standard error needs no draws."""
-        weights, difference = a.weights, self.losses(a) - self.losses(b)
+        weights, difference = a.weights, self.losses(a) - (0.0 if b is None else self.losses(b))
         rows = weights.effective_rows
         mean = float(weights.values @ difference) / weights.total
         variance = float(weights.of_variance @ (difference - mean) ** 2) / weights.total**2
@@ -571,24 +576,28 @@ class ThroughLens(Metric):
             return seen.estimate(setting.noise[seen.table], setting.resampling)
         return seen.estimate_anew(setting.resampling, setting.progress)
 
-    def difference(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> Difference:
+    def difference(self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the difference; of a debiased metric that of the squares, with the standard error of the jackknife."""
         if not self.size.is_debiased:
             return super().difference(a, b, n_resamples, rng)
-        (square, influence, times), (other, others, _) = (
-            unbiased_square(self.residuals(problem)) for problem in (a, b)
-        )
-        n, influence = float(times.sum()), influence - others
+        square, influence, times = unbiased_square(self.residuals(a))
+        if b is not None:
+            other, others, _ = unbiased_square(self.residuals(b))
+            square, influence = square - other, influence - others
+        n = float(times.sum())
         centred = influence - float(times @ influence) / n
-        return Difference(square - other, float(np.sqrt((n - 1.0) / n * (times @ centred**2))))
+        return Difference(square, float(np.sqrt((n - 1.0) / n * (times @ centred**2))))
 
-    def _drawn_differences(self, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    def _drawn_differences(
+        self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator
+    ) -> FloatArray:
         """Return the differences in fixed cells, where there are any: only the events of each are drawn."""
-        both = self.residuals(a), self.residuals(b)
-        if not all(seen.has_fixed_cells for seen in both):
+        all_seen = [self.residuals(problem) for problem in (a, b) if problem is not None]
+        if not all(seen.has_fixed_cells for seen in all_seen):
             return super()._drawn_differences(a, b, n_resamples, rng)
         bootstrap = Bootstrap(a.weights, n_resamples, rng)
-        return np.asarray(both[0].bootstrapped(bootstrap) - both[1].bootstrapped(bootstrap))
+        drawn, *others = (seen.bootstrapped(bootstrap) for seen in all_seen)
+        return np.asarray(drawn - others[0]) if others else drawn
 
     def recut(self, binning: int | Binning) -> Self:
         """Return the metric over these bins; one whose lens has none is as it was."""

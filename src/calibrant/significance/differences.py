@@ -23,7 +23,7 @@ from calibrant.metrics.estimate import (
     resampled_deviations,
     smoothed_deviations,
 )
-from calibrant.metrics.kinds import Function, LogLoss, Metric, YProb, YTrue, as_metric
+from calibrant.metrics.kinds import Difference, Function, LogLoss, Metric, YProb, YTrue, as_metric
 from calibrant.metrics.noise import Residuals
 from calibrant.significance.result import (
     INDEPENDENT,
@@ -191,6 +191,29 @@ def difference_of(
     far = special.ndtri(upper) if found.rows is None else special.stdtrit(max(found.rows - 1.0, 1.0), upper)
     difference, reach = found.value, float(far) * found.error
     return PairedDifference(metric.name, difference, difference - reach, difference + reach, found.error, level)
+
+
+def difference_of_samples(
+    metric: Metric, found: Difference, first: Difference, level: float
+) -> tuple[PairedDifference, float]:
+    """Return the difference of a metric of two independent samples, with Welch's interval, and the p-value of none.
+
+    Each comes as the metric of a sample and its standard error (`Metric.difference` of nothing else). Of means over rows the
+    law is Student's, with the degrees of freedom of Welch and Satterthwaite; of any other metric the normal one.
+    """
+    difference, error = found.value - first.value, float(np.hypot(found.error, first.error))
+    must, hint = "rows of a sample must differ in what they add to the metric", "Pass more rows"
+    require(error > 0.0 or difference == 0.0, must, got="none that do", hint=hint)
+    rows = np.inf
+    if found.rows is not None and first.rows is not None and error > 0.0:
+        parts = [
+            (one.error / error) ** 4 / max(rows - 1.0, 1.0) for one, rows in ((found, found.rows), (first, first.rows))
+        ]
+        rows = 1.0 / sum(parts)
+    far, t = float(special.stdtrit(rows, 1.0 - level / 2.0)), abs(difference) / error if error > 0.0 else np.inf
+    pvalue = 2.0 * float(special.stdtr(rows, -t)) if difference else 1.0
+    ends = difference - far * error, difference + far * error
+    return PairedDifference(metric.name, difference, *ends, error, level), pvalue
 
 
 # Two forecasts of the same rows: is one better calibrated than the other?

@@ -1,0 +1,314 @@
+"""`compare` of independent samples and of periods: the difference is Welch's, and the periods are those of the calendar."""
+
+import datetime
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import paired as reference
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+from calibrant import compare
+from calibrant.calibrators import PlattScaling
+
+RNG = np.random.default_rng(3)
+
+
+def samples(*sizes, rng=RNG, power=1.5):
+    """Return labels and forecasts of samples called a, b, ..., each over-confident in the same way."""
+    prob = {name: rng.beta(1, 1, n) for name, n in zip("abcdef", sizes, strict=False)}
+    return {name: (rng.random(p.size) < p**power).astype(int) for name, p in prob.items()}, prob
+
+
+def losses(y, p):
+    return -np.log(np.where(y == 1, p, 1 - p))
+
+
+def test_the_difference_of_a_mean_is_that_of_welch():
+    y, p = samples(40, 150)
+    found = compare(y, p, paired=False)
+    first, second = (losses(y[name], p[name]) for name in "ab")
+    expected = stats.ttest_ind(second, first, equal_var=False)
+    b = found["b"]
+    assert b.difference == pytest.approx(second.mean() - first.mean())
+    assert b.pvalue == pytest.approx(expected.pvalue)
+    assert (b.lower, b.upper) == pytest.approx(tuple(expected.confidence_interval()))
+    assert (b.n_rows, b.least_pvalue, found.pairing, found.n_rows) == (150, None, "none", 190)
+    assert np.isnan(b.win_rate)
+
+
+def test_the_difference_of_a_squared_error_is_that_of_two_jackknives():
+    y, p = samples(20, 30)
+
+    def cut(rows):
+        return [[r for r in rows if r[0] <= 0.5], [r for r in rows if r[0] > 0.5]]
+
+    rows = {name: [list(zip(range(y[name].size), p[name], y[name], strict=True))] for name in "ab"}
+    (first, of_first), (second, of_second) = (reference.z(rows[name], [], cut, y[name].size) for name in "ab")
+    found = compare(y, p, paired=False, metric="debiased-ece", binning=2)["b"]
+    error = np.sqrt(of_first + of_second)
+    assert found.difference == pytest.approx(second - first)
+    assert found.pvalue == pytest.approx(2 * stats.norm.sf(abs(second - first) / error))
+    assert found.upper - found.lower == pytest.approx(2 * stats.norm.ppf(0.975) * error)
+
+
+def test_a_metric_that_is_neither_has_the_errors_of_two_bootstraps():
+    y, p = samples(200, 300)
+    found = compare(y, p, paired=False, metric="roc-auc", n_resamples=400)["b"]
+    drawn = {name: [] for name in "ab"}
+    for name, of_sample in drawn.items():
+        for _ in range(400):
+            rows = RNG.integers(0, y[name].size, y[name].size)
+            of_sample.append(roc_auc_score(y[name][rows], p[name][rows]))
+    error = np.hypot(*(np.std(of_sample) for of_sample in drawn.values()))
+    assert (found.upper - found.lower) / 2 / stats.norm.ppf(0.975) == pytest.approx(error, rel=0.15)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["nll", "debiased-ece"]))
+def test_counts_are_repeated_rows(seed, metric):
+    rng = np.random.default_rng(seed)
+    y, p = samples(30, 50, rng=rng)
+    counts = {name: rng.integers(1, 4, labels.size) for name, labels in y.items()}
+    weighted = compare(y, p, paired=False, metric=metric, sample_weight=counts)["b"]
+    repeated = [{name: np.repeat(values[name], counts[name]) for name in values} for values in (y, p)]
+    expected = compare(*repeated, paired=False, metric=metric)["b"]
+    for part in ("value", "difference", "lower", "upper", "pvalue", "n_rows"):
+        assert getattr(weighted, part) == pytest.approx(getattr(expected, part), rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize(("metric", "least"), [("nll", 0.02), ("accuracy", 0.02), ("debiased-ece", 0.002)])
+def test_samples_that_are_alike_differ_in_a_twentieth_of_cases_and_on_either_side(metric, least):
+    """Of 600 draws; the jackknife of a squared error is known to be large, so that its test is cautious."""
+    rng, runs = np.random.default_rng(0), 600
+    found = [
+        compare(*samples(80, 300, rng=rng), paired=False, metric=metric, n_resamples=2, level=0.05)["b"]
+        for _ in range(runs)
+    ]
+    share = np.mean([one.pvalue < 0.05 for one in found])
+    assert least <= share <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+    assert max(np.mean([one.lower > 0 for one in found]), np.mean([one.upper < 0 for one in found])) < 0.05
+    assert [one.pvalue < 0.05 for one in found] == [not one.lower <= 0 <= one.upper for one in found]
+
+
+def test_the_better_sample_is_taken_and_what_is_like_it_is_named():
+    rng = np.random.default_rng(0)
+    y, p = samples(500, 500, 500, rng=rng, power=1.0)
+    p["a"] = np.clip(p["a"] ** 4, 0.001, 0.999)
+    found = compare(y, p, paired=False)
+    assert found.recommended in "bc"
+    assert found.reason.startswith(f"Take {found.recommended}: its nll of ")
+    other = "bc".replace(found.recommended, "")
+    assert found.reason.endswith(f"Between it and {other} no difference can be shown.")
+    assert str(found).splitlines()[0].split()[:3] == ["candidate", "rows", "nll"]
+
+
+def test_a_sample_that_has_no_figure_is_a_row_with_the_reason():
+    y, p = samples(30, 40, 50)
+    y["b"] = np.where(np.arange(40) < 40, 1, 0)
+    found = compare(y, p, paired=False, metric="roc-auc", labels=[0, 1], n_resamples=50)
+    assert "must be a number on most samples" in found["b"].failure
+    assert not found["c"].failure
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"metric": "ece"}, "metric of independent samples must not grow with noise; got 'ece'"),
+        ({"calibrators": ["platt"]}, "only compared as they are; got calibrators or groups"),
+        ({"by": np.zeros(30, int)}, "only compared as they are; got calibrators or groups"),
+        ({"sample_weight": np.ones(30)}, "must be dicts of samples by the same names"),
+        ({"paired": "no"}, "paired must be True or False; got 'no'"),
+        ({"n_jobs": 1.5}, "n_jobs must be a whole number or None; got 1.5"),
+    ],
+)
+def test_what_samples_cannot_have_is_refused(how, words):
+    y, p = samples(30, 30)
+    with pytest.raises((ValueError, TypeError), match=words):
+        compare(y, p, **{"paired": False} | how)
+
+
+def test_samples_of_other_classes_are_refused():
+    p = dict.fromkeys("ab", np.full((6, 3), 1 / 3))
+    y = {"a": ["cat", "dog", "cow"] * 2, "b": ["cat", "dog", "pig"] * 2}
+    with pytest.raises(ValueError, match="samples must have the same classes; got"):
+        compare(y, p, paired=False)
+
+
+# Periods
+
+
+DAYS = np.datetime64("2023-11-20") + np.arange(120)
+
+
+def dated(n=600, rng=RNG):
+    prob = rng.random(n)
+    when = DAYS[np.sort(rng.integers(0, DAYS.size, n))]
+    late = when >= np.datetime64("2024-01-15")
+    return (rng.random(n) < np.where(late, prob**3, prob)).astype(int), prob, when
+
+
+@pytest.mark.parametrize(
+    ("every", "name"),
+    [
+        ("day", lambda day: day.strftime("%Y-%m-%d")),
+        ("week", lambda day: day.strftime("%G-W%V")),
+        ("month", lambda day: day.strftime("%Y-%m")),
+        ("quarter", lambda day: f"{day.year}-Q{[1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4][day.month - 1]}"),
+        ("year", lambda day: day.strftime("%Y")),
+    ],
+)
+def test_periods_are_those_of_the_calendar_in_the_order_of_time(every, name):
+    y, p, when = dated()
+    found = compare(y, p, times=when, every=every, metric="brier")
+    names = np.array([name(day) for day in when.astype(object)])
+    assert [one.name for one in found.candidates] == list(dict.fromkeys(names))
+    first = names == names[0]
+    for one in found.candidates[1:]:
+        own = names == one.name
+        pair = {"a": y[first], "b": y[own]}, {"a": p[first], "b": p[own]}
+        if own.sum() > 1:
+            assert one.pvalue == compare(*pair, paired=False, metric="brier", labels=[0, 1])["b"].pvalue
+    assert (found.first, found.recommended, found.pairing) == (names[0], names[0], "periods")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda when: pd.Series(when),
+        lambda when: pd.Series(when).dt.tz_localize("Europe/Berlin"),
+        lambda when: when.astype(str),
+        lambda when: [f"{day}T23:30:00Z" for day in when],
+        lambda when: [datetime.datetime.combine(day, datetime.time(12)) for day in when.astype(object)],
+        lambda when: when.astype(object),
+    ],
+)
+def test_dates_may_be_written_in_several_ways(written):
+    y, p, when = dated()
+    found, expected = (compare(y, p, times=times, every="month") for times in (written(when), when))
+    assert found.candidates[1:] == expected.candidates[1:]
+
+
+def test_labels_are_periods_in_sorted_order_and_dates_are_days():
+    y, p, when = dated()
+    release = np.where(when < np.datetime64("2024-02-01"), "v1", "v2")[::-1]
+    assert [one.name for one in compare(y, p, times=release).candidates] == ["v1", "v2"]
+    numbers = np.arange(y.size) % 11
+    assert [one.name for one in compare(y, p, times=numbers).candidates] == [str(number) for number in range(11)]
+    assert [one.name for one in compare(y, p, times=when).candidates] == [str(day) for day in np.unique(when)]
+
+
+def test_the_reason_says_since_when():
+    y, p, when = dated(3000, np.random.default_rng(0))
+    found = compare(y, p, times=when, every="month", metric="debiased-ece")
+    assert (
+        found.reason == f"The debiased-ece was {found.candidates[0].value:.4g} in 2023-11; it is worse since 2024-01."
+    )
+    calm = when < np.datetime64("2024-01-01")
+    found = compare(y[calm], p[calm], times=when[calm], every="week")
+    assert found.reason.endswith("in 2023-W47; no change can be shown at the level of 0.05.")
+
+
+def test_changes_to_both_sides_are_told_apart():
+    rng = np.random.default_rng(0)
+    prob, period = rng.random(4000), np.repeat([1, 2, 3, 4], 1000)
+    power = np.array([2.0, 4.0, 1.0, 2.0])[period - 1]
+    y = (rng.random(4000) < prob**power).astype(int)
+    found = compare(y, prob, times=period, metric="debiased-ece")
+    assert found.reason.endswith("it is worse in 2 and better in 3.")
+    accuracy = compare(y, np.where(period == 2, 1 - prob, prob), times=period, metric="accuracy")
+    assert "worse in 2" in accuracy.reason
+
+
+def test_rows_of_weight_zero_are_in_no_period():
+    y, p, when = dated()
+    weight = np.where(when < np.datetime64("2023-12-01"), 0, 1)
+    found = compare(y, p, times=when, every="month", sample_weight=weight)
+    assert found.first == "2023-12"
+    assert found.n_rows == weight.sum()
+
+
+@pytest.mark.parametrize(
+    ("times", "every", "words"),
+    [
+        (["2024-13-01"] * 600, "month", "times must be dates where they are cut; got '2024-13-01'"),
+        (pd.Series([pd.NaT, *DAYS[:599]]), "month", "times must be dates where they are cut; got"),
+        ([None] * 600, "month", "times must be dates where they are cut; got None"),
+        (["2024-01-01"] * 600, "month", "periods must be 2 to 500; got 1"),
+        (np.arange(600), None, "periods must be 2 to 500; got 600, such as 0 and 599"),
+        (np.arange(599) % 2, None, "times must have one value for each row; got 599 for 600 rows"),
+        (np.arange(600) % 2, "months", "Did you mean 'month'"),
+    ],
+)
+def test_what_are_no_periods_is_refused(times, every, words):
+    y, p, _ = dated()
+    with pytest.raises((ValueError, TypeError), match=words):
+        compare(y, p, times=times, every=every)
+
+
+def test_several_forecasts_have_no_periods():
+    y, p, when = dated()
+    with pytest.raises(ValueError, match="forecasts must be one where there are times; got a dict"):
+        compare(y, {"a": p, "b": p}, times=when, every="month")
+
+
+# Long work
+
+
+class Counted(PlattScaling):
+    """Platt scaling that writes a file for each fit."""
+
+    folder = ""
+
+    def _fit_problem(self, problem):
+        with open(os.path.join(self.folder, "fits"), "a") as file:
+            file.write("x")
+        super()._fit_problem(problem)
+
+
+def test_a_folder_keeps_what_was_fitted(tmp_path, monkeypatch):
+    monkeypatch.setattr(Counted, "folder", str(tmp_path))
+    y, p, _ = dated()
+    how = {"calibrators": {"mine": Counted()}, "memory": str(tmp_path / "kept")}
+    first = compare(y, {"a": p, "b": p**2}, **how)
+    assert (tmp_path / "fits").read_text() == "x" * 10  # two forecasts in five folds
+    again = compare(y, {"a": p, "b": p**2}, **how)
+    assert (tmp_path / "fits").read_text() == "x" * 10
+    assert [one.value for one in again.candidates] == [one.value for one in first.candidates]
+    compare(y, {"a": p, "c": p**3}, **how)  # a is known
+    assert (tmp_path / "fits").read_text() == "x" * 15
+    compare(1 - y, p, **how)
+    compare(y, p, **how, n_folds=4)
+    compare(y, p, **how, rng=1)
+    compare(y, p, **how, sample_weight=np.arange(y.size) % 3 + 1)
+    assert (tmp_path / "fits").read_text() == "x" * (15 + 5 + 4 + 5 + 5)
+
+
+def test_what_failed_is_tried_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(Counted, "folder", str(tmp_path / "none"))
+    y, p, _ = dated()
+    how = {"calibrators": {"mine": Counted()}, "memory": str(tmp_path / "kept")}
+    assert "No such file" in compare(y, p, **how)["mine"].failure
+    monkeypatch.setattr(Counted, "folder", str(tmp_path))
+    assert not compare(y, p, **how)["mine"].failure
+
+
+def test_jobs_change_nothing():
+    y, p, _ = dated()
+    calibrators = ["platt", "isotonic", "sms"]
+    one, two = (compare(y, {"a": p, "b": p**2}, calibrators=calibrators, n_jobs=jobs) for jobs in (None, 2))
+    assert [(of.name, of.value, of.pvalue) for of in one.candidates] == [
+        (of.name, of.value, of.pvalue) for of in two.candidates
+    ]
+    assert one.reason == two.reason
+
+
+def test_a_bar_shows_how_far_it_is(capfd):
+    pytest.importorskip("tqdm")
+    y, p, _ = dated()
+    compare(y, p, calibrators=["platt", "beta"], progress=True)
+    assert "calibrators:" in capfd.readouterr().err
