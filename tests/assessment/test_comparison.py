@@ -14,6 +14,7 @@ from calibrant import (
     advise,
     assess,
     brier_score_loss,
+    calibration_error,
     compare,
     log_loss,
     measure,
@@ -306,7 +307,7 @@ def test_pvalues_of_groups_are_adjusted_for_their_number_and_the_worst_is_first(
     assert found.groups[0].group == "region bad"
     assert found.groups[0].adjusted == pytest.approx(3 * found.groups[0].estimate.pvalue)
     assert found.groups[1].adjusted > 0.05
-    assert str(found).splitlines()[-3].split()[:3] == ["region", "bad", "forecast"]
+    assert str(found).splitlines()[-4].split()[:3] == ["region", "bad", "forecast"]
     assert "<= 0.015" in str(found)
 
 
@@ -373,7 +374,7 @@ def test_a_notebook_shows_the_same_tables():
     assert html.count("<table>") == html.count("</table>") == 2
     assert "<td>a&lt;b</td>" in html
     assert "<th>candidate</th>" in html
-    assert html.endswith(f"<p>{found.reason.replace('<', '&lt;')}</p>")
+    assert f"<p>{found.reason.replace('<', '&lt;')}</p><p>a&lt;b is not shown to be miscalibrated in any group" in html
 
 
 # What is refused
@@ -526,3 +527,48 @@ def test_the_reason_says_of_what_a_candidate_was_shown_to_be_better():
     assert chosen is not safe
     assert f"is better than that of A + temperature --safe, {safe.value:.4g}, by" in found.reason
     assert "SafeCalibrator" not in found.reason
+
+
+# Groups that overlap
+
+
+def crossed(rng, n=3000, power=1.0):
+    """Return outcomes that are off where both columns are 1, the forecast and the columns."""
+    prob, columns = rng.random(n), {name: rng.integers(0, 2, n) for name in ("a", "b", "c")}
+    both = (columns["a"] == 1) & (columns["b"] == 1)
+    return (rng.random(n) < np.where(both, prob**power, prob)).astype(int), prob, columns
+
+
+def test_overlapping_groups_are_values_and_pairs_of_values():
+    y, p, columns = crossed(np.random.default_rng(0))
+    columns["c"] = np.where(np.arange(3000) < 29, 2, columns["c"])  # too few rows
+    found = compare(y, p, by=columns, overlapping=True, metric="ece", n_resamples=99)
+    names = {f"{x} {i}": columns[x] == i for x in "abc" for i in (0, 1)}
+    names |= {f"{one}, {two}": names[one] & names[two] for one in names for two in names if one[0] < two[0]}
+    assert {figure.group for figure in found.groups} == set(names)
+    for figure in found.groups:
+        rows = names[figure.group]
+        assert figure.n_rows == rows.sum()
+        assert figure.estimate.value == pytest.approx(calibration_error(y[rows], p[rows]))
+
+
+def test_the_worst_group_is_the_largest_error_that_is_shown():
+    y, p, columns = crossed(np.random.default_rng(0), power=3.0)
+    found = compare(y, p, by=columns, overlapping=True, metric="ece", n_resamples=99)
+    assert found.worst_group is found.groups[0]
+    assert found.worst_group.group == "a 1, b 1"
+    assert str(found).splitlines()[-1].startswith("forecast is miscalibrated the most in a 1, b 1: ece 0.2")
+    assert "is miscalibrated the most in a 1, b 1" in found._repr_html_()
+    assert compare(y, p, by=columns, overlapping=True).worst_group is None  # a log loss has no p-value
+    assert found.worst_group.adjusted < 0.05  # with draws enough for 18 groups
+
+
+def test_a_calibrated_forecast_has_a_worst_group_as_often_as_the_level_says_or_less_often():
+    """Of 100 draws at a level of 0.2, beyond three standard errors; tests of groups that overlap make it rarer."""
+    rng, times = np.random.default_rng(0), 0
+    for _ in range(100):
+        y, p, columns = crossed(rng, 300)
+        by = {name: columns[name] for name in "ab"}
+        found = compare(y, p, by=by, overlapping=True, metric="ece", level=0.2, n_resamples=50)
+        times += found.worst_group is not None
+    assert 3 <= times <= 100 * (0.2 + 3 * np.sqrt(0.2 * 0.8 / 100))

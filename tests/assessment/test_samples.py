@@ -123,6 +123,7 @@ def test_a_sample_that_has_no_figure_is_a_row_with_the_reason():
         ({"by": np.zeros(30, int)}, "only compared as they are; got calibrators or groups"),
         ({"sample_weight": np.ones(30)}, "must be dicts of samples by the same names"),
         ({"paired": "no"}, "paired must be True or False; got 'no'"),
+        ({"memory": 1}, "memory must be a folder or None; got 1"),
         ({"n_jobs": 1.5}, "n_jobs must be a whole number or None; got 1.5"),
     ],
 )

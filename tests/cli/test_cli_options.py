@@ -138,6 +138,7 @@ CASES = {
         "--calibrators": Case(("--calibrators", "beta, temperature --safe"), says="f + temperature --safe"),
         "--id": Case(instead=("g.csv", "f.csv", "--id", "key"), file="keys", says="111 rows, 2 classes"),
         "--by": Case(("--by", "w"), says="w 3"),
+        "--overlapping": Case(("--by", "w", "--overlapping", "--metric", "ece"), says="any group"),
         "--over": Case(instead=("f.csv", "--over", "w"), says="period"),
         "--every": Case(instead=("f.csv", "--over", "day", "--every", "month"), file="dated", says="2024-02"),
         "--jobs": Case(("--jobs", "1"), same=True, idle=True),

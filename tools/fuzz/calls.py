@@ -82,6 +82,10 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "score": ("'brier'", "'log'"),
     "cv": ("2", "3"),
     "n_jobs": ("1",),
+    "by": ("rng.integers(0, 2, n)", "{'a': rng.integers(0, 2, n), 'b': np.zeros(n)}"),
+    "times": ("rng.integers(0, 3, n)", "np.datetime64('2026-01-01') + 20 * rng.integers(0, 9, n)"),
+    "every": ("'month'", "'week'"),
+    "memory": ("None",),
     "values": ("{'a': [1, 2], 'b': [2, 1]}", "{'a': [1, np.inf, 3], 'b': [1, 2, 3], 'c': [0, 0, 0]}"),
 }  # fmt: skip
 """Where the type does not say which values make sense."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import combinations
 from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
@@ -24,6 +26,7 @@ from calibrant._core.checks import (
     distinct_names,
     flag,
     list_of_names,
+    of_type,
     refuse,
     require,
     resamples,
@@ -61,6 +64,9 @@ ONLY = "forecast"
 
 Pairing = Literal["rows", "none", "periods"]
 Every = Literal["day", "week", "month", "quarter", "year"]
+
+FEWEST = 30
+"""Rows of a group that overlaps others, below which nothing is said of it."""
 
 MOST_PERIODS = 500
 """Periods of a comparison; more are dates that are not cut."""
@@ -271,11 +277,34 @@ class Comparison(Result):
         )
         return found[name]
 
+    @property
+    def worst_group(self) -> GroupFigure | None:
+        """The group of the recommended candidate with the largest error that is shown, bias-corrected, by the first metric.
+
+        None where nothing is shown at the level, or the metric has no p-value. Of overlapping groups ``estimate.debiased`` is
+        the multicalibration error, and ``adjusted`` its p-value.
+        """
+        own = [one for one in self.groups if (one.candidate, one.metric) == (self.recommended, self.metric)]
+        return next((one for one in own if one.group and one.adjusted < self.level), None)
+
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
         first, *others = (_in_columns(rows, n) for rows, n in zip(self._tables(), (1, 2), strict=False))
         failed = [f"{one.name} failed: {one.failure}" for one in self.candidates if one.failure]
-        return "\n".join([*first, *failed, self.reason, *("\n".join(["", *lines]) for lines in others)])
+        said = self._said_of_groups()
+        return "\n".join([*first, *failed, self.reason, *("\n".join(["", *lines]) for lines in others), *said])
+
+    def _said_of_groups(self) -> list[str]:
+        """Return the sentence on the worst group, if the metric can show that one is miscalibrated."""
+        if not any(one.group and not np.isnan(one.adjusted) for one in self.groups):
+            return []
+        if (worst := self.worst_group) is None:
+            return [f"{self.recommended} is not shown to be miscalibrated in any group at the level of {self.level:g}."]
+        found = worst.estimate.value if worst.estimate.debiased is None else worst.estimate.debiased
+        p = shown_pvalue(worst.adjusted, worst.least_adjusted, ".3g")
+        p = p if p.startswith("<") else f"= {p}"
+        most = f"{self.recommended} is miscalibrated the most in {worst.group}"
+        return [f"{most}: {self.metric} {found:.3g} without its bias, p {p}."]
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -285,7 +314,7 @@ class Comparison(Result):
             head, *body = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
             lines = [head.replace("td>", "th>"), *body]
             shown += f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-        return f"{shown}<p>{escape(self.reason)}</p>"
+        return shown + "".join(f"<p>{escape(said)}</p>" for said in (self.reason, *self._said_of_groups()))
 
     def _tables(self) -> Iterator[list[list[str]]]:
         """Yield the cells of the candidates; and of the groups, those of the first candidate and of the recommended one."""
@@ -342,6 +371,7 @@ def compare(
     *,
     calibrators: Sequence[str | Calibrator] | Mapping[str, str | Calibrator] = (),
     by: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    overlapping: bool = False,
     paired: bool = True,
     times: npt.ArrayLike | None = None,
     every: Every | None = None,
@@ -352,7 +382,7 @@ def compare(
     n_resamples: int = 1000,
     rng: Rng = 0,
     n_jobs: int | None = None,
-    memory: str | None = None,
+    memory: str | os.PathLike[str] | None = None,
     progress: bool = False,
     **data: Unpack[DataOptions],
 ) -> Comparison:
@@ -376,6 +406,9 @@ def compare(
     by : array-like of shape (n_samples,), or dict of them, optional
         The group of each row: integers, strings or booleans. The figures of each candidate on each group are added. Of several
         columns in a dict, by their names, each combination that occurs is a group.
+    overlapping : bool, default=False
+        Whether the groups of several columns in ``by`` overlap: the values of each column, and the pairs of values of each two
+        of them, as far as they have 30 rows. A forecast that is calibrated in all of them is called multicalibrated.
     paired : bool, default=True
         Whether the forecasts are of the same rows. With False they are independent samples, as of two hospitals: ``y_true`` and
         ``sample_weight`` are then dicts as ``forecasts`` is.
@@ -401,7 +434,7 @@ def compare(
         Folds and draws. The default makes two calls on the same data agree.
     n_jobs : int, optional
         Calibrators that are fitted at the same time, in processes of their own; -1 means as many as there are cores.
-    memory : str, optional
+    memory : str or path, optional
         A folder that keeps the forecasts of each calibrator, as `joblib.Memory` does: a call that was stopped goes on where it
         was when it is repeated.
     progress : bool, default=False
@@ -453,13 +486,11 @@ def compare(
     resamples(n_resamples, least=2, hint="1000 is usual")
     whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
     metrics, chosen = metrics_of(metric, binning), named_calibrators(calibrators)
-    require(
-        n_jobs is None or is_whole(n_jobs), "n_jobs must be a whole number or None", value=n_jobs, hint="Pass n_jobs=2"
-    )
-    folds, pairing = (
-        Folds(n_folds, n_jobs, memory, flag("progress", progress)),
-        pairing_of(flag("paired", paired), times),
-    )
+    must, hint = "n_jobs must be a whole number or None", "Pass n_jobs=2"
+    require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint=hint)
+    of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
+    folds = Folds(n_folds, n_jobs, memory, flag("progress", progress))
+    pairing = pairing_of(flag("paired", paired), times)
     if pairing == "rows":
         problems = _problems(y_true, forecasts, data)
     elif pairing == "none":
@@ -476,7 +507,8 @@ def compare(
     groups = None
     if by is not None:
         columns = by if isinstance(by, Mapping) else {"": by}
-        groups = groups_of(columns, next(iter(problems.values())), data.get("sample_weight"))
+        weight = data.get("sample_weight")
+        groups = groups_of(columns, next(iter(problems.values())), weight, overlapping=flag("overlapping", overlapping))
     unnamed, level = not isinstance(forecasts, Mapping), as_level(level)
     return comparison_of(problems, chosen, metrics, folds, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
 
@@ -486,7 +518,7 @@ class Folds(NamedTuple):
 
     number: int
     n_jobs: int | None = None
-    memory: str | None = None
+    memory: str | os.PathLike[str] | None = None
     progress: bool = False
 
 
@@ -510,7 +542,7 @@ def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = No
     got = f"{len(distinct)}, such as {distinct[0]} and {distinct[-1]}"
     hint = "Cut dates with every='month'; one period has nothing to be compared with"
     require(1 < len(distinct) <= MOST_PERIODS, f"periods must be 2 to {MOST_PERIODS}", got=got, hint=hint)
-    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")
+    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
     return {name: problem.taken(rows) for name in distinct if (rows := np.flatnonzero(of_rows == name)).size}
 
 
@@ -577,8 +609,13 @@ def metrics_of(metric: Any, binning: Any) -> list[Metric]:
     return found
 
 
-def groups_of(columns: Mapping[str, Any], problem: Problem, sample_weight: Any, called: str = "by") -> Names:
-    """Return the name of the group of each row that counts: what stands in each column, with the name of the column."""
+def groups_of(
+    columns: Mapping[str, Any], problem: Problem, sample_weight: Any, called: str = "by", *, overlapping: bool = False
+) -> Names:
+    """Return the names of the groups of each row that counts: what stands in each column, with the name of the column.
+
+    There is a column for each way in which the rows are cut into groups: one, or several where groups are overlapping.
+    """
     some(called, columns, "column", hint="Pass the group of each row")
     kept = np.ones(problem.size, dtype=bool) if sample_weight is None else np.ravel(np.asarray(sample_weight)) > 0
     found: list[list[str]] = []
@@ -587,9 +624,13 @@ def groups_of(columns: Mapping[str, Any], problem: Problem, sample_weight: Any, 
         must, got = f"{called} must have one value for each row", f"{len(group)} for {kept.size} rows"
         require(len(group) == kept.size, must, got=got, hint="Pass one a row")
         found.append([f"{name} {one}" if name else str(one) for one in group[kept].tolist()])
-    named = {groups: ", ".join(groups) for groups in zip(*found, strict=True)}
+    cuts = [found]
+    if overlapping:
+        cuts = [[one] for one in found] + [list(pair) for pair in combinations(found, 2)]
+    of_rows = [list(zip(*cut, strict=True)) for cut in cuts]
+    named = {groups: ", ".join(groups) for cut in of_rows for groups in cut}
     distinct_names("groups", named.values())
-    return np.array([named[groups] for groups in zip(*found, strict=True)])
+    return np.array([[named[groups] for groups in cut] for cut in of_rows]).T
 
 
 def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
@@ -671,12 +712,12 @@ def comparison_of(
         else:
             rows = _ranked(rows, metric)
             chosen, reason = _choice(rows, candidates, beside)
-        resampling = Resampling(level, n_resamples, rng)
         figures: list[GroupFigure] = []
         if len(metrics) > 1:
-            figures += _figures(candidates, np.zeros(1, dtype="U1"), metrics, resampling)
+            figures += _figures(candidates, np.zeros((1, 1), dtype="U1"), metrics, Resampling(level, n_resamples, rng))
         if groups is not None:
-            figures += _figures(candidates, groups, metrics, resampling)
+            draws = max(n_resamples, _draws_needed(np.unique(groups).size, level))
+            figures += _figures(candidates, groups, metrics, Resampling(level, draws, rng))
     return Comparison(
         metric=metric.name,
         scale=beside.scale(first),
@@ -782,7 +823,7 @@ def _in_one_order(problems: list[Problem], groups: Names | None) -> tuple[list[P
         warn("the rows must be independent; there are copies, which are in several folds. Pass each row once.")
     # As `in_order` sorts the rows of one forecast: by the label, and by the columns from the first on.
     keys = [key for one in simplex[::-1] for key in (*one.forecast.values.T[::-1], one.label)]
-    order = np.lexsort([simplex[0].weight, *([] if groups is None else [groups]), *keys])
+    order = np.lexsort([simplex[0].weight, *([] if groups is None else groups.T), *keys])
     problems = [problem.taken(order) for problem in problems]
     weights = problems[0].weights
     are_counts = weights.are_counts and weights.total < MOST_COUNTS
@@ -862,13 +903,21 @@ def _compared(candidates: Mapping[str, _Candidate], beside: Beside) -> tuple[Com
 def _figures(
     candidates: Mapping[str, _Candidate], groups: Names, metrics: Sequence[Metric], resampling: Resampling
 ) -> list[GroupFigure]:
-    """Return the figures of each candidate on each group, the worst first; a single group without a name is all rows."""
+    """Return the figures of each candidate on each group, the worst first; a single group without a name is all rows.
+
+    Of groups that overlap those of few rows are left out.
+    """
+    least = FEWEST if groups.shape[1] > 1 else 0
     found: list[tuple[float, list[GroupFigure]]] = []
     for name, one in candidates.items():
         if one.problem is None:
             continue
-        of_rows = np.broadcast_to(groups, one.problem.size)
-        parts = {group: one.problem.taken(np.flatnonzero(of_rows == group)) for group in np.unique(groups).tolist()}
+        parts = dict[str, Problem]()
+        for names in np.broadcast_to(groups, (one.problem.size, groups.shape[1])).T:
+            for group in np.unique(names).tolist():
+                part = one.problem.taken(np.flatnonzero(names == group))
+                if part.weights.n_rows >= least:
+                    parts[group] = part
         of_metrics = [
             _adjusted([_figure(group, name, part, metric, resampling) for group, part in parts.items()])
             for metric in metrics

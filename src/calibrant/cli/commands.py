@@ -209,7 +209,7 @@ def _groups(
             if differ := int((forecast.table[column][rows[name]] != of_first[column]).sum()):
                 said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
                 print(f"calibrant: note: {said}: the groups are those of {first}", file=sys.stderr)
-    return groups_of(of_first, problems[first], None)
+    return groups_of(of_first, problems[first], None, overlapping=asked.overlapping)
 
 
 def _periods(asked: Namespace, named: dict[str, Forecast]) -> dict[str, Problem]:

@@ -119,6 +119,7 @@ files FILE (+): predictions of the same rows, such as those of two models; the f
 --id COLUMNS: match rows by this column, or by several, and compare those that all files have; without it rows are paired
     by position, and only their labels are checked
 --by COLUMNS: add the figures of each group of rows, such as --by topic; of several columns of each combination
+--overlapping: the groups of --by are the values of each column and the pairs of values of two, with 30 rows or more
 --over COLUMN: compare the periods of this column of one file, such as dates, with the first of them
 --every PERIOD (day|week|month|quarter|year): how dates of --over are cut (default: each value is a period)
 --names A,B: names of the files (default: the files' names)
