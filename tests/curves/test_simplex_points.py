@@ -59,6 +59,13 @@ def test_a_draw_is_repeated_by_its_seed_and_takes_every_row_as_often():
     np.testing.assert_allclose(times / 2000, 0.3, atol=5 * np.sqrt(0.3 * 0.7 / 2000))
 
 
+def test_points_are_drawn_of_more_rows_than_numbers_can_count():
+    many = simplex_points(OCCURRED[3][:9], SPREAD[3][:9], max_points=400, sample_weight=np.arange(9) * 1e90)
+    assert many.place.shape == (400, 2)
+    share = np.isclose(many.prob[:, 0], SPREAD[3][8, 0]).mean()
+    assert abs(share - 8 / 36) < 5 * np.sqrt(8 / 36 * 28 / 36 / 400)
+
+
 def test_calibrated_forecasts_can_be_given_and_lose_the_rows_of_weight_zero_too():
     sharper = SPREAD[3] ** 2 / (SPREAD[3] ** 2).sum(axis=1, keepdims=True)
     weight = np.arange(300) % 3

@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import GaussianNB
 
 import calibrant as ca
 from calibrant._core.lazy import homes, load
@@ -418,6 +419,8 @@ BESIDE = {
     "cost_false_negative": 1.0,
     "curves": Y,
     "values": {"a": [1, 2], "b": [2, 1]},
+    "estimator": GaussianNB(),
+    "X": P[:, None],
 }
 SUMS, STAGES = ca.calibrators.SortedCumulativeIsotonic(), ca.calibrators.MulticlassRecursivePartitioning()
 CALIBRATOR = {
@@ -446,7 +449,8 @@ def array_parameters(name):
     needed = {p for p, facts in parameters.items() if facts.default is facts.empty} | {"n_resamples"}
     beside = {p: BESIDE[p] for p in parameters if p in BESIDE and p in needed}
     beside |= {"calibrator": CALIBRATOR.get(name, FITTED)} if "calibrator" in parameters else {}
-    beside |= {"rows_for": {"detect": 0.2}, "optimal_threshold": {"old_prior": 0.5, "new_prior": 0.2}}.get(name, {})
+    own = {"rows_for": {"detect": 0.2}, "optimal_threshold": {"old_prior": 0.5, "new_prior": 0.2}}
+    beside |= (own | {"optimism_corrected": {"metrics": ["brier"]}}).get(name, {})
     return {p: plain for p, plain in arrays.items() if plain is not None}, beside
 
 

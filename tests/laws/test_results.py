@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import numpydoc.validate
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import calibrant as cb
 from calibrant._core.lazy import homes
@@ -57,6 +58,7 @@ EXAMPLES = {
     "MultipleTests": lambda: cb.significance.by_class(cb.spiegelhalter_test, Y, P),
     "DecisionCurve": lambda: cb.decision_curve(E, {"a": B, "b": B**2}, threshold=[0.1, 0.5], n_resamples=9),
     "PairedDifference": lambda: cb.significance.paired_difference(E, B, B**2, n_resamples=9),
+    "OptimismCorrected": lambda: cb.assessment.optimism_corrected(GaussianNB(), B[:, None], E, n_resamples=3),
     "MeanRanks": lambda: cb.assessment.mean_ranks({"a": [1, 2, 3], "b": [2, 3, 4]}),
     "PairedResult": lambda: cb.paired_test(E, B, B**2, n_resamples=9),
     "PartitionPath": lambda: cb.curves.partition_path(

@@ -41,6 +41,8 @@ BINNINGS = (
     "1", "2", "5", "15", "100", "calibrant.EqualWidth(3)", "calibrant.EqualMass(4)", "calibrant.binning.PointsPerBin(3)",
 )  # fmt: skip
 
+MODEL = "__import__('sklearn.naive_bayes').naive_bayes.GaussianNB()"
+
 BY_NAME: dict[str, tuple[str, ...]] = {
     "binning": BINNINGS,
     "labels": ("range(2)", "[0, 1, 2]", "list('abc')", "np.arange(4)", "[1, 0]", "[True, False]"),
@@ -86,6 +88,8 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "times": ("rng.integers(0, 3, n)", "np.datetime64('2026-01-01') + 20 * rng.integers(0, 9, n)"),
     "every": ("'month'", "'week'"),
     "memory": ("None",),
+    "estimator": (MODEL,),
+    "X": ("rng.normal(size=(n, 2))",),
     "values": ("{'a': [1, 2], 'b': [2, 1]}", "{'a': [1, np.inf, 3], 'b': [1, 2, 3], 'c': [0, 0, 0]}"),
 }  # fmt: skip
 """Where the type does not say which values make sense."""
@@ -323,7 +327,7 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
     needs = inspect.signature(load(maker)).parameters
     made_by = "HistogramBinning(3)" if maker == "cumulative_calibration_map" else "TemperatureScaling()"
     texts = {"y_true": "t", "y_prob": "q", "calibrated": "q", "n_resamples": "5", "resolution": "11"}
-    texts["values"] = "{'a': [1, 2], 'b': [2, 1]}"
+    texts |= {"values": "{'a': [1, 2], 'b': [2, 1]}", "estimator": MODEL, "X": "np.eye(len(t))"}
     texts["calibrator"] = f"calibrant.{made_by}.fit(q, t)"
     made = f"{homes()[maker]}.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
     named = "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions")

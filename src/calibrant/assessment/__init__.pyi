@@ -3,6 +3,8 @@ from .advice import advise as advise
 from .comparison import compare as compare
 from .comparison import Compared as Compared
 from .comparison import Comparison as Comparison
+from .optimism import optimism_corrected as optimism_corrected
+from .optimism import OptimismCorrected as OptimismCorrected
 from .ranks import mean_ranks as mean_ranks
 from .ranks import MeanRanks as MeanRanks
 from .ranks import plot_mean_ranks as plot_mean_ranks

@@ -345,6 +345,10 @@ class SimplexPoints(DrawnResult):
         return f"SimplexPoints({calibrator}classes={len(self.classes)}, points={len(self.prob)}, rows={self.n_rows})"
 
 
+MANY = 2**53
+"""Numbers of equal rows from which a float does not hold every one."""
+
+
 def simplex_points(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike | None = None,
@@ -407,7 +411,10 @@ def simplex_points(
     require(n_columns in CORNERS, must, given=f"y_prob has {n_columns}", hint=hint)
     assert isinstance(problem, SimplexProblem)
     n = problem.weights.n_rows
-    drawn = np.arange(n) if n <= most else np.random.default_rng(seed).choice(n, int(most), replace=False)
+    drawn: npt.NDArray[Any] = np.arange(n if n <= most else 0)
+    if n > most:  # of very many, a place is drawn twice with a probability of zero
+        generator, k = np.random.default_rng(seed), int(most)
+        drawn = generator.choice(n, k, replace=False) if n < MANY else generator.random(k) * float(n)
     ends = np.cumsum(problem.weights.values if problem.weights.are_counts else np.ones(n))
     chosen = np.searchsorted(ends, np.sort(drawn), side="right")
     prob, classes = problem.prob[chosen], tuple(str(label) for label in problem.classes.tolist())
