@@ -15,7 +15,7 @@ from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, Uniq
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import MOSTLY_NOISE, Estimate
 from calibrant.metrics.kinds import ThroughLens, metrics
-from calibrant.report.page import findings
+from calibrant.report.sentences import findings
 
 EVERY = [name for name, entry in entries("metric").items() if not entry.may_be_undefined]
 Y = [0, 1, 2, 1]

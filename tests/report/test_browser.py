@@ -159,7 +159,7 @@ def test_the_page_follows_the_colour_scheme_and_can_be_read(scheme, visit):
 
 def test_tables_of_bins_open_by_keyboard(visit):
     page = visit().page
-    details = page.query_selector("details")
+    details = page.query_selector("details:has(table)")
     table = details.query_selector("table")
     assert not table.is_visible()
     details.query_selector("summary").focus()

@@ -121,10 +121,16 @@ def test_the_tables_of_bins_show_the_figures_of_the_curve(digits, page):
 
 
 def test_the_sentences_of_the_summary_are_on_the_page(digits, page):
-    from calibrant.report.page import findings, summarise
+    from calibrant.report.page import summarise
+    from calibrant.report.sentences import findings, headline
 
     shown = page.texts("p")
-    for sentence in [*findings(digits["before"]), *findings(digits["after"]), *summarise(digits)["comparison"]]:
+    for sentence in [
+        *findings(digits["before"]),
+        *findings(digits["after"]),
+        *summarise(digits)["comparison"],
+        headline(digits),
+    ]:
         assert sentence in shown
 
 

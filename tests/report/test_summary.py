@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from calibrant import advise, assess
-from calibrant.report.page import ASK, MOST_CLASSES, NEEDED, findings, render, summarise
+from calibrant.report.page import MOST_CLASSES, NEEDED, render, summarise
+from calibrant.report.sentences import ASK, findings
 
 N = 1000
 

@@ -51,7 +51,8 @@ from calibrant.interop.writing import PAGES, format_of, require_ending, require_
 from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.planning import rows_for
-from calibrant.report.page import COMPARED, MOST_POINTS, NEEDED, comparison, findings, write_report
+from calibrant.report.page import MOST_POINTS, NEEDED, write_report
+from calibrant.report.sentences import COMPARED, comparison, findings, headline
 from calibrant.significance.differences import PairedDifference, as_level, difference_of, paired_difference
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import as_rng
@@ -689,7 +690,7 @@ def run_report(asked: Namespace) -> int:
     )
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
-    for sentence in comparison(assessments, differences):
+    for sentence in (headline(assessments, differences), *comparison(assessments, differences)):
         print(f"{sentence}\n")
     if advice is not None:
         print(f"{findings(assessments[shown[0][0]], advice)[-1]}\n")
@@ -707,20 +708,17 @@ def run_demo(asked: Namespace) -> int:
     half = len(y) // 2
     calibrator = TemperatureScaling().fit(prob[:half], y[:half])
     calibrated = calibrator.predict_proba(prob[half:])
-    show = sys.stderr.isatty()
+    show, after = sys.stderr.isatty(), "temperature scaling"
     assessments = {
         "before": assess(y[half:], prob[half:], progress=show),
-        "after": assess(y[half:], calibrated, progress=show),
+        after: assess(y[half:], calibrated, progress=show),
     }
-    differences = {
-        "after": [paired_difference(y[half:], calibrated, prob[half:], metric=metric) for metric in COMPARED]
-    }
+    differences = {after: [paired_difference(y[half:], calibrated, prob[half:], metric=metric) for metric in COMPARED]}
     print("A small neural network classifies handwritten digits; its probabilities are over-confident.")
     print(f"Temperature scaling, fitted on {half} rows: T = {calibrator.temperature_:.4f}\n")
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
-    for sentence in comparison(assessments, differences):
-        print(f"{sentence}\n")
+    print(f"{headline(assessments, differences)}\n")
     title = "Handwritten digits, before and after temperature scaling"
     write_report(assessments, target, title=title, differences=differences, force=asked.force)
     print(f"wrote {target}")

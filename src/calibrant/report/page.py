@@ -10,7 +10,7 @@ import hashlib
 import io
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from html import escape
 from itertools import combinations
@@ -23,17 +23,14 @@ import calibrant
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import require, some
-from calibrant._core.result import shown_pvalue
 from calibrant.assessment.advice import Advice
-from calibrant.assessment.comparison import IDENTITY
 from calibrant.assessment.table import Assessment
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
 from calibrant.drawing import as_named
 from calibrant.interop.writing import PAGES, require_free, whole_file
-from calibrant.metrics.estimate import Estimate
-from calibrant.significance.differences import PairedDifference
+from calibrant.report.sentences import Differences, comparison, findings, headline, shown_chance
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
@@ -231,111 +228,6 @@ def _picture(table: MonitorTable) -> str:
     return drawn.getvalue().partition("?>")[2].partition('.dtd">')[2]
 
 
-# The report as one self-contained HTML page: no external reference, works offline and in print
-
-
-# Comparison of two forecasts in a report: differences with intervals, on the same rows or on different ones
-
-
-COMPARED = {"nll": "log loss", "ece": "ECE", "accuracy": "accuracy"}
-"""Metrics that forecasts are compared by, and what a sentence calls them."""
-
-NOTHING = (np.nan, np.nan, np.nan)
-"""A difference and its interval where a forecast has one row."""
-
-Differences = Mapping[str, Sequence[PairedDifference]]
-"""By the name of a forecast: its metrics less those of the first forecast, on the same rows."""
-
-
-def comparison(assessments: Mapping[str, Assessment], differences: Differences | None) -> list[str]:
-    """Compare each forecast with the first: by paired differences where they are given, else as independent samples."""
-    (first, before), *others = assessments.items()
-    sentences = []
-    for name, after in others:
-        paired = {one.metric: (one.difference, one.lower, one.upper) for one in (differences or {}).get(name, ())}
-        moves = dict.fromkeys(COMPARED, NOTHING)
-        if min(after.n_rows, before.n_rows) > 1:
-            moves = {metric: paired.get(metric) or independent(after[metric], before[metric]) for metric in COMPARED}
-        losses = {first: before["nll"].value, name: after["nll"].value}
-        coverage = f"{100 * (1 - after.level):g} % interval"
-        moved = ", ".join(
-            f"{COMPARED[metric]} {_move(before[metric].value, after[metric].value, coverage, *ends)}"
-            for metric, ends in moves.items()
-        )
-        rows = f"on the same {after.n_rows} rows"
-        if not paired:
-            rows = f"on {after.n_rows} and {before.n_rows} rows, taken for independent samples of different rows"
-        sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}. {_judged(losses, *moves['nll'][1:])}")
-    return sentences
-
-
-def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]:
-    """Return the difference of two estimates from different rows, and its interval from the intervals of both.
-
-    (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.) The interval
-    is that of true values: for errors it is about the bias-corrected difference, which their intervals hold.
-    """
-    new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
-    (lower, upper), (low, high) = after.interval, before.interval
-    down, up = np.hypot(new - lower, high - old), np.hypot(upper - new, old - low)
-    return after.value - before.value, new - old - float(down), new - old + float(up)
-
-
-def _move(old: float, new: float, coverage: str, difference: float, lower: float, upper: float) -> str:
-    before, after = f"{old:.4f}", f"{new:.4f}"
-    way = f"stays at {before}" if before == after else f"goes from {before} to {after}"
-    if not np.isfinite(difference):
-        return way
-    return f"{way} (difference {difference:+.4f}, {coverage} [{lower:+.4f}, {upper:+.4f}])"
-
-
-def _judged(losses: Mapping[str, float], lower: float, upper: float) -> str:
-    """Judge by the log loss, a proper score: it is better only where the interval of the difference lies below 0."""
-    if infinite := [f"“{name}”" for name, loss in losses.items() if not np.isfinite(loss)]:
-        return f"The log loss of {' and of '.join(infinite)} is infinite: no difference can be taken."
-    if np.isnan(lower):
-        return "One row does not say how much a difference varies."
-    if upper < 0.0:
-        return "The log loss is better: the interval of its difference lies below 0."
-    if lower > 0.0:
-        return "The log loss is worse: the interval of its difference lies above 0."
-    return "The interval of the difference of the log loss holds 0: by it neither is shown to be better."
-
-
-# The next step that a report recommends: as computed on the rows at hand, or the command that computes it
-
-
-ASK = (
-    "Next: choose a calibrator on a calibration set: rows that neither the classifier was trained on nor this report shows: "
-    "calibrant advise CALIBRATION_FILE (in Python calibrant.advise)."
-)
-"""Where nothing was computed: the report was made without rows, or of rows to test on."""
-
-REFIT = (
-    "If these rows are your test set, fit on a separate calibration set, and compare before and after on the test set:"
-)
-
-
-def next_step(advice: Advice | None, *, visible: bool, detectable: float | None, n_rows: int) -> str:
-    """Return the last finding; ``visible`` is whether some miscalibration is significant."""
-    if advice is not None and advice.recommended != IDENTITY:
-        event, before, chosen = f" {advice.event}" if advice.event else "", advice.candidates[0], advice.chosen
-        of = "" if advice.n_used == advice.n_rows else f"{advice.n_used} of "
-        return (
-            f"Next: fit {advice.recommended} on a calibration set: {advice.command}. In {advice.n_folds}-fold cross-validation "
-            f"on {of}{advice.n_rows} rows it lowers the log loss from {before.log_loss:.4f} to {chosen.log_loss:.4f} "
-            f"(difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f}). {REFIT} "
-            f"calibrant report TEST_FILE{advice.given}{event} --calibrator calibrator.json -o after.html."
-        )
-    if visible:
-        return ASK if advice is None else f"Next: collect more rows. {advice.reason}"
-    stay = "" if advice is None else f" {advice.reason}"
-    return (
-        f"No miscalibration is visible in {'1 row' if n_rows == 1 else f'{n_rows} rows'}.{stay} That is no proof of "
-        f"calibration: an ECE below about {detectable:.4f} would often go undetected here."
-    )
-
-
 # The contents of a report, as plain values that JSON can hold. Everything is worked out here; the template only shows it
 
 
@@ -407,6 +299,7 @@ def summarise(
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
         "forecasts": [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()],
+        "headline": headline(assessments, differences),
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
         "simplex": simplex_section(simplex),
@@ -432,26 +325,6 @@ def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[
     }
 
 
-def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
-    """Return the findings of an assessment as sentences: the verdict, whether that is noise, and what to do next."""
-    verdict, ece = assessment.verdict, assessment["ece"]
-    is_wrong = bool(verdict.faults)
-    chance = f"({_chance(ece)}, from {assessment.n_resamples} draws of labels from the forecast itself)"
-    expected = f"{ece.noise_floor:.4f} is expected of a calibrated forecast {chance}."
-    noise = f"The ECE of {ece.value:.4f} is within the noise: {expected}"
-    if is_wrong and ece.pvalue is not None and ece.pvalue <= assessment.level:
-        noise = f"This is more than noise: the ECE is {ece.value:.4f}, and {expected}"
-    notes = [(row.estimate.value, row.note) for row in assessment.rows if row.note and row.is_called("nll")]
-    losses = [f"The log loss is {'infinite' if math.isinf(loss) else 'not exact'}: {note}." for loss, note in notes]
-    step = next_step(advice, visible=is_wrong, detectable=ece.detectable, n_rows=assessment.n_rows)
-    return [*verdict.sentences, noise, *losses, step]
-
-
-def _chance(estimate: Estimate, digits: str = ".3g") -> str:
-    """Return "p = 0.02", or "p <= 0.002" where the draws can show no less; nothing where there is no p-value."""
-    return "" if estimate.pvalue is None else shown_pvalue(estimate.pvalue, estimate.least_pvalue, digits, name="p")
-
-
 def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
     every = [row for assessment in assessments.values() for row in assessment.rows]
     firsts = [row for i, row in enumerate(every) if not any(row.is_called(other.metric) for other in every[:i])]
@@ -460,7 +333,7 @@ def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
         each = (assessment.rows for assessment in assessments.values())
         found = [next((row for row in rows if row.is_called(first.metric)), None) for rows in each]
         estimates = [r and {name: _plain(value) for name, value in asdict(r.estimate).items()} for r in found]
-        chances = ["" if r is None else _chance(r.estimate, ".4f") for r in found]
+        chances = ["" if r is None else shown_chance(r.estimate, ".4f") for r in found]
         words = {"metric": first.metric, "symbol": first.title, "summary": first.summary}
         notes = ["" if r is None else r.note for r in found]
         lines.append({**words, "estimates": estimates, "chances": chances, "notes": notes})
