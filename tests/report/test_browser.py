@@ -169,6 +169,52 @@ def test_tables_of_bins_open_by_keyboard(visit):
     assert not table.is_visible()
 
 
+def test_heads_sort_the_classes_and_a_class_leads_to_its_diagram(visit):
+    page = visit(viewport={"width": 1200, "height": 900}).page
+    column = "[...document.querySelectorAll('.classes tbody tr')].map(r => parseFloat(r.cells[4].textContent))"
+    for key, order in (("Enter", -1), ("Space", 1)):  # the largest first, then the least
+        page.locator(".classes thead button").nth(4).focus()
+        page.keyboard.press(key)
+        assert (order * np.diff(page.evaluate(column)) >= 0).all()
+    page.locator(".classes thead button").nth(0).click()
+    assert page.locator(".classes tbody th").all_inner_texts() == [f"class {k}" for k in range(10)]
+    row = page.locator(".classes tbody th button").nth(3)
+    row.click()
+    assert page.evaluate("document.activeElement.querySelector('figcaption').textContent") == row.inner_text()
+
+
+def test_a_forecast_is_left_out_of_all_diagrams_of_a_card_without_a_script(visit):
+    page = visit(java_script_enabled=False).page
+    before = page.locator(".card.overlay svg g.s0")
+    assert before.is_visible()
+    page.locator(".card.overlay input").first.uncheck()
+    assert not before.is_visible()
+    assert page.locator(".card.overlay svg g.s1").is_visible()
+    assert page.locator(".panels g.s0").first.is_visible()
+
+
+@pytest.mark.parametrize("n_classes", [2, 10, 100])
+def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_search(n_classes, browser, tmp_path):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.full(n_classes, 0.3), 3000)
+    y = (prob.cumsum(axis=1) < rng.random((3000, 1))).sum(axis=1)
+    both = {
+        name: assess(y, p, n_resamples=9) for name, p in (("before", prob), ("after", 0.9 * prob + 0.1 / n_classes))
+    }
+    write_report(both, tmp_path / "r.html")
+    opened = Visit(browser, (tmp_path / "r.html").as_uri(), viewport={"width": 390, "height": 900})
+    try:
+        assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
+        cut = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).length"
+        assert opened.page.evaluate(cut) == 0
+        if n_classes == 100:
+            opened.page.get_by_label("Show rows with").fill("class 77")
+            assert opened.page.locator(".classes tbody tr:visible th").all_inner_texts() == ["class 77"]
+        assert opened.complaints == []
+    finally:
+        opened.context.close()
+
+
 def test_long_names_and_large_counts_stick_out_nowhere(browser, tmp_path):
     prob = np.repeat([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1]], 600_000, axis=0)
     name = "a_name_without_a_single_space_" * 5

@@ -10,10 +10,10 @@ import hashlib
 import io
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from html import escape
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +24,15 @@ from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import require, some
 from calibrant.assessment.advice import Advice
-from calibrant.assessment.table import Assessment
-from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
+from calibrant.assessment.table import Assessment, figures_of, heads
+from calibrant.curves.reliability import FEW as FEW_ROWS
+from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, interval_of
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
 from calibrant.drawing import as_named
 from calibrant.interop.writing import PAGES, require_free, whole_file
-from calibrant.report.sentences import Differences, comparison, findings, headline, shown_chance
+from calibrant.metrics.bin_losses import debiased_squares
+from calibrant.report.sentences import Differences, comparison, findings, headline
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
@@ -232,7 +234,7 @@ def _picture(table: MonitorTable) -> str:
 
 
 MOST_CLASSES = 12
-"""Class panels shown; the classes with the most rows come first."""
+"""Diagrams of classes shown; of more classes those of the worst."""
 
 NEEDED = ("accuracy", "nll", "ece")
 """Metrics that the sentences of a report speak of; the command line adds them to those that it is asked for."""
@@ -293,7 +295,8 @@ def summarise(
         must, got = "advice must say which forecast it is about", f"one for {', '.join(assessments)}"
         require(len(assessments) == 1, must, got=got, hint="Pass {'name': advice}", error=TypeError)
         advice = dict.fromkeys(assessments, advice)
-    by_name = advice or {}
+    by_name, classes = advice or {}, _classes(assessments)
+    of_classes = {name: one.class_curve for name, one in assessments.items() if one.n_classes > 2}
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
     return {
         "title": title,
@@ -302,14 +305,16 @@ def summarise(
         "headline": headline(assessments, differences),
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
+        "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
+        "few": FEW_ROWS,
+        "classes": classes,
+        "class_diagrams": _overlays(of_classes, [line["name"] for line in classes[:MOST_CLASSES]]),
         "simplex": simplex_section(simplex),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
     }
 
 
 def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[str, Any]:
-    heaviest = sorted(range(assessment.n_classes), key=lambda j: -list(assessment.class_weight.values())[j])
-    shown = sorted(heaviest[:MOST_CLASSES])
     return {
         "name": name,
         "heading": assessment.heading,
@@ -319,40 +324,97 @@ def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[
         "level": assessment.level,
         "resamples": assessment.n_resamples,
         "findings": findings(assessment, advice),
-        "diagram": _panel(assessment.curve.panels[0], assessment.curve),
-        "class_diagrams": [_panel(assessment.class_curve.panels[j], assessment.class_curve) for j in shown],
-        "classes_left_out": assessment.n_classes - len(shown),
     }
 
 
 def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
+    """Return a line for each metric: the figures of each forecast, as cells of a table and as places from 0 to 100."""
     every = [row for assessment in assessments.values() for row in assessment.rows]
     firsts = [row for i, row in enumerate(every) if not any(row.is_called(other.metric) for other in every[:i])]
     lines = []
     for first in firsts:
         each = (assessment.rows for assessment in assessments.values())
         found = [next((row for row in rows if row.is_called(first.metric)), None) for rows in each]
-        estimates = [r and {name: _plain(value) for name, value in asdict(r.estimate).items()} for r in found]
-        chances = ["" if r is None else shown_chance(r.estimate, ".4f") for r in found]
+        estimates = [None if r is None else {k: _plain(v) for k, v in asdict(r.estimate).items()} for r in found]
+        cells = [
+            r and dict(zip(heads(one.level)[1:], figures_of(r)[1:], strict=True))
+            for r, one in zip(found, assessments.values(), strict=True)
+        ]
         words = {"metric": first.metric, "symbol": first.title, "summary": first.summary}
         notes = ["" if r is None else r.note for r in found]
-        lines.append({**words, "estimates": estimates, "chances": chances, "notes": notes})
+        lines.append({**words, "estimates": estimates, "cells": cells, "notes": notes, "places": _places(estimates)})
     return lines
 
 
-def _panel(panel: ReliabilityPanel, curve: ReliabilityCurve) -> dict[str, Any]:
+DRAWN = ("value", "lower", "upper", "noise_floor")
+"""What is drawn of a metric."""
+
+
+def _places(estimates: Sequence[dict[str, Any] | None]) -> list[dict[str, float | None] | None]:
+    """Return where figures stand between the ends of a line, in percent: an error begins at 0, all others at the least."""
+    drawn = [one for one in estimates if one]
+    ends = [one[key] for one in drawn for key in DRAWN if isinstance(one[key], float | int)] or [0.0]
+    low = min(0.0 if any(one["noise_floor"] is not None for one in drawn) else min(ends), min(ends))
+    width = max(ends) - low or abs(low) or 1.0
+    return [
+        one and {key: None if one[key] is None else _percent((float(one[key]) - low) / width) for key in DRAWN}
+        for one in estimates
+    ]
+
+
+def _percent(part: float) -> float:
+    """With room for a dot at either end; what is infinite stands at the end."""
+    return round(3.0 + 94.0 * min(max(part, 0.0), 1.0), 2)
+
+
+def _overlays(curves: Mapping[str, ReliabilityCurve], shown: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Return diagrams: one for each name of a panel, which shows all forecasts that have it."""
+    found: dict[str, dict[str, Any]] = {}
+    for number, (name, curve) in enumerate(curves.items()):
+        event = "accuracy" if curve.notion == "confidence" else "event rate"
+        for panel in curve.panels:
+            if shown is None or panel.name in shown:
+                one = {"name": panel.name, "event": event, "binning": curve.binning, "curves": []}
+                drawn = {"number": number, "forecast": name, **_panel(panel, curve.level)}
+                found.setdefault(panel.name, one)["curves"].append(drawn)
+    return sorted(found.values(), key=lambda one: list(shown or found).index(one["name"]))
+
+
+def _panel(panel: ReliabilityPanel, level: float) -> dict[str, Any]:
+    """Return the bins of a panel, and those that a line joins: neighbours of enough rows."""
     bins = panel.bins
     columns = {"left": bins.edges[:-1], "right": bins.edges[1:], "lower": panel.lower, "upper": panel.upper}
     columns |= {name: getattr(bins, name) for name in ("count", "mean_prob", "event_rate")}
-    rows = zip(*columns.values(), strict=True)
-    return {
-        "name": panel.name,
-        "event": "accuracy" if curve.notion == "confidence" else "event rate",
-        "binning": curve.binning,
-        "mean_prob": _plain(panel.mean_prob),
-        "event_rate": _plain(panel.event_rate),
-        "bins": [dict(zip(columns, map(_plain, row), strict=True)) for row in rows],
-    }
+    columns |= dict(zip(("low", "high"), interval_of("consistency", bins, panel.rows_per_weight, level), strict=True))
+    rows: list[dict[str, Any]] = [
+        dict(zip(columns, map(_plain, row), strict=True)) for row in zip(*columns.values(), strict=True)
+    ]
+    for row in rows:
+        row["few"] = 0 < row["count"] < FEW_ROWS
+    held = groupby((row for row in rows if row["count"]), key=lambda row: row["few"])
+    means = {"mean_prob": _plain(panel.mean_prob), "event_rate": _plain(panel.event_rate)}
+    return means | {"bins": rows, "joined": [list(group) for few, group in held if not few]}
+
+
+def _classes(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
+    """Return a line for each class, that of the largest bias-corrected error of any forecast first."""
+    lines: dict[str, dict[str, Any]] = {}
+    for number, assessment in enumerate(assessments.values()):
+        for panel in assessment.class_curve.panels if assessment.n_classes > 2 else ():
+            none = {"name": panel.name, "of": [None] * len(assessments), "worst": 0.0}
+            line = lines.setdefault(panel.name, none)
+            figures = {"predicted": panel.mean_prob, "occurred": panel.event_rate, "error": _error(panel)}
+            events = round(float(panel.bins.outcome_sum.sum() * panel.rows_per_weight))
+            line["of"][number] = {key: _plain(100.0 * value) for key, value in figures.items()} | {"events": events}
+            line["worst"] = max(line["worst"], line["of"][number]["error"] or 0.0)
+    return sorted(lines.values(), key=lambda line: -line["worst"])
+
+
+def _error(panel: ReliabilityPanel) -> float:
+    """Return the root of the mean squared gap without its bias, as the debiased calibration error has it."""
+    held, weight = panel.bins.weight > 0, panel.bins.weight
+    squares = debiased_squares(panel.bins, panel.rows_per_weight)[held]
+    return math.sqrt(max(float(weight[held] @ squares / weight.sum()), 0.0)) if held.any() else math.nan
 
 
 def _plain(value: Any) -> float | int | str | None:
@@ -427,9 +489,12 @@ def render(assessments: Mapping[str, Assessment], **options: Any) -> str:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    summary, script = summarise(assessments, **options), ""
-    if any(view["solid"] for view in summary["simplex"]):
-        # A browser hashes what it reads, where every end of a line is one character.
-        script = "\n".join(loader.get_source(environment, "turn.js")[0].splitlines())
+    summary = summarise(assessments, **options)
+    solid = any(view["solid"] for view in summary["simplex"])
+    runs = {"turn.js": ("turns the tetrahedra", solid), "tables.js": ("sorts the tables", bool(summary["classes"]))}
+    used = {file: does for file, (does, is_used) in runs.items() if is_used}
+    # A browser hashes what it reads, where every end of a line is one character.
+    script = "\n".join(line for file in used for line in loader.get_source(environment, file)[0].splitlines())
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("report.html").render(summary, script=script, digest=digest)
+    words = {"script": script, "digest": digest, "runs": " and ".join(used.values())}
+    return environment.get_template("report.html").render(summary, **words)

@@ -265,7 +265,8 @@ def next_step(advice: Advice | None, *, visible: bool, detectable: float | None,
 def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
     """Return the findings of an assessment as sentences: the verdict, whether that is noise, and what to do next."""
     verdict, ece = assessment.verdict, assessment["ece"]
-    chance = f"({shown_chance(ece)}, from {assessment.n_resamples} draws of labels from the forecast itself)"
+    p = "" if ece.pvalue is None else shown_pvalue(ece.pvalue, ece.least_pvalue, ".3g", name="p")
+    chance = f"({p}, from {assessment.n_resamples} draws of labels from the forecast itself)"
     expected = f"{ece.noise_floor:.4f} is expected of a calibrated forecast {chance}."
     noise = f"The ECE of {ece.value:.4f} is within the noise: {expected}"
     if is_real(assessment):
@@ -274,8 +275,3 @@ def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
     losses = [f"The log loss is {'infinite' if math.isinf(loss) else 'not exact'}: {note}." for loss, note in notes]
     step = next_step(advice, visible=bool(verdict.faults), detectable=ece.detectable, n_rows=assessment.n_rows)
     return [*verdict.sentences, noise, *losses, step]
-
-
-def shown_chance(estimate: Estimate, digits: str = ".3g") -> str:
-    """Return "p = 0.02", or "p <= 0.002" where the draws can show no less; nothing where there is no p-value."""
-    return "" if estimate.pvalue is None else shown_pvalue(estimate.pvalue, estimate.least_pvalue, digits, name="p")
