@@ -1,17 +1,27 @@
 """Forecasts beside one another: the headline, and differences, paired where the rows are the same, else of samples."""
 
+import json
+import re
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant import assess
+from calibrant import PlattScaling, assess, compare
+from calibrant.cli import main
 from calibrant.exceptions import CalibrationWarning
+from calibrant.interop.tables import write_table
 from calibrant.metrics.estimate import Estimate
-from calibrant.report.page import summarise
+from calibrant.report.page import render, summarise
 from calibrant.report.sentences import COMPARED, NOUNS, comparison, headline, independent
 from calibrant.significance import PairedDifference, paired_difference
+
+
+class Broken(PlattScaling):
+    def fit(self, *rows, **options):
+        raise ValueError("broken")
 
 
 def forecasts(n=1500, seed=0):
@@ -100,8 +110,8 @@ CHANGES = [
     (OVER, [], BETTER, ALL, "“b” removed the over-confidence: ECE 20.0 to 3.6 points, which is within noise; "
      "log loss more than halved; accuracy did not change."),
     (OVER, ["other"], BETTER, ALL, "accuracy did not change; errors that the mean does not show remain."),
-    (OVER, [], BETTER, ("nll",), "The over-confidence of “a” is not detected after “b”, but no difference in ECE is shown:"),
-    (["too extreme"], [], BETTER, (), "The overly extreme predictions of “a” are not detected after “b”, but"),
+    (OVER, [], BETTER, ("nll",), "The over-confidence of “a” is not detected in “b”, but no difference in ECE is shown:"),
+    (["too extreme"], [], BETTER, (), "The overly extreme predictions of “a” are not detected in “b”, but"),
     (OVER, OVER, {"ece": 10.0, "nll": 0.9}, ALL, "“b” lessened the over-confidence: ECE 20.0 to 10.0 points, which is more "
      "than noise; log loss fell by 10.0 %;"),
     (OVER, OVER, {"ece": 30.0, "nll": 1.2}, ALL, "“b” increased the over-confidence: ECE 20.0 to 30.0 points, which is more "
@@ -145,11 +155,11 @@ def test_the_headline_of_several_names_the_best_that_is_shown_to_be_better(made)
     differences = {"b": moves(b, a, sure=ALL), "c": moves(c, a, sure=())}
     every = {"a": a, "b": b, "c": c}
     assert headline(every, differences).startswith(
-        "Of 3 forecasts the best that is shown to be better than “a” is “b”: it removed the over-confidence: ECE 20.0 to 3.6"
+        "The best forecast that is shown to be better than “a” is “b”: it removed the over-confidence: ECE 20.0 to 3.6"
     )
     assert "is “c”: " in headline(every, differences | {"c": moves(c, a, sure=ALL)})
     assert "is “c”: " in headline(every, differences, best="c")
-    said = "None of 2 forecasts is shown to be better than “a”: "
+    said = "No other forecast is shown to be better than “a”: "
     none = {name: moves(every[name], a, sure=()) for name in "bc"}
     assert (
         headline(every, none)
@@ -166,7 +176,68 @@ def test_several_forecasts_need_wider_intervals():
     y, right, _ = forecasts(400)
     found = assess(y, right, n_resamples=9)
     of = [PairedDifference(metric, -0.01, -0.0198, -0.0002, 0.005, 0.05) for metric in COMPARED]
-    for n_others, begins in ((2, "Of 3 forecasts"), (10, "None of 10 forecasts")):
+    for n_others, begins in ((2, "The best forecast"), (10, "No other forecast")):
         every = {str(i): found for i in range(n_others + 1)}
         wide = dict.fromkeys(list(every)[1:], of if n_others > 2 else [replace(one, upper=-0.002) for one in of])
         assert headline(every, wide).startswith(begins)
+
+
+# The page of a comparison
+
+
+@pytest.fixture(scope="module")
+def compared():
+    y, right, bold = forecasts(900)
+    group = np.where(np.arange(900) < 450, "north", "south")
+    how = {"calibrators": {"platt": "platt", "<broken>": Broken()}, "by": {"at": group}, "n_resamples": 19}
+    return compare(y, {"bold": bold, "right": right}, metric=["nll", "ece"], **how)
+
+
+def test_a_comparison_is_drawn_as_its_tables_say(compared):
+    summary = summarise(compared)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    names = [one["name"] for one in summary["forecasts"]]
+    assert names[0] == compared.first == "bold"
+    assert set(names) == {"bold", compared.recommended, *(one.name for one in compared.candidates if not one.failure)}
+    assert summary["headline"].startswith(
+        f"The best forecast that is shown to be better than “bold” is “{compared.recommended}”"
+    )
+    assert summary["ranked"]["reason"] == compared.reason
+    ranked, groups = summary["ranked"]["tables"]
+    assert ranked == next(compared._tables())
+    assert {row[0] for row in groups[1:]} == {"at north", "at south"}
+    assert {row[3] for row in groups[1:]} == {"ece"}
+    corrected = {(one.group, one.candidate): one.estimate.debiased for one in compared.groups if one.metric == "ece"}
+    worst = [corrected[row[0], row[1]] for row in groups[1:]]
+    assert worst == sorted(worst, reverse=True)
+    page = render(compared)
+    assert page.count("&lt;broken&gt;") >= 2  # that it failed stands in the table
+    assert all(f">{cell}</td>" in page for row in ranked[1:] for cell in row[1:3])
+
+
+def test_assessments_of_a_comparison_are_those_of_its_rows():
+    y, right, bold = forecasts(300)
+    found = compare(y, {"bold": bold, "right": right}, n_resamples=19, sample_weight=np.arange(300) % 3)
+    table = {line["metric"]: line["estimates"] for line in summarise(found)["table"]}
+    for k, prob in enumerate((bold, right)):
+        own = assess(y, prob, n_resamples=19, sample_weight=np.arange(300) % 3)
+        for metric in ("nll", "ece", "accuracy"):
+            assert table[metric][k]["value"] == pytest.approx(own[metric].value)
+
+
+def test_the_command_writes_the_page_of_what_it_prints(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y, right, bold = forecasts(300)
+    for name, prob in (("a", bold), ("b", right)):
+        write_table(f"{name}.csv", {"label": y.astype(int), "p": prob, "at": np.arange(300) % 2}, force=False)
+    words = ["compare", "a.csv", "b.csv", "--by", "at", "--resamples", "19", "--report", "c.html"]
+    assert main(words) == 0
+    out, page = capsys.readouterr().out, unescape((tmp_path / "c.html").read_text(encoding="utf-8"))
+    assert out.splitlines()[-1].startswith("at ")
+    lines = [re.split(r"\s{2,}", line) for line in out.splitlines() if line.startswith("at ") and " ece " in line]
+    assert len(lines) in (2, 4)
+    assert all(f">{cell}</t" in page for line in lines for cell in line)
+    assert "Groups, the worst first" in page
+    assert main(words) == 2
+    assert "already exists. Pass --force" in capsys.readouterr().err
+    assert main([*words[:-1], "a.csv"]) == 2

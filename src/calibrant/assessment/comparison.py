@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -39,6 +39,9 @@ SAFE = " --safe"
 
 USUAL_BINS = EqualWidth(15)
 """Bins of a metric that has none of its own, as in `assess`."""
+
+ALL_ROWS = "all rows"
+"""What the group of all rows is called in a table."""
 
 ONLY = "forecast"
 """The name of a forecast that was given without one."""
@@ -207,7 +210,11 @@ class Comparison(Result):
         One minus the coverage of the intervals, and the level at which a candidate counts as better.
     groups : tuple of GroupFigure
         Of each candidate: where there are several metrics, each of them on all rows; and each on each group of ``by``, the
-        worst first.
+        worst first by the first metric that has a bias-corrected value, else by the first.
+    n_resamples : int
+        Draws behind p-values and intervals.
+    problems : dict of str to Problem
+        The rows of each candidate with what it predicts, from which `write_report` draws a page.
     """
 
     _table = Table(
@@ -232,6 +239,8 @@ class Comparison(Result):
     n_folds: int
     level: float
     groups: tuple[GroupFigure, ...] = ()
+    n_resamples: int = 0
+    problems: Mapping[str, Problem] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Compared:
         """Return a candidate by its name."""
@@ -286,7 +295,7 @@ class Comparison(Result):
                 interval = "-" if has_none else f"[{found.lower:.5f}, {found.upper:.5f}]"
                 floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
                 p = "-" if np.isnan(figure.adjusted) else shown_pvalue(figure.adjusted, figure.least_adjusted, ".3g")
-                words = [figure.group or "all rows", figure.candidate, f"{figure.n_rows}"] + [figure.metric] * (
+                words = [figure.group or ALL_ROWS, figure.candidate, f"{figure.n_rows}"] + [figure.metric] * (
                     not one_metric
                 )
                 rows.append([*words, "-" if np.isnan(found.value) else f"{found.value:.5f}", interval, floor, p])
@@ -522,6 +531,8 @@ def comparison_of(
         n_folds=n_folds if calibrators else 0,
         level=level,
         groups=tuple(figures),
+        n_resamples=n_resamples,
+        problems={name: one.problem for name, one in candidates.items() if one.problem is not None},
     )
 
 
@@ -645,7 +656,9 @@ def _figures(
             _adjusted([_figure(group, name, part, metric, resampling) for group, part in parts.items()])
             for metric in metrics
         ]
-        found += [(_place(metrics[0], figures[0].estimate), list(figures)) for figures in zip(*of_metrics, strict=True)]
+        for figures in zip(*of_metrics, strict=True):
+            ranks = next((k for k, one in enumerate(figures) if one.estimate.debiased is not None), 0)
+            found.append((_place(metrics[ranks], figures[ranks].estimate), list(figures)))
     return [figure for _, figures in sorted(found, key=lambda one: one[0]) for figure in figures]
 
 

@@ -147,6 +147,8 @@ def run_compare(asked: Namespace) -> int:
     calibrators = named_calibrators([word.strip() for word in (asked.calibrators or "").split(",") if word.strip()])
     for one in calibrators.values():
         maker_of(one)  # before anything is read
+    if asked.report:
+        require_free(Path(asked.report), force=asked.force, inputs=asked.files, endings=PAGES)
     cut = None if asked.bins is None and asked.binning is None else binning_of(asked)
     metrics = metrics_of([word.strip() for word in asked.metric.split(",")], cut)
     level, named = as_level(asked.level), _forecasts_named(asked)
@@ -163,10 +165,14 @@ def run_compare(asked: Namespace) -> int:
                 if differ := int((forecast.table[column][rows[name]] != of_first[column]).sum()):
                     said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
                     print(f"calibrant: note: {said}: the groups are those of {first}", file=sys.stderr)
+        if asked.report and all(one.residuals(problems[first]) is None for one in metrics):
+            metrics += metrics_of("ece", cut)  # by which the page puts the worst first
     for name, problem in problems.items():
         metrics[0].warn_impossible(problem, name)
     draws = max(2, asked.resamples)
     found = comparison_of(problems, calibrators, metrics, asked.folds, level, draws, as_rng(asked.seed), groups)
+    if asked.report:
+        write_report(found, asked.report, title="Comparison", force=asked.force)
     if asked.json:
         facts = ("metric", "first", "recommended", "reason", "n_rows", "n_classes", "n_folds", "level")
         document = {name: getattr(found, name) for name in facts}

@@ -10,8 +10,10 @@ import hashlib
 import io
 import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from html import escape
 from itertools import combinations, groupby
 from pathlib import Path
@@ -24,15 +26,20 @@ from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import require, some
 from calibrant.assessment.advice import Advice
-from calibrant.assessment.table import Assessment, figures_of, heads
+from calibrant.assessment.comparison import ALL_ROWS, Comparison
+from calibrant.assessment.table import Assessment, assess, figures_of, heads
 from calibrant.curves.reliability import FEW as FEW_ROWS
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, interval_of
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
 from calibrant.drawing import as_named
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.writing import PAGES, require_free, whole_file
 from calibrant.metrics.bin_losses import debiased_squares
-from calibrant.report.sentences import Differences, comparison, findings, headline
+from calibrant.metrics.kinds import as_metric
+from calibrant.report.sentences import COMPARED, Differences, comparison, findings, headline
+from calibrant.significance.differences import PairedDifference, difference_of
+from calibrant.sums.draws import as_rng
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
@@ -233,6 +240,9 @@ def _picture(table: MonitorTable) -> str:
 # The contents of a report, as plain values that JSON can hold. Everything is worked out here; the template only shows it
 
 
+MOST_CANDIDATES = 4
+"""Candidates of a comparison that are drawn."""
+
 MOST_CLASSES = 12
 """Diagrams of classes shown; of more classes those of the worst."""
 
@@ -256,7 +266,7 @@ ABOUT_METRICS = ("ece", "classwise-ece", "top-label-ece")
 
 
 def summarise(
-    assessments: Mapping[str, Assessment],
+    assessments: Mapping[str, Assessment] | Comparison,
     *,
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
@@ -267,8 +277,9 @@ def summarise(
 
     Parameters
     ----------
-    assessments : dict of name to Assessment
-        In the order in which they are compared, such as before and after.
+    assessments : dict of name to Assessment, or Comparison
+        In the order in which they are compared, such as before and after. Of a comparison the first candidate, the recommended
+        one and the best others are assessed.
     title : str, default="Calibration report"
         Title of the page.
     simplex : SimplexPoints or dict of name to SimplexPoints, optional
@@ -283,6 +294,9 @@ def summarise(
     dict
         Strings, numbers, lists and dicts only; NaN appears as None, infinity as "inf".
     """
+    found = assessments if isinstance(assessments, Comparison) else None
+    if isinstance(assessments, Comparison):
+        assessments, differences = _assessed(assessments)
     some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
     for name, assessment in assessments.items():
         missing = ", ".join(sorted(set(NEEDED) - {row.metric for row in assessment.rows}))
@@ -302,7 +316,8 @@ def summarise(
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
         "forecasts": [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()],
-        "headline": headline(assessments, differences),
+        "headline": headline(assessments, differences, None if found is None else found.recommended),
+        "ranked": None if found is None else {"reason": found.reason, "tables": _tables(found)},
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
         "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
@@ -312,6 +327,33 @@ def summarise(
         "simplex": simplex_section(simplex),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
     }
+
+
+def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]]]:
+    """Assess the first candidate, the recommended one and the best others, and take their differences from the first."""
+    names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
+    problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
+    assessments, differences, n = {}, dict[str, list[PairedDifference]](), found.n_resamples
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
+        for name, problem in problems.items():
+            how: Any = {"sample_weight": problem.weight, "labels": problem.classes.tolist(), "level": found.level}
+            how["input"] = "logit" if problem.is_logit else "probability"
+            assessments[name] = assess(problem.classes[problem.code], problem.values, n_resamples=n, **how)
+            if name != found.first and problem.size > 1:
+                of = partial(difference_of, level=found.level, n_resamples=n)
+                first = problems[found.first]
+                differences[name] = [of(as_metric(one, None), problem, first, rng=as_rng(0)) for one in COMPARED]
+    return assessments, differences
+
+
+def _tables(found: Comparison) -> list[list[list[str]]]:
+    """Return the cells of the candidates, and those of the groups: of the metrics that have a noise floor, if one has."""
+    ranked, *more = found._tables()
+    for head, *rows in more:
+        groups = [row for row in rows if row[0] != ALL_ROWS] or rows
+        more = [[head, *([row for row in groups if row[-2] != "-"] or groups)]]
+    return [ranked, *more]
 
 
 def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[str, Any]:
@@ -426,7 +468,7 @@ def _plain(value: Any) -> float | int | str | None:
 
 
 def write_report(
-    assessments: Assessment | Mapping[str, Assessment],
+    assessments: Assessment | Mapping[str, Assessment] | Comparison,
     path: str | os.PathLike[str],
     *,
     title: str = "Calibration report",
@@ -439,8 +481,9 @@ def write_report(
 
     Parameters
     ----------
-    assessments : Assessment or dict of name to Assessment
-        Results of `assess`, in the order in which forecasts are compared, such as before and after.
+    assessments : Assessment, dict of name to Assessment, or Comparison
+        Results of `assess`, in the order in which forecasts are compared, such as before and after. Of the result of `compare`
+        the page has the ranked table and the groups, and draws the first candidate, the recommended one and the best others.
     path : str or path-like
         The page, which ends in .html or .htm; it must not exist, unless ``force``. It is written beside and then renamed, so it
         is whole or absent.
@@ -471,15 +514,18 @@ def write_report(
     --------
     >>> from calibrant import assess, load_digits_forecast, write_report
     >>> write_report(assess(*load_digits_forecast()), "report.html")  # doctest: +SKIP
+    >>> from calibrant import compare
+    >>> found = compare(*load_digits_forecast(), calibrators=["temperature"])
+    >>> write_report(found, "compared.html")  # doctest: +SKIP
     """
     require_free(Path(path), force=force, endings=PAGES)
-    named = assessments if isinstance(assessments, Mapping) else {"forecast": assessments}
+    named = {"forecast": assessments} if isinstance(assessments, Assessment) else assessments
     page = render(named, title=title, simplex=simplex, advice=advice, differences=differences)
     with whole_file(path, force=force) as beside:
         beside.write_text(page, encoding="utf-8")
 
 
-def render(assessments: Mapping[str, Assessment], **options: Any) -> str:
+def render(assessments: Mapping[str, Assessment] | Comparison, **options: Any) -> str:
     """Return the page of a report; the options are those of `summarise`."""
     try:
         import jinja2
@@ -491,7 +537,8 @@ def render(assessments: Mapping[str, Assessment], **options: Any) -> str:
     )
     summary = summarise(assessments, **options)
     solid = any(view["solid"] for view in summary["simplex"])
-    runs = {"turn.js": ("turns the tetrahedra", solid), "tables.js": ("sorts the tables", bool(summary["classes"]))}
+    sorts = bool(summary["classes"] or summary["ranked"])
+    runs = {"turn.js": ("turns the tetrahedra", solid), "tables.js": ("sorts the tables", sorts)}
     used = {file: does for file, (does, is_used) in runs.items() if is_used}
     # A browser hashes what it reads, where every end of a line is one character.
     script = "\n".join(line for file in used for line in loader.get_source(environment, file)[0].splitlines())

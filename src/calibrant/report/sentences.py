@@ -131,9 +131,9 @@ def headline(
         better = [name for name, (twice, width) in ends.items() if twice + wider * width < 0.0]
         best = min(better, key=lambda name: assessments[name]["nll"].value, default=first)
     if best == first:
-        said = f"None of {len(others)} forecasts is shown to be better than “{first}”"
+        said = f"No other forecast is shown to be better than “{first}”"
         return f"{said}: {_state('it is', assessments[first], alone=False)}."
-    said = f"Of {len(assessments)} forecasts the best that is shown to be better than “{first}” is “{best}”: "
+    said = f"The best forecast that is shown to be better than “{first}” is “{best}”: "
     return said + _changed(assessments, best, moves, "it")
 
 
@@ -165,7 +165,9 @@ def _changed(assessments: Mapping[str, Assessment], name: str, moves: Mapping[st
     elif new in (None, "by class", "other"):
         what = f"{subject} removed the {NOUNS[old]}"
         if not upper < 0.0:
-            what = f"the {NOUNS[old]} of “{first}” {_is(old)} not detected after “{name}”, but no difference in ECE is shown"
+            what = (
+                f"the {NOUNS[old]} of “{first}” {_is(old)} not detected in “{name}”, but no difference in ECE is shown"
+            )
         if new is not None:
             rest = [f"{NOUNS[new]} remain"]
     else:
