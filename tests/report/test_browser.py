@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from calibrant import TemperatureScaling, assess, load_digits_forecast, write_report
+from calibrant import TemperatureScaling, assess, compare, load_digits_forecast, write_report
 from calibrant.binning import RecursiveSplit
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex_partition import simplex_points
@@ -210,6 +210,52 @@ def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_sea
         if n_classes == 100:
             opened.page.get_by_label("Show rows with").fill("class 77")
             assert opened.page.locator(".classes tbody tr:visible th").all_inner_texts() == ["class 77"]
+        assert opened.complaints == []
+    finally:
+        opened.context.close()
+
+
+AXE = os.environ.get("CALIBRANT_AXE", "node_modules/axe-core/axe.min.js")
+
+
+@pytest.mark.skipif(not os.path.exists(AXE), reason="axe-core is not installed: npm install axe-core, or CALIBRANT_AXE")
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1440, "light")])
+@pytest.mark.parametrize("address", ["url", "solid_url", "compared_url"])
+def test_axe_finds_nothing_that_keeps_people_out(address, width, scheme, browser, request):
+    address = request.getfixturevalue(address)
+    opened = Visit(browser, address, viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    try:
+        for details in opened.page.query_selector_all("details"):
+            details.evaluate("d => { d.open = true }")
+        opened.page.add_script_tag(path=AXE)
+        found = opened.page.evaluate("axe.run()")["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+    finally:
+        opened.context.close()
+
+
+@pytest.fixture(scope="module")
+def compared_url(tmp_path_factory):
+    """A comparison of one event, with many groups."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, 900)
+    y, group = rng.random(900) < 1 / (1 + np.exp(-z)), rng.integers(0, 12, 900)
+    forecasts = {"a": 1 / (1 + np.exp(-2 * z)), "b": 1 / (1 + np.exp(-z))}
+    path = tmp_path_factory.mktemp("report") / "compared.html"
+    write_report(compare(y, forecasts, by=group, metric=["nll", "ece"], n_resamples=19), path)
+    return path.as_uri()
+
+
+def test_groups_are_searched_and_a_comparison_fits_a_telephone(browser, compared_url):
+    opened = Visit(browser, compared_url, viewport={"width": 390, "height": 900})
+    try:
+        assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert opened.page.evaluate(CUT_TEXT) == []
+        opened.page.get_by_label("Show rows with").fill("11")
+        shown = opened.page.locator("[aria-label=Groups] tbody tr:visible").all_inner_texts()
+        assert shown
+        assert all("11" in row for row in shown)
         assert opened.complaints == []
     finally:
         opened.context.close()

@@ -25,13 +25,17 @@ import calibrant
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import require, some
+from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
 from calibrant.assessment.comparison import ALL_ROWS, Comparison
 from calibrant.assessment.table import Assessment, assess, figures_of, heads
+from calibrant.binning import EqualMass
 from calibrant.curves.reliability import FEW as FEW_ROWS
-from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, interval_of
+from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, interval_of, reliability_curve
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
+from calibrant.curves.smooth import smooth_reliability_curve
+from calibrant.decisions.expected_cost import decision_curve
 from calibrant.drawing import as_named
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.writing import PAGES, require_free, whole_file
@@ -237,6 +241,74 @@ def _picture(table: MonitorTable) -> str:
     return drawn.getvalue().partition("?>")[2].partition('.dtd">')[2]
 
 
+# One event as clinical papers show it: flexible and logistic curve, deciles, the figures on the picture, and net benefit
+
+
+Rows = Mapping[str, Any]
+"""The rows of a forecast as arguments of `assess`: ``y_true``, ``y_prob``, and what else there is to say of them."""
+
+CLINICAL = {
+    "calibration-in-the-large": "Intercept (slope 1)",
+    "calibration-slope": "Slope",
+    "observed-expected-ratio": "O/E",
+    "ici": "ICI",
+    "e50": "E50",
+    "e90": "E90",
+    "roc-auc": "c-statistic",
+}
+"""Figures that are printed on the picture, and what papers call them."""
+
+LEAST_EVENTS = 10
+"""Events, and rows without the event, from which on there is a clinical panel: of fewer the curves are noise."""
+
+POINTS_A_LINE = 100
+"""Places of a drawn line."""
+
+
+def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, Rows]) -> dict[str, Any]:
+    """Return the panel of each forecast of one event, and the net benefit of all; nothing where there are no rows of it."""
+    panels, benefit = [], []
+    for number, (name, found) in enumerate(assessments.items()):
+        bins = found.curve.panels[0].bins
+        events, others = bins.outcome_sum.sum(), (bins.weight - bins.outcome_sum).sum()
+        if name not in rows or found.event is None or min(events, others) < LEAST_EVENTS:
+            continue
+        given, level = dict(rows[name]), found.level
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)  # the assessment has said what there is to say
+            own = assess(**given, metrics=list(CLINICAL), level=level, n_resamples=found.n_resamples)
+            smooth = [smooth_reliability_curve(**given, smoother=one, level=level) for one in ("logistic", "local")]
+            deciles = reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
+            net = decision_curve(**given)
+        lines = [
+            [one.panels[0].score, one.panels[0].event_rate, one.panels[0].lower, one.panels[0].upper] for one in smooth
+        ]
+        printed = {
+            word: figures_of(next(row for row in own.rows if row.is_called(metric)))
+            for metric, word in CLINICAL.items()
+        }
+        panels.append(
+            {"forecast": name, "number": number, "event": found.event, "rows": found.n_rows, "level": level}
+            | {"lines": dict(zip(("logistic", "flexible"), map(_thinned, lines), strict=True))}
+            | {
+                "printed": [
+                    [word, cells[1], cells[2].strip("[]").replace(", ", " to ")] for word, cells in printed.items()
+                ]
+            }
+            | {"deciles": _panel(deciles, level)["bins"]}
+        )
+        own_benefit = _thinned([net.threshold, net.panels[0].net_benefit, net.treat_all])
+        benefit.append({"forecast": name, "number": number, "points": own_benefit, "most": net.event_rate})
+    return {"panels": panels, "benefit": benefit}
+
+
+def _thinned(columns: Sequence[FloatArray]) -> list[list[float]]:
+    """Return some rows of columns, evenly spaced, from the first to the last."""
+    table = np.column_stack(columns)
+    kept = np.unique(np.linspace(0, max(len(table) - 1, 0), POINTS_A_LINE).round().astype(int))[: len(table)]
+    return [row for row in table[kept].round(4).tolist() if np.isfinite(row).all()]
+
+
 # The contents of a report, as plain values that JSON can hold. Everything is worked out here; the template only shows it
 
 
@@ -272,6 +344,7 @@ def summarise(
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
     differences: Differences | None = None,
+    rows: Rows | Mapping[str, Rows] | None = None,
 ) -> dict[str, Any]:
     """Return everything that a report shows.
 
@@ -288,6 +361,8 @@ def summarise(
         Which calibrator to fit to a forecast.
     differences : dict of name to sequence of PairedDifference, optional
         Metrics of a forecast less those of the first, on the same rows.
+    rows : dict, or dict of name to dict, optional
+        Rows of a forecast of one event, by the arguments of `assess`.
 
     Returns
     -------
@@ -296,7 +371,7 @@ def summarise(
     """
     found = assessments if isinstance(assessments, Comparison) else None
     if isinstance(assessments, Comparison):
-        assessments, differences = _assessed(assessments)
+        assessments, differences, rows = _assessed(assessments)
     some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
     for name, assessment in assessments.items():
         missing = ", ".join(sorted(set(NEEDED) - {row.metric for row in assessment.rows}))
@@ -309,6 +384,10 @@ def summarise(
         must, got = "advice must say which forecast it is about", f"one for {', '.join(assessments)}"
         require(len(assessments) == 1, must, got=got, hint="Pass {'name': advice}", error=TypeError)
         advice = dict.fromkeys(assessments, advice)
+    if rows is not None and "y_true" in rows:
+        must, got = "rows must say of which forecast they are", f"those of one for {', '.join(assessments)}"
+        require(len(assessments) == 1, must, got=got, hint="Pass {'name': rows}", error=TypeError)
+        rows = dict.fromkeys(assessments, rows)
     by_name, classes = advice or {}, _classes(assessments)
     of_classes = {name: one.class_curve for name, one in assessments.items() if one.n_classes > 2}
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
@@ -321,6 +400,7 @@ def summarise(
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
         "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
+        "clinical": clinical_section(assessments, rows or {}),
         "few": FEW_ROWS,
         "classes": classes,
         "class_diagrams": _overlays(of_classes, [line["name"] for line in classes[:MOST_CLASSES]]),
@@ -329,22 +409,28 @@ def summarise(
     }
 
 
-def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]]]:
+def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]], dict[str, Rows]]:
     """Assess the first candidate, the recommended one and the best others, and take their differences from the first."""
     names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
     problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
     assessments, differences, n = {}, dict[str, list[PairedDifference]](), found.n_resamples
+    rows = {name: _rows_of(problem) for name, problem in problems.items()}
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
         for name, problem in problems.items():
-            how: Any = {"sample_weight": problem.weight, "labels": problem.classes.tolist(), "level": found.level}
-            how["input"] = "logit" if problem.is_logit else "probability"
-            assessments[name] = assess(problem.classes[problem.code], problem.values, n_resamples=n, **how)
+            assessments[name] = assess(**rows[name], level=found.level, n_resamples=n)
             if name != found.first and problem.size > 1:
                 of = partial(difference_of, level=found.level, n_resamples=n)
                 first = problems[found.first]
                 differences[name] = [of(as_metric(one, None), problem, first, rng=as_rng(0)) for one in COMPARED]
-    return assessments, differences
+    return assessments, differences, {name: rows[name] for name in (found.first, found.recommended)}
+
+
+def _rows_of(problem: Problem) -> Rows:
+    """Return the rows of a problem as arguments of `assess`."""
+    how = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
+    how["input"] = "logit" if problem.is_logit else "probability"
+    return how | {"y_true": problem.classes[problem.code], "y_prob": problem.values}
 
 
 def _tables(found: Comparison) -> list[list[list[str]]]:
@@ -475,6 +561,7 @@ def write_report(
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
     differences: Differences | None = None,
+    rows: Rows | Mapping[str, Rows] | None = None,
     force: bool = False,
 ) -> None:
     """Write an HTML page that shows one assessment, or compares several.
@@ -498,6 +585,10 @@ def write_report(
     differences : dict of name to sequence of PairedDifference, optional
         For a forecast of the same rows as the first, what `paired_difference` gives with it as A and the first as B, under
         ``metric="nll"``, ``"ece"`` and ``"accuracy"``. Forecasts without are compared as samples of different rows.
+    rows : dict, or dict of name to dict, optional
+        Rows of a forecast of one event, by the arguments of `assess`, such as ``{"y_true": y, "y_prob": p}``; of several
+        forecasts by their names. The page then has the panel of clinical papers: flexible and logistic curve with bands,
+        deciles, slope, O/E, ICI, E50, E90 and c-statistic, and net benefit. It holds none of these rows.
     force : bool, default=False
         Replace a file.
 
@@ -520,7 +611,7 @@ def write_report(
     """
     require_free(Path(path), force=force, endings=PAGES)
     named = {"forecast": assessments} if isinstance(assessments, Assessment) else assessments
-    page = render(named, title=title, simplex=simplex, advice=advice, differences=differences)
+    page = render(named, title=title, simplex=simplex, advice=advice, differences=differences, rows=rows)
     with whole_file(path, force=force) as beside:
         beside.write_text(page, encoding="utf-8")
 

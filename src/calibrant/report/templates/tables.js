@@ -30,7 +30,9 @@
       label.append("Show rows with ", field);
       field.addEventListener("input", () => {
         const wanted = field.value.toLowerCase();
-        for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+        const isWord = (cell, place) => !place || !/^[-+\[<]?[\d.]/.test(cell);
+        const words = row => [...row.cells].map(cell => cell.textContent).filter(isWord).join(" ");
+        for (const row of rows) row.hidden = !words(row).toLowerCase().includes(wanted);
       });
       table.parentElement.before(label);
     }
