@@ -394,7 +394,9 @@ def test_a_report_and_an_assessment_say_it_beside_the_figure(run):
     code, out, err = run("report", path, "-o", "r.html", "--resamples", 5)
     assert (code, out.count(beside), err.count("warning")) == (0, 1, 1)
     page = Path("r.html").read_text(encoding="utf-8")
-    assert page.count(beside) == 2  # in the table of figures and among the findings
+    assert (
+        page.count(beside) == 4
+    )  # among the findings, in the table, and beside its dot for the eye and for a reader aloud
     assert run("report", path, "-o", "r.html", "--force", "--resamples", 5, "--clip", 0)[0] == 0
     assert "inf]" in Path("r.html").read_text(encoding="utf-8")
 
