@@ -559,7 +559,11 @@ def test_the_worst_group_is_the_largest_error_that_is_shown():
     assert found.worst_group.group == "a 1, b 1"
     assert str(found).splitlines()[-1].startswith("forecast is miscalibrated the most in a 1, b 1: ece 0.2")
     assert "is miscalibrated the most in a 1, b 1" in found._repr_html_()
-    assert compare(y, p, by=columns, overlapping=True).worst_group is None  # a log loss has no p-value
+    without = compare(y, p, by=columns, overlapping=True)  # a log loss has no p-value
+    assert without.worst_group is None
+    assert "miscalibrated" not in str(without)
+    both = compare(y, p, by=columns, overlapping=True, metric=["nll", "ece"], n_resamples=99)
+    assert (both.worst_group.group, both.worst_group.metric) == ("a 1, b 1", "ece")
     assert found.worst_group.adjusted < 0.05  # with draws enough for 18 groups
 
 

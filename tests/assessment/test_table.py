@@ -10,12 +10,12 @@ from strategies import columns, tables
 
 from calibrant import EqualMass, EqualWidth, assess
 from calibrant._core.registry import entries
-from calibrant.assessment.table import FIGURES, Row, _cells_of
+from calibrant.assessment.table import FIGURES, Row, figures_of
 from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, Unique
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import MOSTLY_NOISE, Estimate
 from calibrant.metrics.kinds import ThroughLens, metrics
-from calibrant.report.page import findings
+from calibrant.report.sentences import findings
 
 EVERY = [name for name, entry in entries("metric").items() if not entry.may_be_undefined]
 Y = [0, 1, 2, 1]
@@ -222,7 +222,7 @@ def test_printed_it_is_a_table_with_a_line_a_metric():
 def test_a_figure_is_printed_with_four_digits_and_its_unit(figure, unit, printed):
     estimate = Estimate(figure, figure, figure)
     row = Row("name", "Name", "", estimate, unit=unit)
-    assert _cells_of(row)[1:3] == (printed, f"[{printed}, {printed}]")
+    assert figures_of(row)[1:3] == (printed, f"[{printed}, {printed}]")
 
 
 def test_the_repr_is_one_short_line():

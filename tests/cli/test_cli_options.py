@@ -45,7 +45,7 @@ PLAIN = {
     "assess": ["assess", "f.csv", "--resamples", 9],
     "test": ["test", "f.csv", "--tests", "spiegelhalter,resampling"],
     "advise": ["advise", "f.csv"],
-    "compare": ["compare", "f.csv", "--calibrators", "platt", "--resamples", 19],
+    "compare": ["compare", "f.csv", "--calibrators", "platt", "--resamples", 19, "--report", "out.html"],
     "fit": ["fit", "f.csv", "-o", "out.json", "--method", "beta"],
     "apply": ["apply", "calibrator.json", "f.csv", "-o", "out.csv"],
     "export": ["export", "calibrator.json", "--to", "sql", "-o", "out.sql"],
@@ -154,6 +154,8 @@ CASES = {
         "--seed": Case(("--seed", "5")),
         "--pos-label": Case(("--metric", "ece", "--pos-label", "0")),
         "--json": Case(("--json",), says='"recommended": "'),
+        "--report": Case(("--report", "out.htm")),
+        "--force": Case(("--force",), idle=True),
     },
     "fit": {
         "file": Case(says="on 120 rows"),

@@ -6,11 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PolyCollection
 from reference import smooth as reference
+from scipy.special import expit, logit
 from strategies import columns, tables
 
 import calibrant as cb
 from calibrant.curves.smooth import THICK, THIN
 from calibrant.lenses import Local
+from calibrant.metrics import calibration_intercept, calibration_slope
 
 smoothers = pytest.mark.parametrize("smoother", ["kernel", "local"])
 METRICS = {"kernel": cb.smooth_calibration_error, "local": cb.integrated_calibration_index}
@@ -163,3 +165,33 @@ def test_band_and_density_can_be_left_out():
     ax = cb.smooth_reliability_curve(Y, PROB).plot(band=False, density=False)
     assert not [c for c in ax.collections if isinstance(c, PolyCollection)]
     assert not ax.child_axes
+
+
+# The logistic curve
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_the_logistic_curve_is_that_of_slope_and_intercept_with_the_band_of_its_information(repeated):
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, 600)
+    y, p = rng.random(600) < expit(z), expit(1.5 * z + 0.3)
+    times = rng.integers(1, 4, 600)
+    rows, weights = (np.repeat(np.arange(600), times), {}) if repeated else (np.arange(600), {"sample_weight": times})
+    (panel,) = cb.smooth_reliability_curve(y[rows], p[rows], smoother="logistic", **weights).panels
+    y, log_odds = np.repeat(y, times), np.repeat(1.5 * z + 0.3, times)
+    a, b = calibration_intercept(y, expit(log_odds)), calibration_slope(y, expit(log_odds))
+    np.testing.assert_allclose(panel.event_rate, expit(a + b * logit(panel.score)), atol=1e-7)
+    design = np.column_stack([np.ones_like(log_odds), log_odds])
+    rate = expit(design @ [a, b])
+    covariance = np.linalg.inv(design.T * (rate * (1 - rate)) @ design)
+    at = np.column_stack([np.ones(201), logit(panel.score)])
+    reach = 1.959964 * np.sqrt(np.einsum("ij,jk,ik->i", at, covariance, at))
+    np.testing.assert_allclose(panel.lower, expit(at @ [a, b] - reach), atol=1e-6)
+    np.testing.assert_allclose(panel.upper, expit(at @ [a, b] + reach), atol=1e-6)
+    assert panel.error == pytest.approx(np.abs(rate - expit(log_odds)).mean())
+
+
+def test_scores_that_separate_the_outcomes_have_no_logistic_curve():
+    (panel,) = cb.smooth_reliability_curve([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], smoother="logistic").panels
+    assert panel.score.size == 0
+    assert np.isnan(panel.error)

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from calibrant import TemperatureScaling, assess, load_digits_forecast, write_report
+from calibrant import TemperatureScaling, assess, compare, load_digits_forecast, write_report
 from calibrant.binning import RecursiveSplit
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex_partition import simplex_points
@@ -159,7 +159,7 @@ def test_the_page_follows_the_colour_scheme_and_can_be_read(scheme, visit):
 
 def test_tables_of_bins_open_by_keyboard(visit):
     page = visit().page
-    details = page.query_selector("details")
+    details = page.query_selector("details:has(table)")
     table = details.query_selector("table")
     assert not table.is_visible()
     details.query_selector("summary").focus()
@@ -167,6 +167,98 @@ def test_tables_of_bins_open_by_keyboard(visit):
     assert table.is_visible()
     page.keyboard.press("Space")
     assert not table.is_visible()
+
+
+def test_heads_sort_the_classes_and_a_class_leads_to_its_diagram(visit):
+    page = visit(viewport={"width": 1200, "height": 900}).page
+    column = "[...document.querySelectorAll('.classes tbody tr')].map(r => parseFloat(r.cells[4].textContent))"
+    for key, order in (("Enter", -1), ("Space", 1)):  # the largest first, then the least
+        page.locator(".classes thead button").nth(4).focus()
+        page.keyboard.press(key)
+        assert (order * np.diff(page.evaluate(column)) >= 0).all()
+    page.locator(".classes thead button").nth(0).click()
+    assert page.locator(".classes tbody th").all_inner_texts() == [f"class {k}" for k in range(10)]
+    row = page.locator(".classes tbody th button").nth(3)
+    row.click()
+    assert page.evaluate("document.activeElement.querySelector('figcaption').textContent") == row.inner_text()
+
+
+def test_a_forecast_is_left_out_of_all_diagrams_of_a_card_without_a_script(visit):
+    page = visit(java_script_enabled=False).page
+    before = page.locator(".card.overlay svg g.s0")
+    assert before.is_visible()
+    page.locator(".card.overlay input").first.uncheck()
+    assert not before.is_visible()
+    assert page.locator(".card.overlay svg g.s1").is_visible()
+    assert page.locator(".panels g.s0").first.is_visible()
+
+
+@pytest.mark.parametrize("n_classes", [2, 10, 100])
+def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_search(n_classes, browser, tmp_path):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.full(n_classes, 0.3), 3000)
+    y = (prob.cumsum(axis=1) < rng.random((3000, 1))).sum(axis=1)
+    both = {
+        name: assess(y, p, n_resamples=9) for name, p in (("before", prob), ("after", 0.9 * prob + 0.1 / n_classes))
+    }
+    write_report(both, tmp_path / "r.html")
+    opened = Visit(browser, (tmp_path / "r.html").as_uri(), viewport={"width": 390, "height": 900})
+    try:
+        assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
+        cut = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).length"
+        assert opened.page.evaluate(cut) == 0
+        if n_classes == 100:
+            opened.page.get_by_label("Show rows with").fill("class 77")
+            assert opened.page.locator(".classes tbody tr:visible th").all_inner_texts() == ["class 77"]
+        assert opened.complaints == []
+    finally:
+        opened.context.close()
+
+
+AXE = os.environ.get("CALIBRANT_AXE", "node_modules/axe-core/axe.min.js")
+
+
+@pytest.mark.skipif(not os.path.exists(AXE), reason="axe-core is not installed: npm install axe-core, or CALIBRANT_AXE")
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1440, "light")])
+@pytest.mark.parametrize("address", ["url", "solid_url", "compared_url"])
+def test_axe_finds_nothing_that_keeps_people_out(address, width, scheme, browser, request):
+    address = request.getfixturevalue(address)
+    opened = Visit(browser, address, viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    try:
+        for details in opened.page.query_selector_all("details"):
+            details.evaluate("d => { d.open = true }")
+        opened.page.add_script_tag(path=AXE)
+        found = opened.page.evaluate("axe.run()")["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+    finally:
+        opened.context.close()
+
+
+@pytest.fixture(scope="module")
+def compared_url(tmp_path_factory):
+    """A comparison of one event, with many groups."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1.5, 900)
+    y, group = rng.random(900) < 1 / (1 + np.exp(-z)), rng.integers(0, 12, 900)
+    forecasts = {"a": 1 / (1 + np.exp(-2 * z)), "b": 1 / (1 + np.exp(-z))}
+    path = tmp_path_factory.mktemp("report") / "compared.html"
+    write_report(compare(y, forecasts, by=group, metric=["nll", "ece"], n_resamples=19), path)
+    return path.as_uri()
+
+
+def test_groups_are_searched_and_a_comparison_fits_a_telephone(browser, compared_url):
+    opened = Visit(browser, compared_url, viewport={"width": 390, "height": 900})
+    try:
+        assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert opened.page.evaluate(CUT_TEXT) == []
+        opened.page.get_by_label("Show rows with").fill("11")
+        shown = opened.page.locator("[aria-label=Groups] tbody tr:visible").all_inner_texts()
+        assert shown
+        assert all("11" in row for row in shown)
+        assert opened.complaints == []
+    finally:
+        opened.context.close()
 
 
 def test_long_names_and_large_counts_stick_out_nowhere(browser, tmp_path):

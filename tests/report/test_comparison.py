@@ -1,14 +1,27 @@
-"""Two forecasts beside one another: paired where the rows are the same, as independent samples where they are not."""
+"""Forecasts beside one another: the headline, and differences, paired where the rows are the same, else of samples."""
+
+import json
+import re
+from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant import assess
+from calibrant import PlattScaling, assess, compare
+from calibrant.cli import main
 from calibrant.exceptions import CalibrationWarning
+from calibrant.interop.tables import write_table
 from calibrant.metrics.estimate import Estimate
-from calibrant.report.page import COMPARED, comparison, independent, summarise
-from calibrant.significance import paired_difference
+from calibrant.report.page import render, summarise
+from calibrant.report.sentences import COMPARED, NOUNS, comparison, headline, independent
+from calibrant.significance import PairedDifference, paired_difference
+
+
+class Broken(PlattScaling):
+    def fit(self, *rows, **options):
+        raise ValueError("broken")
 
 
 def forecasts(n=1500, seed=0):
@@ -34,15 +47,15 @@ def test_on_the_same_rows_the_interval_is_that_of_paired_differences(both):
         assert one.difference == pytest.approx(
             both["right"][one.metric].value - both["bold"][one.metric].value, abs=1e-9
         )
-    assert sentence.endswith("The log loss is better: the interval of its difference lies below 0.")
 
 
 def test_a_worse_log_loss_is_called_so(both):
     y, right, bold = forecasts()
     turned = {"right": both["right"], "bold": both["bold"]}
     found = [paired_difference(y, bold, right, metric=metric, n_resamples=99) for metric in COMPARED]
-    assert summarise(turned, differences={"bold": found})["comparison"][0].endswith(
-        "The log loss is worse: the interval of its difference lies above 0."
+    assert summarise(turned, differences={"bold": found})["headline"] == (
+        "“bold” brought overly extreme predictions that “right” does not show: ECE 3.0 to 5.5 points, which is more than "
+        "noise; log loss rose by 3.6 %; accuracy did not change."
     )
 
 
@@ -62,6 +75,169 @@ def test_an_infinite_log_loss_compares_with_nothing():
         (finite, infinite, "“b”"),
         (infinite, infinite, "“a” and of “b”"),
     ):
-        (sentence,) = comparison({"a": one, "b": other}, None)
-        assert sentence.endswith(f"The log loss of {whose} is infinite: no difference can be taken.")
-        assert "nan" not in sentence
+        both = {"a": one, "b": other}
+        assert f"; the log loss of {whose} is infinite" in headline(both)
+        assert "nan" not in headline(both) + comparison(both, None)[0]
+
+
+# The headline
+
+
+@pytest.fixture(scope="module")
+def made(both):
+    """Make an assessment of these faults and figures, and how it differs from the first."""
+
+    def made(*faults, ece=20.0, p=0.002, nll=1.0, accuracy=0.7):
+        figures = {"ece": Estimate(ece / 100, 0, 1, 0.02, p, least_pvalue=0.002), "nll": Estimate(nll, 0, 2)}
+        figures["accuracy"] = Estimate(accuracy, 0, 1)
+        one = both["right"]
+        rows = [replace(row, estimate=figures.get(row.metric, row.estimate)) for row in one.rows]
+        return replace(one, rows=tuple(rows), verdict=replace(one.verdict, faults=faults, points=20.0))
+
+    return made
+
+
+def moves(after, before, *, sure):
+    """Differences of each metric, whose intervals hold 0 but for those that are named."""
+    difference = {metric: after[metric].value - before[metric].value for metric in COMPARED}
+    reach = {metric: abs(d) * (0.1 if metric in sure else 2.0) for metric, d in difference.items()}
+    return [PairedDifference(one, d, d - reach[one], d + reach[one], 0.1, 0.05) for one, d in difference.items()]
+
+
+OVER, ALL = ["over-confident"], ("nll", "ece", "accuracy")
+BETTER = {"ece": 3.57, "p": 0.64, "nll": 0.44}
+CHANGES = [
+    (OVER, [], BETTER, ALL, "“b” removed the over-confidence: ECE 20.0 to 3.6 points, which is within noise; "
+     "log loss more than halved; accuracy did not change."),
+    (OVER, ["other"], BETTER, ALL, "accuracy did not change; errors that the mean does not show remain."),
+    (OVER, [], BETTER, ("nll",), "The over-confidence of “a” is not detected in “b”, but no difference in ECE is shown:"),
+    (["too extreme"], [], BETTER, (), "The overly extreme predictions of “a” are not detected in “b”, but"),
+    (OVER, OVER, {"ece": 10.0, "nll": 0.9}, ALL, "“b” lessened the over-confidence: ECE 20.0 to 10.0 points, which is more "
+     "than noise; log loss fell by 10.0 %;"),
+    (OVER, OVER, {"ece": 30.0, "nll": 1.2}, ALL, "“b” increased the over-confidence: ECE 20.0 to 30.0 points, which is more "
+     "than noise; log loss rose by 20.0 %;"),
+    (OVER, OVER, {"ece": 19.0, "nll": 0.99}, (), "“b” is not shown to change the over-confidence: ECE 20.0 to 19.0 points, "
+     "which is more than noise; no difference in log loss can be shown;"),
+    (OVER, OVER, {}, (), "“b” is not shown to change the over-confidence: ECE still 20.0 points, which is more than noise; "
+     "log loss did not change; accuracy did not change."),
+    (OVER, ["under-confident"], {"ece": 5.0, "nll": 2.5}, ALL, "“b” turned the over-confidence into under-confidence: ECE 20.0 "
+     "to 5.0 points, which is more than noise; log loss more than doubled;"),
+    ([], ["too low"], {"ece": 30.0, "accuracy": 0.65}, ALL, "“b” brought under-prediction that “a” does not show: ECE 20.0 to "
+     "30.0 points, which is more than noise; log loss did not change; accuracy fell by 5.0 points."),
+    ([], [], {"p": 0.3, "accuracy": 0.71}, (), "Neither “a” nor “b” shows miscalibration: ECE still 20.0 points, which is "
+     "within noise; log loss did not change; no difference in accuracy can be shown."),
+    ([], [], {"accuracy": 0.75}, ALL, "accuracy rose by 5.0 points."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "figures", "sure", "said"), CHANGES)
+def test_the_headline_of_two_says_what_became_of_the_fault(old, new, figures, sure, said, made):
+    before, after = made(*old), made(*new, **figures)
+    sentence = headline({"a": before, "b": after}, {"b": moves(after, before, sure=sure)})
+    assert said in sentence
+    assert sentence.endswith(".")
+    assert ". " not in sentence
+
+
+@pytest.mark.parametrize("fault", [None, *NOUNS])
+def test_the_headline_of_one_states_the_fault_and_names_no_calibrator(fault, made):
+    sentence = headline({"f": made(*([fault] if fault else []), p=0.002 if fault else 0.3)})
+    if fault is None:
+        assert sentence == "No miscalibration was detected in 1500 rows: ECE 20.0 points, which is within noise."
+    else:
+        assert sentence.startswith("The forecast is ")
+        assert sentence.endswith(": ECE 20.0 points, which is more than noise.")
+    assert "calibrator" not in sentence
+
+
+def test_the_headline_of_several_names_the_best_that_is_shown_to_be_better(made):
+    a, b, c = made("over-confident"), made(ece=3.57, p=0.6, nll=0.6), made(ece=3.0, p=0.6, nll=0.4)
+    differences = {"b": moves(b, a, sure=ALL), "c": moves(c, a, sure=())}
+    every = {"a": a, "b": b, "c": c}
+    assert headline(every, differences).startswith(
+        "The best forecast that is shown to be better than “a” is “b”: it removed the over-confidence: ECE 20.0 to 3.6"
+    )
+    assert "is “c”: " in headline(every, differences | {"c": moves(c, a, sure=ALL)})
+    assert "is “c”: " in headline(every, differences, best="c")
+    said = "No other forecast is shown to be better than “a”: "
+    none = {name: moves(every[name], a, sure=()) for name in "bc"}
+    assert (
+        headline(every, none)
+        == said + "it is over-confident by 20.0 points: ECE 20.0 points, which is more than noise."
+    )
+    calm = every | {"a": made(p=0.3)}
+    assert (
+        headline(calm, none) == said + "of it no miscalibration was detected: ECE 20.0 points, which is within noise."
+    )
+
+
+def test_several_forecasts_need_wider_intervals():
+    """An interval that just leaves out 0 shows nothing of one among ten."""
+    y, right, _ = forecasts(400)
+    found = assess(y, right, n_resamples=9)
+    of = [PairedDifference(metric, -0.01, -0.0198, -0.0002, 0.005, 0.05) for metric in COMPARED]
+    for n_others, begins in ((2, "The best forecast"), (10, "No other forecast")):
+        every = {str(i): found for i in range(n_others + 1)}
+        wide = dict.fromkeys(list(every)[1:], of if n_others > 2 else [replace(one, upper=-0.002) for one in of])
+        assert headline(every, wide).startswith(begins)
+
+
+# The page of a comparison
+
+
+@pytest.fixture(scope="module")
+def compared():
+    y, right, bold = forecasts(900)
+    group = np.where(np.arange(900) < 450, "north", "south")
+    how = {"calibrators": {"platt": "platt", "<broken>": Broken()}, "by": {"at": group}, "n_resamples": 19}
+    return compare(y, {"bold": bold, "right": right}, metric=["nll", "ece"], **how)
+
+
+def test_a_comparison_is_drawn_as_its_tables_say(compared):
+    summary = summarise(compared)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    names = [one["name"] for one in summary["forecasts"]]
+    assert names[0] == compared.first == "bold"
+    assert set(names) == {"bold", compared.recommended, *(one.name for one in compared.candidates if not one.failure)}
+    assert summary["headline"].startswith(
+        f"The best forecast that is shown to be better than “bold” is “{compared.recommended}”"
+    )
+    assert summary["ranked"]["reason"] == compared.reason
+    ranked, groups = summary["ranked"]["tables"]
+    assert ranked == next(compared._tables())
+    assert {row[0] for row in groups[1:]} == {"at north", "at south"}
+    assert {row[3] for row in groups[1:]} == {"ece"}
+    corrected = {(one.group, one.candidate): one.estimate.debiased for one in compared.groups if one.metric == "ece"}
+    worst = [corrected[row[0], row[1]] for row in groups[1:]]
+    assert worst == sorted(worst, reverse=True)
+    page = render(compared)
+    assert page.count("&lt;broken&gt;") >= 2  # that it failed stands in the table
+    assert all(f">{cell}</td>" in page for row in ranked[1:] for cell in row[1:3])
+
+
+def test_assessments_of_a_comparison_are_those_of_its_rows():
+    y, right, bold = forecasts(300)
+    found = compare(y, {"bold": bold, "right": right}, n_resamples=19, sample_weight=np.arange(300) % 3)
+    table = {line["metric"]: line["estimates"] for line in summarise(found)["table"]}
+    for k, prob in enumerate((bold, right)):
+        own = assess(y, prob, n_resamples=19, sample_weight=np.arange(300) % 3)
+        for metric in ("nll", "ece", "accuracy"):
+            assert table[metric][k]["value"] == pytest.approx(own[metric].value)
+
+
+def test_the_command_writes_the_page_of_what_it_prints(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y, right, bold = forecasts(300)
+    for name, prob in (("a", bold), ("b", right)):
+        write_table(f"{name}.csv", {"label": y.astype(int), "p": prob, "at": np.arange(300) % 2}, force=False)
+    words = ["compare", "a.csv", "b.csv", "--by", "at", "--resamples", "19", "--report", "c.html"]
+    assert main(words) == 0
+    out, page = capsys.readouterr().out, unescape((tmp_path / "c.html").read_text(encoding="utf-8"))
+    assert out.splitlines()[-1].startswith("at ")
+    lines = [re.split(r"\s{2,}", line) for line in out.splitlines() if line.startswith("at ") and " ece " in line]
+    assert len(lines) in (2, 4)
+    assert all(f">{cell}</t" in page for line in lines for cell in line)
+    assert "Groups, the worst first" in page
+    assert main(words) == 2
+    assert "already exists. Pass --force" in capsys.readouterr().err
+    assert main([*words[:-1], "a.csv"]) == 2

@@ -1,6 +1,8 @@
-"""The page is one file that loads nothing and runs nothing, shows what the summary holds, and escapes what it is given."""
+"""The page is one file that loads nothing and runs its own script, shows what the summary holds, and escapes names."""
 
+import base64
 import builtins
+import hashlib
 import re
 from html.parser import HTMLParser
 
@@ -8,7 +10,8 @@ import numpy as np
 import pytest
 
 from calibrant import assess, load_digits_forecast, write_report
-from calibrant.report.page import render
+from calibrant.assessment.table import figures_of
+from calibrant.report.page import DRAWN, render, summarise
 
 pytest.importorskip("jinja2")
 
@@ -27,7 +30,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.tags.append((tag, dict(attributes)))
-        if tag not in ("meta", "br"):
+        if tag not in ("meta", "br", "input"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):
@@ -66,13 +69,22 @@ def page(text):
 
 def test_the_page_refers_to_nothing_outside(text, page):
     assert not re.search(r"https?:|//[a-z]|url\(|@import|srcset|\bsrc=", text)
-    assert {"script", "link", "img", "iframe", "object", "base", "form"} & {tag for tag, _ in page.tags} == set()
+    assert {"link", "img", "iframe", "object", "base", "form"} & {tag for tag, _ in page.tags} == set()
     assert not any(name.startswith("on") or name == "href" for _, attributes in page.tags for name in attributes)
 
 
-def test_a_policy_forbids_scripts_and_loading(page):
-    policy = next(m["content"] for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
-    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+def test_a_policy_forbids_loading_and_every_script_but_the_one_that_sorts_the_tables(text, page):
+    def policy(page):
+        return next(m["content"] for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
+
+    (script,) = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy(page) == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert not re.search(r"fetch|XMLHttp|import|eval|innerHTML|https?:|localStorage|cookie", script)
+    assert "runs nothing but the script that sorts the tables.</footer>" in text
+    two = render({"f": assess(Y == 3, PROB[:, 3], n_resamples=1)})
+    assert policy(Page(two)) == "default-src 'none'; style-src 'unsafe-inline'"
+    assert "runs nothing.</footer>" in two
 
 
 def test_ids_are_unique_and_references_to_them_resolve(page):
@@ -85,12 +97,12 @@ def test_ids_are_unique_and_references_to_them_resolve(page):
 
 def test_every_picture_has_a_text_alternative(page):
     pictures = page.all("svg")
-    assert len(pictures) == 2 + 2 * 10
+    assert len(pictures) == 7 + 1 + 10  # a line for each metric; the forecasts over one another; the same of each class
     for picture in pictures:
-        title, desc = picture["aria-labelledby"].split()
+        title, *desc = picture["aria-labelledby"].split()
         assert picture["role"] == "img"
         assert ("title", {"id": title}) in page.tags
-        assert ("desc", {"id": desc}) in page.tags
+        assert all(("desc", {"id": one}) in page.tags for one in desc)
 
 
 # What it shows
@@ -98,10 +110,29 @@ def test_every_picture_has_a_text_alternative(page):
 
 @pytest.mark.parametrize("name", ["before", "after"])
 def test_the_table_shows_the_figures_of_the_assessment(name, digits, page):
-    cells = set(page.texts("td"))
+    cells = set(page.texts("td")) & set(page.texts("span"))  # in the table, and beside its dot
     for row in digits[name].rows:
-        assert f"{row.estimate.value:.5f}" in cells
-        assert f"[{row.estimate.lower:.5f}, {row.estimate.upper:.5f}]" in page.texts("span")
+        _, value, interval, *rest = figures_of(row)
+        assert value in cells
+        shown = " ".join(page.texts("span")).replace("\N{NO-BREAK SPACE}", " ")
+        assert all(one in shown for one in (interval, *rest))
+
+
+def test_a_dot_stands_in_its_interval_and_a_worse_figure_further_to_the_right(digits):
+    for line in summarise(digits)["table"]:
+        drawn = [
+            (place[key], one[key])
+            for place, one in zip(line["places"], line["estimates"], strict=True)
+            for key in DRAWN
+        ]
+        drawn = sorted(one for one in drawn if one[0] is not None)
+        assert [value for _, value in drawn] == sorted(value for _, value in drawn)
+        assert all(3 <= place <= 97 for place, _ in drawn)
+        zero = drawn[0][1] if line["estimates"][0]["noise_floor"] is None else 0.0
+        _, value = drawn[-1]
+        assert [at for at, _ in drawn] == pytest.approx(
+            [3 + 94 * (v - zero) / (value - zero) for _, v in drawn], abs=0.02
+        )
 
 
 def test_the_tables_of_bins_show_the_figures_of_the_curve(digits, page):
@@ -121,10 +152,15 @@ def test_the_tables_of_bins_show_the_figures_of_the_curve(digits, page):
 
 
 def test_the_sentences_of_the_summary_are_on_the_page(digits, page):
-    from calibrant.report.page import findings, summarise
+    from calibrant.report.sentences import findings, headline
 
     shown = page.texts("p")
-    for sentence in [*findings(digits["before"]), *findings(digits["after"]), *summarise(digits)["comparison"]]:
+    for sentence in [
+        *findings(digits["before"]),
+        *findings(digits["after"]),
+        *summarise(digits)["comparison"],
+        headline(digits),
+    ]:
         assert sentence in shown
 
 
@@ -155,11 +191,12 @@ def test_hostile_names_are_shown_and_not_run():
     absent = assess(truth[1:], prob[1:], labels=labels, n_resamples=1)
     text = render({HOSTILE: hostile, "other": absent}, title=HOSTILE)
     page = Page(text)
-    assert page.all("script") == []
+    assert len(page.all("script")) == 1
+    assert "alert(1)" not in re.search(r"<script>(.*?)</script>", text, flags=re.DOTALL)[1]
     assert "{{ 7 * 7 }}" in text
     assert page.texts("title")[0] == HOSTILE
     assert HOSTILE in page.texts("h1")
-    assert HOSTILE in page.texts("h3")
+    assert HOSTILE in page.texts("summary")
     assert f"class {HOSTILE}" in page.texts("figcaption")
     assert f"Never seen in the labels: {HOSTILE}." in page.texts("p")
 

@@ -13,7 +13,7 @@ from calibrant import advise, assess, load_calibrator, log_loss
 from calibrant._core.registry import find
 from calibrant.cli import main
 from calibrant.interop.tables import write_table
-from calibrant.report.page import ASK, findings
+from calibrant.report.sentences import ASK, findings
 
 
 def forecast(n, change, seed=0):
@@ -69,7 +69,7 @@ def test_a_calibrator_that_is_named_is_fitted_by_the_command_and_lowers_the_log_
     assert after - log_loss(y, prob) == pytest.approx(float(told[3]), abs=6 * float(told[4]))
     shown = capsys.readouterr().out
     assert "on the same 1500 rows" in shown
-    assert "The log loss is better" in shown
+    assert "; log loss fell by " in shown
 
 
 def told(words, capsys):

@@ -155,16 +155,15 @@ def policy(text):
     return re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
 
 
-def test_only_a_tetrahedron_brings_a_script_and_only_that_one_may_run():
+def test_only_a_tetrahedron_brings_the_script_that_turns_it_and_only_scripts_of_the_page_may_run():
     for text in (render(assessments(3)), render(assessments(3), simplex=points(3))):
-        assert policy(text) == "default-src 'none'; style-src 'unsafe-inline'"
-        assert "<script" not in text
-        assert "runs nothing.</footer>" in text
+        assert "Turns the tetrahedra" not in text
+        assert "runs nothing but the script that sorts the tables.</footer>" in text
     text = render(assessments(4), simplex={"a": points(3), "b": points(4)})
     (script,) = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert policy(text) == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    assert "the script that turns the tetrahedra.</footer>" in text
+    assert "the script that turns the tetrahedra and sorts the tables.</footer>" in text
     assert not re.search(r"fetch|XMLHttp|import|eval|innerHTML|https?:|localStorage|cookie", script)
 
 
@@ -188,7 +187,7 @@ def test_hostile_names_are_shown_and_not_run():
     hostile = "<script>alert(1)</script>\"'&{{ 7 * 7 }}"
     shown = simplex_points(["b", "c", hostile], np.eye(3), np.eye(3), labels=[hostile, "b", "c"])
     text = render(assessments(3), simplex={hostile: shown})
-    assert "<script>" not in text
+    assert text.count("<script>") == 1
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert [corner["short"] for corner in simplex_section(shown)[0]["corners"]] == ["<script>a…", "b", "c"]
 

@@ -6,8 +6,10 @@ import warnings
 import numpy as np
 import pytest
 
-from calibrant import advise, assess
-from calibrant.report.page import ASK, MOST_CLASSES, NEEDED, findings, render, summarise
+from calibrant import EqualWidth, advise, assess
+from calibrant.metrics import debiased_calibration_error
+from calibrant.report.page import MOST_CLASSES, NEEDED, render, summarise
+from calibrant.report.sentences import ASK, findings
 
 N = 1000
 
@@ -136,7 +138,7 @@ def test_an_infinite_loss_is_plain_json_and_its_events_are_counted_beside_it():
 
 def test_the_bins_are_those_of_the_curve(odd):
     panel = odd.curve.panels[0]
-    found = summarise({"forecast": odd})["forecasts"][0]["diagram"]["bins"]
+    found = summarise({"forecast": odd})["diagrams"][0]["curves"][0]["bins"]
     nan = {None: np.nan}
     for key, column in {
         "left": panel.bins.edges[:-1],
@@ -150,13 +152,39 @@ def test_the_bins_are_those_of_the_curve(odd):
         np.testing.assert_array_equal([nan.get(b[key], b[key]) for b in found], column)
 
 
-def test_the_classes_with_the_most_rows_are_shown_in_their_order():
-    truth = np.repeat(np.arange(20), np.r_[np.ones(8, int), np.full(12, 5)])
-    assessment = assess(truth, np.full((len(truth), 20), 0.05), n_resamples=1)
-    forecast = summarise({"f": assessment})["forecasts"][0]
-    assert [panel["name"] for panel in forecast["class_diagrams"]] == [f"class {k}" for k in range(8, 20)]
-    assert len(forecast["class_diagrams"]) == MOST_CLASSES
-    assert forecast["classes_left_out"] == 8
+@pytest.mark.parametrize("weight", [None, 2.0])
+def test_the_worst_classes_come_first_by_the_error_without_its_bias(weight):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(20), 2000)
+    truth = np.array([rng.choice(20, p=p) for p in prob])
+    bold = prob**2 / (prob**2).sum(axis=1, keepdims=True)
+    weights = {} if weight is None else {"sample_weight": np.full(2000, weight)}
+    both = {name: assess(truth, p, n_resamples=1, **weights) for name, p in (("bold", bold), ("right", prob))}
+    summary = summarise(both)
+    errors = [
+        [debiased_calibration_error(truth == k, p[:, k], binning=EqualWidth(15), **weights) for p in (bold, prob)]
+        for k in range(20)
+    ]
+    lines = summary["classes"]
+    assert [line["name"] for line in lines] == [f"class {k}" for k in sorted(range(20), key=lambda k: -max(errors[k]))]
+    for line in lines:
+        k = int(line["name"].split()[1])
+        assert [one["error"] for one in line["of"]] == pytest.approx([100 * error for error in errors[k]])
+        assert line["of"][0]["occurred"] == pytest.approx(100 * (truth == k).mean())
+    shown = summary["class_diagrams"]
+    assert [one["name"] for one in shown] == [line["name"] for line in lines[:MOST_CLASSES]]
+    assert [c["forecast"] for c in shown[0]["curves"]] == ["bold", "right"]
+
+
+def test_a_line_joins_neighbours_of_enough_rows_alone():
+    prob = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], [40, 40, 5, 40, 40])
+    (diagram,) = summarise({"f": assess(np.arange(165) % 2, prob, binning=5, n_resamples=1)})["diagrams"]
+    (curve,) = diagram["curves"]
+    assert [[b["mean_prob"] for b in run] for run in curve["joined"]] == [
+        pytest.approx([0.1, 0.3]),
+        pytest.approx([0.7, 0.9]),
+    ]
+    assert [b["few"] for b in curve["bins"]] == [False, False, True, False, False]
 
 
 # Refusals

@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, Unpack, get_args
@@ -58,6 +58,9 @@ SAFE = " --safe"
 
 USUAL_BINS = EqualWidth(15)
 """Bins of a metric that has none of its own, as in `assess`."""
+
+ALL_ROWS = "all rows"
+"""What the group of all rows is called in a table."""
 
 ONLY = "forecast"
 """The name of a forecast that was given without one."""
@@ -241,7 +244,11 @@ class Comparison(Result):
         One minus the coverage of the intervals, and the level at which a candidate counts as better.
     groups : tuple of GroupFigure
         Of each candidate: where there are several metrics, each of them on all rows; and each on each group of ``by``, the
-        worst first.
+        worst first by the first metric that has a bias-corrected value, else by the first.
+    n_resamples : int
+        Draws behind p-values and intervals.
+    problems : dict of str to Problem
+        The rows of each candidate with what it predicts, from which `write_report` draws a page.
     """
 
     _table = Table(
@@ -268,6 +275,8 @@ class Comparison(Result):
     level: float
     groups: tuple[GroupFigure, ...] = ()
     pairing: Pairing = "rows"
+    n_resamples: int = 0
+    problems: Mapping[str, Problem] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Compared:
         """Return a candidate by its name."""
@@ -279,13 +288,18 @@ class Comparison(Result):
 
     @property
     def worst_group(self) -> GroupFigure | None:
-        """The group of the recommended candidate with the largest error that is shown, bias-corrected, by the first metric.
+        """The group of the recommended candidate with the largest error that is shown, bias-corrected.
 
-        None where nothing is shown at the level, or the metric has no p-value. Of overlapping groups ``estimate.debiased`` is
-        the multicalibration error, and ``adjusted`` its p-value.
+        By the first metric that has p-values; None where nothing is shown at the level. Of overlapping groups
+        ``estimate.debiased`` is the multicalibration error, and ``adjusted`` its p-value.
         """
-        own = [one for one in self.groups if (one.candidate, one.metric) == (self.recommended, self.metric)]
-        return next((one for one in own if one.group and one.adjusted < self.level), None)
+        own = self._tested_groups
+        return next((one for one in own if one.metric == own[0].metric and one.adjusted < self.level), None)
+
+    @property
+    def _tested_groups(self) -> list[GroupFigure]:
+        tested = (one for one in self.groups if one.group and not np.isnan(one.adjusted))
+        return [one for one in tested if one.candidate == self.recommended]
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
@@ -296,7 +310,7 @@ class Comparison(Result):
 
     def _said_of_groups(self) -> list[str]:
         """Return the sentence on the worst group, if the metric can show that one is miscalibrated."""
-        if not any(one.group and not np.isnan(one.adjusted) for one in self.groups):
+        if not self._tested_groups:
             return []
         if (worst := self.worst_group) is None:
             return [f"{self.recommended} is not shown to be miscalibrated in any group at the level of {self.level:g}."]
@@ -304,7 +318,7 @@ class Comparison(Result):
         p = shown_pvalue(worst.adjusted, worst.least_adjusted, ".3g")
         p = p if p.startswith("<") else f"= {p}"
         most = f"{self.recommended} is miscalibrated the most in {worst.group}"
-        return [f"{most}: {self.metric} {found:.3g} without its bias, p {p}."]
+        return [f"{most}: {worst.metric} {found:.3g} without its bias, p {p}."]
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -347,7 +361,7 @@ class Comparison(Result):
                 interval = "-" if has_none else f"[{found.lower:.5f}, {found.upper:.5f}]"
                 floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
                 p = "-" if np.isnan(figure.adjusted) else shown_pvalue(figure.adjusted, figure.least_adjusted, ".3g")
-                words = [figure.group or "all rows", figure.candidate, f"{figure.n_rows}"] + [figure.metric] * (
+                words = [figure.group or ALL_ROWS, figure.candidate, f"{figure.n_rows}"] + [figure.metric] * (
                     not one_metric
                 )
                 rows.append([*words, "-" if np.isnan(found.value) else f"{found.value:.5f}", interval, floor, p])
@@ -731,6 +745,8 @@ def comparison_of(
         level=level,
         groups=tuple(figures),
         pairing=pairing,
+        n_resamples=n_resamples,
+        problems={name: one.problem for name, one in candidates.items() if one.problem is not None},
     )
 
 
@@ -922,7 +938,9 @@ def _figures(
             _adjusted([_figure(group, name, part, metric, resampling) for group, part in parts.items()])
             for metric in metrics
         ]
-        found += [(_place(metrics[0], figures[0].estimate), list(figures)) for figures in zip(*of_metrics, strict=True)]
+        for figures in zip(*of_metrics, strict=True):
+            ranks = next((k for k, one in enumerate(figures) if one.estimate.debiased is not None), 0)
+            found.append((_place(metrics[ranks], figures[ranks].estimate), list(figures)))
     return [figure for _, figures in sorted(found, key=lambda one: one[0]) for figure in figures]
 
 

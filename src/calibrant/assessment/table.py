@@ -313,8 +313,8 @@ class Assessment(DrawnResult):
 
     def __str__(self) -> str:
         """Return the table as text."""
-        head = _head(self.level)
-        body = [_cells_of(row) for row in self.rows]
+        head = heads(self.level)
+        body = [figures_of(row) for row in self.rows]
         widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
         lines = [
             "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in [head, *body]
@@ -336,9 +336,9 @@ class Assessment(DrawnResult):
     def _repr_html_(self) -> str:
         from html import escape
 
-        head = _head(self.level)
+        head = heads(self.level)
         lines = [f"<tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>"]
-        lines += [f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in _cells_of(row))}</tr>" for row in self.rows]
+        lines += [f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in figures_of(row))}</tr>" for row in self.rows]
         lines = [
             f"{line}<tr><td></td><td colspan={len(head) - 1}>{escape(note)}</td></tr>" if note else line
             for line, note in zip(lines, self._notes, strict=True)
@@ -516,11 +516,13 @@ def default_metrics(n_classes: int) -> tuple[str, ...]:
     return BINARY_METRICS if n_classes == 2 else MULTICLASS_METRICS
 
 
-def _head(level: float) -> tuple[str, ...]:
+def heads(level: float) -> tuple[str, ...]:
+    """Return what stands above the cells of a table."""
     return ("metric", "value", f"{1 - level:.0%} interval", "debiased", "noise floor", "detectable", "p-value")
 
 
-def _cells_of(row: Row) -> tuple[str, ...]:
+def figures_of(row: Row) -> tuple[str, ...]:
+    """Return the cells of a metric."""
     e = row.estimate
     return (
         f"{row.symbol} ({row.metric})" if row.symbol.lower() != row.metric else row.symbol,

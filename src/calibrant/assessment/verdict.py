@@ -335,10 +335,10 @@ def _found(
         else f"{panel.name} occurred in {observed} of the rows, predicted {predicted} on average"
     )
     ends = (found.lower, found.upper) if found.points >= 0 or fault == "none" else (-found.upper, -found.lower)
-    interval = f"{_coverage(found)} {_points(ends[0])} to {_points(ends[1])}"
+    interval = f"{_coverage(found)} {shown_points(ends[0])} to {shown_points(ends[1])}"
     match fault:
         case "none":
-            means = f"{facts} (difference {_points(found.points)} points, {interval})"
+            means = f"{facts} (difference {shown_points(found.points)} points, {interval})"
             return f"No miscalibration was detected in {_rows(n)}: {means}."
         case "wrong way round":
             rarer = "high confidences are right less often than low ones" if of_predictions else ""
@@ -348,7 +348,7 @@ def _found(
             ends_are = ("high", "low") if fault == "too extreme" else ("low", "high")
             what = "confidences" if of_predictions else f"probabilities of {panel.name}"
             how = f"high {what} are too {ends_are[0]} and low ones too {ends_are[1]}"
-            return f"{fault.capitalize()} by {_points(100.0 * off)} points on average: {how}; {_slope(found)}."
+            return f"{fault.capitalize()} by {shown_points(100.0 * off)} points on average: {how}; {_slope(found)}."
         case "by class":
             return f"Off by class: {_classes(found)}; on average {facts}."
         case "other":
@@ -360,7 +360,7 @@ def _found(
             begin = "Too" if where else "Class by class too"
             return f"{begin} high for some predictions and too low for others ({figures}){where}."
         case _:
-            return f"{fault.capitalize()} by {_points(abs(found.points))} points ({interval}): {facts}."
+            return f"{fault.capitalize()} by {shown_points(abs(found.points))} points ({interval}): {facts}."
 
 
 def _where(panel: ReliabilityPanel, significant: Mapping[str, Estimate]) -> str:
@@ -377,7 +377,7 @@ def _where(panel: ReliabilityPanel, significant: Mapping[str, Estimate]) -> str:
 
 def _classes(found: Verdict) -> str:
     named = [
-        f"{name} is too {'high' if points > 0 else 'low'} by {_points(abs(points))} points"
+        f"{name} is too {'high' if points > 0 else 'low'} by {shown_points(abs(points))} points"
         for name, points in list(found.by_class.items())[:MOST_NAMED]
     ]
     more = len(found.by_class) - len(named)
@@ -395,13 +395,13 @@ def _coverage(found: Verdict) -> str:
     return f"{100 * (1 - found.level):g} % interval"
 
 
-def _points(points: float) -> str:
+def shown_points(points: float) -> str:
     """One decimal, or two digits where that would be less."""
     return f"{points:.1f}" if abs(points) >= 1.0 or points == 0.0 else f"{points:.2g}"
 
 
 def _percent(percent: float) -> str:
-    return f"{_points(percent)} %"
+    return f"{shown_points(percent)} %"
 
 
 def _rows(n: int) -> str:

@@ -61,7 +61,8 @@ from calibrant.interop.writing import PAGES, format_of, require_ending, require_
 from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.planning import rows_for
-from calibrant.report.page import COMPARED, MOST_POINTS, NEEDED, comparison, findings, write_report
+from calibrant.report.page import MOST_POINTS, NEEDED, write_report
+from calibrant.report.sentences import COMPARED, comparison, findings, headline
 from calibrant.significance.differences import PairedDifference, as_level, difference_of, paired_difference
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import as_rng
@@ -156,6 +157,8 @@ def run_compare(asked: Namespace) -> int:
     calibrators = named_calibrators([word.strip() for word in (asked.calibrators or "").split(",") if word.strip()])
     for one in calibrators.values():
         maker_of(one)  # before anything is read
+    if asked.report:
+        require_free(Path(asked.report), force=asked.force, inputs=asked.files, endings=PAGES)
     cut = None if asked.bins is None and asked.binning is None else binning_of(asked)
     metrics = metrics_of([word.strip() for word in asked.metric.split(",")], cut)
     level, named, groups = as_level(asked.level), _forecasts_named(asked), None
@@ -175,11 +178,15 @@ def run_compare(asked: Namespace) -> int:
             left_out(option, value, "where candidates are of different rows", hint=hint)
     elif asked.by is not None:
         groups = _groups(asked, named, rows, problems)
+        if asked.report and all(one.residuals(next(iter(problems.values()))) is None for one in metrics):
+            metrics += metrics_of("ece", cut)  # by which the page puts the worst first
     for name, problem in problems.items():
         metrics[0].warn_impossible(problem, name)
     draws, folds = max(2, asked.resamples), Folds(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
     rng = as_rng(asked.seed)
     found = comparison_of(problems, calibrators, metrics, folds, level, draws, rng, groups, pairing=pairing)
+    if asked.report:
+        write_report(found, asked.report, title="Comparison", force=asked.force)
     if asked.json:
         facts = ("metric", "first", "recommended", "reason", "pairing", "n_rows", "n_classes", "n_folds", "level")
         document = {name: getattr(found, name) for name in facts}
@@ -730,11 +737,12 @@ def run_report(asked: Namespace) -> int:
         simplex=simplex,
         advice=advice,
         differences=differences,
+        rows={} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown},
         force=asked.force,
     )
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
-    for sentence in comparison(assessments, differences):
+    for sentence in (headline(assessments, differences), *comparison(assessments, differences)):
         print(f"{sentence}\n")
     if advice is not None:
         print(f"{findings(assessments[shown[0][0]], advice)[-1]}\n")
@@ -752,20 +760,17 @@ def run_demo(asked: Namespace) -> int:
     half = len(y) // 2
     calibrator = TemperatureScaling().fit(prob[:half], y[:half])
     calibrated = calibrator.predict_proba(prob[half:])
-    show = sys.stderr.isatty()
+    show, after = sys.stderr.isatty(), "temperature scaling"
     assessments = {
         "before": assess(y[half:], prob[half:], progress=show),
-        "after": assess(y[half:], calibrated, progress=show),
+        after: assess(y[half:], calibrated, progress=show),
     }
-    differences = {
-        "after": [paired_difference(y[half:], calibrated, prob[half:], metric=metric) for metric in COMPARED]
-    }
+    differences = {after: [paired_difference(y[half:], calibrated, prob[half:], metric=metric) for metric in COMPARED]}
     print("A small neural network classifies handwritten digits; its probabilities are over-confident.")
     print(f"Temperature scaling, fitted on {half} rows: T = {calibrator.temperature_:.4f}\n")
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
-    for sentence in comparison(assessments, differences):
-        print(f"{sentence}\n")
+    print(f"{headline(assessments, differences)}\n")
     title = "Handwritten digits, before and after temperature scaling"
     write_report(assessments, target, title=title, differences=differences, force=asked.force)
     print(f"wrote {target}")

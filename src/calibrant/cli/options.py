@@ -135,7 +135,8 @@ files FILE (+): predictions of the same rows, such as those of two models; the f
 --seed N (natural, =0): seed of the folds and draws (default: %(default)s)
 --pos-label LABEL: of two classes, the event (default: 1, or the class of the second column)
 --json: print JSON
-{COLUMNS}"""
+--report HTML: write a page as well: the ranked table, diagrams over one another, and the groups of --by, for which it adds ece
+{FORCE}{COLUMNS}"""
 FIT = f"""\
 {CALIBRATION_SET}\
 --method NAME: see `calibrant list calibrators` (default: evidence-scaling, above 100 classes sms; below 1000 rows with

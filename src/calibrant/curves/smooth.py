@@ -8,20 +8,27 @@ from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+from scipy.special import expit, logit, ndtri
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import EPSILON, FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import left_out, number, under_word
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem
 from calibrant.curves.reliability import require_level
+from calibrant.fit.log_loss import recalibration_of
 from calibrant.lenses import Local, Smooth, fixed_point, mean_gap, nodes, reflected_kernel, residual_of
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Predictions
 
-SMOOTHERS: Mapping[str, Smooth | Local] = {"kernel": Smooth(), "local": Local()}
+
+@dataclass(frozen=True)
+class Logistic:
+    """Logistic recalibration: a straight line in log-odds."""
+
+
+SMOOTHERS: Mapping[str, Smooth | Local | Logistic] = {"kernel": Smooth(), "local": Local(), "logistic": Logistic()}
 
 FINEST = 0.001
 """A picture resolves no smaller bandwidth."""
@@ -102,7 +109,7 @@ def smooth_reliability_curve(
     y_prob: npt.ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
-    smoother: str | Smooth | Local = "kernel",
+    smoother: str | Smooth | Local | Logistic = "kernel",
     bandwidth: float | None = None,
     level: float = 0.05,
     **data: Unpack[DataOptions],
@@ -117,9 +124,10 @@ def smooth_reliability_curve(
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
         By default ``"binary"`` for two classes and ``"confidence"`` for more.
-    smoother : {"kernel", "local"} or lens, default="kernel"
+    smoother : {"kernel", "local", "logistic"} or lens, default="kernel"
         ``"kernel"`` is the reflected Gaussian of the smooth calibration error, as wide as that error; ``"local"`` the local
-        regression of the integrated calibration index (loess).
+        regression of the integrated calibration index (loess), the flexible curve of clinical papers; ``"logistic"`` the curve
+        of the calibration slope and intercept.
     bandwidth : float, optional
         Standard deviation of the kernel, in [0.001, 1]. By default the smooth calibration error: the more a forecast is off,
         the more its picture is blurred. A smaller one shows more detail and more noise. It belongs to the
@@ -162,27 +170,34 @@ def smooth_reliability_curve(
     """
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    if not isinstance(smoother, (Smooth, Local)):
+    if not isinstance(smoother, (Smooth, Local, Logistic)):
         smoother = under_word("smoother", smoother, SMOOTHERS, also=", Smooth() or Local()")
     require_level(level)
-    if isinstance(smoother, Local):
+    if not isinstance(smoother, Smooth):
         other = "Pass Local(span=...) for another window, or smoother='kernel'"
-        left_out("bandwidth", bandwidth, "for a local regression, which has none", hint=other)
+        left_out("bandwidth", bandwidth, "for a regression, which has none", hint=other)
     elif bandwidth is not None:
         usual = "0.03 shows much; None is the smooth ECE"
         number("bandwidth", bandwidth, least=FINEST, most=1.0, hint=usual)
     panels = tuple(
         _panel(binary, binary.name or chosen.name, smoother, bandwidth, level) for binary in chosen.split(problem)
     )
-    symbol = "smECE" if isinstance(smoother, Smooth) else "ICI"
+    symbol = "ICI" if isinstance(smoother, Local) else "smECE" if isinstance(smoother, Smooth) else "mean distance"
     return SmoothReliabilityCurve(panels, chosen.name, repr(smoother), symbol, level, chosen.of_predictions)
 
 
 def _panel(
-    problem: BinaryProblem, name: str, smoother: Smooth | Local, bandwidth: float | None, level: float
+    problem: BinaryProblem, name: str, smoother: Smooth | Local | Logistic, bandwidth: float | None, level: float
 ) -> SmoothReliabilityPanel:
     if problem.size == 0:  # a class that is never predicted
         return SmoothReliabilityPanel(name, problem.share, np.nan, np.nan, *[np.empty(0)] * len(COLUMNS))
+    z = -float(ndtri(level / 2.0))
+    if isinstance(smoother, Logistic):
+        error, (score, event_rate, lower, upper) = _by_logistic(problem, z)
+        density = _kernel_sums(problem, score, DENSITY)[0] if score.size else score
+        return SmoothReliabilityPanel(
+            name, problem.share, error, DENSITY, score, density, score, event_rate, lower, upper
+        )
     if isinstance(smoother, Smooth):
         view = smoother(problem)
         error = float(fixed_point(view, view.look(residual_of(problem)))[0])
@@ -194,7 +209,7 @@ def _panel(
         error, score, event_rate = float(mean_gap(local, seen)[0]), local.score, local.score + seen[0]
         variance = squares @ _variance(np.clip(event_rate, 0.0, 1.0), 1.0 / squares.sum(axis=1))
         density, mean_prob = _kernel_sums(problem, score, bandwidth)[0], score
-    reach = -float(ndtri(level / 2.0)) * np.sqrt(variance)
+    reach = z * np.sqrt(variance)
     lower, upper = np.clip([event_rate - reach, event_rate + reach], 0.0, 1.0)
     arrays = (score, density, mean_prob, event_rate, lower, upper)
     return SmoothReliabilityPanel(name, problem.share, error, bandwidth, *arrays)
@@ -209,6 +224,27 @@ def _by_kernel(problem: BinaryProblem, bandwidth: float) -> tuple[FloatArray, ..
     rate = np.clip(events / density, 0.0, 1.0)
     rows = problem.weights.rows * density**2 / squares
     return score[seen], density, np.clip(prob / density, 0.0, 1.0), rate, _variance(rate, rows) / rows
+
+
+def _by_logistic(problem: BinaryProblem, z: float) -> tuple[float, FloatArray]:
+    """Mean distance of the logistic curve from the scores; scores, curve and both ends of its band, of shape (4, d).
+
+    The band is that of the log-odds, by the curvature of the log loss. There is no curve where scores separate the outcomes.
+    """
+    fit = recalibration_of(problem)
+    intercept, slope = fit.joint
+    if not np.isfinite([intercept, slope]).all():
+        return np.nan, np.empty((4, 0))
+    rate = expit(intercept + slope * fit.x)
+    curvature = fit.total * rate * (1.0 - rate) * problem.weights.rows_per_weight
+    total = curvature.sum()
+    mean = curvature @ fit.x / total
+    score = np.linspace(problem.score.min(), problem.score.max(), FEWEST + 1)
+    at = logit(np.clip(score, EPSILON, 1.0 - EPSILON))
+    reach = z * np.sqrt(1.0 / total + (at - mean) ** 2 / (curvature @ (fit.x - mean) ** 2))
+    curve = intercept + slope * at
+    error = problem.weight @ np.abs(expit(intercept + slope * problem.log_odds) - problem.score) / problem.weight.sum()
+    return float(error), np.stack([score, *expit([curve, curve - reach, curve + reach])])
 
 
 def _kernel_sums(problem: BinaryProblem, score: FloatArray, bandwidth: float) -> FloatArray:

@@ -388,7 +388,12 @@ def debiased_squared_gap(problem: Summed, bins: Bins) -> FloatArray:
     n is the number of rows of the bin: whole weights count as rows, others are scaled to a mean of one. A bin of fewer than
     two rows has no such estimate and counts as 0. (Bröcker 2012; Kumar et al. 2019.)
     """
-    rows, rate = bins.weight * problem.weights.rows_per_weight, bins.event_rate
+    return debiased_squares(bins, problem.weights.rows_per_weight)
+
+
+def debiased_squares(bins: Bins, rows_per_weight: float) -> FloatArray:
+    """Return these squares of bins whose weight is worth so many rows; NaN where a bin is empty."""
+    rows, rate = bins.weight * rows_per_weight, bins.event_rate
     with np.errstate(divide="ignore", invalid="ignore"):
         value = bins.gap**2 - rate * (1.0 - rate) / (rows - 1.0)
     return np.where((rows > 0.0) & (rows < TWO), 0.0, value)

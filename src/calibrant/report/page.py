@@ -10,10 +10,12 @@ import hashlib
 import io
 import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from html import escape
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +25,25 @@ import calibrant
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import require, some
-from calibrant._core.result import shown_pvalue
+from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
-from calibrant.assessment.comparison import IDENTITY
-from calibrant.assessment.table import Assessment
-from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
+from calibrant.assessment.comparison import ALL_ROWS, Comparison
+from calibrant.assessment.table import Assessment, assess, figures_of, heads
+from calibrant.binning import EqualMass
+from calibrant.curves.reliability import FEW as FEW_ROWS
+from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, interval_of, reliability_curve
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
+from calibrant.curves.smooth import smooth_reliability_curve
+from calibrant.decisions.expected_cost import decision_curve
 from calibrant.drawing import as_named
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.writing import PAGES, require_free, whole_file
-from calibrant.metrics.estimate import Estimate
-from calibrant.significance.differences import PairedDifference
+from calibrant.metrics.bin_losses import debiased_squares
+from calibrant.metrics.kinds import as_metric
+from calibrant.report.sentences import COMPARED, Differences, comparison, findings, headline
+from calibrant.significance.differences import PairedDifference, difference_of
+from calibrant.sums.draws import as_rng
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
@@ -231,116 +241,82 @@ def _picture(table: MonitorTable) -> str:
     return drawn.getvalue().partition("?>")[2].partition('.dtd">')[2]
 
 
-# The report as one self-contained HTML page: no external reference, works offline and in print
+# One event as clinical papers show it: flexible and logistic curve, deciles, the figures on the picture, and net benefit
 
 
-# Comparison of two forecasts in a report: differences with intervals, on the same rows or on different ones
+Rows = Mapping[str, Any]
+"""The rows of a forecast as arguments of `assess`: ``y_true``, ``y_prob``, and what else there is to say of them."""
+
+CLINICAL = {
+    "calibration-in-the-large": "Intercept (slope 1)",
+    "calibration-slope": "Slope",
+    "observed-expected-ratio": "O/E",
+    "ici": "ICI",
+    "e50": "E50",
+    "e90": "E90",
+    "roc-auc": "c-statistic",
+}
+"""Figures that are printed on the picture, and what papers call them."""
+
+LEAST_EVENTS = 10
+"""Events, and rows without the event, from which on there is a clinical panel: of fewer the curves are noise."""
+
+POINTS_A_LINE = 100
+"""Places of a drawn line."""
 
 
-COMPARED = {"nll": "log loss", "ece": "ECE", "accuracy": "accuracy"}
-"""Metrics that forecasts are compared by, and what a sentence calls them."""
-
-NOTHING = (np.nan, np.nan, np.nan)
-"""A difference and its interval where a forecast has one row."""
-
-Differences = Mapping[str, Sequence[PairedDifference]]
-"""By the name of a forecast: its metrics less those of the first forecast, on the same rows."""
-
-
-def comparison(assessments: Mapping[str, Assessment], differences: Differences | None) -> list[str]:
-    """Compare each forecast with the first: by paired differences where they are given, else as independent samples."""
-    (first, before), *others = assessments.items()
-    sentences = []
-    for name, after in others:
-        paired = {one.metric: (one.difference, one.lower, one.upper) for one in (differences or {}).get(name, ())}
-        moves = dict.fromkeys(COMPARED, NOTHING)
-        if min(after.n_rows, before.n_rows) > 1:
-            moves = {metric: paired.get(metric) or independent(after[metric], before[metric]) for metric in COMPARED}
-        losses = {first: before["nll"].value, name: after["nll"].value}
-        coverage = f"{100 * (1 - after.level):g} % interval"
-        moved = ", ".join(
-            f"{COMPARED[metric]} {_move(before[metric].value, after[metric].value, coverage, *ends)}"
-            for metric, ends in moves.items()
+def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, Rows]) -> dict[str, Any]:
+    """Return the panel of each forecast of one event, and the net benefit of all; nothing where there are no rows of it."""
+    panels, benefit = [], []
+    for number, (name, found) in enumerate(assessments.items()):
+        bins = found.curve.panels[0].bins
+        events, others = bins.outcome_sum.sum(), (bins.weight - bins.outcome_sum).sum()
+        if name not in rows or found.event is None or min(events, others) < LEAST_EVENTS:
+            continue
+        given, level = dict(rows[name]), found.level
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)  # the assessment has said what there is to say
+            own = assess(**given, metrics=list(CLINICAL), level=level, n_resamples=found.n_resamples)
+            smooth = [smooth_reliability_curve(**given, smoother=one, level=level) for one in ("logistic", "local")]
+            deciles = reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
+            net = decision_curve(**given)
+        lines = [
+            [one.panels[0].score, one.panels[0].event_rate, one.panels[0].lower, one.panels[0].upper] for one in smooth
+        ]
+        printed = {
+            word: figures_of(next(row for row in own.rows if row.is_called(metric)))
+            for metric, word in CLINICAL.items()
+        }
+        panels.append(
+            {"forecast": name, "number": number, "event": found.event, "rows": found.n_rows, "level": level}
+            | {"lines": dict(zip(("logistic", "flexible"), map(_thinned, lines), strict=True))}
+            | {
+                "printed": [
+                    [word, cells[1], cells[2].strip("[]").replace(", ", " to ")] for word, cells in printed.items()
+                ]
+            }
+            | {"deciles": _panel(deciles, level)["bins"]}
         )
-        rows = f"on the same {after.n_rows} rows"
-        if not paired:
-            rows = f"on {after.n_rows} and {before.n_rows} rows, taken for independent samples of different rows"
-        sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}. {_judged(losses, *moves['nll'][1:])}")
-    return sentences
+        own_benefit = _thinned([net.threshold, net.panels[0].net_benefit, net.treat_all])
+        benefit.append({"forecast": name, "number": number, "points": own_benefit, "most": net.event_rate})
+    return {"panels": panels, "benefit": benefit}
 
 
-def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]:
-    """Return the difference of two estimates from different rows, and its interval from the intervals of both.
-
-    (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.) The interval
-    is that of true values: for errors it is about the bias-corrected difference, which their intervals hold.
-    """
-    new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
-    (lower, upper), (low, high) = after.interval, before.interval
-    down, up = np.hypot(new - lower, high - old), np.hypot(upper - new, old - low)
-    return after.value - before.value, new - old - float(down), new - old + float(up)
-
-
-def _move(old: float, new: float, coverage: str, difference: float, lower: float, upper: float) -> str:
-    before, after = f"{old:.4f}", f"{new:.4f}"
-    way = f"stays at {before}" if before == after else f"goes from {before} to {after}"
-    if not np.isfinite(difference):
-        return way
-    return f"{way} (difference {difference:+.4f}, {coverage} [{lower:+.4f}, {upper:+.4f}])"
-
-
-def _judged(losses: Mapping[str, float], lower: float, upper: float) -> str:
-    """Judge by the log loss, a proper score: it is better only where the interval of the difference lies below 0."""
-    if infinite := [f"“{name}”" for name, loss in losses.items() if not np.isfinite(loss)]:
-        return f"The log loss of {' and of '.join(infinite)} is infinite: no difference can be taken."
-    if np.isnan(lower):
-        return "One row does not say how much a difference varies."
-    if upper < 0.0:
-        return "The log loss is better: the interval of its difference lies below 0."
-    if lower > 0.0:
-        return "The log loss is worse: the interval of its difference lies above 0."
-    return "The interval of the difference of the log loss holds 0: by it neither is shown to be better."
-
-
-# The next step that a report recommends: as computed on the rows at hand, or the command that computes it
-
-
-ASK = (
-    "Next: choose a calibrator on a calibration set: rows that neither the classifier was trained on nor this report shows: "
-    "calibrant advise CALIBRATION_FILE (in Python calibrant.advise)."
-)
-"""Where nothing was computed: the report was made without rows, or of rows to test on."""
-
-REFIT = (
-    "If these rows are your test set, fit on a separate calibration set, and compare before and after on the test set:"
-)
-
-
-def next_step(advice: Advice | None, *, visible: bool, detectable: float | None, n_rows: int) -> str:
-    """Return the last finding; ``visible`` is whether some miscalibration is significant."""
-    if advice is not None and advice.recommended != IDENTITY:
-        event, before, chosen = f" {advice.event}" if advice.event else "", advice.candidates[0], advice.chosen
-        of = "" if advice.n_used == advice.n_rows else f"{advice.n_used} of "
-        return (
-            f"Next: fit {advice.recommended} on a calibration set: {advice.command}. In {advice.n_folds}-fold cross-validation "
-            f"on {of}{advice.n_rows} rows it lowers the log loss from {before.log_loss:.4f} to {chosen.log_loss:.4f} "
-            f"(difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f}). {REFIT} "
-            f"calibrant report TEST_FILE{advice.given}{event} --calibrator calibrator.json -o after.html."
-        )
-    if visible:
-        return ASK if advice is None else f"Next: collect more rows. {advice.reason}"
-    stay = "" if advice is None else f" {advice.reason}"
-    return (
-        f"No miscalibration is visible in {'1 row' if n_rows == 1 else f'{n_rows} rows'}.{stay} That is no proof of "
-        f"calibration: an ECE below about {detectable:.4f} would often go undetected here."
-    )
+def _thinned(columns: Sequence[FloatArray]) -> list[list[float]]:
+    """Return some rows of columns, evenly spaced, from the first to the last."""
+    table = np.column_stack(columns)
+    kept = np.unique(np.linspace(0, max(len(table) - 1, 0), POINTS_A_LINE).round().astype(int))[: len(table)]
+    return [row for row in table[kept].round(4).tolist() if np.isfinite(row).all()]
 
 
 # The contents of a report, as plain values that JSON can hold. Everything is worked out here; the template only shows it
 
 
+MOST_CANDIDATES = 4
+"""Candidates of a comparison that are drawn."""
+
 MOST_CLASSES = 12
-"""Class panels shown; the classes with the most rows come first."""
+"""Diagrams of classes shown; of more classes those of the worst."""
 
 NEEDED = ("accuracy", "nll", "ece")
 """Metrics that the sentences of a report speak of; the command line adds them to those that it is asked for."""
@@ -362,19 +338,21 @@ ABOUT_METRICS = ("ece", "classwise-ece", "top-label-ece")
 
 
 def summarise(
-    assessments: Mapping[str, Assessment],
+    assessments: Mapping[str, Assessment] | Comparison,
     *,
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
     differences: Differences | None = None,
+    rows: Rows | Mapping[str, Rows] | None = None,
 ) -> dict[str, Any]:
     """Return everything that a report shows.
 
     Parameters
     ----------
-    assessments : dict of name to Assessment
-        In the order in which they are compared, such as before and after.
+    assessments : dict of name to Assessment, or Comparison
+        In the order in which they are compared, such as before and after. Of a comparison the first candidate, the recommended
+        one and the best others are assessed.
     title : str, default="Calibration report"
         Title of the page.
     simplex : SimplexPoints or dict of name to SimplexPoints, optional
@@ -383,12 +361,17 @@ def summarise(
         Which calibrator to fit to a forecast.
     differences : dict of name to sequence of PairedDifference, optional
         Metrics of a forecast less those of the first, on the same rows.
+    rows : dict, or dict of name to dict, optional
+        Rows of a forecast of one event, by the arguments of `assess`.
 
     Returns
     -------
     dict
         Strings, numbers, lists and dicts only; NaN appears as None, infinity as "inf".
     """
+    found = assessments if isinstance(assessments, Comparison) else None
+    if isinstance(assessments, Comparison):
+        assessments, differences, rows = _assessed(assessments)
     some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
     for name, assessment in assessments.items():
         missing = ", ".join(sorted(set(NEEDED) - {row.metric for row in assessment.rows}))
@@ -401,22 +384,65 @@ def summarise(
         must, got = "advice must say which forecast it is about", f"one for {', '.join(assessments)}"
         require(len(assessments) == 1, must, got=got, hint="Pass {'name': advice}", error=TypeError)
         advice = dict.fromkeys(assessments, advice)
-    by_name = advice or {}
+    if rows is not None and "y_true" in rows:
+        must, got = "rows must say of which forecast they are", f"those of one for {', '.join(assessments)}"
+        require(len(assessments) == 1, must, got=got, hint="Pass {'name': rows}", error=TypeError)
+        rows = dict.fromkeys(assessments, rows)
+    by_name, classes = advice or {}, _classes(assessments)
+    of_classes = {name: one.class_curve for name, one in assessments.items() if one.n_classes > 2}
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
     return {
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
         "forecasts": [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()],
+        "headline": headline(assessments, differences, None if found is None else found.recommended),
+        "ranked": None if found is None else {"reason": found.reason, "tables": _tables(found)},
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
+        "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
+        "clinical": clinical_section(assessments, rows or {}),
+        "few": FEW_ROWS,
+        "classes": classes,
+        "class_diagrams": _overlays(of_classes, [line["name"] for line in classes[:MOST_CLASSES]]),
         "simplex": simplex_section(simplex),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
     }
 
 
+def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]], dict[str, Rows]]:
+    """Assess the first candidate, the recommended one and the best others, and take their differences from the first."""
+    names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
+    problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
+    assessments, differences, n = {}, dict[str, list[PairedDifference]](), found.n_resamples
+    rows = {name: _rows_of(problem) for name, problem in problems.items()}
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
+        for name, problem in problems.items():
+            assessments[name] = assess(**rows[name], level=found.level, n_resamples=n)
+            if name != found.first and problem.size > 1 and found.pairing == "rows":
+                of = partial(difference_of, level=found.level, n_resamples=n)
+                first = problems[found.first]
+                differences[name] = [of(as_metric(one, None), problem, first, rng=as_rng(0)) for one in COMPARED]
+    return assessments, differences, {name: rows[name] for name in (found.first, found.recommended)}
+
+
+def _rows_of(problem: Problem) -> Rows:
+    """Return the rows of a problem as arguments of `assess`."""
+    how = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
+    how["input"] = "logit" if problem.is_logit else "probability"
+    return how | {"y_true": problem.classes[problem.code], "y_prob": problem.values}
+
+
+def _tables(found: Comparison) -> list[list[list[str]]]:
+    """Return the cells of the candidates, and those of the groups: of the metrics that have a noise floor, if one has."""
+    ranked, *more = found._tables()
+    for head, *rows in more:
+        groups = [row for row in rows if row[0] != ALL_ROWS] or rows
+        more = [[head, *([row for row in groups if row[-2] != "-"] or groups)]]
+    return [ranked, *more]
+
+
 def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[str, Any]:
-    heaviest = sorted(range(assessment.n_classes), key=lambda j: -list(assessment.class_weight.values())[j])
-    shown = sorted(heaviest[:MOST_CLASSES])
     return {
         "name": name,
         "heading": assessment.heading,
@@ -426,60 +452,97 @@ def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[
         "level": assessment.level,
         "resamples": assessment.n_resamples,
         "findings": findings(assessment, advice),
-        "diagram": _panel(assessment.curve.panels[0], assessment.curve),
-        "class_diagrams": [_panel(assessment.class_curve.panels[j], assessment.class_curve) for j in shown],
-        "classes_left_out": assessment.n_classes - len(shown),
     }
 
 
-def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
-    """Return the findings of an assessment as sentences: the verdict, whether that is noise, and what to do next."""
-    verdict, ece = assessment.verdict, assessment["ece"]
-    is_wrong = bool(verdict.faults)
-    chance = f"({_chance(ece)}, from {assessment.n_resamples} draws of labels from the forecast itself)"
-    expected = f"{ece.noise_floor:.4f} is expected of a calibrated forecast {chance}."
-    noise = f"The ECE of {ece.value:.4f} is within the noise: {expected}"
-    if is_wrong and ece.pvalue is not None and ece.pvalue <= assessment.level:
-        noise = f"This is more than noise: the ECE is {ece.value:.4f}, and {expected}"
-    notes = [(row.estimate.value, row.note) for row in assessment.rows if row.note and row.is_called("nll")]
-    losses = [f"The log loss is {'infinite' if math.isinf(loss) else 'not exact'}: {note}." for loss, note in notes]
-    step = next_step(advice, visible=is_wrong, detectable=ece.detectable, n_rows=assessment.n_rows)
-    return [*verdict.sentences, noise, *losses, step]
-
-
-def _chance(estimate: Estimate, digits: str = ".3g") -> str:
-    """Return "p = 0.02", or "p <= 0.002" where the draws can show no less; nothing where there is no p-value."""
-    return "" if estimate.pvalue is None else shown_pvalue(estimate.pvalue, estimate.least_pvalue, digits, name="p")
-
-
 def _table(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
+    """Return a line for each metric: the figures of each forecast, as cells of a table and as places from 0 to 100."""
     every = [row for assessment in assessments.values() for row in assessment.rows]
     firsts = [row for i, row in enumerate(every) if not any(row.is_called(other.metric) for other in every[:i])]
     lines = []
     for first in firsts:
         each = (assessment.rows for assessment in assessments.values())
         found = [next((row for row in rows if row.is_called(first.metric)), None) for rows in each]
-        estimates = [r and {name: _plain(value) for name, value in asdict(r.estimate).items()} for r in found]
-        chances = ["" if r is None else _chance(r.estimate, ".4f") for r in found]
+        estimates = [None if r is None else {k: _plain(v) for k, v in asdict(r.estimate).items()} for r in found]
+        cells = [
+            r and dict(zip(heads(one.level)[1:], figures_of(r)[1:], strict=True))
+            for r, one in zip(found, assessments.values(), strict=True)
+        ]
         words = {"metric": first.metric, "symbol": first.title, "summary": first.summary}
         notes = ["" if r is None else r.note for r in found]
-        lines.append({**words, "estimates": estimates, "chances": chances, "notes": notes})
+        lines.append({**words, "estimates": estimates, "cells": cells, "notes": notes, "places": _places(estimates)})
     return lines
 
 
-def _panel(panel: ReliabilityPanel, curve: ReliabilityCurve) -> dict[str, Any]:
+DRAWN = ("value", "lower", "upper", "noise_floor")
+"""What is drawn of a metric."""
+
+
+def _places(estimates: Sequence[dict[str, Any] | None]) -> list[dict[str, float | None] | None]:
+    """Return where figures stand between the ends of a line, in percent: an error begins at 0, all others at the least."""
+    drawn = [one for one in estimates if one]
+    ends = [one[key] for one in drawn for key in DRAWN if isinstance(one[key], float | int)] or [0.0]
+    low = min(0.0 if any(one["noise_floor"] is not None for one in drawn) else min(ends), min(ends))
+    width = max(ends) - low or abs(low) or 1.0
+    return [
+        one and {key: None if one[key] is None else _percent((float(one[key]) - low) / width) for key in DRAWN}
+        for one in estimates
+    ]
+
+
+def _percent(part: float) -> float:
+    """With room for a dot at either end; what is infinite stands at the end."""
+    return round(3.0 + 94.0 * min(max(part, 0.0), 1.0), 2)
+
+
+def _overlays(curves: Mapping[str, ReliabilityCurve], shown: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Return diagrams: one for each name of a panel, which shows all forecasts that have it."""
+    found: dict[str, dict[str, Any]] = {}
+    for number, (name, curve) in enumerate(curves.items()):
+        event = "accuracy" if curve.notion == "confidence" else "event rate"
+        for panel in curve.panels:
+            if shown is None or panel.name in shown:
+                one = {"name": panel.name, "event": event, "binning": curve.binning, "curves": []}
+                drawn = {"number": number, "forecast": name, **_panel(panel, curve.level)}
+                found.setdefault(panel.name, one)["curves"].append(drawn)
+    return sorted(found.values(), key=lambda one: list(shown or found).index(one["name"]))
+
+
+def _panel(panel: ReliabilityPanel, level: float) -> dict[str, Any]:
+    """Return the bins of a panel, and those that a line joins: neighbours of enough rows."""
     bins = panel.bins
     columns = {"left": bins.edges[:-1], "right": bins.edges[1:], "lower": panel.lower, "upper": panel.upper}
     columns |= {name: getattr(bins, name) for name in ("count", "mean_prob", "event_rate")}
-    rows = zip(*columns.values(), strict=True)
-    return {
-        "name": panel.name,
-        "event": "accuracy" if curve.notion == "confidence" else "event rate",
-        "binning": curve.binning,
-        "mean_prob": _plain(panel.mean_prob),
-        "event_rate": _plain(panel.event_rate),
-        "bins": [dict(zip(columns, map(_plain, row), strict=True)) for row in rows],
-    }
+    columns |= dict(zip(("low", "high"), interval_of("consistency", bins, panel.rows_per_weight, level), strict=True))
+    rows: list[dict[str, Any]] = [
+        dict(zip(columns, map(_plain, row), strict=True)) for row in zip(*columns.values(), strict=True)
+    ]
+    for row in rows:
+        row["few"] = 0 < row["count"] < FEW_ROWS
+    held = groupby((row for row in rows if row["count"]), key=lambda row: row["few"])
+    means = {"mean_prob": _plain(panel.mean_prob), "event_rate": _plain(panel.event_rate)}
+    return means | {"bins": rows, "joined": [list(group) for few, group in held if not few]}
+
+
+def _classes(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
+    """Return a line for each class, that of the largest bias-corrected error of any forecast first."""
+    lines: dict[str, dict[str, Any]] = {}
+    for number, assessment in enumerate(assessments.values()):
+        for panel in assessment.class_curve.panels if assessment.n_classes > 2 else ():
+            none = {"name": panel.name, "of": [None] * len(assessments), "worst": 0.0}
+            line = lines.setdefault(panel.name, none)
+            figures = {"predicted": panel.mean_prob, "occurred": panel.event_rate, "error": _error(panel)}
+            events = round(float(panel.bins.outcome_sum.sum() * panel.rows_per_weight))
+            line["of"][number] = {key: _plain(100.0 * value) for key, value in figures.items()} | {"events": events}
+            line["worst"] = max(line["worst"], line["of"][number]["error"] or 0.0)
+    return sorted(lines.values(), key=lambda line: -line["worst"])
+
+
+def _error(panel: ReliabilityPanel) -> float:
+    """Return the root of the mean squared gap without its bias, as the debiased calibration error has it."""
+    held, weight = panel.bins.weight > 0, panel.bins.weight
+    squares = debiased_squares(panel.bins, panel.rows_per_weight)[held]
+    return math.sqrt(max(float(weight[held] @ squares / weight.sum()), 0.0)) if held.any() else math.nan
 
 
 def _plain(value: Any) -> float | int | str | None:
@@ -491,21 +554,23 @@ def _plain(value: Any) -> float | int | str | None:
 
 
 def write_report(
-    assessments: Assessment | Mapping[str, Assessment],
+    assessments: Assessment | Mapping[str, Assessment] | Comparison,
     path: str | os.PathLike[str],
     *,
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
     differences: Differences | None = None,
+    rows: Rows | Mapping[str, Rows] | None = None,
     force: bool = False,
 ) -> None:
     """Write an HTML page that shows one assessment, or compares several.
 
     Parameters
     ----------
-    assessments : Assessment or dict of name to Assessment
-        Results of `assess`, in the order in which forecasts are compared, such as before and after.
+    assessments : Assessment, dict of name to Assessment, or Comparison
+        Results of `assess`, in the order in which forecasts are compared, such as before and after. Of the result of `compare`
+        the page has the ranked table and the groups, and draws the first candidate, the recommended one and the best others.
     path : str or path-like
         The page, which ends in .html or .htm; it must not exist, unless ``force``. It is written beside and then renamed, so it
         is whole or absent.
@@ -520,6 +585,10 @@ def write_report(
     differences : dict of name to sequence of PairedDifference, optional
         For a forecast of the same rows as the first, what `paired_difference` gives with it as A and the first as B, under
         ``metric="nll"``, ``"ece"`` and ``"accuracy"``. Forecasts without are compared as samples of different rows.
+    rows : dict, or dict of name to dict, optional
+        Rows of a forecast of one event, by the arguments of `assess`, such as ``{"y_true": y, "y_prob": p}``; of several
+        forecasts by their names. The page then has the panel of clinical papers: flexible and logistic curve with bands,
+        deciles, slope, O/E, ICI, E50, E90 and c-statistic, and net benefit. It holds none of these rows.
     force : bool, default=False
         Replace a file.
 
@@ -536,15 +605,18 @@ def write_report(
     --------
     >>> from calibrant import assess, load_digits_forecast, write_report
     >>> write_report(assess(*load_digits_forecast()), "report.html")  # doctest: +SKIP
+    >>> from calibrant import compare
+    >>> found = compare(*load_digits_forecast(), calibrators=["temperature"])
+    >>> write_report(found, "compared.html")  # doctest: +SKIP
     """
     require_free(Path(path), force=force, endings=PAGES)
-    named = assessments if isinstance(assessments, Mapping) else {"forecast": assessments}
-    page = render(named, title=title, simplex=simplex, advice=advice, differences=differences)
+    named = {"forecast": assessments} if isinstance(assessments, Assessment) else assessments
+    page = render(named, title=title, simplex=simplex, advice=advice, differences=differences, rows=rows)
     with whole_file(path, force=force) as beside:
         beside.write_text(page, encoding="utf-8")
 
 
-def render(assessments: Mapping[str, Assessment], **options: Any) -> str:
+def render(assessments: Mapping[str, Assessment] | Comparison, **options: Any) -> str:
     """Return the page of a report; the options are those of `summarise`."""
     try:
         import jinja2
@@ -554,9 +626,13 @@ def render(assessments: Mapping[str, Assessment], **options: Any) -> str:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    summary, script = summarise(assessments, **options), ""
-    if any(view["solid"] for view in summary["simplex"]):
-        # A browser hashes what it reads, where every end of a line is one character.
-        script = "\n".join(loader.get_source(environment, "turn.js")[0].splitlines())
+    summary = summarise(assessments, **options)
+    solid = any(view["solid"] for view in summary["simplex"])
+    sorts = bool(summary["classes"] or summary["ranked"])
+    runs = {"turn.js": ("turns the tetrahedra", solid), "tables.js": ("sorts the tables", sorts)}
+    used = {file: does for file, (does, is_used) in runs.items() if is_used}
+    # A browser hashes what it reads, where every end of a line is one character.
+    script = "\n".join(line for file in used for line in loader.get_source(environment, file)[0].splitlines())
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("report.html").render(summary, script=script, digest=digest)
+    words = {"script": script, "digest": digest, "runs": " and ".join(used.values())}
+    return environment.get_template("report.html").render(summary, **words)

@@ -1,0 +1,279 @@
+"""What a report says in words: one sentence on all forecasts, the findings on each, how they differ, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.special import ndtri
+
+from calibrant._core.result import shown_pvalue
+from calibrant.assessment.advice import Advice
+from calibrant.assessment.comparison import IDENTITY
+from calibrant.assessment.table import Assessment
+from calibrant.assessment.verdict import REVERSED, shown_points
+from calibrant.metrics.estimate import Estimate
+from calibrant.significance.differences import PairedDifference
+
+COMPARED = {"nll": "log loss", "ece": "ECE", "accuracy": "accuracy"}
+"""Metrics that forecasts are compared by, and what a sentence calls them."""
+
+NOTHING = (np.nan, np.nan, np.nan)
+"""A difference and its interval where a forecast has one row."""
+
+Differences = Mapping[str, Sequence[PairedDifference]]
+"""By the name of a forecast: its metrics less those of the first forecast, on the same rows."""
+
+Moves = Mapping[str, tuple[float, float, float]]
+"""By the name of a metric: its difference from the first forecast, and the interval of that."""
+
+NOUNS = {
+    "over-confident": "over-confidence",
+    "under-confident": "under-confidence",
+    "too high": "over-prediction",
+    "too low": "under-prediction",
+    "too extreme": "overly extreme predictions",
+    "too timid": "overly timid predictions",
+    REVERSED: "reversal",
+    "by class": "errors by class",
+    "other": "errors that the mean does not show",
+}
+"""What a fault of a verdict is called where it is removed, or remains."""
+
+IS = {
+    "too extreme": "too extreme",
+    "too timid": "too timid",
+    REVERSED: "the wrong way round",
+    "by class": "off class by class",
+    "other": "too high for some predictions and too low for others",
+}
+"""What is said of a forecast of each fault that has no size in points."""
+
+
+# How forecasts differ: by paired differences where they are of the same rows, else as independent samples
+
+
+def moves_of(assessments: Mapping[str, Assessment], differences: Differences | None) -> dict[str, Moves]:
+    """Return how each forecast but the first differs from the first: paired where differences are given."""
+    first, *others = assessments
+    before, found = assessments[first], dict[str, Moves]()
+    for name in others:
+        after = assessments[name]
+        paired = {one.metric: (one.difference, one.lower, one.upper) for one in (differences or {}).get(name, ())}
+        found[name] = dict.fromkeys(COMPARED, NOTHING)
+        if min(after.n_rows, before.n_rows) > 1:
+            found[name] = {
+                metric: paired.get(metric) or independent(after[metric], before[metric]) for metric in COMPARED
+            }
+    return found
+
+
+def comparison(assessments: Mapping[str, Assessment], differences: Differences | None) -> list[str]:
+    """Return the differences of each forecast from the first, in figures."""
+    first, sentences = next(iter(assessments)), []
+    before = assessments[first]
+    for name, moves in moves_of(assessments, differences).items():
+        after = assessments[name]
+        coverage = f"{100 * (1 - after.level):g} % interval"
+        moved = ", ".join(
+            f"{COMPARED[metric]} {_move(before[metric].value, after[metric].value, coverage, *ends)}"
+            for metric, ends in moves.items()
+        )
+        rows = f"on the same {after.n_rows} rows"
+        if not (differences or {}).get(name):
+            rows = f"on {after.n_rows} and {before.n_rows} rows, taken for independent samples of different rows"
+        sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}.")
+    return sentences
+
+
+def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]:
+    """Return the difference of two estimates from different rows, and its interval from the intervals of both.
+
+    (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.) The interval
+    is that of true values: for errors it is about the bias-corrected difference, which their intervals hold.
+    """
+    new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
+    (lower, upper), (low, high) = after.interval, before.interval
+    down, up = np.hypot(new - lower, high - old), np.hypot(upper - new, old - low)
+    return after.value - before.value, new - old - float(down), new - old + float(up)
+
+
+def _move(old: float, new: float, coverage: str, difference: float, lower: float, upper: float) -> str:
+    before, after = f"{old:.4f}", f"{new:.4f}"
+    way = f"stays at {before}" if before == after else f"goes from {before} to {after}"
+    if not np.isfinite(difference):
+        return way
+    return f"{way} (difference {difference:+.4f}, {coverage} [{lower:+.4f}, {upper:+.4f}])"
+
+
+# The headline: one sentence on one forecast, on two, or on several
+
+
+def headline(
+    assessments: Mapping[str, Assessment], differences: Differences | None = None, best: str | None = None
+) -> str:
+    """Return the sentence that a report begins with; ``best`` is the forecast to take, where a comparison says so.
+
+    Without a comparison the best of several is that of least log loss among those whose log loss is shown to be below that of
+    the first: by intervals that are wider for their number (Bonferroni).
+    """
+    first, *others = assessments
+    if not others:
+        return f"{_state('The forecast is', assessments[first])}."
+    moves = moves_of(assessments, differences)
+    if len(others) == 1:
+        return _changed(assessments, others[0], moves, f"“{others[0]}”")
+    if best is None:
+        level = assessments[first].level
+        wider = float(ndtri(1.0 - level / 2.0 / len(others)) / ndtri(1.0 - level / 2.0))
+        ends = {name: (own["nll"][1] + own["nll"][2], own["nll"][2] - own["nll"][1]) for name, own in moves.items()}
+        better = [name for name, (twice, width) in ends.items() if twice + wider * width < 0.0]
+        best = min(better, key=lambda name: assessments[name]["nll"].value, default=first)
+    if best == first:
+        said = f"No other forecast is shown to be better than “{first}”"
+        return f"{said}: {_state('it is', assessments[first], alone=False)}."
+    said = f"The best forecast that is shown to be better than “{first}” is “{best}”: "
+    return said + _changed(assessments, best, moves, "it")
+
+
+def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
+    """Say of one forecast whether it is calibrated."""
+    fault = next(iter(found.verdict.faults), None)
+    if fault is None:
+        rows = f" in {'1 row' if found.n_rows == 1 else f'{found.n_rows} rows'}"
+        said = f"{'N' if alone else 'of it n'}o miscalibration was detected{rows if alone else ''}"
+    else:
+        said = f"{is_} {IS.get(fault) or f'{fault} by {shown_points(abs(found.verdict.points))} points'}"
+    return f"{said}: ECE {_in_points(found['ece'])} points, {_noise(found)}"
+
+
+def _changed(assessments: Mapping[str, Assessment], name: str, moves: Mapping[str, Moves], subject: str) -> str:
+    """Say what became of the fault of the first forecast, and of its log loss and accuracy."""
+    first = next(iter(assessments))
+    before, after, move = assessments[first], assessments[name], moves[name]
+    old, new = (next(iter(one.verdict.faults), None) for one in (before, after))
+    _, lower, upper = move["ece"]
+    rest = []
+    if old is None:
+        what = f"neither “{first}” nor “{name}” shows miscalibration"
+        if new is not None:
+            what = f"{subject} brought {NOUNS[new]} that “{first}” does not show"
+    elif new == old:
+        how = "lessened" if upper < 0.0 else "increased" if lower > 0.0 else "is not shown to change"
+        what = f"{subject} {how} the {NOUNS[old]}"
+    elif new in (None, "by class", "other"):
+        what = f"{subject} removed the {NOUNS[old]}"
+        if not upper < 0.0:
+            what = (
+                f"the {NOUNS[old]} of “{first}” {_is(old)} not detected in “{name}”, but no difference in ECE is shown"
+            )
+        if new is not None:
+            rest = [f"{NOUNS[new]} remain"]
+    else:
+        what = f"{subject} turned the {NOUNS[old]} into {NOUNS[new]}"
+    ece = _in_points(before["ece"]), _in_points(after["ece"])
+    shown = f"ECE {' to '.join(ece)} points" if ece[0] != ece[1] else f"ECE still {ece[1]} points"
+    losses = {first: before["nll"].value, name: after["nll"].value}
+    parts = [f"{what}: {shown}, {_noise(after)}", _loss(losses, move["nll"]), _accuracy(before, after, move), *rest]
+    sentence = "; ".join(part for part in parts if part)
+    return f"{sentence if subject == 'it' else sentence[0].upper() + sentence[1:]}."
+
+
+def _is(fault: str) -> str:
+    return "are" if NOUNS[fault].endswith(("predictions", "class", "show")) else "is"
+
+
+def _in_points(ece: Estimate) -> str:
+    return shown_points(100.0 * ece.value)
+
+
+def is_real(found: Assessment) -> bool:
+    """Whether there is a fault, and the ECE by itself is more than noise."""
+    pvalue = found["ece"].pvalue
+    return bool(found.verdict.faults) and pvalue is not None and pvalue <= found.level
+
+
+def _noise(found: Assessment) -> str:
+    return f"which is {'more than' if is_real(found) else 'within'} noise"
+
+
+def _loss(losses: Mapping[str, float], move: tuple[float, float, float]) -> str:
+    """Judge by the log loss, a proper score: it changed only where the interval of the difference is on one side of 0."""
+    if infinite := [f"“{name}”" for name, loss in losses.items() if not np.isfinite(loss)]:
+        return f"the log loss of {' and of '.join(infinite)} is infinite"
+    (old, new), (_, lower, upper) = losses.values(), move
+    if np.isnan(lower):
+        return "one row does not say how much the log loss varies"
+    if lower <= 0.0 <= upper:
+        is_same = f"{old:.4f}" == f"{new:.4f}"
+        return "log loss did not change" if is_same else "no difference in log loss can be shown"
+    if new < old:
+        return "log loss more than halved" if new < old / 2.0 else f"log loss fell by {_percent(1.0 - new / old)}"
+    return "log loss more than doubled" if new > 2.0 * old else f"log loss rose by {_percent(new / old - 1.0)}"
+
+
+def _percent(part: float) -> str:
+    return f"{shown_points(100.0 * part)} %"
+
+
+def _accuracy(before: Assessment, after: Assessment, move: Moves) -> str:
+    difference, lower, upper = move["accuracy"]
+    if np.isnan(lower):
+        return ""
+    if lower <= 0.0 <= upper:
+        return "accuracy did not change" if difference == 0.0 else "no difference in accuracy can be shown"
+    points = shown_points(100.0 * abs(after["accuracy"].value - before["accuracy"].value))
+    return f"accuracy {'rose' if lower > 0.0 else 'fell'} by {points} points"
+
+
+# The findings on one forecast: the verdict, whether that is noise, and the next step, as computed on the rows at hand or the
+# command that computes it
+
+
+ASK = (
+    "Next: choose a calibrator on a calibration set: rows that neither the classifier was trained on nor this report shows: "
+    "calibrant advise CALIBRATION_FILE (in Python calibrant.advise)."
+)
+"""Where nothing was computed: the report was made without rows, or of rows to test on."""
+
+REFIT = (
+    "If these rows are your test set, fit on a separate calibration set, and compare before and after on the test set:"
+)
+
+
+def next_step(advice: Advice | None, *, visible: bool, detectable: float | None, n_rows: int) -> str:
+    """Return the last finding; ``visible`` is whether some miscalibration is significant: else no calibrator is named."""
+    if not visible:
+        stay = f" {advice.reason}" if advice is not None and advice.recommended == IDENTITY else ""
+        return (
+            f"No miscalibration is visible in {'1 row' if n_rows == 1 else f'{n_rows} rows'}.{stay} That is no proof of "
+            f"calibration: an ECE below about {detectable:.4f} would often go undetected here."
+        )
+    if advice is None:
+        return ASK
+    if advice.recommended == IDENTITY:
+        return f"Next: collect more rows. {advice.reason}"
+    event, before, chosen = f" {advice.event}" if advice.event else "", advice.candidates[0], advice.chosen
+    of = "" if advice.n_used == advice.n_rows else f"{advice.n_used} of "
+    return (
+        f"Next: fit {advice.recommended} on a calibration set: {advice.command}. In {advice.n_folds}-fold cross-validation "
+        f"on {of}{advice.n_rows} rows it lowers the log loss from {before.log_loss:.4f} to {chosen.log_loss:.4f} "
+        f"(difference {chosen.difference:.4f}, standard error {chosen.standard_error:.4f}). {REFIT} "
+        f"calibrant report TEST_FILE{advice.given}{event} --calibrator calibrator.json -o after.html."
+    )
+
+
+def findings(assessment: Assessment, advice: Advice | None = None) -> list[str]:
+    """Return the findings of an assessment as sentences: the verdict, whether that is noise, and what to do next."""
+    verdict, ece = assessment.verdict, assessment["ece"]
+    p = "" if ece.pvalue is None else shown_pvalue(ece.pvalue, ece.least_pvalue, ".3g", name="p")
+    chance = f"({p}, from {assessment.n_resamples} draws of labels from the forecast itself)"
+    expected = f"{ece.noise_floor:.4f} is expected of a calibrated forecast {chance}."
+    noise = f"The ECE of {ece.value:.4f} is within the noise: {expected}"
+    if is_real(assessment):
+        noise = f"This is more than noise: the ECE is {ece.value:.4f}, and {expected}"
+    notes = [(row.estimate.value, row.note) for row in assessment.rows if row.note and row.is_called("nll")]
+    losses = [f"The log loss is {'infinite' if math.isinf(loss) else 'not exact'}: {note}." for loss, note in notes]
+    step = next_step(advice, visible=bool(verdict.faults), detectable=ece.detectable, n_rows=assessment.n_rows)
+    return [*verdict.sentences, noise, *losses, step]

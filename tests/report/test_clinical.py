@@ -1,0 +1,121 @@
+"""The panel of one event prints the figures and draws the curves of the library, as clinical papers show them."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from calibrant import EqualMass, assess, compare, decision_curve, reliability_curve, smooth_reliability_curve
+from calibrant.cli import main
+from calibrant.interop.tables import write_table
+from calibrant.report.page import CLINICAL, LEAST_EVENTS, POINTS_A_LINE, render, summarise
+
+pytest.importorskip("jinja2")
+
+
+def forecast(n=900, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(-1, 1.5, n)
+    return np.where(rng.random(n) < expit(z), "ill", "well"), expit(1.5 * z)
+
+
+@pytest.fixture(scope="module", params=[None, "weights"])
+def rows(request):
+    y, p = forecast()
+    return {"y_true": y, "y_prob": p, "pos_label": "ill"} | (
+        {} if request.param is None else {"sample_weight": np.arange(900) % 4}
+    )
+
+
+@pytest.fixture(scope="module")
+def section(rows):
+    return summarise({"f": assess(**rows, n_resamples=19)}, rows=rows)["clinical"]
+
+
+def test_the_figures_on_the_picture_are_those_of_assess(rows, section):
+    (panel,) = section["panels"]
+    own = assess(**rows, metrics=list(CLINICAL), n_resamples=19)
+    for (word, value, interval), (metric, called) in zip(panel["printed"], CLINICAL.items(), strict=True):
+        found = own[metric]
+        assert word == called
+        assert [float(one) for one in (value, *interval.split(" to "))] == pytest.approx(
+            [found.value, found.lower, found.upper], rel=1e-3
+        )
+
+
+def test_curves_bands_deciles_and_net_benefit_are_those_of_the_library(rows, section):
+    (panel,), (benefit,) = section["panels"], section["benefit"]
+    assert panel["event"] == "class ill"
+    for kind, smoother in (("flexible", "local"), ("logistic", "logistic")):
+        (whole,) = smooth_reliability_curve(**rows, smoother=smoother).panels
+        drawn = np.array(panel["lines"][kind])
+        assert len(drawn) == POINTS_A_LINE
+        for k, name in enumerate(("event_rate", "lower", "upper"), start=1):
+            np.testing.assert_allclose(
+                np.interp(drawn[:, 0], whole.score, getattr(whole, name)), drawn[:, k], atol=2e-3
+            )
+    (deciles,) = reliability_curve(**rows, binning=EqualMass(10)).panels
+    assert [one["event_rate"] for one in panel["deciles"]] == deciles.bins.event_rate.tolist()
+    net = decision_curve(**rows)
+    np.testing.assert_allclose(
+        benefit["points"], np.column_stack([net.threshold, net.panels[0].net_benefit, net.treat_all]), atol=1e-4
+    )
+
+
+def test_the_page_prints_the_figures_and_holds_no_rows(rows):
+    found = assess(**rows, n_resamples=19)
+    text = render({"f": found}, rows=rows)
+    assert '<h2 id="clinical">Calibration of class ill</h2>' in text
+    pictures = re.findall(r"<svg [^>]*clinical.*?</svg>", text, flags=re.DOTALL)
+    printed, _ = (ET.fromstring(one) for one in pictures)
+    slope = next(one.text for one in printed.iter("text") if one.text.startswith("Slope "))
+    own = assess(**rows, metrics=["calibration-slope"], n_resamples=19)["calibration-slope"]
+    assert slope == f"Slope {own.value:#.4g} ({own.lower:#.4g} to {own.upper:#.4g})"
+    assert len(text) < 120_000
+
+
+ODD = {
+    "one score": np.full(200, 0.4),
+    "separated": np.where(np.arange(200) % 2, 0.9, 0.1),
+    "certain": np.where(np.arange(200) % 3, 0.0, 1.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+@pytest.mark.parametrize("prob", ODD.values(), ids=ODD)
+def test_odd_but_legal_forecasts_have_a_panel_without_nan(prob):
+    rows = {"y_true": np.arange(200) % 2, "y_prob": prob}
+    found = {"f": assess(**rows, n_resamples=9)}
+    json.dumps(summarise(found, rows=rows), allow_nan=False)
+    assert not re.search(r"\bnan\b", render(found, rows=rows))
+
+
+@pytest.mark.parametrize("n_events", [LEAST_EVENTS - 1, LEAST_EVENTS])
+def test_a_panel_needs_ten_events(n_events):
+    rows = {"y_true": np.arange(200) < n_events, "y_prob": np.linspace(0.3, 0.01, 200)}
+    panels = summarise({"f": assess(**rows, n_resamples=9)}, rows=rows)["clinical"]["panels"]
+    assert len(panels) == (n_events == LEAST_EVENTS)
+
+
+def test_rows_of_one_forecast_for_several_are_refused_and_those_of_several_are_drawn_together(rows):
+    found = assess(**rows, n_resamples=9)
+    with pytest.raises(TypeError, match="rows must say of which forecast they are; got those of one for a, b"):
+        summarise({"a": found, "b": found}, rows=rows)
+    section = summarise({"a": found, "b": found}, rows={"b": rows, "a": rows})["clinical"]
+    assert [(one["forecast"], one["number"]) for one in section["benefit"]] == [("a", 0), ("b", 1)]
+
+
+def test_the_command_and_a_comparison_have_a_panel_of_one_event_and_of_no_other_notion(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y, p = forecast(400)
+    write_table("f.csv", {"label": y, "p_ill": p, "p_well": 1 - p}, force=False)
+    words = ["report", "f.csv", "-o", "r.html", "--force", "--resamples", "9", "--points", "0"]
+    for more, has in (([], True), (["--pos-label", "ill"], True), (["--notion", "confidence"], False)):
+        assert main([*words, *more]) == 0
+        event = "ill" if more else "well"
+        assert (f"Calibration of class {event}<" in (tmp_path / "r.html").read_text("utf-8")) == has
+    text = render(compare(y, {"bold": p, "flat": 0.5 * p + 0.2}, pos_label="ill", n_resamples=9))
+    assert "Calibration of class ill<" in text
