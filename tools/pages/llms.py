@@ -55,6 +55,6 @@ def lines(titles: Mapping[str, str], record: Collection[str]) -> Iterator[str]:
         yield from (entry(name, f"calibrant.{package}.{name}") for name in names)
 
 
-def page(titles: Mapping[str, str], record: Collection[str] = ()) -> str:
+def page(titles: Mapping[str, str], record: Collection[str]) -> str:
     """Return the text of llms.txt."""
     return "\n".join(lines(titles, record)) + "\n"

@@ -8,10 +8,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+COMPILED = True
+
 try:
     from numba import njit
 except ImportError:  # numba has no build for Pyodide, which runs Python in a browser
-    njit = None
+    COMPILED = False
     warnings.warn(
         "numba is not installed, so compiled loops run as plain Python. Fits of parameters and the default calibrator take as "
         "long as with it, `assess` about five times as long, and NA-FIR, SCIR, recursive partitioning, kernel tests and a "
@@ -25,8 +27,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile without the GIL, cached on disk if that is possible."""
-    if njit is None:
-        return cast("F", np.errstate(over="ignore")(function))  # whole numbers wrap around, as compiled
+    if not COMPILED:
+        return np.errstate(over="ignore")(function)  # whole numbers wrap around, as compiled
     try:
         return cast("F", njit(cache=True, nogil=True)(function))
     except RuntimeError:
