@@ -12,7 +12,7 @@ import calibrant
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from tools.pages import decisions, llms, reference, tables  # noqa: E402
+from tools.pages import decisions, llms, reference, shelves, tables  # noqa: E402
 
 project = "calibrant"
 copyright = "2026, the calibrant developers"
@@ -34,11 +34,12 @@ html_title = "calibrant"
 html_static_path = ["_static"]
 html_css_files = ["calibrant.css"]
 html_show_sourcelink = False
+html_search_scorer = str(HERE / "reference" / "scorer.js")
 html_sidebars = {"index": [], "get-started": [], "gallery": [], "**": ["sidebar-nav-bs"]}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_prev_next": False,
     "footer_end": [],
 }
@@ -63,7 +64,7 @@ def write_llms(app: Sphinx, failed: Exception | None) -> None:
     """Write the page for programs beside the others."""
     if not failed and app.builder.format == "html":
         titles = {name: title.astext() for name, title in app.env.titles.items()}
-        (Path(app.outdir) / "llms.txt").write_text(llms.page(titles), encoding="utf-8")
+        (Path(app.outdir) / "llms.txt").write_text(llms.page(titles, shelves.record()), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:
@@ -74,6 +75,7 @@ def setup(app: Sphinx) -> None:
 
 
 PAGES = {"reference/index.md": reference.front_page(), "reference/tables.md": tables.page(FULL_NAMES)}
+PAGES["reference/scorer.js"] = shelves.scorer()
 PAGES |= {
     f"reference/{name}.md": reference.package_page(name, names) for name, names in reference.public_packages().items()
 }

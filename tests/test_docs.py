@@ -16,6 +16,7 @@ import pytest
 from calibrant import optimal_threshold
 from calibrant._core.registry import entries
 from calibrant.decisions.thresholds import threshold_of
+from tools.pages import shelves
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SOURCES = sorted([*DOCS.glob("*.md"), *DOCS.glob("how-to/*.md")])
@@ -106,26 +107,32 @@ def test_a_guarantee_too_few_and_one_too_many_are_found(tmp_path):
     assert "intercept does not declare 'ROC-hull preserving', and no forecast of this test breaks it" in said
 
 
-MADE = {"reference/index", "decisions/index"}
-"""Pages that are written when the documentation is built. Their own tests say that they lead to all others of their folder."""
-
-
-def below(page):
-    """Return the pages that stand in the tables of contents of a page, from the root of the documentation."""
-    text = "" if page in MADE else (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    tables = "".join(re.findall(r"^```\{toctree\}\n(.*?)^```", text, flags=re.M | re.S))
-    listed = [re.sub(r".*<(.*)>", r"\1", line) for line in tables.splitlines() if line and not line.startswith(":")]
-    folder = page.rpartition("/")[0]
-    return {f"{folder}/{name}".removeprefix("/") for name in listed}
-
-
 def test_every_page_is_reached_from_the_front_page():
-    reached, new = set(), {"index"}
-    while new:
-        reached |= new
-        new = set().union(*map(below, new)) - reached
-    assert {page.removesuffix(".md") for page in PAGES} - reached == set()
-    assert {page for page in reached - MADE if not (DOCS / f"{page}.md").exists()} == set()
+    reached = shelves.reached("index")
+    assert sorted(set(reached)) == sorted(reached), "a page stands in one table of contents"
+    assert {page.removesuffix(".md") for page in PAGES} - set(reached) == set()
+    assert {page for page in set(reached) - shelves.MADE if not (DOCS / f"{page}.md").exists()} == set()
+
+
+def test_the_pages_of_users_are_read_in_an_afternoon():
+    users, record = shelves.of_users(), shelves.record()
+    assert {"get-started", "guide", "how-to/index", "faq", "gallery", "glossary", "calibrators", "command-line"} <= set(
+        users
+    )
+    assert {"papers", "claims", "arena", "benchmarks", "decisions/index", "conformance", "coverage"} <= set(record)
+    assert set(users) & set(record) == set()
+    assert sum(shelves.counted().values()) <= shelves.MOST
+
+
+def test_words_are_counted_and_bars_of_tables_are_not():
+    assert shelves.words("| a | `b c` |\n|---|---|\n| 0.5 | -- |") == 4
+
+
+def test_the_record_is_one_entry_of_the_navigation():
+    top = shelves.below("index")
+    assert "record" in top
+    assert [page for page in top if page in shelves.record()] == ["record"]
+    assert all(f'"{page}"' in shelves.scorer() for page in shelves.record())
 
 
 def test_every_term_that_a_page_links_is_in_the_glossary_once():

@@ -1,6 +1,6 @@
 """How often the two tests of a monitor raise an alarm, by simulation: false alarms at any time, power and delay.
 
-Run: python -m tools.alarms_of_monitor [streams]. The tables go to docs/monitoring.md.
+Run: python -m tools.alarms_of_monitor [streams]. The tables go to docs/monitoring-evidence.md.
 """
 
 import sys

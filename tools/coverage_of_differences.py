@@ -1,7 +1,7 @@
 """How often the interval of a difference of two forecasts covers it. Run: python -m tools.coverage_of_differences [RUNS]
 
 The difference is that of a million rows; of a plug-in error, whose bias depends on the number of rows, the mean of the runs.
-The table goes to docs/testing.md.
+The table goes to docs/size-and-power.md.
 """
 
 import sys

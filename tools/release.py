@@ -95,6 +95,9 @@ def wrong_in_metadata(root: Path = ROOT, tag: str | None = None) -> Iterator[str
         said += [(f"the {word} of {file}", found[word], project[word]) for word in ("description", "keywords")]
     said += [("the licence of .zenodo.json", zenodo["license"], project["license"])]
     yield from (f"{what} is {found!r}; it must be {right!r}" for what, found, right in said if found != right)
+    pages = re.findall(r"\]\(([^)#]+)|src=\"([^\"]+)", (root / "README.md").read_text(encoding="utf-8"))
+    if tag and (near := sorted({link for link in map("".join, pages) if "://" not in link})):
+        yield f"README.md has {len(near)} links without an address, such as {near[0]}: an index shows it without these files"
     if tag and f"\n## {version} (" not in (root / "CHANGELOG.md").read_text(encoding="utf-8"):
         yield f"CHANGELOG.md has no section {version}: run towncrier build --version {version}"
 

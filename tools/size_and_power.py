@@ -1,7 +1,7 @@
 """How often the tests of calibration reject, by simulation: at calibration their size, away from it their power.
 
 Run: python -m tools.size_and_power [runs [parts]], such as 1000 sizes groups; by default all of `PARTS`. The tables go to
-docs/testing.md, that of "plans", the power that is reached with the rows of `rows_for`, to docs/how-many-rows.md.
+docs/size-and-power.md, that of "plans" too: the power that is reached with the rows of `rows_for`.
 """
 
 import sys

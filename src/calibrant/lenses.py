@@ -49,7 +49,7 @@ class View(ABC):
 
 
 class Lens(ABC):
-    """A way to look; called on a problem, it gives the `View`.
+    """Linear smoother of the residuals of a problem; called on a problem, it gives the `View`.
 
     Noise is drawn in cells: groups of neighbouring scores, of which no event rate is known, unless the lens has bins.
     """

@@ -120,7 +120,7 @@ def test_of_logits_nothing_is_clipped(size):
 
 
 def test_the_way_out_that_the_warning_names_is_one(table_3):
-    with pytest.warns(CalibrationWarning, match="Pass clip=0 to log_loss or assess for infinity"):
+    with pytest.warns(CalibrationWarning, match="With clip=0, log_loss and assess count them as infinite"):
         log_loss(*table_3)
     with pytest.warns(CalibrationWarning, match="The loss is infinite. Leave clip= out to count each as 2.2e-16"):
         assert log_loss(*table_3, clip=0) == np.inf

@@ -1,4 +1,4 @@
-"""False alarms at any time, power and delay, as docs/monitoring.md has them, with fewer streams: bounded on both sides."""
+"""False alarms at any time, power and delay, as in docs/monitoring-evidence.md, with fewer streams: bounded on both sides."""
 
 import numpy as np
 import pytest

@@ -87,8 +87,16 @@ def test_a_search_that_leads_elsewhere_is_found(tmp_path):
     assert len(build(right | {"ECE": [*right["ECE"], [gallery, "id", True]]})) == 1
 
 
+def test_a_page_of_the_record_before_one_of_users_and_a_page_below_the_third_are_found():
+    assert list(search.misled({"ECE": [search.FIRST["ECE"], "faq", "arena", "decisions/0001-x"]})) == []
+    assert len(list(search.misled({"ECE": ["faq", "guide", "gallery", search.FIRST["ECE"]]}))) == 1
+    assert len(list(search.misled({"ECE": [search.FIRST["ECE"], "arena", "faq"]}))) == 1
+    assert sum(map(len, search.ASKED.values())) >= 40
+
+
 def test_the_page_for_programs_has_each_public_name_once_with_its_first_sentence():
-    text = llms.page({"faq": "Questions and answers", "reference/metrics": "Metrics"})
+    text = llms.page({"faq": "Questions and answers", "arena": "The arena", "reference/metrics": "Metrics"}, ["arena"])
+    assert text.index("(faq.html)") < text.index("\n## The record") < text.index("(arena.html)")
     found = Counter(re.findall(r"^- \[`\w+.*?`\]\(reference/([\w.]+)\.html\): [A-Z0-9].*\.$", text, flags=re.M))
     assert found == Counter(reference.homes().values())
     assert "\n- [Questions and answers](faq.html)\n" in text

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("yaml")
 from tools import release
 
-READ = ["Makefile", "pyproject.toml", "CHANGELOG.md", "CITATION.cff", "codemeta.json", ".zenodo.json"]
+READ = ["Makefile", "pyproject.toml", "README.md", "CHANGELOG.md", "CITATION.cff", "codemeta.json", ".zenodo.json"]
 READ += ["src/calibrant/__init__.py", "recipe/recipe.yaml"]
 
 
@@ -68,8 +68,16 @@ def test_what_does_not_agree_is_found(project, name, old, new, said):
 
 def test_a_tag_of_another_version_or_without_a_changelog_is_refused(project):
     (project / "CHANGELOG.md").write_text("# Changelog\n", encoding="utf-8")
+    (project / "README.md").write_text("[a](https://a.example/b.md), [c](#c)\n", encoding="utf-8")
     assert [sentence.partition(" ")[0] for sentence in release.wrong_in_metadata(project, "v0.1.0")] == ["CHANGELOG.md"]
     assert any("the tag is 'v0.1.1'" in sentence for sentence in release.wrong_in_metadata(project, "v0.1.1"))
+
+
+def test_a_page_for_an_index_with_links_to_the_files_beside_it_is_not_tagged(project):
+    assert [one for one in release.wrong_in_metadata(project) if "README" in one] == []
+    (project / "README.md").write_text('[a](docs/a.md) <img src="b.png"> [c](https://c.example)\n', encoding="utf-8")
+    (said,) = [one for one in release.wrong_in_metadata(project, "v0.1.0") if "README" in one]
+    assert said.startswith("README.md has 2 links without an address, such as b.png")
 
 
 @pytest.mark.parametrize("changed", [b"", b" and more"])

@@ -1,7 +1,7 @@
 """llms.txt: the documentation and every public name on one page of plain text, for programs that write code."""
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from calibrant._core.lazy import load
 from tools.pages import reference
@@ -39,21 +39,22 @@ def entry(name: str, full: str) -> str:
     return f"- [`{called(name, target)}`](reference/{full}.html): {first_sentence(target)}"
 
 
-def lines(titles: Mapping[str, str]) -> Iterator[str]:
-    """Yield the page, given the titles of the pages of the documentation by their names."""
+def lines(titles: Mapping[str, str], record: Collection[str]) -> Iterator[str]:
+    """Yield the page, given the titles of the pages of the documentation by their names, and which are of the record."""
     yield SAID
     yield "## From calibrant itself\n"
     for heading, names in reference.front_door().items():
         yield f"- {heading}: " + ", ".join(f"`{name}`" for name in names)
-    yield "\n## Documentation\n"
-    for page, title in sorted(titles.items()):
-        if not page.startswith(("reference/", "decisions/")):
-            yield f"- [{title}]({page}.html)"
+    for heading, kept_apart in (("Documentation", False), ("The record: what was run, measured and decided", True)):
+        yield f"\n## {heading}\n"
+        for page, title in sorted(titles.items()):
+            if not page.startswith(("reference/", "decisions/")) and (page in record) is kept_apart:
+                yield f"- [{title}]({page}.html)"
     for package, names in reference.public_packages().items():
         yield f"\n## calibrant.{package}\n\n{reference.first_line(package)}\n"
         yield from (entry(name, f"calibrant.{package}.{name}") for name in names)
 
 
-def page(titles: Mapping[str, str]) -> str:
+def page(titles: Mapping[str, str], record: Collection[str]) -> str:
     """Return the text of llms.txt."""
-    return "\n".join(lines(titles)) + "\n"
+    return "\n".join(lines(titles, record)) + "\n"

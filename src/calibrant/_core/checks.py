@@ -114,7 +114,7 @@ def whole(name: str, value: object, *, least: int, most: float = np.inf, hint: s
 
 
 def resamples(value: object, *, least: int = 1, hint: str) -> int:
-    """Return a number of draws, and none that would never end."""
+    """Return a number of draws, at most `MOST_DRAWS`."""
     return whole("n_resamples", value, least=least, most=MOST_DRAWS, hint=hint)
 
 

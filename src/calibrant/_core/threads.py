@@ -11,12 +11,17 @@ from queue import SimpleQueue
 from threading import Event, Semaphore, Thread
 from typing import TypeVar
 
+THREADS = sys.platform != "emscripten"
+"""Whether there are any: Python in a browser has none."""
+
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 
 def n_processors() -> int:
     """Return the number of processors that this process may use, which can be fewer than there are."""
+    if not THREADS:
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -48,6 +53,9 @@ def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
 
     A daemon, and no pool: Python ends though the source waits for ever.
     """
+    if not THREADS:
+        yield from items
+        return
     found: SimpleQueue[tuple[bool, Item | BaseException | None]] = SimpleQueue()
     room, is_over = Semaphore(most), Event()
 

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from numba import njit
+import numpy as np
+
+COMPILED = True
+
+try:
+    from numba import njit
+except ImportError:  # numba has no build for Pyodide, which runs Python in a browser
+    COMPILED = False
+    warnings.warn(
+        "numba is not installed, so compiled loops run as plain Python. Fits of parameters and the default calibrator take as "
+        "long as with it, `assess` about five times as long, and NA-FIR, SCIR, recursive partitioning, kernel tests and a "
+        "million rows 40 times or more.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
     """Compile without the GIL, cached on disk if that is possible."""
+    if not COMPILED:
+        return np.errstate(over="ignore")(function)  # whole numbers wrap around, as compiled
     try:
         return cast("F", njit(cache=True, nogil=True)(function))
     except RuntimeError:

@@ -407,7 +407,7 @@ def assess(
     Notes
     -----
     Scores that are means over rows have intervals by their variance and skewness. The estimate of a calibration error is
-    biased upwards. So it is compared with its distributions under other true errors (docs/uncertainty.md, with measured
+    biased upwards. So it is compared with its distributions under other true errors (docs/intervals.md, with measured
     coverage). ``noise_floor`` is its expected value under calibration: its mean when labels are drawn from the forecast
     itself. ``pvalue`` is the share of such draws that reach it. ``debiased`` is the bias-corrected error: the true error of
     which the estimate would be the median. ``lower`` and ``upper`` are the true errors of which it would be a high and a low

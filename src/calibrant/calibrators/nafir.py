@@ -369,7 +369,7 @@ class _Increments(Point):
         return step
 
     def _splits(self) -> BoolArray:
-        """Return the one boundary in each pool of equal values that wants to open the most, if any does."""
+        """Return the boundary with the largest gradient in each pool of equal values that should be split, if any."""
         apart = self.x > 0
         wants = np.where(apart, 0.0, self.gradient)
         pool = np.cumsum(apart)

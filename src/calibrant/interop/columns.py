@@ -50,6 +50,7 @@ def no_number(cell: Any, column: str, *, where: str, row: int) -> TypeError:
 def in_python(message: str) -> str:
     """Return a message to users of the command line in the words of the function."""
     message = message.replace("--prob or --logit", "prob=")
+    message = message.replace(", or with --correct if it says which answers are correct", "")
     for word in ("label", "prob", "logit", "weight"):
         message = message.replace(f"--{word}", "prob=" if word == "logit" else f"{word}=")
     return message.replace("--classes A,B,...", "labels=")

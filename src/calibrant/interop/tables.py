@@ -419,7 +419,8 @@ def _choose_label(table: FileTable, label: str | None, guessed: list[str], *, op
     if not found:
         if optional:
             return None
-        raise ValueError(f"{where} must have a label column; it has {_listed(list(table))}. Name it with --label.")
+        hint = "Name it with --label, or with --correct if it says which answers are correct."
+        raise ValueError(f"{where} must have a label column; it has {_listed(list(table))}. {hint}")
     guessed.append(f"label {found[0]!r}")
     return found[0]
 

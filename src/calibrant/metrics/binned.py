@@ -138,7 +138,7 @@ def estimate_calibration_error(
 
     Notes
     -----
-    How the interval is made, and how often it covers: docs/uncertainty.md. Where the bins depend on the outcomes, the loss is
+    How the interval is made, and how often it covers: docs/intervals.md. Where the bins depend on the outcomes, the loss is
     a function, or the debiased loss stands under another norm than "root" or "l1", the error is computed anew on
     labels drawn from the forecast: the interval is then the value -+ the noise of a calibrated forecast, and ``debiased`` and
     ``detectable`` are None. Percentages of rejected predictions have no interval, and ``lower`` and ``upper`` are None:

@@ -70,10 +70,10 @@ class Resampling:
 NO_INTERVAL = "no interval is known to cover; compare with the noise floor"
 """What is said of an error that counts rejections."""
 
-MOSTLY_NOISE = "most of this value is noise; the interval is of the true error"
+MOSTLY_NOISE = "most of this value is noise; the interval estimates the true error"
 """What is said of an error of which the bias-corrected value is below half."""
 
-ABOVE_INTERVAL = "noise raises this value; the interval is of the true error"
+ABOVE_INTERVAL = "noise raises this value; the interval estimates the true error"
 """What is said of any other error that lies above its interval."""
 
 
@@ -111,7 +111,7 @@ class Estimate:
     where v_b is the variance of g_b: shrunk toward 0 for a small t and the observed ones for a large t. The bias-corrected
     value is T(d(t)) of the t that solves median T(d(t) + N) = V over draws of the noise N of events at these rates, and at
     most V. If the median under calibration is V already, it is 0. Of the largest gap of any bin, and of what is seen through
-    a lens, the true deviations are multiples of one shape (docs/uncertainty.md).
+    a lens, the true deviations are multiples of one shape (docs/intervals.md).
 
     It is not exactly unbiased: g holds noise itself. Where the truth is known its mean was within a quarter of the noise
     floor of it (tests/metrics/test_bias_correction.py).

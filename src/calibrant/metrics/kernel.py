@@ -213,7 +213,7 @@ def estimate_canonical_calibration_error(
     Notes
     -----
     The cells are held fixed. Miscalibration that averages out within a cell is not seen. Noise is drawn for each cell and
-    class, as for bins of single scores: docs/uncertainty.md.
+    class, as for bins of single scores: docs/intervals.md.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class Impossible:
         """Warn if there are any, of the forecast of that name."""
         if self.clip > 0:
             counts = f"Each counts as {self.clip:.1e} and costs {-log(self.clip):.2f} nats."
-            after = f"{counts} Pass clip=0 to log_loss or assess for infinity."
+            after = f"{counts} With clip=0, log_loss and assess count them as infinite."
         else:
             after = f"The loss is infinite. Leave clip= out to count each as {CLIP:.1e}."
         if self.events:

@@ -155,7 +155,7 @@ class MonitorTable(DrawnResult):
 
     def __str__(self) -> str:
         """Return the table as text, with the alarms below it."""
-        head = f"window rows gap ECE {1 - self.level:.0%}_interval noise log_loss evidence of_drift".split()
+        head = f"window rows gap ECE {1 - self.level:.0%}_interval noise log_loss evidence:_calibration evidence:_drift".split()
         lines = [[word.replace("_", " ") for word in head]]
         for k, name in enumerate(self.window):
             gap = "" if np.isnan(self.gap[k]) else f"{self.gap[k]:+.4f}"
@@ -225,9 +225,9 @@ class Monitor:
     false if each event of probability p occurs with probability p. An alarm of the second is false if the gap of each bin,
     event rate minus mean probability, is the same in the reference and in each later window, whatever predictions there are.
     Its false-alarm rate counts the noise of the reference; no prediction of the reference may depend on an outcome of the
-    reference. docs/monitoring.md has the proofs, and what simulations measured. The guarantee is for windows in their order:
-    rows that arrive late change the evidence of all later windows. They take back no alarm that was looked at. A look warns
-    where they moved the reference, and where more than 100 windows lie between new rows and others.
+    reference. docs/monitoring-evidence.md has the proofs, and what simulations measured. The guarantee is for windows in
+    their order: rows that arrive late change the evidence of all later windows. They take back no alarm that was looked
+    at. A look warns where they moved the reference, and where more than 100 windows lie between new rows and others.
 
     Each row must be an outcome of its own, since evidence counts events. A weight is a number of separate rows that are equal.
     Whole numbers that are something else, such as importance, copies of a row by resampling, or several rows of one person,

@@ -232,7 +232,7 @@ def _accuracy(before: Assessment, after: Assessment, move: Moves) -> str:
 
 
 ASK = (
-    "Next: choose a calibrator on a calibration set: rows that neither the classifier was trained on nor this report shows: "
+    "Next: choose a calibrator on a calibration set: rows used neither for training nor in this report: "
     "calibrant advise CALIBRATION_FILE (in Python calibrant.advise)."
 )
 """Where nothing was computed: the report was made without rows, or of rows to test on."""

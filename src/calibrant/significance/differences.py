@@ -124,7 +124,7 @@ def paired_difference(
     normal for the difference of the squared errors, with the standard error of the jackknife; of any other metric it is normal
     with the standard error of the bootstrap, in which both forecasts of a row move together. A plug-in error such as
     ``"ece"`` is biased upwards, more so where the forecast is calibrated: its interval is for the expected difference on as
-    many new rows. docs/testing.md has how often the intervals cover.
+    many new rows. docs/size-and-power.md has how often the intervals cover.
 
     Whole weights are numbers of equal rows, which are drawn one by one; with other weights a row is drawn with its weight.
 
@@ -337,7 +337,7 @@ def paired_test(
 
     Any other metric : the two forecasts of each row are swapped at random. The null hypothesis is that swapping changes
     nothing at all, which is more than equal errors: two calibrated forecasts, one sharper than the other, are found
-    different by their plug-in ECE (docs/testing.md has the figures).
+    different by their plug-in ECE (docs/size-and-power.md has the figures).
 
     Weights mean the same in the p-value and in the interval. A whole weight is that many equal, independent rows: 10 of them
     are swapped one by one. Any other weight says how much one row counts; that row is swapped as a whole. If whole weights are
@@ -664,7 +664,7 @@ def equivalence_test(
     -----
     Calibration cannot be shown by a large p-value of another test: few rows give one as well. The error in question is that of
     the bins at hand. The plug-in estimate is biased upwards, which makes the test conservative: it finds an error at the
-    bound to be below it in less than the nominal share of cases (docs/testing.md has the figures).
+    bound to be below it in less than the nominal share of cases (docs/size-and-power.md has the figures).
 
     Examples
     --------

@@ -280,7 +280,7 @@ def pearson_test(
     Notes
     -----
     The chi-squared law rejects up to 14 % of calibrated forecasts at a level of 5 % where expected counts are small, which of
-    extreme probabilities they are with 5000 rows too; draws reject 5 % (docs/testing.md has the figures).
+    extreme probabilities they are with 5000 rows too; draws reject 5 % (docs/size-and-power.md has the figures).
 
     It tests the whole vector (canonical calibration), and sees any deviation that repeats at one forecast. Where a class of
     probability zero occurred, the statistic is infinite and the p-value 0, that of draws as well.
@@ -900,7 +900,8 @@ def cox_test(
     power to find them. It does not see errors that no straight line in log-odds corrects.
 
     Of 50 rows the chi-squared law rejects 7 % of calibrated forecasts at a level of 5 %, and 9 % where half of the
-    probabilities are below 0.02 or above 0.98; of 1000 such rows, and of 200 with usual scores, 4 to 5 % (docs/testing.md).
+    probabilities are below 0.02 or above 0.98; of 1000 such rows, and of 200 with usual scores, 4 to 5 %
+    (docs/size-and-power.md).
 
     Where scores separate the classes, or only one class occurred, the likelihood of the recalibration is the limit that it
     approaches. With equal scores the slope is not identified: ``"both"`` has 1 degree of freedom then, and ``"slope"`` none,

@@ -390,7 +390,7 @@ class Predictions(InBatches):
     """Labels and predicted probabilities whose rows are read in batches, and never all at once.
 
     An object stands where a function has ``y_true`` and ``y_prob``. What an engine implements is ``reduce``, and what must be
-    known before rows are read: ``classes``, ``precision`` and ``head``. What needs all rows takes a ``sample``.
+    known before rows are read: ``classes``, ``precision`` and ``head``. Methods that need all rows use a ``sample``.
     """
 
     def as_problem(self) -> Problem:
