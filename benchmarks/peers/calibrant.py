@@ -1,6 +1,8 @@
 """calibrant itself, called as the peers are."""
 
 from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -61,28 +63,10 @@ def _in_order(found: dict[str, float], metrics: list[str]) -> np.ndarray:
     return np.array([found[name] for name in metrics])
 
 
-def log_loss(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant import log_loss as of_table
-
-    return lambda: of_table(y, prob)
-
-
-def log_loss_of_logits(y: np.ndarray, logit: np.ndarray) -> Callable[[], float]:
-    from calibrant import log_loss as of_table
-
-    return lambda: of_table(y, logit, input="logit")
-
-
 def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
     from calibrant import TemperatureScaling
 
     return lambda: TemperatureScaling(input="logit").fit(z, y).temperature_
-
-
-def resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant.significance import resampling_test
-
-    return lambda: resampling_test(y, prob, metric="classwise-ece", n_resamples=200).pvalue
 
 
 def simplex_resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
@@ -95,12 +79,6 @@ def simplex_resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], flo
     return lambda: resampling_test(y, prob, metric=simplex_error, n_resamples=200).pvalue
 
 
-def kernel_test(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
-    from calibrant.significance import kernel_test
-
-    return lambda: kernel_test(y, p, n_resamples=999, null="bootstrap").pvalue
-
-
 def corp_bands(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
     from calibrant import corp_curve
 
@@ -109,18 +87,6 @@ def corp_bands(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
         return float((panel.upper - panel.lower).mean())
 
     return call
-
-
-def kernel_test_of_labels(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
-    from calibrant.significance import kernel_test
-
-    return lambda: kernel_test(y, p, n_resamples=999).pvalue
-
-
-def smooth_diagram(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
-    from calibrant import smooth_reliability_curve
-
-    return lambda: smooth_reliability_curve(y, p).error
 
 
 def smooth_diagram_with_interval(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
@@ -133,43 +99,23 @@ def smooth_diagram_with_interval(y: np.ndarray, p: np.ndarray) -> Callable[[], f
     return call
 
 
-def assessed(y: np.ndarray, prob: np.ndarray) -> Callable[[], Any]:
+def asked(name: str, of: str = "", **options: Any) -> Callable[[np.ndarray, np.ndarray], Callable[[], Any]]:
+    """The public function of that name with its options; ``of`` is the attribute of its result that is the answer."""
+
+    def prepare(y: np.ndarray, prob: np.ndarray) -> Callable[[], Any]:
+        from calibrant._core.lazy import load
+
+        function = load(name)
+        answer = attrgetter(of) if of else lambda found: found
+        return lambda: answer(function(y, prob, **options))
+
+    return prepare
+
+
+def assessment(y: np.ndarray, p: np.ndarray, metrics: list[str] | None = None) -> Callable[[], float]:
     from calibrant import assess
 
-    return lambda: assess(y, prob, n_resamples=500)
-
-
-def assessment(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
-    from calibrant import assess
-
-    return lambda: assess(y, p, n_resamples=1000)["brier"].value
-
-
-def assessment_of_13(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
-    from calibrant import assess
-
-    losses = ["nll", "brier", "calibration-slope", "calibration-intercept"]
-    errors = ["ece", "debiased-ece", "mce", "smooth-ece", "ks-error", "ici", "e50", "e90", "emax"]
-    return lambda: assess(y, p, metrics=[*losses, *errors], n_resamples=1000)["brier"].value
-
-
-def tested_error(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
-    from calibrant.registry import entries
-
-    target = entries("metric")["tce"].target
-    return lambda: float(target(y, p))
-
-
-def volume_of_hull(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant.metrics import volume_under_surface_score
-
-    return lambda: float(volume_under_surface_score(y, prob, thresholds=100))
-
-
-def volume_of_tuples(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant.metrics import volume_under_surface_score
-
-    return lambda: float(volume_under_surface_score(y, prob, method="probability"))
+    return lambda: assess(y, p, metrics=metrics, n_resamples=1000)["brier"].value
 
 
 def registered(name: str, **parameters: Any) -> Callable[[np.ndarray, np.ndarray], Method]:
@@ -201,6 +147,20 @@ def top_label_histogram(y: np.ndarray, prob: np.ndarray) -> Method:
 
     return Method(fit, lambda fitted, other: fitted.predict_top(other)[1])
 
+
+log_loss = asked("log_loss")
+log_loss_of_logits = asked("log_loss", input="logit")
+resampling_test = asked("resampling_test", "pvalue", metric="classwise-ece", n_resamples=200)
+kernel_test = asked("kernel_test", "pvalue", n_resamples=999, null="bootstrap")
+kernel_test_of_labels = asked("kernel_test", "pvalue", n_resamples=999)
+smooth_diagram = asked("smooth_reliability_curve", "error")
+assessed = asked("assess", n_resamples=500)
+LOSSES = ["nll", "brier", "calibration-slope", "calibration-intercept"]
+ERRORS = ["ece", "debiased-ece", "mce", "smooth-ece", "ks-error", "ici", "e50", "e90", "emax"]
+assessment_of_13 = partial(assessment, metrics=[*LOSSES, *ERRORS])
+tested_error = asked("bin_test_calibration_error")
+volume_of_hull = asked("volume_under_surface_score", thresholds=100)
+volume_of_tuples = asked("volume_under_surface_score", method="probability")
 
 platt = registered("platt")
 beta = registered("beta")

@@ -51,17 +51,6 @@ def test_no_other_map_of_these_logits_has_a_lower_objective(scaling, word):
 
 
 @each_scaling
-def test_by_default_raw_logits_reach_the_method(scaling):
-    logit, label = drawn()
-    default = scaling(input="logit").fit(logit, label)
-    np.testing.assert_array_equal(
-        default.calibrate(logit), scaling(logits="as-given", input="logit").fit(logit, label).calibrate(logit)
-    )
-    losses = [log_loss(label, scaling(logits=w, input="logit").fit(logit, label).calibrate(logit)) for w in WORDS]
-    assert losses[0] < losses[1] - 0.01  # here the number that the probabilities hide tells of the class
-
-
-@each_scaling
 def test_of_probabilities_those_as_given_are_log_probabilities(scaling):
     logit, label = drawn()
     prob = twin.softmax(logit)

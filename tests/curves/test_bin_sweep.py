@@ -1,7 +1,5 @@
 """The sweep is the calibration error for each number of bins, and its noise that of labels drawn from the forecast."""
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -65,13 +63,6 @@ def test_noise_is_the_error_of_labels_that_the_forecast_draws(binning, rows, not
     np.testing.assert_allclose(sweep.noise_lower, np.quantile(errors, 0.025, axis=0), atol=1e-9)
 
 
-def test_draws_in_blocks_are_the_same_draws(monkeypatch):
-    whole = bin_sweep(Y, P, n_bins=[2, 5], n_resamples=20)
-    monkeypatch.setattr(sys.modules[bin_sweep.__module__], "MOST_CELLS", 1)
-    blocks = bin_sweep(Y, P, n_bins=[2, 5], n_resamples=20)
-    np.testing.assert_array_equal(whole.noise_floor, blocks.noise_floor)
-
-
 def test_the_norm_may_be_a_function():
     sweep = bin_sweep(Y, P, n_bins=[2], norm=lambda values, weights: float(np.median(values)), n_resamples=3)
     assert sweep.norm == "<lambda>"
@@ -117,14 +108,6 @@ def test_the_axes_say_what_they_show(norm, name):
     ax = bin_sweep(DIGITS, PROB, n_bins=[2, 3], binning=EqualMass, norm=norm, n_resamples=2).plot()
     assert ax.get_ylabel() == name
     assert ax.get_xlabel() == "number of bins (EqualMass)"
-
-
-def test_a_name_is_written_where_there_is_one():
-    sweep = sweep_of(PROB)
-    assert words_of(sweep.plot()) == ["95% if calibrated", "noise floor", "ECE"]
-    ax = plot_bin_sweep({"digits": sweep})
-    assert words_of(ax) == ["95% if calibrated", "noise floor", "digits"]
-    assert len(ax.collections) == 1
 
 
 def test_names_have_colours_and_words_have_line_styles():

@@ -9,7 +9,6 @@ from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Polygon, StepPatch
 from matplotlib.text import Annotation
-from scipy.special import logit
 from strategies import columns, tables
 
 from calibrant import EqualMass, drawing, load_digits_forecast
@@ -20,7 +19,6 @@ from calibrant.metrics.binned import bin_test_calibration_error
 NOTIONS = ("confidence", "top-label", "class-wise")
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")
 ENDS = (7, 10, 15, 20, 25, 30)
-Y, P = [0, 0, 1, 0, 1, 1], [0.05, 0.1, 0.2, 0.3, 0.7, 0.8]
 
 
 @given(rows=tables(), notion=st.sampled_from(NOTIONS), test=st.sampled_from(TESTS))
@@ -80,17 +78,6 @@ def test_a_slice_holds_the_predictions_between_its_edges(rows, shrink, scale):
                 assert reached[s] == weight[at == b][own < edge].sum()
 
 
-def test_parts_are_equal_on_their_scale():
-    score = np.geomspace(1e-9, 1e-2, 300)
-    (panel,) = bin_test_curve(score > 0.005, score, binning=1).panels
-    for shown, scale in ((panel.probability, np.asarray), (panel.log_odds, logit)):
-        for edges in (shown.slice_edges[0], shown.histogram_edges):
-            widths = np.diff(scale(edges))
-            np.testing.assert_allclose(widths, widths.mean(), rtol=1e-6)
-    assert panel.log_odds.profile[0].max() <= 2 * panel.log_odds.profile[0].min()
-    assert panel.probability.profile[0, 0] > 200  # why each scale has slices of its own
-
-
 @given(rows=columns(), shrink=EXTREME, upward=st.booleans())
 def test_log_odds_reach_all_rows_but_a_hundredth_and_no_further_than_they_must(rows, shrink, upward):
     label, score, weight = rows
@@ -131,16 +118,6 @@ def test_predictions_beyond_carry_their_verdicts():
     (panel,) = bin_test_curve(label, score, binning=Unique()).panels
     assert panel.log_odds.beyond.tolist() == [[100, 100, 0, 0], [0, 0, 0, 100]]
     assert panel.log_odds.beyond_rejected.tolist() == [[0, 100, 0, 0], [0, 0, 0, 0]]
-
-
-def test_rejected_predictions_are_too_low_below_the_event_rate_and_too_high_above_it():
-    label = np.repeat([0, 1], 50)[np.random.default_rng(0).permutation(100)]
-    score = np.linspace(0.01, 0.99, 100)
-    (panel,) = bin_test_curve(label, score, binning=1).panels
-    assert panel.too_low[0] == (score < panel.lower[0]).sum() > 0
-    assert panel.too_high[0] == (score > panel.upper[0]).sum() > 0
-    assert panel.rejected_share[0] == (panel.too_low + panel.too_high)[0] / 100
-    assert panel.error == pytest.approx(100 * panel.rejected_share[0])
 
 
 @given(rows=columns(), test=st.sampled_from(TESTS))
@@ -322,17 +299,6 @@ def test_only_what_lies_outside_of_the_accepted_probabilities_is_drawn_as_reject
         tests = {panel.lower[b] - 1e-3: True, mid: False, panel.upper[b] + 1e-3: True}
         for height, is_seen in tests.items():
             assert seen.contains_point(ax.transData.transform((at, height))) is is_seen
-
-
-def test_a_bin_of_one_score_is_a_line_in_the_colour_of_its_verdict():
-    result = bin_test_curve(TIED, TIES, binning=Unique())
-    (panel,) = result.panels
-    assert panel.rejected.tolist() == [60, 60, 60]
-    calm = bin_test_curve(TIED, np.full(180, 0.5), binning=Unique())
-    for found, look in ((result, drawing.GAP), (calm, drawing.FILL)):
-        lines = violins(plot_bin_test(found))
-        assert {colour(line) for line in lines} == {look}
-        assert all(np.ptp(line.get_xy()[:, 1]) == 0 and line.get_linewidth() > 0 for line in lines)
 
 
 def test_what_lies_beyond_the_log_odds_is_a_triangle_in_the_colour_of_its_verdict():

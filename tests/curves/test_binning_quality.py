@@ -82,15 +82,6 @@ def test_a_bin_without_rows_lies_between_and_counts_for_nothing():
     assert (quality.smallest, quality.largest) == (1, 2)
 
 
-def test_rates_that_differ_by_rounding_are_no_violation():
-    label, score = [1, 1, 0] * 2, [0.1] * 3 + [0.9] * 3
-    weight = np.array([0.1, 0.1, 0.7])
-    quality = binning_quality(label, score, sample_weight=np.concatenate([weight, 7 * weight]), binning=2)
-    first, second = quality.panels[0].bins.event_rate
-    assert 0.0 < first - second < 1e-12
-    assert quality.n_violations == 0
-
-
 # The result
 
 

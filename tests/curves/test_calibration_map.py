@@ -16,14 +16,6 @@ Y, PROB = cb.load_digits_forecast()
 GRID = np.linspace(0.0, 1.0, 11)
 
 
-@pytest.mark.parametrize("interpolate", [False, True])
-def test_a_binary_calibrator_is_shown_as_it_maps(interpolate):
-    fitted = cb.IsotonicCalibration(interpolate=interpolate).fit(PROB[:, 3], Y == 3)
-    panel = cb.curves.calibration_map(fitted, resolution=11).panels[0]
-    np.testing.assert_allclose(panel.score, GRID, atol=1e-15)
-    np.testing.assert_array_equal(panel.calibrated, fitted.calibrate(panel.score))
-
-
 def test_a_calibrator_of_logits_gets_logits():
     logit = np.log(PROB[:, 3]) - np.log1p(-PROB[:, 3].clip(max=1 - 1e-12))
     fitted = cb.TemperatureScaling(input="logit").fit(logit, Y == 3)
@@ -49,14 +41,6 @@ def test_by_notion_has_a_map_for_each_of_its_problems(notion):
     assert result.notion == result.curve.notion == fitted.notion_.name
     for part, panel in zip(fitted.calibrators_, result.panels, strict=True):
         np.testing.assert_array_equal(panel.calibrated, part._apply(panel.score))
-
-
-@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-def test_a_problem_without_rows_leaves_scores_as_they_are_if_so_asked():
-    prob = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.6, 0.4, 0.0]])
-    fitted = cb.ByNotion(cb.IsotonicCalibration(), "top-label", unseen="identity").fit(prob, [0, 1, 2])
-    panel = cb.curves.calibration_map(fitted, resolution=11).panels[2]
-    np.testing.assert_array_equal(panel.calibrated, panel.score)
 
 
 @pytest.mark.parametrize(
@@ -187,23 +171,6 @@ def test_event_rates_and_intervals_are_those_of_the_reliability_curve():
         np.testing.assert_array_equal(panel.upper, expected.upper)
 
 
-def test_the_first_bin_begins_at_the_threshold():
-    (panel,) = calibration_shift([0.05, 0.1, 0.3, 0.9], [0.1, 0.2, 0.3, 0.4], threshold=0.1, binning=20).panels
-    np.testing.assert_array_equal(panel.bins.edges, [0.1, *np.arange(3, 21) / 20])
-    assert panel.bins.count.sum() == 3  # the threshold itself counts
-    np.testing.assert_allclose(panel.calibrated[0, 0], 0.2)
-
-
-def test_without_labels_there_are_means_and_no_event_rates():
-    alone = calibration_shift(PROB, AFTER)
-    judged = calibration_shift(PROB, AFTER, y_true=Y)
-    np.testing.assert_array_equal(alone.panels[0].calibrated, judged.panels[0].calibrated)
-    assert not alone.has_events
-    assert judged.has_events
-    for values in (alone.panels[0].bins.event_rate, alone.panels[0].lower, alone.panels[0].upper):
-        assert np.isnan(values).all()
-
-
 COLUMN, TWO = (
     {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7]},
     {"y_prob": [[0.2, 0.8]] * 2, "calibrated": [[0.3, 0.7]] * 2},
@@ -249,12 +216,6 @@ CALL = r"If these are labels, the call is calibration_shift\(y_prob, calibrated,
 def test_labels_that_come_first_are_refused_with_the_call(labels):
     with pytest.raises(ValueError, match=rf"y_prob must hold probabilities; .*{CALL}"):
         calibration_shift(labels, AFTER)
-
-
-def test_probabilities_and_logits_that_are_whole_numbers_are_no_labels():
-    (panel,) = calibration_shift([0.0, 1.0], [0.3, 0.7], binning=2).panels
-    np.testing.assert_allclose(panel.calibrated, [[np.nan, 0.7]])
-    assert calibration_shift([-2, 3], [0.3, 0.7], input="logit").panels
 
 
 @pytest.mark.parametrize("y_true", [None, ["cat", "dog"]], ids=["without labels", "with labels"])
@@ -309,9 +270,3 @@ def test_intervals_are_drawn_as_what_they_are():
     assert not calibration_shift(PROB, TABLES, interval=None, **options).plot().collections
     ax = calibration_shift(PROB, TABLES, interval="consistency", level=0.1, **options).plot()
     assert words_of(ax) == ["unchanged", "TS", "same", "accuracy", "90% if calibrated before"]
-
-
-def test_nothing_above_the_threshold_is_drawn_as_nothing():
-    ax = calibration_shift([0.1, 0.2], {"up": [0.3, 0.4]}, threshold=0.5, y_true=[0, 1]).plot()
-    ax.figure.canvas.draw()
-    assert all(line.get_xdata().size == 0 for line in ax.lines[1:])

@@ -1,7 +1,5 @@
 """The error of each class is that of its rows alone, and its noise floor that of labels drawn from the forecast."""
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -84,13 +82,6 @@ def test_the_noise_floor_is_the_mean_error_of_labels_that_the_forecast_draws(los
     assert np.isnan(result.noise_floor[~held]).all()
 
 
-def test_draws_in_blocks_are_the_same_draws(monkeypatch):
-    whole = class_errors(Y[:200], PROB[:200], n_resamples=20)
-    monkeypatch.setattr(sys.modules[class_errors.__module__], "MOST_CELLS", 1)
-    blocks = class_errors(Y[:200], PROB[:200], n_resamples=20)
-    np.testing.assert_allclose(whole.noise_floor, blocks.noise_floor)
-
-
 def test_bins_that_follow_the_outcomes_are_cut_anew_for_each_draw():
     """Isotonic bins fit the noise of each draw: bins that stay would make less of it."""
     score = np.linspace(0.1, 0.9, 200)
@@ -137,12 +128,6 @@ def test_names_and_numbers_of_rows_stand_under_the_bars():
     assert ticks(ax) == [f"{j}\n{count}" for j, count in enumerate(result.count)]
     assert ax.get_xlabel() == "predicted class, and rows"
     assert ticks(result.plot(counts=False)) == [str(j) for j in range(10)]
-
-
-def test_what_is_measured_stands_at_the_axis():
-    assert errors().plot().get_ylabel() == "ECE, top-label"
-    assert errors(norm="max", notion="class-wise").plot().get_ylabel() == "MCE, class-wise"
-    assert errors(loss="debiased squared gap").plot().get_ylabel() == "debiased squared gap, top-label"
 
 
 def test_the_noise_floor_comes_last_in_the_legend_and_can_be_left_out():

@@ -122,15 +122,6 @@ def test_the_band_at_some_scores_is_the_band_at_all_of_them(band, monkeypatch):
         np.testing.assert_array_equal(getattr(some, name), getattr(whole, name)[at])
 
 
-@pytest.mark.parametrize("label", [0, 1])
-@pytest.mark.parametrize("prob", [0.0, 0.3, 1.0])
-@each_band
-def test_one_class_and_constant_scores_have_a_curve(band, prob, label):
-    panel = corp_curve([label] * 5, [prob] * 5, band=band, n_resamples=20).panels[0]
-    assert panel.rate.tolist() == [label]
-    assert np.isfinite([panel.lower, panel.upper]).all()
-
-
 def test_weights_that_are_not_whole_have_no_simultaneous_band():
     with pytest.raises(ValueError, match=r"must be whole for a simultaneous band.*Pass band='confidence'"):
         corp_curve([0, 1], [0.2, 0.8], sample_weight=[0.5, 1.0], band="simultaneous")

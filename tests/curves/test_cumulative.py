@@ -112,11 +112,6 @@ def line(ax, label):
     return found.get_xydata()
 
 
-def dots(ax, label):
-    (found,) = [found for found in ax.collections if found.get_label() == label]
-    return np.asarray(found.get_offsets())
-
-
 def test_the_artists_carry_exactly_the_arrays_of_the_result():
     diagram = cumulative_sum_curve(LABEL, SCORE)
     panel = diagram.panels[0]
@@ -152,14 +147,6 @@ def test_the_theorem_shows_forecast_sums_and_roc_curve_before_and_after():
     values, edges, _ = axes[0, 1].patches[0].get_data()
     np.testing.assert_array_equal(values, panel.slope)
     np.testing.assert_array_equal(edges, panel.share[panel.vertex])
-
-
-def test_every_row_has_a_dot_at_its_place_in_the_order():
-    axes = cumulative_sum_curve(LABEL, SCORE).plot(style="theorem")
-    label, score = np.array(LABEL), np.array(SCORE)
-    for word, kind in (("no event", 0), ("event", 1)):
-        expected = np.column_stack([(np.arange(10) + 0.5) / 10, score])[label == kind]
-        np.testing.assert_allclose(dots(axes[0, 0], word), expected, atol=1e-12)
 
 
 def test_the_slopes_are_written_beside_the_minorant():
@@ -254,12 +241,6 @@ def path(ax, number=0):
     return [line for line in ax.lines if len(line.get_xdata()) > 2][number]
 
 
-def upper_axis(ax):
-    """Labels of the axis of probabilities."""
-    (upper,) = ax.child_axes
-    return [label.get_text() for label in upper.get_xticklabels()]
-
-
 def test_the_artists_carry_exactly_the_arrays_of_the_result_of_residuals():
     curve = cumulative_residual_curve(Y, PROB)
     panel = curve.panels[0]
@@ -279,17 +260,6 @@ def test_the_legend_states_the_errors():
         "95% if calibrated",
         f"forecast: KS {panel.ks_error:.3f}, Kuiper {panel.kuiper_error:.3f}",
     ]
-
-
-def test_the_upper_axis_says_which_probability_has_been_reached():
-    assert upper_axis(cumulative_residual_curve([0, 0, 1, 1], [0.0, 0.004, 0.3, 0.9999]).plot()) == [
-        "0.00",
-        "0.00",
-        "0.004",
-        "0.30",
-        "1.00",
-    ]
-    assert upper_axis(cumulative_residual_curve([0, 0], [1e-5, 0.5]).plot())[0] == "<.001"
 
 
 def test_forecasts_over_each_other_have_bands_of_their_own():
@@ -351,17 +321,6 @@ def test_a_number_means_the_first_ranks_and_a_list_those_it_names():
     assert [panel.rank for panel in cumulative_calibration_map(FITTED).panels] == [1, 2, 3, 4, 5]
     assert [panel.rank for panel in cumulative_calibration_map(FITTED, ranks=100).panels] == list(range(1, 10))
     assert [panel.rank for panel in cumulative_calibration_map(FITTED, ranks=[7, 2]).panels] == [7, 2]
-
-
-def test_what_is_said_of_the_rows_goes_before_what_the_calibrator_knows():
-    prob = np.random.default_rng(0).dirichlet([1, 1, 1], 40)
-    y = prob.argmax(axis=1)
-    fitted = SortedCumulativeIsotonic(input="logit", labels=[0, 1, 2]).fit(np.log(prob), y)
-    given = cumulative_calibration_map(
-        fitted, [2], [[0.7, 0.2, 0.1]], binning=1, input="probability", labels=[2, 1, 0]
-    ).curve
-    assert given.panels[0].bins.score_sum.tolist() == [0.7]
-    assert given.panels[0].bins.event_rate.tolist() == [1.0]
 
 
 REFUSED = [

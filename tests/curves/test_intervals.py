@@ -62,8 +62,3 @@ def test_consistency_bars_end_at_binomial_quantiles_or_hold_the_mean(n, mean, le
             assert events == 0 or binomial.cdf(events - 1, n, mean) <= quantile + 1e-9 or end == mean
         else:
             assert end == mean
-
-
-def test_weights_that_are_not_whole_count_as_the_nearest_number_of_rows():
-    assert one(consistency_interval, 0.4, 9.8, 0.1) == one(consistency_interval, 0.4, 10, 0.1)
-    assert one(consistency_interval, 0.4, 0.2, 0.1) == one(consistency_interval, 0.4, 1, 0.1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from calibrant import brier_score_loss, expected_calibration_error, log_loss
+from calibrant import brier_score_loss, log_loss
 from calibrant.binning import SimplexGrid
 from calibrant.calibrators import CanonicalBinning, IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
 from calibrant.curves import PartitionPath, partition_path, plot_partition_path
@@ -48,22 +48,6 @@ def test_each_value_is_the_metric_of_that_stage():
     np.testing.assert_array_equal(path.before, [log_loss(Y, PROB), brier_score_loss(Y, PROB)])
 
 
-def test_one_column_is_measured_as_one_column():
-    two = Staged([0, 1], [0.4, 0.6])
-    path = partition_path(OCCURRED, SCORE, two, metrics=["ece"])
-    assert two.given.ndim == 1
-    assert path.before[0] == expected_calibration_error(OCCURRED, SCORE)
-    proper = partition_path(OCCURRED, SCORE, two, metrics=["nll", "brier"])
-    np.testing.assert_allclose(
-        proper.before, [log_loss(OCCURRED, SCORE), brier_score_loss(OCCURRED, SCORE)], rtol=1e-12
-    )
-    assert path["ece"][1] == expected_calibration_error(OCCURRED, 0.5 * SCORE + 0.3)
-    table = np.column_stack([1 - SCORE, SCORE])
-    as_table = partition_path(OCCURRED, table, two, metrics=["ece"])
-    assert two.given.ndim == 2
-    assert as_table.before[0] == expected_calibration_error(OCCURRED, table)
-
-
 def test_words_as_labels_are_those_of_the_calibrator():
     words = np.array(["ash", "fir", "oak"])
     named = partition_path(words[Y], PROB, Staged(words, [0.2, 0.3, 0.5]), metrics=["nll"])
@@ -71,18 +55,6 @@ def test_words_as_labels_are_those_of_the_calibrator():
     np.testing.assert_array_equal(named.value, plain.value)
     with pytest.raises(ValueError, match=r"classes of y_prob must be those of the calibrator, \['ash', 'fir', 'oak'\]"):
         partition_path(Y, PROB, Staged(words, [0.2, 0.3, 0.5]), metrics=["nll"])
-
-
-def test_logits_are_given_to_a_calibrator_of_logits_and_probabilities_to_others():
-    logits = np.log(PROB) + 1.0
-    of_logits = Staged([0, 1, 2], [0.2, 0.3, 0.5], "logit")
-    plain = partition_path(Y, PROB, THREE, metrics=["nll"])
-    for given in (of_logits, THREE):
-        path = partition_path(Y, logits, given, metrics=["nll"], input="logit")
-        np.testing.assert_allclose(path.value, plain.value, rtol=1e-12)
-        np.testing.assert_allclose(path.before, plain.before, rtol=1e-12)
-    np.testing.assert_allclose(THREE.given, PROB, rtol=1e-12)
-    assert (of_logits.given < 0).any()
 
 
 def test_a_sequence_of_calibrators_has_a_stage_each():

@@ -14,9 +14,6 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import area_under_roc_hull_score, roc_convex_hull, volume_under_surface_score
 from calibrant.metrics.roc import area_under_roc
 
-Y = [0, 1, 2, 1]
-P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
-
 every = tables(min_rows=4).filter(lambda rows: np.unique(rows[0]).size == rows[1].shape[1])
 
 
@@ -50,20 +47,6 @@ def test_the_symmetric_curve_counts_rows_on_their_own_side():
         assert above == pytest.approx(np.mean(score[label == 1] >= threshold))
 
 
-def test_one_column_is_one_panel_and_a_table_one_a_class():
-    assert [p.name for p in roc_curve([0, 1], [0.2, 0.7]).panels] == ["class 1"]
-    assert [p.name for p in roc_curve(Y, P).panels] == ["class 0", "class 1", "class 2"]
-    assert [p.name for p in roc_curve(Y, P, notion="confidence").panels] == ["confidence"]
-
-
-def test_a_class_that_never_came_is_not_defined_and_is_named():
-    with pytest.warns(CalibrationWarning, match="a ROC curve must have rows with and without the event; got no event"):
-        panel = roc_curve([0, 1, 1], P[:3], labels=[0, 1, 2]).panels[2]
-    assert np.isnan(panel.tpr).all()
-    assert panel.fpr[-1] == 1.0
-    assert np.isnan([panel.auc, panel.hull_auc]).all()
-
-
 # Pictures
 
 
@@ -94,14 +77,6 @@ def test_the_legend_states_the_areas():
     curve = roc_curve(EIGHT, SCORE)
     panel = curve.panels[0]
     assert words(curve.plot()) == [f"forecast: area {panel.auc:.3f}", f"hull: area {panel.hull_auc:.3f}"]
-
-
-def test_what_lies_between_curve_and_hull_is_filled():
-    curve = roc_curve(EIGHT, SCORE)
-    (patch,) = curve.plot().patches
-    x, y = patch.get_xy().T
-    filled = abs(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1])) / 2.0
-    assert filled == pytest.approx(curve.panels[0].hull_auc - curve.panels[0].auc)
 
 
 def test_forecasts_over_each_other_have_colours_of_their_own():
@@ -169,14 +144,6 @@ def test_the_volume_is_that_of_the_metric():
     for options in ({}, {"thresholds": 10}, {"n_thresholds": 40}):
         result = roc_surface(label, prob, sample_weight=weight, **options)
         assert result.volume == volume_under_surface_score(label, prob, sample_weight=weight, **options)
-
-
-def test_of_two_classes_it_is_the_roc_curve():
-    label, prob = forecasts(n_classes=2)
-    result, (panel,) = roc_surface(label, prob), roc_curve(label, prob[:, 1]).panels
-    curve = np.unique(np.column_stack([1 - panel.fpr, panel.tpr]), axis=0)
-    np.testing.assert_allclose(result.share, curve, atol=1e-12)
-    assert result.volume == pytest.approx(panel.hull_auc)
 
 
 def test_the_facets_are_of_points_on_the_hull():

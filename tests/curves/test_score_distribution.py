@@ -8,7 +8,6 @@ from strategies import columns
 from calibrant import load_digits_forecast
 from calibrant.curves import score_distribution
 
-Y = ["sun", "rain", "rain", "sun"]
 P = np.array([0.1, 0.4, 0.9, 0.9])
 
 
@@ -36,11 +35,6 @@ def test_outcomes_are_called_by_their_names(notion, outcomes):
     assert score_distribution(["a", "b", "b", "a"], table, notion=notion).outcomes == outcomes
 
 
-def test_one_column_has_the_names_of_its_classes():
-    assert score_distribution(Y, P, pos_label="rain").outcomes == ("class sun", "class rain")
-    assert score_distribution(["rain"], [0.3], pos_label="rain").outcomes == ("not rain", "class rain")
-
-
 # Pictures
 
 
@@ -55,11 +49,6 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result(height):
         np.testing.assert_array_equal(other.values, getattr(panel, f"other_{height}"))
         np.testing.assert_array_equal(event.values, getattr(panel, f"event_{height}"))
         np.testing.assert_array_equal(event.edges, panel.bins.edges)
-
-
-def test_the_legend_names_the_outcomes():
-    ax = score_distribution(DIGITS == 3, PROB[:, 3]).plot()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["class False", "class True"]
 
 
 def test_another_height_is_refused():

@@ -7,30 +7,7 @@ from matplotlib import pyplot as plt
 from matplotlib.collections import TriMesh
 from matplotlib.contour import ContourSet
 
-from calibrant import TemperatureScaling, load_digits_forecast
 from calibrant.curves import simplex_map
-
-Y, PROB = load_digits_forecast()
-THREE = PROB[:, :3] / PROB[:, :3].sum(axis=1, keepdims=True)
-LABEL = np.array(["ant", "bee", "cat"])[Y % 3]
-
-
-@pytest.mark.parametrize("resolution", [2, 3, 11])
-def test_the_grid_is_a_triangle_of_distinct_forecasts_off_the_edges(resolution):
-    prob = simplex_map(np.sqrt, resolution=resolution).prob
-    assert len(np.unique(prob.round(9), axis=0)) == len(prob) == resolution * (resolution + 1) // 2
-    np.testing.assert_allclose(prob.sum(axis=1), 1.0)
-    assert prob.min() == pytest.approx(1e-3 / 3)
-
-
-@pytest.mark.parametrize("given", ["probability", "logit"])
-def test_a_calibrator_is_shown_as_it_maps(given):
-    fitted = TemperatureScaling(input=given).fit(THREE if given == "probability" else np.log(THREE), LABEL)
-    result = simplex_map(fitted, resolution=11)
-    powers = result.prob ** (1 / fitted.temperature_)
-    np.testing.assert_allclose(result.calibrated, powers / powers.sum(axis=1, keepdims=True), atol=1e-9)
-    assert result.classes == ("ant", "bee", "cat")
-
 
 # Pictures
 

@@ -9,7 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.colors import to_rgb
 
 from calibrant import TemperatureScaling, drawing, load_digits_forecast
 from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid
@@ -22,7 +21,6 @@ from calibrant.curves.simplex_partition import (
     plot_simplex_partition,
     simplex_partition,
     simplex_split,
-    splits_inside,
 )
 
 Y, PROB = load_digits_forecast()
@@ -184,14 +182,6 @@ def test_a_partition_knows_the_splits_of_a_tree():
     np.testing.assert_array_equal(result.splits, irp.tree_.gamma)
     np.testing.assert_array_equal(result.cells.value[result.cells.index], irp.predict_proba(result.prob))
     assert simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=6).splits is None
-
-
-def test_points_outside_have_no_place_and_the_others_keep_their_numbers():
-    splits = np.array([[1.1, 0.0, -0.1], [0.2, 0.3, 0.5], [0.6, -0.2, 0.6], [0.0, 0.0, 1.0]])
-    inside = splits_inside(splits)
-    assert list(inside) == [2, 4]
-    np.testing.assert_array_equal(list(inside.values()), splits[[1, 3]])
-    assert splits_inside(None) == {}
 
 
 @pytest.mark.parametrize("show", [simplex_map, simplex_partition], ids=["map", "partition"])
@@ -360,7 +350,3 @@ def test_splits_outside_are_counted_and_leave_the_triangle_its_size():
     assert sides(ax) > 0.9 * sides(result.plot())
     assert not [t for t in replace(result, splits=splits[:1]).plot().texts if "outside" in t.get_text()]
     assert not [t for t in replace(result, splits=splits).plot(splits=False).texts if "outside" in t.get_text()]
-
-
-def test_a_certain_vector_has_the_colour_of_its_corner():
-    np.testing.assert_allclose(mixed(np.eye(3)), [to_rgb(colour) for colour in CERTAIN], atol=1e-6)

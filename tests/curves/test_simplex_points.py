@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.collections import Collection, PathCollection
-from matplotlib.colors import to_rgb
 from strategies import tables
 
-from calibrant import TemperatureScaling, drawing, load_digits_forecast
+from calibrant import TemperatureScaling, load_digits_forecast
 from calibrant.binning import RecursiveSplit, SplitTree
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex import mixed
@@ -34,18 +33,6 @@ def test_a_point_weighs_the_corners_by_its_forecast(k, data):
         for axis in range(k - 1):
             assert place[axis] == pytest.approx(sum(p * CORNERS[k][j, axis] for j, p in enumerate(row)), abs=1e-12)
     np.testing.assert_array_equal(points.label, label)
-
-
-@each_number
-def test_a_draw_keeps_rows_whole_and_in_their_order(k):
-    fitted = CanonicalBinning(RecursiveSplit(3)).fit(SPREAD[k], OCCURRED[k])
-    points = simplex_points(OCCURRED[k], SPREAD[k], fitted, max_points=40, rng=1)
-    row = [int(np.flatnonzero((SPREAD[k] == p).all(axis=1))[0]) for p in points.prob]
-    assert len(row) == 40
-    assert row == sorted(set(row))
-    np.testing.assert_array_equal(points.label, OCCURRED[k][row])
-    np.testing.assert_array_equal(points.calibrated, fitted.predict_proba(SPREAD[k][row]))
-    assert points.n_rows == 300
 
 
 def test_a_draw_is_repeated_by_its_seed_and_takes_every_row_as_often():
@@ -74,13 +61,6 @@ def test_calibrated_forecasts_can_be_given_and_lose_the_rows_of_weight_zero_too(
     np.testing.assert_array_equal(points.calibrated, np.repeat(sharper, weight, axis=0))
     assert points.calibrator == "given"
     assert points.n_rows == 300
-
-
-def test_logits_are_shown_as_their_probabilities_and_calibrated_as_logits():
-    fitted = TemperatureScaling(input="logit").fit(np.log(SPREAD[4]), OCCURRED[4])
-    points = simplex_points(OCCURRED[4], np.log(SPREAD[4]) + 3.0, fitted, input="logit")
-    np.testing.assert_allclose(points.prob, SPREAD[4])
-    np.testing.assert_allclose(points.calibrated, fitted.predict_proba(np.log(SPREAD[4])))
 
 
 @each_number
@@ -124,16 +104,6 @@ def test_what_makes_no_sense_is_refused(call, words):
         call()
 
 
-def test_points_of_counts_are_those_of_the_repeated_rows():
-    times = np.arange(300) % 3
-    rows = np.repeat(OCCURRED[3], times), np.repeat(SPREAD[3], times, axis=0)
-    for most in (None, 100, 2000):
-        counts = simplex_points(OCCURRED[3], SPREAD[3], sample_weight=times, max_points=most)
-        np.testing.assert_array_equal(counts.prob, (repeated := simplex_points(*rows, max_points=most)).prob)
-        assert (counts.n_rows, counts.label.tolist()) == (times.sum(), repeated.label.tolist())
-    assert simplex_points(OCCURRED[3], SPREAD[3], sample_weight=times / 4.0).n_rows == np.count_nonzero(times)
-
-
 # Pictures
 
 
@@ -153,20 +123,6 @@ def places(cloud):
     return np.column_stack(cloud._offsets3d) if hasattr(cloud, "_offsets3d") else cloud.get_offsets()
 
 
-@each_number
-def test_labels_are_drawn_where_their_rows_are_in_colours_and_markers_of_their_own(k):
-    result = points(k)
-    ax = result.plot(by="label")
-    assert [cloud.get_label() for cloud in clouds(ax)] == NAMES[:k]
-    for j, cloud in enumerate(clouds(ax)):
-        np.testing.assert_array_equal(places(cloud), result.place[result.label == j])
-    ax.figure.canvas.draw()
-    shapes = [cloud.get_paths()[0].vertices.tolist() for cloud in clouds(ax)]
-    assert all(shapes[i] != shapes[j] for i in range(k) for j in range(i))
-    if k == 3:
-        assert [tuple(c.get_facecolor()[0, :3]) for c in clouds(ax)] == [to_rgb(c) for c in drawing.CERTAIN[:3]]
-
-
 @pytest.mark.parametrize("colours", ["safe", "rgb"])
 @each_number
 def test_calibrated_vectors_are_drawn_where_their_rows_are_in_mixtures_of_the_corners(k, colours):
@@ -175,18 +131,6 @@ def test_calibrated_vectors_are_drawn_where_their_rows_are_in_mixtures_of_the_co
     (cloud,) = clouds(ax)
     np.testing.assert_array_equal(places(cloud), result.place)
     np.testing.assert_allclose(Collection.get_facecolor(cloud)[:, :3], mixed(result.calibrated, colours))
-
-
-@each_number
-def test_corners_bear_the_names_and_the_colours_of_the_classes(k):
-    ax = points(k).plot(by="label", colours="rgb")
-    dots = [line for line in ax.lines if line.get_marker() not in ("None", "")]
-    assert [dot.get_color() for dot in dots] == list(drawing.RGB[:k])
-    assert [dot.get_marker() for dot in dots] == list(drawing.MARKERS[:k])
-    for dot, corner in zip(dots, CORNERS[k], strict=True):
-        where = dot.get_data_3d() if k == 4 else dot.get_data()
-        np.testing.assert_allclose(np.ravel(where), corner)
-    assert [t.get_text() for t in ax.texts if t.get_text() in NAMES] == NAMES[:k]
 
 
 @each_number
@@ -213,11 +157,6 @@ def test_splits_are_numbered_in_their_order_beside_calibrated_vectors(k):
 def numbers(ax):
     found = [t for t in ax.texts if t.get_text().isdecimal()]
     return {t.get_text(): t.get_position_3d() if ax.name == "3d" else t.get_position() for t in found}
-
-
-def test_the_tetrahedron_is_seen_from_where_one_asks():
-    ax = points(4).plot(by="label", view=(10, 20))
-    assert (ax.elev, ax.azim) == (10, 20)
 
 
 REFUSALS = [

@@ -10,7 +10,6 @@ from scipy.special import expit, logit
 from strategies import columns, tables
 
 import calibrant as cb
-from calibrant.curves.smooth import THICK, THIN
 from calibrant.lenses import Local
 from calibrant.metrics import calibration_intercept, calibration_slope
 
@@ -76,13 +75,6 @@ def _smooth(score, truth, smoother):
     return kernel @ truth / kernel.sum(axis=1)
 
 
-def test_where_all_rows_went_one_way_the_band_is_not_nothing():
-    panel = cb.smooth_reliability_curve(np.zeros(50, dtype=int), np.full(50, 0.1)).panels[0]
-    top = panel.upper[panel.density.argmax()]
-    assert panel.event_rate.max() == 0
-    assert 0.03 < top < 0.09  # three in n is 0.06
-
-
 def test_a_local_regression_of_another_kind_is_a_lens():
     y, p, _ = simulated(np.random.default_rng(1), 200)
     curve = cb.smooth_reliability_curve(y, p, smoother=Local(span=0.5, degree=1))
@@ -140,16 +132,6 @@ def test_forecasts_are_drawn_over_each_other_and_told_apart():
         shows(ax, curve.panels[0], number)
     words = [text.get_text() for text in ax.get_legend().get_texts()]
     assert words == ["calibrated", *(f"{name}: smECE {curve.error:.3f}" for name, curve in curves.items())]
-
-
-def test_the_line_is_thicker_where_rows_are_denser():
-    panel = cb.smooth_reliability_curve(Y, PROB).panels[0]
-    ax = cb.smooth_reliability_curve(Y, PROB).plot()
-    widths = next(c for c in ax.collections if isinstance(c, LineCollection)).get_linewidths()
-    ends = np.minimum(panel.density[1:], panel.density[:-1])
-    assert (np.diff(np.asarray(widths)[np.argsort(ends)]) >= 0).all()
-    assert min(widths) >= THIN
-    assert 0.95 * THICK < max(widths) <= THICK
 
 
 def test_a_constant_forecast_is_a_point_with_its_interval():

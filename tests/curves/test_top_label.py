@@ -23,8 +23,6 @@ TWINS = [
     (EqualMass(3), binned.equal_mass(3)),
     (Unique(), binned.unique),
 ]
-PATIENTS = {"y_true": [0, 1, 1, 1, 1] + [1] * 5, "y_prob": [0.6] * 10, "y_pred": [0] * 5 + [1] * 5}
-"""Of two groups with confidence 0.6 one is right in a fifth of the cases, and the other always."""
 
 
 @dataclass(frozen=True)
@@ -97,15 +95,6 @@ def test_the_top_label_point_is_as_far_as_its_gap_on_the_side_of_the_accuracy_if
         assert height == pytest.approx(room[0] if room else np.clip(middle + side * gap, 0, 1), abs=1e-9)
 
 
-def test_a_bin_on_the_diagonal_hides_its_classes_and_is_drawn_below():
-    curve = top_label_curve(**PATIENTS)
-    b = int(np.flatnonzero(curve.bins.count)[0])
-    assert curve.gap[b] == pytest.approx(0.0, abs=1e-12)
-    np.testing.assert_allclose(curve.class_gap[b], [0.4, 0.4])
-    assert (curve.confidence_ece, curve.top_label_ece) == pytest.approx((0.0, 0.4), abs=1e-12)
-    assert curve.top_label_height[b] == pytest.approx(0.2)
-
-
 # What comes in
 
 
@@ -119,18 +108,6 @@ def test_a_pair_of_prediction_and_probability_is_as_good_as_the_table(rows, pool
     assert pair.classes == table.classes == tuple(names)
     for name in ("share", "gap", "class_gap", "top_label_gap"):
         np.testing.assert_array_equal(getattr(pair, name), getattr(table, name))
-
-
-def test_classes_of_a_pair_are_those_seen_in_either():
-    curve = top_label_curve(["b", "d"], [0.5, 0.9], y_pred=["c", "b"])
-    assert curve.classes == ("b", "c", "d")
-    assert [int(bins.count.sum()) for bins in curve.class_bins] == [1, 1, 0]
-
-
-def test_one_column_predicts_the_likelier_of_two_classes():
-    curve = top_label_curve([0, 1, 1], [0.2, 0.9, 0.4], binning=1)
-    assert [bins.count.tolist() for bins in curve.class_bins] == [[2], [1]]
-    assert curve.bins.mean_prob[0] == pytest.approx((0.8 + 0.9 + 0.6) / 3)
 
 
 # The result
@@ -151,9 +128,6 @@ def test_frames_hold_a_row_a_bin_or_a_class_in_a_bin():
         ("z", 1, 1),
     ]
     np.testing.assert_allclose(classes["gap"], [0.5, 0.7, 0.2, 0.4])
-
-
-# Real forecasts
 
 
 # Pictures
@@ -204,29 +178,6 @@ def shows_bin(axes, curve, b, shown):
 def test_the_artists_carry_exactly_the_arrays_of_the_curve(binning):
     curve = top_label_curve(DIGITS, PROB, binning=binning)
     shows(curve.plot(), curve)
-
-
-def test_the_legend_holds_both_errors_of_the_curve():
-    curve = top_label_curve(DIGITS, PROB)
-    words = [text.get_text() for text in curve.plot().get_legend().get_texts()]
-    assert words == [
-        "calibrated",
-        f"accuracy of all rows: conf-ECE {curve.confidence_ece:.4f}",
-        f"mean distance of classes: TL-ECE {curve.top_label_ece:.4f}",
-        "share of predictions",
-    ]
-
-
-def test_the_fewer_rows_a_bin_holds_the_smaller_and_paler_its_markers():
-    curve = top_label_curve(DIGITS, PROB, binning=10)
-    share = curve.share[curve.bins.count > 0]
-    for markers in (c for c in curve.plot().collections if isinstance(c, PathCollection)):
-        order = np.argsort(share)
-        assert (np.diff(markers.get_sizes()[order]) >= 0).all()
-        assert (np.diff(markers.get_alpha()[order]) >= 0).all()
-        assert markers.get_sizes().min() < markers.get_sizes().max()
-    alike = top_label_curve([0, 1], [0.4, 0.8], y_pred=[0, 0], binning=2).plot()
-    assert len({size for c in alike.collections if isinstance(c, PathCollection) for size in c.get_sizes()}) == 1
 
 
 def test_forecasts_stand_side_by_side_on_the_same_scales():

@@ -50,14 +50,6 @@ def test_the_area_above_the_curve_is_the_calibration_error(rows, notion, binning
     assert curve.mean_error == pytest.approx(calibration_error(label, prob, **options), abs=1e-9)
 
 
-def test_an_error_that_is_reached_but_for_rounding_is_reached():
-    """Of two rows of 0.7 that both bring the event, the gap comes out as a little more than 0.3."""
-    curve = validity_curve([1, 1, 0], [0.7, 0.7, 0.0])
-    assert curve.error[-1] > 0.3
-    assert curve.share_within(0.3) == 1.0
-    assert curve.share_within(0.299) == pytest.approx(1 / 3)
-
-
 def test_the_guarantee_is_that_of_the_theorem():
     assert validity_curve(Y, P).guarantee is None
     error, share = validity_curve(Y, P, points_per_bin=50).guarantee

@@ -1,13 +1,10 @@
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
-from calibrant import ByNotion, IsotonicCalibration, PlattScaling, TemperatureScaling, VennAbers, calibration_error
-from calibrant.binning import Unique
+from calibrant import ByNotion, IsotonicCalibration, PlattScaling, TemperatureScaling, VennAbers
 from calibrant.exceptions import CalibrationWarning
 from calibrant.notions import WithinGroups, as_notion
 
@@ -19,18 +16,6 @@ def forecast():
     label = (rng.random((400, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
     prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
     return prob, label
-
-
-@pytest.mark.parametrize("notion", ["confidence", "top-label"])
-def test_the_top_pair_is_calibrated_on_the_fitted_rows_under_its_notion(notion, forecast):
-    prob, label = forecast
-    predicted, score = ByNotion(IsotonicCalibration(finite=None), notion).fit(prob, label).predict_top(prob)
-    # One bin a calibrated score, for each predicted class where the notion keeps them apart.
-    groups = predicted if notion == "top-label" else np.zeros_like(predicted)
-    for group in np.unique(groups):
-        rows = groups == group
-        hit = (predicted == label)[rows]
-        assert calibration_error(hit, score[rows], binning=Unique()) == pytest.approx(0.0, abs=1e-12)
 
 
 NEVER_C = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]]), ["a", "b", "c", "b"]
@@ -95,18 +80,6 @@ def test_a_multiclass_calibrator_is_refused_with_the_remedy(forecast):
         ByNotion(TemperatureScaling()).fit(prob, label)
 
 
-@pytest.mark.parametrize("notion", ["binary", "class-wise"])
-def test_logits_too_large_for_a_probability_are_not_lost_on_the_way(notion):
-    rng = np.random.default_rng(0)
-    z = 60.0 * rng.normal(size=500)
-    label = (rng.random(500) < 1 / (1 + np.exp(-z / 20))).astype(int)
-    alone = PlattScaling(input="logit").fit(z, label)
-    by_notion = ByNotion(PlattScaling(), notion, input="logit").fit(np.column_stack([0 * z, z]), label)
-    np.testing.assert_allclose(
-        by_notion.predict_proba(np.column_stack([0 * z, z])), alone.predict_proba(z), rtol=1e-9, atol=1e-12
-    )
-
-
 def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(3), 100), rng.integers(0, 3, 100)
@@ -150,42 +123,6 @@ def test_of_a_score_left_as_it_is_the_interval_knows_nothing():
 def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         ByNotion(IsotonicCalibration(finite=None), **options).fit([0.1, 0.9], [0, 1])
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: IsotonicCalibration(finite=None),
-        lambda: ByNotion(IsotonicCalibration(finite=None), "class-wise", normalize=False),
-    ],
-)
-def test_fitted_rows_given_as_logits_come_back_on_their_own_steps(make):
-    """The mean of an isotonic fit over its own rows is the event rate, which a row on another step would move."""
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        logits, label = 3 * rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-        prob = make().set_params(input="logit").fit(logits, label).predict_proba(logits)
-        assert prob[:, 1].mean() == pytest.approx(label.mean(), rel=1e-12)
-
-
-def test_classes_that_did_not_occur_are_told_of_as_for_a_single_score():
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(4), 60)
-    label = rng.integers(0, 2, 60)
-    said = r"no calibration row is of class c; d among 60: .* Fit on more rows\."
-    for notion in ("class-wise", "top-label"):
-        with pytest.warns(CalibrationWarning, match=said):
-            ByNotion(PlattScaling(), notion, labels=list("abcd")).fit(prob, np.array(list("ab"))[label])
-
-
-@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
-def test_of_classes_that_occurred_and_maps_that_need_none_nothing_is_said(notion):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 60)
-    label = rng.integers(0, 2 if notion == "confidence" else 3, 60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ByNotion(PlattScaling(), notion, labels=range(3)).fit(prob, label)
 
 
 def test_of_one_class_alone_there_is_one_warning():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import NotFittedError
@@ -72,12 +72,6 @@ def test_fold_models_never_score_rows_they_were_fitted_on(numbered, cv, ensemble
     assert len(SEEN) == (3 if cv == 3 else 4)
     assert all(not fitted & scored for fitted, scored in SEEN)
     assert frozenset().union(*(scored for _, scored in SEEN)) == frozenset(range(60))
-
-
-def test_without_an_ensemble_the_estimator_is_trained_on_all_rows(numbered):
-    X, y = numbered
-    ((estimator, _),) = CalibratedClassifier(Spy(), BY_CLASS, cv=3).fit(X, y).pairs_
-    assert estimator.rows_ == frozenset(range(60))
 
 
 def test_a_prefit_estimator_must_be_fitted(data):
@@ -329,16 +323,6 @@ def test_groups_of_two_columns_are_refused(numbered):
 # Frozen models
 
 
-def test_a_frozen_estimator_is_a_prefit_one(data):
-    X, y = data
-    model = GaussianNB().fit(X[:200], y[:200])
-    frozen = CalibratedClassifier(FrozenEstimator(model), "temperature").fit(X[200:], y[200:])
-    prefit = CalibratedClassifier(model, "temperature", cv="prefit").fit(X[200:], y[200:])
-    assert frozen.pairs_[0][1].temperature_ == prefit.pairs_[0][1].temperature_
-    np.testing.assert_array_equal(frozen.predict_proba(X), prefit.predict_proba(X))
-    assert clone(frozen).estimator.estimator is model
-
-
 def test_a_frozen_estimator_is_never_trained_and_may_have_a_calibrator_a_fold(numbered):
     X, y = numbered
     model = Spy().fit(X[:30], y[:30])
@@ -366,17 +350,6 @@ def test_columns_of_a_data_frame_reach_a_column_transformer_by_name(ensemble):
     assert fitted.feature_names_in_.tolist() == ["size", "colour"]
     assert fitted.predict_proba(X[:5]).shape == (5, 2)
     assert set(fitted.predict(X).tolist()) <= {"no", "yes"}
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("ensemble", [False, True])
-def test_folds_trained_at_the_same_time_give_the_same_classifier(data, ensemble):
-    X, y = data
-    alone, together = (
-        CalibratedClassifier(GaussianNB(), BY_CLASS, cv=3, ensemble=ensemble, n_jobs=n_jobs).fit(X, y)
-        for n_jobs in (None, 2)
-    )
-    np.testing.assert_array_equal(together.predict_proba(X), alone.predict_proba(X))
 
 
 def test_values_for_pairs_of_classes_are_refused():

@@ -32,13 +32,6 @@ def test_a_word_is_the_method_of_one_event_and_by_class_of_more(word):
         assert type(made) is target
 
 
-def test_an_object_is_copied_as_it_is():
-    own = PlattScaling(smooth_targets=False)
-    made = calibrator_for(own, 3)
-    assert made is not own
-    assert (type(made), made.get_params()) == (PlattScaling, own.get_params())
-
-
 @pytest.mark.parametrize("ensemble", [False, True])
 def test_an_estimator_counts_the_rows_that_its_calibrator_is_fitted_to(ensemble):
     rng = np.random.default_rng(0)

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import safe as twin
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
 from strategies import dirichlet_rows, tables
 
 from calibrant import ByNotion, IsotonicCalibration, SafeCalibrator, TemperatureScaling, log_loss
@@ -108,14 +107,6 @@ def test_the_pool_is_the_normalised_product_of_powers(rows, share):
 # The map
 
 
-def test_at_weight_zero_nothing_changes():
-    label, prob = drawn(60, seed=5)
-    safe = SafeCalibrator(BY_CLASS, caution=5.0).fit(prob, label)
-    assert safe.weight_ == 0.0
-    np.testing.assert_allclose(safe.predict_proba(prob), prob, rtol=1e-15)
-    assert safe.predict_proba(np.eye(3)).tolist() == np.eye(3).tolist()
-
-
 def test_the_map_is_the_pool_with_the_candidate_of_all_rows():
     label, prob = drawn(500, power=3.0)
     safe = SafeCalibrator(BY_CLASS).fit(prob, label)
@@ -130,16 +121,6 @@ def test_a_candidate_that_is_certain_and_wrong_is_kept_out_and_leaves_no_zero():
     assert SafeCalibrator(Zeros()).fit(prob[:, 1], label).weight_ == 0.0
     certain = pool(Forecast(prob), np.eye(2)[label], 0.5)
     assert certain.min() > 0
-
-
-@pytest.mark.filterwarnings("error")
-def test_that_the_candidate_has_no_optimum_is_said_only_where_it_comes_in():
-    right = np.array([[0.55, 0.45], [0.45, 0.55]] * 3)
-    assert SafeCalibrator(caution=50.0).fit(right, [0, 1] * 3).weight_ == 0.0
-    sure = np.array([[0.7, 0.3], [0.3, 0.7]] * 20)
-    with pytest.warns(ConvergenceWarning, match="^the candidate: the likelihood keeps growing") as said:
-        assert SafeCalibrator().fit(sure, [0, 1] * 20).weight_ > 0
-    assert [warning.filename for warning in said] == [__file__]
 
 
 class Talkative(TemperatureScaling):
@@ -232,12 +213,6 @@ def test_whole_weights_that_are_importance_do_no_harm(weight):
     ):
         assert safe.weight_ < 0.1
         assert log_loss(fresh, safe.calibrate(fresh_prob)) - log_loss(fresh, fresh_prob) < 0.005
-
-
-def test_another_random_state_makes_other_folds():
-    label, prob = drawn(100, power=1.6)
-    losses = {SafeCalibrator(random_state=seed).fit(prob, label).candidate_loss_ for seed in range(4)}
-    assert len(losses) == 4
 
 
 # Any calibrator, any input

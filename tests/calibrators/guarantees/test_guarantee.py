@@ -283,14 +283,6 @@ def test_a_bin_without_rows_has_no_guarantee_and_that_is_said():
     assert found.fewest == 2
 
 
-def test_a_row_that_is_alone_on_the_edge_promises_nothing():
-    score = (np.arange(8) + 0.5) / 8
-    found = fitted_guarantee(HistogramBinning(PointsPerBin(1), interior=True).fit(score, score > 0.4), alpha=0.9)
-    assert found.error[:-1].tolist() == found.mean_error[:-1].tolist() == found.rate_high[:-1].tolist() == [1.0] * 7
-    assert found.rate_low[:-1].tolist() == [0.0] * 7
-    assert found.error[-1] == pytest.approx(sqrt(np.log(2 / 0.9) / 2))
-
-
 def test_class_wise_every_class_counts_and_normalised_rows_are_warned_of():
     y, prob = rows_of(twin.MIXED)
     raw, divided = (ByNotion(HistogramBinning(PointsPerBin(K)), normalize=n).fit(prob, y) for n in (False, True))
@@ -338,12 +330,6 @@ def test_weights_that_differ_are_refused_whatever_the_rates(seed, interior):
     fitted = HistogramBinning(PointsPerBin(10), interior=interior).fit(score, score > 0.5, weight)
     with pytest.raises(ValueError, match=REFUSED):
         fitted_guarantee(fitted)
-
-
-@pytest.mark.parametrize("weight", [1.0, 0.3, 1 / 7])
-def test_weights_that_are_all_one_fraction_are_no_weights(weight):
-    found, plain = (fitted_guarantee(interior_bins_of_five(w)) for w in ([weight] * 40, None))
-    np.testing.assert_allclose(found.to_frame().iloc[:, 1:], plain.to_frame().iloc[:, 1:], rtol=1e-12)
 
 
 def test_a_saved_calibrator_knows_that_it_was_weighted(tmp_path):

@@ -1,5 +1,3 @@
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,14 +17,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 new_scores = st.lists(scores, min_size=1, max_size=20)
 
 
-def forecasts(n, seed=0, power=0.5):
-    """Scores that are too extreme, and labels of the true probability."""
-    rng = np.random.default_rng(seed)
-    score = rng.random(n)
-    odds = (score / (1 - score)) ** power
-    return score, (rng.random(n) < odds / (1 + odds)).astype(int)
-
-
 @given(
     rows=columns(),
     new=new_scores,
@@ -42,14 +32,6 @@ def test_the_map_is_the_average_of_all_binnings_that_its_definition_says(rows, n
     np.testing.assert_allclose(fitted.calibrate(new), expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(fitted.model_weight_, [w for _, _, w in models], rtol=1e-8)
     assert fitted.n_bins_.tolist() == [len(values) for _, values, _ in models]
-
-
-@pytest.mark.parametrize(
-    ("n", "lowest", "highest"), [(1, 1, 1), (31, 1, 31), (1000, 1, 100), (8000, 2, 200), (9000, 3, 208)]
-)
-def test_numbers_of_bins_lie_within_the_cube_root_of_the_rows_by_a_factor_of_ten(n, lowest, highest):
-    score, label = forecasts(n)
-    assert BayesianBinning().fit(score, label).n_bins_.tolist() == list(range(lowest, highest + 1))
 
 
 uneven = st.lists(st.sampled_from([1, 2, 7, 10**6, 10**9]), min_size=1, max_size=8).map(np.array)
@@ -76,30 +58,3 @@ def test_sizes_that_are_not_tried_would_add_no_binning(weight):
     assert tried.stop - 1 <= weight.sum()
     everything = [last.tolist() for last in bbq._binnings(rows, range(1, int(weight.sum()) + 1))]
     assert [last.tolist() for last in bbq._binnings(rows, tried)] == everything
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("light", [None, 1.0, 1e5], ids=["none", "one row", "a few rows"])
-@pytest.mark.parametrize("heavy", [1e7, 1e9, 1e17, 1e98])
-def test_heavy_weights_take_neither_memory_nor_more_models_than_there_are_binnings(heavy, light):
-    score, label = forecasts(40)
-    weight = np.full(40, heavy)
-    weight[20] = light or heavy
-    tracemalloc.start()
-    fitted = BayesianBinning().fit(score, label, weight)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 20e6
-    assert fitted.n_bins_.tolist() == [40] if light is None else set(fitted.n_bins_) <= {39, 40}
-    assert np.isfinite(fitted.model_weight_).all()
-    rate = fitted.calibrate(score)
-    np.testing.assert_allclose(np.delete(rate, [19, 20, 21]), np.delete(label, [19, 20, 21]), atol=1e-6)
-    assert fitted.predict_proba([0.0, 1.0]).min() > 0
-
-
-@pytest.mark.parametrize("prior_rows", [1e-9, 1e9])
-@pytest.mark.parametrize("spread", [1.0, 1e308])
-def test_the_ends_of_what_is_allowed_give_probabilities(prior_rows, spread):
-    fitted = BayesianBinning(spread=spread, prior_rows=prior_rows).fit([0.0, 0.2, 0.7, 1.0], [1, 0, 1, 0])
-    assert np.isfinite(fitted.model_weight_).all()
-    assert 0 < fitted.calibrate([0.0, 1.0]).min() < 1

@@ -74,12 +74,6 @@ def test_what_a_bin_without_rows_gives(empty, expected):
     assert fitted.calibrate([0.45]) == pytest.approx([expected])
 
 
-@pytest.mark.parametrize(("smoothing", "weight"), [(1.0, 1e17), (1e-300, 1.0)])
-def test_smoothing_that_rounding_would_lose_keeps_new_scores_in_bins_with_rows_off_0_and_1(smoothing, weight):
-    fitted = HistogramBinning([0, 0.5, 1], smoothing=smoothing).fit([0.2, 0.7], [0, 1], [weight, weight])
-    assert fitted.predict_proba([0.0, 1.0]).min() == pytest.approx(1e-12, rel=1e-3, abs=0)
-
-
 @given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
 def test_smoothing_counts_rows_whatever_the_unit_of_the_weights(rows, scale):
     label, score, weight = rows
@@ -102,40 +96,6 @@ def test_the_map_from_interior_rows_is_what_its_definition_says(rows, k, new, sm
     )
 
 
-def test_rows_that_made_the_cut_are_left_out_of_the_estimate_and_of_nothing_else():
-    score, label = np.arange(1, 10) / 10, np.array([0, 1, 1, 0, 0, 1, 0, 1, 0])
-    whole, inside = (
-        HistogramBinning(PointsPerBin(3), interior=interior).fit(score, label) for interior in (False, True)
-    )
-    np.testing.assert_array_equal(inside.edges_, whole.edges_)
-    assert whole.edges_.tolist() == [0.0, 0.3, 0.6, 1.0]
-    assert (whole.count_.tolist(), inside.count_.tolist()) == ([3, 3, 3], [2, 2, 3])
-    np.testing.assert_allclose(whole.value_, [2 / 3, 1 / 3, 1 / 3])
-    np.testing.assert_allclose(inside.value_, [1 / 2, 0.0, 1 / 3])
-
-
-def test_of_rows_that_tie_at_a_cut_one_rows_worth_is_left_out():
-    score, label = [0.1, 0.2, 0.5, 0.5, 0.5, 0.7, 0.8, 0.9], [0, 1, 1, 0, 1, 0, 0, 1]
-    fitted = HistogramBinning(PointsPerBin(4), interior=True).fit(score, label)
-    assert fitted.edges_.tolist() == [0.0, 0.5, 1.0]
-    assert fitted.count_.tolist() == [4, 3]
-    np.testing.assert_allclose(fitted.value_, [(3 - 2 / 3) / 4, 1 / 3])
-
-
-@pytest.mark.parametrize("edge", [0.0, 1.0])
-def test_the_ends_of_the_unit_interval_are_no_cuts(edge):
-    score, label = np.sort([edge, edge, 0.3, 0.6]), [0, 1, 0, 1]
-    assert HistogramBinning([0, 0.5, 1], interior=True).fit(score, label).count_.sum() == 4
-
-
-@pytest.mark.parametrize(
-    ("weight", "weighted"),
-    [(None, False), ([1] * 4, False), ([0.3] * 4, False), ([0, 1, 1, 1], False), ([2] * 4, True), ([1, 2, 1, 1], True)],
-)
-def test_a_fit_says_whether_rows_counted_differently(weight, weighted):
-    assert HistogramBinning(2).fit([0.1, 0.2, 0.6, 0.8], [0, 1, 0, 1], weight).weighted_ is weighted
-
-
 # Values apart
 
 
@@ -151,13 +111,6 @@ def test_delta_moves_values_by_its_definition(empty, rows, delta, seed, new):
     shift = np.nan_to_num(moved.value_ - as_is.value_)
     assert np.abs(shift).max() <= delta
     assert moved.predict_proba(new).max() <= 1.0
-
-
-@pytest.mark.parametrize("states", [(0, 1), (None, None)])
-def test_other_seeds_draw_other_values(states):
-    score, label = np.arange(100) / 100, np.tile([0, 1], 50)
-    one, other = (HistogramBinning(delta=0.1, random_state=state).fit(score, label) for state in states)
-    assert (one.value_ != other.value_).all()
 
 
 @pytest.mark.parametrize(

@@ -67,24 +67,11 @@ def test_a_stop_and_the_least_size_of_a_side_are_what_the_definition_says_betwee
     assert ours.left_.tolist() == [region[0] for region in stages[-1]]
 
 
-def test_a_cut_as_good_inside_a_block_is_not_taken():
-    """Rates 0, 1/2, 1/2, 1: on the two in the middle, one block, the diagram runs along the line that touches it."""
-    score, label = np.repeat([0.1, 0.2, 0.3, 0.4], 2), np.array([0, 0, 0, 1, 0, 1, 1, 1])
-    assert fitted((label, score, None), max_bins=2).threshold_.tolist() == [0.2]
-    assert fitted((label, score, None)).threshold_.tolist() == [0.2, 0.4]
-
-
 @given(rows=columns(min_rows=2))
 def test_a_border_parts_the_scores_that_the_block_above_begins_with(rows):
     blocks = tree_of(rows).blocks
     for left, border in zip(blocks.left[1:], blocks.border, strict=True):
         np.testing.assert_array_equal(rows[1] > border, rows[1] >= left)
-
-
-@pytest.mark.parametrize("score", [0.5, np.nextafter(0.5, 1)])
-def test_between_scores_that_touch_the_border_is_the_lower_one(score):
-    tree = tree_of((np.array([0, 1]), np.array([score, np.nextafter(score, 1)]), None))
-    assert tree.blocks.border.tolist() == [score]
 
 
 # The map
@@ -127,32 +114,10 @@ def test_a_stage_is_the_map_that_stops_there(rows, smoothing):
         np.testing.assert_array_equal(stopped.predict_proba(new), prob)
 
 
-def test_stages_of_logits_are_those_of_their_probabilities():
-    rng = np.random.default_rng(0)
-    logit = rng.normal(size=(60, 2))
-    label = (rng.random(60) < 1 / (1 + np.exp(logit[:, 0] - logit[:, 1]))).astype(int)
-    ours = IsotonicRecursivePartitioning(input="logit").fit(logit, label)
-    *_, last = ours.staged_predict_proba(logit)
-    np.testing.assert_array_equal(last, ours.predict_proba(logit))
-
-
 def test_one_row_is_one_bin_of_the_strongest_smoothing():
     ours = IsotonicRecursivePartitioning(max_bins="cv", smoothing="cv").fit([0.3], [1])
     assert (ours.n_bins_, ours.smoothing_) == (1, 16.0)
     assert ours.calibrate([0.9]) == pytest.approx([17 / 33])
-
-
-def test_bins_that_smoothing_puts_out_of_order_are_pooled():
-    score, label = np.repeat([0.1, 0.2, 0.8], [1, 100, 100]), np.repeat([0, 1, 0, 1], [1, 10, 90, 100])
-    ours = IsotonicRecursivePartitioning(max_bins=None, smoothing=1.0).fit(score, label)
-    assert ours.value_ == pytest.approx([12 / 105, 101 / 102])
-    assert (ours.n_bins_, ours.threshold_.size) == (2, 2)
-
-
-@pytest.mark.parametrize("smoothing", [1e-3, 1.0])
-def test_smoothing_keeps_values_off_0_and_1_however_many_rows_there_are(smoothing):
-    rows = np.array([0, 0, 1, 1]), np.array([0.1, 0.2, 0.8, 0.9]), np.full(4, 1e17)
-    np.testing.assert_allclose(fitted(rows, smoothing=smoothing).calibrate([0.0, 1.0]), [1e-12, 1 - 1e-12], rtol=1e-3)
 
 
 @given(rows=columns(weights=st.floats(0.1, 5.0)), scale=st.sampled_from([0.25, 1 / 3, 7.5]))
@@ -238,23 +203,6 @@ def test_softened_labels_of_decimals_are_cut_as_their_fractions(parts, rows, sof
         found.threshold_, np.array([t.numerator for t in thresholds]) / [t.denominator for t in thresholds]
     )
     np.testing.assert_allclose(found.gain_, np.array(gains, dtype=float), atol=1e-12)
-
-
-def test_cross_validation_softens_where_the_score_is_right_and_not_where_it_is_wrong():
-    rng = np.random.default_rng(0)
-    score = rng.random(400)
-    right = (rng.random(400) < score).astype(int)
-    found = fitted((right, score, None), softening="cv", smoothing="cv")
-    assert found.softening_ >= 0.6
-    given_it = fitted((right, score, None), softening=found.softening_, smoothing=found.smoothing_)
-    np.testing.assert_array_equal(found.calibrate(score), given_it.calibrate(score))
-    wrong = (rng.random(400) < score**4).astype(int)
-    assert fitted((wrong, score, None), softening="cv", smoothing="cv").softening_ == 0.0
-
-
-def test_a_map_that_is_not_to_stop_has_more_bins_than_the_folds_that_choose_its_smoothing():
-    """Without either row one bin is left."""
-    assert IsotonicRecursivePartitioning(max_bins=None).fit([0.2, 0.7], [0, 1]).threshold_.tolist() == [0.7]
 
 
 def test_a_hundred_bins_that_all_count_are_all_kept():

@@ -6,7 +6,6 @@ from reference import isotonic as twin
 from strategies import columns, scores
 
 from calibrant import IsotonicCalibration
-from calibrant.calibrators import CenteredIsotonicCalibration, EnsembleNearIsotonic, NearIsotonicCalibration
 from calibrant.calibrators.isotonic import on_steps
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -79,15 +78,6 @@ def test_clipping_moves_the_fit_to_one_row_in_all_rows_and_two(rows):
         np.testing.assert_array_equal(clipped.left_, exact.left_)
 
 
-@pytest.mark.parametrize("finite", ["smooth", "clip", 1e-12])
-@pytest.mark.parametrize(
-    "make", [IsotonicCalibration, CenteredIsotonicCalibration, NearIsotonicCalibration, EnsembleNearIsotonic]
-)
-def test_finite_keeps_new_scores_at_the_ends_off_0_and_1_however_many_rows_there_are(make, finite):
-    fitted = make(finite=finite).fit([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], np.full(4, 1e17))
-    np.testing.assert_allclose(fitted.predict_proba([0.0, 1.0]), [[1.0, 1e-12], [1e-12, 1.0]], rtol=1e-3)
-
-
 @given(left=st.lists(scores, min_size=1, max_size=9, unique=True).map(sorted), new=new_scores)
 def test_a_step_holds_from_where_it_begins_and_the_first_one_below_all_of_them(left, new):
     value = np.arange(len(left)) / 10
@@ -99,19 +89,3 @@ def test_lines_between_scores_that_almost_touch_stay_between_their_values():
     fitted = IsotonicCalibration(interpolate=True, finite=None).fit([0.0, 1e-310], [0, 1])
     assert fitted.calibrate([0.0, 1e-310, 1.0]).tolist() == [0.0, 1.0, 1.0]
     assert 0.0 <= fitted.calibrate([5e-311])[0] <= 1.0
-
-
-@pytest.mark.parametrize(
-    "make", [IsotonicCalibration, CenteredIsotonicCalibration, NearIsotonicCalibration, EnsembleNearIsotonic]
-)
-def test_by_default_values_are_smoothed(make):
-    """An event in a block without events costs no more than the logarithm of the rows: as published it costs all."""
-    rng = np.random.default_rng(0)
-    score = rng.random(60)
-    label = rng.random(60) < score
-    default, smooth, published = (make(**o).fit(score, label) for o in ({}, {"finite": "smooth"}, {"finite": None}))
-    np.testing.assert_array_equal(default.calibrate(score), smooth.calibrate(score))
-    ends = default.calibrate([0.0, 1.0])
-    assert ends.min() >= 1 / 62
-    assert ends.max() <= 61 / 62
-    assert published.calibrate([0.0, 1.0]).tolist() == [0.0, 1.0]

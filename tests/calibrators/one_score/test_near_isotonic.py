@@ -86,10 +86,3 @@ def test_a_great_penalty_is_isotonic_regression(penalty, rows, new):
     np.testing.assert_allclose(
         fitted.calibrate(new), IsotonicCalibration(finite=None).fit(score, label, weight).calibrate(new), atol=1e-12
     )
-
-
-def test_smoothing_is_one_row_more_of_each_class_in_every_block():
-    score, label = np.repeat([0.2, 0.5, 0.8], 8), np.repeat([0, 1, 0], 8)
-    smooth, clip = (NearIsotonicCalibration(penalty=2, finite=way).fit(score, label) for way in ("smooth", "clip"))
-    np.testing.assert_allclose(smooth.calibrate([0.2, 0.5, 0.8]), [0.1, 0.7, 0.3])
-    np.testing.assert_allclose(clip.calibrate([0.2, 0.5, 0.8]), [1 / 26, 0.75, 0.25])

@@ -1,5 +1,3 @@
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -46,15 +44,6 @@ def test_without_smoothing_it_is_an_unpenalised_logistic_regression(weighted):
     np.testing.assert_allclose(fitted.predict_proba(z), peer.predict_proba(z[:, None]), rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("weight", "rows"), [([3.0, 5.0], [3, 5]), ([0.5, 2.5], [1 / 3, 5 / 3])], ids=["whole", "of mean one"]
-)
-def test_the_sums_of_weights_are_the_numbers_of_rows(weight, rows):
-    fitted = PlattScaling().fit([0.2, 0.7], [0, 1], weight)
-    targets = [1 / (rows[0] + 2), (rows[1] + 1) / (rows[1] + 2)]
-    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), targets, rtol=1e-10)
-
-
 def test_logits_are_exact_and_probabilities_clipped():
     z, label = np.array([-60.0, -40.0, -35.0, 35.0, 40.0, 60.0]), [0, 1, 0, 1, 0, 1]
     exact = PlattScaling(input="logit").fit(z, label)
@@ -66,27 +55,6 @@ def test_logits_are_exact_and_probabilities_clipped():
 
 
 # What has no minimum
-
-
-@pytest.mark.parametrize(
-    ("score", "label"),
-    [([0.1, 0.2, 0.6, 0.9], [0, 0, 1, 1]), ([0.1, 0.6, 0.6, 0.9], [0, 0, 1, 1]), ([0.1, 0.2, 0.6, 0.9], [1, 1, 0, 0])],
-    ids=["separated", "separated but for a tie", "upside down"],
-)
-def test_where_classes_are_separated_targets_are_smoothed_and_this_is_said(score, label):
-    with pytest.warns(ConvergenceWarning, match="both classes must occur, and their scores overlap"):
-        plain = PlattScaling(smooth_targets=False).fit(score, label)
-    smooth = PlattScaling().fit(score, label)
-    assert (plain.slope_, plain.intercept_) == (smooth.slope_, smooth.intercept_)
-
-
-@pytest.mark.parametrize("smooth_targets", [True, False])
-def test_one_class_alone_gets_the_probability_that_platts_target_gives_it(smooth_targets):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = PlattScaling(smooth_targets=smooth_targets, labels=[0, 1]).fit([0.2, 0.5, 0.7], [1, 1, 1])
-    assert fitted.slope_ == pytest.approx(0.0, abs=1e-9)
-    assert fitted.intercept_ == pytest.approx(np.log(4.0))
 
 
 @pytest.mark.parametrize("smooth_targets", [True, False])
@@ -109,23 +77,6 @@ def test_the_problem_without_a_minimum_is_named():
     prob = np.full((6, 3), 1 / 3) + np.outer([0.1, -0.1, 0.05, 0.0, 0.2, -0.2], [1, -1, 0])
     with pytest.warns(ConvergenceWarning, match="it keeps falling for 'class 2'"):
         ByNotion(PlattScaling(smooth_targets=False), labels=[0, 1, 2]).fit(prob, [0, 0, 1, 0, 1, 0])
-
-
-@pytest.mark.parametrize("smooth_targets", [True, False])
-@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
-def test_the_certificate_is_kept_whatever_the_scale(scale, smooth_targets):
-    label, z = sample(1000)
-    fitted = PlattScaling(input="logit", smooth_targets=smooth_targets).fit(scale * z, label)
-    assert fitted.gradient_ < 1e-12
-    assert fitted.n_iter_ < 10
-
-
-def test_the_certificate_is_the_gradient_at_the_line_that_is_given_in_standardised_units():
-    label, z = sample(200)
-    fitted = PlattScaling(input="logit", smooth_targets=False).fit(z, label)
-    residual, centred = fitted.calibrate(z) - label, z - z.mean()
-    expected = max(abs(residual.mean()), abs((residual * centred).mean()) / abs(centred).max())
-    assert fitted.gradient_ == pytest.approx(expected, abs=1e-15)
 
 
 def test_a_line_that_rounding_keeps_from_the_minimum_is_told_of():

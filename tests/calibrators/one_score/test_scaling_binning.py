@@ -49,17 +49,6 @@ def test_the_map_is_what_its_definition_says(inner, rows, n_bins, new):
     np.testing.assert_allclose(fitted.calibrate(new), expected, rtol=1e-12)
 
 
-def test_by_default_the_map_is_platt_scaling_in_15_bins():
-    rng = np.random.default_rng(0)
-    score = rng.random(1500)
-    label = (rng.random(1500) < score**2).astype(int)
-    fitted = ScalingBinning().fit(score, label)
-    platt = PlattScaling().fit(score, label).calibrate(score)
-    assert fitted.count_.tolist() == [100] * 15
-    groups = np.sort(platt).reshape(15, 100).mean(axis=1)
-    np.testing.assert_allclose(np.unique(fitted.calibrate(score)), groups, rtol=1e-12)
-
-
 def test_logits_reach_the_map_as_they_are():
     logit, label = np.array([100.0, 200.0, 300.0, 400.0]), [0, 0, 1, 1]
     fitted = ScalingBinning(input="logit").fit(logit, label)

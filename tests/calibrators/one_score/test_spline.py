@@ -85,21 +85,6 @@ def test_of_all_penalties_the_one_with_the_least_left_out_loss_is_taken():
 # What it keeps
 
 
-def test_a_forecast_whose_events_come_as_often_as_foretold_is_left_alone_everywhere():
-    score = np.array([0.1, 0.2, 0.4, 0.5, 0.8])
-    rows = np.repeat(score, 10), np.concatenate([np.arange(10) < 10 * s for s in score])
-    new = np.array([0.0, 1e-9, 0.05, 0.15, 0.3, 0.6, 0.95, 1 - 1e-9, 1.0])
-    np.testing.assert_allclose(SplineCalibration().fit(*rows).calibrate(new), new, rtol=1e-6, atol=1e-11)
-
-
-def test_outside_the_knots_the_log_odds_go_on_as_a_straight_line():
-    fitted = SplineCalibration(input="logit").fit(*drawn(wave))
-    for end in (fitted.knots_[0] - 1, fitted.knots_[-1] + 1):
-        x = end + np.sign(end) * np.array([0.0, 1.0, 2.0, 3.0])
-        slopes = np.diff(fitted._map_log_odds(x))
-        np.testing.assert_allclose(slopes, slopes[0], rtol=1e-6)
-
-
 def test_between_the_knots_it_is_the_natural_spline_of_its_values():
     knots, values = np.array([0.0, 1.0, 1.5, 4.0]), np.array([0.3, -0.2, 0.5, 0.1])
     x = np.linspace(-2, 6, 41)

@@ -36,16 +36,3 @@ def test_the_new_score_weighs_what_rows_weigh_on_average(rows, new):
     np.testing.assert_allclose(
         VennAbers().fit(score, label, weight).predict_interval(new), expected, rtol=1e-9, atol=1e-12
     )
-
-
-def test_however_many_rows_there_are_new_scores_at_the_ends_are_not_certain():
-    fitted = VennAbers().fit([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], np.full(4, 1e17))
-    np.testing.assert_allclose(fitted.predict_proba([0.1, 0.9]), [[1.0, 1e-12], [1e-12, 1.0]], rtol=1e-3)
-    assert fitted.predict_proba([0.0, 1.0]).min() > 0
-
-
-def test_intervals_of_logits_are_those_of_their_probabilities():
-    logit, label = np.array([-2.0, -1.0, 0.5, 3.0]), [0, 1, 0, 1]
-    as_logit = VennAbers(input="logit").fit(logit, label).predict_interval(logit)
-    prob = 1 / (1 + np.exp(-logit))
-    np.testing.assert_array_equal(as_logit, VennAbers().fit(prob, label).predict_interval(prob))

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import projection as twin
-from strategies import dirichlet_rows, tables
+from strategies import tables
 
 from calibrant._core.registry import entries
-from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique
+from calibrant.binning import Projection, Sierpinski, SimplexUnique
 from calibrant.calibrators import CanonicalBinning
 from calibrant.metrics import canonical_calibration_error
 
@@ -20,10 +20,6 @@ each_binning = pytest.mark.parametrize("binning", EACH, ids=list(entries("simple
 def fitted(binning, rows, **options):
     label, prob, weight = rows
     return CanonicalBinning(binning, labels=range(prob.shape[1]), **options).fit(prob, label, weight)
-
-
-def random_rows(n=400, n_classes=3, seed=0):
-    return *dirichlet_rows(n, n_classes, seed, power=2.0), None
 
 
 # The map
@@ -58,19 +54,6 @@ def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
     assert canonical_calibration_error(label, calibrated, **options) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_cell_without_rows_gives_each_class_the_same():
-    found = CanonicalBinning(Sierpinski(1)).fit([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.7, 0.1]], [0, 1, 2])
-    assert found.count_.tolist() == [1, 2, 0, 0]
-    np.testing.assert_array_equal(found.calibrate([[0.1, 0.1, 0.8], [0.3, 0.3, 0.4]]), np.full((2, 3), 1 / 3))
-
-
-@pytest.mark.parametrize("binning", [SimplexGrid(5), SimplexUnique()])
-def test_a_forecast_in_no_cell_gives_each_class_the_same(binning):
-    found = CanonicalBinning(binning, smoothing=1.0).fit([[0.9, 0.1], [0.3, 0.7]], [0, 0], None)
-    assert found.cells([[0.5, 0.5], [0.9, 0.1]]).tolist() == [-1, 1]
-    np.testing.assert_array_equal(found.calibrate([[0.5, 0.5]]), [[0.5, 0.5]])
-
-
 def test_rows_on_a_cut_are_left_out_of_the_rates():
     """The first cut takes the two with the highest probability of the first class; the second of these is on it."""
     prob = [[0.8, 0.2], [0.7, 0.3], [0.3, 0.7], [0.1, 0.9]]
@@ -84,42 +67,7 @@ def test_rows_on_a_cut_are_left_out_of_the_rates():
     assert all_rows.value_.tolist() == [[0.5, 0.5], [0.0, 1.0]]
 
 
-def test_a_cell_whose_rows_are_all_on_cuts_is_estimated_from_them():
-    prob = np.repeat([[0.8, 0.2], [0.6, 0.4], [0.1, 0.9]], 10, axis=0)
-    label = np.repeat([0, 1, 0, 1, 0, 1], [9, 1, 7, 3, 2, 8])
-    found = CanonicalBinning(Projection(3)).fit(prob, label)
-    assert found.count_.tolist() == [10, 10, 10]
-    np.testing.assert_allclose(found.calibrate(prob[::10]), [[0.9, 0.1], [0.7, 0.3], [0.2, 0.8]])
-
-
-@pytest.mark.parametrize("weight", [1.0, 0.37])
-def test_smoothing_adds_rows_of_each_class_whatever_the_unit_of_weights(weight):
-    label, prob, _ = random_rows(60)
-    plain = CanonicalBinning(Sierpinski()).fit(prob, label)
-    found = CanonicalBinning(Sierpinski(), smoothing=2.0).fit(prob, label, np.full(60, weight))
-    m = plain.count_[:, None]
-    np.testing.assert_allclose(found.value_, (m * plain.value_ + 2.0) / (m + 6.0), rtol=1e-12)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 10])
-def test_logits_are_binned_by_their_probabilities(n_classes):
-    label, prob, _ = random_rows(300, n_classes)
-    logit = np.log(prob + 1e-9)
-    found = CanonicalBinning(input="logit").fit(logit, label)
-    cells = found.cells(logit)
-    np.testing.assert_array_equal([int(found.cells(row[None])[0]) for row in logit], cells)
-    assert np.bincount(cells).tolist() == [11] * 26 + [14]
-
-
 # Parameters
-
-
-@pytest.mark.parametrize(
-    ("binning", "cells"), [(5, SimplexGrid(5)), ("sierpinski", Sierpinski()), ("unique", SimplexUnique())]
-)
-def test_numbers_and_words_stand_for_binnings(binning, cells):
-    rows = random_rows(100)
-    np.testing.assert_array_equal(fitted(binning, rows).cells(rows[1]), fitted(cells, rows).cells(rows[1]))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from strategies import tables
 
-from calibrant import EnsembleTemperatureScaling, TemperatureScaling, log_loss
+from calibrant import EnsembleTemperatureScaling, log_loss
 from calibrant.calibrators import temperature as ensemble_temperature
 from calibrant.fit import minimise as newton
 
@@ -44,25 +44,11 @@ def test_weights_lie_on_the_simplex_and_are_certified(rows):
     assert fitted.gradient_ <= ensemble_temperature.CERTAIN
 
 
-def test_the_temperature_is_that_of_temperature_scaling():
-    prob, label = noisy()
-    assert EnsembleTemperatureScaling().fit(prob, label).temperature_ == pytest.approx(
-        TemperatureScaling().fit(prob, label).temperature_
-    )
-
-
 def test_a_forecast_worse_than_uniform_keeps_its_predicted_class():
     prob = np.array([[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]])
     fitted = EnsembleTemperatureScaling().fit(prob, [2, 0, 1])
     assert fitted.weights_ == pytest.approx([0, 0, 1], abs=1e-5)
     assert fitted.predict(prob).tolist() == [0, 1, 2]
-
-
-def test_no_temperature_is_so_low_that_a_probability_becomes_zero():
-    fitted = EnsembleTemperatureScaling().fit([[0.9, 0.1], [0.2, 0.8]], [0, 1])
-    assert fitted.predict_proba([[0.9, 0.1], [0.4, 0.6]]).min() > 0
-    fitted = EnsembleTemperatureScaling(input="logit").fit([[9e3, 0.0], [0.0, 8e3]], [0, 1])
-    assert fitted.predict_proba([[9e3, 0.0], [0.0, 8e3]]).min() > 0
 
 
 def test_weights_that_are_not_optimal_are_told_of(monkeypatch):

@@ -65,17 +65,6 @@ def test_a_hundred_rows_do_little_harm_to_a_calibrated_forecast_of_ten_classes()
     assert np.mean(changes) < 0.003
 
 
-def test_logits_are_taken_exactly():
-    rng = np.random.default_rng(0)
-    logit = 30.0 * rng.normal(size=(300, 3))
-    label = (logit / 30.0 + rng.gumbel(size=(300, 3))).argmax(axis=1)
-    fitted = EvidenceScaling(input="logit").fit(logit, label)
-    assert fitted.exponent_ < 0.1
-    moved = EvidenceScaling(input="logit").fit(logit + 1000.0, label)
-    np.testing.assert_allclose(moved.predict_proba(logit), fitted.predict_proba(logit), rtol=1e-6)
-    assert log_loss(label, fitted.predict_proba(logit)) < 0.95
-
-
 def test_groups_tell_what_is_used():
     y, prob = load_digits_forecast()
     groups = EvidenceScaling(pool="fast").fit(prob, y).groups_

@@ -106,25 +106,3 @@ def test_exponents_set_the_penalties():
     fitted = StructuredMatrixScaling(rho=0.5, tau=0.5).fit(prob, label)
     _, matrix, b = twin.lowest_matrix(z, label, np.ones(200), (4 / 200) ** 0.5, (12 / 200) ** 0.5, (4 / 200) ** 0.5)
     np.testing.assert_allclose(np.vstack([fitted.coef_, fitted.intercept_]), np.vstack([matrix, b]), atol=1e-5)
-
-
-# What penalties do
-
-
-def test_dirichlet_calibration_without_a_penalty_on_the_diagonal_is_matrix_scaling():
-    prob, label = drawn(500)
-    fitted, matrix = DirichletCalibration().fit(prob, label), MatrixScaling().fit(prob, label)
-    np.testing.assert_allclose(fitted.coef_, matrix.coef_, rtol=1e-9)
-    np.testing.assert_allclose(fitted.intercept_, matrix.intercept_, rtol=1e-9, atol=1e-12)
-
-
-def test_on_calibrated_predictions_the_default_tends_to_the_identity():
-    def away(n, **options):
-        rng = np.random.default_rng(0)
-        prob = rng.dirichlet([0.6, 0.6, 0.6], n)
-        label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-        return np.abs(DirichletCalibration(**options).fit(prob, label).predict_proba(prob) - prob).mean()
-
-    assert away(100_000) < min(0.003, away(1_000))
-    # An L2 penalty draws to the uniform prediction, however many the rows.
-    assert away(100_000, diagonal=0.1, off_diagonal=0.1, intercept=0.1) > 0.05

@@ -142,15 +142,6 @@ def test_if_it_is_to_be_exact_one_point_parts_what_is_delivered_as_each_split_pa
     assert refused
 
 
-def test_mixing_changes_values_and_no_split():
-    rows = random_rows(0, 300, 3)
-    plain = fitted(rows)
-    for prior, level in (("uniform", np.full(3, 1 / 3)), ("class-rate", np.bincount(rows[0]) / 300)):
-        mixed = fitted(rows, mixture=Mixture(0.2, prior))
-        np.testing.assert_array_equal(mixed.tree_.gamma, plain.tree_.gamma)
-        np.testing.assert_allclose(mixed.value_, 0.8 * plain.value_ + 0.2 * level, rtol=1e-12)
-
-
 @given(rows=tables(max_rows=12), part=st.sampled_from([0.3, 0.75]), smoothing=st.sampled_from([0.5, 2.0]))
 def test_a_softened_label_is_the_class_that_came_and_each_class_as_far_as_the_forecast_says(rows, part, smoothing):
     label, prob, weight = rows
@@ -224,12 +215,6 @@ def test_stages_of_what_is_not_fitted_are_refused_at_once():
         MulticlassRecursivePartitioning().staged_predict_proba(np.eye(3))
 
 
-def test_a_split_that_makes_too_many_regions_ends_the_growth():
-    rows = random_rows(2, 300, 3)
-    assert fitted(rows).staged_regions_[1] == 3
-    assert fitted(rows, max_regions=2).n_regions_ == 1
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_cross_validation_takes_the_best_of_all_stages_of_trees_that_have_not_seen_the_rows(seed):
     """Trees grow with a smoothing of one; their regions are smoothed anew."""
@@ -255,19 +240,6 @@ def test_cross_validation_takes_the_best_of_all_stages_of_trees_that_have_not_se
     best = fitted((label, prob, None), max_regions=n_regions, smoothing=-smoothing, **options)
     assert by_folds.smoothing_ == best.smoothing_
     np.testing.assert_array_equal(by_folds.predict_proba(prob), best.predict_proba(prob))
-
-
-def test_a_tree_that_is_not_to_stop_has_more_regions_than_the_folds_that_choose_its_smoothing():
-    assert fitted(([0, 1, 2], np.eye(3), None), smoothing="cv").n_regions_ == 3
-
-
-def test_large_problems_leave_out_fewer_folds(monkeypatch):
-    seen = []
-    grow = trees.grow
-    monkeypatch.setattr("calibrant.calibrators.irp.grow", lambda rows, *rest: seen.append(rows) or grow(rows, *rest))
-    monkeypatch.setattr("calibrant.fit.trees.ROWS_LEFT_OUT", 45)
-    fitted(random_rows(7, 200, 3), max_regions="cv")
-    assert len(seen) == 2 + 1
 
 
 def test_one_row_is_one_region():
@@ -313,13 +285,6 @@ def test_mid_points_beyond_the_budget_are_those_of_the_best_forecasts():
     assert len(middle) == 190
     # 105 forecasts, the 210 mid-points of 21 of them, and 105 of the last kind: nothing is left.
     assert len(DataCandidates(420, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0).gamma) == 420
-
-
-def test_a_seed_gives_the_same_map():
-    rows = random_rows(8, 800, 3)
-    once, again, other = (fitted(rows, candidates=DataPoints(60, seed)).tree_.gamma for seed in (0, 0, 1))
-    np.testing.assert_array_equal(once, again)
-    assert not np.array_equal(once, other)
 
 
 # All splits of three classes

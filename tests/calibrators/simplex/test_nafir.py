@@ -1,5 +1,4 @@
 import os
-import warnings
 from functools import partial
 
 import numpy as np
@@ -14,7 +13,6 @@ from strategies import dirichlet_rows, tables
 from calibrant import log_loss
 from calibrant._core.border import as_problem
 from calibrant._core.threads import n_processors
-from calibrant.calibrators import MulticlassIsotonic
 from calibrant.calibrators import nafir as nafir_smoothing
 from calibrant.calibrators.nafir import (
     SMOOTHINGS,
@@ -24,7 +22,6 @@ from calibrant.calibrators.nafir import (
     Penalty,
     Solution,
     choose_smoothing,
-    solve,
     split_blocks,
     violation,
 )
@@ -174,34 +171,6 @@ def test_what_is_too_small_to_be_minded_does_not_move_the_cap(option):
     np.testing.assert_allclose(calibrator.log_value_, [np.log(1e-12), 0.0])
 
 
-def test_with_smoothing_nothing_is_infinite_and_nothing_is_said():
-    rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        calibrator = fitted(rows, smoothing=0.3)
-    np.testing.assert_allclose(calibrator.predict_proba(rows[1])[0], [0.1, 0.1, 0.8], rtol=1e-9)
-
-
-def test_with_a_ridge_nothing_is_infinite_and_the_more_ridge_the_flatter_the_map():
-    rows = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        lowest = [fitted(rows, smoothing=0.0, ridge=ridge).log_value_[0] for ridge in (1e-6, 1e-3, 1e-1, 10.0)]
-    assert np.log(1e-12) < lowest[0] < lowest[1] < lowest[2] < lowest[3] < 0.0
-    # The slope of the loss, 2 e^t / (1 + 2 e^t), meets that of the ridge, -t * 2 / 9 of it.
-    t = lowest[2]
-    assert 2 * np.exp(t) / (1 + 2 * np.exp(t)) == pytest.approx(-t * 0.1 * 2 / 9, rel=1e-7)
-
-
-@pytest.mark.parametrize(("penalty", "lowest"), [((0.0, 1e-3), 0.0), ((0.0, 0.0), -1.0), ((0.1, 0.0), -1.0)])
-def test_where_no_row_decides_a_ridge_makes_the_map_flat_and_nothing_else_moves_it(penalty, lowest):
-    """Equal classes in each row: no step matters to the loss."""
-    cells = Cells(np.array([0.2, 0.5]), np.array([[0, 0], [1, 1]], dtype=np.int32), np.array([0, 1]), np.ones(2))
-    found = solve(Comparisons.of(cells, np.arange(2)), Penalty(*penalty), np.array([-1.0, 0.0]))
-    np.testing.assert_allclose(found.theta, [lowest, 0.0], atol=1e-6)
-    assert found.n_capped == 0
-
-
 # The choice of the smoothing
 
 
@@ -280,11 +249,6 @@ def test_blocks_are_split_as_in_figure_4_of_the_paper():
     assert split_blocks(np.array([0, 8]), np.ones(12), 6, 2.0).tolist() == [0, 2, 4, 6, 8, 10]
 
 
-def test_a_split_makes_the_largest_pieces_smaller():
-    assert split_blocks(np.array([0, 8]), np.ones(12), 3, 2.0).tolist() == [0, 4, 8]
-    assert split_blocks(np.array([0, 8]), np.ones(12), 1, 2.0).tolist() == [0, 8]
-
-
 def most_pieces(mass, least):
     """How many pieces at least so large a block can be cut into: each ends as soon as it is large enough."""
     pieces, held = 0, 0.0
@@ -320,13 +284,6 @@ def test_the_least_size_of_pieces_counts_scores_whatever_a_row_weighs(weight):
     expected, found = (fitted((label, prob, w), **options) for w in (ones, weight * ones))
     assert found.n_blocks_ == expected.n_blocks_ < 60
     np.testing.assert_allclose(found.predict_proba(prob), expected.predict_proba(prob), rtol=1e-6)
-
-
-def test_blocks_are_those_of_flattened_isotonic_regression():
-    label, prob, _ = random_rows()
-    cells = Cells.of(as_problem(label, prob))
-    expected = MulticlassIsotonic(epsilon=0.0).fit(prob, label).left_
-    np.testing.assert_array_equal(cells.lower[cells.isotonic_starts(cells.mass())], expected)
 
 
 # Stopping on the way

@@ -151,13 +151,6 @@ def test_the_next_bit_that_is_set_is_found(held, start):
     assert next_set(bits, start) == min((j for j in held if j >= start), default=256)
 
 
-def test_a_row_that_ties_counts_in_equal_parts():
-    problem = as_problem(np.array([2]), np.array([[0.25, 0.25, 0.25, 0.25]]), labels=range(4))
-    points = cumulated(problem, share=True).points()
-    np.testing.assert_allclose(points.events, [0.25, 0.5, 0.75])
-    assert cumulated(problem, share=False).points().events.tolist() == [0.0, 0.0, 1.0]
-
-
 def test_sums_of_whole_numbers_are_exact_only_while_they_are_small():
     score, places = np.full((1, 2), 0.5), np.array([0, 1])
     for weight, tied, whole in (
@@ -194,14 +187,3 @@ def test_corners_that_do_not_fit_together_are_refused(name, changed):
     setattr(calibrator, name, np.array(changed))
     with pytest.raises(ValueError, match=rf"{name} must .*; got .*\. Fit anew\."):
         from_document(to_document(calibrator))
-
-
-def test_by_default_rises_are_spread():
-    label, prob, weight = rows = (np.array([0, 1, 2, 0]), np.eye(3)[[0, 1, 2, 0]] * 0.5 + 1 / 6, None)
-    spread, last = (fitted(rows, rise=rise).predict_proba(prob) for rise in ("spread", "last"))
-    default = SortedCumulativeIsotonic(epsilon=1e-4).fit(prob, label, weight).predict_proba(prob)
-    np.testing.assert_array_equal(default, spread)
-    prob = np.array([[0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.7, 0.2, 0.1], [0.4, 0.35, 0.25]])
-    rows = np.array([0, 2, 0, 2]), prob, None
-    spread, last = (fitted(rows, rise=rise).predict_proba(prob) for rise in ("spread", "last"))
-    assert (spread > 0.01).sum() > (last > 0.01).sum()

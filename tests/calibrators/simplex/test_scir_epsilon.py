@@ -5,7 +5,6 @@ import pytest
 from reference import folds as folds_twin
 from strategies import dirichlet_rows
 
-from calibrant.calibrators import scir
 from calibrant.calibrators.scir import EPSILONS, SortedCumulativeIsotonic
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -37,26 +36,9 @@ def test_cross_validation_takes_the_epsilon_of_the_least_log_loss_on_rows_left_o
     np.testing.assert_array_equal(found.predict_proba(prob), same.predict_proba(prob))
 
 
-@pytest.mark.parametrize(("most", "expected"), [(1 << 20, 5), (2 * 40 * 7, 2), (1, 1)])
-def test_large_problems_leave_out_fewer_folds(most, expected, monkeypatch):
-    monkeypatch.setattr(scir, "POINTS_LEFT_OUT", most)
-    label, prob = random_rows(0, 200, 8)
-    fits, fit = [], scir.staircase_fit
-    monkeypatch.setattr(scir, "staircase_fit", lambda rows, advance: fits.append(rows) or fit(rows, advance))
-    fitted(label, prob)
-    assert len(fits) == expected + 1
-    assert len(fits[-1].weights) == 200
-
-
 def test_a_rise_is_spread_in_proportion_to_the_forecast():
     # The class at rank 1 was true in half of the rows, and that at rank 3 in the others: the map does not rise at rank 2.
     label, prob = np.array([0, 2]), np.tile([0.6, 0.3, 0.1], (2, 1))
     last, spread = (fitted(label, prob, epsilon=0.0, rise=rise).predict_proba(prob[:1]) for rise in ("last", "spread"))
     np.testing.assert_allclose(last, [[0.5, 0.0, 0.5]])
     np.testing.assert_allclose(spread, [[0.5, 0.375, 0.125]])
-
-
-def test_classes_that_came_with_nothing_share_a_rise_equally():
-    label, prob = np.array([0, 2]), np.tile([1.0, 0.0, 0.0], (2, 1))
-    found = fitted(label, prob, epsilon=0.0, rise="spread", ties="column").predict_proba(prob[:1])
-    np.testing.assert_allclose(found, [[0.5, 0.25, 0.25]])

@@ -76,27 +76,6 @@ def heard(monkeypatch, act=lambda total: None):
     return bars
 
 
-@pytest.mark.parametrize("epsilon", ["cv", 1e-4])
-def test_the_bar_ends_when_every_point_is_solved(epsilon, monkeypatch):
-    monkeypatch.setattr(staircase, "BUDGET", 500)
-    bars = heard(monkeypatch)
-    prob, label = rows_of(0)
-    prob[10:20], label[10:20] = prob[:10], label[:10]  # equal points are one
-    fitted((prob, label), epsilon=epsilon, progress=True)
-    (bar,) = bars
-    assert (bar.show, bar.unit) == (True, "point")
-    # In cross-validation each row is fitted in four of five folds; copies are left out together.
-    assert bar.total == 9 * (300 + (300 * 4 if epsilon == "cv" else 0))
-    assert sum(bar.steps) == bar.total
-    assert min(bar.steps) >= 0
-    assert len(bar.steps) > 5
-
-
-def test_no_bar_is_shown_unless_asked_for(capsys):
-    fitted(rows_of(0))
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize("part", [0.05, 0.5, 0.95])
 def test_an_interrupted_fit_stops_and_leaves_what_was(part, monkeypatch):
     monkeypatch.setattr(staircase, "BUDGET", 500)
