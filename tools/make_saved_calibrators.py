@@ -29,6 +29,7 @@ FEW = {  # what makes a small file of a method whose default is large
     "scaling-binning": {"n_bins": 3},
     "scir": {"epsilon": 0.01},
     "spline": {"n_knots": 4},
+    "top-label-binning": {"points_per_bin": 4},
 }
 NOTIONS = {"thresholded-class-wise": {"threshold": 0.2}, "top-k-label": {"k": 2}, "one-vs-rest": {"column": 1}}
 BINNINGS = {

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from calibrant import ByNotion, IsotonicCalibration
 from calibrant._core.registry import GUARANTEES, entries
 from calibrant.calibrators import BinaryCalibrator
+from calibrant.exceptions import CalibrationWarning
 
 CALIBRATORS = entries("calibrator")
 ROUNDING = 1e-12
@@ -70,7 +71,8 @@ def fitted(calibrator, prob, label, weight=None):
 def newly_fitted(calibrator, prob, label, weight=None):
     calibrator = clone(calibrator).set_params(labels=np.arange(prob.shape[1]))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # its documented answer must keep the promise, too
+        for category in (ConvergenceWarning, CalibrationWarning):  # its documented answer must keep the promise, too
+            warnings.simplefilter("ignore", category)
         return calibrator.fit(prob, label, weight)
 
 

@@ -5,6 +5,7 @@ from .binning import BayesianBinning as BayesianBinning
 from .binning import HistogramBinning as HistogramBinning
 from .binning import ScalingBinning as ScalingBinning
 from .by_notion import ByNotion as ByNotion
+from .by_notion import TopLabelHistogramBinning as TopLabelHistogramBinning
 from .canonical import CanonicalBinning as CanonicalBinning
 from .canonical import MulticlassIsotonic as MulticlassIsotonic
 from .classifier import CalibratedClassifier as CalibratedClassifier

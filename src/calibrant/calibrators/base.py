@@ -567,9 +567,41 @@ def as_calibrator(calibrator: str | Calibrator) -> Calibrator:
     return copied
 
 
+class OfEstimator(BinaryCalibrator):
+    """A classifier or regressor of scikit-learn as the map of one score; what it gives is cut to [0, 1].
+
+    Where all outcomes are the same there is nothing to fit: the map is that outcome.
+    """
+
+    estimator: Any = field(kw_only=False)
+    estimator_: Any = fitted()
+    constant_: float | None = fitted()
+
+    def _fit(self, problem: BinaryProblem) -> None:
+        outcome = problem.outcome.astype(np.intp)
+        self.constant_ = float(outcome[0]) if outcome.min() == outcome.max() else None
+        weights = {} if problem.weights.is_unit else {"sample_weight": problem.weight}
+        self.estimator_ = clone(self.estimator)
+        if self.constant_ is None:
+            self.estimator_.fit(problem.score[:, None], outcome, **weights)
+
+    def _apply(self, score: FloatArray) -> FloatArray:
+        if self.constant_ is not None:
+            return np.full(score.size, self.constant_)
+        gives_prob = hasattr(self.estimator_, "predict_proba")
+        made = (
+            self.estimator_.predict_proba(score[:, None])[:, 1]
+            if gives_prob
+            else self.estimator_.predict(score[:, None])
+        )
+        return np.clip(np.asarray(made, dtype=np.float64), 0.0, 1.0)
+
+
 def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> BinaryCalibrator:
     """Return a new, unfitted map of one score, of a word or of an object; refuse what maps all classes."""
     made: Any = as_calibrator(calibrator) if isinstance(calibrator, (str, BinaryCalibrator)) else calibrator
+    if not isinstance(made, (type, Calibrator)) and hasattr(made, "fit") and hasattr(made, "predict"):
+        made = OfEstimator(made)
     must = "calibrator must be a BinaryCalibrator, a map of one score"
     require(isinstance(made, BinaryCalibrator), must, value=calibrator, hint=hint, error=TypeError)
     found: BinaryCalibrator = made

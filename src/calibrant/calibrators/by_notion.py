@@ -16,8 +16,10 @@ from sklearn.utils.metaestimators import available_if
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
-from calibrant._core.checks import require
+from calibrant._core.checks import require, whole
+from calibrant._core.registry import FINITE
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex, top_column
+from calibrant.binning.bins import PointsPerBin
 from calibrant.calibrators.base import (
     BinaryCalibrator,
     Calibrator,
@@ -26,13 +28,15 @@ from calibrant.calibrators.base import (
     blocks,
     first_names,
     fitted,
+    method,
     parameter,
     tell_of_absent,
     with_scores_of_logits,
 )
+from calibrant.calibrators.binning import HistogramBinning
 from calibrant.calibrators.isotonic import VennAbers
 from calibrant.exceptions import warn
-from calibrant.notions import Notion, Part, WithinGroups, as_notion
+from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_labels
 from calibrant.sums.reading import UnreadPart, UnreadSimplex
 from calibrant.sums.sums import in_cells
 
@@ -86,9 +90,10 @@ class ByNotion(Calibrator):
 
     Parameters
     ----------
-    calibrator : str or BinaryCalibrator
+    calibrator : str, BinaryCalibrator or estimator
         The method, a word such as ``"isotonic"`` (``calibrant list calibrators`` prints them) or an object; it is cloned for
-        each problem.
+        each problem. An estimator of scikit-learn is fitted to one column, the score: its ``predict_proba``, or else
+        ``predict`` cut to [0, 1], is the map, and where all outcomes are alike that outcome is.
     notion : {"class-wise", "confidence", "top-label", "top-3-label", "binary", ...} or Notion, optional
         Which problems there are. By default ``"binary"`` for two classes, one map of the probability of the second, and
         ``"class-wise"`` for more, a map for each class.
@@ -145,7 +150,7 @@ class ByNotion(Calibrator):
     (10, True)
     """
 
-    calibrator: str | BinaryCalibrator = field(kw_only=False)
+    calibrator: str | BinaryCalibrator | Any = field(kw_only=False)
     notion: str | Notion | None = field(default=None, kw_only=False)
     normalize: bool = parameter(default=True)
     unseen: Unseen = parameter(default="pooled")
@@ -203,6 +208,36 @@ class ByNotion(Calibrator):
         for rows, part in blocks(forecast, 4 * self.block):  # no tables are made of them
             top[rows], score[rows] = self._top(part)
         return self.classes_[top], score
+
+    def predict_ranks(self, X: npt.ArrayLike, k: int | None = None) -> tuple[npt.NDArray[np.generic], FloatArray]:
+        """Return the k labels of the original forecast that rank highest, and the calibrated probability of each.
+
+        These are the pairs of ``top-k-confidence`` and ``top-k-label``; the first column is that of `predict_top`. Nothing
+        is divided by sums, so the probabilities of a row need not fall, nor sum to one or less.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+        k : int, optional
+            Number of ranks, at most as many as the notion speaks of: that is the default.
+
+        Returns
+        -------
+        label : ndarray of shape (n_samples, k)
+            Classes in the order of their probabilities before calibration; of equal ones the first column comes first.
+        score : ndarray of shape (n_samples, k)
+            What the calibrators of the notion make of them.
+        """
+        forecast = self._fitted_forecast(X)
+        n_ranks = self.notion_.parts_a_row(forecast.shape[1])
+        hint = "The notion speaks of no more ranks: fit 'top-3-label' or 'class-wise'"
+        n = n_ranks if k is None else whole("k", k, least=1, most=n_ranks, hint=hint)
+        column, score = np.empty((forecast.shape[0], n), dtype=np.intp), np.empty((forecast.shape[0], n))
+        for rows, part in blocks(forecast, self.block):
+            column[rows] = top_labels(part.prob, n)
+            score[rows] = np.take_along_axis(self._merged(part, normalize=False), column[rows], axis=1)
+        return self.classes_[column], score
 
     @available_if(lambda self: isinstance(self._method(), VennAbers))
     def predict_interval(self, X: npt.ArrayLike) -> FloatArray:
@@ -323,6 +358,76 @@ def _mapped(fitted: BinaryCalibrator | None, part: Part, prob: FloatArray, log_o
         return score
     is_logit = log_odds is not None
     return fitted._mapped(score if log_odds is None else part.scores(log_odds), is_logit=is_logit)
+
+
+# Top-label histogram binning, as it is proved
+
+
+@method("top-label-binning", symbol="TL-HB", source="Gupta and Ramdas 2022, Alg. 8", guarantees={FINITE})
+class TopLabelHistogramBinning(ByNotion):
+    """Histogram binning of the top probability, for each predicted class by itself, as Theorem 1 asks for it (TL-HB).
+
+    Use it when the probability of the predicted class needs a bound for any distribution: `fitted_guarantee` gives it. Do not
+    use it for log loss, or with fewer than some 50 rows a predicted class: all rows of a bin are tied.
+
+    Parameters
+    ----------
+    points_per_bin : int, default=50
+        Rows of each bin, at least 2; a class that is predicted for fewer has one bin.
+    delta : float, default=1e-10
+        Values of bins are kept apart, and from 0 and 1, by random shifts of this size.
+    random_state : int, Generator or None, default=0
+        Where the draws of ``delta`` come from.
+    unseen : {"pooled", "identity"}, default="pooled"
+        What becomes of the scores of a class that was never predicted on the calibration rows: see `ByNotion`.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    calibrators_ : list of HistogramBinning or None
+        One a predicted class; None for a class without rows.
+    pooled_ : HistogramBinning or None
+        What maps the scores of classes without rows; None where there are none, or they are left as they are.
+    notion_ : Notion
+        Top-label.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    It is ``ByNotion(HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10), "top-label")``. The bound is on the pair
+    of `predict_top`; `predict_proba` gives the other classes what is left.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022, Algorithm 8 and Theorem 1.
+
+    Examples
+    --------
+    >>> from calibrant import load_digits_forecast
+    >>> from calibrant.calibrators import TopLabelHistogramBinning, fitted_guarantee
+    >>> y, prob = load_digits_forecast()
+    >>> fitted = TopLabelHistogramBinning().fit(prob, y)
+    >>> label, score = fitted.predict_top(prob)
+    >>> fitted_guarantee(fitted).marginal_error < 0.3
+    True
+    """
+
+    points_per_bin: int = parameter(default=50, least=2, kw_only=False, hint="Pass 50, as the authors")
+    delta: float = parameter(default=1e-10, least=0.0, most=1.0, hint="Pass a small number such as 1e-10")
+    random_state: int | np.random.Generator | None = parameter(default=0)
+    notion: ClassVar[str] = "top-label"  # type: ignore[misc]
+    normalize: ClassVar[bool] = True  # type: ignore[misc]
+    calibrator: ClassVar[Any]  # type: ignore[misc]
+
+    @property  # type: ignore[no-redef]
+    def calibrator(self) -> HistogramBinning:  # type: ignore[override]
+        """The calibrator of each predicted class."""
+        bins = PointsPerBin(self.points_per_bin)
+        return HistogramBinning(bins, interior=True, delta=self.delta, random_state=self.random_state)
 
 
 # The calibrator that a word means for so many classes: `calibrant fit --method` and the estimators all ask here

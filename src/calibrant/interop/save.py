@@ -275,7 +275,7 @@ def _require(name: str, value: Any, kind: Any) -> None:
 def described(calibrator: Calibrator) -> dict[str, Any]:
     """Return the parameters of a calibrator and what fitting found: of the whole problem, of a binary one, or nothing."""
     given = {name: of for name, of in calibrator.get_params(deep=False).items() if name not in ELSEWHERE}
-    method = BY_NOTION if isinstance(calibrator, ByNotion) else getattr(named(type(calibrator)), "name", None)
+    method = BY_NOTION if type(calibrator) is ByNotion else getattr(named(type(calibrator)), "name", None)
     must, hint = "the calibrator must be a registered method", "Declare it with calibrant.declare('calibrator', ...)"
     if isinstance(getattr(calibrator, "calibrator_", None), Calibrator):
         hint = "Save its calibrator_"

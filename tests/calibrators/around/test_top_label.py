@@ -5,10 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import top_label as twin
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 from strategies import tables
 
-from calibrant import ByNotion, HistogramBinning, IsotonicCalibration
+from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, load_digits_forecast, save_calibrator
 from calibrant.binning import PointsPerBin
+from calibrant.calibrators import ScalingBinning, TopLabelHistogramBinning
 
 # Drawn rows may all be of one class, and predict only some: that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
@@ -96,3 +99,81 @@ def test_accuracy_stays_as_it_was_though_merging_moves_the_argmax():
     assert fit.predict_top(prob)[0].tolist() == [0] * 4
     assert fit.predict_top(prob)[1].tolist() == [0.25] * 4
     assert fit.predict(prob).tolist() == [1] * 4
+
+
+# Pairs of ranks 2 to K
+
+
+@pytest.mark.parametrize(("notion", "ranks"), [("top-3-label", 3), ("top-2-confidence", 2), ("class-wise", 10)])
+def test_pairs_of_all_ranks_begin_with_the_top_pair(notion, ranks):
+    y, prob = load_digits_forecast()
+    fit = ByNotion(HistogramBinning(5), notion).fit(prob, y)
+    label, score = fit.predict_ranks(prob)
+    top_label, top_score = fit.predict_top(prob)
+    assert label.shape == score.shape == (len(y), ranks)
+    np.testing.assert_array_equal(label[:, 0], top_label)
+    np.testing.assert_array_equal(score[:, 0], top_score)
+    np.testing.assert_array_equal(label, np.argsort(-prob, axis=1, kind="stable")[:, :ranks])
+
+
+def test_the_pair_of_the_second_rank_is_what_its_calibrator_gives(monkeypatch):
+    y, prob = load_digits_forecast()
+    fit = ByNotion(HistogramBinning(5), "top-2-confidence").fit(prob, y)
+    monkeypatch.setattr(ByNotion, "block", 100)
+    second = np.sort(prob, axis=1)[:, -2]
+    np.testing.assert_array_equal(fit.predict_ranks(prob)[1][:, 1], fit.calibrators_[1].calibrate(second))
+    np.testing.assert_array_equal(fit.predict_ranks(prob, 1)[1][:, 0], fit.predict_top(prob)[1])
+
+
+def test_ranks_of_which_the_notion_does_not_speak_are_refused():
+    y, prob = load_digits_forecast()
+    with pytest.raises(ValueError, match=r"k must be at most 1; got 2\. The notion speaks of no more ranks"):
+        TopLabelHistogramBinning().fit(prob, y).predict_ranks(prob, 2)
+
+
+# Algorithm 8 by its name
+
+
+def test_top_label_histogram_binning_has_the_defaults_of_the_theorem():
+    y, prob = load_digits_forecast()
+    named = TopLabelHistogramBinning(20).fit(prob, y)
+    spelled = ByNotion(HistogramBinning(PointsPerBin(20), interior=True, delta=1e-10), "top-label").fit(prob, y)
+    for of_named, of_spelled in zip(named.predict_top(prob), spelled.predict_top(prob), strict=True):
+        np.testing.assert_array_equal(of_named, of_spelled)
+    assert TopLabelHistogramBinning().calibrator.get_params() == (
+        HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10).get_params()
+    )
+    assert set(named.get_params()) == {"points_per_bin", "delta", "random_state", "unseen", "input", "labels"}
+
+
+# An estimator of scikit-learn as the binary calibrator
+
+
+@pytest.mark.parametrize("notion", ["top-label", "class-wise", "confidence"])
+def test_an_estimator_of_scikit_learn_calibrates_each_problem(notion):
+    y, prob = load_digits_forecast()
+    weight = np.random.default_rng(0).integers(1, 3, len(y))
+    fit = ByNotion(LogisticRegression(), notion).fit(prob, y, weight)
+    parts = list(fit.notion_.parts(prob))
+    for own, part in zip(fit.calibrators_, parts, strict=True):
+        rows, score = part.rows, part.scores(prob)
+        alone = LogisticRegression().fit(score[:, None], (y[rows] == part.column).astype(int), weight[rows])
+        np.testing.assert_allclose(own._apply(score), alone.predict_proba(score[:, None])[:, 1], rtol=1e-12)
+
+
+def test_a_regressor_is_cut_to_probabilities_and_one_outcome_is_its_map():
+    prob, label = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]]), [0, 0, 1, 0]
+    fit = ByNotion(IsotonicRegression(out_of_bounds="clip"), "top-label").fit(prob, label)
+    assert fit.calibrators_[0].constant_ == 1.0
+    assert fit.predict_top(prob)[1].tolist() == [1.0, 1.0, 1.0, 0.0]
+    np.testing.assert_allclose(fit.predict_proba(prob).sum(axis=1), 1.0)
+
+
+def test_what_is_no_estimator_is_refused_and_an_estimator_is_not_saved(tmp_path):
+    y, prob = load_digits_forecast()
+    for given_instead in (3, LogisticRegression, object()):
+        with pytest.raises(TypeError, match="calibrator must be a BinaryCalibrator"):
+            ByNotion(given_instead).fit(prob, y)
+    with pytest.raises(TypeError, match="a saved calibrator holds"):
+        save_calibrator(ByNotion(LogisticRegression()).fit(prob, y), tmp_path / "map.json")
+    assert ScalingBinning(LogisticRegression(), n_bins=4).fit(prob[:, 3], y == 3).value_.size == 4
