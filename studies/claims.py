@@ -195,7 +195,7 @@ def overstatement(claim: Claim, row: Row) -> str | None:
 def survival(claim: Claim, mutant: Mutant | None, own: Numbers, stored: Numbers | None = None) -> str | None:
     """Return what is wrong with an asserted claim whose verdict no mutant changes, or None."""
     if mutant is None:
-        return f"{claim.key}: {claim.says!s} is asserted and must have a mutant in mutants.py"
+        return f"{claim.key}: {claim.says!s} is asserted and must have a mutant in MUTANTS of its study"
     if claim.judge(**mutant.given(own, stored)) is not claim.says:
         return None
     return f"{claim.key}: with {mutant.what} judged {claim.says!s} as well; what no mutant breaks is no target"
@@ -256,8 +256,10 @@ class Paper:
 
     @property
     def mutants(self) -> Mapping[str, Mutant]:
-        """The mutant of each asserted claim, by its key."""
-        return import_module(f"studies.{self.name}.mutants").MUTANTS
+        """The mutant of each asserted claim, by its key: ``MUTANTS`` of every file of the study that has some."""
+        files = [of for of in sorted(self.store.parent.glob("*.py")) if "\nMUTANTS" in of.read_text(encoding="utf-8")]
+        found = [import_module(f"studies.{self.name}.{file.stem}").MUTANTS for file in files]
+        return {key: of if isinstance(of, Mutant) else Mutant(*of) for one in found for key, of in one.items()}
 
     @property
     def asserted(self) -> list[Claim]:

@@ -46,6 +46,13 @@ MUTANTS = {
         "two rows that exchange their classes: the accuracy is the same",
         lambda changed, **_: {"changed": dict.fromkeys(changed, 2)},
     ),
+    "canonical-implies-class-wise": Mutant(
+        "a label moved in each table", lambda **_: claims.canonical_worlds(moved=True)
+    ),
+    "two-or-three-times": Mutant(
+        "a ratio of 2.5 everywhere",
+        lambda ratios, **_: {"ratios": {name: [2.5] * len(of) for name, of in ratios.items()}},
+    ),
     "theorem-1-constant": Mutant(
         "25 points a bin",
         lambda bound: {"bound": binning_guarantee(5000, 25, n_classes=10).expected_error},
