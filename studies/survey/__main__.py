@@ -42,7 +42,7 @@ from studies.survey.claims import PAPER
 from tools.make_gallery import save_picture
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE, IMAGES = DOCS / "survey-calibrators.md", DOCS / "images" / "survey"
+IMAGES = DOCS / "images" / "survey"
 
 IDEAL = {"color": drawing.IDEAL, "linestyle": "--", "linewidth": 1, "zorder": 1}
 TRUTH = {"color": "#000000", "linewidth": 1.3, "zorder": 3}
@@ -199,7 +199,7 @@ def main() -> None:
         print(f"picture {number}", flush=True)
         draw_three(number, method)
     print("page", flush=True)
-    PAGE.write_text(page(rows), encoding="utf-8")
+    PAPER.publish(page(rows))
 
 
 if __name__ == "__main__":
