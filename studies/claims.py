@@ -44,12 +44,57 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     IN_PART = "holds in part"
     FAILS = "does not hold here"
+    MISPRINT = "misprint"
     OPEN = "not decided"
     NOT_JUDGED = "not judged"
 
 
 AGAINST = (Verdict.FAILS, Verdict.IN_PART)
 """Verdicts that contradict the authors, and need more than one network, split or data set."""
+
+
+ASSERTED = (Verdict.HOLDS, *AGAINST, Verdict.MISPRINT)
+"""Verdicts that say something, so that a mutant must change them."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """What stands in the place of a claim's subject, so that its verdict must change.
+
+    Attributes
+    ----------
+    what : str
+        Such as "the identity in place of isotonic regression".
+    numbers : callable
+        ``numbers()`` measures the mutant where it is ``measured``. Else ``numbers(**numbers)`` returns those of the claim's own
+        numbers that the mutant has otherwise, where they are known without running it.
+    measured : bool, default=False
+        Whether it is run, and its numbers are stored.
+    """
+
+    what: str
+    numbers: Callable[..., Numbers]
+    measured: bool = False
+
+    def given(self, own: Numbers, stored: Numbers | None = None) -> Numbers:
+        """Return the numbers of the mutant, from those of the claim or from what was stored."""
+        if self.measured:
+            return self.numbers() if stored is None else stored
+        return {**own, **self.numbers(**own)}
+
+
+def run_with(module: Any, name: str, other: Any, measure: Callable[[], Numbers]) -> Callable[[], Numbers]:
+    """Return a measure that finds something else under a name of a module."""
+
+    def mutated() -> Numbers:
+        own = getattr(module, name)
+        setattr(module, name, other)
+        try:
+            return measure()
+        finally:
+            setattr(module, name, own)
+
+    return mutated
 
 
 @dataclass(frozen=True)
@@ -134,6 +179,15 @@ def overstatement(claim: Claim, row: Row) -> str | None:
         if n_cases < 2:
             return f"{claim.key}: {claim.says!s} rests on one case; it needs several, or a reason why one suffices"
     return None
+
+
+def survival(claim: Claim, mutant: Mutant | None, own: Numbers, stored: Numbers | None = None) -> str | None:
+    """Return what is wrong with an asserted claim whose verdict no mutant changes, or None."""
+    if mutant is None:
+        return f"{claim.key}: {claim.says!s} is asserted and must have a mutant in mutants.py"
+    if claim.judge(**mutant.given(own, stored)) is not claim.says:
+        return None
+    return f"{claim.key}: with {mutant.what} judged {claim.says!s} as well; what no mutant breaks is no target"
 
 
 @dataclass(frozen=True)
