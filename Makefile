@@ -14,7 +14,7 @@ test deep kernels test-min pythons: export OMP_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel release-check docs integrations robust mutation golden
-.PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc claims bench arena clean
+.PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc papers claims bench arena clean
 
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
@@ -88,7 +88,11 @@ docs: .venv-docs/installed
 	.venv-docs/bin/python -m tools.pages.links docs/_build/html
 
 # The claims, tables and figures of each paper, from the data in $$CALIBRANT_DATA (or ../shared/data). Each states its time
-# beforehand and fails where a claim says more than its numbers.
+# beforehand, shows progress, goes on where it was stopped, and fails where a claim says more than its numbers or where a mutant
+# does not change its verdict. `make papers` is all five, half an hour on one core, and docs/claims.md.
+papers: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc
+	$(MAKE) claims
+
 reproduce-survey: .venv/installed
 	$(BIN)/python -m studies.survey
 
@@ -104,7 +108,7 @@ reproduce-tce: .venv/installed
 reproduce-roc: .venv/installed
 	$(BIN)/python -m studies.roc_isotonic
 
-# docs/claims.md, from what those commands stored.
+# docs/claims.md, from what those commands stored. `$(BIN)/python -m studies survey` measures the mutants of a paper alone.
 claims: .venv/installed
 	$(BIN)/python -m studies
 

@@ -2,20 +2,24 @@
 
 A claim has three functions. ``measure`` does the work and gives numbers that JSON can hold; ``judge`` makes a verdict of
 these numbers and of nothing else; ``words`` puts them into a sentence. So a verdict can be tested on both sides without
-running anything, and the test suite judges the stored numbers of every row again.
+running anything, and the test suite judges the stored numbers of every row again. A verdict that is asserted has a mutant: with
+the identity, shuffled labels or a rival in the place of its subject, the judge must give another one.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
+import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +56,14 @@ class Verdict(StrEnum):
 AGAINST = (Verdict.FAILS, Verdict.IN_PART)
 """Verdicts that contradict the authors, and need more than one network, split or data set."""
 
-
 ASSERTED = (Verdict.HOLDS, *AGAINST, Verdict.MISPRINT)
 """Verdicts that say something, so that a mutant must change them."""
+
+OFTEN, SHARE = (
+    re.compile(r"\b(typically|often|usually|generally|(?<!at )most)\b"),
+    re.compile(r"\b(most|half|median|mean|share)\b"),
+)
+"""Words of a sentence that is not about every case, and of a target that is not."""
 
 
 @dataclass(frozen=True)
@@ -178,13 +187,15 @@ def overstatement(claim: Claim, row: Row) -> str | None:
         n_cases = len(row.numbers[claim.over]) if claim.over else 1
         if n_cases < 2:
             return f"{claim.key}: {claim.says!s} rests on one case; it needs several, or a reason why one suffices"
+    if claim.says in AGAINST and OFTEN.search(claim.sentence) and not SHARE.search(claim.target):
+        return f"{claim.key}: the sentence is not about every case; its target must ask for most of them"
     return None
 
 
 def survival(claim: Claim, mutant: Mutant | None, own: Numbers, stored: Numbers | None = None) -> str | None:
     """Return what is wrong with an asserted claim whose verdict no mutant changes, or None."""
     if mutant is None:
-        return f"{claim.key}: {claim.says!s} is asserted and must have a mutant in mutants.py"
+        return f"{claim.key}: {claim.says!s} is asserted and must have a mutant in MUTANTS of its study"
     if claim.judge(**mutant.given(own, stored)) is not claim.says:
         return None
     return f"{claim.key}: with {mutant.what} judged {claim.says!s} as well; what no mutant breaks is no target"
@@ -243,40 +254,148 @@ class Paper:
         found = json.loads(self.store.read_text(encoding="utf-8"))
         return [Row(**{**row, "verdict": Verdict(row["verdict"])}) for row in found]
 
+    @property
+    def mutants(self) -> Mapping[str, Mutant]:
+        """The mutant of each asserted claim, by its key: ``MUTANTS`` of every file of the study that has some."""
+        files = [of for of in sorted(self.store.parent.glob("*.py")) if "\nMUTANTS" in of.read_text(encoding="utf-8")]
+        found = [import_module(f"studies.{self.name}.{file.stem}").MUTANTS for file in files]
+        return {key: of if isinstance(of, Mutant) else Mutant(*of) for one in found for key, of in one.items()}
+
+    @property
+    def asserted(self) -> list[Claim]:
+        """The claims whose verdict says something."""
+        return [claim for claim in self.claims if claim.says in ASSERTED]
+
+    def stored_mutants(self) -> dict[str, Numbers]:
+        """Return the numbers of the mutants that were run."""
+        file = self.store.with_name("mutants.json")
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+    @property
+    def unfinished(self) -> Path:
+        """Where a run keeps what it has measured until it ends."""
+        return Path(__file__).parents[1] / "build" / "studies" / f"{self.name}.json"
+
+    def made_of(self) -> str:
+        """Return a digest of what makes the page: the files of the study and its stored numbers.
+
+        Rows that are not judged, such as a time, do not count, nor do mutants, which the page does not show.
+        """
+        rows = [[row.key, row.numbers] for row in self.stored() if row.verdict is not Verdict.NOT_JUDGED]
+        return _digest([*_sources(self.store.parent), json.dumps(rows).encode()])
+
+    def publish(self, text: str) -> None:
+        """Write the page with the digest of what made it."""
+        self.document.write_text(f"{text.rstrip()}\n\n<!-- made of {self.made_of()} -->\n", encoding="utf-8")
+
+    def outdated(self) -> str | None:
+        """Return what to do where the page is older than what makes it, or None."""
+        if self.document.read_text(encoding="utf-8").endswith(f"<!-- made of {self.made_of()} -->\n"):
+            return None
+        return f"docs/{self.page} must be made of the study as it stands. Run `{self.command}`."
+
+
+def _sources(*folders: Path) -> list[bytes]:
+    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in {".py", ".md", ".csv"})
+    return [file.read_bytes() for file in files if file.stem != "mutants"]
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
 
 def run(paper: Paper, *, out: Any = sys.stdout) -> list[Row]:
-    """Measure and judge every claim of a paper, show progress, and store the rows.
+    """Measure and judge every claim of a paper and its mutant, show progress, and store the rows.
 
-    Stops with an error, and stores nothing, if a claim says more than its numbers.
+    A run that was stopped goes on where it was, as long as neither the library nor the study has changed. Stops with an error,
+    and stores nothing, if a claim says more than its numbers, or a mutant does not change its verdict.
     """
     n = len(paper.claims)
     print(f"{paper.title}: {n} claims, about {paper.minutes:g} minutes of processor time", file=out, flush=True)
-    rows, wrong = [], []
+    done = _Done(paper)
+    rows, mutants, wrong = [], {}, set()
     for i, claim in enumerate(paper.claims, 1):
         began = time.perf_counter()
-        row = claim.judged(claim.measure())
+        row = claim.judged(done.measured("claims", claim.key, claim.measure))
         rows.append(row)
-        if problem := overstatement(claim, row):
-            wrong.append(problem)
+        problems = [overstatement(claim, row)]
+        if claim in paper.asserted:
+            mutant = paper.mutants.get(claim.key)
+            if mutant is not None and mutant.measured:
+                mutants[claim.key] = done.measured("mutants", claim.key, mutant.numbers)
+            problems.append(survival(claim, mutant, row.numbers, mutants.get(claim.key)))
+        wrong |= {problem for problem in problems if problem}
         print(f"[{i}/{n}] {claim.key}: {row.verdict!s} ({time.perf_counter() - began:.0f} s)", file=out, flush=True)
     if wrong:
-        sys.exit("\n".join([*wrong, f"{n - len(wrong)} of {n} claims hold; nothing was written"]))
+        sys.exit("\n".join([*sorted(wrong), f"{len(wrong)} of {n} claims say too much; nothing was written"]))
     paper.store.write_text(json.dumps([_plain(row) for row in rows], indent=1) + "\n", encoding="utf-8")
+    store_mutants(paper, mutants)
+    paper.unfinished.unlink(missing_ok=True)
     print(f"{n} of {n} claims hold", file=out, flush=True)
     return rows
 
 
+def moved(paper: Paper, seed: int, *, out: Any = sys.stdout) -> list[str]:
+    """Measure every asserted claim with other random draws, and return those whose verdict moves. Nothing is stored.
+
+    Each generator that a study or the library seeds with a whole number gets ``seed`` more. What its makers drew, such as the
+    stored predictions of a paper, stays.
+    """
+    own = np.random.default_rng
+
+    def shifted(of: Any = None) -> np.random.Generator:
+        return own(of + seed if isinstance(of, int) else of)
+
+    found = []
+    for i, claim in enumerate(paper.asserted, 1):
+        row = claim.judged(run_with(np.random, "default_rng", shifted, claim.measure)())
+        print(f"[{i}/{len(paper.asserted)}] {claim.key}: {row.verdict!s}", file=out, flush=True)
+        if row.verdict is not claim.says:
+            found.append(f"{claim.key}: {claim.says!s}, with seed {seed} {row.verdict!s}: {row.evidence}")
+    print("\n".join(found) or f"no verdict of {len(paper.asserted)} moves", file=out, flush=True)
+    return found
+
+
+def store_mutants(paper: Paper, numbers: Mapping[str, Numbers]) -> None:
+    """Store the numbers of the mutants that were run."""
+    text = json.dumps(numbers, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    paper.store.with_name("mutants.json").write_text(text, encoding="utf-8")
+
+
+class _Done:
+    """What a run has measured, kept in a file until it ends."""
+
+    def __init__(self, paper: Paper) -> None:
+        self._file = paper.unfinished
+        of = _digest(_sources(paper.store.parent, Path(__file__).parents[1] / "src"))
+        found = json.loads(self._file.read_text(encoding="utf-8")) if self._file.exists() else {}
+        self._kept = found if found.get("of") == of else {"of": of, "claims": {}, "mutants": {}}
+
+    def measured(self, kind: str, key: str, measure: Callable[[], Numbers]) -> Numbers:
+        """Return numbers, measured if they are not there."""
+        if key not in self._kept[kind]:
+            self._kept[kind][key] = json.loads(json.dumps(measure(), allow_nan=False))
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._file.write_text(json.dumps(self._kept), encoding="utf-8")
+        return self._kept[kind][key]
+
+
 def _plain(row: Row) -> dict[str, Any]:
-    return {**vars(row), "verdict": str(row.verdict), "numbers": json.loads(json.dumps(row.numbers, allow_nan=False))}
+    return {**vars(row), "verdict": str(row.verdict)}
 
 
-def claims_table(claims: Iterable[Claim], rows: Iterable[Row]) -> str:
-    """Return the claims with evidence and verdict, as markdown."""
+def claims_table(claims: Iterable[Claim], rows: Iterable[Row], mutants: Mapping[str, Mutant] | None = None) -> str:
+    """Return the claims with evidence and verdict, and with what must change the verdict, as markdown."""
     by_key = {row.key: row for row in rows}
     body = [
         [claim.where, claim.sentence, by_key[claim.key].evidence, _target(claim), _verdict(claim)] for claim in claims
     ]
-    return table(["where", "the paper says", "computed here", "holds if", "verdict"], body)
+    head = ["where", "the paper says", "computed here", "holds if", "verdict"]
+    if mutants is not None:
+        head.append("another verdict with")
+        for line, claim in zip(body, claims, strict=True):
+            line.append(mutants[claim.key].what if claim.says in ASSERTED else "")
+    return table(head, body)
 
 
 def _verdict(claim: Claim) -> str:
@@ -421,3 +540,21 @@ def require(files: Iterable[str]) -> None:
         sys.exit(
             f"data sets must lie in {data_dir()}; missing: {', '.join(missing)}. Set CALIBRANT_DATA to their folder."
         )
+
+
+def reproduce(
+    paper: Paper,
+    page: Callable[[list[Row]], str],
+    *pictures: Callable[[], None],
+    files: Iterable[str] = (),
+    check: Callable[[], None] = lambda: None,
+) -> None:
+    """Measure and judge the claims of a paper, draw its pictures and write its page."""
+    require(files)
+    check()
+    rows = run(paper)
+    for i, draw in enumerate(pictures, 1):
+        print(f"pictures {i} of {len(pictures)}", flush=True)
+        draw()
+    print("page", flush=True)
+    paper.publish(page(rows))

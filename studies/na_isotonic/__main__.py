@@ -350,7 +350,7 @@ def main() -> None:
         print("pictures", flush=True)
         draw()
         print("page", flush=True)
-        PAPER.document.write_text(page(rows), encoding="utf-8")
+        PAPER.publish(page(rows))
 
 
 if __name__ == "__main__":

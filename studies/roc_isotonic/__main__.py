@@ -7,45 +7,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studies.claims import Row, claims_table, coverage_table, filled, require, run, table
-from studies.roc_isotonic import exact
-from studies.roc_isotonic.authors import FILES, N_BASELINE, SMOOTHING, VOLUME_OF_FOUR, irp, target_table, targets, total
+from studies.claims import Row, claims_table, coverage_table, filled, reproduce, table
+from studies.roc_isotonic import authors, exact, study
 from studies.roc_isotonic.claims import CLAIMS, FIRST_SPLITS, PAPER, risen
 from studies.roc_isotonic.pictures import draw
-from studies.roc_isotonic.study import (
-    AS_MANY,
-    BAYES,
-    BEFORE,
-    CASES,
-    COARSE_CV,
-    DRAWS,
-    FEW,
-    FOREST,
-    ISOTONIC,
-    LAPLACE_ALL,
-    LAPLACE_CV,
-    LOGISTIC,
-    MATRIX,
-    PUBLISHED,
-    SOFTENED,
-    TEMPERATURE,
-    Case,
-    forecasts,
-    gained,
-    is_better,
-    is_worse,
-    methods,
-    on_paper,
-    regions,
-    study_table,
-    volume_table,
-)
-from studies.roc_isotonic.study import volumes as of_volumes
 
 # The main results of docs/roc-isotonic.md.
 
 
-OWN = (LAPLACE_ALL, LAPLACE_CV, SOFTENED)
+OWN = (study.LAPLACE_ALL, study.LAPLACE_CV, study.SOFTENED)
 
 
 def summary(rows: list[Row]) -> str:
@@ -56,11 +26,11 @@ def summary(rows: list[Row]) -> str:
 
 
 def _digits() -> str:
-    found = {k: [one.agrees for one in targets(k)] for k in (2, 3, 4)}
+    found = {k: [one.agrees for one in authors.targets(k)] for k in (2, 3, 4)}
     all_same = all(all(of) for of in found.values())
     verdict = "agree" if all_same else "do not all agree"
     counts = ", ".join(f"{sum(of)} of {len(of)} for K = {k}" for k, of in found.items())
-    printed, published = irp(4, printed=True).stages[-1], irp(4).stages[-1]
+    printed, published = authors.irp(4, printed=True).stages[-1], authors.irp(4).stages[-1]
     return (
         f"**The curves of Figures 2, 4 and 5 {verdict} with an independent port of the authors' published code**: {counts} of "
         "the numbers that were compared, which are cross-entropies and volumes before and at the end, numbers of regions and "
@@ -71,14 +41,16 @@ def _digits() -> str:
 
 def _sums() -> str:
     parts = [
-        f"{irp(k).stages[-1].test_loss:.4f} becomes {irp(k).stages[-1].normalised:.4f} for K = {k}" for k in (2, 3, 4)
+        f"{authors.irp(k).stages[-1].test_loss:.4f} becomes {authors.irp(k).stages[-1].normalised:.4f} for K = {k}"
+        for k in (2, 3, 4)
     ]
-    before = ", ".join(f"{irp(k).before.test_loss:.4f}" for k in (2, 3, 4))
-    worse = all(irp(k).stages[-1].normalised > irp(k).before.test_loss for k in (2, 3, 4))
+    before = ", ".join(f"{authors.irp(k).before.test_loss:.4f}" for k in (2, 3, 4))
+    worse = all(authors.irp(k).stages[-1].normalised > authors.irp(k).before.test_loss for k in (2, 3, 4))
     verdict = "above" if worse else "not all above"
     return (
-        f"**The published cross-entropies are of vectors that sum to {total(2):.3f}, {total(3):.3f}, {total(4):.3f}.** Divided "
-        f"by it, {', '.join(parts)}: {verdict} those before calibration, {before}."
+        "**The published cross-entropies are of vectors that sum to "
+        f"{', '.join(f'{authors.total(k):.3f}' for k in (2, 3, 4))}.** Divided by it, {', '.join(parts)}: {verdict} "
+        f"those before calibration, {before}."
     )
 
 
@@ -98,14 +70,18 @@ def _surface(rows: list[Row]) -> str:
 
 def beaten(n_classes: int) -> bool:
     """Whether the library has a lower test cross-entropy than the authors', of no more regions."""
-    (loss, n_regions), target = on_paper(n_classes)[AS_MANY], irp(n_classes).stages[-1]
+    (loss, n_regions), target = study.on_paper(n_classes)[study.AS_MANY], authors.irp(n_classes).stages[-1]
     return loss < target.normalised and n_regions <= target.n_regions
 
 
 def _better() -> str:
     parts = []
     for k in (2, 3, 4):
-        (loss, n_regions), (before, _), target = on_paper(k)[AS_MANY], on_paper(k)[BEFORE], irp(k).stages[-1]
+        (loss, n_regions), (before, _), target = (
+            study.on_paper(k)[study.AS_MANY],
+            study.on_paper(k)[study.BEFORE],
+            authors.irp(k).stages[-1],
+        )
         word = "above" if loss > before else "below"
         parts.append(
             f"K = {k}: {loss:.4f} with {n_regions} regions, the authors' {target.normalised:.4f} with {target.n_regions}, "
@@ -121,18 +97,25 @@ def _better() -> str:
     )
 
 
-def _of(model: str) -> list[Case]:
-    return [case for case in CASES if case.model == model]
+def _of(model: str) -> list[study.Case]:
+    return [case for case in study.CASES if case.model == model]
 
 
 def _many() -> str:
-    cases = _of(LOGISTIC)
-    counts = {name: (sum(is_better(c, name) for c in cases), sum(is_worse(c, name) for c in cases)) for name in OWN}
+    cases = _of(study.LOGISTIC)
+    counts = {
+        name: (sum(study.is_better(c, name) for c in cases), sum(study.is_worse(c, name) for c in cases))
+        for name in OWN
+    }
     parts = [f"{name}: better than no calibration in {b}, worse in {w}" for name, (b, w) in counts.items()]
     rivals = ", ".join(
-        f"{name} better in {sum(is_better(c, name) for c in cases)}" for name in (ISOTONIC, TEMPERATURE, MATRIX)
+        f"{name} better in {sum(study.is_better(c, name) for c in cases)}"
+        for name in (study.ISOTONIC, study.TEMPERATURE, study.MATRIX)
     )
-    few, many = (regions(next(c for c in cases if c.n_classes == 3 and c.n_fit == n), LAPLACE_ALL) for n in (500, 5000))
+    few, many = (
+        study.regions(next(c for c in cases if c.n_classes == 3 and c.n_fit == n), study.LAPLACE_ALL)
+        for n in (500, 5000)
+    )
     better, worse = (sum(both) for both in zip(*counts.values(), strict=True))
     return (
         "**Where predictions are nearly calibrated, as those of the paper's logistic regression, step functions "
@@ -146,29 +129,29 @@ def _many() -> str:
 
 def _wrong() -> str:
     parts = []
-    for model in (BAYES, FOREST):
+    for model in (study.BAYES, study.FOREST):
         for case in _of(model):
-            mean, error = gained(case, LAPLACE_CV)
-            matrix, _ = gained(case, MATRIX)
-            parts.append(f"{case.name} {mean:+.3f} ± {error:.3f} ({MATRIX} {matrix:+.3f})")
-    cases = _of(BAYES) + _of(FOREST)
-    better = sum(is_better(case, LAPLACE_CV) for case in cases)
-    behind = sum(is_worse(case, LAPLACE_CV, MATRIX) for case in cases)
+            mean, error = study.gained(case, study.LAPLACE_CV)
+            matrix, _ = study.gained(case, study.MATRIX)
+            parts.append(f"{case.name} {mean:+.3f} ± {error:.3f} ({study.MATRIX} {matrix:+.3f})")
+    cases = _of(study.BAYES) + _of(study.FOREST)
+    better = sum(study.is_better(case, study.LAPLACE_CV) for case in cases)
+    behind = sum(study.is_worse(case, study.LAPLACE_CV, study.MATRIX) for case in cases)
     return (
         f"**Where predictions are miscalibrated it {'helps' if better > len(cases) / 2 else 'rarely helps'}**: in {better} of "
-        f"{len(cases)} cases, all on Covertype, and its log loss is above that of {MATRIX} in {behind}. Changes of "
-        f"{LAPLACE_CV}, with the number of "
+        f"{len(cases)} cases, all on Covertype, and its log loss is above that of {study.MATRIX} in {behind}. Changes of "
+        f"{study.LAPLACE_CV}, with the number of "
         f"rows that were fitted: {'; '.join(parts)}."
     )
 
 
 def _choose() -> str:
-    cases = CASES
-    soft = sum(is_better(case, SOFTENED, LAPLACE_CV) for case in cases)
-    hard = sum(is_worse(case, SOFTENED, LAPLACE_CV) for case in cases)
-    stop = sum(is_better(case, LAPLACE_CV, LAPLACE_ALL) for case in cases)
-    late = sum(is_worse(case, LAPLACE_CV, LAPLACE_ALL) for case in cases)
-    own = sum(is_better(case, LAPLACE_CV, PUBLISHED) for case in cases)
+    cases = study.CASES
+    soft = sum(study.is_better(case, study.SOFTENED, study.LAPLACE_CV) for case in cases)
+    hard = sum(study.is_worse(case, study.SOFTENED, study.LAPLACE_CV) for case in cases)
+    stop = sum(study.is_better(case, study.LAPLACE_CV, study.LAPLACE_ALL) for case in cases)
+    late = sum(study.is_worse(case, study.LAPLACE_CV, study.LAPLACE_ALL) for case in cases)
+    own = sum(study.is_better(case, study.LAPLACE_CV, study.PUBLISHED) for case in cases)
     return (
         f"**How to choose.** Smoothing and number of regions by cross-validation are better than the authors' "
         f"choice in {own} of {len(cases)} cases, better than smoothing 1 and no stopping in {stop} and worse in {late}. "
@@ -176,11 +159,9 @@ def _choose() -> str:
         "longer, "
         f"and is run here with a grid of 1/20) "
         f"is better than that in {soft} and worse in {hard}. If what counts is the log "
-        f"loss and nothing asks for few values, take {TEMPERATURE} or {MATRIX} first."
+        f"loss and nothing asks for few values, take {study.TEMPERATURE} or {study.MATRIX} first."
     )
 
-
-PAGE = Path(__file__).parents[2] / "docs" / "roc-isotonic.md"
 
 SOFTEN = """```python
 import numpy as np
@@ -199,47 +180,48 @@ print(calibrator.softening_, calibrator.smoothing_, calibrator.n_regions_)
 def page(rows: list[Row]) -> str:
     """The whole page."""
     far = max(
-        (case for case in CASES if case.n_classes > 2), key=lambda case: abs(gained(case, COARSE_CV, LAPLACE_CV)[0])
+        (case for case in study.CASES if case.n_classes > 2),
+        key=lambda case: abs(study.gained(case, study.COARSE_CV, study.LAPLACE_CV)[0]),
     )
-    mean, error = gained(far, COARSE_CV, LAPLACE_CV)
-    real = [of_volumes(name) for name in forecasts() if name.startswith("paper")]
+    mean, error = study.gained(far, study.COARSE_CV, study.LAPLACE_CV)
+    real = [study.volumes(name) for name in study.forecasts() if name.startswith("paper")]
     return filled(
         Path(__file__).with_name("page.md"),
         coverage=coverage_table(PAPER.coverage),
         summary=summary(rows),
         claims=claims_table(CLAIMS, rows),
-        smoothing=SMOOTHING,
-        n_baseline=N_BASELINE,
+        smoothing=authors.SMOOTHING,
+        n_baseline=authors.N_BASELINE,
         proper_table=proper_table(),
-        softened=SOFTENED,
+        softened=study.SOFTENED,
         soften=SOFTEN,
         n_splits=dict(exact.counts())[500],
         first_split_table=exact.first_split_table(),
         loss_table=exact.loss_table(),
-        study_table_2=study_table(2, (LOGISTIC, BAYES, FOREST)),
-        study_table_3=study_table(3, (LOGISTIC, BAYES, FOREST)),
-        study_table_4=study_table(4, (LOGISTIC, BAYES, FOREST)),
+        study_table_2=study.study_table(2, (study.LOGISTIC, study.BAYES, study.FOREST)),
+        study_table_3=study.study_table(3, (study.LOGISTIC, study.BAYES, study.FOREST)),
+        study_table_4=study.study_table(4, (study.LOGISTIC, study.BAYES, study.FOREST)),
         farthest=far.name,
         mean=mean,
         error=error,
-        draws=DRAWS,
-        few=FEW,
-        volume_table=volume_table(),
+        draws=study.DRAWS,
+        few=study.FEW,
+        volume_table=study.volume_table(),
         n_smaller=sum(grid < data for grid, data, *_ in real),
         n_real=len(real),
-        near=VOLUME_OF_FOUR,
-        target_table_2=target_table(2),
-        target_table_3=target_table(3),
-        target_table_4=target_table(4),
+        near=authors.VOLUME_OF_FOUR,
+        target_table_2=authors.target_table(2),
+        target_table_3=authors.target_table(3),
+        target_table_4=authors.target_table(4),
     )
 
 
 def proper_table() -> str:
     """Test cross-entropy on the paper's rows, a method a line."""
     head = ["", *(f"K = {k}" for k in (2, 3, 4))]
-    names = [BEFORE, *methods(3)]
-    names.insert(names.index(SOFTENED) + 1, AS_MANY)
-    ends = [[irp(k, printed=printed).stages[-1] for k in (2, 3, 4)] for printed in (False, True)]
+    names = [study.BEFORE, *study.methods(3)]
+    names.insert(names.index(study.SOFTENED) + 1, study.AS_MANY)
+    ends = [[authors.irp(k, printed=printed).stages[-1] for k in (2, 3, 4)] for printed in (False, True)]
     words = ("IRP as published", "IRP, Algorithm 2 as printed")
     body = [
         *(
@@ -260,22 +242,12 @@ def _end(loss: float, n_regions: int) -> str:
 
 
 def _cell(n_classes: int, name: str) -> str:
-    found = on_paper(n_classes).get(name)
+    found = study.on_paper(n_classes).get(name)
     if found is None:
         return ""
     loss, n_regions = found
     return f"{loss:.4f} ({n_regions})" if n_regions else f"{loss:.4f}"
 
 
-def main() -> None:
-    """Draw the pictures and write the page."""
-    require(FILES)
-    rows = run(PAPER)
-    print("pictures", flush=True)
-    draw()
-    print("page", flush=True)
-    PAGE.write_text(page(rows), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    reproduce(PAPER, page, draw, files=authors.FILES)

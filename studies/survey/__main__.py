@@ -29,7 +29,7 @@ from studies.survey.claims import PAPER
 from studies.survey.pictures import PICTURES, draw
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE, FIGURES = DOCS / "survey-calibrators.md", DOCS / "survey.md"
+FIGURES = DOCS / "survey.md"
 BEGIN, END = "<!-- figures: written by python -m studies.survey -->\n", "<!-- end of figures -->"
 
 
@@ -100,7 +100,7 @@ def main(numbers: list[int]) -> None:
         draw(number)
     if rows:
         print("pages", flush=True)
-        PAGE.write_text(page(rows), encoding="utf-8")
+        PAPER.publish(page(rows))
         before, _, rest = FIGURES.read_text(encoding="utf-8").partition(BEGIN)
         FIGURES.write_text(
             before + BEGIN + "\n" + figures(rows) + "\n" + END + rest.partition(END)[2], encoding="utf-8"

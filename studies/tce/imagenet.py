@@ -43,8 +43,14 @@ SECONDS = {"TCE": 71.78, "ECE": 0.4873, "ACE": 0.4221, "MCE": 0.0046, "MCE(Q)": 
 """Average time of each metric in Table 5: 50,000 predictions on one CPU."""
 
 
-NETWORKS = {"alexnet": "AlexNet", "vgg19": "VGG19", "resnet18": "ResNet18"}
-"""In the order of the first lines of the table."""
+NETWORKS = {
+    "alexnet": "AlexNet",
+    "vgg19": "VGG19",
+    "resnet18": "ResNet18",
+    "resnet50": "ResNet50",
+    "resnet152": "ResNet152",
+}
+"""In the order of the table."""
 
 METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "TCE": bin_test_calibration_error,
@@ -90,15 +96,19 @@ def printed(network: str, metric: str) -> str:
     return PRINTED[5][list(NETWORKS).index(network)][PAPERS.index(metric)]
 
 
+def compared_cells() -> list[list[str]]:
+    """Network, metric, printed and computed, of all cells."""
+    return [
+        [network, metric, cell := printed(network, metric), f"{error(network, metric)[0]:.{len(cell.split('.')[1])}f}"]
+        for network in NETWORKS
+        for metric in PAPERS
+    ]
+
+
 def agreeing() -> tuple[int, int]:
     """How many cells come out as printed, and how many there are."""
-    cells = [(network, metric) for network in NETWORKS for metric in PAPERS]
-    same = sum(_rounded(error(*cell)[0], printed(*cell)) == printed(*cell) for cell in cells)
-    return same, len(cells)
-
-
-def _rounded(value: float, like: str) -> str:
-    return f"{value:.{len(like.split('.')[1])}f}"
+    found = compared_cells()
+    return sum(cell == own for *_, cell, own in found), len(found)
 
 
 def error_table() -> str:

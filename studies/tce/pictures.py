@@ -15,9 +15,11 @@ from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from calibrant import drawing
+from calibrant import EqualMass, EqualWidth, drawing, expected_calibration_error
+from calibrant.curves import bin_test_curve
 from calibrant.drawing import legend_above
-from studies.tce.imagenet import PRINTED, curve
+from studies.tce.imagenet import NETWORKS, PRINTED, dogs
+from studies.tce.published import Rows, rows
 from studies.tce.simulation import AT as AT_PREVALENCE
 from studies.tce.simulation import BINNINGS, FORECASTS, TABLES, at, at_size, drawn
 from studies.tce.simulation import PREVALENCES_MONITORING as PREVALENCES
@@ -135,13 +137,45 @@ def draw_size() -> None:
     save(figure, "size")
 
 
-def draw_diagram() -> None:
-    """The test-based reliability diagram of AlexNet."""
-    drawn_on = curve("alexnet").plot(axis="log-odds")
-    save(np.atleast_1d(drawn_on).ravel()[0].figure, "alexnet")
+FIGURES = {
+    "figure-1": ("Fig. 1: gradient boosting on abalone", "GB"),
+    "figure-5a": ("Fig. 5 (a): logistic regression on abalone", "LR"),
+    **{f"figure-7-{name}": (f"Fig. 7: {word}", name) for name, word in NETWORKS.items() if name != "resnet50"},
+}
+"""Name of the picture, what it shows and the model."""
+
+
+def of_figure(model: str) -> Rows:
+    """The rows of a model in a figure of the paper."""
+    return rows("abalone", model) if model.isupper() else (dogs()["y"], dogs()[model])
+
+
+def draw_figure(name: str, model: str) -> None:
+    """The panels of TCE, ECE and ACE."""
+    of, how = of_figure(model), {"axis": "probability" if model.isupper() else "log-odds"}
+    figure, axes = plt.subplots(1, 3, figsize=(17.0, 4.7), layout="constrained")
+    bin_test_curve(*of).plot(ax=axes[0], **how)
+    for ax, word, binning, width in zip(
+        axes[1:], ("ECE", "ACE"), (EqualWidth(10), EqualMass(10)), ("width", "mass"), strict=True
+    ):
+        bin_test_curve(*of, binning=binning).plot(ax=ax, style="standard", **how)
+        value = expected_calibration_error(*of, binning=binning)
+        ax.set_title(f"{word} {value:.4f}\n10 bins of equal {width}", fontsize="medium")
+    save(figure, name)
+
+
+def figures(*, networks: bool) -> str:
+    """The pictures of the networks, or of abalone, for the page."""
+    return "\n\n".join(
+        f"![{word}: TCE, ECE and ACE](images/tce/{name}.png)"
+        for name, (word, model) in FIGURES.items()
+        if model.isupper() is not networks
+    )
 
 
 def draw() -> None:
     """Draw all."""
-    for make in (draw_seeds, draw_null, draw_monitoring, draw_size, draw_diagram):
+    for make in (draw_seeds, draw_null, draw_monitoring, draw_size):
         make()
+    for name, (_, model) in FIGURES.items():
+        draw_figure(name, model)

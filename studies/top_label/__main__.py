@@ -40,7 +40,6 @@ from studies.top_label.pictures import draw_canonical as draw_partitions
 from studies.top_label.pictures import draw_covertype_shown as draw_covertype
 from studies.top_label.pictures import finding as canonical_finding
 
-PAGE = Path(__file__).parents[2] / "docs" / "top-label.md"
 FILES = ("cifar10_resnet50.npz", "covertype_small.csv.gz", "covertype3.npz")
 
 
@@ -116,7 +115,7 @@ def main() -> None:
     for make in (draw, draw_covertype, draw_partitions):
         make()
     print("page", flush=True)
-    PAGE.write_text(page(rows), encoding="utf-8")
+    PAPER.publish(page(rows))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from calibrant._core.lazy import homes
@@ -14,6 +15,7 @@ from studies.__main__ import PAGE, PAPERS, page
 from studies.claims import (
     Claim,
     Item,
+    Mutant,
     Paper,
     Row,
     State,
@@ -21,8 +23,11 @@ from studies.claims import (
     claims_table,
     counts,
     coverage_table,
+    moved,
     overstatement,
     run,
+    run_with,
+    survival,
 )
 
 # Rules of judgement, each with cases on both sides
@@ -108,10 +113,41 @@ def test_one_network_cannot_contradict_the_authors():
     assert overstatement(alone, alone.judged({"differences": [1.0]})) is None
 
 
-def paper(tmp_path, *claims):
-    class Here(Paper):
-        store = tmp_path / "claims.json"
+def test_a_sentence_about_most_cases_is_not_contradicted_by_a_target_about_each():
+    of = claim(sentence="A is often lower than B.", target="lower on each network")
+    assert "ask for most" in overstatement(of, of.judged(of.measure()))
+    of = replace(of, target="lower on most networks")
+    assert overstatement(of, of.judged(of.measure())) is None
 
+
+def test_a_mutant_must_change_the_verdict_and_an_asserted_claim_must_have_one():
+    of = claim(over=None, one_suffices="drawn")
+    own = of.measure()
+    assert "must have a mutant" in survival(of, None, own)
+    assert "no mutant breaks" in survival(of, Mutant("twice as much", lambda differences: {}), own)
+    exchanged = Mutant("both exchanged", lambda differences: {"differences": [-d for d in differences]})
+    assert survival(of, exchanged, own) is None
+    measured = Mutant("run", lambda: {"differences": [1.0, 1.1]}, measured=True)
+    assert survival(of, measured, own, {"differences": [-1.0, -1.1]}) is None
+    assert survival(of, measured, own) is not None
+
+
+def test_a_measure_can_be_run_with_something_else_in_a_module():
+    assert run_with(json, "dumps", lambda of: "other", lambda: {"text": json.dumps([])})() == {"text": "other"}
+    assert json.dumps([]) == "[]"
+
+
+CHANGED = Mutant("both exchanged", lambda differences: {"differences": [-d for d in differences]})
+
+
+def paper(tmp_path, *claims, **mutants):
+    class Here(Paper):
+        store = tmp_path / "x" / "claims.json"
+        document = tmp_path / "x.md"
+        unfinished = tmp_path / "build" / "x.json"
+
+    Here.store.parent.mkdir(exist_ok=True)
+    Here.mutants = {one.key: CHANGED for one in claims} | mutants
     return Here("x", "A paper", "A. and B.", "2020", "make reproduce-x", 1, "x.md", claims, ())
 
 
@@ -129,10 +165,66 @@ def test_a_run_shows_progress_stores_its_rows_and_counts_them(tmp_path):
 def test_a_run_that_says_too_much_fails_and_writes_nothing(tmp_path):
     here = paper(tmp_path, claim(), claim(key="too much", says=Verdict.HOLDS))
     with pytest.raises(
-        SystemExit, match=r"too much: the page says holds(?s:.)*1 of 2 claims hold; nothing was written"
+        SystemExit, match=r"too much: the page says holds(?s:.)*of 2 claims say too much; nothing was written"
     ):
         run(here, out=io.StringIO())
     assert not here.store.exists()
+
+
+def test_a_run_with_a_mutant_that_changes_nothing_fails(tmp_path):
+    here = paper(tmp_path, claim(), lower=Mutant("itself", lambda differences: {}))
+    with pytest.raises(SystemExit, match="lower: with itself judged does not hold here as well"):
+        run(here, out=io.StringIO())
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
+    calls = []
+
+    def measure():
+        calls.append(1)
+        return {"differences": [1.0, 1.1]}
+
+    def stop():
+        raise KeyboardInterrupt
+
+    run_mutant = Mutant("run", lambda: measure() and {"differences": [-1.0, -1.1]}, measured=True)
+    here = paper(tmp_path, claim(measure=measure), claim(key="second", measure=stop), lower=run_mutant)
+    with pytest.raises(KeyboardInterrupt):
+        run(here, out=io.StringIO())
+    assert (here.unfinished.exists(), len(calls)) == (True, 2)
+    here = paper(tmp_path, claim(measure=measure), claim(key="second", measure=measure), lower=run_mutant)
+    run(here, out=io.StringIO())
+    assert (here.unfinished.exists(), len(calls)) == (False, 3)
+    assert here.stored_mutants() == {"lower": {"differences": [-1.0, -1.1]}}
+
+
+def test_verdicts_that_other_draws_move_are_told(tmp_path):
+    drawn = claim(
+        key="drawn",
+        measure=lambda: {"differences": list(np.random.default_rng(0).normal(0.1, 1.0, 3).round(6))},
+        judge=lambda differences: Verdict.FAILS if min(differences) > 0 else Verdict.HOLDS,
+    )
+    seed = next(s for s in range(50) if (np.random.default_rng(s).normal(0.1, 1.0, 3) > 0).all())
+    here, out = paper(tmp_path, claim(), drawn), io.StringIO()
+    assert moved(here, seed, out=out) == []
+    assert out.getvalue().splitlines()[-1] == "no verdict of 2 moves"
+    other = next(s for s in range(50) if (np.random.default_rng(s).normal(0.1, 1.0, 3) < 0).any())
+    assert moved(here, other, out=out)[0].startswith(f"drawn: does not hold here, with seed {other} holds")
+
+
+def test_a_page_is_older_than_numbers_that_changed_and_not_than_times(tmp_path):
+    time = claim(key="time", says=Verdict.NOT_JUDGED, judge=lambda **_: Verdict.NOT_JUDGED)
+    here = paper(tmp_path, claim(), time)
+    run(here, out=io.StringIO())
+    here.publish("# A page")
+    assert here.outdated() is None
+    run(paper(tmp_path, claim(), replace(time, measure=lambda: {"differences": [3.0]})), out=io.StringIO())
+    assert here.outdated() is None
+    run(paper(tmp_path, claim(measure=lambda: {"differences": [1.0, 1.2]}), time), out=io.StringIO())
+    assert "Run `make reproduce-x`" in here.outdated()
+    here.publish("# A page")
+    here.store.with_name("claims.py").write_text("changed")
+    assert here.outdated() is not None
 
 
 def test_numbers_that_json_cannot_hold_are_refused(tmp_path):
@@ -175,6 +267,20 @@ def test_stored_numbers_bear_out_what_the_page_says(of, one):
     for part in (one.sentence, row.evidence, one.target):
         assert part.strip()
         assert "\n" not in part
+
+
+@pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)
+def test_each_asserted_verdict_has_a_mutant_that_changes_it(of):
+    stored, rows = of.stored_mutants(), {row.key: row.numbers for row in of.stored()}
+    assert set(stored) >= {one.key for one in of.asserted if one.key in of.mutants and of.mutants[one.key].measured}
+    wrong = [survival(one, of.mutants.get(one.key), rows[one.key], stored.get(one.key)) for one in of.asserted]
+    assert [problem for problem in wrong if problem] == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)
+def test_a_page_is_no_older_than_what_makes_it(of):
+    assert of.outdated() is None
 
 
 @pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)

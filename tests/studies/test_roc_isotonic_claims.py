@@ -16,7 +16,7 @@ from studies.roc_isotonic import exact
 from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
 from studies.roc_isotonic.claims import CLAIMS, READINGS, roc_against_hull, roc_corners, upper_hull
 
-HOLDS, IN_PART, FAILS, OPEN, NOT_JUDGED = Verdict
+HOLDS, IN_PART, FAILS, MISPRINT, OPEN, NOT_JUDGED = Verdict
 
 LOW, HIGH, UNCLEAR = [-0.1, -0.11, -0.09], [0.1, 0.11, 0.09], [-0.1, 0.1, 0.0]
 

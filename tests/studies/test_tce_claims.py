@@ -6,12 +6,13 @@ import pytest
 from calibrant import bin_test_calibration_error
 from calibrant.binning import BoundedIsotonic
 from studies.claims import Verdict
-from studies.tce.claims import CLAIMS
+from studies.tce.claims import CLAIMS, PICTURED
 from studies.tce.claims_simulation import means_of_models
 from studies.tce.imagenet import PrintedCut, bins_of, compared
+from studies.tce.published import as_published, introsort, of_the_library
 from studies.tce.simulation import NOISES, TABLES
 
-HOLDS, IN_PART, FAILS, OPEN, NOT_JUDGED = Verdict
+HOLDS, IN_PART, FAILS, MISPRINT, OPEN, NOT_JUDGED = Verdict
 
 LOW, HIGH, UNCLEAR = [-0.1, -0.11, -0.09], [0.1, 0.11, 0.09], [-0.1, 0.1, 0.0]
 
@@ -19,10 +20,19 @@ DIGITS = [({"same": 24, "cells": 24}, HOLDS), ({"same": 23, "cells": 24}, FAILS)
 RANGES = [({"good": [74.0, 80.0], "bad": [1.7, 73.0]}, HOLDS), ({"good": [74.0, 80.0], "bad": [1.7, 75.0]}, FAILS)]
 
 
-def cut(**of):
-    """The printed cut, which joins nothing unless given."""
-    same = [[9, 10_000, 42.7], [9, 10_000, 42.7]]
-    return {"networks": [same, same], "drawn": 400, "joined": 0, "changed": 0, "worst": [5.0, 5.0]} | of
+def cut(*largest, above=0):
+    """The printed cut of networks, with rows of the largest bin, and problems in which it has a bin above N_max."""
+    networks = [[[9, 10_000, 42.7], [8, rows, 42.7]] for rows in largest]
+    return {"networks": networks, "largest": 10_000, "drawn": 400, "above": above, "changed": 0, "worst": [5.0, 5.0]}
+
+
+def cells(*found):
+    """Cells that are printed as 0.1."""
+    return {"cells": [["RF", "TCE", "0.1", own] for own in found]}
+
+
+CELLS = [(cells("0.1", "0.2"), FAILS)]
+SUMS = {"PAVA": [0.1, 0.2], "PAVA-BC": [0.2, 0.3]}
 
 
 def noisy(calibrated, miscalibrated):
@@ -48,10 +58,30 @@ def small(n):
 
 
 CASES = {
-    "algorithm-3-as-printed": [(cut(), HOLDS)],
+    "definition-3": [
+        ({"criterion": [0.1, 0.3], "sums": {"variance": SUMS, "entropy": SUMS}}, FAILS),
+        (
+            {
+                "criterion": [0.1, 0.2],
+                "sums": {"variance": SUMS, "entropy": {"PAVA": [0.1, 0.5], "PAVA-BC": [0.2, 0.3]}},
+            },
+            FAILS,
+        ),
+    ],
+    "algorithm-3-as-printed": [(cut(10_000, 9000), HOLDS), (cut(10_000, above=1), FAILS)],
+    "table-3": CELLS,
+    "table-14-optdigits": CELLS,
+    "table-14-spambase": [(cells("0.1"), HOLDS), (cells("0.2"), OPEN)],
+    "order-of-ties": [({"orders": [33.9, 33.9], "together": 44.3}, HOLDS)],
+    "table-5": CELLS,
+    "table-5-misprint": [
+        ({"printed": "0.0102", "value": 0.010151, "line": [True] * 4}, HOLDS),
+        ({"printed": "0.0102", "value": 0.010145, "line": [True, False]}, FAILS),
+    ],
+    "pictures": [({"found": {name: [[10] * 10, [0] * 10] for name in PICTURED}}, FAILS)],
     "level": [({"equal": [3.0, 3.1, 3.0], "half": {"TCE(P)": 10.0}, "many": 34.0}, FAILS)],
     "slope": [({"slopes": {"a": 4.0, "b": 4.0}}, HOLDS), ({"slopes": {"a": 4.0, "b": 0.25}}, OPEN)],
-    **{f"table-{number}": DIGITS for number in (*TABLES, 5)},
+    **{f"table-{number}": DIGITS for number in TABLES},
     "small-ece": [({"differences": HIGH}, FAILS), ({"differences": UNCLEAR}, OPEN)],
     "order": [
         ({"shares": {"TCE(P)": 0.2, "TCE(Q)": 0.1, "ECE": 0.99, "ACE": 1.0}}, FAILS),
@@ -120,6 +150,33 @@ def test_a_verdict_follows_from_its_numbers(key, numbers, verdict):
 
 def test_means_are_those_of_the_calibrated_models_and_of_the_others():
     assert means_of_models([[1.0, 2.0], [3.0, 6.0], [5.0, 0.0], [7.0, 1.0]]) == [[2.0, 4.0], [6.0, 0.5]]
+
+
+# The order in which sorting that is not stable leaves equal predictions
+
+
+def test_the_order_sorts_and_is_that_of_a_stable_sort_where_values_are_distinct():
+    rng = np.random.default_rng(0)
+    for n in (1, 5, 16, 17, 18, 100, 1000):
+        values = rng.random(n)
+        np.testing.assert_array_equal(introsort(values.tolist()), np.argsort(values, kind="stable"))
+        tied = rng.integers(0, 5, n).tolist()
+        order = introsort(tied)
+        assert sorted(order) == list(range(n))
+        assert (np.diff(np.array(tied)[order]) >= 0).all()
+
+
+def test_rows_of_one_prediction_can_part_in_the_published_bins_and_no_other_cell_changes():
+    rng = np.random.default_rng(1)
+    prob = rng.permutation(np.linspace(0.01, 0.99, 200))
+    y = (rng.random(200) < prob).astype(int)
+    distinct = as_published((y, prob), introsort(prob.tolist()))
+    np.testing.assert_allclose(distinct, of_the_library((y, prob)))
+    tied = prob.round(1)
+    orders = [np.lexsort((rng.permutation(200), tied)) for _ in range(5)]
+    found = np.array([as_published((y, tied), order) for order in orders])
+    assert np.ptp(found[:, 0]) > 0
+    assert (np.ptp(found[:, [2, 4]], axis=0) == 0).all()
 
 
 # Algorithm 3 as it is printed
