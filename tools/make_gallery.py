@@ -27,15 +27,15 @@ def blocks() -> list[tuple[str, Path | None]]:
     return [(code, PAGE.parent / picture if picture else None) for code, picture in found]
 
 
-def save_picture(figure: Any, picture: Path) -> None:
+def save_picture(figure: Any, picture: Path, widest: int = WIDEST, colours: int = COLOURS) -> None:
     """Save a figure as a PNG of few colours, and close it."""
     from matplotlib import pyplot as plt
     from PIL import Image
 
     drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=min(DPI, WIDEST / figure.get_size_inches()[0]))
+    figure.savefig(drawn, dpi=min(DPI, widest / figure.get_size_inches()[0]))
     picture.parent.mkdir(parents=True, exist_ok=True)
-    image = Image.open(drawn).convert("RGB").quantize(COLOURS, method=Image.Quantize.MEDIANCUT, kmeans=2)
+    image = Image.open(drawn).convert("RGB").quantize(colours, method=Image.Quantize.MEDIANCUT, kmeans=2)
     image.save(picture, optimize=True)
     plt.close(figure)
 

@@ -1,19 +1,19 @@
-"""The survey's cases of sections 5.2 and 5.4, its calibration sets, and figures over them."""
+"""The survey's cases of sections 5.2 and 5.4, its calibration sets, exact errors on them, and what verdicts are made of."""
 
 from __future__ import annotations
 
-import time
-import tracemalloc
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from typing import Any, Self
+from functools import cache, lru_cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
-from sklearn.linear_model import LogisticRegression
-from sklearn.neural_network import MLPClassifier
+from scipy.special import expit, softmax
 
 from calibrant import (
     BetaCalibration,
@@ -24,7 +24,8 @@ from calibrant import (
     TemperatureScaling,
     VectorScaling,
 )
-from calibrant.datasets import SLOPES, SurveyMixture, make_survey_forecast, survey_network
+from calibrant.calibrators import MatrixScaling
+from calibrant.datasets import SLOPES, SurveyMixture
 from studies.claims import (
     CLEAR,
     Claim,
@@ -34,7 +35,6 @@ from studies.claims import (
     below_zero,
     holds,
     mean_and_error,
-    on_several,
     table,
     under_all_readings,
 )
@@ -57,53 +57,83 @@ CELL = 1e-4
 
 LEAST = 1e-300
 
+READINGS = ("variance", "standard deviation")
+"""What the 8 of class 3 can be."""
+
+LOGISTIC, NETWORK = ("under-confident", "over-confident"), "neural network"
+TWO = (*LOGISTIC, NETWORK)
+NETWORKS = tuple(f"network {i}" for i in range(10))
+"""Of two classes, and of three for each reading, as tools/make_survey_networks.py trained them."""
+
+ROWS, DRAWS, SETS = 10_000, 20, 5
+"""Rows of a calibration set, as in the survey; sets of a logistic case, and of each network."""
+
 
 @dataclass(frozen=True)
 class Case:
-    """A forecast of the survey on the grid: mass (n,), posterior and forecast (n,) for two classes, (n, 3) for
-    three."""
+    """A forecast on the grid: mass (n,), posterior and forecast (n,) for two classes, (n, 3) for three."""
 
-    name: str
     x: np.ndarray
     mass: np.ndarray
     posterior: np.ndarray
     forecast: np.ndarray
-    class_3: str = "variance"
-
-    @property
-    def n_classes(self) -> int:
-        return 2 if self.forecast.ndim == 1 else self.forecast.shape[1]
+    model: Callable[[np.ndarray], np.ndarray]
+    mixture: SurveyMixture
+    first: int
 
     def draw(self, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """A calibration set: forecasts and labels."""
-        drawn = make_survey_forecast(rows, model=self.name, n_classes=self.n_classes, class_3=self.class_3, rng=seed)
-        return np.asarray(drawn.prob), np.asarray(drawn.y)
+        """A calibration set: forecasts and labels. A network never sees its training set again."""
+        x, y = self.mixture.sample(rows, rng=self.first + seed)
+        return self.model(x), y
 
     def mean(self, values: np.ndarray) -> float:
         """Expectation."""
         return float(self.mass @ values)
 
 
-def case(name: str, n_classes: int = 2, class_3: str = "variance", *, refined: int = 1) -> Case:
-    """A test case: "under-confident", "over-confident", "mlp" or "bayes-optimal"; ``refined`` times as many points."""
-    x, width = grid(refined)
-    mixture = SurveyMixture(n_classes, class_3)
-    mass = np.exp(mixture.log_density(x)).mean(axis=1) * width
-    posterior = mixture.posterior(x)
-    if name in SLOPES:
-        forecast = 1.0 / (1.0 + np.exp(-SLOPES[name] * x))
-    else:
-        forecast = posterior if name == "bayes-optimal" else survey_network(n_classes)(x)
-    return Case(name, x, mass / mass.sum(), posterior, forecast, class_3)
-
-
+@cache
 def grid(refined: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """The points, and the width of the cell about each."""
+    """The points, and the width of the cell about each; ``refined`` times as many points."""
     near = np.linspace(-NEAR, NEAR, round(2 * NEAR / FINE) * refined + 1)
     beyond = np.linspace(NEAR, END, round((END - NEAR) / COARSE) * refined + 1)[1:]
     x = np.concatenate([-beyond[::-1], near, beyond])
     between = np.concatenate([[x[0]], (x[1:] + x[:-1]) / 2.0, [x[-1]]])
     return x, np.diff(between)
+
+
+@lru_cache(4)
+def world(class_3: str | None, refined: int = 1) -> tuple[SurveyMixture, np.ndarray, np.ndarray]:
+    """The mixture of two classes, or of three by a reading of class 3, with mass and posterior on the grid."""
+    x, width = grid(refined)
+    mixture = SurveyMixture(2) if class_3 is None else SurveyMixture(3, class_3)
+    mass = np.exp(mixture.log_density(x)).mean(axis=1) * width
+    return mixture, mass / mass.sum(), mixture.posterior(x)
+
+
+@lru_cache(4)
+def the_case(name: str, class_3: str | None = None, refined: int = 1) -> Case:
+    """A test case: "under-confident", "over-confident", "bayes-optimal", or a network such as "network 0"."""
+    x, (mixture, mass, posterior) = grid(refined)[0], world(class_3, refined)
+    model, first = mixture.posterior, 0
+    if name in SLOPES:
+        model = lambda x: expit(SLOPES[name] * x)  # noqa: E731
+    elif name in NETWORKS:
+        number = NETWORKS.index(name)
+        model, first = trained(class_3, number), 1000 * (number + 1)
+    return Case(x, mass, posterior, model(x), model, mixture, first)
+
+
+@cache
+def trained(class_3: str | None, number: int) -> Callable[[np.ndarray], np.ndarray]:
+    """A network, from its log-odds where it bends: it is linear between."""
+    with np.load(Path(__file__).with_name("networks.npz")) as file:
+        points, *log_odds = file[f"{class_3 or 'two classes'}, {number}"].astype(np.float64).T
+
+    def of(x: np.ndarray) -> np.ndarray:
+        z = np.column_stack([np.interp(x, points, column) for column in log_odds])
+        return expit(z[:, 0]) if class_3 is None else softmax(np.column_stack([z, np.zeros(len(x))]), axis=1)
+
+    return of
 
 
 def given(value: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -113,32 +143,6 @@ def given(value: np.ndarray, target: np.ndarray, mass: np.ndarray) -> np.ndarray
     return np.asarray((np.bincount(cell, mass * target) / weight)[cell])
 
 
-@dataclass(frozen=True)
-class Errors:
-    """What is wrong with a forecast of two classes.
-
-    ``calibration`` is E|S - C| with C = P(event | S); the Brier score of the event is ``brier_calibration`` E(S - C)^2 plus
-    ``grouping`` E(C - Q)^2 plus what no forecast can avoid; ``log_excess`` is the log loss above that of Bayes' rule.
-    """
-
-    calibration: float
-    brier_calibration: float
-    grouping: float
-    log_excess: float
-
-
-def errors(case: Case, value: np.ndarray) -> Errors:
-    """Errors of a forecast of two classes, given on the grid."""
-    truth = given(value, case.posterior, case.mass)
-    both = (np.column_stack([1.0 - p, p]) for p in (case.posterior, value))
-    return Errors(
-        case.mean(np.abs(value - truth)),
-        case.mean((value - truth) ** 2),
-        case.mean((truth - case.posterior) ** 2),
-        case.mean(divergence(*both)),
-    )
-
-
 def divergence(truth: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Kullback and Leibler's divergence of each row, infinite where the value rules out a class that can occur."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,29 +150,114 @@ def divergence(truth: np.ndarray, value: np.ndarray) -> np.ndarray:
     return np.asarray(terms.sum(axis=1))
 
 
-def class_wise(case: Case, value: np.ndarray) -> np.ndarray:
-    """|S_j - P(class j | S_j)| at each point of the grid, a column a class."""
-    return np.column_stack(
-        [np.abs(column - given(column, q, case.mass)) for column, q in zip(value.T, case.posterior.T, strict=True)]
+def by_tenth(where: np.ndarray, mass: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """Sums over tenths of [0, 1]: of the mass, of |S - C| and of C - S."""
+    tenth = np.minimum((where * 10).astype(np.int64), 9)
+    return np.stack([np.bincount(tenth, mass * of, minlength=10) for of in (1.0, np.abs(gap), gap)])
+
+
+Draws = Sequence[float]
+Judge = Callable[..., Verdict]
+Make = Callable[[], Any]
+Words = Callable[..., str]
+Pick = str | Callable[[Any], float]
+Figure = float | list[float]
+Region = tuple[int, ...]
+
+
+# Two classes: fits, and exact errors of what they give
+
+
+PLATT, STRAIGHT = "on log-odds", "on probabilities"
+BINARY: dict[str, dict[str, Make]] = {
+    "binning": {"10 bins": lambda: HistogramBinning(10)},
+    "isotonic": {"isotonic": lambda: IsotonicCalibration(interpolate=True, finite=None)},
+    # A straight line through the probabilities themselves: they are passed as if they were logits.
+    "platt": {STRAIGHT: lambda: PlattScaling(input="logit"), PLATT: PlattScaling},
+    "beta": {"beta": BetaCalibration},
+}
+METHODS: dict[str, Make] = {name: make for family in BINARY.values() for name, make in family.items()}
+"""By their own names, which do not collide."""
+
+CLOSE, SAME, MOVED = 0.02, 0.01, 1e-3
+"""Distances that are close in a diagram; of predictions that are almost identical; from which on a forecast counts as moved."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What is wrong with a forecast of two classes.
+
+    ``calibration`` is E|S - C| with C = P(event | S); the Brier score of the event is ``brier_calibration`` E(S - C)^2 plus
+    ``grouping`` E(C - Q)^2 plus what no forecast can avoid; ``log_excess`` is the log loss above that of Bayes' rule. ``near``
+    is the probability of |S - C| below CLOSE, and ``before`` and ``here`` are sums by tenths of the prediction before and after
+    calibration.
+    """
+
+    calibration: float
+    brier_calibration: float
+    grouping: float
+    log_excess: float
+    near: float
+    before: np.ndarray
+    here: np.ndarray
+
+
+def errors(case: Case, value: np.ndarray) -> Errors:
+    """Errors of a forecast of two classes, given on the grid."""
+    truth = given(value, case.posterior, case.mass)
+    both = (np.column_stack([1.0 - p, p]) for p in (case.posterior, value))
+    gap = truth - value
+    return Errors(
+        case.mean(np.abs(gap)),
+        case.mean(gap**2),
+        case.mean((truth - case.posterior) ** 2),
+        case.mean(divergence(*both)),
+        case.mean(np.abs(gap) < CLOSE),
+        by_tenth(case.forecast, case.mass, gap),
+        by_tenth(value, case.mass, gap),
     )
 
 
-Make = Callable[[], Any]
+@cache
+def fitted(name: str, method: str, seed: int) -> Any:
+    """A calibrator, fitted to a calibration set of a case of two classes."""
+    return METHODS[method]().fit(*the_case(name).draw(ROWS, seed))
 
-ROWS, DRAWS = 10_000, 20
-"""Rows of a calibration set, as in the survey, and sets that the figures are means over."""
+
+def values(name: str, method: str, seed: int) -> np.ndarray:
+    """Calibrated forecast of two classes on the grid."""
+    return np.asarray(fitted(name, method, seed).calibrate(the_case(name).forecast))
 
 
 @cache
-def the_case(name: str, n_classes: int = 2, class_3: str = "variance") -> Case:
-    """Return a case on the grid."""
-    return case(name, n_classes, class_3)
+def found(name: str, method: str | None, seed: int = 0) -> Errors:
+    """Errors of a case, before calibration or after a method was fitted to a calibration set."""
+    of = the_case(name)
+    return errors(of, of.forecast if method is None else values(name, method, seed))
 
 
-@cache
-def rows(name: str, n_classes: int, seed: int, class_3: str = "variance") -> tuple[np.ndarray, np.ndarray]:
-    """Return a calibration set: predicted probabilities and labels."""
-    return the_case(name, n_classes, class_3).draw(ROWS, seed)
+def before(name: str, pick: Pick = "calibration") -> Figure:
+    """A figure without calibration: one for a logistic case, one for each network."""
+    get = attrgetter(pick) if isinstance(pick, str) else pick
+    return [get(found(n, None)) for n in NETWORKS] if name == NETWORK else get(found(name, None))
+
+
+def after(name: str, method: str, pick: Pick = "calibration") -> list[float]:
+    """A figure after calibration: of each calibration set of a logistic case, or the mean over the sets of each network."""
+    get = attrgetter(pick) if isinstance(pick, str) else pick
+    if name == NETWORK:
+        return [float(np.mean([get(found(n, method, seed)) for seed in range(SETS)])) for n in NETWORKS]
+    return over_draws(lambda seed: get(found(name, method, seed)))
+
+
+def both(name: str, method: str, pick: Pick = "calibration") -> dict[str, Any]:
+    """A figure before and after calibration."""
+    return {"before": before(name, pick), "after": after(name, method, pick)}
+
+
+def inside(region: Region, where: str = "before") -> Pick:
+    """Mean |S - C| over the predictions that were, before calibration, in some tenths of [0, 1]; or that are ``here``."""
+    return lambda errors: float(np.divide(*getattr(errors, where)[[1, 0]][:, list(region)].sum(axis=1)))
 
 
 def over_draws(measure: Callable[[int], float]) -> list[float]:
@@ -176,50 +265,48 @@ def over_draws(measure: Callable[[int], float]) -> list[float]:
     return [float(measure(seed)) for seed in range(DRAWS)]
 
 
-def less(one: Sequence[float], other: Sequence[float] | float) -> list[float]:
-    """Return differences: of pairs, or from one figure."""
-    return [float(d) for d in np.asarray(one) - np.asarray(other)]
+def mass_in(name: str, region: Region) -> np.ndarray:
+    """Probability of the points whose forecast lies in some tenths of [0, 1], 0 elsewhere."""
+    of = the_case(name)
+    return np.asarray(of.mass * np.isin(np.minimum((of.forecast * 10).astype(np.int64), 9), region))
 
 
-def show(values: Sequence[float], digits: int = 4, times: float = 1.0, sign: str = "") -> str:
-    """Return a mean over calibration sets with its standard error in brackets."""
-    mean, error = mean_and_error(values)
-    return f"{times * mean:{sign}.{digits}f} ({times * error:.{digits}f})"
+@cache
+def best_monotone(name: str) -> tuple[float, float]:
+    """Pool the reliability diagram of a network, known exactly, until it does not fall: the grouping loss that this best
+    monotone map adds, and the share of forecasts that it moves from the probability of the event given them."""
+    of = the_case(name, refined=2)  # where branches meet, the diagram needs more points than a sum over it
+    cell = (of.forecast / CELL).astype(np.int64)
+    mass, event = (np.bincount(cell, weight) for weight in (of.mass, of.mass * of.posterior))
+    truth, mass = event[mass > 0] / mass[mass > 0], mass[mass > 0]
+    best = isotonic_regression(truth, weights=mass).x
+    # A pool gives its mean, and is calibrated: what it loses is grouping.
+    return float(mass @ (truth - best) ** 2), float(mass @ (np.abs(truth - best) > MOVED))
 
 
-def change(values: Sequence[float], digits: int = 4, times: float = 1.0) -> str:
-    """Return a mean difference with its sign."""
-    return show(values, digits, times, "+")
+def added_to_bayes(make: Make, class_3: str | None = None) -> list[float]:
+    """Log loss that a calibrator adds to Bayes' own predictions."""
+    of = the_case("bayes-optimal", class_3)
+
+    def added(seed: int) -> float:
+        value = np.asarray(make().fit(*of.draw(ROWS, seed)).calibrate(of.forecast))
+        return errors(of, value).log_excess if class_3 is None else of.mean(divergence(of.posterior, value))
+
+    return over_draws(added)
 
 
-# Calibrators of three classes on the survey's network: fits, and exact errors of what they give.
+# Three classes: the same
 
 
 CLASSES = (0, 1, 2)
-Region = tuple[float, float]
+ANYWHERE: Region = tuple(range(10))
+ODIR, FEW = "dirichlet, ODIR", 200
+"""A method that the survey names beside its figures, and the rows of a small calibration set."""
 
-
-class RelativeMatrix:
-    """Matrix scaling as the survey has it: softmax(W z + b) of z_j = log s_j / s_K, a logistic regression on K - 1
-    features."""
-
-    def fit(self, prob: np.ndarray, y: np.ndarray) -> Self:
-        self.regression = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000).fit(self._features(prob), y)
-        return self
-
-    def calibrate(self, prob: np.ndarray) -> np.ndarray:
-        return np.asarray(self.regression.predict_proba(self._features(prob)))
-
-    def _features(self, prob: np.ndarray) -> np.ndarray:
-        log_prob = np.log(np.maximum(prob, 1e-12))
-        return np.asarray(log_prob[:, :-1] - log_prob[:, -1:])
-
-
-ODIR = "dirichlet, ODIR"
 OF_THREE: dict[str, Make] = {
     "temperature": TemperatureScaling,
-    "vector": VectorScaling,
-    "matrix": lambda: RelativeMatrix(),
+    "vector": lambda: VectorScaling(logits="reference"),
+    "matrix": lambda: MatrixScaling(logits="reference", off_diagonal=0.0, intercept=0.0),
     "dirichlet": lambda: DirichletCalibration(diagonal=0.0, off_diagonal=0.0, intercept=0.0),
 }
 MAKES: dict[str, Make] = {
@@ -228,143 +315,131 @@ MAKES: dict[str, Make] = {
 }
 
 
-# Fits
+@cache
+def fitted_three(class_3: str, name: str, method: str, seed: int, rows: int = ROWS) -> Any:
+    """A calibrator of three classes, fitted to a calibration set of a network."""
+    return MAKES[method]().fit(*the_case(name, class_3).draw(rows, seed))
 
 
 @cache
-def fitted_three(method: str, seed: int) -> Any:
-    return MAKES[method]().fit(*rows("mlp", 3, seed))
+def found_three(
+    class_3: str, name: str, method: str | None, seed: int = 0, rows: int = ROWS
+) -> tuple[float, list[np.ndarray]]:
+    """Log loss above that of Bayes' rule, and sums by tenths of each class's uncalibrated probability (not of few rows)."""
+    of = the_case(name, class_3)
+    value = of.forecast
+    if method is not None:
+        value = np.asarray(fitted_three(class_3, name, method, seed, rows).calibrate(value))
+    return of.mean(divergence(of.posterior, value)), [] if rows == FEW else class_wise(of, value)
 
 
-@cache
-def values_three(method: str, seed: int) -> np.ndarray:
-    return np.asarray(fitted_three(method, seed).calibrate(the_case("mlp", 3).forecast))
+def class_wise(of: Case, value: np.ndarray) -> list[np.ndarray]:
+    """Sums of |S_j - P(class j | S_j)| by tenths of the uncalibrated probability of each class."""
+    return [
+        by_tenth(of.forecast[:, j], of.mass, given(value[:, j], of.posterior[:, j], of.mass) - value[:, j])
+        for j in CLASSES
+    ]
 
 
-# Errors
+def of_networks(class_3: str, method: str | None, get: Callable[[Any], float], rows: int = ROWS) -> list[float]:
+    """Return a figure of each network: before calibration, or the mean over its calibration sets."""
+    seeds = range(SETS if method else 1)
+    return [float(np.mean([get(found_three(class_3, n, method, s, rows)) for s in seeds])) for n in NETWORKS]
 
 
-@cache
-def _off(method: str | None, seed: int) -> np.ndarray:
-    """|S_j - C_j| at each point of the grid, a column a class; without a method, before calibration."""
-    of = the_case("mlp", 3)
-    return class_wise(of, of.forecast if method is None else values_three(method, seed))
+def of_class(class_3: str, j: int, method: str | None, region: Region = ANYWHERE) -> list[float]:
+    """E|S - C| of a class over the forecasts whose probability of it was in some tenths of [0, 1] before calibration."""
+    return of_networks(class_3, method, lambda of: np.divide(*of[1][j][[1, 0]][:, list(region)].sum(axis=1)))
 
 
-def before_of_class(j: int, region: Region = (0.0, 1.0)) -> float:
-    """Mean |S_j - C_j| over the forecasts whose probability of class j is in a region."""
-    return _inside(j, region, None, 0)
+def excess(class_3: str, method: str | None, rows: int = ROWS) -> list[float]:
+    """Log loss above that of Bayes' rule."""
+    return of_networks(class_3, method, lambda of: of[0], rows)
 
 
-def of_class(j: int, method: str, region: Region = (0.0, 1.0)) -> list[float]:
-    """The same after calibration, over the forecasts that were in the region before it."""
-    return over_draws(lambda seed: _inside(j, region, method, seed))
+# Tables of the page
 
 
-def _inside(j: int, region: Region, method: str | None, seed: int) -> float:
-    of = the_case("mlp", 3)
-    mass = of.mass * ((of.forecast[:, j] >= region[0]) & (of.forecast[:, j] <= region[1]))
-    return float(mass @ _off(method, seed)[:, j] / mass.sum())
+def of_two(methods: list[str]) -> str:
+    """Errors before and after, for the three cases."""
+    body = []
+    for name in TWO:
+        for method in (None, *methods):
+            whats = [("calibration", 4, 1), ("brier_calibration", 3, 1000), ("grouping", 3, 1000), ("log_excess", 5, 1)]
+            cells = [shown(after(name, method, w) if method else before(name, w), *how) for w, *how in whats]
+            body.append([f"... {method}" if method else f"{name}, before", *cells])
+    head = ["", "E abs(S - C)", "calibration loss x 1000", "grouping loss x 1000", "log loss above Bayes"]
+    return table(head, body)
 
 
-def mean_of_classes(method: str) -> list[float]:
-    return [float(v) for v in np.mean([of_class(j, method) for j in CLASSES], axis=0)]
-
-
-def excess_before() -> float:
-    """Log loss of the network above that of Bayes' rule."""
-    of = the_case("mlp", 3)
-    return of.mean(divergence(of.posterior, of.forecast))
-
-
-@cache
-def _excess(method: str, seed: int) -> float:
-    of = the_case("mlp", 3)
-    return of.mean(divergence(of.posterior, values_three(method, seed)))
-
-
-def excess(method: str) -> list[float]:
-    """Log loss above that of Bayes' rule after calibration."""
-    return over_draws(lambda seed: _excess(method, seed))
-
-
-def of_three_classes() -> str:
-    """Errors before and after, for the network of three classes."""
-    was = [before_of_class(j) for j in CLASSES]
-    body = [["before", *(f"{v:.4f}" for v in was), f"{np.mean(was):.4f}", f"{excess_before():.5f}"]]
-    for method in OF_THREE:
-        cells = (show(of_class(j, method)) for j in CLASSES)
-        body.append([method, *cells, show(mean_of_classes(method)), show(excess(method), 5)])
+def of_three_classes(class_3: str) -> str:
+    """Errors before and after, for the networks of three classes."""
+    body = []
+    for method in (None, *OF_THREE):
+        classes = [of_class(class_3, j, method) for j in CLASSES]
+        mean = [float(v) for v in np.mean(classes, axis=0)]
+        cells = [*map(shown, [*classes, mean]), shown(excess(class_3, method), 5)]
+        body.append([method or "before", *cells])
     return table(["", "E abs(S - C), class 1", "class 2", "class 3", "mean", "log loss above Bayes"], body)
-
-
-# What is measured for single findings
-
-
-@cache
-def on_few_rows(method: str, few: int) -> list[float]:
-    """Log loss above that of Bayes' rule after a fit to few rows of the network's forecasts."""
-    of = the_case("mlp", 3)
-
-    def excess_of(seed: int) -> float:
-        value = MAKES[method]().fit(*of.draw(few, seed)).calibrate(of.forecast)
-        return of.mean(divergence(of.posterior, np.asarray(value)))
-
-    return over_draws(excess_of)
-
-
-@cache
-def added_to_bayes(method: str, class_3: str) -> list[float]:
-    """Log loss that a calibrator adds to Bayes' own predictions of three classes."""
-    of = the_case("bayes-optimal", 3, class_3)
-
-    def added(seed: int) -> float:
-        value = MAKES[method]().fit(*rows("bayes-optimal", 3, seed, class_3)).calibrate(of.forecast)
-        return of.mean(divergence(of.posterior, np.asarray(value)))
-
-    return over_draws(added)
 
 
 # Verdicts on the survey's sentences: functions of numbers that `claims.json` holds.
 #
-# ``before`` is a figure without calibration and ``after`` has one for each calibration set. Sentences about a neural network
-# are decided by several networks only, and those of section 5.4 in both worlds that its text allows.
+# ``before`` is a figure without calibration and ``after`` has one for each calibration set; about neural networks both have one
+# for each network. Sentences of section 5.4 are decided where both readings of class 3 say the same.
 
-
-Draws = Sequence[float]
-Judge = Callable[..., Verdict]
 
 WELL, LITTLE = 0.3, 0.75
 """Shares of the error that are left where a method works well, and where it does little."""
 
-CLOSE, SAME = 0.02, 0.01
-"""Distances on the diagonal, and of predictions that are almost identical."""
-
-CLEARLY = f"by more than {CLEAR:g} standard errors over the calibration sets"
+CLEARLY = f"by more than {CLEAR:g} standard errors"
 FALLS = f"E abs(S - C) falls {CLEARLY}"
 LEFT_OVER = f"less than {WELL:.0%} of E abs(S - C) is left, {CLEARLY}; in part: it falls {CLEARLY}"
+ON_MEANS = f"on the mean over {len(NETWORKS)} networks"
+IN_BOTH = f"{ON_MEANS}, with 8 as a variance and as a standard deviation"
+COUNTS = 0.05
+"""Share of an error from which on a difference counts for a single network."""
 
 
-def falls(before: float, after: Draws) -> Verdict:
+def less(one: Figure | Draws, other: Figure | Draws) -> list[float]:
+    """Return differences: of pairs, or from one figure."""
+    return [float(d) for d in np.atleast_1d(np.asarray(one) - np.asarray(other))]
+
+
+def falls(before: Figure, after: Draws) -> Verdict:
     """Return whether a figure clearly falls."""
-    return below_zero(less(after, before))
+    return below_zero(less(after, before)) if isinstance(before, float) else lower(after, before)
 
 
-def left(before: float, after: Draws) -> list[float]:
-    """Return the share of a figure that each calibration set leaves."""
-    return [value / before for value in after]
+def rises(before: Figure, after: Draws) -> Verdict:
+    """Return whether a figure clearly rises."""
+    return above_zero(less(after, before)) if isinstance(before, float) else lower(before, after)
 
 
-def works_well(before: float, after: Draws) -> Verdict:
+def lower(one: Draws, other: Draws) -> Verdict:
+    """Return whether the one is clearly lower on the mean over networks; in part, where it depends on the network."""
+    verdict = below_zero(less(one, other))
+    return Verdict.IN_PART if verdict is Verdict.OPEN and min(ways(one, other)) > 1 else verdict
+
+
+def ways(one: Draws, other: Draws) -> tuple[int, int]:
+    """Return in how many networks the one is lower, and higher, by enough to count."""
+    share = np.asarray(one) / np.asarray(other) - 1.0
+    return int((share < -COUNTS).sum()), int((share > COUNTS).sum())
+
+
+def left(before: Figure, after: Draws) -> list[float]:
+    """Return the share of a figure that is left."""
+    return [float(v) for v in np.asarray(after) / np.asarray(before)]
+
+
+def works_well(before: Figure, after: Draws) -> Verdict:
     """Return "holds" if clearly little of an error is left, "holds in part" if it falls."""
-    little = below_zero(less(left(before, after), WELL))
-    if little is not Verdict.FAILS:
-        return little
-    fell = falls(before, after)
-    return Verdict.IN_PART if fell is Verdict.HOLDS else fell
+    little, fell = below_zero(less(left(before, after), WELL)), falls(before, after)
+    return little if little is Verdict.HOLDS else Verdict.IN_PART if fell is Verdict.HOLDS else fell
 
 
-def does_little(before: float, after: Draws) -> Verdict:
+def does_little(before: Figure, after: Draws) -> Verdict:
     """Return whether clearly most of an error is left."""
     return above_zero(less(left(before, after), LITTLE))
 
@@ -374,49 +449,56 @@ def in_each(judge: Judge) -> Judge:
     return lambda cases: all_of(judge(**of) for of in cases.values())
 
 
+def in_readings(judge: Judge) -> Judge:
+    """Return what all readings of a sentence say."""
+    return lambda readings: under_all_readings(judge(**of) for of in readings.values())
+
+
 def in_both_worlds(judge: Judge) -> Judge:
-    """Return what all networks say whichever way class 3 is read; a world without networks decides nothing."""
-    return lambda worlds: under_all_readings(on_several(judge)(networks) for networks in worlds.values())
+    """Return what both readings of class 3 say together; not decided where they contradict each other."""
 
+    def of(readings: Mapping[str, Mapping[str, Any]]) -> Verdict:
+        found = [judge(**numbers) for numbers in readings.values()]
+        return Verdict.OPEN if {Verdict.HOLDS, Verdict.FAILS} <= set(found) else all_of(found)
 
-# Single sentences
+    return of
 
 
 def few_values(cases: Mapping[str, Sequence[int]], bins: int) -> Verdict:
     """Return whether no case has more values than bins, and the under-confident one always fewer."""
     few = all(max(counts) <= bins for counts in cases.values())
-    return Verdict.HOLDS if few and max(cases["under-confident"]) < bins else Verdict.FAILS
+    return holds(few and max(cases["under-confident"]) < bins)
 
 
 def many_values(cases: Mapping[str, Sequence[int]], bins: int) -> Verdict:
     """Return whether every fit has more blocks than there are bins."""
-    return Verdict.HOLDS if min(map(min, cases.values())) > bins else Verdict.FAILS
+    return holds(min(map(min, cases.values())) > bins)
 
 
-def on_the_diagonal(before: float, after: Draws, near: Draws) -> Verdict:
+def on_the_diagonal(before: Figure, after: Draws, near: Draws) -> Verdict:
     """Return whether the error falls and most predictions end up close to the diagonal."""
     return all_of([falls(before, after), above_zero(less(near, 0.5))])
 
 
-def traded(before: Mapping[str, float], after: Mapping[str, Draws]) -> Verdict:
+def traded(calibration: Mapping[str, Any], grouping: Mapping[str, Any]) -> Verdict:
     """Return whether calibration loss falls and grouping loss rises."""
-    return all_of([falls(before["calibration"], after["calibration"]), rises(before["grouping"], after["grouping"])])
-
-
-def rises(before: float, after: Draws) -> Verdict:
-    """Return whether a figure clearly rises."""
-    return above_zero(less(after, before))
+    return all_of([falls(**calibration), rises(**grouping)])
 
 
 def full_confidence(zero: float, one: float) -> Verdict:
     """Return whether some fit ends at 0 and some at 1."""
-    return Verdict.HOLDS if zero > 0 and one > 0 else Verdict.FAILS
+    return holds(zero > 0 and one > 0)
 
 
-def worse_in_regions(before: Sequence[float], after: Sequence[Draws]) -> Verdict:
-    """Return whether two regions or more get clearly worse."""
-    worse = sum(rises(b, a) is Verdict.HOLDS for b, a in zip(before, after, strict=True))
-    return Verdict.HOLDS if worse >= 2 else Verdict.FAILS
+def several(worse: Draws, better: Draws, regions: int) -> Verdict:
+    """Return whether two regions or more get worse on the mean over networks."""
+    return above_zero(less(worse, 1.5))
+
+
+def mostly_worse(worse: Draws, better: Draws, regions: int) -> Verdict:
+    """Return whether more than half of the regions get worse on the mean over networks; in part, whether any do."""
+    most = above_zero(less(worse, regions / 2))
+    return Verdict.IN_PART if most is not Verdict.HOLDS and above_zero(worse) is Verdict.HOLDS else most
 
 
 def almost_the_same(apart: Draws) -> Verdict:
@@ -426,7 +508,7 @@ def almost_the_same(apart: Draws) -> Verdict:
 
 def identity(largest_change: float, tolerance: float) -> Verdict:
     """Return whether a map changes nothing."""
-    return Verdict.HOLDS if largest_change <= tolerance else Verdict.FAILS
+    return holds(largest_change <= tolerance)
 
 
 def capped(highest: Mapping[str, Mapping[str, Any]], low: float, high: float) -> Verdict:
@@ -434,27 +516,48 @@ def capped(highest: Mapping[str, Mapping[str, Any]], low: float, high: float) ->
 
     Judged with 8 as a standard deviation, the reading that the sentence picks.
     """
-
-    def of(bayes: float, networks: Sequence[float]) -> Verdict:
-        inside = [low < value < high for value in (bayes, *networks)]
-        return Verdict.HOLDS if all(inside) else Verdict.IN_PART if any(inside) else Verdict.FAILS
-
-    return of(**highest["standard deviation"])
+    of = highest["standard deviation"]
+    found = [low < value < high for value in (of["bayes"], *of["networks"])]
+    return Verdict.HOLDS if all(found) else Verdict.IN_PART if any(found) else Verdict.FAILS
 
 
 def outside(shares: Mapping[str, float], barely: float) -> Verdict:
     """Return whether hardly any prediction lies outside a range, with second numbers as variances."""
-    return Verdict.HOLDS if shares["variance"] < barely else Verdict.FAILS
+    return holds(shares["variance"] < barely)
 
 
-# Printed figures
+def near_in_each(classes: Mapping[str, Sequence[Draws]]) -> Verdict:
+    """Return whether two methods differ by little in each class."""
+    return holds(all(abs(mean_and_error(less(*pair))[0]) < CLOSE for pair in classes.values()))
+
+
+def lower_in_each(classes: Mapping[str, Sequence[Draws]]) -> Verdict:
+    """Return whether the one method has a lower error in each class."""
+    return all_of(lower(one, other) for one, other in classes.values())
+
+
+def class_3_not_as_bad(before: Figure, temperature: Draws, vector: Draws) -> Verdict:
+    """Return whether temperature scaling worsens class 3, and vector scaling does so less."""
+    return all_of([rises(before, temperature), lower(vector, temperature)])
+
+
+def balanced(few_vector: Draws, few_matrix: Draws, vector: Draws, temperature: Draws) -> Verdict:
+    """Return whether vector scaling beats matrix scaling on few rows and temperature scaling on many."""
+    return all_of([lower(few_vector, few_matrix), lower(vector, temperature)])
 
 
 def as_printed(exact: str | float, printed: str, entries: float | None = None) -> Verdict:
-    """Return whether an exact value rounds to the printed figure; in part, whether the table's rounded entries do."""
-    if rounds_to(Fraction(exact), printed):
+    """Return whether an exact value rounds to the printed figure; in part, whether the table's rounded entries do, and it is
+    within what their rounding can move."""
+    value = Fraction(exact)
+    if rounds_to(value, printed):
         return Verdict.HOLDS
-    return Verdict.IN_PART if entries is not None and rounds_to(Fraction(entries), printed) else Verdict.FAILS
+    by_entries = entries is not None and rounds_to(Fraction(entries), printed)
+    return Verdict.IN_PART if by_entries and abs(value - Fraction(printed)) <= OF_ENTRIES else Verdict.FAILS
+
+
+OF_ENTRIES = Fraction(1, 100)
+"""What two digits can move a gap: two entries, each by half a unit."""
 
 
 def rounds_to(value: Fraction, printed: str) -> bool:
@@ -468,81 +571,62 @@ def entries_as_printed(off: Sequence[str], n: int) -> Verdict:
     return Verdict.HOLDS if not off else Verdict.IN_PART if len(off) < n else Verdict.FAILS
 
 
-# Sentences of evidence on the survey's figures 13 to 20, from numbers alone.
+# Sentences of evidence, from numbers alone.
 
 
-Words = Callable[..., str]
-
-
-ONLY_FOR_THE_CAP = "three quick networks, only for the cap"
-"""What there is of networks of three classes with a standard deviation of 8."""
-
-
-def spelt(name: str) -> str:
-    """Return the name of a case in full."""
-    return "neural network" if name == "mlp" else name
+def shown(figure: Figure | Draws, digits: int = 4, times: float = 1.0, sign: str = "") -> str:
+    """Return a figure, or a mean over calibration sets or networks with its standard error in brackets."""
+    if not np.isfinite(figure).all():
+        return "infinite"
+    if isinstance(figure, float | int):
+        return f"{times * figure:{sign}.{digits}f}"
+    mean, error = mean_and_error(figure)
+    return f"{times * mean:{sign}.{digits}f} ({times * error:.{digits}f})"
 
 
 def each(shown: Mapping[str, str]) -> str:
     """Return a figure for each case."""
-    return "; ".join(f"{figure} ({spelt(name)})" for name, figure in shown.items())
-
-
-def from_to(before: float, after: Draws) -> str:
-    """Return an error without and with calibration."""
-    return f"E abs(S - C) from {before:.4f} to {show(after)}"
-
-
-def from_to_in_each(cases: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return an error without and with calibration in each case."""
-    return "E abs(S - C) from " + each({n: f"{of['before']:.4f} to {show(of['after'])}" for n, of in cases.items()})
-
-
-def how_much_is_left(before: float, after: Draws) -> str:
-    """Return an error without and with calibration, and what share is left."""
-    return f"{from_to(before, after)}: {show(left(before, after), 1, 100)} % is left"
-
-
-def near_the_diagonal(before: float, after: Draws, near: Draws) -> str:
-    """Return an error, and the share of predictions that are close to the diagonal."""
-    return f"{from_to(before, after)}; {100 * sum(near) / len(near):.0f} % of the predictions are close"
+    return "; ".join(f"{figure} ({name})" for name, figure in shown.items())
 
 
 def in_words(words: Words) -> Words:
     """Return the sentences of several cases."""
-    return lambda cases: "; ".join(f"{spelt(name)}: {words(**of)}" for name, of in cases.items())
+    return lambda cases: "; ".join(f"{name}: {words(**of)}" for name, of in cases.items())
 
 
-def of_networks(words: Words) -> Words:
-    """Return the sentences of the networks."""
-
-    def of(networks: Sequence[Mapping[str, Any]]) -> str:
-        said = "; ".join(words(**one) for one in networks)
-        return (
-            f"on one network, which does not decide it, {said}"
-            if len(networks) == 1
-            else f"{len(networks)} networks: {said}"
-        )
-
-    return of
+def of_readings(words: Words) -> Words:
+    """Return the sentences of both readings of class 3."""
+    return lambda readings: "; ".join(f"with 8 as a {name}: {words(**of)}" for name, of in readings.items())
 
 
-def of_worlds(words: Words) -> Words:
-    """Return the sentences of the networks of both worlds."""
-
-    def of(worlds: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-        return "; ".join(f"with 8 as a {name}: {seen(networks)}" for name, networks in worlds.items())
-
-    def seen(networks: Sequence[Mapping[str, Any]]) -> str:
-        return of_networks(words)(networks) if networks else ONLY_FOR_THE_CAP
-
-    return of
+def from_to(before: Figure, after: Draws) -> str:
+    """Return an error without and with calibration, and in how many networks it falls."""
+    said = f"E abs(S - C) from {shown(before)} to {shown(after)}"
+    return said if isinstance(before, float) else f"{said}, lower in {count(after, before)}"
 
 
-def exchanged(before: Mapping[str, float], after: Mapping[str, Draws]) -> str:
+def count(one: Draws, other: Draws) -> str:
+    """Return in how many networks the one is lower."""
+    fewer, more = ways(one, other)
+    return f"{fewer} of {len(one)} networks and higher in {more}"
+
+
+def how_much_is_left(before: Figure, after: Draws) -> str:
+    """Return an error without and with calibration, and what share is left."""
+    return f"{from_to(before, after)}: {shown(left(before, after), 1, 100)} % is left"
+
+
+def near_the_diagonal(before: Figure, after: Draws, near: Draws) -> str:
+    """Return an error, and the share of predictions that are close to the diagonal."""
+    return f"{from_to(before, after)}; {100 * sum(near) / len(near):.0f} % of the predictions are close"
+
+
+def exchanged(**parts: Mapping[str, Any]) -> str:
     """Return calibration loss and grouping loss without and with calibration."""
-    parts = (f"{word} loss {1000 * before[word]:.3f} to {show(after[word], 3, 1000)}" for word in before)
-    return ", ".join(parts) + ", both x 1000"
+    said = (
+        f"{word} loss {shown(of['before'], 3, 1000)} to {shown(of['after'], 3, 1000)}" for word, of in parts.items()
+    )
+    return ", ".join(said) + ", both x 1000"
 
 
 def extent(counts: Sequence[int]) -> str:
@@ -550,398 +634,116 @@ def extent(counts: Sequence[int]) -> str:
     return str(min(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
 
 
-def region_by_region(before: Sequence[float], after: Sequence[Draws]) -> str:
-    """Return in how many tenths of [0, 1] an error rises."""
-    worse = [
-        f"[{k / 10:g}, {(k + 1) / 10:g}]"
-        for k, (b, a) in enumerate(zip(before, after, strict=True))
-        if rises(b, a) is Verdict.HOLDS
-    ]
-    return f"worse in {len(worse)} of {len(before)} regions{': ' if worse else ''}{', '.join(worse)}"
+def region_by_region(worse: Draws, better: Draws, regions: int) -> str:
+    """Return in how many regions an error rises and falls."""
+    return f"of {regions} regions worse in {shown(worse, 1)}, better in {shown(better, 1)}"
+
+
+def turns(before: Sequence[Draws], after: Sequence[Draws]) -> dict[str, Any]:
+    """Return in how many regions the error of each network rises and falls by enough to count."""
+    share = np.asarray(after) / np.asarray(before) - 1.0
+    return {
+        "worse": [float(n) for n in (share > COUNTS).sum(axis=0)],
+        "better": [float(n) for n in (share < -COUNTS).sum(axis=0)],
+        "regions": len(before),
+    }
 
 
 def compared(one: Draws, other: Draws, first: str, second: str, digits: int = 4) -> str:
     """Return two figures and the difference of pairs."""
-    difference = change(less(one, other), digits)
-    return f"{show(one, digits)} ({first}), {show(other, digits)} ({second}), difference {difference}"
-
-
-# Calibrators of two classes on the survey's test cases: fits, and exact errors of what they give.
-
-
-LOGISTIC = ("under-confident", "over-confident")
-TWO = (*LOGISTIC, "mlp")
-PLATT, STRAIGHT = "on log-odds", "on probabilities"
-BINARY: dict[str, dict[str, Make]] = {
-    "binning": {"10 bins": lambda: HistogramBinning(10)},
-    "isotonic": {"isotonic": lambda: IsotonicCalibration(interpolate=True, finite=None)},
-    # A straight line through the probabilities themselves: they are passed as if they were logits.
-    "platt": {STRAIGHT: lambda: PlattScaling(input="logit"), PLATT: PlattScaling},
-    "beta": {"beta": BetaCalibration},
-}
-METHODS: dict[str, Make] = {name: make for family in BINARY.values() for name, make in family.items()}
-"""By their own names, which do not collide."""
-
-MOVED = 1e-3
-"""From which difference on a forecast counts as moved."""
-
-
-# Fits
-
-
-@cache
-def fitted(name: str, method: str, seed: int) -> Any:
-    """A calibrator, fitted to a calibration set of a case of two classes."""
-    return METHODS[method]().fit(*rows(name, 2, seed))
-
-
-@cache
-def values(name: str, method: str, seed: int) -> np.ndarray:
-    """Calibrated forecast of two classes on the grid."""
-    return np.asarray(fitted(name, method, seed).calibrate(the_case(name).forecast))
-
-
-# Errors
-
-
-@cache
-def before(name: str) -> Errors:
-    return errors(the_case(name), the_case(name).forecast)
-
-
-@cache
-def _after(name: str, method: str, seed: int) -> Errors:
-    return errors(the_case(name), values(name, method, seed))
-
-
-def after(name: str, method: str, what: str = "calibration") -> list[float]:
-    """One of the errors of a calibrated forecast."""
-    return over_draws(lambda seed: getattr(_after(name, method, seed), what))
-
-
-@cache
-def off(name: str, method: str | None, seed: int = 0) -> np.ndarray:
-    """|S - P(event | S)| at each point of the grid; without a method, before calibration."""
-    of = the_case(name)
-    value = of.forecast if method is None else values(name, method, seed)
-    return np.abs(value - given(value, of.posterior, of.mass))
-
-
-def mass_of(name: str, *regions: Region) -> np.ndarray:
-    """Probability of the points whose forecast lies in one of the regions before calibration, 0 elsewhere."""
-    of = the_case(name)
-    inside = [(of.forecast >= low) & (of.forecast < high) for low, high in regions]
-    return np.asarray(of.mass * np.any(inside, axis=0))
-
-
-def off_inside(name: str, method: str, *regions: Region) -> list[float]:
-    """Mean |S - C| after calibration, over the forecasts that were in the regions before it."""
-    mass = mass_of(name, *regions)
-    return over_draws(lambda seed: mass @ off(name, method, seed) / mass.sum())
-
-
-def off_where(name: str, method: str, region: Region) -> list[float]:
-    """Mean |S - C| after calibration, over the predictions that are in the region after it."""
-
-    def measure(seed: int) -> float:
-        value = values(name, method, seed)
-        mass = the_case(name).mass * ((value >= region[0]) & (value < region[1]))
-        return float(mass @ off(name, method, seed) / mass.sum())
-
-    return over_draws(measure)
-
-
-def off_before(name: str, *regions: Region) -> float:
-    mass = mass_of(name, *regions)
-    return float(mass @ off(name, None) / mass.sum())
-
-
-def close_to_diagonal(name: str, method: str, border: float) -> list[float]:
-    """Probability of a forecast with |S - C| below a border after calibration."""
-    mass = the_case(name).mass
-    return over_draws(lambda seed: mass @ (off(name, method, seed) < border))
-
-
-def of_two(methods: list[str]) -> str:
-    """Errors before and after, for the three cases."""
-    body = []
-    for name in TWO:
-        was = before(name)
-        was_shown = [was.calibration, 1000 * was.brier_calibration, 1000 * was.grouping]
-        body.append([f"{spelt(name)}, before", *_cells(was_shown), f"{was.log_excess:.5f}"])
-        for method in methods:
-            excess = after(name, method, "log_excess")
-            calibration, grouped = after(name, method, "brier_calibration"), after(name, method, "grouping")
-            body.append(
-                [
-                    f"... {method}",
-                    show(after(name, method)),
-                    show(calibration, 3, 1000),
-                    show(grouped, 3, 1000),
-                    show(excess, 5) if np.isfinite(excess).all() else "infinite",
-                ]
-            )
-    head = ["", "E abs(S - C)", "calibration loss x 1000", "grouping loss x 1000", "log loss above Bayes"]
-    return table(head, body)
-
-
-def _cells(figures: list[float]) -> list[str]:
-    return [f"{figure:.{digits}f}" for figure, digits in zip(figures, (4, 3, 3), strict=True)]
-
-
-# What is measured for single findings
-
-
-@dataclass(frozen=True)
-class Monotone:
-    """The best monotone map of the network's forecast: the grouping loss that it adds, and the share of forecasts that it
-    moves from the probability of the event given them."""
-
-    grouping: float
-    moved: float
-
-
-@cache
-def best_monotone() -> Monotone:
-    """Pool the reliability diagram of the network, known exactly, until it does not fall."""
-    of = case("mlp", refined=2)  # where branches meet, the diagram needs more points than a sum over it
-    cell = (of.forecast / CELL).astype(np.int64)
-    mass = np.bincount(cell, of.mass)
-    event = np.bincount(cell, of.mass * of.posterior)
-    seen = mass > 0
-    truth, mass = event[seen] / mass[seen], mass[seen]
-    best = isotonic_regression(truth, weights=mass).x
-    # A pool gives its mean, and is calibrated: what it loses is grouping.
-    return Monotone(float(mass @ (truth - best) ** 2), float(mass @ (np.abs(truth - best) > MOVED)))
-
-
-def best_case_added(name: str, make: Make) -> list[float]:
-    """Log loss that a calibrator adds to Bayes' own forecast."""
-    of = the_case(name)
-
-    def added(seed: int) -> float:
-        value = make().fit(*rows(name, 2, seed)).calibrate(of.forecast)
-        return errors(of, np.asarray(value)).log_excess
-
-    return over_draws(added)
-
-
-@dataclass(frozen=True)
-class Cost:
-    """CPU seconds of a fit, and the peak of NumPy's arrays in it beyond what was held before, in MB."""
-
-    seconds: float
-    megabytes: float
-
-
-def cost(make: Make, rows: int) -> Cost:
-    """Cost of a fit to the network's forecasts."""
-    prob, y = the_case("mlp").draw(rows, 0)
-    make().fit(prob[:1000], y[:1000])
-    seconds = []
-    for _ in range(3):
-        start = time.process_time()
-        make().fit(prob, y)
-        seconds.append(time.process_time() - start)
-    tracemalloc.start()
-    make().fit(prob, y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return Cost(float(np.median(seconds)), peak / 1e6)
-
-
-# How exact the figures of docs/survey-calibrators.md are: the same on a grid of twice as many points.
-
-
-LAST_DIGIT = {"calibration": 1e-4, "brier_calibration": 1e-6, "grouping": 1e-6, "log_excess": 1e-5}
-"""Of each figure as the tables show it; the class-wise errors have that of ``calibration``."""
-
-
-def largest_change() -> float:
-    """Largest change of a figure of the network, before calibration and after each calibrator, in its last digits shown."""
-    moved = []
-    for figures in (_of_two, _of_three):
-        coarse, fine = figures(refined=False), figures(refined=True)
-        moved.append(np.abs(coarse - fine)[np.isfinite(coarse)].max())
-    return float(max(moved))
-
-
-def _of_two(refined: bool) -> np.ndarray:
-    of = _case(2, refined)
-    forecasts = [of.forecast, *(np.asarray(fitted("mlp", method, 0).calibrate(of.forecast)) for method in METHODS)]
-    found = [errors(of, value) for value in forecasts]
-    return np.array([[getattr(e, what) / digit for what, digit in LAST_DIGIT.items()] for e in found])
-
-
-def _of_three(refined: bool) -> np.ndarray:
-    of = _case(3, refined)
-    forecasts = [of.forecast, *(np.asarray(fitted_three(m, 0).calibrate(of.forecast)) for m in OF_THREE)]
-    return np.array([of.mass @ class_wise(of, value) / LAST_DIGIT["calibration"] for value in forecasts])
-
-
-def _case(n_classes: int, refined: bool) -> Case:
-    return case("mlp", n_classes, refined=2) if refined else the_case("mlp", n_classes)
-
-
-# What is measured of a calibrator of two classes on each calibration set.
-
-
-def errors_by_measure(name: str, method: str) -> dict[str, Any]:
-    """Return E|S - C| before and after."""
-    return {"before": before(name).calibration, "after": after(name, method)}
-
-
-def near(name: str, method: str) -> dict[str, Any]:
-    """Return the same, and the share of predictions close to the diagonal."""
-    return errors_by_measure(name, method) | {"near": close_to_diagonal(name, method, CLOSE)}
-
-
-def parts(name: str, method: str) -> dict[str, Any]:
-    """Return calibration loss and grouping loss."""
-    of = before(name)
-    return {
-        "before": {"calibration": of.brier_calibration, "grouping": of.grouping},
-        "after": {"calibration": after(name, method, "brier_calibration"), "grouping": after(name, method, "grouping")},
-    }
-
-
-def grouped(name: str, method: str) -> dict[str, Any]:
-    """Return grouping loss before and after."""
-    return {"before": before(name).grouping, "after": after(name, method, "grouping")}
-
-
-def logistic(measure: Any, method: str) -> Any:
-    """Return a measure of both logistic cases."""
-    return lambda: {"cases": {name: measure(name, method) for name in LOGISTIC}}
-
-
-def network(measure: Any, method: str) -> Any:
-    """Return a measure of the one network there is."""
-    return lambda: {"networks": [measure("mlp", method)]}
-
-
-# A few networks of three classes, trained as section 5.4 says, in both worlds that its text allows.
-
-
-SEEDS = (0, 1, 2)
-"""Training sets. Sentences about networks will need more: these serve the highest probability of class 3 alone."""
-
-TRAINED = 10_000
-"""Rows to train on, as in the survey."""
-
-
-def highest_of_class_3(class_3: str) -> dict[str, float | list[float]]:
-    """Return the highest probability of class 3: of Bayes' rule, and of a network for each training set."""
-    x, mixture = np.linspace(-260.0, 260.0, 52_001), SurveyMixture(3, class_3)
-    networks = []
-    for seed in SEEDS:
-        feature, y = mixture.sample(TRAINED, rng=seed)
-        network = MLPClassifier((128, 128), random_state=seed).fit(feature[:, None], y)
-        networks.append(float(network.predict_proba(x[:, None])[:, 2].max()))
-    return {"bayes": float(mixture.posterior(x)[:, 2].max()), "networks": networks}
-
-
-# Claims about networks of three classes: one network, trained on one of two readings.
-
-
-WORLDS = ("variance", "standard deviation")
-NEAR_DIAGRAMS = 0.005
-"""Reliability diagrams are close where E|S - C| of each class differs by less."""
-
-FEW = 200
-"""Rows of a small calibration set."""
-
-SEVERAL = "for every one of several networks, with 8 as a variance and as a standard deviation"
-
-
-OUR_VECTOR = (
-    "Vector scaling is fitted to log-probabilities here, while the survey's logit has the last class for reference"
-)
-ON_TEN = "Measured elsewhere, not by this command, on ten networks with 8 as a standard deviation:"
-
-
-def in_worlds(measure: Callable[[], Mapping[str, Any]]) -> Callable[[], dict[str, Any]]:
-    """Return a measure of the embedded network, trained with a variance of 8; of the other world it serves none."""
-    return lambda: {"worlds": {"variance": [dict(measure())], "standard deviation": []}}
-
-
-def on_the_network(
-    key: str, where: str, sentence: str, target: str, measure: Callable[[], Mapping[str, Any]], judge: Judge,
-    say: Words, note: str = "",
-) -> Claim:  # fmt: skip
-    """Return a claim about networks of three classes, undecided until there are several in both worlds."""
-    return Claim(
-        key=key,
-        where=where,
-        sentence=sentence,
-        target=f"{target}, {SEVERAL}",
-        says=Verdict.OPEN,
-        measure=in_worlds(measure),
-        judge=in_both_worlds(judge),
-        words=_noted(of_worlds(say), note),
-    )
-
-
-def _noted(say: Words, note: str) -> Words:
-    """Return a sentence with a note after it."""
-    return lambda **numbers: f"{say(**numbers)}. {note}" if note else say(**numbers)
-
-
-def pair(
-    key: str, where: str, sentence: str, what: str, one: str, other: str, figure: Callable[[str], list[float]],
-    note: str = "",
-) -> Claim:  # fmt: skip
-    """Return a claim that one method has a lower figure than another."""
-    return on_the_network(
-        key,
-        where,
-        sentence,
-        f"{what} is lower after {one} than after {other}, {CLEARLY}",
-        lambda: {"one": figure(one), "other": figure(other)},
-        lower,
-        lambda one, other, names=(one, other): f"{what} {compared(one, other, *names, digits=5)}",
-        note,
-    )
-
-
-def lower(one: Draws, other: Draws) -> Verdict:
-    """Return whether the one is clearly lower."""
-    return below_zero(less(one, other))
-
-
-def class_by_class(one: str, other: str, classes: Sequence[int] = CLASSES) -> Callable[[], dict[str, Any]]:
-    """Return E|S - C| of classes after each of two methods."""
-    return lambda: {"classes": {f"class {j + 1}": [of_class(j, one), of_class(j, other)] for j in classes}}
-
-
-def near_in_each(classes: Mapping[str, Sequence[Draws]]) -> Verdict:
-    """Return whether two methods differ by little in each class."""
-    return holds(all(abs(mean_and_error(less(one, other))[0]) < NEAR_DIAGRAMS for one, other in classes.values()))
-
-
-def lower_in_each(classes: Mapping[str, Sequence[Draws]]) -> Verdict:
-    """Return whether the one method has a lower error in each class."""
-    return all_of(lower(one, other) for one, other in classes.values())
+    difference = shown(less(one, other), digits, sign="+")
+    return f"{shown(one, digits)} ({first}), {shown(other, digits)} ({second}), difference {difference}"
 
 
 def differences(classes: Mapping[str, Sequence[Draws]]) -> str:
     """Return differences of E|S - C| class by class."""
-    return "differences of E abs(S - C) " + "; ".join(
-        f"{change(less(one, other))} ({name})" for name, (one, other) in classes.items()
+    return "differences of E abs(S - C) " + each({n: shown(less(*pair), sign="+") for n, pair in classes.items()})
+
+
+# Claims: their sentences are data, and those about networks of three classes have one shape
+
+
+def _sentences() -> dict[str, dict[str, str]]:
+    with Path(__file__).with_name("sentences.csv").open(encoding="utf-8", newline="") as file:
+        return {line.pop("key"): line for line in csv.DictReader(file)}
+
+
+SENTENCES = _sentences()
+"""Where the survey says what, by the key of the claim."""
+
+
+def said(
+    key: str,
+    target: str,
+    says: Verdict,
+    measure: Callable[[], Mapping[str, Any]],
+    judge: Judge,
+    words: Words,
+    **more: Any,
+) -> Claim:
+    """Return a claim about a sentence of the survey."""
+    return Claim(key, **SENTENCES[key], target=target, says=says, measure=measure, judge=judge, words=words, **more)
+
+
+def on_networks(
+    key: str, target: str, says: Verdict, measure: Callable[[str], Mapping[str, Any]],
+    judge: Judge, say: Words, undecided: str = "",
+) -> Claim:  # fmt: skip
+    """Return a claim about networks of three classes: it is decided where both readings of class 3 say the same."""
+    return said(
+        key,
+        f"{target}, {IN_BOTH}",
+        says,
+        lambda: {"readings": {reading: dict(measure(reading)) for reading in READINGS}},
+        in_both_worlds(judge),
+        of_readings(say),
+        one_suffices=BY_NETWORKS,
+        undecided=undecided,
     )
 
 
-def over_fits(key: str, where: str, sentence: str, method: str) -> Claim:
-    """Return the claim that a method does worse than temperature scaling on few rows."""
-    return on_the_network(
+BY_NETWORKS = f"it rests on {len(NETWORKS)} networks, which its numbers list"
+
+
+def pair(
+    key: str, what: str, one: str, other: str, says: Verdict,
+    figure: Callable[[str, str], list[float]], undecided: str = "",
+) -> Claim:  # fmt: skip
+    """Return a claim that one method has a lower figure than another."""
+    return on_networks(
         key,
-        where,
-        sentence,
+        f"{what} is lower after {one} than after {other}, {CLEARLY}",
+        says,
+        lambda reading: {"one": figure(reading, one), "other": figure(reading, other)},
+        lower,
+        lambda one, other, names=(one, other): (
+            f"{what} {compared(one, other, *names, digits=5)}, lower in {count(one, other)}"
+        ),
+        undecided,
+    )
+
+
+def class_by_class(one: str, other: str, classes: Sequence[int] = CLASSES) -> Callable[[str], dict[str, Any]]:
+    """Return E|S - C| of classes after each of two methods."""
+    return lambda reading: {
+        "classes": {f"class {j + 1}": [of_class(reading, j, one), of_class(reading, j, other)] for j in classes}
+    }
+
+
+def over_fits(key: str, method: str, says: Verdict) -> Claim:
+    """Return the claim that a method does worse than temperature scaling on few rows."""
+    return on_networks(
+        key,
         f"fitted to {FEW} rows it is worse than temperature scaling, {CLEARLY}",
-        lambda: {"one": on_few_rows(method, FEW), "other": on_few_rows("temperature", FEW)},
-        lambda one, other: lower(other, one),
-        lambda one, other: (
+        says,
+        lambda reading: {
+            "before": excess(reading, None),
+            "one": excess(reading, method, FEW),
+            "other": excess(reading, "temperature", FEW),
+        },
+        lambda before, one, other: lower(other, one),
+        lambda before, one, other: (
             f"log loss above Bayes, {FEW} rows: {compared(one, other, method, 'temperature')}; "
-            f"without calibration {excess_before():.4f}"
+            f"without calibration {shown(before)}"
         ),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
 
 from calibrant import (
     brier_score_loss,
@@ -18,6 +19,7 @@ from calibrant import (
     hosmer_lemeshow_test,
     log_loss,
     maximum_calibration_error,
+    optimal_threshold,
     reliability_curve,
 )
 from calibrant.datasets import (
@@ -27,6 +29,7 @@ from calibrant.datasets import (
     load_hallenbeck_forecasts,
     load_survey_table_2,
     load_survey_table_3,
+    make_softmax_forecast,
 )
 from calibrant.metrics import (
     calibration_refinement,
@@ -37,7 +40,7 @@ from calibrant.metrics import (
 )
 from calibrant.notions import OneVsRest
 from calibrant.significance import resampling_test
-from studies.claims import CLEAR, Claim, Paper, Verdict, holds, on_several
+from studies.claims import CLEAR, Claim, Paper, Verdict, above_zero, all_of, below_zero, equals, holds
 from studies.survey import cases, claims_methods
 from studies.survey.cases import (
     CLEARLY,
@@ -45,19 +48,28 @@ from studies.survey.cases import (
     DRAWS,
     FALLS,
     LOGISTIC,
+    NETWORK,
+    ON_MEANS,
+    SAME,
+    STRAIGHT,
     Region,
+    after,
     as_printed,
     before,
+    both,
     each,
     entries_as_printed,
     extent,
     fitted,
-    logistic,
-    mass_of,
-    near,
-    network,
-    parts,
+    in_each,
+    in_words,
+    less,
+    mass_in,
+    near_the_diagonal,
+    on_the_diagonal,
     rounds_to,
+    said,
+    shown,
     the_case,
 )
 
@@ -73,56 +85,62 @@ def bins_used() -> dict[str, Any]:
     return {"cases": used, "bins": 10}
 
 
+def near(name: str) -> dict[str, Any]:
+    """Return E|S - C|, and the share of predictions close to the diagonal."""
+    return both(name, BINS) | {"near": after(name, BINS, "near")}
+
+
+def parts(name: str) -> dict[str, Any]:
+    """Return calibration loss and grouping loss."""
+    return {"calibration": both(name, BINS, "brier_calibration"), "grouping": both(name, BINS, "grouping")}
+
+
+def in_logistic(measure: Callable[[str], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+    """Return a measure of both logistic cases."""
+    return lambda: {"cases": {name: measure(name) for name in LOGISTIC}}
+
+
 OF_BINNING: tuple[Claim, ...] = (
-    Claim(
-        key="binning-values",
-        where="Fig. 13",
-        sentence="Binning gives 10 values or fewer; fewer in the under-confident case, where outer bins are empty.",
-        target="at most 10 bins with rows, always fewer in the under-confident case",
-        says=Verdict.HOLDS,
-        measure=bins_used,
-        judge=cases.few_values,
-        words=lambda cases, bins: "Bins with rows: " + each({n: extent(counts) for n, counts in cases.items()}),
+    said(
+        "binning-values",
+        "at most 10 bins with rows, always fewer in the under-confident case",
+        Verdict.HOLDS,
+        bins_used,
+        cases.few_values,
+        lambda cases, bins: "Bins with rows: " + each({n: extent(counts) for n, counts in cases.items()}),
     ),
-    Claim(
-        key="binning-works",
-        where="Fig. 13",
-        sentence="Binning works well, with most points close to the diagonal: the two logistic cases.",
-        target=f"{FALLS}, and more than half of the predictions have abs(S - C) below {CLOSE}",
-        says=Verdict.HOLDS,
-        measure=logistic(near, BINS),
-        judge=cases.in_each(cases.on_the_diagonal),
-        words=cases.in_words(cases.near_the_diagonal),
+    said(
+        "binning-works",
+        f"{FALLS}, and more than half of the predictions have abs(S - C) below {CLOSE}",
+        Verdict.HOLDS,
+        in_logistic(near),
+        in_each(on_the_diagonal),
+        in_words(near_the_diagonal),
     ),
-    Claim(
-        key="binning-works-network",
-        where="Fig. 13",
-        sentence="Binning works well, with most points close to the diagonal: the neural network.",
-        target="the same, for every one of several networks",
-        says=Verdict.OPEN,
-        measure=network(near, BINS),
-        judge=on_several(cases.on_the_diagonal),
-        words=cases.of_networks(cases.near_the_diagonal),
+    said(
+        "binning-works-network",
+        f"the same, {ON_MEANS}",
+        Verdict.HOLDS,
+        lambda: near(NETWORK),
+        on_the_diagonal,
+        near_the_diagonal,
+        over="after",
     ),
-    Claim(
-        key="binning-grouping",
-        where="Section 5.3",
-        sentence="Binning trades calibration loss for grouping loss: the two logistic cases.",
-        target=f"calibration loss falls and grouping loss rises {CLEARLY}",
-        says=Verdict.HOLDS,
-        measure=logistic(parts, BINS),
-        judge=cases.in_each(cases.traded),
-        words=cases.in_words(cases.exchanged),
+    said(
+        "binning-grouping",
+        f"calibration loss falls and grouping loss rises {CLEARLY}",
+        Verdict.HOLDS,
+        in_logistic(parts),
+        in_each(cases.traded),
+        in_words(cases.exchanged),
     ),
-    Claim(
-        key="binning-grouping-network",
-        where="Section 5.3",
-        sentence="Binning trades calibration loss for grouping loss: the neural network.",
-        target="the same, for every one of several networks",
-        says=Verdict.OPEN,
-        measure=network(parts, BINS),
-        judge=on_several(cases.traded),
-        words=cases.of_networks(cases.exchanged),
+    said(
+        "binning-grouping-network",
+        f"the same, {ON_MEANS}",
+        Verdict.HOLDS,
+        lambda: parts(NETWORK),
+        cases.traded,
+        cases.exchanged,
     ),
 )
 
@@ -158,63 +176,67 @@ def lost_at_zero() -> dict[str, Any]:
 
 def slopes() -> dict[str, Any]:
     """Return the least-squares slope of the diagram: of the under-confident case, and about the middle of the other."""
-    return {"under": slope("under-confident", (0.0, 1.01)), "over": slope("over-confident", (0.25, 0.75))}
+    return {"under": slope("under-confident", cases.ANYWHERE), "over": slope("over-confident", (3, 4, 5, 6))}
 
 
 def slope(name: str, region: Region) -> float:
-    """Return the slope of the event's probability against the prediction, over the predictions in a region."""
-    of = the_case(name)
-    mass = mass_of(name, region) / mass_of(name, region).sum()
+    """Return the slope of the event's probability against the prediction, over the predictions in some tenths of [0, 1]."""
+    of, mass = the_case(name), mass_in(name, region)
+    mass = mass / mass.sum()
     x, y = of.forecast - mass @ of.forecast, of.posterior - mass @ of.posterior
     return float(mass @ (x * y) / (mass @ (x * x)))
 
 
 OF_CASES: tuple[Claim, ...] = (
-    Claim(
-        key="fig-12-range",
-        where="Section 5.2",
-        sentence="The under-confident predictions barely leave [0.1, 0.9].",
-        target=f"less than {BARELY:.0%} of them lie outside, where the second numbers of the classes are variances",
-        says=Verdict.HOLDS,
-        measure=shares_outside,
-        judge=cases.outside,
-        words=lambda shares, barely: (
+    said(
+        "fig-12-range",
+        f"less than {BARELY:.0%} of them lie outside, where the second numbers of the classes are variances",
+        Verdict.HOLDS,
+        shares_outside,
+        cases.outside,
+        lambda shares, barely: (
             f"{shares['variance']:.2g} of them with variances. With standard deviations it would be "
             f"{shares['standard deviation']:.0%}: the sentence excludes that reading for classes 1 and 2"
         ),
     ),
-    Claim(
-        key="boundary",
-        where="Section 5.2",
-        sentence="The decision boundary x = 0 is nearly Bayes-optimal.",
-        target=f"it loses less than {NEARLY:g} of accuracy",
-        says=Verdict.HOLDS,
-        measure=lost_at_zero,
-        judge=lambda lost, best: holds(lost < NEARLY),
-        words=lambda lost, best: f"It loses {lost:.4f} of {best:.4f}",
+    said(
+        "boundary",
+        f"it loses less than {NEARLY:g} of accuracy",
+        Verdict.HOLDS,
+        lost_at_zero,
+        lambda lost, best: holds(lost < NEARLY),
+        lambda lost, best: f"It loses {lost:.4f} of {best:.4f}",
     ),
-    Claim(
-        key="fig-12-slopes",
-        where="Fig. 12",
-        sentence="The diagram of the under-confident case is steeper than the diagonal, that of the over-confident "
-        "case flatter about the middle.",
-        target="least-squares slopes above 1, and below 1 in [0.25, 0.75]",
-        says=Verdict.HOLDS,
-        measure=slopes,
-        judge=lambda under, over: holds(under > 1 > over),
-        words=lambda under, over: f"{under:.2f} (under-confident); {over:.2f} (over-confident)",
+    said(
+        "fig-12-slopes",
+        "least-squares slopes above 1, and below 1 in [0.3, 0.7]",
+        Verdict.HOLDS,
+        slopes,
+        lambda under, over: holds(under > 1 > over),
+        lambda under, over: f"{under:.2f} (under-confident); {over:.2f} (over-confident)",
     ),
-    Claim(
-        key="fig-12-network",
-        where="Section 5.2",
-        sentence="This network is under-confident around [0, 0.1] and [0.65, 1], and mostly over-confident elsewhere.",
-        target="it is said of one network, whose weights are not published",
-        says=Verdict.NOT_JUDGED,
-        measure=lambda: {"error": before("mlp").calibration},
-        judge=lambda error: Verdict.NOT_JUDGED,
-        words=lambda error: f"The network that calibrant embeds is another one; its E abs(S - C) is {error:.4f}",
+    said(
+        "fig-12-network",
+        "it is said of one network, whose weights are not published",
+        Verdict.NOT_JUDGED,
+        lambda: {"error": before(NETWORK), "alike": before(NETWORK, like_theirs)},
+        lambda error, alike: Verdict.NOT_JUDGED,
+        lambda error, alike: (
+            f"Networks trained alike differ: E abs(S - C) is {min(error):.4f} to {max(error):.4f}, and {sum(alike):.0f} of "
+            f"{len(alike)} are under-confident in [0, 0.1] and [0.7, 1] and over-confident in the tenths between"
+        ),
     ),
 )
+
+
+def outward(errors: cases.Errors) -> np.ndarray:
+    """Return the mean of C - S in each tenth of [0, 1], positive where C is further from the middle: under-confidence."""
+    return np.where(np.arange(10) < 5, -1.0, 1.0) * errors.before[2] / errors.before[0]
+
+
+def like_theirs(errors: cases.Errors) -> float:
+    """Return whether a network errs where the survey's does."""
+    return float(np.array_equal(outward(errors) > 0, [True, *[False] * 6, *[True] * 3]))
 
 
 # Claims about printed figures: a single one, or the entries of a table.
@@ -240,19 +262,17 @@ def decimal(value: float) -> str:
 
 
 def figure(
-    key: str, where: str, sentence: str, printed: str, value: Callable[[], str], *, entries: float | None = None,
+    key: str, printed: str, value: Callable[[], str], *, entries: float | None = None,
     says: Verdict = Verdict.HOLDS,
 ) -> Claim:  # fmt: skip
     """Return a claim that a printed figure is an exact value, rounded."""
-    return Claim(
-        key=key,
-        where=where,
-        sentence=f"{sentence} {printed}.",
-        target="the exact value rounds to it; in part: the rounded entries of the table give it",
-        says=says,
-        measure=lambda: {"exact": value(), "printed": printed, "entries": entries},
-        judge=as_printed,
-        words=_of_figure,
+    return said(
+        key,
+        "the exact value rounds to it; in part: the rounded entries of the table give it",
+        says,
+        lambda: {"exact": value(), "printed": printed, "entries": entries},
+        as_printed,
+        _of_figure,
         one_suffices="" if says is Verdict.HOLDS else ARITHMETIC,
     )
 
@@ -267,17 +287,15 @@ def _of_figure(exact: str, printed: str, entries: float | None) -> str:
 # A table
 
 
-def entries(key: str, where: str, sentence: str, measure: Callable[[], dict[str, list[str]]], says: Verdict) -> Claim:
+def entries(key: str, measure: Callable[[], dict[str, list[str]]], says: Verdict) -> Claim:
     """Return a claim that the entries of a table are exact values, rounded: name -> (exact, printed)."""
-    return Claim(
-        key=key,
-        where=where,
-        sentence=sentence,
-        target="each exact value rounds to the printed entry",
-        says=says,
-        measure=lambda: {"figures": measure()},
-        judge=lambda figures: entries_as_printed(_off(figures), len(figures)),
-        words=of_entries,
+    return said(
+        key,
+        "each exact value rounds to the printed entry",
+        says,
+        lambda: {"figures": measure()},
+        lambda figures: entries_as_printed(_off(figures), len(figures)),
+        of_entries,
         one_suffices="" if says is Verdict.HOLDS else ARITHMETIC,
     )
 
@@ -403,7 +421,7 @@ def separates(class_wise: str, confidence: str) -> Verdict:
 
 OF_TABLES: tuple[Claim, ...] = (
     replace(
-        entries("table-1", "Table 1", "The shares of rainy days of Hallenbeck's forecasts.", of_rain, Verdict.NOT_JUDGED),
+        entries("table-1", of_rain, Verdict.NOT_JUDGED),
         target="the table is reproduced from Hallenbeck (1920): no figure of the survey's authors",
         judge=lambda figures: Verdict.NOT_JUDGED,
         words=lambda figures: (
@@ -411,55 +429,67 @@ OF_TABLES: tuple[Claim, ...] = (
         ),
         one_suffices="",
     ),
-    Claim(
-        key="table-1-signs",
-        where="Section 2",
-        sentence="Most of these forecasts are slight under-estimates; those of 20 to 29 and of 30 to 39 % are "
-        "over-estimates.",
-        target="these two classes alone are over-estimates",
-        says=Verdict.HOLDS,
-        measure=signs_of_rain,
-        judge=lambda over: Verdict.HOLDS if over == ["20 to 29 %", "30 to 39 %"] else Verdict.FAILS,
-        words=lambda over: f"Over-estimates, with every forecast at the centre of its class: {', '.join(over)}",
+    said(
+        "table-1-signs",
+        "these two classes alone are over-estimates",
+        Verdict.HOLDS,
+        signs_of_rain,
+        lambda over: Verdict.HOLDS if over == ["20 to 29 %", "30 to 39 %"] else Verdict.FAILS,
+        lambda over: f"Over-estimates, with every forecast at the centre of its class: {', '.join(over)}",
     ),
-    Claim(
-        key="footnote-2",
-        where="Footnote 2",
-        sentence="Forty rows that are class-wise calibrated and not confidence-calibrated.",
-        target="class-wise ECE 0, confidence-ECE above 0",
-        says=Verdict.HOLDS,
-        measure=footnote,
-        judge=separates,
-        words=lambda class_wise, confidence: f"Class-wise ECE {class_wise}, confidence-ECE {confidence}",
+    said(
+        "footnote-2",
+        "class-wise ECE 0, confidence-ECE above 0",
+        Verdict.HOLDS,
+        footnote,
+        separates,
+        lambda class_wise, confidence: f"Class-wise ECE {class_wise}, confidence-ECE {confidence}",
     ),
-    entries("table-2", "Table 2", "Brier score 0.71, log loss 1.12, and their parts but one.", of_losses, Verdict.HOLDS),
-    figure("table-2-calibration", "Table 2", "The calibration part of the Brier score is", "0.19", calibration_loss,
-           entries=0.19308, says=Verdict.IN_PART),
-    entries("table-4", "Table 4", "The bins of class 1.", of_bins("class 1"), Verdict.IN_PART),
-    entries("table-5", "Table 5", "The bins of class 2.", of_bins("class 2"), Verdict.IN_PART),
-    entries("table-6", "Table 6", "The bins of class 3.", of_bins("class 3"), Verdict.HOLDS),
-    entries("table-7", "Table 7", "The bins of the confidence.", of_bins("confidence"), Verdict.HOLDS),
-    figure("class-1-ece", "Table 4", "The ECE of class 1, binary-ECE, is", "0.1873", of_class(1),
-           entries=5.62 / 30, says=Verdict.IN_PART),
-    figure("class-1-mce", "Table 4", "The largest gap of class 1 is", "0.48",
-           of_running(maximum_calibration_error, notion=OneVsRest("1")), entries=0.48, says=Verdict.IN_PART),
-    figure("class-2-ece", "Table 5", "The ECE of class 2 is", "0.147", of_class(2),
-           entries=4.41 / 30, says=Verdict.IN_PART),
-    figure("class-3-ece", "Table 6", "The ECE of class 3 is", "0.2017", of_class(3),
-           entries=6.05 / 30, says=Verdict.IN_PART),
-    figure("class-wise-ece", "Section 4.3", "The class-wise ECE is", "0.1787",
-           of_running(classwise_calibration_error), entries=(0.1873 + 0.147 + 0.2017) / 3, says=Verdict.IN_PART),
-    figure("class-wise-mce", "Section 4.3", "The class-wise MCE is", "0.48",
-           of_running(classwise_maximum_calibration_error), entries=0.48, says=Verdict.IN_PART),
-    figure("mean-class-mce", "Section 4.3", "The average class MCE is", "0.34",
-           of_running(classwise_mean_maximum_calibration_error), entries=(0.48 + 0.24 + 0.3) / 3),
-    figure("largest-class-ece", "Section 4.3", "The largest class ECE is", "0.2017",
-           of_running(classwise_worst_calibration_error), entries=6.05 / 30, says=Verdict.IN_PART),
-    figure("confidence-ece", "Table 7", "The confidence-ECE is", "0.2117",
-           of_running(expected_calibration_error, notion="confidence"), entries=6.35 / 30, says=Verdict.IN_PART),
-    figure("confidence-mce", "Table 7", "The confidence-MCE is", "0.3",
-           of_running(maximum_calibration_error, notion="confidence"), entries=0.3),
-)  # fmt: skip
+    entries("table-2", of_losses, Verdict.HOLDS),
+    figure("table-2-calibration", "0.19", calibration_loss, entries=0.19308, says=Verdict.IN_PART),
+    entries("table-4", of_bins("class 1"), Verdict.IN_PART),
+    entries("table-5", of_bins("class 2"), Verdict.IN_PART),
+    entries("table-6", of_bins("class 3"), Verdict.HOLDS),
+    entries("table-7", of_bins("confidence"), Verdict.HOLDS),
+    figure("class-1-ece", "0.1873", of_class(1), entries=5.62 / 30, says=Verdict.IN_PART),
+    figure(
+        "class-1-mce",
+        "0.48",
+        of_running(maximum_calibration_error, notion=OneVsRest("1")),
+        entries=0.48,
+        says=Verdict.IN_PART,
+    ),
+    figure("class-2-ece", "0.147", of_class(2), entries=4.41 / 30, says=Verdict.IN_PART),
+    figure("class-3-ece", "0.2017", of_class(3), entries=6.05 / 30, says=Verdict.IN_PART),
+    figure(
+        "class-wise-ece",
+        "0.1787",
+        of_running(classwise_calibration_error),
+        entries=(0.1873 + 0.147 + 0.2017) / 3,
+        says=Verdict.IN_PART,
+    ),
+    figure(
+        "class-wise-mce", "0.48", of_running(classwise_maximum_calibration_error), entries=0.48, says=Verdict.IN_PART
+    ),
+    figure(
+        "mean-class-mce", "0.34", of_running(classwise_mean_maximum_calibration_error), entries=(0.48 + 0.24 + 0.3) / 3
+    ),
+    figure(
+        "largest-class-ece",
+        "0.2017",
+        of_running(classwise_worst_calibration_error),
+        entries=6.05 / 30,
+        says=Verdict.IN_PART,
+    ),
+    figure(
+        "confidence-ece",
+        "0.2117",
+        of_running(expected_calibration_error, notion="confidence"),
+        entries=6.35 / 30,
+        says=Verdict.IN_PART,
+    ),
+    figure("confidence-mce", "0.3", of_running(maximum_calibration_error, notion="confidence"), entries=0.3),
+)
 
 
 # What the survey computes in section 6: Table 8, equation 21 and Algorithm 1.
@@ -508,6 +538,13 @@ def resampled() -> dict[str, Any]:
     }
 
 
+def summand_printed_twice(doubled: str, single: str) -> Verdict:
+    """Return whether the equation gives the printed figure; a misprint, where the single summand does."""
+    if rounds_to(Fraction(doubled), "25.3"):
+        return Verdict.HOLDS
+    return Verdict.MISPRINT if rounds_to(Fraction(single), "25.3") else Verdict.FAILS
+
+
 def one_run(pvalue: float, draws: int, printed: float) -> Verdict:
     """Return whether a p-value of one run of 1000 label sets is one that such a run can give."""
     error = (pvalue * (1 - pvalue) * (1 / PRINTED_DRAWS + 1 / draws)) ** 0.5
@@ -515,29 +552,345 @@ def one_run(pvalue: float, draws: int, printed: float) -> Verdict:
 
 
 OF_TESTS: tuple[Claim, ...] = (
-    entries("table-8", "Table 8", "Observed and expected counts of five groups.", of_groups, Verdict.HOLDS),
-    figure("hosmer-lemeshow", "Table 8", "The statistic C is", "25.3", lambda: decimal(hosmer_lemeshow().statistic)),
-    figure("hosmer-lemeshow-p", "Table 8", "Its p-value with 6 degrees of freedom is", "0.0003",
-           lambda: decimal(hosmer_lemeshow().pvalue)),
-    figure("equation-21", "Eq. 21", "As printed, with its summand twice, the equation for C gives", "25.3",
-           lambda: decimal(2 * hosmer_lemeshow().statistic), says=Verdict.FAILS),
-    Claim(
-        key="resampling",
-        where="Algorithm 1, Fig. 21",
-        sentence="The p-value of the class-wise ECE of Table 3 is about 0.016, from 1000 label sets.",
-        target=f"a run of 1000 label sets gives it, within {CLEAR:g} standard errors",
-        says=Verdict.HOLDS,
-        measure=resampled,
-        judge=one_run,
-        words=lambda pvalue, draws, printed: (
+    entries("table-8", of_groups, Verdict.HOLDS),
+    figure("hosmer-lemeshow", "25.3", lambda: decimal(hosmer_lemeshow().statistic)),
+    figure("hosmer-lemeshow-p", "0.0003", lambda: decimal(hosmer_lemeshow().pvalue)),
+    said(
+        "equation-21",
+        "the equation as printed gives 25.3; a misprint: it does not, and one of its two equal summands does",
+        Verdict.MISPRINT,
+        lambda: {"doubled": decimal(2 * hosmer_lemeshow().statistic), "single": decimal(hosmer_lemeshow().statistic)},
+        summand_printed_twice,
+        lambda doubled, single: f"{float(doubled):.4g} as printed, {float(single):.4g} from the single summand",
+    ),
+    said(
+        "resampling",
+        f"a run of 1000 label sets gives it, within {CLEAR:g} standard errors",
+        Verdict.HOLDS,
+        resampled,
+        one_run,
+        lambda pvalue, draws, printed: (
             f"{pvalue:.4f} with {draws:,} label sets (standard error {(pvalue * (1 - pvalue) / draws) ** 0.5:.4f}); "
             f"one run of {PRINTED_DRAWS} has a standard error of {(pvalue * (1 - pvalue) / PRINTED_DRAWS) ** 0.5:.4f}"
         ),
     ),
-)  # fmt: skip
+)
+
+
+# What the survey says of notions, thresholds, bins and tests, and does not work out in a table.
+
+
+COUNTEREXAMPLE = "a counterexample to a statement about all of them"
+
+
+def of_two_scores(rates: tuple[float, float] = (0.8, 0.4)) -> dict[str, Any]:
+    """Return the errors of scores .7 and .3, 100 rows each, with these rates of the event."""
+    score, events = np.repeat([0.7, 0.3], 100), [round(100 * rate) for rate in rates]
+    y = np.concatenate([np.arange(100) < n for n in events]).astype(int)
+    prob = np.column_stack([1 - score, score])
+    return {
+        "confidence": exact(expected_calibration_error(y, prob, notion="confidence")),
+        "class_wise": exact(classwise_calibration_error(y, prob)),
+    }
+
+
+def of_a_coin(shares: Sequence[float] = (0.1, 0.3)) -> dict[str, Any]:
+    """Return the binary ECE of a coin that calls one of the classes with certainty, for shares pi_1 of positives."""
+    found = {}
+    for pi in shares:
+        coins = {"a fair coin": 0.5, "a coin that falls as the classes do": pi, "always the negative class": 0.0}
+        for name, heads in coins.items():
+            y, call = (np.arange(100) < 100 * pi).repeat(100), np.tile(np.arange(100) < 100 * heads, 100)
+            found[f"{name}, pi_1 {pi:g}"] = [
+                exact(expected_calibration_error(y, call.astype(float), notion="binary")),
+                pi,
+            ]
+    return {"coins": found}
+
+
+def of_extremes() -> dict[str, Any]:
+    """Return the errors of a perfect classifier, of one that is always wrong, and of constant class shares."""
+    y, three = np.arange(10) < 3, np.repeat([0, 1, 2], 10)
+    ece = {"perfect": y.astype(float), "constant pi_1": np.full(10, 0.3), "always wrong": 1.0 - y}
+    found = {name: exact(expected_calibration_error(y, prob, notion="binary")) for name, prob in ece.items()}
+    return {
+        "found": found | {"class-wise, constant": exact(classwise_calibration_error(three, np.full((30, 3), 1 / 3)))}
+    }
+
+
+def each_of(found: Mapping[str, str]) -> str:
+    """Return figures with their names."""
+    return each(found)
+
+
+EXTREMES = {"perfect": "0", "constant pi_1": "0", "always wrong": "1", "class-wise, constant": "0"}
+
+
+def thresholds(costs: tuple[float, float] = (4, 1), swap: bool = False) -> dict[str, Any]:
+    """Return thresholds for costs and for class ratios r in training and r' in use, each with what the survey says."""
+    ratios = [(1.0, 4.0), (0.5, 3.0), (4.0, 1.0)]
+    found = {"4 to 1": [optimal_threshold(*costs), 0.8]}
+    for r, used in ratios:
+        old, new = (used, r) if swap else (r, used)
+        at = optimal_threshold(1, 1, old_prior=old / (1 + old), new_prior=new / (1 + new))
+        found[f"r {r:g}, r' {used:g}"] = [at, r / (r + used)]
+    return {"thresholds": found}
+
+
+def merged(bins: int = 5) -> dict[str, Any]:
+    """Return centres and mean forecasts of the bins with rows of Table 1."""
+    found = reliability_curve(*load_hallenbeck_forecasts(), notion="binary", binning=bins).panels[0].bins
+    of = {"centre": (found.edges[1:] + found.edges[:-1]) / 2, "mean": found.mean_prob, "low": found.gap}
+    return {word: [exact(value) for value in values[found.count > 0]] for word, values in of.items()}
+
+
+def off_centre(centre: Sequence[str], mean: Sequence[str], low: Sequence[str]) -> Verdict:
+    """Return whether all but the last mean lie off the centre of their bins, by less than half its width."""
+    off = [abs(Fraction(c) - Fraction(m)) for c, m in zip(centre, mean, strict=True)]
+    return holds(all(0 < d < Fraction(1, 2 * len(off)) for d in off[:-1]) and off[-1] == 0)
+
+
+def about_a_tenth(centre: Sequence[str], mean: Sequence[str], low: Sequence[str]) -> Verdict:
+    """Return whether the rates of the upper bins are higher than forecast, by 0.1 to one digit."""
+    return holds(all(rounds_to(Fraction(gap), "0.1") for gap in low[2:]))
+
+
+EXAMPLES_OF_6 = {"(a)": ([0] * 4 + [1] * 4, [0, 0, 0, 1, 0, 1, 1, 1]), "(b)": ([0, 1], [0, 1])}
+"""Scores and outcomes."""
+
+
+def half_a_bin(of: Mapping[str, Any] = EXAMPLES_OF_6) -> dict[str, Any]:
+    """Return how far a marker lies from the diagonal at the mean prediction of its bin, and at its centre."""
+    found = {}
+    for name, (score, y) in of.items():
+        bins = reliability_curve(y, np.array(score, dtype=float), notion="binary", binning=2).panels[0].bins
+        centre = (bins.edges[1:] + bins.edges[:-1]) / 2
+        at = {"mean": bins.mean_prob, "centre": centre}
+        found[name] = {word: [exact(d) for d in np.abs(bins.event_rate - x)] for word, x in at.items()}
+    return {"examples": found}
+
+
+def misleads(examples: Mapping[str, Mapping[str, Sequence[str]]]) -> Verdict:
+    """Return whether the one looks calibrated at the centres and is off by half a bin, and the other the other way round."""
+    wrong, right = examples["(a)"], examples["(b)"]
+    quarter = {"1/4"}
+    return holds(
+        set(wrong["centre"]) == set(right["mean"]) == {"0"} and set(wrong["mean"]) == set(right["centre"]) == quarter
+    )
+
+
+def empty_bins() -> dict[str, Any]:
+    """Return which of five bins are empty in the diagrams of the running example."""
+    curves = [
+        reliability_curve(*load_survey_table_3(), notion=n, binning=5, **CLASSES) for n in ("class-wise", "confidence")
+    ]
+    panels = [panel for curve in curves for panel in curve.panels]
+    return {"empty": {p.name: [int(b) + 1 for b in np.flatnonzero(p.bins.count == 0)] for p in panels}}
+
+
+def sigmoid_and_beta() -> dict[str, Any]:
+    """Return E|S - C| after the best straight line on the scores, and after the best beta curve."""
+    return {"cases": {n: {"sigmoid": after(n, STRAIGHT), "beta": after(n, "beta")} for n in LOGISTIC}}
+
+
+def fits_one_way(cases: Mapping[str, Mapping[str, Sequence[float]]]) -> Verdict:
+    """Return whether the sigmoid comes near the beta curve in the under-confident case, and clearly not in the other."""
+    gaps = {name: less(of["sigmoid"], of["beta"]) for name, of in cases.items()}
+    near = below_zero(less(gaps["under-confident"], SAME))
+    return all_of([near, above_zero(less(gaps["over-confident"], CLOSE))])
+
+
+def onto_the_diagonal() -> dict[str, Any]:
+    """Return how far the ten bins of the under-confident case are from the diagonal, and after they were moved onto a map."""
+    found: dict[str, list[float]] = {"before": [], "after": []}
+    for seed in range(DRAWS):
+        prob, y = the_case("under-confident").draw(cases.ROWS, seed)
+        bins = reliability_curve(y, prob, notion="binary", binning=10).panels[0].bins
+        kept = bins.count >= 30
+        x, rate = bins.mean_prob[kept], bins.event_rate[kept]
+        for word, at in {"before": x, "after": fitted("under-confident", "beta", seed).calibrate(x)}.items():
+            found[word].append(float(np.abs(rate - at).mean()))
+    return found
+
+
+def analytic_map(total: bool = False) -> dict[str, Any]:
+    """Return slope and middle of the logistic map of normal scores by the survey's formula, and of a fit to 100 000 rows."""
+    rng, found = np.random.default_rng(0), {}
+    for low, high, spread in ((0.4, 0.6, 0.1), (0.3, 0.6, 0.15), (0.45, 0.5, 0.05)):
+        y = np.arange(100_000) % 2
+        score = rng.normal(np.where(y, high, low), spread)
+        fit = LogisticRegression(C=np.inf).fit(score[:, None], y)
+        means = [score[y == k].mean() for k in (0, 1)]
+        variance = score.var() if total else np.mean([score[y == k].var() for k in (0, 1)])
+        formula = [float((means[1] - means[0]) / variance), float(np.mean(means))]
+        slope = float(fit.coef_[0, 0])
+        found[f"{low:g} and {high:g}, spread {spread:g}"] = [formula, [slope, float(-fit.intercept_[0] / slope)]]
+    return {"maps": found}
+
+
+def agree(maps: Mapping[str, Sequence[Sequence[float]]]) -> Verdict:
+    """Return whether formula and fit agree within 3 %."""
+    return holds(all(abs(f / g - 1) < 0.03 for pair in maps.values() for f, g in zip(*pair, strict=True)))
+
+
+HELD_OUT = ((3, 500, 10), (3, 1000, 10), (2, 500, 10))
+"""Classes, rows and groups."""
+
+
+def rejected(draws: int = 400) -> dict[str, Any]:
+    """Return how often the test rejects calibrated held-out rows at 5 %: with the degrees of freedom of
+    the survey, and with the M (K - 1) of rows that nothing was fitted to."""
+    shares: dict[bool, list[float]] = {True: [], False: []}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for n_classes, rows, groups in HELD_OUT:
+            made = [make_softmax_forecast(rows, n_classes, temperature=1.0, accuracy=0.55, rng=s) for s in range(draws)]
+            for fitted in shares:
+                tests = [hosmer_lemeshow_test(m.y, m.prob, n_bins=groups, fitted=fitted) for m in made]
+                shares[fitted].append(float(np.mean([test.pvalue < 0.05 for test in tests])))
+    return {"shares": shares[True], "held_out": shares[False], "draws": draws}
+
+
+def at_its_level(shares: Sequence[float], held_out: Sequence[float], draws: int) -> Verdict:
+    """Return whether each share is 5 %, within three standard errors."""
+    return holds(all(abs(share - 0.05) < 3 * (0.05 * 0.95 / draws) ** 0.5 for share in shares))
+
+
+def of_rejections(shares: Sequence[float], held_out: Sequence[float], draws: int) -> str:
+    """Return how often it rejects."""
+    said = {
+        f"K {k}, {n} rows, M {m}": f"{100 * one:.1f} %, with M (K - 1) degrees {100 * other:.1f} %"
+        for (k, n, m), one, other in zip(HELD_OUT, shares, held_out, strict=True)
+    }
+    return f"Rejected of {draws} draws each: {each(said)}. The law of the survey is that of rows which the model was fitted to"
+
+
+OF_TEXT: tuple[Claim, ...] = (
+    said(
+        "notions-of-two-classes",
+        "no forecast of two classes is calibrated in confidence and not class-wise",
+        Verdict.FAILS,
+        of_two_scores,
+        lambda confidence, class_wise: holds((Fraction(confidence) == 0) == (Fraction(class_wise) == 0)),
+        lambda confidence, class_wise: (
+            f"Scores .7 and .3 with event rates .8 and .4, 100 rows each: confidence-ECE {confidence}, "
+            f"class-wise ECE {class_wise}"
+        ),
+        one_suffices=COUNTEREXAMPLE,
+    ),
+    said(
+        "ece-of-a-coin",
+        "it is pi_1 for a fair coin, and for one that falls as the classes do",
+        Verdict.FAILS,
+        of_a_coin,
+        lambda coins: holds(
+            all(abs(float(Fraction(of)) - pi) < 1e-12 for name, (of, pi) in coins.items() if "coin" in name)
+        ),
+        lambda coins: each({name: of for name, (of, _) in coins.items()}),
+        one_suffices=COUNTEREXAMPLE,
+    ),
+    said(
+        "ece-extremes",
+        "these values, exactly",
+        Verdict.HOLDS,
+        of_extremes,
+        lambda found: holds(found == EXTREMES),
+        each_of,
+    ),
+    said(
+        "thresholds",
+        "the thresholds of least expected cost, to 1e-12",
+        Verdict.HOLDS,
+        thresholds,
+        lambda thresholds: all_of(equals(at, said, 1e-12) for at, said in thresholds.values()),
+        lambda thresholds: each({name: f"{at:.4g}" for name, (at, _) in thresholds.items()}),
+        tolerance="1e-12",
+    ),
+    said(
+        "fig-2-off-centre",
+        "four means off the centre by less than half a bin, the fifth on it",
+        Verdict.HOLDS,
+        merged,
+        off_centre,
+        lambda centre, mean, low: f"Means {', '.join(mean)}; centres {', '.join(centre)}",
+    ),
+    said(
+        "fig-2-too-low",
+        "the gaps of the upper three of five bins round to 0.1",
+        Verdict.HOLDS,
+        merged,
+        about_a_tenth,
+        lambda centre, mean, low: f"Rate minus mean forecast {', '.join(f'{float(Fraction(g)):+.3f}' for g in low)}",
+    ),
+    said(
+        "fig-3",
+        f"E abs(S - C) after the sigmoid is within {SAME} of that after the beta curve in the under-confident case of "
+        f"section 5.2, and above it by more than {CLOSE} in the over-confident one, {CLEARLY}",
+        Verdict.HOLDS,
+        sigmoid_and_beta,
+        fits_one_way,
+        lambda cases: (
+            "E abs(S - C) "
+            + each({n: f"{shown(of['sigmoid'])} sigmoid, {shown(of['beta'])} beta" for n, of in cases.items()})
+        ),
+    ),
+    said(
+        "fig-4",
+        "their mean distance falls to less than a third, with beta calibration of the under-confident case",
+        Verdict.HOLDS,
+        onto_the_diagonal,
+        lambda before, after: below_zero(less(cases.left(before, after), 1 / 3)),
+        lambda before, after: f"Mean distance of the points {shown(before)} before, {shown(after)} after",
+    ),
+    said(
+        "logistic-analytic",
+        "formula and fit agree within 3 % on normal scores of one variance",
+        Verdict.HOLDS,
+        analytic_map,
+        agree,
+        lambda maps: (
+            "With the variance within classes, slope by formula and by fit: "
+            + each({name: f"{formula[0]:.2f} and {fit[0]:.2f}" for name, (formula, fit) in maps.items()})
+        ),
+    ),
+    said(
+        "fig-6",
+        "distances from the diagonal 1/4 and 0 exactly: (a) at the means and at the centres, (b) the other way round",
+        Verdict.HOLDS,
+        half_a_bin,
+        misleads,
+        lambda examples: (
+            "Distances "
+            + each(
+                {
+                    n: f"{', '.join(of['mean'])} at the means, {', '.join(of['centre'])} at the centres"
+                    for n, of in examples.items()
+                }
+            )
+        ),
+    ),
+    said(
+        "empty-bins",
+        "bins 4 and 5 of class 2, bin 5 of class 3, bin 1 of the confidence, and no other",
+        Verdict.HOLDS,
+        empty_bins,
+        lambda empty: holds(empty == {"class 1": [], "class 2": [4, 5], "class 3": [5], "confidence": [1]}),
+        lambda empty: "Empty: " + each({name: ", ".join(map(str, b)) or "none" for name, b in empty.items()}),
+    ),
+    said(
+        "degrees-of-freedom",
+        "on held-out rows of a calibrated forecast the test rejects 5 % at 5 %, within three standard errors",
+        Verdict.FAILS,
+        rejected,
+        at_its_level,
+        of_rejections,
+        over="shares",
+    ),
+)
 
 
 CLAIMS: tuple[Claim, ...] = (
+    *OF_TEXT,
     *OF_TABLES,
     *OF_CASES,
     *OF_BINNING,
