@@ -155,6 +155,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
     """Parameters that are frozen dataclasses, each with the function that makes one of a number or a word."""
 
+    made_safe: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    """Parameters of a `SafeCalibrator` around it, where they are not the usual ones."""
+
     input: Input
     labels: Sequence[Any] | None
     classes_: npt.NDArray[np.generic]

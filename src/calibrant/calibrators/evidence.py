@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,6 @@ from calibrant.calibrators.evidence_features import (
     table_groups,
 )
 from calibrant.fit.evidence import (
-    MANY,
     MOST_DENSE,
     Curvature,
     Evidence,
@@ -46,6 +46,7 @@ from calibrant.fit.evidence import (
     OwnOfClass,
     SameForAll,
     SoftmaxCurvature,
+    TwoClasses,
     factor_of,
     most_evident,
     refitted,
@@ -453,9 +454,9 @@ FIXED = "temp"
 FOR_THE_MAP = 1.0
 """Log-odds of the map against the prediction itself, where the evidence is equal."""
 
-FULL_GAIN, FOLD_GAIN = (1e-10, 1e-7), (1e-4, 1e-1)
-"""Gain in nats of all rows that the last step of a fit to all rows, and to those outside a fold, promises; and that for `MANY`,
-whose gradient is in single precision."""
+FULL_GAIN, FOLD_GAIN = (1e-10, 1e-7, 1e-1), (1e-2, 1e-1, 50.0)
+"""Gain in nats of all rows that the last step of a fit to all rows, and to those outside a fold, promises: in double precision;
+in single; and in single where each step is Newton's own, so that the gain of the next one is about the square."""
 
 
 class Pool:
@@ -475,15 +476,15 @@ class Pool:
 
     def __init__(self, model: Model, evidence: Evidence, path: Sequence[float]) -> None:
         self.logit = logit = model.logit
-        self.is_many = len(logit.weight) * logit.size >= MANY
-        free = np.array([name != FIXED for name in model.names])
+        self.exact = 0 if logit.rounding == TwoClasses.rounding else 1 + (logit.size > MOST_DENSE)
+        curvature, free = evidence.look.curvature, np.array([name != FIXED for name in model.names])
         self.log_precisions = np.stack([evidence.rho - delta * free for delta in path])
         self.ridges = np.exp(self.log_precisions)[:, model.group]
-        factors = [evidence.look.curvature.with_ridge(ridge) for ridge in self.ridges]
-        self.factors = [factored.for_many() for factored in factors] if len(factors) > 1 else factors
+        factors = [curvature.with_ridge(ridge) for ridge in self.ridges]
+        self.factors = [factored.for_part(1.0 - 1.0 / N_FOLDS) for factored in factors] if len(path) > 1 else []
         found = [
-            refitted(logit, evidence.w, ridge, factored, FULL_GAIN[self.is_many], renews=True)
-            for ridge, factored in zip(self.ridges, self.factors, strict=True)
+            refitted(logit, evidence.w, ridge, factored, FULL_GAIN[self.exact], renews=True)
+            for ridge, factored in zip(self.ridges, factors, strict=True)
         ]
         self.weights = np.stack([one.point.x for one in found])
         self.gradient = max(one.residual for one in found) / float(logit.weight.sum())
@@ -493,7 +494,7 @@ class Pool:
         """Return the probabilities of the true classes of some rows in each map, fitted to those of other weights."""
         fitted, others = replace(self.logit, weight=kept).part(np.flatnonzero(kept)), self.logit.part(rows)
         again = (
-            refitted(fitted, w, ridge, factored, FOLD_GAIN[self.is_many])
+            refitted(fitted, w, ridge, factored, FOLD_GAIN[self.exact])
             for w, ridge, factored in zip(self.weights, self.ridges, self.factors, strict=True)
         )
         return [others.at(found.point.x).of_true for found in again]
@@ -633,6 +634,7 @@ class EvidenceScaling(MulticlassCalibrator):
     1
     """
 
+    made_safe: ClassVar[Mapping[str, float]] = MappingProxyType({"caution": 0.0, "least_gain": 2.0})
     pool: Pooling = parameter(default="auto")
     keep: Keep | None = parameter(default=None)
     intervals: bool = parameter(default=False)

@@ -31,6 +31,9 @@ LAST_GAIN = 1e-20
 LARGEST_RESIDUAL = 1e-8
 """Slope of the objective, in nats, above which the search warns."""
 
+CAUTION = 1.0
+"""Standard errors that the slope must have for a candidate to get any weight."""
+
 MOST_COUNTS = 10**9
 """Sum of whole weights from which on the rows that one weight stands for are not told apart any more."""
 
@@ -54,9 +57,12 @@ class SafeCalibrator(Calibrator):
         than two classes. By default `TemperatureScaling`.
     n_folds : int, default=5
         The candidate is judged by as many fits, each on the rows outside one fold.
-    caution : float, default=1.0
+    caution : float, optional
         By how many standard errors the held-out log loss must improve before the candidate gets any weight. 0 takes every
-        improvement for real.
+        improvement for real. By default 1, and 0 for `EvidenceScaling`.
+    least_gain : float, optional
+        Nats by which the log likelihood of all held-out rows must rise at the weight that is found; else the weight is 0. By
+        default 0, and 2 for `EvidenceScaling`, which holds back by itself: rows decide whether it is used.
     random_state : int, RandomState instance or None, default=0
         Which rows make a fold. An int gives the same folds for the same rows, in whatever order they are.
     input : {"probability", "logit"}, default="probability"
@@ -87,7 +93,8 @@ class SafeCalibrator(Calibrator):
     -----
     Forecast p and candidate c are pooled as logarithms, q proportional to p^(1 - w) c^w (both clipped at 1e-12, so that no
     class has probability zero where w > 0). The mean log loss of q on held-out rows, L(w), is convex, and so is the
-    objective L(w) + caution * s * w, whose one minimum in [0, 1] Newton's method finds. s is the standard
+    objective L(w) + caution * s * w, whose one minimum in [0, 1] Newton's method finds. With ``least_gain`` the weight is 0 if
+    n (L(0) - L(w)) is no more: a likelihood ratio decides in place of a slope. s is the standard
     error of L'(0) under the hypothesis that p is right: L'(0) is then a sum of independent terms with mean zero, and their
     variance is known from p and c without a look at the outcomes. So w > 0 exactly if a one-sided score test rejects that
     hypothesis. If L'(0) were normal, that would be at caution 1 in 16 % and at caution 1.64 in 5 % of the forecasts that
@@ -117,7 +124,8 @@ class SafeCalibrator(Calibrator):
 
     calibrator: str | Calibrator | None = field(default=None, kw_only=False)
     n_folds: int = parameter(default=5, least=2, hint="Pass n_folds=5")
-    caution: float = parameter(default=1.0, least=0.0, hint="Pass standard errors: caution=1.0")
+    caution: float | None = parameter(default=None, least=0.0, hint="Pass standard errors: caution=1.0")
+    least_gain: float | None = parameter(default=None, least=0.0, hint="Pass nats of all rows: least_gain=2.0")
     random_state: Any = 0
     input: Input = "probability"
     labels: Sequence[Any] | None = None
@@ -183,8 +191,11 @@ class SafeCalibrator(Calibrator):
             yield part, candidate._map_forecast(part.forecast)
 
     def _weigh(self, held_out: _HeldOut) -> None:
+        own = {} if self.calibrator is None else as_calibrator(self.calibrator).made_safe
+        caution = own.get("caution", CAUTION) if self.caution is None else self.caution
+        least_gain = own.get("least_gain", 0.0) if self.least_gain is None else self.least_gain
         self.standard_error_ = held_out.standard_error()
-        charge = self.caution * self.standard_error_
+        charge = caution * self.standard_error_
         found = minimise(partial(held_out.at, charge), np.zeros(1), Stop(gain=LAST_GAIN), lower=0.0, upper=1.0)
         self.weight_, self.gradient_, self.n_iter_ = float(found.point.x[0]), found.residual, found.n_iter
         if self.gradient_ > LARGEST_RESIDUAL:
@@ -193,6 +204,9 @@ class SafeCalibrator(Calibrator):
                 f"{self.gradient_:.2g}. Report the data.",
                 ConvergenceWarning,
             )
+        gain = (held_out.loss(0.0) - held_out.loss(self.weight_)) * Weights(held_out.weight).effective_rows
+        if least_gain > 0.0 and not gain > least_gain:
+            self.weight_ = 0.0
         self.identity_loss_, self.candidate_loss_, self.pooled_loss_ = map(held_out.loss, (0.0, 1.0, self.weight_))
 
     def _check_loaded(self) -> None:

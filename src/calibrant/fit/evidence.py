@@ -45,15 +45,16 @@ class Factored:
     """A, factored by Cholesky."""
 
     def __init__(self, matrix: FloatArray, ridge: FloatArray) -> None:
+        self.matrix, self.ridge = matrix, ridge
         self.factor = factor_of(matrix, ridge)
 
     def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
         """Return the solution."""
         return np.asarray(dpotrs(self.factor, right, lower=1)[0])
 
-    def for_many(self) -> Factored:
-        """Return the same: it is ready for many solutions."""
-        return self
+    def for_part(self, part: float) -> Factored:
+        """Return what solves with the second derivatives of about such a part of the rows."""
+        return Factored(part * self.matrix, self.ridge)
 
     def at(self, look: Look) -> Factored:
         """Return the same: to solve with second derivatives elsewhere is not cheap."""
@@ -314,9 +315,9 @@ def _beyond(common: FloatArray, own: IntArray) -> tuple[FloatArray, FloatArray]:
 # A preconditioner for one softmax after another near the same weights: blocks of the classes, bordered by shared features
 
 
-PARTS = (1.0, 0.5, 0.25, 0.1, 1e-9)
+PARTS = (1.0, 0.5, 0.0)
 """Parts of the inverse of the blocks, tried one after the other until the Schur complement is positive. The Hessian of the
-classes is at most twice its blocks, so that the half is nearly always enough."""
+classes is at most twice its blocks, so that the half is nearly always enough; where it is not there is no border."""
 
 LEAST_LEFT = 0.02
 """Part of the diagonal that must be left in the factor of a Schur complement, squared, for it to count as positive."""
@@ -404,8 +405,9 @@ MOST_DENSE = 800
 MOST_WHOLE = 120
 """Features with a weight for each class up to which the block of a class is made whole."""
 
-MOST_PRODUCTS, RESIDUAL = 60, 3e-3
-"""Products for one solution, and the residual at which it is good enough, relative to the right-hand side."""
+MOST_PRODUCTS, RESIDUAL, OF_STEP = 60, 3e-3, 3e-2
+"""Products for one solution, and the residual at which it is good enough, relative to the right-hand side; and that of a step,
+after which others follow."""
 
 
 def curvature_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable) -> Curvature:
@@ -517,7 +519,7 @@ class BlockSolvable:
         residual = right.copy() if start is None else right - self.curvature.times(x) - self.ridge * x
         z = self.preconditioned(residual)
         way, size = z, float(residual @ z)
-        enough = RESIDUAL**2 * (size if start is None else float(right @ self.preconditioned(right)))
+        enough = OF_STEP**2 * size if start is None else RESIDUAL**2 * float(right @ self.preconditioned(right))
         for _ in range(MOST_PRODUCTS):
             if not size > enough:
                 break
@@ -536,10 +538,11 @@ class BlockSolvable:
         moved.curvature = cast(SoftmaxCurvature, look.curvature)
         return moved
 
-    def for_many(self) -> BlockSolvable:
-        """Return the same with a better preconditioner for what is solved elsewhere, which is dearer to make."""
+    def for_part(self, part: float) -> BlockSolvable:
+        """Return the same, now with a better preconditioner, which is dearer to make: products are with the part itself."""
         if isinstance(self.curvature.table, SameForAll):
-            self.better = Bordered(self.of_classes, self.curvature.of_shared, self.curvature.border, self.ridge)
+            better = Bordered(self.of_classes, self.curvature.of_shared, self.curvature.border, self.ridge)
+            self.better = better if better.part else None
         return self
 
 

@@ -11,7 +11,7 @@ from strategies import dirichlet_rows, tables
 from calibrant import ByNotion, IsotonicCalibration, SafeCalibrator, TemperatureScaling, log_loss
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Forecast
-from calibrant.calibrators import BinaryCalibrator, MulticlassCalibrator
+from calibrant.calibrators import BinaryCalibrator, EvidenceScaling, MulticlassCalibrator
 from calibrant.calibrators.safe import folds, in_order, pool
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit.folds import observed
@@ -105,6 +105,25 @@ def test_the_pool_is_the_normalised_product_of_powers(rows, share):
 
 
 # The map
+
+
+def test_a_candidate_gets_all_or_none_of_its_weight_by_the_gain_on_held_out_rows():
+    label, prob = drawn(300, power=2.0)
+    plain = SafeCalibrator(caution=0.0).fit(prob, label)
+    gain = 300 * (plain.identity_loss_ - plain.pooled_loss_)
+    assert plain.weight_ > 0.0
+    assert SafeCalibrator(caution=0.0, least_gain=0.99 * gain).fit(prob, label).weight_ == plain.weight_
+    assert SafeCalibrator(caution=0.0, least_gain=1.01 * gain).fit(prob, label).weight_ == 0.0
+
+
+def test_evidence_scaling_brings_its_own_caution():
+    label, prob = drawn(150, power=1.5, seed=3)
+    own, said = (
+        SafeCalibrator(EvidenceScaling(), **given).fit(prob, label)
+        for given in ({}, {"caution": 0.0, "least_gain": 2.0})
+    )
+    assert own.weight_ == said.weight_ > 0.0
+    assert SafeCalibrator(EvidenceScaling(), caution=9.0).fit(prob, label).weight_ < own.weight_
 
 
 def test_the_map_is_the_pool_with_the_candidate_of_all_rows():

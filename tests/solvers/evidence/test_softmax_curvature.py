@@ -101,6 +101,7 @@ def test_the_matrix_of_blocks_of_rows_is_that_of_all(monkeypatch):
 @with_features
 def test_conjugate_gradients_solve(table, monkeypatch):
     monkeypatch.setattr(softmax_curvature, "RESIDUAL", 1e-10)
+    monkeypatch.setattr(softmax_curvature, "OF_STEP", 1e-10)
     matrix, products, ridge = pair(table)
     right = RNG.normal(size=len(ridge))
     solvable, expected = products.with_ridge(ridge), matrix.with_ridge(ridge).solved(right)
@@ -110,14 +111,14 @@ def test_conjugate_gradients_solve(table, monkeypatch):
 
 @pytest.mark.parametrize("strong", [1.0, 0.01])
 def test_a_border_makes_solutions_elsewhere_cheaper(strong, monkeypatch):
-    monkeypatch.setattr(softmax_curvature, "RESIDUAL", 1e-8)
+    monkeypatch.setattr(softmax_curvature, "OF_STEP", 1e-8)
     table = SameForAll(np.column_stack([np.ones(N), SHARED[0]]), OWN)
     ridge = strong * RNG.uniform(0.5, 1.0, S + K * (K + 1))
     probs = (softmax(OFFSET + shift * SHARED[1], axis=1) for shift in (0.0, 0.1))
     near, elsewhere = (SoftmaxCurvature(prob, WEIGHT, SHARED, table) for prob in probs)
     expected = DenseCurvature(np.stack([elsewhere.times(unit) for unit in np.eye(len(ridge))]))
     right, products = expected.matrix @ RNG.normal(size=len(ridge)), []
-    for solvable in (near.with_ridge(ridge), near.with_ridge(ridge).for_many()):
+    for solvable in (near.with_ridge(ridge), near.with_ridge(ridge).for_part(1.0)):
         asked = []
         monkeypatch.setattr(elsewhere, "times", lambda w, asked=asked: (asked.append(w), expected.matrix @ w)[1])
         found = solvable.at(SimpleNamespace(curvature=elsewhere)).solved(right)
