@@ -225,6 +225,16 @@ def test_assessments_of_a_comparison_are_those_of_its_rows():
             assert table[metric][k]["value"] == pytest.approx(own[metric].value)
 
 
+def test_periods_are_shown_in_their_order_under_what_became_of_them():
+    y, right, bold = forecasts(600)
+    half = np.repeat(["2026-01", "2026-02"], 300)
+    found = compare(y, np.where(half == "2026-01", right, bold), times=half, metric="brier", n_resamples=19)
+    summary = summarise(found)
+    assert summary["headline"] == found.reason
+    assert (summary["ranked"]["title"], summary["ranked"]["reason"]) == ("In the order of time", "")
+    assert "independent samples" in " ".join(summary["comparison"])
+
+
 def test_the_command_writes_the_page_of_what_it_prints(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     y, right, bold = forecasts(300)
@@ -233,7 +243,8 @@ def test_the_command_writes_the_page_of_what_it_prints(tmp_path, capsys, monkeyp
     words = ["compare", "a.csv", "b.csv", "--by", "at", "--resamples", "19", "--report", "c.html"]
     assert main(words) == 0
     out, page = capsys.readouterr().out, unescape((tmp_path / "c.html").read_text(encoding="utf-8"))
-    assert out.splitlines()[-1].startswith("at ")
+    assert " miscalibrated " in out.splitlines()[-1]
+    assert out.splitlines()[-1] in page
     lines = [re.split(r"\s{2,}", line) for line in out.splitlines() if line.startswith("at ") and " ece " in line]
     assert len(lines) in (2, 4)
     assert all(f">{cell}</t" in page for line in lines for cell in line)

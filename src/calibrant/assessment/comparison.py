@@ -305,11 +305,11 @@ class Comparison(Result):
         """Return the table as text, and the reason."""
         first, *others = (_in_columns(rows, n) for rows, n in zip(self._tables(), (1, 2), strict=False))
         failed = [f"{one.name} failed: {one.failure}" for one in self.candidates if one.failure]
-        said = self._said_of_groups()
+        said = self.said_of_groups()
         return "\n".join([*first, *failed, self.reason, *("\n".join(["", *lines]) for lines in others), *said])
 
-    def _said_of_groups(self) -> list[str]:
-        """Return the sentence on the worst group, if the metric can show that one is miscalibrated."""
+    def said_of_groups(self) -> list[str]:
+        """Return the sentence on the worst group, where a metric has p-values of groups."""
         if not self._tested_groups:
             return []
         if (worst := self.worst_group) is None:
@@ -328,7 +328,7 @@ class Comparison(Result):
             head, *body = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
             lines = [head.replace("td>", "th>"), *body]
             shown += f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-        return shown + "".join(f"<p>{escape(said)}</p>" for said in (self.reason, *self._said_of_groups()))
+        return shown + "".join(f"<p>{escape(said)}</p>" for said in (self.reason, *self.said_of_groups()))
 
     def _tables(self) -> Iterator[list[list[str]]]:
         """Yield the cells of the candidates; and of the groups, those of the first candidate and of the recommended one."""

@@ -395,8 +395,10 @@ def summarise(
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
         "forecasts": [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()],
-        "headline": headline(assessments, differences, None if found is None else found.recommended),
-        "ranked": None if found is None else {"reason": found.reason, "tables": _tables(found)},
+        "headline": found.reason
+        if found is not None and found.pairing == "periods"
+        else headline(assessments, differences, None if found is None else found.recommended),
+        "ranked": None if found is None else _ranked(found),
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
         "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
@@ -407,6 +409,13 @@ def summarise(
         "simplex": simplex_section(simplex),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
     }
+
+
+def _ranked(found: Comparison) -> dict[str, Any]:
+    """Return the tables of a comparison with their title; of periods the reason is the headline."""
+    in_time = found.pairing == "periods"
+    title, reason = ("In the order of time", "") if in_time else ("From the best to the worst", found.reason)
+    return {"title": title, "reason": reason, "tables": _tables(found), "of_groups": " ".join(found.said_of_groups())}
 
 
 def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]], dict[str, Rows]]:
