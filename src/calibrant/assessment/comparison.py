@@ -646,7 +646,7 @@ def _figures(
     candidates: Mapping[str, _Candidate], groups: Names, metrics: Sequence[Metric], resampling: Resampling
 ) -> list[GroupFigure]:
     """Return the figures of each candidate on each group, the worst first; a single group without a name is all rows."""
-    found: list[tuple[float, list[GroupFigure]]] = []
+    found: list[tuple[tuple[float, float], list[GroupFigure]]] = []
     for name, one in candidates.items():
         if one.problem is None:
             continue
@@ -681,10 +681,10 @@ def _adjusted(figures: list[GroupFigure]) -> list[GroupFigure]:
     return [replace(of, adjusted=p) for of, p in zip(figures, adjusted, strict=True)]
 
 
-def _place(metric: Metric, estimate: Estimate) -> float:
+def _place(metric: Metric, estimate: Estimate) -> tuple[float, float]:
     """Return what sorts the worst first: the bias-corrected error where there is one, as the value of few rows is noise."""
     value = estimate.value if estimate.debiased is None else estimate.debiased
-    return np.inf if np.isnan(value) else -_badness(metric, value)
+    return np.inf if np.isnan(value) else -_badness(metric, value), -_badness(metric, estimate.value)
 
 
 def _badness(metric: Metric, value: float) -> float:
