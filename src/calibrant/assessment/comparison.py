@@ -214,7 +214,7 @@ class Comparison(Result):
     n_resamples : int
         Draws behind p-values and intervals.
     problems : dict of str to Problem
-        The rows of each candidate with what it predicts, from which `write_report` draws a page.
+        The rows of each candidate with what it predicts, from which `write_report` draws; none in a `CalibratorSelector`.
     """
 
     _table = Table(

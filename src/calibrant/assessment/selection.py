@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,7 @@ class CalibratorSelector(Calibrator):
         named = named_calibrators(self._candidates(problem) if self.calibrators is None else self.calibrators)
         rng = as_rng(self.random_state)
         found = comparison_of({IDENTITY: problem}, named, [NLL], self.n_folds, self.level, DRAWS, rng, unnamed=True)
+        found = replace(found, problems={})  # a fitted estimator keeps no rows
         if found.recommended == IDENTITY:
             return found, None
         calibrator = maker_of(named[found.recommended])(len(self.classes_))

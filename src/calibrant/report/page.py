@@ -411,6 +411,8 @@ def summarise(
 
 def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]], dict[str, Rows]]:
     """Assess the first candidate, the recommended one and the best others, and take their differences from the first."""
+    must, hint = "a report needs the rows of a comparison", "Pass compare(y_true, y_prob, calibrators=[...])"
+    require(bool(found.problems), must, got="that of a CalibratorSelector, which keeps none", hint=hint)
     names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
     problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
     assessments, differences, n = {}, dict[str, list[PairedDifference]](), found.n_resamples
