@@ -157,6 +157,19 @@ def test_the_page_follows_the_colour_scheme_and_can_be_read(scheme, visit):
     assert found["least"] >= 4.5
 
 
+def test_print_is_dark_on_white_without_fields_and_with_whole_tables(browser, compared_url):
+    opened = Visit(browser, compared_url, viewport={"width": 794, "height": 1100}, color_scheme="dark")
+    try:
+        opened.page.emulate_media(media="print")
+        assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert not any(field.is_visible() for field in opened.page.query_selector_all("input"))
+        tall = "[...document.querySelectorAll('.tall')].filter(t => t.scrollHeight > t.clientHeight + 1).length"
+        assert opened.page.locator(".tall").count() == 1
+        assert opened.page.evaluate(tall) == 0
+    finally:
+        opened.context.close()
+
+
 def test_tables_of_bins_open_by_keyboard(visit):
     page = visit().page
     details = page.query_selector("details:has(table)")

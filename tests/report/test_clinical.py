@@ -32,7 +32,7 @@ def rows(request):
 
 @pytest.fixture(scope="module")
 def section(rows):
-    return summarise({"f": assess(**rows, n_resamples=19)}, rows=rows)["clinical"]
+    return summarise({"f": assess(**rows, n_resamples=19)}, clinical=rows)["clinical"]
 
 
 def test_the_figures_on_the_picture_are_those_of_assess(rows, section):
@@ -67,7 +67,7 @@ def test_curves_bands_deciles_and_net_benefit_are_those_of_the_library(rows, sec
 
 def test_the_page_prints_the_figures_and_holds_no_rows(rows):
     found = assess(**rows, n_resamples=19)
-    text = render({"f": found}, rows=rows)
+    text = render({"f": found}, clinical=rows)
     assert '<h2 id="clinical">Calibration of class ill</h2>' in text
     pictures = re.findall(r"<svg [^>]*clinical.*?</svg>", text, flags=re.DOTALL)
     printed, _ = (ET.fromstring(one) for one in pictures)
@@ -89,22 +89,22 @@ ODD = {
 def test_odd_but_legal_forecasts_have_a_panel_without_nan(prob):
     rows = {"y_true": np.arange(200) % 2, "y_prob": prob}
     found = {"f": assess(**rows, n_resamples=9)}
-    json.dumps(summarise(found, rows=rows), allow_nan=False)
-    assert not re.search(r"\bnan\b", render(found, rows=rows))
+    json.dumps(summarise(found, clinical=rows), allow_nan=False)
+    assert not re.search(r"\bnan\b", render(found, clinical=rows))
 
 
 @pytest.mark.parametrize("n_events", [LEAST_EVENTS - 1, LEAST_EVENTS])
 def test_a_panel_needs_ten_events(n_events):
     rows = {"y_true": np.arange(200) < n_events, "y_prob": np.linspace(0.3, 0.01, 200)}
-    panels = summarise({"f": assess(**rows, n_resamples=9)}, rows=rows)["clinical"]["panels"]
+    panels = summarise({"f": assess(**rows, n_resamples=9)}, clinical=rows)["clinical"]["panels"]
     assert len(panels) == (n_events == LEAST_EVENTS)
 
 
 def test_rows_of_one_forecast_for_several_are_refused_and_those_of_several_are_drawn_together(rows):
     found = assess(**rows, n_resamples=9)
-    with pytest.raises(TypeError, match="rows must say of which forecast they are; got those of one for a, b"):
-        summarise({"a": found, "b": found}, rows=rows)
-    section = summarise({"a": found, "b": found}, rows={"b": rows, "a": rows})["clinical"]
+    with pytest.raises(TypeError, match="clinical must say of which forecast it is; got that of one for a, b"):
+        summarise({"a": found, "b": found}, clinical=rows)
+    section = summarise({"a": found, "b": found}, clinical={"b": rows, "a": rows})["clinical"]
     assert [(one["forecast"], one["number"]) for one in section["benefit"]] == [("a", 0), ("b", 1)]
 
 

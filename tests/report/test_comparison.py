@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant import PlattScaling, assess, compare
+from calibrant import CalibratorSelector, PlattScaling, assess, compare
 from calibrant.cli import main
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import write_table
@@ -223,6 +223,16 @@ def test_assessments_of_a_comparison_are_those_of_its_rows():
         own = assess(y, prob, n_resamples=19, sample_weight=np.arange(300) % 3)
         for metric in ("nll", "ece", "accuracy"):
             assert table[metric][k]["value"] == pytest.approx(own[metric].value)
+    ece = table["ece"][1]["value"] - table["ece"][0]["value"]
+    assert f"(difference {ece:+.4f}, 95 % interval" in summarise(found)["comparison"][0]
+
+
+def test_the_comparison_of_a_selector_keeps_no_rows_and_has_no_page():
+    y, _, bold = forecasts(200)
+    found = CalibratorSelector(["temperature"], nested=False).fit(bold, y).comparison_
+    assert found.problems == {}
+    with pytest.raises(ValueError, match="a report needs the rows of a comparison; got that of a CalibratorSelector"):
+        summarise(found)
 
 
 def test_periods_are_shown_in_their_order_under_what_became_of_them():

@@ -248,7 +248,7 @@ class Comparison(Result):
     n_resamples : int
         Draws behind p-values and intervals.
     problems : dict of str to Problem
-        The rows of each candidate with what it predicts, from which `write_report` draws a page.
+        The rows of each candidate with what it predicts, from which `write_report` draws; none in a `CalibratorSelector`.
     """
 
     _table = Table(
@@ -924,7 +924,7 @@ def _figures(
     Of groups that overlap those of few rows are left out.
     """
     least = FEWEST if groups.shape[1] > 1 else 0
-    found: list[tuple[float, list[GroupFigure]]] = []
+    found: list[tuple[tuple[float, float], list[GroupFigure]]] = []
     for name, one in candidates.items():
         if one.problem is None:
             continue
@@ -963,10 +963,10 @@ def _adjusted(figures: list[GroupFigure]) -> list[GroupFigure]:
     return [replace(of, adjusted=p) for of, p in zip(figures, adjusted, strict=True)]
 
 
-def _place(metric: Metric, estimate: Estimate) -> float:
+def _place(metric: Metric, estimate: Estimate) -> tuple[float, float]:
     """Return what sorts the worst first: the bias-corrected error where there is one, as the value of few rows is noise."""
     value = estimate.value if estimate.debiased is None else estimate.debiased
-    return np.inf if np.isnan(value) else -_badness(metric, value)
+    return np.inf if np.isnan(value) else -_badness(metric, value), -_badness(metric, estimate.value)
 
 
 def _badness(metric: Metric, value: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,7 @@ class CalibratorSelector(Calibrator):
         rng = as_rng(self.random_state)
         folds = Folds(self.n_folds)
         found = comparison_of({IDENTITY: problem}, named, [NLL], folds, self.level, DRAWS, rng, unnamed=True)
+        found = replace(found, problems={})  # a fitted estimator keeps no rows
         if found.recommended == IDENTITY:
             return found, None
         calibrator = maker_of(named[found.recommended])(len(self.classes_))

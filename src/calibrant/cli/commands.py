@@ -737,7 +737,7 @@ def run_report(asked: Namespace) -> int:
         simplex=simplex,
         advice=advice,
         differences=differences,
-        rows={} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown},
+        clinical={} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown},
         force=asked.force,
     )
     for name, result in assessments.items():

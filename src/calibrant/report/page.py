@@ -344,7 +344,7 @@ def summarise(
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
     differences: Differences | None = None,
-    rows: Rows | Mapping[str, Rows] | None = None,
+    clinical: Rows | Mapping[str, Rows] | None = None,
 ) -> dict[str, Any]:
     """Return everything that a report shows.
 
@@ -361,7 +361,7 @@ def summarise(
         Which calibrator to fit to a forecast.
     differences : dict of name to sequence of PairedDifference, optional
         Metrics of a forecast less those of the first, on the same rows.
-    rows : dict, or dict of name to dict, optional
+    clinical : dict, or dict of name to dict, optional
         Rows of a forecast of one event, by the arguments of `assess`.
 
     Returns
@@ -371,7 +371,7 @@ def summarise(
     """
     found = assessments if isinstance(assessments, Comparison) else None
     if isinstance(assessments, Comparison):
-        assessments, differences, rows = _assessed(assessments)
+        assessments, differences, clinical = _assessed(assessments)
     some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
     for name, assessment in assessments.items():
         missing = ", ".join(sorted(set(NEEDED) - {row.metric for row in assessment.rows}))
@@ -384,10 +384,10 @@ def summarise(
         must, got = "advice must say which forecast it is about", f"one for {', '.join(assessments)}"
         require(len(assessments) == 1, must, got=got, hint="Pass {'name': advice}", error=TypeError)
         advice = dict.fromkeys(assessments, advice)
-    if rows is not None and "y_true" in rows:
-        must, got = "rows must say of which forecast they are", f"those of one for {', '.join(assessments)}"
-        require(len(assessments) == 1, must, got=got, hint="Pass {'name': rows}", error=TypeError)
-        rows = dict.fromkeys(assessments, rows)
+    if clinical is not None and "y_true" in clinical:
+        must, got = "clinical must say of which forecast it is", f"that of one for {', '.join(assessments)}"
+        require(len(assessments) == 1, must, got=got, hint="Pass {'name': {'y_true': y, ...}}", error=TypeError)
+        clinical = dict.fromkeys(assessments, clinical)
     by_name, classes = advice or {}, _classes(assessments)
     of_classes = {name: one.class_curve for name, one in assessments.items() if one.n_classes > 2}
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
@@ -402,7 +402,7 @@ def summarise(
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
         "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
-        "clinical": clinical_section(assessments, rows or {}),
+        "clinical": clinical_section(assessments, clinical or {}),
         "few": FEW_ROWS,
         "classes": classes,
         "class_diagrams": _overlays(of_classes, [line["name"] for line in classes[:MOST_CLASSES]]),
@@ -420,6 +420,8 @@ def _ranked(found: Comparison) -> dict[str, Any]:
 
 def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]], dict[str, Rows]]:
     """Assess the first candidate, the recommended one and the best others, and take their differences from the first."""
+    must, hint = "a report needs the rows of a comparison", "Pass compare(y_true, y_prob, calibrators=[...])"
+    require(bool(found.problems), must, got="that of a CalibratorSelector, which keeps none", hint=hint)
     names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
     problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
     assessments, differences, n = {}, dict[str, list[PairedDifference]](), found.n_resamples
@@ -570,7 +572,7 @@ def write_report(
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
     differences: Differences | None = None,
-    rows: Rows | Mapping[str, Rows] | None = None,
+    clinical: Rows | Mapping[str, Rows] | None = None,
     force: bool = False,
 ) -> None:
     """Write an HTML page that shows one assessment, or compares several.
@@ -594,7 +596,7 @@ def write_report(
     differences : dict of name to sequence of PairedDifference, optional
         For a forecast of the same rows as the first, what `paired_difference` gives with it as A and the first as B, under
         ``metric="nll"``, ``"ece"`` and ``"accuracy"``. Forecasts without are compared as samples of different rows.
-    rows : dict, or dict of name to dict, optional
+    clinical : dict, or dict of name to dict, optional
         Rows of a forecast of one event, by the arguments of `assess`, such as ``{"y_true": y, "y_prob": p}``; of several
         forecasts by their names. The page then has the panel of clinical papers: flexible and logistic curve with bands,
         deciles, slope, O/E, ICI, E50, E90 and c-statistic, and net benefit. It holds none of these rows.
@@ -620,7 +622,7 @@ def write_report(
     """
     require_free(Path(path), force=force, endings=PAGES)
     named = {"forecast": assessments} if isinstance(assessments, Assessment) else assessments
-    page = render(named, title=title, simplex=simplex, advice=advice, differences=differences, rows=rows)
+    page = render(named, title=title, simplex=simplex, advice=advice, differences=differences, clinical=clinical)
     with whole_file(path, force=force) as beside:
         beside.write_text(page, encoding="utf-8")
 
