@@ -20,6 +20,12 @@ BANNED = {
     r"\bchance (alone )?(adds|would)\b": "bias, noise, the expected value under calibration",
     r"\brows would find\b|\bfind (it )?four times in five\b": "the smallest detectable error: a power of 80 %",
     r"\bthe like of\b": "plain English has other words",
+    r"\binterval is of the true\b": "the interval estimates the true error",
+    r"\bmust not exist yet\b": "it already exists; pass --force",
+    r"\bin how many percent\b|\bhow many percent of\b": "share, percentage",
+    r"\b(what|who) needs all rows takes\b": "methods that need all rows use a sample",
+    r"\ba way to look\b|\bnever end\b|\bwants? to open\b": "a linear smoother; at most 10 million; with the largest gradient",
+    r"\bnor this report shows\b|\bstays at 0\.|\btoo far from 50 %": "what the plain form in the report says",
 }
 """Patterns in any case, and what is written instead. "Outcome", "becomes", "comes from" and "comes with" stay."""
 
@@ -78,6 +84,11 @@ def test_ordinary_english_stays_allowed(ordinary):
         "what a calibrated forecast would show",
         "without what chance adds",
         "the error that so few rows would find",
+        "the interval is of the true error",
+        "the output must not exist yet",
+        "how many percent of the predictions a test rejects",
+        "What needs all rows takes some of them",
+        "accuracy stays at 0.7263",
     ],
 )
 def test_words_that_only_we_used_are_found(ours):
