@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from calibrant._core import arrays as one_pass
 from calibrant._core import border as validation
-from calibrant._core.arrays import are_between, are_probabilities, blocks, is_real
+from calibrant._core.arrays import are_between, are_probabilities, is_real
 from calibrant._core.border import as_problem
 from calibrant._core.rows import SUM_TOLERANCE, BinaryProblem
 
@@ -77,35 +77,6 @@ def test_one_odd_number_in_any_block_is_seen(kind, place, odd, threads, monkeypa
     table[place] = odd
     assert not are_probabilities(table, SUM_TOLERANCE)
     assert not are_between(np.ascontiguousarray(table[:, place[1]]), 0.0, 1.0)
-
-
-def test_many_classes_in_single_precision_are_summed_in_double():
-    table = np.full((3, 200_000), 1 / 200_000, dtype=np.float32)
-    assert are_probabilities(table, SUM_TOLERANCE)
-    table[:, :300] *= 2.0
-    assert not are_probabilities(table, SUM_TOLERANCE)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(40,), (40, 3)])
-@pytest.mark.filterwarnings("error")
-def test_logits_are_finite_in_either_precision(kind, shape):
-    logit = np.linspace(-30, 30, int(np.prod(shape))).reshape(shape).astype(kind)
-    problem = as_problem(np.zeros(40, dtype=int), logit, input="logit")
-    found = problem.logit if isinstance(problem, BinaryProblem) else problem.forecast.values
-    assert found.dtype == np.float64
-    np.testing.assert_array_equal(found, logit)
-    for odd in (np.nan, np.inf, -np.inf):
-        logit.flat[17] = odd
-        assert not are_between(logit, -1e100, 1e100)
-        with pytest.raises(ValueError, match="y_prob must be finite; got"):
-            as_problem(np.zeros(40, dtype=int), logit, input="logit")
-
-
-def test_blocks_cover_every_row_once():
-    for n, k in ((0, 1), (1, 1), (11, 1), (12, 1), (13, 1), (50, 3), (5, 100)):
-        rows = np.concatenate([np.arange(n)[some] for some in blocks(n, k)] or [np.arange(0)])
-        assert rows.tolist() == list(range(n))
 
 
 def test_only_native_single_and_double_precision_is_looked_at():

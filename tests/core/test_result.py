@@ -39,21 +39,6 @@ def columns(result, backend="polars"):
     return {key: values.to_list() for key, values in result.to_frame(backend).to_dict().items()}
 
 
-def test_panels_are_put_one_below_the_other_and_what_is_of_all_is_repeated():
-    assert columns(CURVE) == {
-        "at": [10, 20, 10, 20],
-        "panel": ["a", "a", "b", "b"],
-        "score": [1.0, 2.0, 3.0, 4.0],
-        "height": [7.0, 7.0, 8.0, 8.0],
-        "level": [0.05] * 4,
-    }
-
-
-def test_a_panel_without_rows_has_none_in_the_frame():
-    empty = Curve((Part("c", np.empty(0), 1.0), Part("d", np.array([5.0]), 2.0)), np.array([1.0]))
-    assert columns(empty)["panel"] == ["d"]
-
-
 def test_a_representation_counts_adds_up_and_names_the_ends():
     assert repr(CURVE) == "Curve('binary', 0.1, parts=2, scores=4, sum=10, at=10..20)"
 
@@ -79,16 +64,6 @@ def test_a_table_spreads_the_columns_of_an_array_and_leaves_out_what_is_none():
     assert repr(Points(np.array([0.1]))).endswith("Points(a, b)")
 
 
-def test_one_entry_of_each_part_makes_a_row():
-    @dataclass(frozen=True, eq=False)
-    class Family(Result):
-        _table = Table("part", *under("parts", "name", "height"), "missing=parts.score.size")
-
-        parts: tuple[Part, ...]
-
-    assert columns(Family(PARTS)) == {"name": ["a", "b"], "height": [7.0, 8.0], "missing": [2, 2]}
-
-
 def test_a_result_without_parts_is_one_row():
     @dataclass(frozen=True, eq=False)
     class Value(Result):
@@ -108,19 +83,6 @@ def test_arrays_cannot_be_written_to_and_those_given_stay_as_they_are():
     with pytest.raises(ValueError, match="read-only"):
         part.score[0] = 2.0
     assert given.flags.writeable
-
-
-def test_a_class_may_write_its_own_methods():
-    @dataclass(frozen=True, eq=False)
-    class Own(Curve):
-        def __repr__(self):
-            return "mine"
-
-        def to_frame(self, backend=None):
-            """Return nothing."""
-
-    assert repr(Own((), np.empty(0))) == "mine"
-    assert Own.to_frame.__doc__ == "Return nothing."
 
 
 def test_a_picture_is_drawn_by_name_on_the_axes_that_are_given(monkeypatch):

@@ -97,10 +97,6 @@ def test_votes_and_rounded_percent_are_divided_by_their_sums():
     np.testing.assert_allclose(as_read([0, 1], [[1e308, 1e308], [1e307, 3e307]], rows="normalize")[1], [0.25, 0.75])
 
 
-def test_one_column_has_no_rows_to_divide():
-    np.testing.assert_array_equal(as_read(EVENT, COLUMN / 100, rows="normalize"), COLUMN / 100)
-
-
 # What it refuses
 
 

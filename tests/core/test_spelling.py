@@ -2,26 +2,11 @@
 
 import pytest
 
-from calibrant._core.checks import choice, folded, meant, nearest, question, under_word
+from calibrant._core.checks import choice, folded, under_word
 from calibrant._core.registry import HOMES, entries, find
 from calibrant.binning import EqualMass, as_binning
 from calibrant.binning.cells import Sierpinski, as_simplex_binning
-from calibrant.metrics.bin_losses import PowerMean, as_loss, as_norm, debiased_squared_gap, l2, maximum
 from calibrant.notions import TopKLabel, TopLabel, as_notion
-
-
-def test_case_and_separators_do_not_matter():
-    spellings = ["top-label-ece", "TOP_LABEL_ECE", "Top label ECE", "topLabelECE"]
-    assert {folded(word) for word in spellings} == {"toplabelece"}
-    assert meant("Top Label", ["top-3-label", "top-label"]) == "top-label"
-    assert meant("top", ["top-label"]) is None
-
-
-def test_the_nearest_words_come_first_and_far_ones_not_at_all():
-    assert nearest("LES", ["greater", "less", "two-sided"]) == ["less"]
-    assert nearest("xyzzy", ["greater", "less"]) == []
-    assert question(nearest("plat", ["plaa", "plab", "other"])) == "Did you mean 'plaa' or 'plab'?"
-    assert question([]) == ""
 
 
 @pytest.mark.parametrize("kind", HOMES)
@@ -70,15 +55,6 @@ def test_words_with_numbers_are_spelled_in_any_way_too():
     assert as_notion("TL") == TopLabel()
     assert as_binning("Equal mass 20") == EqualMass(20)
     assert as_simplex_binning("SIERPINSKI_3") == Sierpinski(3)
-
-
-def test_norms_and_losses_are_spelled_in_any_way():
-    assert as_norm("L2") is l2
-    assert as_norm("MAX") is maximum
-    assert as_norm("L3") == PowerMean(3.0)
-    assert as_loss("Debiased_Squared-Gap") is debiased_squared_gap
-    with pytest.raises(ValueError, match=r"norm must be one of .*; got 'maxx'\. Did you mean 'max'\?"):
-        as_norm("maxx")
 
 
 def test_a_choice_is_strict_and_knows_what_was_meant():

@@ -7,11 +7,10 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from calibrant import EqualWidth, assess, calibration_error, expected_calibration_error, reliability_curve
+from calibrant import assess, calibration_error, expected_calibration_error, reliability_curve
 from calibrant._core.border import as_problem
 from calibrant._core.checks import as_numbers
 from calibrant._core.rows import BEYOND
-from calibrant.notions import Binary
 
 Y = np.array([0, 1, 2])
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
@@ -130,17 +129,6 @@ def test_rows_within_the_tolerance_are_taken_as_they_are(off):
     np.testing.assert_array_equal(as_problem(Y, table).prob, table)
 
 
-def test_logits_are_probabilities_once_they_are_declared():
-    logit = np.log(P)
-    problem = as_problem(Y, logit, input="logit")
-    assert problem.forecast.is_logit
-    np.testing.assert_allclose(problem.prob, P, rtol=1e-14)
-
-
-def test_one_column_of_logits_goes_through_the_logistic_function():
-    np.testing.assert_allclose(as_problem([0, 1], [0.0, np.log(3.0)], input="logit").score, [0.5, 0.75])
-
-
 @pytest.mark.parametrize("y_true", [[0, 0], [1, 1], [False, False], [True, True], [-1, -1]])
 def test_one_class_only_is_fine_for_one_column(y_true):
     occurred = float(y_true[0] == 1)
@@ -151,16 +139,6 @@ def test_a_class_absent_from_the_labels_is_fine_and_counted():
     assessment = assess([0, 0, 1], P, n_resamples=9)
     assert assessment.n_classes == 3
     assert assessment.class_weight == {"0": 2.0, "1": 1.0, "2": 0.0}
-
-
-def test_a_single_row_is_fine():
-    assert expected_calibration_error([1], [0.75]) == 0.25
-    assert expected_calibration_error([1], [[0.25, 0.75]]) == 0.25
-
-
-def test_given_labels_name_the_columns_in_their_order():
-    problem = as_problem(["b", "c", "a"], P, labels=["c", "a", "b"])
-    assert problem.label.tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -191,32 +169,12 @@ def test_a_column_of_labels_may_be_a_table_of_one_column():
     assert as_problem(Y[:, None], P).label.tolist() == [0, 1, 2]
 
 
-def test_rows_of_weight_zero_are_left_out():
-    problem = as_problem(Y, P, sample_weight=[1, 0, 2])
-    assert problem.label.tolist() == [0, 2]
-    assert problem.weight.tolist() == [1.0, 2.0]
-
-
 def test_numbers_that_only_overflow_in_their_sum_are_finite():
     assert as_numbers("y_prob", np.full((2, 2), 1e308)).tolist() == [[1e308, 1e308]] * 2
 
 
 def test_doubles_are_not_copied():
     assert np.shares_memory(as_problem(Y, P).prob, P)
-
-
-# Containers
-
-
-def test_numbers_in_another_order_of_bytes_fall_into_the_same_bins():
-    score = np.array([0.35, 0.05, 0.15, 0.6, 0.7, 0.45])
-    for kind in ("f4", "f8"):
-        swapped = np.dtype(kind).newbyteorder("S")
-        for prob in (score, np.column_stack([1.0 - score, score])):
-            problems = [as_problem([0, 1] * 3, prob.astype(dtype)) for dtype in (kind, swapped)]
-            assert [one.precision for one in problems] == [np.dtype(kind)] * 2
-            cut = [EqualWidth(20)(next(Binary().split(one))).count for one in problems]
-            np.testing.assert_array_equal(*cut)
 
 
 # A predicted class and its probability alone
@@ -235,13 +193,6 @@ def test_a_pair_is_one_event_with_the_predicted_classes_of_the_rows_that_count()
 def test_classes_of_a_pair_are_those_of_the_rows_that_count():
     problem = as_problem([1, 7, 0], [0.5] * 3, y_pred=[0, 8, 0], sample_weight=[1, 0, 1])
     assert problem.predicted.classes.tolist() == [0, 1]
-
-
-def test_numbers_of_classes_may_be_unsigned():
-    problem = as_problem(np.array([3, 2]), [0.5, 0.5], y_pred=np.array([3, 4], dtype=np.uint64))
-    assert problem.outcome.tolist() == [True, False]
-    assert problem.predicted.classes.tolist() == [2, 3, 4]
-    assert problem.predicted.classes.dtype.kind in "iu"
 
 
 def test_labels_of_a_pair_may_be_anything_that_is_listed_in_order():

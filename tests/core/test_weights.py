@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant import spiegelhalter_test
 from calibrant._core.border import as_problem, as_weights
 from calibrant._core.rows import Weights
-from calibrant.significance import by_class
 
 COUNTS = st.lists(st.integers(1, 6), min_size=1, max_size=12)
 FRACTIONS = st.lists(st.floats(0.01, 9.0), min_size=2, max_size=12)
@@ -72,32 +70,12 @@ def test_parts_mean_what_the_whole_means(values, data):
     assert part.effective_rows == pytest.approx(w.sum() if whole.are_counts else w.sum() ** 2 / (w @ w), rel=1e-12)
 
 
-def test_rows_that_are_taken_mean_something_of_their_own():
-    whole = weights_of([0.5, 2.0, 2.0])
-    rows = np.array([1, 2, 2])
-    assert not whole.part(rows).are_counts
-    assert whole.take(rows).are_counts
-    assert whole.take(rows).rows == 6.0
-
-
 def test_no_weights_take_no_memory_however_they_are_cut():
     weights = Weights.one_each(10**15)
     assert (len(weights), weights.total, weights.rows, weights.effective_rows) == (10**15, 1e15, 1e15, 1e15)
     assert weights.part(slice(0, 10**12)).total == 1e12
     taken = weights.take(np.array([3, 3, 1]))
     assert (taken.is_unit, taken.values.strides, taken.total) == (True, (0,), 3.0)
-
-
-def test_parts_of_no_weights_are_no_weights():
-    part = Weights.one_each(5).part(np.array([True, False, True, True, False]))
-    assert (part.is_unit, part.keyword, part.assumptions, part.repeat_rows, part.are_rows) == (
-        True,
-        {},
-        (),
-        False,
-        True,
-    )
-    assert part.total == part.rows == part.effective_rows == 3.0
 
 
 def test_no_weights_are_told_from_weights_of_one():
@@ -114,40 +92,8 @@ def test_no_weights_are_told_from_weights_of_one():
 # Problems
 
 
-def binary(weight):
-    return as_problem([0, 1, 1, 0], [0.1, 0.6, 0.8, 0.4], sample_weight=weight)
-
-
-def simplex(weight):
-    prob = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1]]
-    return as_problem([0, 1, 2, 1], prob, sample_weight=weight, labels=range(3))
-
-
-@pytest.mark.parametrize("made", [binary, simplex])
-def test_some_rows_are_a_part_and_other_weights_a_problem_of_their_own(made):
-    problem = made([0.5, 2.0, 2.0, 1.0])
-    rows = np.array([1, 2])
-    part = problem.at(rows)
-    assert (part.size, part.weight.tolist(), part.weights.are_counts) == (2, [2.0, 2.0], False)
-    assert problem.taken(rows).weights.are_counts
-    other = problem.weighted(np.array([0.0, 3.0, 0.0, 1.0]))
-    assert (other.size, other.weight.tolist(), other.weights.are_counts) == (2, [3.0, 1.0], True)
-
-
-@pytest.mark.parametrize("made", [binary, simplex])
-def test_rows_of_weight_zero_are_no_rows_of_the_whole(made):
-    assert made([0.5, 0.0, 0.0, 1.0]).weights.rows_per_weight == 2 / 1.5
-    assert made([2.0, 0.0, 0.0, 1.0]).weights.rows == 3.0
-
-
 def test_rows_of_a_pair_keep_their_predictions_and_logits():
     problem = as_problem(["a", "b", "b"], [0.5, -1.0, 2.0], y_pred=["a", "a", "b"], input="logit")
     part = problem.at(np.array([2, 0]))
     assert part.predicted.code.tolist() == problem.predicted.code[[2, 0]].tolist()
     assert part.logit.tolist() == [2.0, 0.5]
-
-
-def test_a_test_of_some_rows_assumes_nothing_of_weights_where_there_are_none():
-    prob = np.random.default_rng(0).dirichlet(np.ones(3), 60)
-    results = by_class(spiegelhalter_test, prob.argmax(axis=1), prob, notion="top-label").results
-    assert not [said for result in results for said in result.assumptions if "Weights" in said]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from reference import simplex
 from strategies import tables
 
-from calibrant import assess, calibration_error
+from calibrant import assess
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.binning import Projection, Sierpinski, SimplexUnique
@@ -72,18 +72,6 @@ def test_cells_without_rows_are_left_out():
     assert canonical_calibration_error(label, prob, binning=Sierpinski(1), norm=norm) == 2.0
 
 
-def test_it_sees_what_no_class_by_itself_shows():
-    """Even and odd orders of (0.2, 0.3, 0.5) err in opposite ways; one of each share the probability of a class."""
-    orders = np.array([[2, 3, 5], [3, 5, 2], [5, 2, 3], [2, 5, 3], [5, 3, 2], [3, 2, 5]])
-    sign = np.array([1, 1, 1, -1, -1, -1])
-    label = np.concatenate(
-        [np.repeat([0, 1, 2], order + s * np.array([1, -1, 0])) for order, s in zip(orders, sign, strict=True)]
-    )
-    prob = np.repeat(orders / 10, 10, axis=0)
-    assert calibration_error(label, prob, notion="class-wise", binning=10) == pytest.approx(0.0, abs=1e-12)
-    assert canonical_calibration_error(label, prob, binning=10) == pytest.approx(0.1)
-
-
 # Uncertainty
 
 
@@ -99,11 +87,6 @@ def test_too_many_cells_warn_and_have_no_interval(monkeypatch):
 
 P = np.random.default_rng(3).dirichlet(np.ones(3), 300)
 Y = (np.random.default_rng(4).random((300, 1)) > (P**2 / (P**2).sum(axis=1, keepdims=True)).cumsum(axis=1)).sum(axis=1)
-
-
-def test_by_default_the_estimate_is_what_assess_states():
-    found = estimate_canonical_calibration_error(Y, P, n_resamples=50, rng=1)
-    assert found == assess(Y, P, metrics=["canonical-ece"], n_resamples=50, rng=1)["canonical-ece"]
 
 
 @given(

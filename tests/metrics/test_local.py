@@ -48,19 +48,6 @@ def test_with_lines_the_errors_are_those_of_lowess_in_statsmodels(span):
     np.testing.assert_allclose(found, STATSMODELS[span], rtol=1e-12)
 
 
-@pytest.mark.parametrize("degree", [1, 2])
-def test_a_local_polynomial_reproduces_the_scores(degree):
-    """So that smoothing outcomes and taking the score away is smoothing the residuals."""
-    rng = np.random.default_rng(0)
-    score = rng.beta(0.5, 2, 300)
-    label = rng.random(300) < score
-    view = Local(degree=degree)(as_problem(label, score))
-    np.testing.assert_allclose(view.look(score[None])[0], view.score, atol=1e-12)
-    np.testing.assert_allclose(
-        view.look((label - score)[None])[0], view.look(label[None].astype(float))[0] - view.score, atol=1e-12
-    )
-
-
 def test_a_parabola_of_residuals_is_found_exactly():
     score = np.linspace(0.05, 0.95, 80)
     view = Local(degree=2)(as_problem(np.ones(80, dtype=int), score))

@@ -108,9 +108,3 @@ def test_a_norm_may_be_a_function_and_its_weights_sum_to_one():
     assert calibration_error(Y, P, notion="class-wise", norm=lambda values, weights: weights.sum()) == pytest.approx(
         1.0
     )
-
-
-def test_a_function_of_loss_sees_the_scores():
-    sizes = []
-    calibration_error(Y, P, notion="class-wise", loss=lambda problem, bins: sizes.append(problem.size) or bins.gap)
-    assert sizes == [4, 4]

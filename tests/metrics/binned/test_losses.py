@@ -53,10 +53,6 @@ def test_a_bin_of_two_rows_counts_whatever_the_weights_are_scaled_by():
     )
 
 
-def test_an_empty_bin_has_no_loss():
-    np.testing.assert_array_equal(np.isnan(debiased([0, 1], [0.1, 0.2], binning=EqualWidth(2))), [False, True])
-
-
 def test_the_root_of_a_negative_mean_is_zero():
     assert root(np.array([-1.0, 0.5]), np.array([0.5, 0.5])) == 0.0
 

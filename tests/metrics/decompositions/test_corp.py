@@ -111,13 +111,6 @@ def test_where_one_class_came_nothing_is_known_of_discrimination_but_that_uncert
     assert dsc.upper == unc.upper > 0.05
 
 
-def test_of_a_wrong_forecast_the_lower_end_of_the_miscalibration_is_well_above_zero():
-    rng = np.random.default_rng(0)
-    truth = rng.random(4000)
-    found = directly(rng.random(4000) < truth, truth**3)[list(METRICS).index("mcb")]
-    assert 0.7 * found["value"] < found["lower"] < found["value"] < found["upper"] < 1.3 * found["value"]
-
-
 def test_a_decomposition_of_rows_in_batches_shows_its_limits(monkeypatch):
     monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
     rng = np.random.default_rng(2)

@@ -47,9 +47,6 @@ def parts(notion, label, prob, weight):
     return [(sum(w for *_, w in rows) / total, rows) for rows in problems]
 
 
-# The survey's Table 2
-
-
 # Calibration and refinement
 
 
@@ -109,12 +106,6 @@ def test_the_event_that_is_named_leaves_the_columns_of_table_and_posterior_as_th
     assert values(epistemic_irreducible(label, prob, posterior, pos_label=pos_label)) == near(
         values(epistemic_irreducible(label, prob, posterior))
     )
-
-
-def test_the_posterior_of_a_column_is_a_column_and_zero_weights_drop_its_rows_too():
-    found = epistemic_irreducible([0, 1, 1, 0], [0.2, 0.5, 0.9, 0.3], [0.1, 0.6, 0.8, 0.5], sample_weight=[1, 1, 1, 0])
-    again = epistemic_irreducible([0, 1, 1], [0.2, 0.5, 0.9], [0.1, 0.6, 0.8])
-    assert [found.total, *values(found)] == near([again.total, *values(again)])
 
 
 REFUSALS = [
@@ -244,8 +235,3 @@ def test_a_result_is_a_table_and_says_what_it_is():
         found["calibration"]
     with pytest.raises(AttributeError):
         found.total = 0.0
-
-
-def test_a_negative_term_is_written_with_a_minus():
-    found = epistemic_irreducible([1], [0.9], [0.75])
-    assert repr(found) == "Decomposition(brier 0.02 = 0.045 epistemic + 0.375 irreducible - 0.4 chance)"

@@ -7,7 +7,7 @@ from reference import binned, tce
 from strategies import columns
 
 from calibrant import EqualMass, calibration_error
-from calibrant.binning import Isotonic, Unique
+from calibrant.binning import Isotonic
 from calibrant.binning.isotonic import BoundedIsotonic
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.bin_losses import REJECTIONS, BinTest
@@ -94,15 +94,6 @@ def test_a_word_is_the_loss_at_five_percent(word, loss):
     y, p = [0] * 9 + [1], np.arange(1, 11) / 10
     assert loss.level == 0.05
     assert calibration_error(y, p, binning=1, loss=word) == calibration_error(y, p, binning=1, loss=loss)
-
-
-def test_a_perfect_certain_forecast_is_never_rejected():
-    assert bin_test_calibration_error([0, 0, 1, 1], [0.0, 0.0, 1.0, 1.0], binning=Unique()) == 0.0
-
-
-def test_an_empty_bin_counts_as_nothing():
-    y, p = [0, 0, 0, 1], [0.1, 0.2, 0.1, 0.9]
-    assert bin_test_calibration_error(y, p, binning=100) == bin_test_calibration_error(y, p, binning=Unique())
 
 
 def test_weights_that_are_no_counts_are_refused():

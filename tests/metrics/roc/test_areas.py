@@ -19,7 +19,6 @@ from calibrant.metrics.roc import area_under_roc, between_classes, each_class, m
 from calibrant.notions import OneVsRest
 
 NAMES = ("roc-auc", "hand-till", "hull-auc")
-FUNCTIONS = (area_under_roc, hand_till_score, area_under_roc_hull_score)
 RESAMPLING = Resampling(0.05, 1, np.random.default_rng(0))
 
 both = columns(min_rows=2).filter(lambda rows: 0 < rows[0].sum() < rows[0].size)
@@ -82,17 +81,6 @@ def test_a_notion_says_which_events():
     assert area_under_roc(label, prob, notion=OneVsRest(1)) == pytest.approx(roc_auc_score(label == 1, prob[:, 1]))
 
 
-def test_a_pair_of_prediction_and_probability_is_its_confidence():
-    label, prob = draw(200, 3, 1)
-    top, predicted = prob.max(axis=1), prob.argmax(axis=1)
-    for function in FUNCTIONS[:2]:
-        assert function(label, top, y_pred=predicted) == pytest.approx(roc_auc_score(predicted == label, top))
-
-
-def test_they_are_found_by_their_words():
-    assert [find("metric", word).name for word in ("auc", "ovr-auc", "ovo-auc")] == ["roc-auc", "roc-auc", "hand-till"]
-
-
 # What is not defined
 
 
@@ -151,14 +139,6 @@ def test_the_variance_of_pairs_is_that_of_leaving_out_each_row_of_each_class(k):
     label, prob = draw(50, k, k)
     expected = reference.jackknife_variance(hand_till_score, label, prob)
     assert between_classes(as_problem(label, prob)).spread.variance == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_size_of_fractional_weights_is_irrelevant(name):
-    label, prob = draw(80, 3, 5)
-    weight = np.random.default_rng(5).random(80) + 0.1
-    one, other = (interval(name, label, prob, sample_weight=factor * weight) for factor in (1.0, 7.3))
-    assert (one.lower, one.upper) == pytest.approx((other.lower, other.upper), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -134,15 +134,6 @@ def test_the_interval_holds_the_volume_of_the_population(n_classes, separation):
     assert held >= 17
 
 
-def test_the_interval_narrows_with_more_rows_and_counts_are_rows():
-    label, prob = forecasts(60, 3)
-    widths = []
-    for weight in (1.0, 9.0):
-        found = assess(label, prob, metrics=["vus"], n_resamples=1, sample_weight=np.full(60, weight))["vus"]
-        widths.append(found.upper - found.value)
-    assert widths[1] < 0.5 * widths[0]
-
-
 @pytest.mark.parametrize(("unit", "rounding"), [(8.0, 1e-12), (7.3, 0.03)])
 def test_weights_that_are_no_counts_have_an_interval_that_does_not_depend_on_their_unit(unit, rounding):
     """But for rounding, which may part equally good thresholds on the rows left out."""

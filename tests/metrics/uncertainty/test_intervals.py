@@ -136,20 +136,3 @@ def test_the_interval_of_a_mean_is_that_of_cornish_and_fisher():
     assert found.value == pytest.approx(0.2)
     assert found.upper == pytest.approx(0.2 + error * (z + k * (2 * z**2 + 1) / 6))
     assert found.lower == pytest.approx(0.2 + error * (-z + k * (2 * z**2 + 1) / 6))
-
-
-@pytest.mark.parametrize("scale", [0.3, 1.7, 100.3])
-def test_the_unit_of_the_weights_and_of_the_losses_does_not_matter(scale):
-    rng = np.random.default_rng(0)
-    losses, weight = rng.exponential(size=50), rng.random(50)
-    plain = mean_estimate(losses, Weights(weight), None, level=0.05)
-    other = mean_estimate(losses, Weights(scale * weight), None, level=0.05)
-    assert (other.value, *other.interval) == pytest.approx((plain.value, *plain.interval))
-    scaled = mean_estimate(scale * losses, Weights(weight), None, level=0.05)
-    assert (scaled.lower, scaled.upper) == pytest.approx((scale * plain.lower, scale * plain.upper))
-
-
-def test_a_mean_of_equal_losses_and_of_one_row_has_no_width():
-    for losses in (np.full(5, 0.3), np.array([0.7])):
-        found = mean_estimate(losses, Weights.one_each(losses.size), None, level=0.05)
-        assert found.lower == found.value == found.upper

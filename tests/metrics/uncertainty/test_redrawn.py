@@ -151,13 +151,6 @@ def test_the_equal_rows_of_a_weight_each_draw_a_label():
     assert abs(found.noise_floor / 100 - expected) < 4 * np.sqrt(expected * (1 - expected) / 3000)
 
 
-def test_logits_are_drawn_from_as_their_probabilities():
-    logit = np.log(TABLE)
-    options = {"loss": "binomial test", "notion": "class-wise", "sample_weight": np.full(N, 2), "n_resamples": 20}
-    found = estimate_calibration_error(LABEL, logit, input="logit", **options)
-    assert found.noise_floor == pytest.approx(estimate_calibration_error(LABEL, TABLE, **options).noise_floor, abs=3.0)
-
-
 # The range
 
 
