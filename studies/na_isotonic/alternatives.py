@@ -12,7 +12,6 @@ from scipy.optimize import LinearConstraint, minimize
 from scipy.stats import binomtest
 from sklearn.isotonic import isotonic_regression
 
-from benchmarks.peers.min_cut import with_scipy
 from calibrant import NormalizedFlattenedIsotonic, SortedCumulativeIsotonic
 from calibrant._core.arrays import prob_of_scores
 from calibrant._core.border import as_problem
@@ -308,6 +307,8 @@ CUT_ROWS = (50, 100, 200, 500, 1000, 2000)
 @cache
 def cut_times() -> dict[str, list[tuple[float, float]]]:
     """CPU seconds of a fit on rows of the ResNet-50 on CIFAR-10, nine points a row."""
+    from benchmarks.peers.min_cut import with_scipy  # not in the source distribution, and for this picture only
+
     model, found = published_models()[0], {}
     scir = SortedCumulativeIsotonic(rise="last", epsilon=1e-4, labels=range(10))
     scir.fit(model.fit[:50], model.y_fit[:50])  # what is compiled is loaded
