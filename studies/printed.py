@@ -32,14 +32,12 @@ def gaps(lines: Lines, one: str, others: Sequence[str]) -> dict[str, float]:
     return {name: round(of[one] - min(of[other] for other in others), DIGITS) for name, of in lines.items()}
 
 
-def on_every(gaps: Gaps, **beside: Gaps) -> Verdict:
-    """Return whether the one is lower on every line."""
-    return all_of(holds(all(gap < 0 for gap in of.values())) for of in gaps.values())
+def on_every(gaps: Gaps, *, tied: bool = False, **beside: Gaps) -> Verdict:
+    """Return whether the one is lower on every line; or no other is lower on any, if it may be tied."""
+    return all_of(holds(all(gap < 0 or (tied and gap == 0) for gap in of.values())) for of in gaps.values())
 
 
-def on_every_or_tied(gaps: Gaps, **beside: Gaps) -> Verdict:
-    """Return whether no other is lower on any line."""
-    return all_of(holds(all(gap <= 0 for gap in of.values())) for of in gaps.values())
+on_every_or_tied = partial(on_every, tied=True)
 
 
 def on_most(gaps: Gaps, **beside: Gaps) -> Verdict:
@@ -67,9 +65,16 @@ def claim(
     return Claim(key, where, sentence, target, says, measure, judge, in_words)
 
 
+def opposite(of: Any) -> Any:
+    """All numbers with the other sign."""
+    if isinstance(of, Mapping):
+        return {name: opposite(part) for name, part in of.items()}
+    return [-value for value in of] if isinstance(of, list) else -of
+
+
 def turned(gaps: Gaps, **beside: Any) -> Numbers:
     """The one and the others in each other's place: the mutant of these claims."""
-    return {"gaps": {name: {line: -gap for line, gap in of.items()} for name, of in gaps.items()}}
+    return {"gaps": opposite(gaps)}
 
 
 def comparing(lines: Callable[[str], Lines], *comparisons: tuple[str, str, Sequence[str], str]) -> partial[Numbers]:

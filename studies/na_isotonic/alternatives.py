@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
@@ -31,6 +30,7 @@ from studies.na_isotonic.forecasts import (
     shift_by_band,
 )
 from studies.na_isotonic.networks import by_network
+from studies.printed import opposite
 
 # Appendix A.2: projected gradients, SLSQP, trust-constr and penalties, in the values g of the blocks of FIR, as it writes them.
 
@@ -281,13 +281,6 @@ CLAIMS = (
         Verdict.OPEN, measure_inflation, judge_inflation, words_inflation, over="shift",
     ),
 )  # fmt: skip
-
-
-def opposite(of: Any) -> Any:
-    """All numbers with the other sign."""
-    if isinstance(of, Mapping):
-        return {name: opposite(part) for name, part in of.items()}
-    return [-value for value in of]
 
 
 MUTANTS = {

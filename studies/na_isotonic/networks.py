@@ -38,14 +38,13 @@ from studies.top_label.networks import measure as measure_top_label
 from studies.top_label.networks import store as store_top_label
 
 STORE = Path(__file__).with_name("networks.json")
-SEEDS = 2
 RECIPE = Recipe((128, 128, 128), epochs=100)
 KEEL = ("letter", "optdigits", "penbased")
 IMAGES = {"digits": (8, 8, 1, 3), "optdigits": (8, 8, 1, 3), "satimage": (3, 3, 4, 2)}
 """Height, width and channels of the images of a table, and the side of a patch."""
 
-FILTERS, DIGITS = 16, 7
-"""Patterns that the convolution looks for, and digits of the figures that are kept."""
+SEEDS, FILTERS, DIGITS = 2, 16, 7
+"""Splits, patterns that the convolution looks for, and digits of the figures that are kept."""
 
 
 class Convolutional(Network):

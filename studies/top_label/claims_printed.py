@@ -10,7 +10,6 @@ from studies.printed import Lines, claim, comparing, gaps, on_every, on_every_or
 
 PRINTED = Path(__file__).with_name("printed.csv")
 OTHERS = ("Base", "TS", "VS", "DS")
-SETS = ("CIFAR-10", "CIFAR-100")
 
 
 def lines(metric: str, **wanted: str) -> Lines:
@@ -22,11 +21,9 @@ def lines(metric: str, **wanted: str) -> Lines:
 
 def measure_typically() -> Numbers:
     """TL-HB less TS on the networks of Fig. 3, and beside them on the others."""
-    of = {
-        name: {f"TL-ECE: TL-HB before TS, {name}": gaps(lines("TL-ECE", data_set=name), "TL-HB", ("TS",))}
-        for name in SETS
-    }
-    return {"gaps": of["CIFAR-10"], "beside": of["CIFAR-100"]}
+    of = {name: gaps(lines("TL-ECE", data_set=name), "TL-HB", ("TS",)) for name in ("CIFAR-10", "CIFAR-100")}
+    gap, beside = ({f"TL-ECE: TL-HB before TS, {name}": of[name]} for name in of)
+    return {"gaps": gap, "beside": beside}
 
 
 compared = partial(comparing, lines)
