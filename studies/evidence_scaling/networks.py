@@ -75,6 +75,7 @@ class Network:
         through = self._through(X)
         back, self.n_steps = (softmax(through[-1], axis=1) - target) / len(X), self.n_steps + 1
         for layer, moments, values in zip(self.layers[::-1], self.moments[::-1], through[-2::-1], strict=True):
+            back = back.reshape(len(values), -1)  # of a convolution each place of an image is a row
             slopes = [values.T @ back, back.sum(axis=0)]
             back = (back @ layer[0].T) * (values > 0.0)
             layer[0] *= 1.0 - RATE * decay
@@ -92,10 +93,10 @@ class Network:
         return values
 
 
-def trained(X: np.ndarray, y: np.ndarray, n_classes: int, recipe: Recipe) -> Network:
+def trained(X: np.ndarray, y: np.ndarray, n_classes: int, recipe: Recipe, network: Network | None = None) -> Network:
     """Train a network on standardised features."""
     rng = np.random.default_rng(0)
-    network = Network((X.shape[1], *recipe.hidden, n_classes), rng)
+    network = network or Network((X.shape[1], *recipe.hidden, n_classes), rng)
     target = np.eye(n_classes, dtype=np.float32)[y] * np.float32(1.0 - recipe.smoothing)
     target += np.float32(recipe.smoothing / n_classes)
     for _ in range(recipe.epochs):

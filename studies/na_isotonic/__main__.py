@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from calibrant.exceptions import CalibrationWarning
 from studies.claims import Claim, Row, Verdict, claims_table, coverage_table, filled, require, run, table
-from studies.na_isotonic import claims_methods, pictures, scir
+from studies.na_isotonic import alternatives, claims_methods, networks, pictures, scir
 from studies.na_isotonic.claims import CLAIMS, PAPER
 from studies.na_isotonic.forecasts import (
     LEVEL,
@@ -133,14 +133,8 @@ def forecast_table() -> str:
         span = f"{min(sure):+.3f} to {max(sure):+.3f}" if len(of) > 1 else f"{sure[0]:+.3f}"
         body.append([data_set, str(of[0].n_classes), str(n_models), str(len(of) // n_models), fit, test, span])
     head = [
-        "data set",
-        "classes",
-        "models",
-        "seeds",
-        "rows to calibrate on",
-        "rows to test",
-        "mean confidence - accuracy",
-    ]
+        "data set", "classes", "models", "seeds", "rows to calibrate on", "rows to test", "mean confidence - accuracy",
+    ]  # fmt: skip
     return table(head, body)
 
 
@@ -289,46 +283,30 @@ def page(rows: list[Row]) -> str:
     said = {method: sum(one.warned[method] for one in measured()) for method in METHODS}
     warned = ", ".join(f"{method} on {count}" for method, count in said.items() if count) or "none"
     return filled(
-        Path(__file__).with_name("page.md"),
-        title=PAPER.title,
-        authors=PAPER.authors,
-        venue=PAPER.venue,
-        command=PAPER.command,
-        minutes=PAPER.minutes,
-        summary=summary(CLAIMS),
-        coverage=coverage_table(PAPER.coverage),
-        n_models=len(names()),
-        claims=claims_table(CLAIMS, rows),
-        forecast_table=forecast_table(),
-        most_trained=MOST_TRAINED,
-        seeds=SEEDS,
-        unpenalised=unpenalised(),
-        critical_difference=critical_difference(),
-        n_forecasts=len(measured()),
-        warned=warned,
-        rank_tables="\n\n".join(rank_tables()),
+        Path(__file__).with_name("page.md"), title=PAPER.title, authors=PAPER.authors, venue=PAPER.venue,
+        command=PAPER.command, minutes=PAPER.minutes, summary=summary(CLAIMS), coverage=coverage_table(PAPER.coverage),
+        n_models=len(names()), claims=claims_table(CLAIMS, rows), forecast_table=forecast_table(), most_trained=MOST_TRAINED,
+        seeds=SEEDS, unpenalised=unpenalised(), critical_difference=critical_difference(), n_forecasts=len(measured()),
+        warned=warned, rank_tables="\n\n".join(rank_tables()),
         value_pictures="\n\n".join(
             f"![{metric} by data set and method](images/na/{file_of('values', metric)})" for metric in RANKED
         ),
         win_pictures="\n\n".join(
             f"![{metric}: who beats whom](images/na/{file_of('wins', metric)})" for metric in METRICS
         ),
-        accuracy_table=accuracy_table(),
-        kept_order=kept_order(),
-        model_tables="\n\n".join(model_tables()),
-        paper_densenet_table=paper_densenet_table(),
-        architecture=shown().architecture,
-        data_set=shown().data_set,
-        panel_resamples=PANEL_RESAMPLES,
-        resamples=RESAMPLES,
-        level=LEVEL,
-        p_value_table=p_value_table(),
-        where_fir_leads=where_fir_leads(),
-        by_classifier="\n\n".join(by_classifier_parts()),
-        methods="\n\n".join(claims_methods.section()),
-        scir="\n\n".join(scir.sections()),
-        pictures="\n\n".join(pictures.section()),
-    )
+        accuracy_table=accuracy_table(), kept_order=kept_order(), model_tables="\n\n".join(model_tables()),
+        paper_densenet_table=paper_densenet_table(), architecture=shown().architecture, data_set=shown().data_set,
+        panel_resamples=PANEL_RESAMPLES, resamples=RESAMPLES, level=LEVEL, p_value_table=p_value_table(),
+        where_fir_leads=where_fir_leads(), by_classifier="\n\n".join(by_classifier_parts()),
+        annealing_table=claims_methods.annealing_table(), finding=claims_methods.finding(), searches=claims_methods.SEEDS,
+        granularity_table=claims_methods.granularity_table(), most_iterations=alternatives.MOST_ITERATIONS,
+        alternatives_table=alternatives.alternatives_table(), network_seeds=networks.SEEDS,
+        network_sure=networks.over_confidence(), network_nll=networks.value_table("NLL"),
+        network_ece=networks.value_table("conf-ECE"), scir="\n\n".join(scir.sections()),
+        scir_won=printed_mean("wins", "conf-ECE")["SCIR"], n_splits=scir.N_SPLITS,
+        scir_printed=", ".join(f"{name} {value:.4f}" for name, value in scir.PRINTED.items()),
+        growth_table=pictures.growth_table(), paper_table=pictures.paper_table(),
+    )  # fmt: skip
 
 
 def by_classifier_parts() -> list[str]:

@@ -10,7 +10,9 @@ import numpy as np
 from scipy.stats import binomtest, mannwhitneyu, rankdata, spearmanr
 
 from studies.claims import Claim, Numbers, Paper, Verdict, all_of, holds, under_all_readings
+from studies.na_isotonic.alternatives import CLAIMS as OF_ALTERNATIVES
 from studies.na_isotonic.claims_methods import CLAIMS as METHODS
+from studies.na_isotonic.claims_printed import CLAIMS as PRINTED
 from studies.na_isotonic.forecasts import (
     EXACT,
     LEVEL,
@@ -59,16 +61,9 @@ def measure_pair(metric: str, one: str, other: str) -> Numbers:
 def pair(key: str, where: str, sentence: str, says: Verdict, metric: str, one: str, other: str) -> Claim:
     """A claim that one method has a lower value of a metric than another."""
     return Claim(
-        key,
-        where,
-        sentence,
-        f"{metric} of {one} below that of {other}: {CLEARLY}",
-        says,
-        partial(measure_pair, metric, one, other),
-        judge_pair,
-        words_pair,
-        over="models",
-    )
+        key, where, sentence, f"{metric} of {one} below that of {other}: {CLEARLY}", says,
+        partial(measure_pair, metric, one, other), judge_pair, words_pair, over="models",
+    )  # fmt: skip
 
 
 def against(metric: str, own: str, others: tuple[str, ...]) -> dict[str, Duel]:
@@ -86,26 +81,18 @@ def _hardest(duels: list[Duel]) -> Duel:
 
 
 def measure_best(metric: str, method: str, others: tuple[str, ...]) -> Numbers:
-    return {
-        "models": model_names(),
-        "readings": {own: against(metric, own, others) for own in readings_of(method)},
-    }
+    return {"models": model_names(), "readings": {own: against(metric, own, others) for own in readings_of(method)}}
 
 
 def best_in_nll() -> Claim:
     """NA-FIR against all others."""
     others = ("SCIR", "FIR", "IR-OvR", "TS", "VS", "MS", "Uncalibrated")
     return Claim(
-        "best in NLL",
-        "section 5.2, Table 2",
+        "best in NLL", "section 5.2, Table 2",
         "By NLL NA-FIR has the lowest mean rank in Table 2, except on Food-101 and Yelp.",
         f"lower than each other method: {CLEARLY}; fails if another is clearly lower (5% shared among the others)",
-        Verdict.OPEN,
-        partial(measure_best, "NLL", "NA-FIR", others),
-        judge_best,
-        words_best,
-        over="models",
-    )
+        Verdict.OPEN, partial(measure_best, "NLL", "NA-FIR", others), judge_best, words_best, over="models",
+    )  # fmt: skip
 
 
 def measure_linear() -> Numbers:
@@ -132,122 +119,34 @@ def words_linear(
 
 def linear() -> Claim:
     return Claim(
-        "linear scaling",
-        "section 5.2",
-        "NA-FIR outperforms linear scaling (TS, VS, MS) on most data sets.",
+        "linear scaling", "section 5.2", "NA-FIR outperforms linear scaling (TS, VS, MS) on most data sets.",
         f"by NLL and by conf-ECE lower than each of the three: {CLEARLY}; fails if one of them is clearly lower",
-        Verdict.OPEN,
-        measure_linear,
-        judge_best,
-        words_linear,
-        over="models",
-    )
-
-
-def measure_search() -> Numbers:
-    """NLL of the test rows after the random search, against the exact optimum."""
-    readings = {own: duel("NLL", own, EXACT) for own in readings_of("NA-FIR")}
-    return {"one": "The search", "models": model_names(), "readings": readings, "beside": {}}
-
-
-def search() -> Claim:
-    return Claim(
-        "search against optimum",
-        "appendix A.2",
-        "The random search often outperforms other ways to solve the same problem.",
-        "lower than projected gradient, SLSQP, trust-constr and penalties, the paper's alternatives, which were not run",
-        Verdict.OPEN,
-        measure_search,
-        lambda **numbers: Verdict.OPEN,
-        lambda **numbers: f"Against the exact optimum, on the NLL of the test rows: {words_pair(**numbers)}",
-        over="models",
-    )
+        Verdict.OPEN, measure_linear, judge_best, words_linear, over="models",
+    )  # fmt: skip
 
 
 HOLDS, OPEN = Verdict.HOLDS, Verdict.OPEN
 
-OF_PAIRS = (
-    search(),
-    pair(
-        "NA-FIR improves NLL",
-        "abstract",
-        "NA-FIR improves the NLL of the classifier.",
-        HOLDS,
-        "NLL",
-        "NA-FIR",
-        "Uncalibrated",
-    ),
-    pair(
-        "SCIR improves NLL", "abstract", "SCIR improves the NLL of the classifier.", OPEN, "NLL", "SCIR", "Uncalibrated"
-    ),
-    pair(
-        "NA-FIR improves conf-ECE",
-        "abstract",
-        "NA-FIR improves the conf-ECE of the classifier.",
-        HOLDS,
-        "conf-ECE",
-        "NA-FIR",
-        "Uncalibrated",
-    ),
-    pair(
-        "SCIR improves conf-ECE",
-        "abstract",
-        "SCIR improves the conf-ECE of the classifier.",
-        HOLDS,
-        "conf-ECE",
-        "SCIR",
-        "Uncalibrated",
-    ),
+PAIRS = (
+    ("NA-FIR improves NLL", "abstract", "NA-FIR improves the NLL of the classifier.", HOLDS, "NLL", "NA-FIR", "Uncalibrated"),
+    ("SCIR improves NLL", "abstract", "SCIR improves the NLL of the classifier.", OPEN, "NLL", "SCIR", "Uncalibrated"),
+    ("NA-FIR improves conf-ECE", "abstract", "NA-FIR improves the conf-ECE of the classifier.", HOLDS, "conf-ECE", "NA-FIR",
+     "Uncalibrated"),
+    ("SCIR improves conf-ECE", "abstract", "SCIR improves the conf-ECE of the classifier.", HOLDS, "conf-ECE", "SCIR",
+     "Uncalibrated"),
     best_in_nll(),
-    pair("NA-FIR against FIR, NLL", "section 5.2", "NA-FIR has a lower NLL than FIR.", OPEN, "NLL", "NA-FIR", "FIR"),
-    pair(
-        "NA-FIR against FIR, conf-ECE",
-        "section 5.2",
-        "NA-FIR has a lower conf-ECE than FIR.",
-        OPEN,
-        "conf-ECE",
-        "NA-FIR",
-        "FIR",
-    ),
+    ("NA-FIR against FIR, NLL", "section 5.2", "NA-FIR has a lower NLL than FIR.", OPEN, "NLL", "NA-FIR", "FIR"),
+    ("NA-FIR against FIR, conf-ECE", "section 5.2", "NA-FIR has a lower conf-ECE than FIR.", OPEN, "conf-ECE", "NA-FIR", "FIR"),
     linear(),
-    pair("SCIR's NLL", "section 5.2", "SCIR has a worse NLL than NA-FIR.", OPEN, "NLL", "NA-FIR", "SCIR"),
-    pair(
-        "flattening, NLL",
-        "section 5.2",
-        "Flattening beats one class against the rest by NLL.",
-        HOLDS,
-        "NLL",
-        "FIR",
-        "IR-OvR",
-    ),
-    pair(
-        "flattening, conf-ECE",
-        "section 5.2",
-        "Flattening beats one class against the rest by conf-ECE.",
-        OPEN,
-        "conf-ECE",
-        "FIR",
-        "IR-OvR",
-    ),
-    pair(
-        "cumulating, NLL",
-        "section 5.2",
-        "Cumulating beats one class against the rest by NLL.",
-        HOLDS,
-        "NLL",
-        "SCIR",
-        "IR-OvR",
-    ),
-    pair(
-        "cumulating, conf-ECE",
-        "section 5.2",
-        "Cumulating beats one class against the rest by conf-ECE.",
-        HOLDS,
-        "conf-ECE",
-        "SCIR",
-        "IR-OvR",
-    ),
-)
+    ("SCIR's NLL", "section 5.2", "SCIR has a worse NLL than NA-FIR.", OPEN, "NLL", "NA-FIR", "SCIR"),
+    ("flattening, NLL", "section 5.2", "Flattening beats one class against the rest by NLL.", HOLDS, "NLL", "FIR", "IR-OvR"),
+    ("flattening, conf-ECE", "section 5.2", "Flattening beats one class against the rest by conf-ECE.", OPEN, "conf-ECE", "FIR",
+     "IR-OvR"),
+    ("cumulating, NLL", "section 5.2", "Cumulating beats one class against the rest by NLL.", HOLDS, "NLL", "SCIR", "IR-OvR"),
+    ("cumulating, conf-ECE", "section 5.2", "Cumulating beats one class against the rest by conf-ECE.", HOLDS, "conf-ECE",
+     "SCIR", "IR-OvR"),
+)  # fmt: skip
+OF_PAIRS = tuple(one if isinstance(one, Claim) else pair(*one) for one in PAIRS)
 
 
 # What the paper says of standings: who is often best, who is always near the top, and what decides it.
@@ -367,11 +266,7 @@ def measure_rows() -> Numbers:
         for method in (*MS, "IR-OvR")
         for metric in NLLS
     }
-    return {
-        "models": model_names(),
-        "data_sets": [len(set(sets[few])), len(set(sets[~few]))],
-        "parted": parted,
-    }
+    return {"models": model_names(), "data_sets": [len(set(sets[few])), len(set(sets[~few]))], "parted": parted}
 
 
 def _parted(rank: np.ndarray, first: np.ndarray) -> list[float]:
@@ -475,10 +370,8 @@ def words_passing(forecasts: Sequence[str], passed: Mapping[str, int], alone: Ma
 
 
 def measure_time() -> Numbers:
-    return {
-        "seconds": {method: at_paper_size()[method] for method in PAPER_MINUTES},
-        "exponent": growth(by_classes()["SCIR, random"]),
-    }
+    seconds = {method: at_paper_size()[method] for method in PAPER_MINUTES}
+    return {"seconds": seconds, "exponent": growth(by_classes()["SCIR, random"])}
 
 
 def words_time(seconds: Mapping[str, float], exponent: float) -> str:
@@ -499,97 +392,50 @@ IN_EVERY_READING = "clear at 5% (binomial test) in every reading"
 
 OF_RANKS = (
     Claim(
-        "often best in conf-ECE",
-        "section 5.2, Table 2",
-        "SCIR often has the lowest conf-ECE of the eight methods.",
-        f"lowest on more models than any other method, {IN_EVERY_READING}",
-        Verdict.OPEN,
-        measure_wins,
-        judge_wins,
-        words_wins,
-        over="models",
+        "often best in conf-ECE", "section 5.2, Table 2", "SCIR often has the lowest conf-ECE of the eight methods.",
+        f"lowest on more models than any other method, {IN_EVERY_READING}", Verdict.OPEN, measure_wins, judge_wins,
+        words_wins, over="models",
     ),
     Claim(
-        "near the top in conf-ECE",
-        "section 5.2",
-        "By conf-ECE NA-FIR is consistently among the top.",
-        f"among the first {TOP} on more than half of the models, {IN_EVERY_READING}",
-        Verdict.OPEN,
-        measure_top,
-        judge_top,
-        words_top,
-        over="models",
+        "near the top in conf-ECE", "section 5.2", "By conf-ECE NA-FIR is consistently among the top.",
+        f"among the first {TOP} on more than half of the models, {IN_EVERY_READING}", Verdict.OPEN, measure_top, judge_top,
+        words_top, over="models",
     ),
     Claim(
-        "SCIR where the Brier score is comparable",
-        "section 5.2",
+        "SCIR where the Brier score is comparable", "section 5.2",
         "SCIR's NLL is worse even where its Brier score is comparable.",
-        f"a higher NLL on most models whose Brier score is at most 1% higher, {IN_EVERY_READING}",
-        Verdict.OPEN,
-        measure_comparable,
-        judge_comparable,
-        words_comparable,
-        over="models",
+        f"a higher NLL on most models whose Brier score is at most 1% higher, {IN_EVERY_READING}", Verdict.OPEN,
+        measure_comparable, judge_comparable, words_comparable, over="models",
     ),
     Claim(
-        "rows a class",
-        "section 5.2, Fig. 7",
-        "MS and IR-OvR are greatly affected by the number of classes and rows.",
+        "rows a class", "section 5.2, Fig. 7", "MS and IR-OvR are greatly affected by the number of classes and rows.",
         f"worse ranks by NLL with fewer than {FEW_ROWS} rows a class, rank-sum tests clear at 5% for both, and at least "
         f"{FEWEST_DATA_SETS} data sets on each side",
-        Verdict.OPEN,
-        measure_rows,
-        judge_rows,
-        words_rows,
-        over="models",
+        Verdict.OPEN, measure_rows, judge_rows, words_rows, over="models",
     ),
     Claim(
-        "over-confident classifiers",
-        "section 5.2, Table 4",
+        "over-confident classifiers", "section 5.2, Table 4",
         "Highly over-confident classifiers benefit substantially from SCIR, compared with other methods (conf-ECE).",
         "a better rank on the more over-confident half of the models, by a rank-sum test clear at 5%, with most data sets "
         "agreeing within, in every reading",
-        Verdict.HOLDS,
-        measure_sure,
-        judge_sure,
-        words_sure,
-        over="models",
+        Verdict.HOLDS, measure_sure, judge_sure, words_sure, over="models",
     ),
     Claim(
-        "who passes the test",
-        "Fig. 1",
-        "On one over-confident network NA-FIR and SCIR alone pass the test of calibration.",
-        "a statement about one network",
-        Verdict.NOT_JUDGED,
-        measure_passing,
-        not_judged,
-        words_passing,
+        "who passes the test", "Fig. 1", "On one over-confident network NA-FIR and SCIR alone pass the test of calibration.",
+        "a statement about one network", Verdict.NOT_JUDGED, measure_passing, not_judged, words_passing,
     ),
     Claim(
-        "fit times",
-        "section 5.2",
+        "fit times", "section 5.2",
         "On ImageNet SCIR takes about 120 minutes and NA-FIR 15; SCIR's time is sensitive to the number of classes.",
-        "a statement about the authors' program and machine",
-        Verdict.NOT_JUDGED,
-        measure_time,
-        not_judged,
-        words_time,
+        "a statement about the authors' program and machine", Verdict.NOT_JUDGED, measure_time, not_judged, words_time,
     ),
-)
+)  # fmt: skip
 
 
-DATA = "the 75 models of the paper are not at hand; 33 others, of 7 data sets"
-
-
-CLAIMS: tuple[Claim, ...] = (*METHODS, *OF_PAIRS, *OF_RANKS)
+CLAIMS: tuple[Claim, ...] = (*METHODS, *OF_ALTERNATIVES, *OF_PAIRS, *OF_RANKS, *PRINTED)
 
 PAPER = Paper(
-    name="na_isotonic",
-    title="Improving multi-class calibration through normalization-aware isotonic techniques",
-    authors="Arad and Rosset",
-    venue="ICML 2025",
-    command="make reproduce-na",
-    minutes=5,
-    page="na-isotonic.md",
+    name="na_isotonic", title="Improving multi-class calibration through normalization-aware isotonic techniques",
+    authors="Arad and Rosset", venue="ICML 2025", command="make reproduce-na", minutes=5, page="na-isotonic.md",
     claims=CLAIMS,
-)
+)  # fmt: skip

@@ -139,23 +139,6 @@ def _by() -> str:
     return ", ".join(f"{g:+.4f}" for g in np.array(gain))
 
 
-def section() -> list[str]:
-    return [
-        "## Exact against annealing",
-        "The paper calls the problem of NA-FIR no longer convex and searches at random. In the logarithm of the map it is "
-        "convex: `NormalizedFlattenedIsotonic` finds the optimum, and `smoothing` keeps it from over-fitting. Annealed is the "
-        "paper's Algorithm 1 with the settings that it states; by how much a value is changed at a time it does not say: here "
-        "0.003. Exact has no smoothing either, and solves the same problem; the last is the library's default. What other "
-        "programs found for the calibration rows stands beside; the command stops if the optimum differs from that by "
-        "more than 1e-6, or FIR by more than 1e-5. Annealed is one random search, of the first seed. Three sets of "
-        "predictions, one split each: what all models show of search and optimum stands in the table of claims.",
-        annealing_table(),
-        finding(),
-        f"Where {SEEDS} random searches end, by the size of a change:",
-        granularity_table(),
-    ]
-
-
 # Statements of the paper about all problems, checked on small ones against their definitions.
 
 
@@ -466,107 +449,54 @@ def words_constant(fit: float, whole: float, largest_upper_set: Sequence[int]) -
 
 CLAIMS = (
     Claim(
-        "order",
-        "section 4.1, Table 1",
+        "order", "section 4.1, Table 1",
         "NA-FIR, FIR and TS keep the order of a row's classes; SCIR, IR-OvR, VS and MS need not.",
-        "no row is changed by the first three on any forecast, and some row by each of the others",
-        Verdict.HOLDS,
-        measure_order,
-        judge_order,
-        words_order,
-        tolerance="1e-12",
-        over="forecasts",
+        "no row is changed by the first three on any forecast, and some row by each of the others", Verdict.HOLDS,
+        measure_order, judge_order, words_order, tolerance="1e-12", over="forecasts",
     ),
     Claim(
-        "permutation",
-        "Table 1",
+        "permutation", "Table 1",
         "NA-FIR, SCIR, FIR and TS treat all classes alike (permutation invariance); IR-OvR, VS and MS do not.",
         "a fitted map gives the same probabilities when columns are permuted for the first four, and others for the last three",
-        Verdict.HOLDS,
-        measure_invariance,
-        judge_invariance,
-        words_invariance,
-        tolerance="1e-9",
-        over="models",
+        Verdict.HOLDS, measure_invariance, judge_invariance, words_invariance, tolerance="1e-9", over="models",
     ),
     Claim(
-        "convexity",
-        "section 4.1",
-        "The problem of NA-FIR is not convex, so local minima are searched for at random.",
-        "midpoints above the mean of their ends in the values of the map, and in their logarithms",
-        Verdict.IN_PART,
-        measure_convexity,
-        judge_convexity,
-        words_convexity,
-        tolerance="1e-9",
+        "convexity", "section 4.1", "The problem of NA-FIR is not convex, so local minima are searched for at random.",
+        "midpoints above the mean of their ends in the values of the map, and in their logarithms", Verdict.IN_PART,
+        measure_convexity, judge_convexity, words_convexity, tolerance="1e-9",
         one_suffices="it is proven: the objective in the logarithms is a log-sum-exp less a linear function",
     ),
     Claim(
-        "stable search",
-        "section 4.1",
-        "The random search converges stably.",
+        "stable search", "section 4.1", "The random search converges stably.",
         "searches with the same step size end at calibration NLLs that differ by less than each has gained on its start, on "
         "each forecast",
-        Verdict.HOLDS,
-        measure_stability,
-        judge_stability,
-        words_stability,
-        over="ends",
+        Verdict.HOLDS, measure_stability, judge_stability, words_stability, over="ends",
     ),
     Claim(
-        "example of SCIR",
-        "section 4.2",
+        "example of SCIR", "section 4.2",
         "In the example the third highest of (0.2, 0.4, 0.3, 0.1) gets g(0.9, 3) - g(0.8, 2).",
-        "0.8 is the sum of the two highest",
-        Verdict.FAILS,
-        measure_example,
-        judge_example,
-        words_example,
-        tolerance="1e-9",
+        "0.8 is the sum of the two highest", Verdict.FAILS, measure_example, judge_example, words_example, tolerance="1e-9",
         one_suffices="arithmetic of a printed example",
     ),
     Claim(
-        "Algorithm 2",
-        "Algorithms 2 and 3",
+        "Algorithm 2", "Algorithms 2 and 3",
         "The printed algorithm, which looks at the sign of y - b, returns a maximal upper set.",
-        "the greatest sum in every random problem",
-        Verdict.FAILS,
-        measure_upper_set,
-        judge_upper_set,
-        words_upper_set,
+        "the greatest sum in every random problem", Verdict.FAILS, measure_upper_set, judge_upper_set, words_upper_set,
         one_suffices="a counterexample to a statement about all problems",
     ),
     Claim(
-        "Lemma A.11",
-        "Lemma A.11",
-        "Taking the greater of both sums at each point gives a maximal upper set.",
-        "the greatest sum in every random problem",
-        Verdict.HOLDS,
-        measure_lemma,
-        judge_upper_set,
-        words_upper_set,
+        "Lemma A.11", "Lemma A.11", "Taking the greater of both sums at each point gives a maximal upper set.",
+        "the greatest sum in every random problem", Verdict.HOLDS, measure_lemma, judge_upper_set, words_upper_set,
     ),
     Claim(
-        "Theorem A.5",
-        "Theorem A.5",
-        "Where no upper set has a positive sum, the fit is H of the whole set.",
-        "the fit of a falling pair equals H of the whole set",
-        Verdict.FAILS,
-        measure_constant,
-        judge_constant,
-        words_constant,
-        tolerance="1e-9",
-        one_suffices="H of the whole set is 0 by its definition",
+        "Theorem A.5", "Theorem A.5", "Where no upper set has a positive sum, the fit is H of the whole set.",
+        "the fit of a falling pair equals H of the whole set", Verdict.FAILS, measure_constant, judge_constant,
+        words_constant, tolerance="1e-9", one_suffices="H of the whole set is 0 by its definition",
     ),
     Claim(
-        "proper scores",
-        "Theorem D.1",
+        "proper scores", "Theorem D.1",
         "Isotonic regression of one score is the best non-decreasing map by every proper scoring rule.",
-        "no map on a fine grid is better, by four proper scoring rules",
-        Verdict.HOLDS,
-        measure_scores,
-        judge_scores,
-        words_scores,
-        tolerance="1e-9",
+        "no map on a fine grid is better, by four proper scoring rules", Verdict.HOLDS, measure_scores, judge_scores,
+        words_scores, tolerance="1e-9",
     ),
-)
+)  # fmt: skip

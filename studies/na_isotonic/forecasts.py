@@ -29,6 +29,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from calibrant import (
     ByNotion,
+    EqualMass,
+    HistogramBinning,
     IsotonicCalibration,
     NormalizedFlattenedIsotonic,
     SortedCumulativeIsotonic,
@@ -110,13 +112,17 @@ def trained_on() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
+def split_rows(n: int, seed: int) -> list[np.ndarray]:
+    """Half of the rows to train on, at most 3000; of the others a quarter to calibrate on, and the rest to test."""
+    n_train = min(n // 2, MOST_TRAINED)
+    return np.split(np.random.default_rng(seed).permutation(n), [n_train, n_train + (n - n_train) // 4])
+
+
 def trained(data_set: str, architecture: str, seed: int) -> Model:
-    """A classifier trained on half of the rows, at most 3000; of the others a quarter calibrates and the rest tests."""
+    """A classifier trained on some of the rows."""
     X, y = trained_on()[data_set]
     y = np.unique(y, return_inverse=True)[1]
-    n_train = min(len(y) // 2, MOST_TRAINED)
-    order = np.random.default_rng(seed).permutation(len(y))
-    train, fit, test = np.split(order, [n_train, n_train + (len(y) - n_train) // 4])
+    train, fit, test = split_rows(len(y), seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the MLP is stopped on purpose
         fitted = CLASSIFIERS[architecture](seed).fit(X[train], y[train])
@@ -172,10 +178,17 @@ READINGS: dict[str, Callable[[], Calibrator]] = {
         for epsilon in (1e-12, 1e-6, 1e-4, 1e-3)
     },
     "MS, no penalty": partial(MatrixScaling, off_diagonal=0.0, intercept=0.0),
+    "sCW": lambda: ByNotion(IsotonicCalibration(finite=None), "shared-class-wise"),
+    "HB-OvR": lambda: ByNotion(HistogramBinning(EqualMass(15)), "class-wise"),
 }
-"""The same methods as the paper writes them, with several values where it does not say which."""
+"""The same methods as the paper writes them, with several values where it does not say which; and two that it does not run."""
 
 MEASURED = [*METHODS, *READINGS]
+
+
+def measured_methods() -> list[str]:
+    """The columns of what is measured, for what is stored of it."""
+    return [*MEASURED, *METRICS, *CLIPPED]
 
 
 METRICS: dict[str, Callable[..., float]] = {
@@ -201,7 +214,7 @@ class Measured:
     """A forecast after every calibrator: metrics of shape (n_methods, n_metrics), all else of shape (n_methods,).
 
     Rows are those of `MEASURED`, columns those of `METRICS` and `CLIPPED`; ``disordered`` is the share of test rows in which
-    two classes changed their order.
+    two classes changed their order; ``shift`` what NA-FIR is above FIR, by band of the probability before.
     """
 
     data_set: str
@@ -215,6 +228,7 @@ class Measured:
     pvalue: np.ndarray
     seconds: np.ndarray
     disordered: np.ndarray
+    shift: np.ndarray
     warned: Counter[str]
 
 
@@ -231,7 +245,7 @@ def calibrated(model: Model, method: str) -> tuple[np.ndarray, float]:
 def measure(model: Model) -> Measured:
     """All figures of a forecast."""
     y, warned = model.y_test, Counter[str]()
-    values, pvalues, times, disordered = [], [], [], []
+    values, pvalues, times, disordered, after = [], [], [], [], {}
     for method in MEASURED:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -241,10 +255,24 @@ def measure(model: Model) -> Measured:
         pvalues.append(p_value(y, prob, RESAMPLES))
         times.append(seconds)
         disordered.append(out_of_order(model.test, prob))
+        after[method] = prob
     sure = float(model.test.max(axis=1).mean()) - accuracy(y, model.test)
     size = (model.n_classes, len(model.y_fit), len(y))
-    found = tuple(map(np.array, (values, pvalues, times, disordered)))
+    shift = shift_by_band(model.test, after[NA_FIR[1]] - after["FIR"])
+    found = tuple(map(np.array, (values, pvalues, times, disordered, shift)))
     return Measured(model.data_set, model.architecture, model.seed, *size, sure, *found, warned)
+
+
+BANDS, LEAST = 5, 0.01
+"""Bands of the predicted probability, from the least on, as in the paper's Fig. 2."""
+
+
+def shift_by_band(before: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Mean change of the probabilities in each band; 0 where there are none."""
+    band = np.searchsorted(np.linspace(LEAST, 1.0, BANDS + 1)[1:-1], before.ravel(), side="right")
+    some = before.ravel() >= LEAST
+    count, total = (np.bincount(band[some], of, BANDS) for of in (np.ones(some.sum()), change.ravel()[some]))
+    return total / np.maximum(count, 1)
 
 
 def p_value(y: np.ndarray, prob: np.ndarray, resamples: int) -> float:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from matplotlib import pyplot as plt
 from matplotlib.ticker import LogLocator, NullFormatter
 from scipy.special import softmax
+from sklearn.isotonic import isotonic_regression
 
 from calibrant import (
     NormalizedFlattenedIsotonic,
@@ -23,12 +24,17 @@ from calibrant import (
     reliability_curve,
 )
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.nafir import split_blocks
+from calibrant.curves import calibration_shift, cumulative_calibration_map
 from calibrant.metrics.decompositions import accuracy
 from studies.claims import table
+from studies.na_isotonic.alternatives import cut_times
 from studies.na_isotonic.forecasts import (
     METHODS,
     METRICS,
+    NA_FIR,
     RANKED,
+    SCIR_FIXED,
     Model,
     architectures,
     beats,
@@ -86,11 +92,10 @@ def draw_wins(methods: list[str], percent: Array, title: str, path: Path) -> Non
     save_picture(figure, path)
 
 
-def draw_values(values: dict[str, dict[str, list[float]]], label: str, path: Path, *, standardise: bool) -> None:
+def draw_values(values: dict[str, dict[str, list[float]]], label: str, path: Path) -> None:
     """Draw the values of a metric by data set and method, a point a model (figures 7 to 9, 11 and 13).
 
-    ``values[data set][method]`` holds one value a model. With ``standardise`` the values of a data set are drawn less their
-    mean and divided by their standard deviation over all methods and models. NaN is left out.
+    ``values[data set][method]`` holds one value a model. NaN is left out.
     """
     methods = list(dict.fromkeys(method for of in values.values() for method in of))
     down = -(-len(values) // SETS_ACROSS)
@@ -100,14 +105,14 @@ def draw_values(values: dict[str, dict[str, list[float]]], label: str, path: Pat
     figure, axes = plt.subplots(len(rows), 1, figsize=size, squeeze=False, layout="constrained", sharey=True)
     for ax, names in zip(axes[:, 0], rows, strict=True):
         for place, name in enumerate(names):
-            _draw_set(ax, place, methods, _standardised(values[name]) if standardise else values[name])
+            _draw_set(ax, place, methods, values[name])
         ax.set_xticks(range(len(names)), names, fontsize="small")
         ax.set_xlim(-0.5, across - 0.5)
         ax.tick_params(axis="x", length=0)
         for edge in range(len(names) - 1):
             ax.axvline(edge + 0.5, color=drawing.GRID, linewidth=0.8)
         _finish(ax)
-    figure.supylabel(f"{label}, standardised by data set" if standardise else label, fontsize="medium")
+    figure.supylabel(label, fontsize="medium")
     _name_methods(figure, methods)
     save_picture(figure, path)
 
@@ -177,12 +182,6 @@ def _draw_set(ax: Any, place: int, methods: list[str], of: dict[str, list[float]
             colour, marker = _look(number)
             ax.plot(np.full(found.size, at), found, marker, color=colour, markersize=5, alpha=0.6, markeredgewidth=0)
             ax.hlines(found.mean(), at - 0.42 * step, at + 0.42 * step, color=colour, linewidth=2.0)
-
-
-def _standardised(of: dict[str, list[float]]) -> dict[str, list[float]]:
-    found = np.concatenate([np.asarray(held, dtype=float) for held in of.values()])
-    mean, spread = np.nanmean(found), np.nanstd(found)
-    return {method: [(value - mean) / (spread or 1.0) for value in held] for method, held in of.items()}
 
 
 def _look(number: int) -> tuple[str, str]:
@@ -359,23 +358,45 @@ def draw_seconds(folder: Path) -> None:
     draw_times(by_classes(), f"classes ({N_ROWS:,} rows)", folder / "times-classes.png")
 
 
-def section() -> list[str]:
-    """Fit times: the paper's figures 5 and 6."""
-    rows, classes = PAPER_SIZE
-    return [
-        "## Fit time against size",
-        "CPU seconds of a fit, of one core. The rows of CIFAR-100 are those of the DenseNet; for fewer classes neighbouring "
-        "ones are put together, as the paper does. Random predictions have normal logits of standard deviation 2, and the true "
-        "class is drawn from the softmax of 0.6 of them. NA-FIR chooses its smoothing by cross-validation of 8 values in "
-        "5 folds; with one smoothing it fits once.",
-        "![Fit time against rows](images/na/times-rows.png)",
-        "![Fit time against classes](images/na/times-classes.png)",
-        growth_table(),
-        "Exponents are slopes of the upper half of the sizes on log scales.",
-        f"At the size of the paper's ImageNet, {rows:,} rows of {classes} classes:",
-        paper_table(),
-        "Other predictions, another machine and another program: the factor compares orders of magnitude, no more.",
-    ]
+# The paper's figures 2, 4 and 5.
+
+
+def draw_figure_2(folder: Path) -> None:
+    """Five ranks of SCIR in one panel, and NA-FIR against FIR in 30 bins over their sizes."""
+    model = next(m for m in published_models() if (m.data_set, m.architecture) == ("CIFAR-100", "DenseNet-BC"))
+    labels = range(model.n_classes)
+    figure, axes = plt.subplots(1, 2, figsize=(10.4, 5.6), layout="constrained")
+    figure.get_layout_engine().set(rect=(0.0, 0.07, 1.0, 0.93))  # the sizes of the bins stand below
+    scir = SCIR_FIXED(labels=labels).fit(model.fit, model.y_fit)
+    cumulative_calibration_map(scir, ranks=5).plot(ax=axes[0])
+    after = {name: calibrated(model, name)[0] for name in ("FIR", NA_FIR[1])}
+    after["NA-FIR"] = after.pop(NA_FIR[1])
+    calibration_shift(model.test, after, y_true=model.y_test, binning=30, labels=labels).plot(ax=axes[1])
+    save_picture(figure, folder / "figure-2.png")
+
+
+POINTS = np.array([1.0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 1])
+"""Outcomes of points in order of score, of which PAVA makes three blocks."""
+
+
+def draw_figure_4(folder: Path) -> None:
+    """The blocks of PAVA, and the same cut until there are six of at least two points."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), layout="constrained", sharey=True)
+    value = isotonic_regression(POINTS)
+    blocks = np.flatnonzero(np.diff(value, prepend=-1.0))
+    cut = split_blocks(blocks, np.ones(POINTS.size), 6, 2.0)
+    for ax, starts, title in zip(
+        axes, (blocks, cut), ("blocks of PAVA", "six blocks, of two points or more"), strict=True
+    ):
+        ends = np.append(starts[1:], POINTS.size)
+        for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            ax.axvspan(start, end, color=drawing.FILL if number % 2 else drawing.BAND, linewidth=0)
+            ax.hlines(value[start:end].mean(), start, end, color=drawing.colour(0), linewidth=2.0)
+        ax.plot(np.arange(POINTS.size) + 0.5, POINTS, "o", color=drawing.colour(1), markersize=5)
+        ax.set(title=title, xlabel="points in order of score", xlim=(0, POINTS.size))
+        _finish(ax)
+    axes[0].set_ylabel("outcome, and value of the block")
+    save_picture(figure, folder / "figure-4.png")
 
 
 # Which pictures docs/na-isotonic.md shows: of the metrics by method, data set and classifier.
@@ -418,8 +439,9 @@ def draw_all() -> None:
     for metric in METRICS:
         draw_wins(METHODS, beats(metric), metric, IMAGES / file_of("wins", metric))
     for metric in RANKED:
-        draw_values(by_data_set(metric), label(metric), IMAGES / file_of("values", metric), standardise=False)
+        draw_values(by_data_set(metric), label(metric), IMAGES / file_of("values", metric))
     for metric in BY_CLASSIFIER:
-        draw_values(by_classifier(metric), label(metric), IMAGES / file_of("classifiers", metric), standardise=False)
-    draw(IMAGES)
-    draw_seconds(IMAGES)
+        draw_values(by_classifier(metric), label(metric), IMAGES / file_of("classifiers", metric))
+    for make in (draw, draw_seconds, draw_figure_2, draw_figure_4):
+        make(IMAGES)
+    draw_times(cut_times(), "rows (10 classes)", IMAGES / "times-cuts.png")

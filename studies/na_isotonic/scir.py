@@ -25,7 +25,7 @@ from calibrant import (
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics import estimate_calibration_error
 from studies.claims import table
-from studies.na_isotonic.forecasts import N_SPLITS, TABLE_4, Model, name_of, printed_mean, published_models, splits
+from studies.na_isotonic.forecasts import N_SPLITS, TABLE_4, Model, name_of, published_models, splits
 from studies.na_isotonic.forecasts import SCIR_FIXED as SCIR
 from studies.na_isotonic.forecasts import calibrated_part as calibrated
 
@@ -222,25 +222,8 @@ PRINTED = {name: TABLE_4[name][1] for name in ("Uncalibrated", "TS", "FIR", "NA-
 
 
 def sections() -> list[str]:
-    """The sections of the page."""
-    leads = ["## Where SCIR leads in conf-ECE", *_method(), _by_shape(), *_findings_of_shapes()]
-    return [*leads, *section()]
-
-
-def _method() -> list[str]:
-    printed = ", ".join(f"{name} {value:.4f}" for name, value in PRINTED.items())
-    won = printed_mean("wins", "conf-ECE")["SCIR"]
-    return [
-        f"In the paper SCIR has the lowest conf-ECE on {won:.0f}% of the models. Here five published tables of predictions "
-        "are calibrated unchanged, and in other shapes: more over-confident, each row to a power, which a temperature "
-        "undoes, or to a power that grows with the confidence of the row, which no temperature undoes; and bent back, to a "
-        "power below one that falls with the confidence of the row. (Temperature scaling of probabilities clips them at "
-        "1e-12, and cannot undo a power where many lie below.) conf-ECE in 15 bins of equal width; mean and standard "
-        f"deviation over {N_SPLITS} splits, which share rows. The paper prints for a DenseNet on CIFAR-100: {printed}.",
-        "**Here SCIR has epsilon 1e-4 and NA-FIR smoothing 1e-3**, fixed; the tables above have the defaults, which choose "
-        "both by cross-validation. 1e-4 was chosen earlier, on these predictions and with test rows in view, which is in "
-        "favour of SCIR. What epsilon changes stands in the next section.",
-    ]
+    """What is computed for the page."""
+    return [_by_shape(), *_findings_of_shapes(), *section()]
 
 
 def _by_shape() -> str:

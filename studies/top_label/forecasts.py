@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -25,13 +25,14 @@ from calibrant import (
 )
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning import Binning, Bins, PointsPerBin, Unique
-from calibrant.curves import ClassErrors, bin_sweep, class_errors
+from calibrant.curves import ClassErrors, class_errors
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.bin_losses import Loss
 from calibrant.metrics.decompositions import accuracy
 from calibrant.metrics.estimate import Estimate
 from calibrant.notions import WithinGroups
 from studies.claims import data_dir, mean_and_error, table
+from studies.top_label.claims_printed import lines
 
 LEVEL, RESAMPLES = 0.05, 500
 DELTA = 1e-10
@@ -69,11 +70,6 @@ class Forecast:
             **self.asked(notion), binning=binning, norm=norm, level=LEVEL, n_resamples=RESAMPLES, rng=0
         )
 
-    def drawn(self, rows: np.ndarray) -> Forecast:
-        """The same of other rows."""
-        label, column = (None if of is None else of[rows] for of in (self.label, self.column))
-        return replace(self, y=self.y[rows], prob=self.prob[rows], label=label, column=column)
-
 
 @cache
 def cifar() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -87,14 +83,31 @@ def cifar() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         )
 
 
+def stored_networks() -> dict[str, tuple[np.ndarray, np.ndarray, bool]]:
+    """All rows of the published networks, their labels, and whether they are logits."""
+    logits, y, test_logits, test_y = cifar()
+    found = {"ResNet-50, CIFAR-10": (np.concatenate([logits, test_logits]), np.concatenate([y, test_y]), True)}
+    for file, name in OTHER_NETWORKS.items():
+        with np.load(data_dir() / f"{file}.npz") as data:
+            found[name] = (data["P"].astype(np.float64), data["y"].ravel(), False)
+    return found
+
+
+OTHER_NETWORKS = {
+    "cifar10_lenet5": "LeNet-5, CIFAR-10",
+    "cifar100_densenet_bc": "DenseNet-BC, CIFAR-100",
+    "cifar100_lenet5": "LeNet-5, CIFAR-100",
+}
+
+
 def top_label_binning(points: int) -> ByNotion:
     """TL-HB: top-label histogram binning."""
     return ByNotion(HistogramBinning(PointsPerBin(points), delta=DELTA, random_state=0), "top-label")
 
 
-def one_against_rest(*, normalize: bool) -> ByNotion:
-    """N-HB, and without normalisation CW-HB: 100 bins a class."""
-    return ByNotion(HistogramBinning(EqualMass(100)), "class-wise", normalize=normalize)
+def one_against_rest(*, normalize: bool, n_bins: int = 100) -> ByNotion:
+    """N-HB, and without normalisation CW-HB: of 5000 rows 100 bins a class, 50 rows each."""
+    return ByNotion(HistogramBinning(EqualMass(n_bins)), "class-wise", normalize=normalize)
 
 
 SCALINGS = {
@@ -141,13 +154,6 @@ FACTS = {
 }
 """Figures of independent implementations, 15 bins of equal width. The tool stops if one does not come out."""
 
-PAPER = {
-    "TL-ECE": {"Base": 0.025, "TS": 0.022, "VS": 0.020, "DS": 0.019, "N-HB": 0.018, "TL-HB": 0.020},
-    "TL-MCE": {"Base": 0.315, "TS": 0.305, "VS": 0.773, "DS": 0.282, "N-HB": 0.411, "TL-HB": 0.107},
-    "CW-ECE": {"Base": 0.0046, "TS": 0.0042, "VS": 0.0035, "DS": 0.0035, "N-HB": 0.0050, "CW-HB": 0.0028},
-}
-"""The printed rows, ResNet-50 on CIFAR-10."""
-
 BINS = range(5, 26)
 """Numbers of bins of the paper's figure of errors against bins."""
 
@@ -175,8 +181,8 @@ def estimate(method: str, metric: str) -> Estimate:
 
 
 def printed(method: str, metric: str) -> float:
-    """The paper's figure; it has one TL-HB."""
-    return PAPER[metric][method.split(" ")[0]]
+    """The paper's figure of the ResNet-50 on CIFAR-10; it has one TL-HB."""
+    return lines(metric)["ResNet-50 (CIFAR-10)"][method.split(" ")[0]]
 
 
 # The tables
@@ -200,8 +206,8 @@ def top_label_table() -> str:
                 mass,
                 own,
                 f"{printed(name, 'TL-ECE'):.3f}",
-            ]
-        )
+            ],
+        )  # fmt: skip
     return table(head, body)
 
 
@@ -216,18 +222,13 @@ def maximum_table() -> str:
 
 def class_table() -> str:
     head = [
-        "method",
-        "CW-ECE x 100, 15 equal width",
-        "bias-corrected",
-        "expected if calibrated",
-        "15 equal mass",
-        "paper",
-    ]
+        "method", "CW-ECE x 100, 15 equal width", "bias-corrected", "expected if calibrated", "15 equal mass", "paper",
+    ]  # fmt: skip
     body = []
     for name in of_metric("CW-ECE"):
         e, mass = estimate(name, "CW-ECE"), 100 * forecasts()[name].error("class-wise", EqualMass(15))
         figures = [interval(e, 3, 100), f"{100 * e.debiased:.3f}", f"{100 * e.noise_floor:.3f}", f"{mass:.3f}"]
-        body.append([name, *figures, f"{100 * printed(name, 'CW-ECE'):.2f}"])
+        body.append([name, *figures, f"{printed(name, 'CW-ECE'):.2f}"])
     return table(head, body)
 
 
@@ -247,48 +248,6 @@ def other_table() -> str:
 def interval(e: Estimate, digits: int = 4, times: float = 1.0) -> str:
     value, lower, upper = (f"{times * figure:.{digits}f}" for figure in (e.value, e.lower, e.upper))
     return f"{value} [{lower}, {upper}]"
-
-
-# Differences of errors between methods on the same test rows, and ratios of two errors.
-
-
-DRAWS = 200
-"""Bootstrap draws of the test rows behind a standard error of a difference."""
-
-
-@cache
-def drawn(method: str, metric: str) -> np.ndarray:
-    """Return the metric on bootstrap draws of the test rows, the same draws for every method."""
-    of, n = forecasts()[method], len(cifar()[3])
-    rng = np.random.default_rng(0)
-    return np.array([of.drawn(_lines(of, rng.integers(0, n, n), n)).error(NOTION[metric]) for _ in range(DRAWS)])
-
-
-def _lines(of: Forecast, rows: np.ndarray, n: int) -> np.ndarray:
-    """Return the lines of some rows: one a row, or as many as there are columns."""
-    each = len(of.y) // n
-    return rows if each == 1 else (rows[:, None] * each + np.arange(each)).ravel()
-
-
-def difference(one: str, other: str, metric: str) -> dict[str, float]:
-    """Return how much higher the one is, plug-in and bias-corrected, and the bootstrap standard error of the plug-in's."""
-    first, second = estimate(one, metric), estimate(other, metric)
-    return {
-        "plug_in": first.value - second.value,
-        "corrected": (first.debiased or 0.0) - (second.debiased or 0.0),
-        "error": float((drawn(one, metric) - drawn(other, metric)).std(ddof=1)),
-    }
-
-
-@cache
-def ratios(method: str) -> list[float]:
-    """Return TL-ECE over conf-ECE for each number of bins."""
-    of = forecasts()[method]
-    value = {
-        notion: bin_sweep(**of.asked(notion), n_bins=BINS, n_resamples=1).value
-        for notion in ("top-label", "confidence")
-    }
-    return [float(ratio) for ratio in value["top-label"] / value["confidence"]]
 
 
 # Random forests on Covertype: the error of each predicted class after points per bin and after a fixed number of bins.
@@ -362,12 +321,9 @@ def run(design: Design, seed: int) -> Run:
             score[name] = method.fit(prob, y[calibrate]).predict_top(test_prob)[1]
     here = np.bincount(y[test], minlength=5)[1:] / len(test)
     return Run(
-        y[test],
-        test_prob.argmax(axis=1) + 1,
-        score,
-        (design.share / here)[y[test] - 1],
+        y[test], test_prob.argmax(axis=1) + 1, score, (design.share / here)[y[test] - 1],
         np.bincount(prob.argmax(axis=1), minlength=4),
-    )
+    )  # fmt: skip
 
 
 def _split(y: np.ndarray, design: Design, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -396,16 +352,9 @@ def errors(design: Design, seed: int, name: str, loss: str | Loss = "gap") -> Cl
     """The error of each predicted class: of values after binning as they are, of the forest's scores in 15 bins."""
     of = run(design, seed)
     return class_errors(
-        of.y,
-        of.score[name],
-        y_pred=of.label,
-        labels=CLASSES,
-        notion="top-label",
-        binning=EqualWidth(15) if name == "forest" else Unique(),
-        loss=loss,
-        n_resamples=0,
-        sample_weight=of.weight,
-    )
+        of.y, of.score[name], y_pred=of.label, labels=CLASSES, notion="top-label",
+        binning=EqualWidth(15) if name == "forest" else Unique(), loss=loss, n_resamples=0, sample_weight=of.weight,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -477,8 +426,8 @@ def measured(method: str, step: float) -> list[str]:
                 labels=range(10),
                 n_resamples=TRUTH_RESAMPLES,
                 rng=seed,
-            )
-        )
+            ),
+        )  # fmt: skip
     value, corrected = ([getattr(e, what) for e in found] for what in ("value", "debiased"))
     floor = np.mean([e.noise_floor for e in found])
     return [f"{true:.4f}", *(_shown(of) for of in (value, corrected)), f"{floor:.4f}"]

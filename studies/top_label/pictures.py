@@ -312,20 +312,28 @@ def root_table(design: Design) -> str:
 
 
 def draw_covertype_shown() -> None:
-    """Bars of each predicted class with their standard errors: the paper's figure 4, bias-corrected."""
-    figure, axes = plt.subplots(1, 2, figsize=(10.4, 3.6), layout="constrained", sharey=True)
-    for ax, (title, design) in zip(axes, {"one class rare": RARE, "classes alike": ALIKE}.items(), strict=True):
-        found = {name: by_class(design, name) for name in METHODS}
-        shown = {name: replace(errors(design, 0, name), value=of.root) for name, of in found.items()}
-        plot_class_errors(shown, ax=ax, counts=False, noise=False)
-        for bars, of in zip(list(ax.containers), found.values(), strict=True):
-            middle = [bar.get_x() + bar.get_width() / 2 for bar in bars]
-            ax.errorbar(middle, of.root, of.root_error, linestyle="", color="black", elinewidth=1.0, capsize=2.0)
-        rows = fitted_rows(design)
-        ax.set_xticks(range(4), [f"{number}\n{count:.0f}" for number, count in zip(CLASSES, rows, strict=True)])
-        ax.set(xlabel="predicted, and rows to calibrate on", ylabel="root mean square gap, bias-corrected")
-        ax.set_title(title, fontsize="medium")
-        ax.get_legend().remove()
-    axes[1].set_ylabel("")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+    """Bars of each predicted class with their standard errors: the paper's figure 4, and the same bias-corrected."""
+    figure, axes = plt.subplots(2, 2, figsize=(10.4, 6.6), layout="constrained", sharey="row")
+    for column, (title, design) in zip(axes.T, {"one class rare": RARE, "classes alike": ALIKE}.items(), strict=True):
+        found, rows = {name: by_class(design, name) for name in METHODS}, fitted_rows(design)
+        for ax, word in zip(column, ("TL-ECE", "root mean square gap, bias-corrected"), strict=True):
+            bars = {
+                name: (of.error.mean(axis=0), of.error.std(axis=0, ddof=1) / np.sqrt(len(of.error)))
+                if word == "TL-ECE"
+                else (of.root, of.root_error)
+                for name, of in found.items()
+            }
+            shown = {name: replace(errors(design, 0, name), value=value) for name, (value, _) in bars.items()}
+            plot_class_errors(shown, ax=ax, counts=False, noise=False)
+            for drawn, (value, error) in zip(list(ax.containers), bars.values(), strict=True):
+                middle = [bar.get_x() + bar.get_width() / 2 for bar in drawn]
+                ax.errorbar(middle, value, error, linestyle="", color="black", elinewidth=1.0, capsize=2.0)
+            ax.set_xticks(range(4), [f"{number}\n{count:.0f}" for number, count in zip(CLASSES, rows, strict=True)])
+            ax.set(xlabel="", ylabel=word)
+            ax.get_legend().remove()
+        column[0].set_title(title, fontsize="medium")
+        column[1].set_xlabel("predicted, and rows to calibrate on")
+    for ax in axes[:, 1]:
+        ax.set_ylabel("")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
     save(figure, "covertype")

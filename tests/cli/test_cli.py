@@ -35,6 +35,7 @@ from calibrant.calibrators import (
     IsotonicRecursivePartitioning,
     MulticlassRecursivePartitioning,
     Splits,
+    TopLabelHistogramBinning,
 )
 from calibrant.cli.commands import USUAL_TESTS
 from calibrant.datasets import make_survey_forecast
@@ -208,6 +209,7 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
             ["--method", "histogram-binning", "--set", "binning=points-per-bin-10", "--notion", "top-label"],
             ByNotion(HistogramBinning(PointsPerBin(10)), "top-label"),
         ),
+        (["--method", "top-label-binning", "--set", "points_per_bin=10"], TopLabelHistogramBinning(10)),
         (["--method", "canonical-binning", "--set", "binning=sierpinski-1"], CanonicalBinning(Sierpinski(1))),
         (
             ["--method", "irp", "--set", "max_bins=3", "--set", "smoothing=1", "--notion", "top-label"],

