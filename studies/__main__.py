@@ -59,9 +59,10 @@ def _section(paper: Paper) -> list[str]:
 
 def main() -> None:
     """Measure mutants of some papers and write the page, or say which verdicts other draws move."""
+    names = [paper.name for paper in PAPERS]
     ask = argparse.ArgumentParser(prog="python -m studies", description=__doc__)
     ask.add_argument(
-        "paper", nargs="*", choices=[[], *(paper.name for paper in PAPERS)], help="measure mutants of these"
+        "paper", nargs="*", choices=[[], *names], metavar="PAPER", help=f"measure mutants of: {', '.join(names)}"
     )
     ask.add_argument("--seed", type=int, help="say instead which verdicts move with other random draws")
     asked = ask.parse_args()
