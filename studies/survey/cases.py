@@ -386,7 +386,7 @@ def of_three_classes(class_3: str) -> str:
 # Verdicts on the survey's sentences: functions of numbers that `claims.json` holds.
 #
 # ``before`` is a figure without calibration and ``after`` has one for each calibration set; about neural networks both have one
-# for each network. Sentences of section 5.4 are decided where both readings of class 3 say the same.
+# for each network. Sentences of section 5.4 are decided by both readings of class 3, unless they contradict each other.
 
 
 WELL, LITTLE = 0.3, 0.75

@@ -907,7 +907,7 @@ PAPER = Paper(
     authors="Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, Kull and Flach",
     venue="Machine Learning 2023",
     command="make reproduce-survey",
-    minutes=2,
+    minutes=4,
     page="survey-calibrators.md",
     claims=CLAIMS,
 )

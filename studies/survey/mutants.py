@@ -10,7 +10,7 @@ import numpy as np
 
 from calibrant.significance import resampling_test
 from studies.claims import Mutant, Numbers, run_with
-from studies.survey import cases, claims
+from studies.survey import cases, claims, claims_methods
 from studies.survey.cases import LOGISTIC, READINGS, class_by_class, the_case
 
 
@@ -94,7 +94,8 @@ FIGURES = (
 )
 BY_CALIBRATION = (
     "binning-works binning-works-network binning-grouping binning-grouping-network isotonic-works isotonic-works-network "
-    "isotonic-grouping platt-network beta-network beta-network-diagonal temperature-middle temperature-elsewhere fig-4"
+    "isotonic-grouping platt-under platt-network beta-under beta-network beta-network-diagonal temperature-middle "
+    "temperature-elsewhere fig-4"
 )
 
 MUTANTS = {
@@ -135,8 +136,15 @@ MUTANTS = {
         "binning in place of isotonic regression", lambda cases, bins: {"cases": {name: [bins] for name in cases}}
     ),
     "isotonic-middle-left": Mutant("elsewhere in place of there", lambda here, elsewhere: {"here": elsewhere}),
+    "isotonic-few-rows": Mutant("rows as drawn in place of rows spread evenly", lambda drawn, **_: {"even": drawn}),
     "isotonic-not-monotone": Mutant("monotone diagrams", lambda best, **_: {"best": [0.0] * len(best)}),
     "isotonic-ends": Mutant("ends that are smoothed", lambda zero, one: {"zero": 0.0, "one": 0.0}),
+    "platt-over": Mutant(
+        "beta calibration in its place", claims_methods.by_measure(LOGISTIC[1], "beta"), measured=True
+    ),
+    "platt-over-cause": Mutant(
+        "the identity in place of the sigmoid", lambda at_0, at_1: {"at_0": [0.0], "at_1": [1.0]}
+    ),
     "beta-same": Mutant("predictions before calibration", before_calibration, measured=True),
     "vector-near-temperature": sharpened_beside("temperature"),
     "vector-not-as-bad": Mutant(
