@@ -454,7 +454,7 @@ FIXED = "temp"
 FOR_THE_MAP = 1.0
 """Log-odds of the map against the prediction itself, where the evidence is equal."""
 
-FULL_GAIN, FOLD_GAIN = (1e-10, 1e-7, 1e-1), (1e-2, 1e-1, 50.0)
+FULL_GAIN, FOLD_GAIN = (1e-10, 1e-7, 1e-1), (1e-4, 1e-1, 50.0)
 """Gain in nats of all rows that the last step of a fit to all rows, and to those outside a fold, promises: in double precision;
 in single; and in single where each step is Newton's own, so that the gain of the next one is about the square."""
 
