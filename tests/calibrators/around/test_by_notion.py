@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -123,6 +125,26 @@ def test_of_a_score_left_as_it_is_the_interval_knows_nothing():
 def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         ByNotion(IsotonicCalibration(finite=None), **options).fit([0.1, 0.9], [0, 1])
+
+
+def test_classes_that_did_not_occur_are_told_of_as_for_a_single_score():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(4), 60)
+    label = rng.integers(0, 2, 60)
+    said = r"no calibration row is of class c; d among 60: .* Fit on more rows\."
+    for notion in ("class-wise", "top-label"):
+        with pytest.warns(CalibrationWarning, match=said):
+            ByNotion(PlattScaling(), notion, labels=list("abcd")).fit(prob, np.array(list("ab"))[label])
+
+
+@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
+def test_of_classes_that_occurred_and_maps_that_need_none_nothing_is_said(notion):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 60)
+    label = rng.integers(0, 2 if notion == "confidence" else 3, 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ByNotion(PlattScaling(), notion, labels=range(3)).fit(prob, label)
 
 
 def test_of_one_class_alone_there_is_one_warning():

@@ -193,3 +193,90 @@ def soft(n, k, seed=0, sharp=1.0):
 def test_the_gradient_certifies_the_optimum(method, seed):
     prob, label = soft(120, 4, seed, sharp=2.0)
     assert method(labels=range(4)).fit(prob, label).gradient_ < 1e-10
+
+
+@each_method
+def test_logits_and_their_probabilities_give_the_same_map(method):
+    prob, label = soft(300, 4, sharp=2.0)
+    logit = np.log(prob) + np.linspace(-50, 50, 300)[:, None]
+    options = (
+        {"logits": "log-softmax"} if method in (VectorScaling, MatrixScaling) else {}
+    )  # else they take them as given
+    of_prob, of_logit = method().fit(prob, label), method(**options, input="logit").fit(logit, label)
+    np.testing.assert_allclose(of_logit.coef_, of_prob.coef_, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(of_logit.predict_proba(logit), of_prob.predict_proba(prob), rtol=1e-6)
+
+
+@each_method
+@pytest.mark.filterwarnings("ignore:every class must occur")
+@pytest.mark.parametrize(("n", "k"), [(40, 60), (1, 3), (30, 300)])
+@pytest.mark.filterwarnings("ignore:only the class")
+@pytest.mark.filterwarnings("ignore:the likelihood keeps growing")
+def test_fewer_rows_than_classes_are_enough(method, n, k):
+    prob, label = soft(n, k)
+    fitted = method(labels=range(k)).fit(prob, label)
+    scale = max(1.0, -np.log(np.maximum(prob, 1e-12)).min(axis=1).mean())
+    assert fitted.gradient_ <= 1e-8 * scale
+    np.testing.assert_allclose(fitted.predict_proba(prob).sum(axis=1), 1.0, rtol=1e-12)
+
+
+@each_method
+def test_intercepts_sum_to_zero(method):
+    prob, label = soft(300, 4)
+    assert method().fit(prob, label).intercept_.sum() == pytest.approx(0.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("method", [StructuredVectorScaling, StructuredMatrixScaling])
+@pytest.mark.parametrize("rho", [10.0, 40.0, 100.0])
+def test_a_penalty_that_holds_everything_is_no_failure_of_the_search(method, rho):
+    """Warnings are errors here."""
+    prob, label = soft(200, 4)
+    np.testing.assert_allclose(method(rho=rho).fit(prob, label).intercept_, 0.0, atol=1e-3)
+
+
+# What nothing but the smallest ridge holds
+
+
+SEPARATED = np.array([[0.9, 0.05, 0.05], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
+held_by_ridge = pytest.mark.parametrize(
+    "calibrator",
+    [
+        VectorScaling(),
+        VectorScaling(bias=False),
+        MatrixScaling(),
+        MatrixScaling(off_diagonal=0.0, intercept=0.0),
+        DirichletCalibration(diagonal=0.0),
+    ],
+    ids=repr,
+)
+
+
+@held_by_ridge
+def test_that_only_the_ridge_holds_the_map_is_said_where_labels_agree_with_the_forecast(calibrator):
+    with pytest.warns(
+        ConvergenceWarning, match="the classes are separated: only the ridge penalty of 1e-08 keeps the map finite"
+    ):
+        calibrator.fit(SEPARATED, [0, 0, 1, 2])
+
+
+@held_by_ridge
+def test_that_only_the_ridge_holds_the_map_is_said_of_an_absent_class(calibrator):
+    prob, label = soft(100, 3)
+    label[label == 1] = 0
+    with pytest.warns(
+        ConvergenceWarning, match="the class b does not occur: only the ridge penalty of 1e-08 keeps the map finite"
+    ):
+        calibrator.set_params(labels=["a", "b", "c"]).fit(prob, np.array(["a", "b", "c"])[label])
+
+
+def test_classes_that_a_matrix_separates_and_the_forecast_does_not_are_told_of():
+    with pytest.warns(ConvergenceWarning, match="the classes are separated"):
+        MatrixScaling(off_diagonal=0.0, intercept=0.0).fit(SEPARATED, [1, 1, 2, 0])
+
+
+@pytest.mark.filterwarnings("ignore:the likelihood keeps growing")
+@pytest.mark.parametrize(
+    "calibrator", [DirichletCalibration(diagonal=1e-3), StructuredVectorScaling(), StructuredMatrixScaling()]
+)
+def test_where_a_penalty_holds_the_map_nothing_is_said(calibrator):
+    calibrator.fit(SEPARATED, [0, 0, 1, 2])
