@@ -475,8 +475,7 @@ def test_report_compares_files_and_prints_their_tables(run, forecast, calibrator
     assert code == 0
     page = Path("r.html").read_text(encoding="utf-8")
     assert "<title>A &amp; B</title>" in page
-    assert "forecast: 80 rows, 3 classes, notion: confidence" in page
-    assert "after: 80 rows, 3 classes, notion: confidence" in page
+    assert "forecast; after: 80 rows, 3 classes, notion: confidence" in page
     assert f"forecast: {assess(TRUTH, PROB, n_resamples=20)}" in out
 
 

@@ -190,7 +190,7 @@ def test_every_place_prints_the_bound(run):
     assert slope.endswith("<= 0.001")
     run("report", "wrong.csv", "-o", "page.html", "--metrics", "ece")
     page = Path("page.html").read_text(encoding="utf-8")
-    assert "p\u00a0&lt;=\u00a00.002" in page
+    assert ">p-value &lt;= 0.002<" in page
     assert "(p &lt;= 0.002, from 500 draws of labels from the forecast itself)" in page
     _, out, _ = run("test", "wrong.csv", "--tests", "resampling,kuiper", "--resamples", 500)
     drawn, law = out.splitlines()[2:]
