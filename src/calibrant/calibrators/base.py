@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_n_features, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import _check_n_features, check_is_fitted, column_or_1d, has_fit_parameter, validate_data
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
@@ -584,6 +584,9 @@ class OfEstimator(BinaryCalibrator):
         outcome = problem.outcome.astype(np.intp)
         self.constant_ = float(outcome[0]) if outcome.min() == outcome.max() else None
         weights = {} if problem.weights.is_unit else {"sample_weight": problem.weight}
+        fits = not weights or has_fit_parameter(self.estimator, "sample_weight")
+        hint = "Leave sample_weight out, or pass one such as LogisticRegression()"
+        require(fits, "calibrator must be an estimator whose fit takes sample_weight", value=self.estimator, hint=hint)
         self.estimator_ = clone(self.estimator)
         if self.constant_ is None:
             self.estimator_.fit(problem.score[:, None], outcome, **weights)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from reference import top_label as twin
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from strategies import tables
 
 from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, load_digits_forecast, save_calibrator
@@ -167,6 +168,12 @@ def test_a_regressor_is_cut_to_probabilities_and_one_outcome_is_its_map():
     assert fit.calibrators_[0].constant_ == 1.0
     assert fit.predict_top(prob)[1].tolist() == [1.0, 1.0, 1.0, 0.0]
     np.testing.assert_allclose(fit.predict_proba(prob).sum(axis=1), 1.0)
+
+
+def test_weights_need_an_estimator_that_takes_them():
+    y, prob = load_digits_forecast()
+    with pytest.raises(ValueError, match="fit takes sample_weight; got KNeighborsClassifier"):
+        ByNotion(KNeighborsClassifier()).fit(prob, y, np.arange(len(y)) % 2 + 1.0)
 
 
 def test_what_is_no_estimator_is_refused_and_an_estimator_is_not_saved(tmp_path):
