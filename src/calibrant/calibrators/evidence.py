@@ -481,7 +481,7 @@ class Pool:
         self.log_precisions = np.stack([evidence.rho - delta * free for delta in path])
         self.ridges = np.exp(self.log_precisions)[:, model.group]
         factors = [curvature.with_ridge(ridge) for ridge in self.ridges]
-        self.factors = [factored.for_part(1.0 - 1.0 / N_FOLDS) for factored in factors] if len(path) > 1 else []
+        self.factors = [factored.for_part(1.0 - 1.0 / N_FOLDS) for factored in factors] if len(path) > 1 else factors
         found = [
             refitted(logit, evidence.w, ridge, factored, FULL_GAIN[self.exact], renews=True)
             for ridge, factored in zip(self.ridges, factors, strict=True)
