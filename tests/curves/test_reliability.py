@@ -112,6 +112,25 @@ def test_forecasts_are_drawn_over_each_other_and_told_apart():
     ]
 
 
+@pytest.mark.parametrize(
+    ("notion", "words"),
+    [
+        ("confidence", ("mean confidence", "accuracy")),
+        ("top-label", ("mean confidence", "accuracy")),
+        ("class-wise", ("mean probability", "event rate")),
+        ("binary", ("mean probability", "event rate")),
+    ],
+)
+def test_the_axes_say_what_they_show(notion, words):
+    data = (DIGITS == 3, PROB[:, 3]) if notion == "binary" else (DIGITS, PROB)
+    drawn = reliability_curve(*data, notion=notion).plot()
+    figure = (drawn if notion in ("confidence", "binary") else drawn[0]).figure
+    if notion in ("confidence", "binary"):
+        assert (counts_below(drawn).get_xlabel(), drawn.get_ylabel()) == words
+    else:
+        assert (figure.get_supxlabel(), figure.get_supylabel()) == words
+
+
 def test_intervals_and_counts_can_be_left_out():
     ax = reliability_curve(DIGITS, PROB).plot(intervals=False, below=None)
     assert intervals(ax) == []
@@ -139,6 +158,19 @@ def test_bars_are_as_high_as_event_rates_and_gaps_reach_from_there_to_the_mean_p
     left, width = bins.edges[:-1][held], np.diff(bins.edges)[held]
     np.testing.assert_allclose(rates, np.column_stack([left, 0 * left, width, bins.event_rate[held]]), atol=1e-15)
     np.testing.assert_allclose(gaps, np.column_stack([left, bins.mean_prob[held], width, bins.gap[held]]), atol=1e-15)
+
+
+def test_points_are_not_joined():
+    assert data_lines(reliability_curve(DIGITS, PROB).plot(style="points"))[0].get_linestyle() == "None"
+
+
+def test_the_area_of_a_marker_follows_the_number_of_rows():
+    curve = reliability_curve(DIGITS, PROB, binning=EqualMass(5))
+    bins = curve.panels[0].bins
+    scatter = next(c for c in curve.plot(markers="area").collections if not isinstance(c, LineCollection))
+    np.testing.assert_array_equal(scatter.get_offsets(), np.column_stack([bins.mean_prob, bins.event_rate]))
+    np.testing.assert_allclose(scatter.get_sizes() / scatter.get_sizes().max(), bins.count / bins.count.max())
+    assert scatter.get_sizes().max() < 1000.0  # square points: a marker, and not the whole picture
 
 
 def test_the_number_of_rows_stands_beside_each_point():
@@ -287,3 +319,21 @@ def test_bins_of_few_rows_are_pale_and_so_is_the_line_to_them():
     alphas = points.get_alpha()
     assert alphas[0] == alphas[1] == alphas[4] > alphas[2] == alphas[3]
     assert not [line for line in plot_reliability(y, p, binning=10, markers="equal").lines if line.get_gid() == ENOUGH]
+
+
+@pytest.mark.parametrize("weight", [None, 0.5 + np.arange(DIGITS.size) % 3, 1 + np.arange(DIGITS.size) % 3])
+def test_one_forecast_stands_before_what_would_be_no_surprise(weight):
+    ax = plot_reliability(DIGITS, PROB, sample_weight=weight)
+    curve = reliability_curve(DIGITS, PROB, interval="consistency", sample_weight=weight)
+    panel = curve.panels[0]
+    held = panel.bins.count > 0
+    pale = next(c for c in intervals(ax) if c.get_label() == "95% if calibrated")
+    ends = np.array(pale.get_segments()).reshape(-1, 4)
+    np.testing.assert_allclose(ends[:, [1, 3]], np.column_stack([panel.lower, panel.upper])[held], rtol=1e-12)
+    several = plot_reliability(
+        {
+            "a": reliability_curve(DIGITS, PROB),
+            "b": reliability_curve(DIGITS, PROB**2 / (PROB**2).sum(1, keepdims=True)),
+        }
+    )
+    assert not [c for c in intervals(several) if c.get_label() == "95% if calibrated"]

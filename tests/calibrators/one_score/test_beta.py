@@ -10,6 +10,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from strategies import GRID
 
+from calibrant import TemperatureScaling
 from calibrant.calibrators.parametric import BetaCalibration, PlattScaling
 
 each_form = pytest.mark.parametrize("parameters", ["abm", "am", "ab", "a"])
@@ -66,6 +67,14 @@ def test_with_equal_a_and_b_it_is_the_straight_line_of_platt():
     assert beta.c_ == pytest.approx(platt.intercept_, rel=1e-10)
 
 
+def test_with_one_parameter_it_is_temperature_scaling():
+    label, score = sample(500, lambda z: 0.7 * z)
+    beta = BetaCalibration(parameters="a").fit(score, label)
+    warm = TemperatureScaling().fit(score, label)
+    assert 1 / beta.a_ == pytest.approx(warm.temperature_, rel=1e-7)
+    assert beta.c_ == 0.0
+
+
 @pytest.mark.parametrize("parameters", ["ab", "a"])
 def test_with_m_one_half_a_score_of_one_half_stays(parameters):
     label, score = sample(500, lambda z: 0.4 + 0.7 * z)
@@ -97,6 +106,18 @@ def test_a_curve_that_stays_on_one_side_of_one_half_has_no_m(a, b, c):
 # What has no minimum, or many
 
 
+def test_separated_the_wrong_way_round_is_a_constant_and_no_trouble():
+    fitted = BetaCalibration().fit([0.1, 0.2, 0.6, 0.9], [1, 1, 0, 0])
+    np.testing.assert_allclose(fitted.calibrate([0.0, 0.5, 1.0]), 0.5)
+
+
+def test_through_one_half_classes_are_separated_by_one_half_alone():
+    """A curve through (1/2, 1/2) cannot separate at 0.7."""
+    BetaCalibration(parameters="ab").fit([0.1, 0.6, 0.8, 0.9], [0, 0, 1, 1])
+    with pytest.warns(ConvergenceWarning):
+        BetaCalibration(parameters="ab").fit([0.1, 0.4, 0.8, 0.9], [0, 0, 1, 1])
+
+
 @pytest.mark.parametrize("parameters", ["abm", "am"])
 def test_of_equal_scores_the_log_odds_are_shifted(parameters):
     fitted = BetaCalibration(parameters=parameters).fit([0.3] * 4, [0, 1, 1, 1])
@@ -108,6 +129,12 @@ def test_of_equal_scores_the_log_odds_are_shifted(parameters):
 def test_scores_of_one_half_say_nothing_of_a_curve_through_one_half(parameters):
     fitted = BetaCalibration(parameters=parameters).fit([0.5] * 4, [0, 1, 1, 1])
     np.testing.assert_allclose(fitted.calibrate([0.1, 0.5, 0.9]), [0.1, 0.5, 0.9])
+
+
+def test_scores_that_differ_by_rounding_are_one():
+    fitted = BetaCalibration().fit([0.2] * 4 + [0.7] * 3 + [np.nextafter(0.7, 1)], [0, 0, 0, 1, 0, 1, 1, 1])
+    assert fitted.a_ == fitted.b_
+    np.testing.assert_allclose(fitted.calibrate([0.2, 0.7]), [0.25, 0.75], rtol=1e-10)
 
 
 def test_logits_are_exact_and_probabilities_clipped():
