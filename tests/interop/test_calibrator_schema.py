@@ -8,6 +8,7 @@ from itertools import combinations
 import pytest
 from laws.test_saved_calibrators import ALL, SAVED, changed
 
+from calibrant.interop.maps import SavedMap, require_document
 from calibrant.interop.save import from_document
 from tools.calibrator_schema import WRITTEN, text
 
@@ -39,6 +40,7 @@ def fits(value, schema):
         "additionalProperties": lambda _: not part or value.keys() <= known.keys(),
         "items": lambda of: all(fits(one, of) for one in rows),
         "minItems": lambda least: len(rows) >= least,
+        "maxItems": lambda most: len(rows) <= most,
         "uniqueItems": lambda _: (
             not any(a == b and isinstance(a, bool) == isinstance(b, bool) for a, b in combinations(rows, 2))
         ),
@@ -74,8 +76,11 @@ SAID = [
 
 
 def loads(document):
+    """Whether it is a calibrator, and a map where it has one: each reads its own part of a file."""
     try:
         from_document(document)
+        if document.get("map") is not None:
+            SavedMap(require_document(document, "the document"))
     except ValueError:
         return False
     return True

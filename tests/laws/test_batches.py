@@ -20,7 +20,8 @@ def functions():
     """Public functions that take labels, by name."""
     homes = [calibrant, *(import_module(f"calibrant.{m.name}") for m in pkgutil.iter_modules(calibrant.__path__))]
     public = [getattr(home, name) for home in homes for name in getattr(home, "__all__", dir(home)) if name[0] != "_"]
-    return {f.__name__: f for f in public if inspect.isfunction(f) and "y_true" in inspect.signature(f).parameters}
+    parameters = {f.__name__: (f, inspect.signature(f).parameters) for f in public if inspect.isfunction(f)}
+    return {name: f for name, (f, takes) in parameters.items() if "y_true" in takes and "estimator" not in takes}
 
 
 FUNCTIONS = functions()

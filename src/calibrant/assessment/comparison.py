@@ -309,7 +309,13 @@ class Comparison(Result):
         return "\n".join([*first, *failed, self.reason, *("\n".join(["", *lines]) for lines in others), *said])
 
     def said_of_groups(self) -> list[str]:
-        """Return the sentence on the worst group, where a metric has p-values of groups."""
+        """Say which group is the worst, where a metric has p-values of groups.
+
+        Returns
+        -------
+        list of str
+            One sentence, or none.
+        """
         if not self._tested_groups:
             return []
         if (worst := self.worst_group) is None:
