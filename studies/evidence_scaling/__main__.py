@@ -1,4 +1,4 @@
-"""Print the tables of docs/evidence-scaling.md: log loss of public networks on rows that are not fitted, and seconds of a fit.
+"""Print tables of docs/evidence-scaling.md and docs/evidence-intervals.md: log loss of public networks, seconds of a fit.
 
 Run: python -m studies.evidence_scaling losses, few, blocks, size, needed, coverage, times. The data lie in $CALIBRANT_DATA, or
 in shared/data beside the repository.

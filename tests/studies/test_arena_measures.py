@@ -22,12 +22,12 @@ from studies.arena.page import (
     intervals,
     leaders,
     mean_rank,
+    of_evidence_scaling,
     of_size,
     page,
     percent,
     ranks,
     recommendations,
-    standing,
     tables_of,
     whole_page,
     win_rate,
@@ -174,7 +174,8 @@ def test_all_pages_have_what_the_results_say():
     results = {part: stored(part) for part in (KEPT_APART, DESIGN)}
     assert PAGE.read_text(encoding="utf-8") == whole_page(results)
     apart = counted_once(results)[KEPT_APART]
-    for name, block in {"calibrators": recommendations(apart), "evidence-scaling": standing(apart, NEW)}.items():
+    taken = of_evidence_scaling(results[KEPT_APART])
+    for name, block in {"calibrators": recommendations(apart), "evidence-scaling": taken}.items():
         text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
         assert f"{MARKS[0]}\n\n{block}\n\n{MARKS[1]}" in text
 

@@ -735,7 +735,8 @@ class EvidenceScaling(MulticlassCalibrator):
         -----
         Weights are about normal, with the inverse of the penalised Hessian as covariance. That of the log-odds follows by the
         delta method. The pool counts as a mixture of its maps and of the prediction itself: how far these are apart widens the
-        interval. The standardisation and the precisions count as known. ``docs/evidence-scaling.md`` has the measured coverage.
+        interval. The standardisation and the precisions count as known; the coverage stands in
+        ``docs/evidence-intervals.md``.
         """
         fraction("level", level, hint="For intervals of 95 % pass level=0.05")
         forecast = self._fitted_forecast(X)
