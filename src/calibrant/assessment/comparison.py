@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import combinations
@@ -13,12 +12,8 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_memory
 
-from calibrant import __version__
-from calibrant._core.arrays import FloatArray, is_whole
+from calibrant._core.arrays import is_whole
 from calibrant._core.border import DataOptions, Named, as_labels, as_problem
 from calibrant._core.checks import (
     MOST_DRAWS,
@@ -31,30 +26,19 @@ from calibrant._core.checks import (
     require,
     resamples,
     some,
-    tracked,
     whole,
 )
 from calibrant._core.result import Result, Table, shown_pvalue, under
-from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
+from calibrant._core.rows import Problem
+from calibrant.assessment.held_out import CandidateRows, Folds, Names, candidates_of, named_calibrators
 from calibrant.binning import Binning, EqualWidth
-from calibrant.calibrators.base import Calibrator, as_calibrator
-from calibrant.calibrators.by_notion import calibrator_for
-from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
-from calibrant.exceptions import CalibrationWarning, warn
-from calibrant.fit.folds import observed
+from calibrant.calibrators.base import Calibrator
+from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
 from calibrant.significance.differences import as_level, difference_of, difference_of_samples, pair_of, paired_result_of
 from calibrant.significance.result import adjusted_pvalues
 from calibrant.sums.draws import Rng, as_rng
-
-Names = np.ndarray[Any, np.dtype[np.str_]]
-
-IDENTITY = "identity"
-"""The forecast as it is: no calibrator."""
-
-SAFE = " --safe"
-"""What follows the word of a method that stands within `SafeCalibrator`."""
 
 USUAL_BINS = EqualWidth(15)
 """Bins of a metric that has none of its own, as in `assess`."""
@@ -73,71 +57,6 @@ FEWEST = 30
 
 MOST_PERIODS = 500
 """Periods of a comparison; more are dates that are not cut."""
-
-# The calibrated forecasts of held-out rows, by which calibrators are compared
-
-
-class HeldOut:
-    """Folds of the rows of forecasts, and what calibrators make of each row that was not fitted.
-
-    A whole weight is a number of equal rows, which are dealt to the folds one by one, as `SafeCalibrator` deals them.
-    """
-
-    def __init__(self, counts: IntArray, n_folds: int, rng: np.random.Generator) -> None:
-        self.counts, self.held = counts, list(folds(counts, n_folds, rng))
-        self.rows: IntArray = np.concatenate([np.flatnonzero(held) for held in self.held])
-
-    def of(self, problem: Problem) -> Problem:
-        """Return the rows of all folds, one after the other, with the forecast as it is."""
-        times = np.concatenate([held[held > 0] for held in self.held])
-        weight = (problem.weight / self.counts)[self.rows] * times
-        weights = Weights.one_each(weight.size) if (weight == 1.0).all() else Weights(weight)
-        return problem.at(self.rows, weights)
-
-    def calibrated(self, problem: Problem, make: Callable[[int], Calibrator]) -> Problem:
-        """Return these rows, each with the forecast of a calibrator that was fitted to the other folds."""
-        with warnings.catch_warnings():
-            # What a part of the rows lacks is no news.
-            warnings.simplefilter("ignore", CalibrationWarning)
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            prob = np.concatenate(list(self._of_folds(problem, make)))
-        rows = self.of(problem)
-        if isinstance(rows, BinaryProblem):
-            return replace(rows, score=prob[:, 1], logit=None)
-        return replace(as_simplex(rows), forecast=Forecast(prob))
-
-    def _of_folds(self, problem: Problem, make: Callable[[int], Calibrator]) -> Iterator[FloatArray]:
-        unit, n_classes = problem.weight / self.counts, problem.classes.size
-        for held in self.held:
-            kept, out = problem.weighted(unit * (self.counts - held)), problem.weighted(unit * held)
-            # Numbers in place of the classes: labels may be of any kind, or name a class that no row has.
-            calibrator = make(n_classes)
-            calibrator.set_params(input="logit" if problem.is_logit else "probability", labels=range(n_classes))
-            prob = calibrator.fit(kept.values, as_simplex(kept).label, kept.weight).predict_proba(out.values)
-            yield _probabilities(prob, (out.size, n_classes))
-
-
-def _probabilities(prob: FloatArray, shape: tuple[int, int]) -> FloatArray:
-    """Return what a calibrator made of held-out rows, if these are probabilities of each class."""
-    must, hint = "predict_proba must return probabilities of each class", "Mend the calibrator"
-    require(np.shape(prob) == shape, must, got=f"shape {np.shape(prob)} in place of {shape}", hint=hint)
-    are_rows = bool((prob >= 0.0).all()) and np.allclose(prob.sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
-    require(are_rows, must, got="rows that are none", hint=hint)
-    return prob
-
-
-def maker_of(calibrator: str | Calibrator) -> Callable[[int], Calibrator]:
-    """Return what makes a calibrator, not fitted yet, for a number of classes; refuse a word that is none."""
-    is_safe = isinstance(calibrator, str) and calibrator.endswith(SAFE)
-    method = calibrator.removesuffix(SAFE) if isinstance(calibrator, str) else calibrator
-    as_calibrator(method)
-
-    def make(n_classes: int) -> Calibrator:
-        made = calibrator_for(method, n_classes)
-        return SafeCalibrator(made) if is_safe else made
-
-    return make
-
 
 # The comparison
 
@@ -504,7 +423,9 @@ def compare(
     require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint=hint)
     of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
     folds = Folds(n_folds, n_jobs, memory, flag("progress", progress))
-    pairing = pairing_of(flag("paired", paired), times)
+    pairing: Pairing = "rows" if flag("paired", paired) else "none"
+    if times is not None:
+        pairing = "periods"
     if pairing == "rows":
         problems = _problems(y_true, forecasts, data)
     elif pairing == "none":
@@ -525,20 +446,6 @@ def compare(
         groups = groups_of(columns, next(iter(problems.values())), weight, overlapping=flag("overlapping", overlapping))
     unnamed, level = not isinstance(forecasts, Mapping), as_level(level)
     return comparison_of(problems, chosen, metrics, folds, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
-
-
-class Folds(NamedTuple):
-    """How calibrators are fitted by cross-validation: see `compare`."""
-
-    number: int
-    n_jobs: int | None = None
-    memory: str | os.PathLike[str] | None = None
-    progress: bool = False
-
-
-def pairing_of(paired: bool, times: object) -> Pairing:
-    """Return how the rows of candidates belong together."""
-    return "periods" if times is not None else "rows" if paired else "none"
 
 
 def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = None) -> dict[str, Problem]:
@@ -647,18 +554,6 @@ def groups_of(
     return np.array([[named[groups] for groups in cut] for cut in of_rows]).T
 
 
-def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
-    """Return calibrators by their names: a word is its own name, an object has that of its class."""
-    if not isinstance(calibrators, Mapping):
-        list_of_names("calibrators", calibrators)
-        listed = list(calibrators)
-        names = [one if isinstance(one, str) else type(one).__name__ for one in listed]
-        distinct_names("calibrators", names)
-        calibrators = dict(zip(names, listed, strict=True))
-    distinct_names("calibrators", calibrators)
-    return {str(name): one for name, one in calibrators.items()}
-
-
 def _problems(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
     """Return the problem of each forecast by its name; refuse those that are not of the same rows and classes."""
     is_named = isinstance(forecasts, Mapping)
@@ -687,18 +582,6 @@ def _problems(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Probl
     return problems
 
 
-class _Candidate(NamedTuple):
-    """A candidate as it is compared: its rows, None where its calibrator failed, and what that took or said.
-
-    ``is_safe`` says that it is the first forecast after a `SafeCalibrator`.
-    """
-
-    problem: Problem | None
-    seconds: float = 0.0
-    failure: str = ""
-    is_safe: bool = False
-
-
 def comparison_of(
     problems: Mapping[str, Problem],
     calibrators: Mapping[str, str | Calibrator],
@@ -716,7 +599,7 @@ def comparison_of(
     if pairing != "rows":
         _require_of_samples(metric, first, calibrators, groups)
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
-    candidates, groups = _candidates(problems, calibrators, folds, rng, groups, unnamed)
+    candidates, groups = candidates_of(problems, calibrators, folds, rng, groups, unnamed)
     beside = Beside(metric, level, n_resamples, rng, pairing)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
@@ -771,82 +654,6 @@ def _draws_needed(n_tests: int, level: float) -> int:
     return least
 
 
-def _candidates(
-    problems: Mapping[str, Problem],
-    calibrators: Mapping[str, str | Calibrator],
-    folds: Folds,
-    rng: np.random.Generator,
-    groups: Names | None,
-    unnamed: bool,
-) -> tuple[dict[str, _Candidate], Names | None]:
-    """Return each forecast as it is, and after each calibrator, by their names; and the group of each of their rows."""
-    if not calibrators:
-        return {name: _Candidate(problem) for name, problem in problems.items()}, groups
-    makers = {name: maker_of(one) for name, one in calibrators.items()}
-    names = {
-        (name, word): (word or IDENTITY) if unnamed else f"{name} + {word}" if word else name
-        for name in problems
-        for word in ("", *makers)
-    }
-    distinct_names("forecasts and calibrators", names.values())
-    sorted_, counts, groups = _in_one_order(list(problems.values()), groups)
-    must, hint = "there must be a row for each fold", "Pass more rows, or a smaller n_folds"
-    require(counts.sum() >= folds.number, must, got=f"{int(counts.sum())} rows for {folds.number} folds", hint=hint)
-    held_out = HeldOut(counts, folds.number, rng)
-    safe = {word for word, make in makers.items() if isinstance(make(2), SafeCalibrator)}
-    of_names = dict(zip(problems, sorted_, strict=True))
-    kept = check_memory(folds.memory).cache(_calibrated, ignore=["held_out", "problem"])
-    tasks = [(name, word) for name in problems for word in makers]
-    calls = (delayed(_tried)(kept, held_out, of_names[name], calibrators[word]) for name, word in tasks)
-    done = Parallel(n_jobs=folds.n_jobs, return_as="generator")(calls)
-    done = tracked(done, len(tasks), show=folds.progress, desc="calibrators", unit="fit")
-    made = dict(zip(tasks, done, strict=True))
-    found = dict[str, _Candidate]()
-    for name, problem in of_names.items():
-        found[names[name, ""]] = _Candidate(held_out.of(problem))
-        for word in makers:
-            found[names[name, word]] = made[name, word]._replace(is_safe=word in safe and problem is sorted_[0])
-    return found, None if groups is None else groups[held_out.rows]
-
-
-def _tried(calibrated: Callable[..., Problem], held_out: HeldOut, problem: Problem, calibrator: Any) -> _Candidate:
-    """Return the held-out rows after a calibrator, or what it said."""
-    rows = problem.values, as_simplex(problem).label, problem.weight, problem.classes.size, problem.is_logit
-    key, start = (rows, held_out.counts, held_out.held, __version__), time.perf_counter()
-    try:
-        found = calibrated(key, calibrator, held_out, problem)
-        return _Candidate(found, time.perf_counter() - start)
-    except Exception as error:  # the others go on
-        said = " ".join(str(error).split()) or type(error).__name__
-        return _Candidate(None, time.perf_counter() - start, said)
-
-
-def _calibrated(key: object, calibrator: str | Calibrator, held_out: HeldOut, problem: Problem) -> Problem:
-    """Return the held-out rows after a calibrator; the key holds all else that they depend on."""
-    return held_out.calibrated(problem, maker_of(calibrator))
-
-
-def _in_one_order(problems: list[Problem], groups: Names | None) -> tuple[list[Problem], IntArray, Names | None]:
-    """Return the problems with their rows in an order that depends on what they hold, how many each is, and their groups."""
-    if len(problems) == 1 and groups is None:
-        problem, counts = in_order(observed(problems[0]))
-        return [problem], counts, None
-    simplex = [as_simplex(problem) for problem in problems]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # here copies do not count as one row
-        distinct = observed(problems[0])
-    if distinct.size < problems[0].size:
-        warn("the rows must be independent; there are copies, which are in several folds. Pass each row once.")
-    # As `in_order` sorts the rows of one forecast: by the label, and by the columns from the first on.
-    keys = [key for one in simplex[::-1] for key in (*one.forecast.values.T[::-1], one.label)]
-    order = np.lexsort([simplex[0].weight, *([] if groups is None else groups.T), *keys])
-    problems = [problem.taken(order) for problem in problems]
-    weights = problems[0].weights
-    are_counts = weights.are_counts and weights.total < MOST_COUNTS
-    counts = weights.values.astype(np.intp) if are_counts else np.ones(order.size, dtype=np.intp)
-    return problems, counts, None if groups is None else groups[order]
-
-
 class Beside(NamedTuple):
     """How one candidate is compared with another."""
 
@@ -889,7 +696,7 @@ class Beside(NamedTuple):
         return "value" if self.metric.ideal is None else "distance"
 
 
-def _compared(candidates: Mapping[str, _Candidate], beside: Beside) -> tuple[Compared, ...]:
+def _compared(candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[Compared, ...]:
     """Return each candidate beside the first, in their order."""
     found: list[Compared] = []
     reference = next(iter(candidates.values())).problem
@@ -917,7 +724,7 @@ def _compared(candidates: Mapping[str, _Candidate], beside: Beside) -> tuple[Com
 
 
 def _figures(
-    candidates: Mapping[str, _Candidate], groups: Names, metrics: Sequence[Metric], resampling: Resampling
+    candidates: Mapping[str, CandidateRows], groups: Names, metrics: Sequence[Metric], resampling: Resampling
 ) -> list[GroupFigure]:
     """Return the figures of each candidate on each group, the worst first; a single group without a name is all rows.
 
@@ -999,7 +806,7 @@ def _since(rows: tuple[Compared, ...], beside: Beside) -> str:
     return f"The {beside.metric.name} was {first.value:.4g} in {first.name}; {change}."
 
 
-def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, _Candidate], beside: Beside) -> tuple[str, str]:
+def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[str, str]:
     """Return the name of the candidate to take, and why."""
     first, metric, level = next(iter(candidates)), beside.metric, beside.level
     others = [one for one in rows if one.name != first and not one.failure]

@@ -13,16 +13,8 @@ from calibrant._core.arrays import FloatArray, quotients, sum_of_rows
 from calibrant._core.border import Input
 from calibrant._core.rows import Forecast, Problem
 from calibrant.assessment.advice import OF_CLASSES, OF_ONE_EVENT
-from calibrant.assessment.comparison import (
-    IDENTITY,
-    SAFE,
-    Comparison,
-    Folds,
-    HeldOut,
-    comparison_of,
-    maker_of,
-    named_calibrators,
-)
+from calibrant.assessment.comparison import Comparison, comparison_of
+from calibrant.assessment.held_out import IDENTITY, SAFE, Folds, HeldOut, maker_of, named_calibrators
 from calibrant.calibrators.base import Calibrator, fitted, parameter
 from calibrant.calibrators.classifier import default_of
 from calibrant.calibrators.safe import in_order

@@ -25,16 +25,14 @@ from calibrant._core.result import shown_pvalue
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
 from calibrant.assessment.comparison import (
-    Folds,
     Pairing,
     comparison_of,
     groups_of,
-    maker_of,
     metrics_of,
-    named_calibrators,
     periods_of,
     require_same_classes,
 )
+from calibrant.assessment.held_out import Folds, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.cli import inputs

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from calibrant._core.result import shown_pvalue
 from calibrant.assessment.advice import Advice
-from calibrant.assessment.comparison import IDENTITY
+from calibrant.assessment.held_out import IDENTITY
 from calibrant.assessment.table import Assessment
 from calibrant.assessment.verdict import REVERSED, shown_points
 from calibrant.metrics.estimate import Estimate
