@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import is_whole
 from calibrant._core.border import DataOptions, Named, as_labels, as_problem
 from calibrant._core.checks import (
     MOST_DRAWS,
@@ -24,11 +23,12 @@ from calibrant._core.checks import (
     of_type,
     refuse,
     require,
+    require_jobs,
     resamples,
     some,
     whole,
 )
-from calibrant._core.result import Result, Table, shown_pvalue, under
+from calibrant._core.result import Result, Table, under
 from calibrant._core.rows import Problem
 from calibrant.assessment.held_out import CandidateRows, Folds, Names, candidates_of, named_calibrators
 from calibrant.binning import Binning, EqualWidth
@@ -37,7 +37,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
 from calibrant.significance.differences import as_level, difference_of, difference_of_samples, pair_of, paired_result_of
-from calibrant.significance.result import adjusted_pvalues
+from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import Rng, as_rng
 
 USUAL_BINS = EqualWidth(15)
@@ -125,13 +125,6 @@ class GroupFigure:
     n_rows: int
     estimate: Estimate
     adjusted: float = np.nan
-
-    @property
-    def least_adjusted(self) -> float | None:
-        """The adjusted p-value where it is a bound, since its draws can show no less; else None."""
-        pvalue, least = self.estimate.pvalue, self.estimate.least_pvalue
-        is_bound = pvalue is not None and least is not None and pvalue <= least and self.adjusted < 1.0
-        return self.adjusted if is_bound else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,11 +226,11 @@ class Comparison(Result):
             return []
         if (worst := self.worst_group) is None:
             return [f"{self.recommended} is not shown to be miscalibrated in any group at the level of {self.level:g}."]
-        found = worst.estimate.value if worst.estimate.debiased is None else worst.estimate.debiased
-        p = shown_pvalue(worst.adjusted, worst.least_adjusted, ".3g")
-        p = p if p.startswith("<") else f"= {p}"
+        of = worst.estimate
+        found = of.value if of.debiased is None else of.debiased
+        p = shown_adjusted(worst.adjusted, of.pvalue, of.least_pvalue, ".3g", name="p")
         most = f"{self.recommended} is miscalibrated the most in {worst.group}"
-        return [f"{most}: {worst.metric} {found:.3g} without its bias, p {p}."]
+        return [f"{most}: {worst.metric} {found:.3g} without its bias, {p}."]
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -260,9 +253,8 @@ class Comparison(Result):
         for one in self.candidates:
             cells = ["-"] * 3
             if one.name != self.first and not one.failure:
-                least = one.adjusted if one.least_pvalue is not None and one.pvalue <= one.least_pvalue else None
-                interval = f"[{one.lower:+.5f}, {one.upper:+.5f}]"
-                cells = [f"{one.difference:+.5f}", interval, shown_pvalue(one.adjusted, least, ".3g")]
+                p = shown_adjusted(one.adjusted, one.pvalue, one.least_pvalue, ".3g")
+                cells = [f"{one.difference:+.5f}", f"[{one.lower:+.5f}, {one.upper:+.5f}]", p]
             won = "-" if np.isnan(one.win_rate) else f"{one.win_rate:.1%}"
             value = "failed" if one.failure else f"{one.value:.5f}"
             start = [one.name, *[f"{one.n_rows}"] * counts, value]
@@ -279,11 +271,15 @@ class Comparison(Result):
                 has_none = found.lower is None or np.isnan(found.lower)
                 interval = "-" if has_none else f"[{found.lower:.5f}, {found.upper:.5f}]"
                 floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
-                p = "-" if np.isnan(figure.adjusted) else shown_pvalue(figure.adjusted, figure.least_adjusted, ".3g")
-                words = [figure.group or ALL_ROWS, figure.candidate, f"{figure.n_rows}"] + [figure.metric] * (
-                    not one_metric
-                )
-                rows.append([*words, "-" if np.isnan(found.value) else f"{found.value:.5f}", interval, floor, p])
+                p = shown_adjusted(figure.adjusted, found.pvalue, found.least_pvalue, ".3g")
+                words = [
+                    figure.group or ALL_ROWS,
+                    figure.candidate,
+                    f"{figure.n_rows}",
+                    *([] if one_metric else [figure.metric]),
+                ]
+                value = "-" if np.isnan(found.value) else f"{found.value:.5f}"
+                rows.append([*words, value, interval, floor, "-" if np.isnan(figure.adjusted) else p])
         yield rows
 
 
@@ -419,8 +415,7 @@ def compare(
     resamples(n_resamples, least=2, hint="1000 is usual")
     whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
     metrics, chosen = metrics_of(metric, binning), named_calibrators(calibrators)
-    must, hint = "n_jobs must be a whole number or None", "Pass n_jobs=2"
-    require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint=hint)
+    require_jobs(n_jobs)
     of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
     folds = Folds(n_folds, n_jobs, memory, flag("progress", progress))
     pairing: Pairing = "rows" if flag("paired", paired) else "none"

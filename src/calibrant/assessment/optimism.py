@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
-from calibrant._core.arrays import FloatArray, is_whole
+from calibrant._core.arrays import FloatArray
 from calibrant._core.border import as_labels, as_problem
-from calibrant._core.checks import flag, refuse, require, resamples, tracked
+from calibrant._core.checks import flag, refuse, require, require_jobs, resamples, tracked
 from calibrant._core.result import Result, Table
 from calibrant.assessment.comparison import metrics_of
 from calibrant.calibrators.classifier import forecast_of
@@ -137,8 +137,7 @@ def optimism_corrected(
     """
     resamples(n_resamples, least=2, hint="200 is usual")
     measured, truth = metrics_of(list(metrics), None), as_labels(y_true)
-    must, hint = "n_jobs must be a whole number or None", "Pass n_jobs=2"
-    require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint=hint)
+    require_jobs(n_jobs)
     hint = "Pass a classifier with it, or wrap this one in CalibratedClassifier"
     require(hasattr(estimator, "predict_proba"), "estimator must have predict_proba", value=estimator, hint=hint)
     classes = np.unique(truth)

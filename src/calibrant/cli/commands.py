@@ -21,7 +21,7 @@ import numpy as np
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import choice, distinct_names, left_out, refuse, require
 from calibrant._core.registry import HOMES, entries, find
-from calibrant._core.result import shown_pvalue
+from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
 from calibrant.assessment.comparison import (
@@ -191,7 +191,7 @@ def run_compare(asked: Namespace) -> int:
         parts = {name: [asdict(one) for one in getattr(found, name)] for name in ("candidates", "groups")}
         print(inputs.json_of(document | parts))
     else:
-        print(f"{found.n_rows} row{'' if found.n_rows == 1 else 's'}, {found.n_classes} classes")
+        print(f"{shown_rows(found.n_rows)}, {found.n_classes} classes")
         print(found)
         for name, problem in problems.items() if asked.confidence else ():
             how: Any = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
@@ -293,8 +293,9 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
     for name, forecast in forecasts.items():
         rows[name] = at = np.array([places[name][one] for one in shared])
         if missed := len(places[name]) - len(at):
-            said = "1 row" if missed == 1 else f"{missed} rows"
-            print(f"calibrant: note: left out {said} of {forecast.file}, not in all files", file=sys.stderr)
+            print(
+                f"calibrant: note: left out {shown_rows(missed)} of {forecast.file}, not in all files", file=sys.stderr
+            )
         weight, other = forecast.weight, first.weight
         agree = weight is None or other is None or bool((weight[at] == other[of_first]).all())
         must = "rows must have one weight in all files"
@@ -650,7 +651,8 @@ def run_test(asked: Namespace) -> int:
         print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
-            alone, all_told = shown_pvalue(r.pvalue, r.least_pvalue, ".3g"), shown_adjusted(adjusted[n], r, ".3g")
+            alone = shown_pvalue(r.pvalue, r.least_pvalue, ".3g")
+            all_told = shown_adjusted(adjusted[n], r.pvalue, r.least_pvalue, ".3g")
             print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {r.null.description}")
     if below:
         print(f"calibrant: gate failed: a p-value is below {level:g}", file=sys.stderr)
