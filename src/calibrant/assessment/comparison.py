@@ -6,17 +6,14 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
-from itertools import combinations
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.border import DataOptions, Named, as_labels, as_problem
+from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import (
     MOST_DRAWS,
-    choice,
     distinct_names,
     flag,
     list_of_names,
@@ -30,13 +27,14 @@ from calibrant._core.checks import (
 )
 from calibrant._core.result import Result, Table, under
 from calibrant._core.rows import Problem
-from calibrant.assessment.held_out import CandidateRows, Folds, Names, candidates_of, named_calibrators
+from calibrant.assessment.compared_rows import Every, Names, forecasts_of, groups_of, periods_of, samples_of
+from calibrant.assessment.held_out import CandidateRows, CrossValidation, candidates_of, named_calibrators
 from calibrant.binning import Binning, EqualWidth
 from calibrant.calibrators.base import Calibrator
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
-from calibrant.significance.differences import as_level, difference_of, difference_of_samples, pair_of, paired_result_of
+from calibrant.significance.differences import as_level, difference_of, difference_of_samples, paired_result_of
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import Rng, as_rng
 
@@ -46,19 +44,10 @@ USUAL_BINS = EqualWidth(15)
 ALL_ROWS = "all rows"
 """What the group of all rows is called in a table."""
 
-ONLY = "forecast"
-"""The name of a forecast that was given without one."""
-
 Pairing = Literal["rows", "none", "periods"]
-Every = Literal["day", "week", "month", "quarter", "year"]
 
 FEWEST = 30
 """Rows of a group that overlaps others, below which nothing is said of it."""
-
-MOST_PERIODS = 500
-"""Periods of a comparison; more are dates that are not cut."""
-
-# The comparison
 
 
 @dataclass(frozen=True)
@@ -417,14 +406,14 @@ def compare(
     metrics, chosen = metrics_of(metric, binning), named_calibrators(calibrators)
     require_jobs(n_jobs)
     of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
-    folds = Folds(n_folds, n_jobs, memory, flag("progress", progress))
+    cv = CrossValidation(n_folds, n_jobs, memory, flag("progress", progress))
     pairing: Pairing = "rows" if flag("paired", paired) else "none"
     if times is not None:
         pairing = "periods"
     if pairing == "rows":
-        problems = _problems(y_true, forecasts, data)
+        problems = forecasts_of(y_true, forecasts, data)
     elif pairing == "none":
-        problems = _samples(y_true, forecasts, data)
+        problems = samples_of(y_true, forecasts, data)
     else:
         must, hint = "forecasts must be one where there are times", "Compare the periods of one after the other"
         if isinstance(forecasts, Mapping):
@@ -440,79 +429,7 @@ def compare(
         weight = data.get("sample_weight")
         groups = groups_of(columns, next(iter(problems.values())), weight, overlapping=flag("overlapping", overlapping))
     unnamed, level = not isinstance(forecasts, Mapping), as_level(level)
-    return comparison_of(problems, chosen, metrics, folds, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
-
-
-def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = None) -> dict[str, Problem]:
-    """Return the rows of each period by its name, in the order of time."""
-    if every is None:
-        whens = as_labels(_as_text(times), "times")
-        names = {when: str(when) for when in np.unique(whens).tolist()}
-    else:
-        choice("every", every, get_args(Every))
-        whens = np.asarray(times)
-        if whens.dtype.kind == "M":
-            whens = whens.astype("datetime64[D]").astype(object)
-        names = {when: _period(when, every) for when in set(whens.tolist())}
-    distinct = sorted(set(names.values())) if every else list(names.values())
-    got = f"{len(distinct)}, such as {distinct[0]} and {distinct[-1]}"
-    hint = "Cut dates with every='month'; one period has nothing to be compared with"
-    require(1 < len(distinct) <= MOST_PERIODS, f"periods must be 2 to {MOST_PERIODS}", got=got, hint=hint)
-    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
-    return {name: problem.taken(rows) for name in distinct if (rows := np.flatnonzero(of_rows == name)).size}
-
-
-def _as_text(times: Any) -> Any:
-    """Return dates as they are written, and anything else as it is."""
-    array = np.asarray(times)
-    return array.astype(str) if array.dtype.kind in "MO" else times
-
-
-def _period(when: object, every: str) -> str:
-    """Return the name of the period of a date; names of later periods stand later in the alphabet."""
-    try:
-        day = when if isinstance(when, date) else datetime.fromisoformat(str(when))
-        year, week, _ = day.isocalendar()
-        month = f"{day.year:04}-{day.month:02}"  # a missing pandas time has no year
-    except (ValueError, TypeError):
-        refuse(
-            "times must be dates where they are cut", value=when, hint="Write them as 2024-03-31, or leave every= out"
-        )
-    return {
-        "day": f"{month}-{day.day:02}",
-        "week": f"{year:04}-W{week:02}",
-        "month": month,
-        "quarter": f"{day.year:04}-Q{(day.month + 2) // 3}",
-        "year": f"{day.year:04}",
-    }[every]
-
-
-def _samples(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
-    """Return the problem of each of several independent samples, of the same classes."""
-    must, hint = "must be dicts of samples by the same names", "Pass y_true={'a': ..., 'b': ...} and forecasts likewise"
-    weights: Any = data.get("sample_weight")
-    given = [y_true, forecasts, *([] if weights is None else [weights])]
-    same = all(isinstance(one, Mapping) and set(one) == set(forecasts) for one in given)
-    require(same, f"y_true, forecasts and sample_weight of independent samples {must}", got="others", hint=hint)
-    distinct_names("forecasts", forecasts)
-    some("forecasts", forecasts, "sample", hint=hint)
-    found = dict[str, Problem]()
-    for name in forecasts:
-        own: DataOptions = {**data, "sample_weight": None if weights is None else weights[name]}
-        named = Named(f"y_true[{name!r}]", f"forecasts[{name!r}]")
-        found[str(name)] = as_problem(y_true[name], forecasts[name], named=named, **own)
-    require_same_classes(found)
-    return found
-
-
-def require_same_classes(problems: Mapping[str, Problem]) -> None:
-    """Refuse samples of other classes than those of the first."""
-    first = next(iter(problems))
-    for name, problem in problems.items():
-        of_both = [problems[first].classes.tolist(), problem.classes.tolist()]
-        hint = "Where one of them lacks a class, pass labels= in column order"
-        must, got = "samples must have the same classes", f"{of_both[0]} in {first}, {of_both[1]} in {name}"
-        require(of_both[0] == of_both[1], must, got=got, hint=hint)
+    return comparison_of(problems, chosen, metrics, cv, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
 
 
 def metrics_of(metric: Any, binning: Any) -> list[Metric]:
@@ -525,63 +442,11 @@ def metrics_of(metric: Any, binning: Any) -> list[Metric]:
     return found
 
 
-def groups_of(
-    columns: Mapping[str, Any], problem: Problem, sample_weight: Any, called: str = "by", *, overlapping: bool = False
-) -> Names:
-    """Return the names of the groups of each row that counts: what stands in each column, with the name of the column.
-
-    There is a column for each way in which the rows are cut into groups: one, or several where groups are overlapping.
-    """
-    some(called, columns, "column", hint="Pass the group of each row")
-    kept = np.ones(problem.size, dtype=bool) if sample_weight is None else np.ravel(np.asarray(sample_weight)) > 0
-    found: list[list[str]] = []
-    for name, values in columns.items():
-        group = as_labels(values, f"{called}[{name!r}]" if name else called)
-        must, got = f"{called} must have one value for each row", f"{len(group)} for {kept.size} rows"
-        require(len(group) == kept.size, must, got=got, hint="Pass one a row")
-        found.append([f"{name} {one}" if name else str(one) for one in group[kept].tolist()])
-    cuts = [found]
-    if overlapping:
-        cuts = [[one] for one in found] + [list(pair) for pair in combinations(found, 2)]
-    of_rows = [list(zip(*cut, strict=True)) for cut in cuts]
-    named = {groups: ", ".join(groups) for cut in of_rows for groups in cut}
-    distinct_names("groups", named.values())
-    return np.array([[named[groups] for groups in cut] for cut in of_rows]).T
-
-
-def _problems(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
-    """Return the problem of each forecast by its name; refuse those that are not of the same rows and classes."""
-    is_named = isinstance(forecasts, Mapping)
-    forecasts = forecasts if is_named else {ONLY: forecasts}
-    some("forecasts", forecasts, "forecast", hint="Pass a dict of them by their names")
-    distinct_names("forecasts", forecasts)
-    require(all(map(str, forecasts)), "forecasts must have names", got="an empty one", hint="Name each of them")
-    first, *others = map(str, forecasts)
-    given = {str(name): values for name, values in forecasts.items()}
-    truth = dict.fromkeys(given, y_true)
-    if isinstance(y_true, Mapping):
-        distinct_names("y_true", y_true)
-        truth = {str(name): values for name, values in y_true.items()}
-        if truth.keys() != given.keys():
-            must = "y_true must have the labels of each forecast by its name"
-            refuse(
-                must, got=f"{', '.join(truth)} for {', '.join(given)}", hint="Pass one array for all, or one for each"
-            )
-    called = {name: f"forecasts[{name!r}]" for name in given} if is_named else {ONLY: "forecasts"}
-    named = Named(forecast=called[first])
-    problems: dict[str, Problem] = {first: as_problem(truth[first], given[first], named=named, **data)}
-    for name in others:
-        own = truth[name] if isinstance(y_true, Mapping) else None
-        names = called[first], called[name], f"y_true[{name!r}]"
-        _, problems[name] = pair_of(truth[first], given[first], given[name], own, data, names)
-    return problems
-
-
 def comparison_of(
     problems: Mapping[str, Problem],
     calibrators: Mapping[str, str | Calibrator],
     metrics: Sequence[Metric],
-    folds: Folds,
+    cv: CrossValidation,
     level: float,
     n_resamples: int,
     rng: np.random.Generator,
@@ -594,7 +459,7 @@ def comparison_of(
     if pairing != "rows":
         _require_of_samples(metric, first, calibrators, groups)
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
-    candidates, groups = candidates_of(problems, calibrators, folds, rng, groups, unnamed)
+    candidates, groups = candidates_of(problems, calibrators, cv, rng, groups, unnamed)
     beside = Beside(metric, level, n_resamples, rng, pairing)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
@@ -602,7 +467,7 @@ def comparison_of(
         if pairing == "periods":
             chosen, reason = rows[0].name, _since(rows, beside)
         else:
-            rows = _ranked(rows, metric)
+            rows = tuple(sorted(rows, key=lambda one: (bool(np.isnan(one.value)), _badness(metric, one.value))))
             chosen, reason = _choice(rows, candidates, beside)
         figures: list[GroupFigure] = []
         if len(metrics) > 1:
@@ -619,7 +484,7 @@ def comparison_of(
         reason=reason,
         n_rows=sum(of.weights.n_rows for of in (problems.values() if pairing != "rows" else [first])),
         n_classes=int(first.classes.size),
-        n_folds=folds.number if calibrators else 0,
+        n_folds=cv.n_folds if calibrators else 0,
         level=level,
         groups=tuple(figures),
         pairing=pairing,
@@ -776,14 +641,6 @@ def _badness(metric: Metric, value: float) -> float:
     if metric.ideal is not None:
         return abs(value - metric.ideal)
     return -value if metric.higher_is_better else value
-
-
-def _ranked(found: tuple[Compared, ...], metric: Metric) -> tuple[Compared, ...]:
-    def place(one: Compared) -> tuple[bool, float]:
-        bad = _badness(metric, one.value)
-        return bool(np.isnan(bad)), 0.0 if np.isnan(bad) else bad
-
-    return tuple(sorted(found, key=place))
 
 
 def _since(rows: tuple[Compared, ...], beside: Beside) -> str:

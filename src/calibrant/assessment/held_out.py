@@ -18,13 +18,12 @@ from calibrant import __version__
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import distinct_names, list_of_names, require, tracked
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
+from calibrant.assessment.compared_rows import Names
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
 from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.fit.folds import observed
-
-Names = np.ndarray[Any, np.dtype[np.str_]]
 
 IDENTITY = "identity"
 """The forecast as it is: no calibrator."""
@@ -70,16 +69,12 @@ class HeldOut:
             calibrator = make(n_classes)
             calibrator.set_params(input="logit" if problem.is_logit else "probability", labels=range(n_classes))
             prob = calibrator.fit(kept.values, as_simplex(kept).label, kept.weight).predict_proba(out.values)
-            yield _probabilities(prob, (out.size, n_classes))
-
-
-def _probabilities(prob: FloatArray, shape: tuple[int, int]) -> FloatArray:
-    """Return what a calibrator made of held-out rows, if these are probabilities of each class."""
-    must, hint = "predict_proba must return probabilities of each class", "Mend the calibrator"
-    require(np.shape(prob) == shape, must, got=f"shape {np.shape(prob)} in place of {shape}", hint=hint)
-    are_rows = bool((prob >= 0.0).all()) and np.allclose(prob.sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
-    require(are_rows, must, got="rows that are none", hint=hint)
-    return prob
+            must, hint = "predict_proba must return probabilities of each class", "Correct the calibrator"
+            shape, given = (out.size, n_classes), np.shape(prob)
+            require(given == shape, must, got=f"shape {given} in place of {shape}", hint=hint)
+            are_rows = bool((prob >= 0.0).all()) and np.allclose(prob.sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
+            require(are_rows, must, got="rows that are none", hint=hint)
+            yield prob
 
 
 def maker_of(calibrator: str | Calibrator) -> Callable[[int], Calibrator]:
@@ -107,10 +102,10 @@ def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
     return {str(name): one for name, one in calibrators.items()}
 
 
-class Folds(NamedTuple):
+class CrossValidation(NamedTuple):
     """How calibrators are fitted by cross-validation: see `compare`."""
 
-    number: int
+    n_folds: int
     n_jobs: int | None = None
     memory: str | os.PathLike[str] | None = None
     progress: bool = False
@@ -131,7 +126,7 @@ class CandidateRows(NamedTuple):
 def candidates_of(
     problems: Mapping[str, Problem],
     calibrators: Mapping[str, str | Calibrator],
-    folds: Folds,
+    cv: CrossValidation,
     rng: np.random.Generator,
     groups: Names | None,
     unnamed: bool,
@@ -148,15 +143,15 @@ def candidates_of(
     distinct_names("forecasts and calibrators", names.values())
     sorted_, counts, groups = _in_one_order(list(problems.values()), groups)
     must, hint = "there must be a row for each fold", "Pass more rows, or a smaller n_folds"
-    require(counts.sum() >= folds.number, must, got=f"{int(counts.sum())} rows for {folds.number} folds", hint=hint)
-    held_out = HeldOut(counts, folds.number, rng)
+    require(counts.sum() >= cv.n_folds, must, got=f"{int(counts.sum())} rows for {cv.n_folds} folds", hint=hint)
+    held_out = HeldOut(counts, cv.n_folds, rng)
     safe = {word for word, make in makers.items() if isinstance(make(2), SafeCalibrator)}
     of_names = dict(zip(problems, sorted_, strict=True))
-    kept = check_memory(folds.memory).cache(_calibrated, ignore=["held_out", "problem"])
+    kept = check_memory(cv.memory).cache(_calibrated, ignore=["held_out", "problem"])
     tasks = [(name, word) for name in problems for word in makers]
     calls = (delayed(_tried)(kept, held_out, of_names[name], calibrators[word]) for name, word in tasks)
-    done = Parallel(n_jobs=folds.n_jobs, return_as="generator")(calls)
-    done = tracked(done, len(tasks), show=folds.progress, desc="calibrators", unit="fit")
+    done = Parallel(n_jobs=cv.n_jobs, return_as="generator")(calls)
+    done = tracked(done, len(tasks), show=cv.progress, desc="calibrators", unit="fit")
     made = dict(zip(tasks, done, strict=True))
     found = dict[str, CandidateRows]()
     for name, problem in of_names.items():

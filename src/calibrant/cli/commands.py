@@ -24,15 +24,9 @@ from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
-from calibrant.assessment.comparison import (
-    Pairing,
-    comparison_of,
-    groups_of,
-    metrics_of,
-    periods_of,
-    require_same_classes,
-)
-from calibrant.assessment.held_out import Folds, maker_of, named_calibrators
+from calibrant.assessment.compared_rows import groups_of, periods_of, require_same_classes
+from calibrant.assessment.comparison import Pairing, comparison_of, metrics_of
+from calibrant.assessment.held_out import CrossValidation, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.cli import inputs
@@ -59,7 +53,7 @@ from calibrant.interop.writing import PAGES, format_of, require_ending, require_
 from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.planning import rows_for
-from calibrant.report.page import MOST_POINTS, NEEDED, write_report
+from calibrant.report.page import MOST_POINTS, NEEDED, rows_of, write_report
 from calibrant.report.sentences import COMPARED, comparison, findings, headline
 from calibrant.significance.differences import PairedDifference, as_level, difference_of, paired_difference
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
@@ -163,12 +157,14 @@ def run_compare(asked: Namespace) -> int:
     pairing: Pairing = "rows"
     if asked.over is not None:
         problems, pairing = _periods(asked, named), "periods"
-    elif said := "" if asked.id else _samples_said(named):
-        problems, pairing = {name: forecast.problem() for name, forecast in named.items()}, "none"
-        require_same_classes(problems)
-        print(f"calibrant: note: {said}: they are compared as independent samples", file=sys.stderr)
     else:
-        problems, rows = _matched(named, asked.id)
+        problems = {name: forecast.problem() for name, forecast in named.items()}
+        require_same_classes(problems)
+        if said := "" if asked.id else _samples_said(named):
+            pairing = "none"
+            print(f"calibrant: note: {said}: they are compared as independent samples", file=sys.stderr)
+        else:
+            problems, rows = _matched(named, asked.id)
     left_out("--every", asked.every if asked.over is None else None, "without --over", hint="Name a column by --over")
     if pairing != "rows":
         hint = "Use them with forecasts of the same rows; name the column that tells rows by --id"
@@ -180,9 +176,9 @@ def run_compare(asked: Namespace) -> int:
             metrics += metrics_of("ece", cut)  # by which the page puts the worst first
     for name, problem in problems.items():
         metrics[0].warn_impossible(problem, name)
-    draws, folds = max(2, asked.resamples), Folds(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
-    rng = as_rng(asked.seed)
-    found = comparison_of(problems, calibrators, metrics, folds, level, draws, rng, groups, pairing=pairing)
+    draws, rng = max(2, asked.resamples), as_rng(asked.seed)
+    cv = CrossValidation(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
+    found = comparison_of(problems, calibrators, metrics, cv, level, draws, rng, groups, pairing=pairing)
     if asked.report:
         write_report(found, asked.report, title="Comparison", force=asked.force)
     if asked.json:
@@ -194,8 +190,7 @@ def run_compare(asked: Namespace) -> int:
         print(f"{shown_rows(found.n_rows)}, {found.n_classes} classes")
         print(found)
         for name, problem in problems.items() if asked.confidence else ():
-            how: Any = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
-            judged = assess(problem.classes[problem.code], problem.values, metrics=["accuracy"], n_resamples=1, **how)
+            judged = assess(**rows_of(problem), metrics=["accuracy"], n_resamples=1)
             print(f"{name}: {' '.join(judged.verdict.sentences)}")
     return 0
 
@@ -275,10 +270,6 @@ def _names_of(asked: Namespace) -> list[str]:
 def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str, Problem], dict[str, IntArray]]:
     """Return the problems of the rows that all files have, in one order, and where these stand in each."""
     first = next(iter(forecasts.values()))
-    for forecast in forecasts.values():
-        same = forecast.problem().classes.tolist(), first.problem().classes.tolist()
-        must, hint = "files must have the same classes", "Compare forecasts of the same classes"
-        require(same[0] == same[1], must, got=f"{same[0]} in {forecast.file}, {same[1]} in {first.file}", hint=hint)
     if key is None:
         return (
             {name: forecast.problem() for name, forecast in forecasts.items()},

@@ -406,7 +406,7 @@ def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[
     names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
     problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
     assessments, differences, n = {}, dict[str, list[PairedDifference]](), found.n_resamples
-    rows = {name: _rows_of(problem) for name, problem in problems.items()}
+    rows = {name: rows_of(problem) for name, problem in problems.items()}
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
         for name, problem in problems.items():
@@ -418,7 +418,7 @@ def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[
     return assessments, differences, {name: rows[name] for name in (found.first, found.recommended)}
 
 
-def _rows_of(problem: Problem) -> Rows:
+def rows_of(problem: Problem) -> Rows:
     """Return the rows of a problem as arguments of `assess`."""
     how = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
     how["input"] = "logit" if problem.is_logit else "probability"
