@@ -29,17 +29,15 @@ from calibrant._core.result import Result, Table, under
 from calibrant._core.rows import Problem
 from calibrant.assessment.compared_rows import Every, Names, forecasts_of, groups_of, periods_of, samples_of
 from calibrant.assessment.held_out import CandidateRows, CrossValidation, candidates_of, named_calibrators
-from calibrant.binning import Binning, EqualWidth
+from calibrant.binning import Binning
 from calibrant.calibrators.base import Calibrator
 from calibrant.exceptions import CalibrationWarning
+from calibrant.lenses import USUAL
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
 from calibrant.significance.differences import as_level, difference_of, difference_of_samples, paired_result_of
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import Rng, as_rng
-
-USUAL_BINS = EqualWidth(15)
-"""Bins of a metric that has none of its own, as in `assess`."""
 
 ALL_ROWS = "all rows"
 """What the group of all rows is called in a table."""
@@ -615,7 +613,7 @@ def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Re
     if isinstance(metric, Own) and metric.estimator is None:
         estimate = Estimate(metric.value(part), None, None)
     else:
-        estimate = estimates([metric], part, USUAL_BINS, resampling)[metric.name]
+        estimate = estimates([metric], part, USUAL, resampling)[metric.name]
     if part.weights.n_rows < 2:  # one row does not say how much it varies
         estimate = replace(estimate, lower=None, upper=None)
     return GroupFigure(group, name, metric.name, part.weights.n_rows, estimate)

@@ -223,7 +223,7 @@ def difference_of_samples(
 def difference_of_estimates(after: Estimate, before: Estimate) -> tuple[float, float, float]:
     """Return the difference of two estimates of independent samples, and its interval from the intervals of both.
 
-    For where there are no rows any more. (Zou and Donner, Construction of confidence limits about effect measures, Statistics
+    It needs no rows. (Zou and Donner, Construction of confidence limits about effect measures, Statistics
     in Medicine 2008.) Of errors it is about the bias-corrected difference, which their intervals hold.
     """
     new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
