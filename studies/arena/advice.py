@@ -31,7 +31,7 @@ from calibrant.assessment.advice import (
     OF_CLASSES,
     OF_ONE_EVENT,
 )
-from calibrant.assessment.comparison import IDENTITY
+from calibrant.assessment.held_out import IDENTITY
 from calibrant.significance import paired_difference
 from studies.arena.data_sets import Forecast, classifiers, published, tables, trained
 from studies.claims import table

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 
 from calibrant import compare, log_loss
-from calibrant.assessment.comparison import IDENTITY, maker_of
+from calibrant.assessment.held_out import IDENTITY, maker_of
 from studies.arena.data_sets import DESIGN, KEPT_APART
 from studies.arena.out_of_fold import load, stored
 

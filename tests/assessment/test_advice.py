@@ -9,7 +9,7 @@ from calibrant._core.border import as_problem
 from calibrant._core.rows import Weights
 from calibrant.assessment import advice as module
 from calibrant.assessment.advice import MARGIN, Candidate
-from calibrant.assessment.comparison import IDENTITY, maker_of
+from calibrant.assessment.held_out import IDENTITY, maker_of
 from calibrant.calibrators.classifier import default_method
 from calibrant.datasets import make_softmax_forecast
 from calibrant.exceptions import CalibrationWarning

@@ -20,7 +20,7 @@ from calibrant import (
     measure,
     paired_test,
 )
-from calibrant.assessment.comparison import IDENTITY
+from calibrant.assessment.held_out import IDENTITY
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import paired_difference
 

@@ -136,7 +136,7 @@ def test_what_samples_cannot_have_is_refused(how, words):
 def test_samples_of_other_classes_are_refused():
     p = dict.fromkeys("ab", np.full((6, 3), 1 / 3))
     y = {"a": ["cat", "dog", "cow"] * 2, "b": ["cat", "dog", "pig"] * 2}
-    with pytest.raises(ValueError, match="samples must have the same classes; got"):
+    with pytest.raises(ValueError, match="forecasts must have the same classes; got"):
         compare(y, p, paired=False)
 
 

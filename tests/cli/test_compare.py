@@ -172,4 +172,4 @@ def test_files_of_other_classes_are_refused(files):
     write_table("three.csv", {"label": Y, **{f"p_{k}": three[:, k] for k in range(3)}})
     code, out, err = run("compare", "two.csv", "three.csv", "--prob", "p_*")
     assert (code, out) == (2, "")
-    assert "files must have the same classes; got [0, 1, 2] in three.csv, [0, 1] in two.csv" in err
+    assert "forecasts must have the same classes; got [0, 1] in two, [0, 1, 2] in three" in err

@@ -15,8 +15,9 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import write_table
 from calibrant.metrics.estimate import Estimate
 from calibrant.report.page import render, summarise
-from calibrant.report.sentences import COMPARED, NOUNS, comparison, headline, independent
+from calibrant.report.sentences import COMPARED, NOUNS, comparison, headline
 from calibrant.significance import PairedDifference, paired_difference
+from calibrant.significance.differences import difference_of_estimates
 
 
 class Broken(PlattScaling):
@@ -61,7 +62,9 @@ def test_a_worse_log_loss_is_called_so(both):
 
 def test_the_interval_of_independent_estimates_is_that_of_both_in_quadrature():
     after, before = Estimate(0.5, 0.45, 0.58), Estimate(0.4, 0.36, 0.43)
-    assert independent(after, before) == pytest.approx((0.1, 0.1 - np.hypot(0.05, 0.03), 0.1 + np.hypot(0.08, 0.04)))
+    assert difference_of_estimates(after, before) == pytest.approx(
+        (0.1, 0.1 - np.hypot(0.05, 0.03), 0.1 + np.hypot(0.08, 0.04))
+    )
 
 
 def test_an_infinite_log_loss_compares_with_nothing():

@@ -396,6 +396,12 @@ def tracked(items: Iterable[T], total: int, *, show: bool, desc: str, unit: str)
             advance(1)
 
 
+def require_jobs(n_jobs: object) -> None:
+    """Refuse a number of processes that is none."""
+    must = "n_jobs must be a whole number or None"
+    require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint="Pass n_jobs=2", error=TypeError)
+
+
 EventScore = Callable[[FloatArray, FloatArray], FloatArray]
 
 

@@ -260,6 +260,11 @@ def shown_pvalue(
     return f"{name}{equals}{text}" if name else text
 
 
+def shown_rows(n: int) -> str:
+    """Return a number of rows in words."""
+    return "1 row" if n == 1 else f"{n} rows"
+
+
 def frame(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: str | None = None) -> Any:
     """Return a data frame of the asked backend, or of the first of pandas, polars and pyarrow that is installed."""
     import narwhals as nw

@@ -11,16 +11,16 @@ import numpy.typing as npt
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, Input, Named, as_problem
 from calibrant._core.checks import require, together, whole
-from calibrant._core.result import Result, Table, under
+from calibrant._core.result import Result, Table, shown_rows, under
 from calibrant._core.rows import IntArray, Problem, Weights, as_simplex
-from calibrant.assessment.comparison import IDENTITY, HeldOut, maker_of
+from calibrant.assessment.held_out import IDENTITY, HeldOut, maker_of
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.classifier import default_of
 from calibrant.calibrators.safe import in_order
 from calibrant.fit.folds import observed
 from calibrant.metrics.kinds import LogLoss
 from calibrant.significance.differences import warn_if_training_rows
-from calibrant.sums.draws import Rng, as_rng
+from calibrant.sums.draws import Rng, as_rng, drawn_places
 
 OF_ONE_EVENT = ("temperature", "platt", "beta", "spline")
 OF_CLASSES = ("temperature", "svs", "sms")
@@ -260,7 +260,7 @@ def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions
 def _why_none(problem: Problem, n_rows: int, n_folds: int) -> str | None:
     """Say why no calibrator can be judged on these rows; None where some can."""
     if n_rows < (least := max(LEAST_ROWS, n_folds)):
-        return f"{_rows(n_rows)} are too few to judge a calibrator: {least} or more are needed."
+        return f"{shown_rows(n_rows)} are too few to judge a calibrator: {least} or more are needed."
     simplex, absent = as_simplex(problem), _absent(problem)
     names = simplex.classes.tolist()
     if len(names) - len(absent) == 1:
@@ -332,19 +332,13 @@ def _reason(chosen: Candidate, candidates: tuple[Candidate, ...]) -> str:
     )
 
 
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n} rows"
-
-
 def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     """Return the problem, or a random part of the rows of a large one; a whole weight is that many rows."""
     n_classes = problem.classes.size
     most, ends = min(MOST_ROWS, max(FEWEST_DRAWN, MOST_NUMBERS // n_classes)), np.cumsum(problem.weights.times)
     if ends[-1] <= most:
         return problem
-    is_exact = ends[-1] < 2**53  # beyond, numbers of rows are rounded, and to draw one twice is as good as impossible
-    numbers = rng.choice(int(ends[-1]), most, replace=False) if is_exact else rng.random(most) * ends[-1]
-    drawn = np.searchsorted(ends, numbers, side="right")
+    drawn = np.searchsorted(ends, drawn_places(ends[-1], most, rng), side="right")
     rows, times = np.unique(drawn, return_counts=True)
     return problem.at(rows, problem.weights.like(times * problem.weights.importance[rows]))
 

@@ -3,143 +3,49 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
-from itertools import combinations
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_memory
 
-from calibrant import __version__
-from calibrant._core.arrays import FloatArray, is_whole
-from calibrant._core.border import DataOptions, Named, as_labels, as_problem
+from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import (
     MOST_DRAWS,
-    choice,
     distinct_names,
     flag,
     list_of_names,
     of_type,
     refuse,
     require,
+    require_jobs,
     resamples,
     some,
-    tracked,
     whole,
 )
-from calibrant._core.result import Result, Table, shown_pvalue, under
-from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
-from calibrant.binning import Binning, EqualWidth
-from calibrant.calibrators.base import Calibrator, as_calibrator
-from calibrant.calibrators.by_notion import calibrator_for
-from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
-from calibrant.exceptions import CalibrationWarning, warn
-from calibrant.fit.folds import observed
+from calibrant._core.result import Result, Table, under
+from calibrant._core.rows import Problem
+from calibrant.assessment.compared_rows import Every, Names, forecasts_of, groups_of, periods_of, samples_of
+from calibrant.assessment.held_out import CandidateRows, CrossValidation, candidates_of, named_calibrators
+from calibrant.binning import Binning
+from calibrant.calibrators.base import Calibrator
+from calibrant.exceptions import CalibrationWarning
+from calibrant.lenses import USUAL
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
-from calibrant.significance.differences import as_level, difference_of, difference_of_samples, pair_of, paired_result_of
-from calibrant.significance.result import adjusted_pvalues
+from calibrant.significance.differences import as_level, difference_of, difference_of_samples, paired_result_of
+from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import Rng, as_rng
-
-Names = np.ndarray[Any, np.dtype[np.str_]]
-
-IDENTITY = "identity"
-"""The forecast as it is: no calibrator."""
-
-SAFE = " --safe"
-"""What follows the word of a method that stands within `SafeCalibrator`."""
-
-USUAL_BINS = EqualWidth(15)
-"""Bins of a metric that has none of its own, as in `assess`."""
 
 ALL_ROWS = "all rows"
 """What the group of all rows is called in a table."""
 
-ONLY = "forecast"
-"""The name of a forecast that was given without one."""
-
 Pairing = Literal["rows", "none", "periods"]
-Every = Literal["day", "week", "month", "quarter", "year"]
 
 FEWEST = 30
 """Rows of a group that overlaps others, below which nothing is said of it."""
-
-MOST_PERIODS = 500
-"""Periods of a comparison; more are dates that are not cut."""
-
-# The calibrated forecasts of held-out rows, by which calibrators are compared
-
-
-class HeldOut:
-    """Folds of the rows of forecasts, and what calibrators make of each row that was not fitted.
-
-    A whole weight is a number of equal rows, which are dealt to the folds one by one, as `SafeCalibrator` deals them.
-    """
-
-    def __init__(self, counts: IntArray, n_folds: int, rng: np.random.Generator) -> None:
-        self.counts, self.held = counts, list(folds(counts, n_folds, rng))
-        self.rows: IntArray = np.concatenate([np.flatnonzero(held) for held in self.held])
-
-    def of(self, problem: Problem) -> Problem:
-        """Return the rows of all folds, one after the other, with the forecast as it is."""
-        times = np.concatenate([held[held > 0] for held in self.held])
-        weight = (problem.weight / self.counts)[self.rows] * times
-        weights = Weights.one_each(weight.size) if (weight == 1.0).all() else Weights(weight)
-        return problem.at(self.rows, weights)
-
-    def calibrated(self, problem: Problem, make: Callable[[int], Calibrator]) -> Problem:
-        """Return these rows, each with the forecast of a calibrator that was fitted to the other folds."""
-        with warnings.catch_warnings():
-            # What a part of the rows lacks is no news.
-            warnings.simplefilter("ignore", CalibrationWarning)
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            prob = np.concatenate(list(self._of_folds(problem, make)))
-        rows = self.of(problem)
-        if isinstance(rows, BinaryProblem):
-            return replace(rows, score=prob[:, 1], logit=None)
-        return replace(as_simplex(rows), forecast=Forecast(prob))
-
-    def _of_folds(self, problem: Problem, make: Callable[[int], Calibrator]) -> Iterator[FloatArray]:
-        unit, n_classes = problem.weight / self.counts, problem.classes.size
-        for held in self.held:
-            kept, out = problem.weighted(unit * (self.counts - held)), problem.weighted(unit * held)
-            # Numbers in place of the classes: labels may be of any kind, or name a class that no row has.
-            calibrator = make(n_classes)
-            calibrator.set_params(input="logit" if problem.is_logit else "probability", labels=range(n_classes))
-            prob = calibrator.fit(kept.values, as_simplex(kept).label, kept.weight).predict_proba(out.values)
-            yield _probabilities(prob, (out.size, n_classes))
-
-
-def _probabilities(prob: FloatArray, shape: tuple[int, int]) -> FloatArray:
-    """Return what a calibrator made of held-out rows, if these are probabilities of each class."""
-    must, hint = "predict_proba must return probabilities of each class", "Mend the calibrator"
-    require(np.shape(prob) == shape, must, got=f"shape {np.shape(prob)} in place of {shape}", hint=hint)
-    are_rows = bool((prob >= 0.0).all()) and np.allclose(prob.sum(axis=1), 1.0, rtol=0.0, atol=1e-6)
-    require(are_rows, must, got="rows that are none", hint=hint)
-    return prob
-
-
-def maker_of(calibrator: str | Calibrator) -> Callable[[int], Calibrator]:
-    """Return what makes a calibrator, not fitted yet, for a number of classes; refuse a word that is none."""
-    is_safe = isinstance(calibrator, str) and calibrator.endswith(SAFE)
-    method = calibrator.removesuffix(SAFE) if isinstance(calibrator, str) else calibrator
-    as_calibrator(method)
-
-    def make(n_classes: int) -> Calibrator:
-        made = calibrator_for(method, n_classes)
-        return SafeCalibrator(made) if is_safe else made
-
-    return make
-
-
-# The comparison
 
 
 @dataclass(frozen=True)
@@ -206,13 +112,6 @@ class GroupFigure:
     n_rows: int
     estimate: Estimate
     adjusted: float = np.nan
-
-    @property
-    def least_adjusted(self) -> float | None:
-        """The adjusted p-value where it is a bound, since its draws can show no less; else None."""
-        pvalue, least = self.estimate.pvalue, self.estimate.least_pvalue
-        is_bound = pvalue is not None and least is not None and pvalue <= least and self.adjusted < 1.0
-        return self.adjusted if is_bound else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,11 +219,11 @@ class Comparison(Result):
             return []
         if (worst := self.worst_group) is None:
             return [f"{self.recommended} is not shown to be miscalibrated in any group at the level of {self.level:g}."]
-        found = worst.estimate.value if worst.estimate.debiased is None else worst.estimate.debiased
-        p = shown_pvalue(worst.adjusted, worst.least_adjusted, ".3g")
-        p = p if p.startswith("<") else f"= {p}"
+        of = worst.estimate
+        found = of.value if of.debiased is None else of.debiased
+        p = shown_adjusted(worst.adjusted, of.pvalue, of.least_pvalue, ".3g", name="p")
         most = f"{self.recommended} is miscalibrated the most in {worst.group}"
-        return [f"{most}: {worst.metric} {found:.3g} without its bias, p {p}."]
+        return [f"{most}: {worst.metric} {found:.3g} without its bias, {p}."]
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -347,9 +246,8 @@ class Comparison(Result):
         for one in self.candidates:
             cells = ["-"] * 3
             if one.name != self.first and not one.failure:
-                least = one.adjusted if one.least_pvalue is not None and one.pvalue <= one.least_pvalue else None
-                interval = f"[{one.lower:+.5f}, {one.upper:+.5f}]"
-                cells = [f"{one.difference:+.5f}", interval, shown_pvalue(one.adjusted, least, ".3g")]
+                p = shown_adjusted(one.adjusted, one.pvalue, one.least_pvalue, ".3g")
+                cells = [f"{one.difference:+.5f}", f"[{one.lower:+.5f}, {one.upper:+.5f}]", p]
             won = "-" if np.isnan(one.win_rate) else f"{one.win_rate:.1%}"
             value = "failed" if one.failure else f"{one.value:.5f}"
             start = [one.name, *[f"{one.n_rows}"] * counts, value]
@@ -366,11 +264,15 @@ class Comparison(Result):
                 has_none = found.lower is None or np.isnan(found.lower)
                 interval = "-" if has_none else f"[{found.lower:.5f}, {found.upper:.5f}]"
                 floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
-                p = "-" if np.isnan(figure.adjusted) else shown_pvalue(figure.adjusted, figure.least_adjusted, ".3g")
-                words = [figure.group or ALL_ROWS, figure.candidate, f"{figure.n_rows}"] + [figure.metric] * (
-                    not one_metric
-                )
-                rows.append([*words, "-" if np.isnan(found.value) else f"{found.value:.5f}", interval, floor, p])
+                p = shown_adjusted(figure.adjusted, found.pvalue, found.least_pvalue, ".3g")
+                words = [
+                    figure.group or ALL_ROWS,
+                    figure.candidate,
+                    f"{figure.n_rows}",
+                    *([] if one_metric else [figure.metric]),
+                ]
+                value = "-" if np.isnan(found.value) else f"{found.value:.5f}"
+                rows.append([*words, value, interval, floor, "-" if np.isnan(figure.adjusted) else p])
         yield rows
 
 
@@ -506,15 +408,16 @@ def compare(
     resamples(n_resamples, least=2, hint="1000 is usual")
     whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
     metrics, chosen = metrics_of(metric, binning), named_calibrators(calibrators)
-    must, hint = "n_jobs must be a whole number or None", "Pass n_jobs=2"
-    require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint=hint)
+    require_jobs(n_jobs)
     of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
-    folds = Folds(n_folds, n_jobs, memory, flag("progress", progress))
-    pairing = pairing_of(flag("paired", paired), times)
+    cv = CrossValidation(n_folds, n_jobs, memory, flag("progress", progress))
+    pairing: Pairing = "rows" if flag("paired", paired) else "none"
+    if times is not None:
+        pairing = "periods"
     if pairing == "rows":
-        problems = _problems(y_true, forecasts, data)
+        problems = forecasts_of(y_true, forecasts, data)
     elif pairing == "none":
-        problems = _samples(y_true, forecasts, data)
+        problems = samples_of(y_true, forecasts, data)
     else:
         must, hint = "forecasts must be one where there are times", "Compare the periods of one after the other"
         if isinstance(forecasts, Mapping):
@@ -530,93 +433,7 @@ def compare(
         weight = data.get("sample_weight")
         groups = groups_of(columns, next(iter(problems.values())), weight, overlapping=flag("overlapping", overlapping))
     unnamed, level = not isinstance(forecasts, Mapping), as_level(level)
-    return comparison_of(problems, chosen, metrics, folds, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
-
-
-class Folds(NamedTuple):
-    """How calibrators are fitted by cross-validation: see `compare`."""
-
-    number: int
-    n_jobs: int | None = None
-    memory: str | os.PathLike[str] | None = None
-    progress: bool = False
-
-
-def pairing_of(paired: bool, times: object) -> Pairing:
-    """Return how the rows of candidates belong together."""
-    return "periods" if times is not None else "rows" if paired else "none"
-
-
-def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = None) -> dict[str, Problem]:
-    """Return the rows of each period by its name, in the order of time."""
-    if every is None:
-        whens = as_labels(_as_text(times), "times")
-        names = {when: str(when) for when in np.unique(whens).tolist()}
-    else:
-        choice("every", every, get_args(Every))
-        whens = np.asarray(times)
-        if whens.dtype.kind == "M":
-            whens = whens.astype("datetime64[D]").astype(object)
-        names = {when: _period(when, every) for when in set(whens.tolist())}
-    distinct = sorted(set(names.values())) if every else list(names.values())
-    got = f"{len(distinct)}, such as {distinct[0]} and {distinct[-1]}"
-    hint = "Cut dates with every='month'; one period has nothing to be compared with"
-    require(1 < len(distinct) <= MOST_PERIODS, f"periods must be 2 to {MOST_PERIODS}", got=got, hint=hint)
-    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
-    return {name: problem.taken(rows) for name in distinct if (rows := np.flatnonzero(of_rows == name)).size}
-
-
-def _as_text(times: Any) -> Any:
-    """Return dates as they are written, and anything else as it is."""
-    array = np.asarray(times)
-    return array.astype(str) if array.dtype.kind in "MO" else times
-
-
-def _period(when: object, every: str) -> str:
-    """Return the name of the period of a date; names of later periods stand later in the alphabet."""
-    try:
-        day = when if isinstance(when, date) else datetime.fromisoformat(str(when))
-        year, week, _ = day.isocalendar()
-        month = f"{day.year:04}-{day.month:02}"  # a missing pandas time has no year
-    except (ValueError, TypeError):
-        refuse(
-            "times must be dates where they are cut", value=when, hint="Write them as 2024-03-31, or leave every= out"
-        )
-    return {
-        "day": f"{month}-{day.day:02}",
-        "week": f"{year:04}-W{week:02}",
-        "month": month,
-        "quarter": f"{day.year:04}-Q{(day.month + 2) // 3}",
-        "year": f"{day.year:04}",
-    }[every]
-
-
-def _samples(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
-    """Return the problem of each of several independent samples, of the same classes."""
-    must, hint = "must be dicts of samples by the same names", "Pass y_true={'a': ..., 'b': ...} and forecasts likewise"
-    weights: Any = data.get("sample_weight")
-    given = [y_true, forecasts, *([] if weights is None else [weights])]
-    same = all(isinstance(one, Mapping) and set(one) == set(forecasts) for one in given)
-    require(same, f"y_true, forecasts and sample_weight of independent samples {must}", got="others", hint=hint)
-    distinct_names("forecasts", forecasts)
-    some("forecasts", forecasts, "sample", hint=hint)
-    found = dict[str, Problem]()
-    for name in forecasts:
-        own: DataOptions = {**data, "sample_weight": None if weights is None else weights[name]}
-        named = Named(f"y_true[{name!r}]", f"forecasts[{name!r}]")
-        found[str(name)] = as_problem(y_true[name], forecasts[name], named=named, **own)
-    require_same_classes(found)
-    return found
-
-
-def require_same_classes(problems: Mapping[str, Problem]) -> None:
-    """Refuse samples of other classes than those of the first."""
-    first = next(iter(problems))
-    for name, problem in problems.items():
-        of_both = [problems[first].classes.tolist(), problem.classes.tolist()]
-        hint = "Where one of them lacks a class, pass labels= in column order"
-        must, got = "samples must have the same classes", f"{of_both[0]} in {first}, {of_both[1]} in {name}"
-        require(of_both[0] == of_both[1], must, got=got, hint=hint)
+    return comparison_of(problems, chosen, metrics, cv, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
 
 
 def metrics_of(metric: Any, binning: Any) -> list[Metric]:
@@ -629,87 +446,11 @@ def metrics_of(metric: Any, binning: Any) -> list[Metric]:
     return found
 
 
-def groups_of(
-    columns: Mapping[str, Any], problem: Problem, sample_weight: Any, called: str = "by", *, overlapping: bool = False
-) -> Names:
-    """Return the names of the groups of each row that counts: what stands in each column, with the name of the column.
-
-    There is a column for each way in which the rows are cut into groups: one, or several where groups are overlapping.
-    """
-    some(called, columns, "column", hint="Pass the group of each row")
-    kept = np.ones(problem.size, dtype=bool) if sample_weight is None else np.ravel(np.asarray(sample_weight)) > 0
-    found: list[list[str]] = []
-    for name, values in columns.items():
-        group = as_labels(values, f"{called}[{name!r}]" if name else called)
-        must, got = f"{called} must have one value for each row", f"{len(group)} for {kept.size} rows"
-        require(len(group) == kept.size, must, got=got, hint="Pass one a row")
-        found.append([f"{name} {one}" if name else str(one) for one in group[kept].tolist()])
-    cuts = [found]
-    if overlapping:
-        cuts = [[one] for one in found] + [list(pair) for pair in combinations(found, 2)]
-    of_rows = [list(zip(*cut, strict=True)) for cut in cuts]
-    named = {groups: ", ".join(groups) for cut in of_rows for groups in cut}
-    distinct_names("groups", named.values())
-    return np.array([[named[groups] for groups in cut] for cut in of_rows]).T
-
-
-def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
-    """Return calibrators by their names: a word is its own name, an object has that of its class."""
-    if not isinstance(calibrators, Mapping):
-        list_of_names("calibrators", calibrators)
-        listed = list(calibrators)
-        names = [one if isinstance(one, str) else type(one).__name__ for one in listed]
-        distinct_names("calibrators", names)
-        calibrators = dict(zip(names, listed, strict=True))
-    distinct_names("calibrators", calibrators)
-    return {str(name): one for name, one in calibrators.items()}
-
-
-def _problems(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
-    """Return the problem of each forecast by its name; refuse those that are not of the same rows and classes."""
-    is_named = isinstance(forecasts, Mapping)
-    forecasts = forecasts if is_named else {ONLY: forecasts}
-    some("forecasts", forecasts, "forecast", hint="Pass a dict of them by their names")
-    distinct_names("forecasts", forecasts)
-    require(all(map(str, forecasts)), "forecasts must have names", got="an empty one", hint="Name each of them")
-    first, *others = map(str, forecasts)
-    given = {str(name): values for name, values in forecasts.items()}
-    truth = dict.fromkeys(given, y_true)
-    if isinstance(y_true, Mapping):
-        distinct_names("y_true", y_true)
-        truth = {str(name): values for name, values in y_true.items()}
-        if truth.keys() != given.keys():
-            must = "y_true must have the labels of each forecast by its name"
-            refuse(
-                must, got=f"{', '.join(truth)} for {', '.join(given)}", hint="Pass one array for all, or one for each"
-            )
-    called = {name: f"forecasts[{name!r}]" for name in given} if is_named else {ONLY: "forecasts"}
-    named = Named(forecast=called[first])
-    problems: dict[str, Problem] = {first: as_problem(truth[first], given[first], named=named, **data)}
-    for name in others:
-        own = truth[name] if isinstance(y_true, Mapping) else None
-        names = called[first], called[name], f"y_true[{name!r}]"
-        _, problems[name] = pair_of(truth[first], given[first], given[name], own, data, names)
-    return problems
-
-
-class _Candidate(NamedTuple):
-    """A candidate as it is compared: its rows, None where its calibrator failed, and what that took or said.
-
-    ``is_safe`` says that it is the first forecast after a `SafeCalibrator`.
-    """
-
-    problem: Problem | None
-    seconds: float = 0.0
-    failure: str = ""
-    is_safe: bool = False
-
-
 def comparison_of(
     problems: Mapping[str, Problem],
     calibrators: Mapping[str, str | Calibrator],
     metrics: Sequence[Metric],
-    folds: Folds,
+    cv: CrossValidation,
     level: float,
     n_resamples: int,
     rng: np.random.Generator,
@@ -722,7 +463,7 @@ def comparison_of(
     if pairing != "rows":
         _require_of_samples(metric, first, calibrators, groups)
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
-    candidates, groups = _candidates(problems, calibrators, folds, rng, groups, unnamed)
+    candidates, groups = candidates_of(problems, calibrators, cv, rng, groups, unnamed)
     beside = Beside(metric, level, n_resamples, rng, pairing)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
@@ -730,7 +471,7 @@ def comparison_of(
         if pairing == "periods":
             chosen, reason = rows[0].name, _since(rows, beside)
         else:
-            rows = _ranked(rows, metric)
+            rows = tuple(sorted(rows, key=lambda one: (bool(np.isnan(one.value)), _badness(metric, one.value))))
             chosen, reason = _choice(rows, candidates, beside)
         figures: list[GroupFigure] = []
         if len(metrics) > 1:
@@ -747,7 +488,7 @@ def comparison_of(
         reason=reason,
         n_rows=sum(of.weights.n_rows for of in (problems.values() if pairing != "rows" else [first])),
         n_classes=int(first.classes.size),
-        n_folds=folds.number if calibrators else 0,
+        n_folds=cv.n_folds if calibrators else 0,
         level=level,
         groups=tuple(figures),
         pairing=pairing,
@@ -775,82 +516,6 @@ def _draws_needed(n_tests: int, level: float) -> int:
     must, hint = "level must be one that draws can go below", "Pass level=0.05"
     require(least <= MOST_DRAWS, must, got=f"{level:g}", hint=hint)
     return least
-
-
-def _candidates(
-    problems: Mapping[str, Problem],
-    calibrators: Mapping[str, str | Calibrator],
-    folds: Folds,
-    rng: np.random.Generator,
-    groups: Names | None,
-    unnamed: bool,
-) -> tuple[dict[str, _Candidate], Names | None]:
-    """Return each forecast as it is, and after each calibrator, by their names; and the group of each of their rows."""
-    if not calibrators:
-        return {name: _Candidate(problem) for name, problem in problems.items()}, groups
-    makers = {name: maker_of(one) for name, one in calibrators.items()}
-    names = {
-        (name, word): (word or IDENTITY) if unnamed else f"{name} + {word}" if word else name
-        for name in problems
-        for word in ("", *makers)
-    }
-    distinct_names("forecasts and calibrators", names.values())
-    sorted_, counts, groups = _in_one_order(list(problems.values()), groups)
-    must, hint = "there must be a row for each fold", "Pass more rows, or a smaller n_folds"
-    require(counts.sum() >= folds.number, must, got=f"{int(counts.sum())} rows for {folds.number} folds", hint=hint)
-    held_out = HeldOut(counts, folds.number, rng)
-    safe = {word for word, make in makers.items() if isinstance(make(2), SafeCalibrator)}
-    of_names = dict(zip(problems, sorted_, strict=True))
-    kept = check_memory(folds.memory).cache(_calibrated, ignore=["held_out", "problem"])
-    tasks = [(name, word) for name in problems for word in makers]
-    calls = (delayed(_tried)(kept, held_out, of_names[name], calibrators[word]) for name, word in tasks)
-    done = Parallel(n_jobs=folds.n_jobs, return_as="generator")(calls)
-    done = tracked(done, len(tasks), show=folds.progress, desc="calibrators", unit="fit")
-    made = dict(zip(tasks, done, strict=True))
-    found = dict[str, _Candidate]()
-    for name, problem in of_names.items():
-        found[names[name, ""]] = _Candidate(held_out.of(problem))
-        for word in makers:
-            found[names[name, word]] = made[name, word]._replace(is_safe=word in safe and problem is sorted_[0])
-    return found, None if groups is None else groups[held_out.rows]
-
-
-def _tried(calibrated: Callable[..., Problem], held_out: HeldOut, problem: Problem, calibrator: Any) -> _Candidate:
-    """Return the held-out rows after a calibrator, or what it said."""
-    rows = problem.values, as_simplex(problem).label, problem.weight, problem.classes.size, problem.is_logit
-    key, start = (rows, held_out.counts, held_out.held, __version__), time.perf_counter()
-    try:
-        found = calibrated(key, calibrator, held_out, problem)
-        return _Candidate(found, time.perf_counter() - start)
-    except Exception as error:  # the others go on
-        said = " ".join(str(error).split()) or type(error).__name__
-        return _Candidate(None, time.perf_counter() - start, said)
-
-
-def _calibrated(key: object, calibrator: str | Calibrator, held_out: HeldOut, problem: Problem) -> Problem:
-    """Return the held-out rows after a calibrator; the key holds all else that they depend on."""
-    return held_out.calibrated(problem, maker_of(calibrator))
-
-
-def _in_one_order(problems: list[Problem], groups: Names | None) -> tuple[list[Problem], IntArray, Names | None]:
-    """Return the problems with their rows in an order that depends on what they hold, how many each is, and their groups."""
-    if len(problems) == 1 and groups is None:
-        problem, counts = in_order(observed(problems[0]))
-        return [problem], counts, None
-    simplex = [as_simplex(problem) for problem in problems]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # here copies do not count as one row
-        distinct = observed(problems[0])
-    if distinct.size < problems[0].size:
-        warn("the rows must be independent; there are copies, which are in several folds. Pass each row once.")
-    # As `in_order` sorts the rows of one forecast: by the label, and by the columns from the first on.
-    keys = [key for one in simplex[::-1] for key in (*one.forecast.values.T[::-1], one.label)]
-    order = np.lexsort([simplex[0].weight, *([] if groups is None else groups.T), *keys])
-    problems = [problem.taken(order) for problem in problems]
-    weights = problems[0].weights
-    are_counts = weights.are_counts and weights.total < MOST_COUNTS
-    counts = weights.values.astype(np.intp) if are_counts else np.ones(order.size, dtype=np.intp)
-    return problems, counts, None if groups is None else groups[order]
 
 
 class Beside(NamedTuple):
@@ -895,7 +560,7 @@ class Beside(NamedTuple):
         return "value" if self.metric.ideal is None else "distance"
 
 
-def _compared(candidates: Mapping[str, _Candidate], beside: Beside) -> tuple[Compared, ...]:
+def _compared(candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[Compared, ...]:
     """Return each candidate beside the first, in their order."""
     found: list[Compared] = []
     reference = next(iter(candidates.values())).problem
@@ -923,7 +588,7 @@ def _compared(candidates: Mapping[str, _Candidate], beside: Beside) -> tuple[Com
 
 
 def _figures(
-    candidates: Mapping[str, _Candidate], groups: Names, metrics: Sequence[Metric], resampling: Resampling
+    candidates: Mapping[str, CandidateRows], groups: Names, metrics: Sequence[Metric], resampling: Resampling
 ) -> list[GroupFigure]:
     """Return the figures of each candidate on each group, the worst first; a single group without a name is all rows.
 
@@ -954,7 +619,7 @@ def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Re
     if isinstance(metric, Own) and metric.estimator is None:
         estimate = Estimate(metric.value(part), None, None)
     else:
-        estimate = estimates([metric], part, USUAL_BINS, resampling)[metric.name]
+        estimate = estimates([metric], part, USUAL, resampling)[metric.name]
     if part.weights.n_rows < 2:  # one row does not say how much it varies
         estimate = replace(estimate, lower=None, upper=None)
     return GroupFigure(group, name, metric.name, part.weights.n_rows, estimate)
@@ -982,14 +647,6 @@ def _badness(metric: Metric, value: float) -> float:
     return -value if metric.higher_is_better else value
 
 
-def _ranked(found: tuple[Compared, ...], metric: Metric) -> tuple[Compared, ...]:
-    def place(one: Compared) -> tuple[bool, float]:
-        bad = _badness(metric, one.value)
-        return bool(np.isnan(bad)), 0.0 if np.isnan(bad) else bad
-
-    return tuple(sorted(found, key=place))
-
-
 def _since(rows: tuple[Compared, ...], beside: Beside) -> str:
     """Return which periods differ from the first one, and since when."""
     first, *others = [one for one in rows if not one.failure]
@@ -1005,7 +662,7 @@ def _since(rows: tuple[Compared, ...], beside: Beside) -> str:
     return f"The {beside.metric.name} was {first.value:.4g} in {first.name}; {change}."
 
 
-def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, _Candidate], beside: Beside) -> tuple[str, str]:
+def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[str, str]:
     """Return the name of the candidate to take, and why."""
     first, metric, level = next(iter(candidates)), beside.metric, beside.level
     others = [one for one in rows if one.name != first and not one.failure]

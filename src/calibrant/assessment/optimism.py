@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
-from calibrant._core.arrays import FloatArray, is_whole
+from calibrant._core.arrays import FloatArray
 from calibrant._core.border import as_labels, as_problem
-from calibrant._core.checks import flag, refuse, require, resamples, tracked
+from calibrant._core.checks import flag, refuse, require, require_jobs, resamples, tracked
 from calibrant._core.result import Result, Table
 from calibrant.assessment.comparison import metrics_of
 from calibrant.calibrators.classifier import forecast_of
@@ -137,22 +137,18 @@ def optimism_corrected(
     """
     resamples(n_resamples, least=2, hint="200 is usual")
     measured, truth = metrics_of(list(metrics), None), as_labels(y_true)
-    must, hint = "n_jobs must be a whole number or None", "Pass n_jobs=2"
-    require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint=hint)
+    require_jobs(n_jobs)
     hint = "Pass a classifier with it, or wrap this one in CalibratedClassifier"
     require(hasattr(estimator, "predict_proba"), "estimator must have predict_proba", value=estimator, hint=hint)
-    classes = np.unique(truth)
-    require(classes.size > 1, "y_true must have two classes or more", got=str(classes.size), hint="Pass all rows")
-    apparent = _values(clone(estimator).fit(X, truth), X, truth, classes, measured)
+    n_classes = np.unique(truth).size
+    require(n_classes > 1, "y_true must have two classes or more", got=str(n_classes), hint="Pass all rows")
+    apparent = _values(clone(estimator).fit(X, truth), X, truth, measured)
     seeds = as_rng(rng).integers(0, 2**63, n_resamples).tolist()
-    calls = (delayed(_optimism)(estimator, X, truth, classes, measured, seed) for seed in seeds)
+    calls = (delayed(_optimism)(estimator, X, truth, measured, seed) for seed in seeds)
     done = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
     drawn = np.array(list(tracked(done, n_resamples, show=flag("progress", progress), desc="bootstrap", unit="fit")))
     drawn = drawn[np.isfinite(drawn).all(axis=1)]
-    must, hint = (
-        "metrics must be numbers on most samples of the rows",
-        "Choose metrics that are defined for them, or more rows",
-    )
+    must, hint = "metrics must be numbers on most samples of the rows", "Choose other metrics, or pass more rows"
     fits = 2 * len(drawn) >= n_resamples and len(drawn) >= 2 and bool(np.isfinite(apparent).all())
     require(fits, must, got=f"{len(drawn)} of {n_resamples}", hint=hint)
     optimism = drawn.mean(axis=0)
@@ -161,27 +157,24 @@ def optimism_corrected(
     return OptimismCorrected(names, apparent, optimism, apparent - optimism, error, len(drawn))
 
 
-def _optimism(
-    estimator: Any, X: Any, truth: npt.NDArray[Any], classes: npt.NDArray[Any], metrics: Sequence[Metric], seed: int
-) -> FloatArray:
+def _optimism(estimator: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence[Metric], seed: int) -> FloatArray:
     """Return the metrics of a model of a bootstrap sample, on the sample less on all rows; NaN where there are none."""
     rng = np.random.default_rng(seed)
     for _ in range(REDRAWN):
         rows = rng.integers(0, truth.size, truth.size)
-        if np.unique(truth[rows]).size == classes.size:
+        if np.unique(truth[rows]).size == np.unique(truth).size:
             break
     else:
         must, hint = "bootstrap samples must hold every class", "Pass more rows of the rarest class"
         refuse(must, got=f"{REDRAWN} samples without one", hint=hint)
     sample, labels = _safe_indexing(X, rows), truth[rows]
     model = clone(estimator).fit(sample, labels)
-    return _values(model, sample, labels, classes, metrics) - _values(model, X, truth, classes, metrics)
+    return _values(model, sample, labels, metrics) - _values(model, X, truth, metrics)
 
 
-def _values(
-    model: Any, X: Any, truth: npt.NDArray[Any], classes: npt.NDArray[Any], metrics: Sequence[Metric]
-) -> FloatArray:
-    """Return the metrics of a model on rows; NaN where one is not defined."""
+def _values(model: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence[Metric]) -> FloatArray:
+    """Return the metrics of a model on rows that hold every class; NaN where one is not defined."""
+    classes = np.unique(truth)
     prob = forecast_of(model, X, np.arange(classes.size), classes.size)
     if classes.size == 2:
         problem = as_problem(truth, prob[:, 1], pos_label=classes[1], labels=classes.tolist())

@@ -13,16 +13,8 @@ from calibrant._core.arrays import FloatArray, quotients, sum_of_rows
 from calibrant._core.border import Input
 from calibrant._core.rows import Forecast, Problem
 from calibrant.assessment.advice import OF_CLASSES, OF_ONE_EVENT
-from calibrant.assessment.comparison import (
-    IDENTITY,
-    SAFE,
-    Comparison,
-    Folds,
-    HeldOut,
-    comparison_of,
-    maker_of,
-    named_calibrators,
-)
+from calibrant.assessment.comparison import Comparison, comparison_of
+from calibrant.assessment.held_out import IDENTITY, SAFE, CrossValidation, HeldOut, maker_of, named_calibrators
 from calibrant.calibrators.base import Calibrator, fitted, parameter
 from calibrant.calibrators.classifier import default_of
 from calibrant.calibrators.safe import in_order
@@ -115,8 +107,8 @@ class CalibratorSelector(Calibrator):
         """Return how the candidates compare on some rows, and the recommended one, fitted on them."""
         named = named_calibrators(self._candidates(problem) if self.calibrators is None else self.calibrators)
         rng = as_rng(self.random_state)
-        folds = Folds(self.n_folds)
-        found = comparison_of({IDENTITY: problem}, named, [NLL], folds, self.level, DRAWS, rng, unnamed=True)
+        cv = CrossValidation(self.n_folds)
+        found = comparison_of({IDENTITY: problem}, named, [NLL], cv, self.level, DRAWS, rng, unnamed=True)
         found = replace(found, problems={})  # a fitted estimator keeps no rows
         if found.recommended == IDENTITY:
             return found, None

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import chdtrc, expit, gammainc, gammaincc, logit, ndtr, ndtri
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.result import Result, Table, shown_pvalue
+from calibrant._core.result import Result, Table, shown_pvalue, shown_rows
 from calibrant._core.rows import Weights
 from calibrant.binning import Bins, FineGrid
 from calibrant.binning.bins import residual_of_sums
@@ -311,9 +311,9 @@ def verdict_of(
             with_them, without = with_certain.value, slope.value
             moved = f": with the certain rows the calibration slope is {with_them:.3g}, without them {without:.3g}"
         are = "is" if wrong == 1 else "are"
-        sentences.append(f"{wrong} of {_rows(n)} {are} wrong with a probability within 1e-12 of 0 or 1{moved}.")
+        sentences.append(f"{wrong} of {shown_rows(n)} {are} wrong with a probability within 1e-12 of 0 or 1{moved}.")
     if weights.effective_rows < UNEQUAL * len(weights) and not weights.are_counts:
-        sentences.append(f"The weights make {_rows(n)} worth {weights.effective_rows:.3g} equal ones.")
+        sentences.append(f"The weights make {shown_rows(n)} worth {weights.effective_rows:.3g} equal ones.")
     return replace(found, sentences=tuple(sentences))
 
 
@@ -328,18 +328,18 @@ def _found(
 ) -> str:
     """Return the first sentence: the first fault, with its size."""
     panel, fault = curve.panels[0], found.faults[0] if found.faults else "none"
-    predicted, observed = _percent(100.0 * found.predicted), _percent(100.0 * found.observed)
+    predicted, observed = shown_percent(found.predicted), shown_percent(found.observed)
     facts = (
         f"mean confidence {predicted}, accuracy {observed}"
         if of_predictions
         else f"{panel.name} occurred in {observed} of the rows, predicted {predicted} on average"
     )
     ends = (found.lower, found.upper) if found.points >= 0 or fault == "none" else (-found.upper, -found.lower)
-    interval = f"{_coverage(found)} {shown_points(ends[0])} to {shown_points(ends[1])}"
+    interval = f"{shown_coverage(found.level)} {shown_points(ends[0])} to {shown_points(ends[1])}"
     match fault:
         case "none":
             means = f"{facts} (difference {shown_points(found.points)} points, {interval})"
-            return f"No miscalibration was detected in {_rows(n)}: {means}."
+            return f"No miscalibration was detected in {shown_rows(n)}: {means}."
         case "wrong way round":
             rarer = "high confidences are right less often than low ones" if of_predictions else ""
             rarer = rarer or f"{panel.name} is rarer where its probability is higher"
@@ -370,7 +370,7 @@ def _where(panel: ReliabilityPanel, significant: Mapping[str, Estimate]) -> str:
     bins = panel.bins
     j = int(np.argmax(np.abs(bins.residual_sum)))
     left, right, mean, rate = (
-        _percent(100.0 * float(x[j])) for x in (bins.left, bins.right, bins.mean_prob, bins.event_rate)
+        shown_percent(float(x[j])) for x in (bins.left, bins.right, bins.mean_prob, bins.event_rate)
     )
     return f", most between {left} and {right}: predicted {mean}, observed {rate}"
 
@@ -387,12 +387,13 @@ def _classes(found: Verdict) -> str:
 def _slope(found: Verdict) -> str:
     if not math.isfinite(found.slope):
         return "the predictions separate the outcomes"
-    interval = f"{_coverage(found)} {found.slope_lower:.2f} to {found.slope_upper:.2f}"
+    interval = f"{shown_coverage(found.level)} {found.slope_lower:.2f} to {found.slope_upper:.2f}"
     return f"calibration slope {found.slope:.2f}, {interval}"
 
 
-def _coverage(found: Verdict) -> str:
-    return f"{100 * (1 - found.level):g} % interval"
+def shown_coverage(level: float) -> str:
+    """What stands before an interval."""
+    return f"{100 * (1 - level):g} % interval"
 
 
 def shown_points(points: float) -> str:
@@ -400,9 +401,6 @@ def shown_points(points: float) -> str:
     return f"{points:.1f}" if abs(points) >= 1.0 or points == 0.0 else f"{points:.2g}"
 
 
-def _percent(percent: float) -> str:
-    return f"{shown_points(percent)} %"
-
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n} rows"
+def shown_percent(part: float) -> str:
+    """A part of one in percent."""
+    return f"{shown_points(100.0 * part)} %"

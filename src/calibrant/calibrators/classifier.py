@@ -38,7 +38,7 @@ from sklearn.utils.validation import (
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, more, text_of
 from calibrant._core.border import as_labels, as_problem, as_weights
-from calibrant._core.checks import as_numbers, choice, refuse, require
+from calibrant._core.checks import as_numbers, choice, refuse, require, require_jobs
 from calibrant._core.rows import Problem
 from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter
 from calibrant.calibrators.by_notion import calibrator_for
@@ -557,8 +557,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         require(not isinstance(self.cv, str) or self.cv == "prefit", must, value=self.cv, hint="Pass cv=5")
         check_parameters(self)
         choice("pooling", self.pooling, ("mean", "geometric"))
-        must, hint = "n_jobs must be a whole number or None", "Pass n_jobs=2"
-        require(self.n_jobs is None or is_whole(self.n_jobs), must, value=self.n_jobs, hint=hint, error=TypeError)
+        require_jobs(self.n_jobs)
         if self.calibrator is not None:
             as_calibrator(self.calibrator)
 

@@ -21,20 +21,12 @@ import numpy as np
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import choice, distinct_names, left_out, refuse, require
 from calibrant._core.registry import HOMES, entries, find
-from calibrant._core.result import shown_pvalue
+from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
-from calibrant.assessment.comparison import (
-    Folds,
-    Pairing,
-    comparison_of,
-    groups_of,
-    maker_of,
-    metrics_of,
-    named_calibrators,
-    periods_of,
-    require_same_classes,
-)
+from calibrant.assessment.compared_rows import groups_of, periods_of, require_same_classes
+from calibrant.assessment.comparison import Pairing, comparison_of, metrics_of
+from calibrant.assessment.held_out import CrossValidation, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.cli import inputs
@@ -61,7 +53,7 @@ from calibrant.interop.writing import PAGES, format_of, require_ending, require_
 from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.planning import rows_for
-from calibrant.report.page import MOST_POINTS, NEEDED, write_report
+from calibrant.report.page import MOST_POINTS, NEEDED, rows_of, write_report
 from calibrant.report.sentences import COMPARED, comparison, findings, headline
 from calibrant.significance.differences import PairedDifference, as_level, difference_of, paired_difference
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
@@ -165,12 +157,14 @@ def run_compare(asked: Namespace) -> int:
     pairing: Pairing = "rows"
     if asked.over is not None:
         problems, pairing = _periods(asked, named), "periods"
-    elif said := "" if asked.id else _samples_said(named):
-        problems, pairing = {name: forecast.problem() for name, forecast in named.items()}, "none"
-        require_same_classes(problems)
-        print(f"calibrant: note: {said}: they are compared as independent samples", file=sys.stderr)
     else:
-        problems, rows = _matched(named, asked.id)
+        problems = {name: forecast.problem() for name, forecast in named.items()}
+        require_same_classes(problems)
+        if said := "" if asked.id else _samples_said(named):
+            pairing = "none"
+            print(f"calibrant: note: {said}: they are compared as independent samples", file=sys.stderr)
+        else:
+            problems, rows = _matched(named, asked.id)
     left_out("--every", asked.every if asked.over is None else None, "without --over", hint="Name a column by --over")
     if pairing != "rows":
         hint = "Use them with forecasts of the same rows; name the column that tells rows by --id"
@@ -182,9 +176,9 @@ def run_compare(asked: Namespace) -> int:
             metrics += metrics_of("ece", cut)  # by which the page puts the worst first
     for name, problem in problems.items():
         metrics[0].warn_impossible(problem, name)
-    draws, folds = max(2, asked.resamples), Folds(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
-    rng = as_rng(asked.seed)
-    found = comparison_of(problems, calibrators, metrics, folds, level, draws, rng, groups, pairing=pairing)
+    draws, rng = max(2, asked.resamples), as_rng(asked.seed)
+    cv = CrossValidation(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
+    found = comparison_of(problems, calibrators, metrics, cv, level, draws, rng, groups, pairing=pairing)
     if asked.report:
         write_report(found, asked.report, title="Comparison", force=asked.force)
     if asked.json:
@@ -193,11 +187,10 @@ def run_compare(asked: Namespace) -> int:
         parts = {name: [asdict(one) for one in getattr(found, name)] for name in ("candidates", "groups")}
         print(inputs.json_of(document | parts))
     else:
-        print(f"{found.n_rows} row{'' if found.n_rows == 1 else 's'}, {found.n_classes} classes")
+        print(f"{shown_rows(found.n_rows)}, {found.n_classes} classes")
         print(found)
         for name, problem in problems.items() if asked.confidence else ():
-            how: Any = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
-            judged = assess(problem.classes[problem.code], problem.values, metrics=["accuracy"], n_resamples=1, **how)
+            judged = assess(**rows_of(problem), metrics=["accuracy"], n_resamples=1)
             print(f"{name}: {' '.join(judged.verdict.sentences)}")
     return 0
 
@@ -277,10 +270,6 @@ def _names_of(asked: Namespace) -> list[str]:
 def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str, Problem], dict[str, IntArray]]:
     """Return the problems of the rows that all files have, in one order, and where these stand in each."""
     first = next(iter(forecasts.values()))
-    for forecast in forecasts.values():
-        same = forecast.problem().classes.tolist(), first.problem().classes.tolist()
-        must, hint = "files must have the same classes", "Compare forecasts of the same classes"
-        require(same[0] == same[1], must, got=f"{same[0]} in {forecast.file}, {same[1]} in {first.file}", hint=hint)
     if key is None:
         return (
             {name: forecast.problem() for name, forecast in forecasts.items()},
@@ -295,8 +284,9 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
     for name, forecast in forecasts.items():
         rows[name] = at = np.array([places[name][one] for one in shared])
         if missed := len(places[name]) - len(at):
-            said = "1 row" if missed == 1 else f"{missed} rows"
-            print(f"calibrant: note: left out {said} of {forecast.file}, not in all files", file=sys.stderr)
+            print(
+                f"calibrant: note: left out {shown_rows(missed)} of {forecast.file}, not in all files", file=sys.stderr
+            )
         weight, other = forecast.weight, first.weight
         agree = weight is None or other is None or bool((weight[at] == other[of_first]).all())
         must = "rows must have one weight in all files"
@@ -652,7 +642,8 @@ def run_test(asked: Namespace) -> int:
         print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
-            alone, all_told = shown_pvalue(r.pvalue, r.least_pvalue, ".3g"), shown_adjusted(adjusted[n], r, ".3g")
+            alone = shown_pvalue(r.pvalue, r.least_pvalue, ".3g")
+            all_told = shown_adjusted(adjusted[n], r.pvalue, r.least_pvalue, ".3g")
             print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {r.null.description}")
     if below:
         print(f"calibrant: gate failed: a p-value is below {level:g}", file=sys.stderr)

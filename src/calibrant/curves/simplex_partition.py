@@ -28,6 +28,7 @@ from calibrant._core.rows import (
 )
 from calibrant.binning.cells import SplitTree, simplex_grid
 from calibrant.curves import simplex
+from calibrant.sums.draws import drawn_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,10 +346,6 @@ class SimplexPoints(DrawnResult):
         return f"SimplexPoints({calibrator}classes={len(self.classes)}, points={len(self.prob)}, rows={self.n_rows})"
 
 
-MANY = 2**53
-"""Numbers of equal rows from which a float does not hold every one."""
-
-
 def simplex_points(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike | None = None,
@@ -411,10 +408,7 @@ def simplex_points(
     require(n_columns in CORNERS, must, given=f"y_prob has {n_columns}", hint=hint)
     assert isinstance(problem, SimplexProblem)
     n = problem.weights.n_rows
-    drawn: npt.NDArray[Any] = np.arange(n if n <= most else 0)
-    if n > most:  # of very many, a place is drawn twice with a probability of zero
-        generator, k = np.random.default_rng(seed), int(most)
-        drawn = generator.choice(n, k, replace=False) if n < MANY else generator.random(k) * float(n)
+    drawn = np.arange(n) if n <= most else drawn_places(n, int(most), np.random.default_rng(seed))
     ends = np.cumsum(problem.weights.values if problem.weights.are_counts else np.ones(n))
     chosen = np.searchsorted(ends, np.sort(drawn), side="right")
     prob, classes = problem.prob[chosen], tuple(str(label) for label in problem.classes.tolist())

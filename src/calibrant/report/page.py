@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
 
 
-# The page of a monitor: a picture and a table for each group, in one file that needs nothing else
-
-
 # Rows on the triangle or in the tetrahedron, as plain values: where each point stands on the page, and what it is
 
 
@@ -208,6 +205,9 @@ def _short(name: str) -> str:
     return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
 
 
+# The page of a monitor: a picture and a table for each group, in one file that needs nothing else
+
+
 STYLE = (
     "body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
     "svg{max-width:100%;height:auto}pre{overflow-x:auto}.alarm{color:#a33;font-weight:600}"
@@ -346,31 +346,14 @@ def summarise(
     differences: Differences | None = None,
     clinical: Rows | Mapping[str, Rows] | None = None,
 ) -> dict[str, Any]:
-    """Return everything that a report shows.
+    """Return everything that a report shows, of the arguments of `write_report`.
 
-    Parameters
-    ----------
-    assessments : dict of name to Assessment, or Comparison
-        In the order in which they are compared, such as before and after. Of a comparison the first candidate, the recommended
-        one and the best others are assessed.
-    title : str, default="Calibration report"
-        Title of the page.
-    simplex : SimplexPoints or dict of name to SimplexPoints, optional
-        Rows to show as points.
-    advice : Advice or dict of name to Advice, optional
-        Which calibrator to fit to a forecast.
-    differences : dict of name to sequence of PairedDifference, optional
-        Metrics of a forecast less those of the first, on the same rows.
-    clinical : dict, or dict of name to dict, optional
-        Rows of a forecast of one event, by the arguments of `assess`.
-
-    Returns
-    -------
-    dict
-        Strings, numbers, lists and dicts only; NaN appears as None, infinity as "inf".
+    It is of strings, numbers, lists and dicts only; NaN appears as None, infinity as "inf".
     """
-    found = assessments if isinstance(assessments, Comparison) else None
+    ranked, best, reason = None, None, ""
     if isinstance(assessments, Comparison):
+        ranked, best = _ranked(assessments), assessments.recommended
+        reason = assessments.reason if assessments.pairing == "periods" else ""
         assessments, differences, clinical = _assessed(assessments)
     some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
     for name, assessment in assessments.items():
@@ -395,10 +378,8 @@ def summarise(
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
         "forecasts": [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()],
-        "headline": found.reason
-        if found is not None and found.pairing == "periods"
-        else headline(assessments, differences, None if found is None else found.recommended),
-        "ranked": None if found is None else _ranked(found),
+        "headline": reason or headline(assessments, differences, best),
+        "ranked": ranked,
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
         "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
@@ -425,7 +406,7 @@ def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[
     names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
     problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
     assessments, differences, n = {}, dict[str, list[PairedDifference]](), found.n_resamples
-    rows = {name: _rows_of(problem) for name, problem in problems.items()}
+    rows = {name: rows_of(problem) for name, problem in problems.items()}
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
         for name, problem in problems.items():
@@ -437,7 +418,7 @@ def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[
     return assessments, differences, {name: rows[name] for name in (found.first, found.recommended)}
 
 
-def _rows_of(problem: Problem) -> Rows:
+def rows_of(problem: Problem) -> Rows:
     """Return the rows of a problem as arguments of `assess`."""
     how = {"sample_weight": problem.weight, "labels": problem.classes.tolist()}
     how["input"] = "logit" if problem.is_logit else "probability"
@@ -461,7 +442,6 @@ def _forecast(name: str, assessment: Assessment, advice: Advice | None) -> dict[
         "classes": assessment.n_classes,
         "absent": [c for c, weight in assessment.class_weight.items() if weight == 0],
         "level": assessment.level,
-        "resamples": assessment.n_resamples,
         "findings": findings(assessment, advice),
     }
 

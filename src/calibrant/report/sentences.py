@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import ndtri
 
-from calibrant._core.result import shown_pvalue
+from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant.assessment.advice import Advice
-from calibrant.assessment.comparison import IDENTITY
+from calibrant.assessment.held_out import IDENTITY
 from calibrant.assessment.table import Assessment
-from calibrant.assessment.verdict import REVERSED, shown_points
+from calibrant.assessment.verdict import REVERSED, shown_coverage, shown_percent, shown_points
 from calibrant.metrics.estimate import Estimate
-from calibrant.significance.differences import PairedDifference
+from calibrant.significance.differences import PairedDifference, difference_of_estimates
 
 COMPARED = {"nll": "log loss", "ece": "ECE", "accuracy": "accuracy"}
 """Metrics that forecasts are compared by, and what a sentence calls them."""
@@ -64,7 +64,8 @@ def moves_of(assessments: Mapping[str, Assessment], differences: Differences | N
         found[name] = dict.fromkeys(COMPARED, NOTHING)
         if min(after.n_rows, before.n_rows) > 1:
             found[name] = {
-                metric: paired.get(metric) or independent(after[metric], before[metric]) for metric in COMPARED
+                metric: paired.get(metric) or difference_of_estimates(after[metric], before[metric])
+                for metric in COMPARED
             }
     return found
 
@@ -75,7 +76,7 @@ def comparison(assessments: Mapping[str, Assessment], differences: Differences |
     before = assessments[first]
     for name, moves in moves_of(assessments, differences).items():
         after = assessments[name]
-        coverage = f"{100 * (1 - after.level):g} % interval"
+        coverage = shown_coverage(after.level)
         moved = ", ".join(
             f"{COMPARED[metric]} {_move(before[metric].value, after[metric].value, coverage, *ends)}"
             for metric, ends in moves.items()
@@ -85,18 +86,6 @@ def comparison(assessments: Mapping[str, Assessment], differences: Differences |
             rows = f"on {after.n_rows} and {before.n_rows} rows, taken for independent samples of different rows"
         sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}.")
     return sentences
-
-
-def independent(after: Estimate, before: Estimate) -> tuple[float, float, float]:
-    """Return the difference of two estimates from different rows, and its interval from the intervals of both.
-
-    (Zou and Donner, Construction of confidence limits about effect measures, Statistics in Medicine 2008.) The interval
-    is that of true values: for errors it is about the bias-corrected difference, which their intervals hold.
-    """
-    new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
-    (lower, upper), (low, high) = after.interval, before.interval
-    down, up = np.hypot(new - lower, high - old), np.hypot(upper - new, old - low)
-    return after.value - before.value, new - old - float(down), new - old + float(up)
 
 
 def _move(old: float, new: float, coverage: str, difference: float, lower: float, upper: float) -> str:
@@ -141,8 +130,8 @@ def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
     """Say of one forecast whether it is calibrated."""
     fault = next(iter(found.verdict.faults), None)
     if fault is None:
-        rows = f" in {'1 row' if found.n_rows == 1 else f'{found.n_rows} rows'}"
-        said = f"{'N' if alone else 'of it n'}o miscalibration was detected{rows if alone else ''}"
+        said = f"No miscalibration was detected in {shown_rows(found.n_rows)}"
+        said = said if alone else "of it no miscalibration was detected"
     else:
         said = f"{is_} {IS.get(fault) or f'{fault} by {shown_points(abs(found.verdict.points))} points'}"
     return f"{said}: ECE {_in_points(found['ece'])} points, {_noise(found)}"
@@ -209,12 +198,8 @@ def _loss(losses: Mapping[str, float], move: tuple[float, float, float]) -> str:
         is_same = f"{old:.4f}" == f"{new:.4f}"
         return "log loss did not change" if is_same else "no difference in log loss can be shown"
     if new < old:
-        return "log loss more than halved" if new < old / 2.0 else f"log loss fell by {_percent(1.0 - new / old)}"
-    return "log loss more than doubled" if new > 2.0 * old else f"log loss rose by {_percent(new / old - 1.0)}"
-
-
-def _percent(part: float) -> str:
-    return f"{shown_points(100.0 * part)} %"
+        return "log loss more than halved" if new < old / 2.0 else f"log loss fell by {shown_percent(1.0 - new / old)}"
+    return "log loss more than doubled" if new > 2.0 * old else f"log loss rose by {shown_percent(new / old - 1.0)}"
 
 
 def _accuracy(before: Assessment, after: Assessment, move: Moves) -> str:
@@ -247,7 +232,7 @@ def next_step(advice: Advice | None, *, visible: bool, detectable: float | None,
     if not visible:
         stay = f" {advice.reason}" if advice is not None and advice.recommended == IDENTITY else ""
         return (
-            f"No miscalibration is visible in {'1 row' if n_rows == 1 else f'{n_rows} rows'}.{stay} That is no proof of "
+            f"No miscalibration is visible in {shown_rows(n_rows)}.{stay} That is no proof of "
             f"calibration: an ECE below about {detectable:.4f} would often go undetected here."
         )
     if advice is None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from calibrant._core.arrays import FloatArray, as_array, columns_of
+from calibrant._core.arrays import EXACT, FloatArray, as_array, columns_of
 from calibrant._core.border import DataOptions, Named, as_problem
 from calibrant._core.checks import choice, fraction, number, of_type, refuse, require, resamples
 from calibrant._core.registry import declare
@@ -18,6 +18,7 @@ from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, We
 from calibrant.binning import Binning
 from calibrant.exceptions import warn
 from calibrant.metrics.estimate import (
+    Estimate,
     Sizes,
     consistent_deviations,
     resampled_deviations,
@@ -193,6 +194,9 @@ def difference_of(
     return PairedDifference(metric.name, difference, difference - reach, difference + reach, found.error, level)
 
 
+# Independent samples: the difference of a metric from the rows of both, or from their estimates
+
+
 def difference_of_samples(
     metric: Metric, found: Difference, first: Difference, level: float
 ) -> tuple[PairedDifference, float]:
@@ -216,14 +220,23 @@ def difference_of_samples(
     return PairedDifference(metric.name, difference, *ends, error, level), pvalue
 
 
+def difference_of_estimates(after: Estimate, before: Estimate) -> tuple[float, float, float]:
+    """Return the difference of two estimates of independent samples, and its interval from the intervals of both.
+
+    It needs no rows. (Zou and Donner, Construction of confidence limits about effect measures, Statistics
+    in Medicine 2008.) Of errors it is about the bias-corrected difference, which their intervals hold.
+    """
+    new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
+    (lower, upper), (low, high) = after.interval, before.interval
+    down, up = np.hypot(new - lower, high - old), np.hypot(upper - new, old - low)
+    return after.value - before.value, new - old - float(down), new - old + float(up)
+
+
 # Two forecasts of the same rows: is one better calibrated than the other?
 
 
 BLOCK = 1 << 22
 """Rows times draws looked at together."""
-
-MANY = 2.0**53
-"""Numbers of equal rows from which a float does not hold every one."""
 
 HYPOTHESES: dict[Alternative, str] = {
     "greater": "the metric of A is at most that of B",
@@ -434,7 +447,7 @@ def _flipped(each: FloatArray, weights: Weights, n_resamples: int, rng: np.rando
 
 def _kept(count: FloatArray, size: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Return how many of so many equal rows keep their sign; of very many by the normal law, which numbers can still hold."""
-    if count.max() < MANY:
+    if count.max() < EXACT:
         return rng.binomial(count.astype(np.int64), 0.5, size=size).astype(np.float64)
     return count / 2.0 + np.sqrt(count) / 2.0 * rng.standard_normal(size)
 

@@ -489,7 +489,8 @@ class MultipleTests(Result):
 
     def __repr__(self) -> str:
         at = int(self.adjusted.argmin())
-        smallest = shown_adjusted(float(self.adjusted[at]), self.results[at])
+        of = self.results[at]
+        smallest = shown_adjusted(float(self.adjusted[at]), of.pvalue, of.least_pvalue)
         return f"MultipleTests({len(self.names)} tests, {self.method}, smallest adjusted p-value {smallest})"
 
 
@@ -642,10 +643,12 @@ def adjusted_pvalues(pvalues: FloatArray, method: Method) -> FloatArray:
     return np.asarray(false_discovery_control(pvalues, method="bh" if method == "benjamini-hochberg" else "by"))
 
 
-def shown_adjusted(adjusted: float, result: TestResult, digits: str = ".4g") -> str:
+def shown_adjusted(
+    adjusted: float, pvalue: float | None, least: float | None, digits: str = ".4g", *, name: str = ""
+) -> str:
     """Return an adjusted p-value in words: an upper bound where the p-value itself is one."""
-    at_floor = result.least_pvalue is not None and result.pvalue <= result.least_pvalue and adjusted < 1.0
-    return shown_pvalue(adjusted, adjusted if at_floor else None, digits)
+    at_floor = pvalue is not None and least is not None and pvalue <= least and adjusted < 1.0
+    return shown_pvalue(adjusted, adjusted if at_floor else None, digits, name=name)
 
 
 def _adjusted(names: list[str], results: list[TestResult], method: Method) -> MultipleTests:

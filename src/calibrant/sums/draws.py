@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import EXACT, FloatArray
 from calibrant._core.checks import require, source, whole
 from calibrant._core.result import Record
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, Weights
@@ -277,6 +277,11 @@ def drawn_rows(problem: SimplexProblem, draw: IntArray) -> tuple[IntArray | slic
         return slice(None), draw, problem.weight
     row, label = np.nonzero(draw)
     return row, label, draw[row, label].astype(np.float64)
+
+
+def drawn_places(total: float, n: int, rng: np.random.Generator) -> npt.NDArray[Any]:
+    """Return n different places among so many; of very many one is drawn twice with a probability of next to zero."""
+    return rng.choice(int(total), n, replace=False) if total < EXACT else rng.random(n) * float(total)
 
 
 def require_drawable(number: float) -> None:

@@ -1,0 +1,143 @@
+"""What is compared: forecasts of the same rows, independent samples, or one forecast over time; and groups of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from itertools import combinations
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from calibrant._core.border import DataOptions, Named, as_labels, as_problem
+from calibrant._core.checks import choice, distinct_names, refuse, require, some
+from calibrant._core.rows import Problem
+from calibrant.significance.differences import pair_of
+
+Names = np.ndarray[Any, np.dtype[np.str_]]
+
+ONLY = "forecast"
+"""The name of a forecast that was given without one."""
+
+Every = Literal["day", "week", "month", "quarter", "year"]
+
+MOST_PERIODS = 500
+"""Periods of a comparison; more are dates that are not cut."""
+
+
+def forecasts_of(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
+    """Return the problem of each forecast by its name; refuse those that are not of the same rows and classes."""
+    is_named = isinstance(forecasts, Mapping)
+    forecasts = forecasts if is_named else {ONLY: forecasts}
+    some("forecasts", forecasts, "forecast", hint="Pass a dict of them by their names")
+    distinct_names("forecasts", forecasts)
+    require(all(map(str, forecasts)), "forecasts must have names", got="an empty one", hint="Name each of them")
+    first, *others = map(str, forecasts)
+    given = {str(name): values for name, values in forecasts.items()}
+    truth = dict.fromkeys(given, y_true)
+    if isinstance(y_true, Mapping):
+        distinct_names("y_true", y_true)
+        truth = {str(name): values for name, values in y_true.items()}
+        if truth.keys() != given.keys():
+            must = "y_true must have the labels of each forecast by its name"
+            refuse(
+                must, got=f"{', '.join(truth)} for {', '.join(given)}", hint="Pass one array for all, or one for each"
+            )
+    called = {name: f"forecasts[{name!r}]" for name in given} if is_named else {ONLY: "forecasts"}
+    named = Named(forecast=called[first])
+    problems: dict[str, Problem] = {first: as_problem(truth[first], given[first], named=named, **data)}
+    for name in others:
+        own = truth[name] if isinstance(y_true, Mapping) else None
+        names = called[first], called[name], f"y_true[{name!r}]"
+        _, problems[name] = pair_of(truth[first], given[first], given[name], own, data, names)
+    return problems
+
+
+def samples_of(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Problem]:
+    """Return the problem of each of several independent samples, of the same classes."""
+    must, hint = "must be dicts of samples by the same names", "Pass y_true={'a': ..., 'b': ...} and forecasts likewise"
+    weights: Any = data.get("sample_weight")
+    given = [y_true, forecasts, *([] if weights is None else [weights])]
+    same = all(isinstance(one, Mapping) and set(one) == set(forecasts) for one in given)
+    require(same, f"y_true, forecasts and sample_weight of independent samples {must}", got="others", hint=hint)
+    distinct_names("forecasts", forecasts)
+    some("forecasts", forecasts, "sample", hint=hint)
+    found = dict[str, Problem]()
+    for name in forecasts:
+        own: DataOptions = {**data, "sample_weight": None if weights is None else weights[name]}
+        named = Named(f"y_true[{name!r}]", f"forecasts[{name!r}]")
+        found[str(name)] = as_problem(y_true[name], forecasts[name], named=named, **own)
+    require_same_classes(found)
+    return found
+
+
+def require_same_classes(problems: Mapping[str, Problem]) -> None:
+    """Refuse forecasts of other classes than those of the first."""
+    first = next(iter(problems))
+    for name, problem in problems.items():
+        of_both = [problems[first].classes.tolist(), problem.classes.tolist()]
+        hint = "Where one of them lacks a class, pass labels= in column order"
+        must, got = "forecasts must have the same classes", f"{of_both[0]} in {first}, {of_both[1]} in {name}"
+        require(of_both[0] == of_both[1], must, got=got, hint=hint)
+
+
+def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = None) -> dict[str, Problem]:
+    """Return the rows of each period by its name, in the order of time."""
+    whens = np.asarray(times)
+    if every is None:
+        whens = as_labels(whens.astype(str) if whens.dtype.kind in "MO" else times, "times")
+        names = {when: str(when) for when in np.unique(whens).tolist()}
+    else:
+        choice("every", every, get_args(Every))
+        if whens.dtype.kind == "M":
+            whens = whens.astype("datetime64[D]").astype(object)
+        names = {when: _period(when, every) for when in set(whens.tolist())}
+    distinct = sorted(set(names.values())) if every else list(names.values())
+    got = f"{len(distinct)}, such as {distinct[0]} and {distinct[-1]}"
+    hint = "Cut dates with every='month'; one period has nothing to be compared with"
+    require(1 < len(distinct) <= MOST_PERIODS, f"periods must be 2 to {MOST_PERIODS}", got=got, hint=hint)
+    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
+    return {name: problem.taken(rows) for name in distinct if (rows := np.flatnonzero(of_rows == name)).size}
+
+
+def _period(when: object, every: str) -> str:
+    """Return the name of the period of a date; names of later periods stand later in the alphabet."""
+    try:
+        day = when if isinstance(when, date) else datetime.fromisoformat(str(when))
+        year, week, _ = day.isocalendar()
+        month = f"{day.year:04}-{day.month:02}"  # a missing pandas time has no year
+    except (ValueError, TypeError):
+        refuse(
+            "times must be dates where they are cut", value=when, hint="Write them as 2024-03-31, or leave every= out"
+        )
+    return {
+        "day": f"{month}-{day.day:02}",
+        "week": f"{year:04}-W{week:02}",
+        "month": month,
+        "quarter": f"{day.year:04}-Q{(day.month + 2) // 3}",
+        "year": f"{day.year:04}",
+    }[every]
+
+
+def groups_of(
+    columns: Mapping[str, Any], problem: Problem, sample_weight: Any, called: str = "by", *, overlapping: bool = False
+) -> Names:
+    """Return the names of the groups of each row that counts: what stands in each column, with the name of the column.
+
+    There is a column for each way in which the rows are cut into groups: one, or several where groups are overlapping.
+    """
+    some(called, columns, "column", hint="Pass the group of each row")
+    kept = np.ones(problem.size, dtype=bool) if sample_weight is None else np.ravel(np.asarray(sample_weight)) > 0
+    found: list[list[str]] = []
+    for name, values in columns.items():
+        group = as_labels(values, f"{called}[{name!r}]" if name else called)
+        must, got = f"{called} must have one value for each row", f"{len(group)} for {kept.size} rows"
+        require(len(group) == kept.size, must, got=got, hint="Pass one a row")
+        found.append([f"{name} {one}" if name else str(one) for one in group[kept].tolist()])
+    cuts = [found]
+    if overlapping:
+        cuts = [[one] for one in found] + [list(pair) for pair in combinations(found, 2)]
+    of_rows = [list(zip(*cut, strict=True)) for cut in cuts]
+    named = {groups: ", ".join(groups) for cut in of_rows for groups in cut}
+    distinct_names("groups", named.values())
+    return np.array([[named[groups] for groups in cut] for cut in of_rows]).T
