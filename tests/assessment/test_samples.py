@@ -115,6 +115,16 @@ def test_a_sample_that_has_no_figure_is_a_row_with_the_reason():
     assert not found["c"].failure
 
 
+@pytest.mark.parametrize("n_rows", [1, 20])
+def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
+    y, p = {"a": np.ones(50, int)}, {"a": np.full(50, 0.6)}
+    y["b"], p["b"] = np.ones(n_rows, int), np.full(n_rows, 0.7)
+    y["c"], p["c"] = y["a"], p["a"]
+    found = compare(y, p, paired=False)
+    assert ("two rows or more" if n_rows == 1 else "must differ in what they add") in found["b"].failure
+    assert (found["c"].pvalue, found.recommended) == (1.0, "a")
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -249,6 +259,16 @@ def test_what_are_no_periods_is_refused(times, every, words):
     y, p, _ = dated()
     with pytest.raises((ValueError, TypeError), match=words):
         compare(y, p, times=times, every=every)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [({"every": "month"}, "every must be left out without times"), ({"overlapping": True}, "left out without by")],
+)
+def test_what_says_nothing_is_refused(how, words):
+    y, p, _ = dated()
+    with pytest.raises(ValueError, match=words):
+        compare(y, p, **how)
 
 
 def test_several_forecasts_have_no_periods():

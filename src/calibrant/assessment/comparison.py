@@ -16,6 +16,7 @@ from calibrant._core.checks import (
     MOST_DRAWS,
     distinct_names,
     flag,
+    left_out,
     list_of_names,
     of_type,
     refuse,
@@ -425,6 +426,10 @@ def compare(
         truth: Any = y_true
         all_rows = as_problem(truth, forecasts, **data)
         problems = periods_of(times, every, all_rows, data.get("sample_weight"))
+    hint = "Pass the dates of the rows as times="
+    left_out("every", every if times is None else None, "without times", hint=hint)
+    hint = "Pass the columns as by="
+    left_out("overlapping", overlapping or None if by is None else None, "without by", hint=hint)
     for name, problem in ({"": all_rows} if pairing == "periods" else problems).items():
         metrics[0].warn_impossible(problem, name)
     groups = None
@@ -531,6 +536,8 @@ class Beside(NamedTuple):
         """Return the fields of `Compared` that speak of the difference of two candidates."""
         metric, level, draws = self.metric, self.level, self.n_resamples
         if self.pairing != "rows":
+            must, hint = "a sample must hold two rows or more to be compared", "Pass more rows, or longer periods"
+            require(min(problem.weights.n_rows, reference.weights.n_rows) > 1, must, got="1", hint=hint)
             own, other = (metric.difference(one, None, draws, self.rng) for one in (problem, reference))
             found, pvalue = difference_of_samples(metric, own, other, level)
             facts = {part: getattr(found, part) for part in ("difference", "lower", "upper")}

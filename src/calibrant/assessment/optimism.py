@@ -136,7 +136,7 @@ def optimism_corrected(
     (True, True)
     """
     resamples(n_resamples, least=2, hint="200 is usual")
-    measured, truth = metrics_of(list(metrics), None), as_labels(y_true)
+    measured, truth = metrics_of(metrics, None), as_labels(y_true)
     require_jobs(n_jobs)
     hint = "Pass a classifier with it, or wrap this one in CalibratedClassifier"
     require(hasattr(estimator, "predict_proba"), "estimator must have predict_proba", value=estimator, hint=hint)

@@ -165,6 +165,8 @@ def run_compare(asked: Namespace) -> int:
             print(f"calibrant: note: {said}: they are compared as independent samples", file=sys.stderr)
         else:
             problems, rows = _matched(named, asked.id)
+    alone = asked.overlapping and asked.by is None
+    left_out("--overlapping", alone or None, "without --by", hint="Name columns by --by")
     left_out("--every", asked.every if asked.over is None else None, "without --over", hint="Name a column by --over")
     if pairing != "rows":
         hint = "Use them with forecasts of the same rows; name the column that tells rows by --id"

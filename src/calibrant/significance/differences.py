@@ -197,6 +197,10 @@ def difference_of(
 # Independent samples: the difference of a metric from the rows of both, or from their estimates
 
 
+ROUNDING = 1e-12
+"""Part of a difference of which a standard error is at least this much; less is rounding."""
+
+
 def difference_of_samples(
     metric: Metric, found: Difference, first: Difference, level: float
 ) -> tuple[PairedDifference, float]:
@@ -207,7 +211,7 @@ def difference_of_samples(
     """
     difference, error = found.value - first.value, float(np.hypot(found.error, first.error))
     must, hint = "rows of a sample must differ in what they add to the metric", "Pass more rows"
-    require(error > 0.0 or difference == 0.0, must, got="none that do", hint=hint)
+    require(error > ROUNDING * abs(difference) or difference == 0.0, must, got="none that do", hint=hint)
     rows = np.inf
     if found.rows is not None and first.rows is not None and error > 0.0:
         parts = [
