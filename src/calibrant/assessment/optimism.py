@@ -169,7 +169,9 @@ def _optimism(estimator: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence
         refuse(must, got=f"{REDRAWN} samples without one", hint=hint)
     sample, labels = _safe_indexing(X, rows), truth[rows]
     model = clone(estimator).fit(sample, labels)
-    return _values(model, sample, labels, metrics) - _values(model, X, truth, metrics)
+    own, all_rows = _values(model, sample, labels, metrics), _values(model, X, truth, metrics)
+    with np.errstate(invalid="ignore"):  # an infinite slope less another is no number
+        return own - all_rows
 
 
 def _values(model: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence[Metric]) -> FloatArray:
