@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from calibrant._core.checks import flag, refuse, require, require_jobs, resample
 from calibrant._core.result import Result, Table
 from calibrant.assessment.comparison import metrics_of
 from calibrant.calibrators.classifier import forecast_of
+from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.kinds import Function, Metric
 from calibrant.sums.draws import Rng, as_rng
 
@@ -169,9 +171,9 @@ def _optimism(estimator: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence
         refuse(must, got=f"{REDRAWN} samples without one", hint=hint)
     sample, labels = _safe_indexing(X, rows), truth[rows]
     model = clone(estimator).fit(sample, labels)
-    own, all_rows = _values(model, sample, labels, metrics), _values(model, X, truth, metrics)
-    with np.errstate(invalid="ignore"):  # an infinite slope less another is no number
-        return own - all_rows
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # an infinite slope less another is no number
+        warnings.simplefilter("ignore", CalibrationWarning)  # such samples are left out
+        return _values(model, sample, labels, metrics) - _values(model, X, truth, metrics)
 
 
 def _values(model: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence[Metric]) -> FloatArray:
