@@ -292,6 +292,7 @@ def test_bands_of_the_probability_before_and_what_lies_below_them():
     np.testing.assert_allclose(shift_by_band(before, change), [0.5, (0.1 + 0.3 + 0.0) / 3, 0.0, 0.0, -0.5])
 
 
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")  # of SLSQP in an old SciPy
 def test_every_way_to_the_map_lowers_the_likelihood_of_flattened_isotonic_regression():
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(3), 400)
