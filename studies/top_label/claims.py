@@ -335,9 +335,11 @@ def cells() -> dict[str, Any]:
 
 
 def counted(made: dict[str, int], printed: dict[str, int]) -> Verdict:
-    """Return whether each depth has the number of cells that is printed."""
-    same = [made[q] == printed[q] for q in printed]
-    return Verdict.HOLDS if all(same) else Verdict.IN_PART if any(same) else Verdict.FAILS
+    """Return whether each depth has the number of cells that is printed; a misprint, where the printed formula has ours."""
+    if made == printed:
+        return Verdict.HOLDS
+    by_formula = {q: (3 ** (int(q) + 1) - 1) // 2 for q in printed}
+    return Verdict.MISPRINT if made == by_formula else Verdict.FAILS
 
 
 def fewest() -> dict[str, Any]:
@@ -390,7 +392,8 @@ OF_FORESTS: tuple[Claim, ...] = (
     Claim(
         key="sierpinski", where="Sierpinski binning",
         sentence="There are (3^(q + 1) - 1) / 2 bins: 14 at depth 2, 40 at depth 3.",
-        target="as many cells as printed, at depths 1, 2 and 3", says=Verdict.IN_PART, measure=cells, judge=counted,
+        target="as many cells as printed, at depths 1, 2 and 3; a misprint if as many as the formula says",
+        says=Verdict.MISPRINT, measure=cells, judge=counted,
         words=lambda made, printed: ", ".join(
             f"{n} at depth {q}" + ("" if n == printed[q] else f" (printed {printed[q]})") for q, n in made.items()
         ),
@@ -398,8 +401,9 @@ OF_FORESTS: tuple[Claim, ...] = (
     ),
     Claim(
         key="empty-bin", where="Binning scheme", sentence="A bin without rows predicts 1 / B for each class, with B bins.",
-        target="the vector sums to 1", tolerance="1e-12", says=Verdict.FAILS, measure=lambda: {"classes": 3, "bins": 13},
-        judge=lambda classes, bins: Verdict.HOLDS if abs(classes / bins - 1) <= 1e-12 else Verdict.FAILS,
+        target="the vector sums to 1; a misprint if only 1 / L, with L classes, does", tolerance="1e-12",
+        says=Verdict.MISPRINT, measure=lambda: {"classes": 3, "bins": 13},
+        judge=lambda classes, bins: Verdict.HOLDS if abs(classes / bins - 1) <= 1e-12 else Verdict.MISPRINT,
         words=lambda classes, bins: (
             f"{classes} classes and {bins} bins: it sums to {classes / bins:.3f}. `CanonicalBinning` predicts 1 / "
             f"{classes}"

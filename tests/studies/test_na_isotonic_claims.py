@@ -21,7 +21,7 @@ from studies.na_isotonic.forecasts import (
 )
 from studies.na_isotonic.forecasts import p_value_of_duel as p_value
 
-HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
+HOLDS, FAILS, OPEN, MISPRINT = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN, Verdict.MISPRINT
 MODELS = ["A", "B"]
 
 
@@ -188,7 +188,7 @@ def test_a_search_converges_stably_if_it_gains_more_than_seeds_differ(ends, verd
     assert claims_methods.judge_stability({"set": {"0.01": ends}}, {"set": 1.1}, {"set": 0.9}) is verdict
 
 
-@pytest.mark.parametrize(("printed", "verdict"), [(0.7, HOLDS), (0.8, FAILS)])
+@pytest.mark.parametrize(("printed", "verdict"), [(0.7, HOLDS), (0.8, MISPRINT)])
 def test_a_printed_sum_is_compared(printed, verdict):
     assert claims_methods.judge_example([0.4, 0.7, 0.9], printed) is verdict
 
