@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from studies.arena.cells import FOLDER, REPETITIONS, SIZES, Cell, forget, methods, plan, run, warm_up
-from studies.arena.data_sets import DESIGN, KEPT_APART
+from studies.arena.data_sets import DESIGN, PARTS
 from studies.arena.out_of_fold import FOLDER as FORECASTS
 from studies.arena.out_of_fold import stored
 
-SECONDS = {100: 1.2, 300: 1.5, 1000: 2.0, 3000: 5.0, 10_000: 12.0}
+SECONDS = {50: 1.2, 100: 1.2, 300: 1.5, 1000: 2.0, 3000: 5.0, 10_000: 12.0}
 """Processor time of a cell with 30 calibrators and six peers, on average: measured up to 1000 rows, guessed beyond."""
 
 MOST_GIGABYTES = 6.0
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: the cores)")
     parser.add_argument("--minutes", type=float, default=np.inf, help="stop after so long, and keep what is done")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, choices=SIZES, help="rows to calibrate on")
-    parser.add_argument("--part", choices=[DESIGN, KEPT_APART], default=DESIGN, help="part of the data sets")
+    parser.add_argument("--part", choices=PARTS, default=DESIGN, help="part of the data sets")
     parser.add_argument("--only", nargs="+", help="methods (default all); the uncalibrated rows are always scored")
     parser.add_argument("--draws", type=int, default=max(REPETITIONS.values()), help="at most so many draws of a size")
     parser.add_argument("--no-peers", action="store_true", help="calibrators of this package alone")

@@ -155,8 +155,8 @@ def warm_up(gigabytes: float = np.inf) -> None:
 
 
 FOLDER = FORECASTS.parent / "results"
-SIZES = (100, 300, 1000, 3000, 10_000)
-REPETITIONS = {100: 8, 300: 6, 1000: 4, 3000: 2, 10_000: 2}
+SIZES = (50, 100, 300, 1000, 3000, 10_000)
+REPETITIONS = {50: 8, 100: 8, 300: 6, 1000: 4, 3000: 2, 10_000: 2}
 FEWEST_TESTED, MOST_TESTED = 50, 5000
 MOST_SECONDS = 30.0
 """A fit that takes more processor time than this ends, and is a line with the note "too slow"."""

@@ -1,7 +1,8 @@
 """The data sets of the arena: which are for design, which are kept apart, and where their rows come from.
 
-The list is data_sets.csv, a line a data set. ``part`` is "design" or "kept-apart": no method is designed or changed by
-what happens on the second part (docs/decisions/0047). ``source`` and ``place`` say where the rows lie, ``label``
+The list is data_sets.csv, a line a data set. ``part`` is "design", "kept-apart" or "later": no method is designed or changed
+by what happens on the second part (docs/decisions/0047), nor on the third, which has other classifiers as well.
+``source`` and ``place`` say where the rows lie, ``label``
 names the column of the classes and ``without`` the columns that are left out: numbers of rows, and what gives the class away.
 New sets go to the end of the list: which classifiers forecast a set depends on its line.
 """
@@ -38,6 +39,11 @@ def gaussians() -> Table:
 def many_gaussians() -> Table:
     """Twelve normal classes that overlap."""
     return _normal_classes(np.random.default_rng(2), n_classes=12, n_features=10, spread=0.9)
+
+
+def hundred_gaussians() -> Table:
+    """A hundred normal classes that overlap."""
+    return _normal_classes(np.random.default_rng(9), n_classes=100, n_features=12, spread=1.2)
 
 
 def hypercube() -> Table:
@@ -251,6 +257,32 @@ def classifiers() -> dict[str, object]:
     }
 
 
+def later_classifiers() -> dict[str, object]:
+    """Eight other classifiers: those of the part that was added later. The deep network is trained until it is far too sure."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import LogisticRegression, SGDClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import LinearSVC
+    from sklearn.tree import DecisionTreeClassifier
+
+    deep = MLPClassifier((128, 128, 128), alpha=0.0, max_iter=100, n_iter_no_change=100, random_state=0)
+    kernel = Nystroem(n_components=200, random_state=0)
+    return {
+        DEEP: make_pipeline(StandardScaler(), deep),
+        "LDA": LinearDiscriminantAnalysis(),
+        "tree": DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
+        "bagging": BaggingClassifier(random_state=0),
+        "gradient boosting": GradientBoostingClassifier(n_estimators=50, max_features="sqrt", random_state=0),
+        "kernel logistic": make_pipeline(StandardScaler(), kernel, LogisticRegression(C=10.0, max_iter=300)),
+        "linear SVM": make_pipeline(StandardScaler(), LinearSVC(random_state=0)),
+        "SGD": make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss", random_state=0)),
+    }
+
+
 def trained(table: str, classifier: str) -> Forecast:
     """Forecast of a classifier: 45 % of the rows to train on, 20 % to calibrate on, the others to test, in a fixed
     random order."""
@@ -266,7 +298,10 @@ def trained(table: str, classifier: str) -> Forecast:
     return Forecast(f"{classifier}, {table}", table, y[fit], values[0], y[test], values[1], word)
 
 
-DESIGN, KEPT_APART = "design", "kept-apart"
+DESIGN, KEPT_APART, LATER = PARTS = "design", "kept-apart", "later"
+DEEP = "deep MLP"
+"""Of the later classifiers, the network."""
+
 FEWEST_OF_CLASS, SHARE_OF_CLASS = 20, 0.005
 """Classes with fewer rows than this, or a smaller share of all rows, are left out."""
 

@@ -20,11 +20,12 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from studies.arena.data_sets import (
-    DESIGN,
-    KEPT_APART,
+    LATER,
+    PARTS,
     DataSet,
     classifiers,
     data_sets,
+    later_classifiers,
     prob_of_rows,
     published,
     table_of,
@@ -33,7 +34,7 @@ from studies.arena.data_sets import (
 FOLDER = Path(__file__).parents[2] / "build" / "arena" / "forecasts"
 MOST_ROWS, MOST_TRAINED, FOLDS = 13_000, 3000, 3
 A_SET, STEP = 2, 3
-"""So many of the ten classifiers forecast each table: table number i takes classifier i and those in steps of 3 after it."""
+"""So many of the classifiers forecast each table: table number i takes classifier i and those in steps of 3 after it."""
 
 NETWORKS = {
     "cifar10": {"cifar10_lenet5": "lenet5", "cifar10_resnet50": "resnet50"},
@@ -45,12 +46,13 @@ NETWORKS = {
 
 def planned(part: str | None = None) -> list[tuple[DataSet, str]]:
     """Every forecast: a data set and the name of a model."""
-    kinds = [name.replace(" ", "-") for name in classifiers()]
     plan: list[tuple[DataSet, str]] = []
     for number, data_set in enumerate(data_sets()):
         if data_set.source == "published":
             models = list(NETWORKS[data_set.name].values())
         else:
+            of_part = later_classifiers() if data_set.part == LATER else classifiers()
+            kinds = [name.replace(" ", "-") for name in of_part]
             models = [kinds[(number + STEP * i) % len(kinds)] for i in range(A_SET)]
         plan += [(data_set, model) for model in models if part in (None, data_set.part)]
     return plan
@@ -70,7 +72,8 @@ def forecast_out_of_fold(X: np.ndarray, y: np.ndarray, model: str) -> tuple[np.n
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold, train_test_split
 
-    chosen = {name.replace(" ", "-"): one for name, one in classifiers().items()}[model]
+    every = classifiers() | later_classifiers()
+    chosen = {name.replace(" ", "-"): one for name, one in every.items()}[model]
     prob = np.zeros((len(y), int(y.max()) + 1))
     for train, rest in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
         few = train
@@ -136,7 +139,7 @@ def load(data_set: str, model: str, folder: Path = FOLDER) -> tuple[np.ndarray, 
 def main() -> None:
     """Make what is not there."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", choices=[DESIGN, KEPT_APART], help="one part of the data sets")
+    parser.add_argument("--part", choices=PARTS, help="one part of the data sets")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     chosen = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"

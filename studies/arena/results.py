@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from studies.arena.cells import FOLDER, MOST_CLASSES, NONE, TOO_SLOW, Cell, Line, read
-from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
+from studies.arena.data_sets import PARTS, data_sets
 from studies.arena.out_of_fold import FOLDER as FORECASTS
 from studies.arena.out_of_fold import load, planned
 
@@ -193,8 +193,8 @@ def _number(text: str) -> float:
 
 
 def main() -> None:
-    """Gather both parts."""
-    for part in (DESIGN, KEPT_APART):
+    """Gather every part."""
+    for part in PARTS:
         again = list(of_part(part))
         if not again:
             sys.stdout.write(f"{part}: no cell\n")

@@ -24,7 +24,7 @@ from studies.arena.cells import (
     scores,
     split,
 )
-from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
+from studies.arena.data_sets import DESIGN, PARTS, data_sets
 from studies.arena.out_of_fold import forecast_out_of_fold
 
 TWO = {NONE, "temperature", "sms"}
@@ -162,8 +162,8 @@ def test_a_stop_leaves_a_balanced_table():
 def test_each_data_set_is_in_one_part_and_what_was_seen_is_for_design():
     names = [one.name for one in data_sets()]
     assert len(set(names)) == len(names)
-    assert {one.part for one in data_sets()} == {DESIGN, KEPT_APART}
-    places = {one.place.split("/")[-1] for one in data_sets(KEPT_APART)}
+    assert {one.part for one in data_sets()} == set(PARTS)
+    places = {one.place.split("/")[-1] for one in data_sets() if one.part != DESIGN}
     seen = "letter penbased optdigits satimage texture marketing segment splice magic phoneme ring twonorm chess page-blocks0"
     seen += " spambase covertype diamonds flights lending_club credit_data cells Default banana titanic contraceptive mushroom"
     assert not places & set(f"{seen} vowel vehicle german led7digit".split())
