@@ -19,7 +19,7 @@ from scipy.stats import rankdata
 
 from calibrant.calibrators.classifier import SAFE_BELOW
 from studies.arena.cells import DEFAULT, MOST_CLASSES, MOST_SECONDS, MOST_TESTED, NONE, PEERS, SIZES, TOO_SLOW
-from studies.arena.data_sets import DESIGN, KEPT_APART, data_sets
+from studies.arena.data_sets import DEEP, DESIGN, KEPT_APART, LATER, data_sets
 from studies.arena.results import WORSE, Result, stored
 from studies.claims import table
 
@@ -537,6 +537,39 @@ def section(title: str, tables: Tables, brief: bool) -> list[str]:
     return parts if brief else [*parts, summary(known, order)]
 
 
+LISTED, CODE = "b258e508", "f707d2bf"
+"""The commit that lists the later part, before anything was run on it, and that of the library that was run."""
+
+
+def later_part(results: list[Result]) -> list[str]:
+    """The default among other calibrators on the part that was added later. Its line stands for evidence scaling."""
+    if not results:
+        return []
+    ranked = [one for one in results if one.method != NEW]
+    n_classes = [one.n_classes for one in results if one.n_classes > 2]
+    sets = {two: len({one.data_set for one in results if (one.n_classes == 2) == two}) for two in GROUPS}
+    parts = [
+        "## Data sets added later, with other classifiers",
+        f"{len({(one.data_set, one.model) for one in results})} tables of predictions: {sets[True]} data sets of two classes, "
+        f"{sets[False]} of more ({min(n_classes)} to {max(n_classes)}). Eight classifiers made them that no other part has. "
+        f"Sets and classifiers were listed in commit {LISTED} before any was run, and the library is that of commit {CODE}: "
+        f"nothing was changed after these figures. Drawn: {drawn(draws_of(results))}. The methods are fewer than above, and "
+        f"{shown(DEFAULT)}, which is what `calibrant fit` takes, is ranked in the place of {shown(NEW)}.",
+    ]
+    for two, group in GROUPS.items():
+        parts += section(f"{group}, added later", tables_of(ranked, two), brief=False)
+    networks = [one for one in ranked if one.model == DEEP.replace(" ", "-")]
+    known = enough({size: Table(tuple(one for one in networks if one.rows == size)) for size in draws_of(networks)})
+    if known:
+        parts += [
+            "### Networks, added later",
+            f"The {len({one.data_set for one in networks})} networks alone (three hidden layers of 128, 100 passes, no "
+            "penalty), of two classes and of more.",
+            grid("mean rank", known, in_order(known), lambda t: [interval(one, "{:.1f}") for one in mean_rank(t)]),
+        ]
+    return [*parts, "### With few rows, added later", with_few_rows(results)]
+
+
 def again(results: list[Result]) -> str:
     """How far the new line of the default is from the old one of its method, where it is that method by itself."""
     losses: dict[tuple[str, str, int], dict[str, float]] = defaultdict(dict)
@@ -690,9 +723,9 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
     save_picture(figure, path)
 
 
-def whole_page(results: dict[str, list[Result]]) -> str:
+def whole_page(results: dict[str, list[Result]], later: list[Result]) -> str:
     """Return the page with the picture, which is drawn only of data sets that were kept apart."""
-    text = page(results)
+    text = "\n\n".join([page(results).rstrip("\n"), *later_part(later)]) + "\n"
     if not recommendations(counted_once(results)[KEPT_APART]):
         return text
     shown = f"![Mean rank of calibrators of this library by the number of rows](images/{PICTURE.name})"
@@ -702,7 +735,7 @@ def whole_page(results: dict[str, list[Result]]) -> str:
 def main() -> None:
     """Write the page; the recommendations and the picture only from data sets that were kept apart."""
     results = {part: stored(part) for part in PARTS}
-    text, apart = whole_page(results), counted_once(results)[KEPT_APART]
+    text, apart = whole_page(results, stored(LATER)), counted_once(results)[KEPT_APART]
     if block := recommendations(apart):
         draw(apart, PICTURE)
         for name, part in {

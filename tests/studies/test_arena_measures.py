@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from studies.arena.cells import DEFAULT, NONE, TOO_SLOW, Cell, Line
-from studies.arena.data_sets import DESIGN, KEPT_APART
+from studies.arena.data_sets import DESIGN, KEPT_APART, LATER
 from studies.arena.page import (
     DOCS,
     MARKS,
@@ -172,7 +172,7 @@ def test_what_other_pages_say_of_the_arena_is_what_is_stored():
 
 def test_all_pages_have_what_the_results_say():
     results = {part: stored(part) for part in (KEPT_APART, DESIGN)}
-    assert PAGE.read_text(encoding="utf-8") == whole_page(results)
+    assert PAGE.read_text(encoding="utf-8") == whole_page(results, stored(LATER))
     apart = counted_once(results)[KEPT_APART]
     taken = of_evidence_scaling(results[KEPT_APART])
     for name, block in {"calibrators": recommendations(apart), "evidence-scaling": taken}.items():
