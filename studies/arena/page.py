@@ -290,7 +290,8 @@ def recommendations(results: list[Result]) -> str:
     intro = (
         "From the [arena](arena.md), on data sets that no method of this library was designed on. After each method stands the "
         "share of its "
-        "experiments in which the log loss is higher than without calibration."
+        f"experiments in which the log loss is higher than without calibration. Below {SAFE_BELOW:,} rows the default is "
+        f"{shown(NEW)} within `SafeCalibrator`, with less harm."
     )
     return f"{intro}\n\n{table(head, lines)}"
 
@@ -440,6 +441,7 @@ def in_short(results: list[Result], ranked: list[Result]) -> str:
         f"6c7e581 and not again with {SAFE_BELOW:,} rows and more, and with that of commit 890977b with fewer. How far it is "
         "held back there was chosen on the sets for design, after it had been chosen by these that it is held back. "
         + again(results)
+        + " [A later part](#data-sets-added-later-with-other-classifiers), with other classifiers, ranks the default itself."
     )
 
 
@@ -567,6 +569,7 @@ def later_part(results: list[Result]) -> list[str]:
             "penalty), of two classes and of more.",
             grid("mean rank", known, in_order(known), lambda t: [interval(one, "{:.1f}") for one in mean_rank(t)]),
         ]
+    parts += by_gain(results, ranked, ", added later")
     return [*parts, "### With few rows, added later", with_few_rows(results)]
 
 
@@ -590,7 +593,7 @@ GAINS = (-np.inf, 0.01, 0.02, 0.05, np.inf)
 """Nats that the best method gains, between which harm is counted apart."""
 
 
-def by_gain(results: list[Result], ranked: list[Result]) -> list[str]:
+def by_gain(results: list[Result], ranked: list[Result], when: str = "") -> list[str]:
     """The default by rows, and harm apart for tables with little and with much to gain."""
     parts, run = [], {one.experiment for one in results if one.method == DEFAULT}
     of_run, of_ranked = ([one for one in some if one.experiment in run] for some in (results, ranked))
@@ -622,9 +625,9 @@ def by_gain(results: list[Result], ranked: list[Result]) -> list[str]:
             f"above {GAINS[-2]:g}",
         ]
         head = ["rows", "improvement, thousandths", "harm, %", "worst case, nats", *(f"to gain {end}" for end in ends)]
-        parts += [f"### The default: {group.lower()}", table(head, lines)]
-    if not parts:
-        return []
+        parts += [f"### The default: {group.lower()}{when}", table(head, lines)]
+    if not parts or when:
+        return parts
     return [
         *parts,
         "To gain are the nats by which the best of all methods on these rows is below the log loss without calibration. The "
