@@ -470,6 +470,12 @@ def unit_square(ax: Any, *, diagonal: str | None = "calibrated") -> None:
     grid(ax)
 
 
+def arrows(ax: Any, start: FloatArray, end: FloatArray, **look: Any) -> None:
+    """Draw an arrow from each place to another, on whatever scales the axes have."""
+    exact = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "units": "inches", "width": 0.014, "headwidth": 5}
+    ax.quiver(*start.T, *(end - start).T, **exact, **look)
+
+
 def outline(text: Any, width: float = 2.0) -> None:
     """Draw words on a white rim, so that lines below do not hide them."""
     from matplotlib.patheffects import withStroke
