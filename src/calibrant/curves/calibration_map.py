@@ -202,7 +202,7 @@ def plot_calibration_map(
         Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
     arrows : bool, default=False
         Draw where each map moves the points: from the mean probability sideways to what the map makes of it. Those of a good
-        map end near the diagonal.
+        map end near the diagonal, but for bins in which the map is steep: there rows move otherwise than their mean.
 
     Returns
     -------

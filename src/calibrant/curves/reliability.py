@@ -298,7 +298,8 @@ def reliability_curve(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for two classes and ``"confidence"`` for more.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more. ``"class-wise"`` has a panel a class, and
+        ``"flattened"`` one that pools the bins of all classes.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     interval : {"wilson", "clopper-pearson", "consistency"} or None, default="wilson"

@@ -576,7 +576,8 @@ def write_report(
     ----------
     assessments : Assessment, dict of name to Assessment, or Comparison
         Results of `assess`, in the order in which forecasts are compared, such as before and after. Of the result of `compare`
-        the page has the ranked table and the groups, and draws the first candidate, the recommended one and the best others.
+        the page has the ranked table and the groups, and draws the first candidate, the recommended one and the best others,
+        and the worst groups.
     path : str or path-like
         The page, which ends in .html or .htm; it must not exist, unless ``force``. It is written beside and then renamed, so it
         is whole or absent.
