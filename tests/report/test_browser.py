@@ -270,7 +270,7 @@ def test_a_forecast_is_left_out_of_all_diagrams_of_a_card_without_a_script(visit
     assert page.locator(".panels g.s0").first.is_visible()
 
 
-@pytest.mark.parametrize("n_classes", [2, 10, 100])
+@pytest.mark.parametrize("n_classes", [2, 10, 20, 100])
 def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_search(n_classes, browser, tmp_path):
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.full(n_classes, 0.3), 3000)
@@ -284,6 +284,11 @@ def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_sea
         assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
         cut = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).length"
         assert opened.page.evaluate(cut) == 0
+        leading = opened.page.locator(".classes tbody tr[data-figure]")
+        assert leading.count() == (min(n_classes, 30) if n_classes > 2 else 0)
+        if n_classes == 20:
+            leading.nth(19).click()
+            assert opened.page.evaluate(FOCUSED) == leading.nth(19).locator("th").inner_text()
         if n_classes == 100:
             opened.page.get_by_label("Show rows with").fill("class 77")
             assert opened.page.locator(".classes tbody tr:visible th").all_inner_texts() == ["class 77"]

@@ -503,7 +503,7 @@ CORNER = {"markersize": 7.0, "markeredgecolor": "black", "markeredgewidth": 0.7}
 """A certain forecast."""
 
 AWAY = 7.0
-"""Points from a corner to its name."""
+"""Points from a corner to its name, above or below."""
 
 BESIDE, ABOVE = 14, 18
 """Letters of a line that names a corner: of one beside another, and of the one that stands alone above."""
@@ -633,9 +633,6 @@ WORDS: dict[By, str] = {"label": "labels", "calibrated": "calibrated vectors"}
 
 BELOW = 9
 """Letters of a line that names a corner of the tetrahedron that is not above: two are near the edge of the picture."""
-
-AWAY = 7.0
-"""How far above or below the corners of the tetrahedron their names stand, in points."""
 
 REACH = 0.41
 """How far the box about the tetrahedron reaches from its middle: matplotlib leaves wide margins about it."""

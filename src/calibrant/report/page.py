@@ -316,8 +316,8 @@ def _thinned(columns: Sequence[FloatArray]) -> list[list[float]]:
 MOST_CANDIDATES = 4
 """Candidates of a comparison that are drawn."""
 
-MOST_CLASSES = 12
-"""Diagrams of classes, and of groups, shown; of more those of the worst."""
+MOST_CLASSES = 30
+"""Diagrams of classes, and of groups, on the page; of more those of the worst. More than 12 stand in a part that opens."""
 
 NEEDED = ("accuracy", "nll", "ece")
 """Metrics that the sentences of a report speak of; the command line adds them to those that it is asked for."""
