@@ -408,10 +408,10 @@ def _ranked(found: Comparison) -> dict[str, Any]:
 def _of_groups(found: Comparison, name: str, groups: Sequence[str]) -> ReliabilityCurve:
     """Return the reliability of a candidate in groups, a panel each."""
     problem = found.problems[name]
-    how = as_notion(None, problem), EqualWidth(15), found.level
-    curves = [curve_of(problem.taken(found.members[group]), *how) for group in groups]
-    panels = (replace(curve.panels[0], name=group) for group, curve in zip(groups, curves, strict=True))
-    return replace(curves[0], panels=tuple(panels))
+    notion, binning, level = as_notion(None, problem), EqualWidth(15), found.level
+    curves = {group: curve_of(problem.taken(found.members[group]), notion, binning, level) for group in groups}
+    panels = tuple(replace(curve.panels[0], name=group) for group, curve in curves.items())
+    return ReliabilityCurve(panels, notion.name, repr(binning), level)
 
 
 def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]], dict[str, Rows]]:
