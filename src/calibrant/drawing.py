@@ -35,6 +35,9 @@ BAND = "#E0E0E0"
 CHANGE = "RdBu_r"
 """Colour map of what falls (blue) and rises (red), white at zero; told apart also without red or green."""
 
+SHADES = "Blues"
+"""Colour map of probabilities: the darker, the more probable."""
+
 CERTAIN = ("#7733FF", "#FFD073", "#D92B2B", "#007373")
 """The certain forecasts of three and four classes: their mixtures differ, whatever one's colour vision, and none is muddy."""
 
@@ -468,6 +471,12 @@ def unit_square(ax: Any, *, diagonal: str | None = "calibrated") -> None:
         ax.plot([0, 1], [0, 1], color=IDEAL, linestyle="--", linewidth=1, label=diagonal, zorder=1.5)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     grid(ax)
+
+
+def arrows(ax: Any, start: FloatArray, end: FloatArray, **look: Any) -> None:
+    """Draw an arrow from each place to another, on whatever scales the axes have."""
+    exact = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "units": "inches", "width": 0.014, "headwidth": 5}
+    ax.quiver(*start.T, *(end - start).T, **exact, **look)
 
 
 def outline(text: Any, width: float = 2.0) -> None:

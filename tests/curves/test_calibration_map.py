@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.patches import StepPatch
+from matplotlib.quiver import Quiver
 from reference import shift
 from strategies import tables
 
@@ -111,6 +112,24 @@ def test_maps_are_drawn_over_each_other_with_one_set_of_points():
     assert len({line.get_color() for line in maps_in(ax)}) == 2
     words = [text.get_text() for text in ax.get_legend().get_texts()]
     assert words == ["calibrated", "event rate", "95% interval", "isotonic", "temperature"]
+
+
+def test_arrows_lead_from_each_point_to_what_the_map_makes_of_its_mean_probability():
+    """The sum of the dotted arrows of the survey's Fig. 4: sideways from the score to what it is mapped to."""
+    y, p = EIGHT
+    at = np.ceil(p * 5).astype(int).clip(1, 5) - 1
+    mean, rate = (np.array([of[at == b].mean() for b in range(5)]) for of in (p, y))
+    maps = {name: cb.curves.calibration_map(of, y, p, binning=5) for name, of in (("a", np.sqrt), ("b", np.square))}
+    ax = cb.curves.plot_calibration_map(maps, arrows=True)
+    for one, of in zip([c for c in ax.collections if isinstance(c, Quiver)], (np.sqrt, np.square), strict=True):
+        drawn = np.column_stack([one.X, one.Y, one.X + one.U, one.Y + one.V])
+        np.testing.assert_allclose(
+            drawn, np.column_stack([mean, rate, of(mean), rate]), atol=1e-4
+        )  # a grid of 1001 scores
+    assert {"moved by a", "moved by b"} <= {text.get_text() for text in ax.get_legend().get_texts()}
+    assert (
+        not cb.curves.calibration_map(np.sqrt).plot(arrows=True).collections
+    )  # without rows there is no point to move
 
 
 def test_every_class_has_a_panel_with_its_name():

@@ -8,6 +8,7 @@ from hypothesis import given
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
 from matplotlib.patches import StepPatch
+from matplotlib.quiver import Quiver
 from strategies import tables
 
 from calibrant import EqualMass, expected_calibration_error, load_digits_forecast, plot_reliability, reliability_curve
@@ -192,6 +193,91 @@ def test_a_finer_distribution_can_stand_below():
         filled = counts_below(ax).patches[0].get_data()
         np.testing.assert_array_equal(filled.values, scores.panels[j].other_weight)
         np.testing.assert_array_equal(filled.edges, scores.panels[j].bins.edges)
+
+
+# Beside the points: centres of bins, arrows, and a tick for each row
+
+
+def arrows_of(ax):
+    """Where the arrows of each set start and end."""
+    drawn = [c for c in ax.collections if isinstance(c, Quiver)]
+    return [np.column_stack([one.X, one.Y, one.X + one.U, one.Y + one.V]) for one in drawn]
+
+
+def by_hand(y, p, n_bins):
+    """Edges, mean probability and event rate of each bin that holds rows, row by row."""
+    edges = np.arange(n_bins + 1) / n_bins
+    at = [next(b for b in range(n_bins) if score <= edges[b + 1]) for score in p]
+    rows = [[i for i in range(len(p)) if at[i] == b] for b in range(n_bins)]
+    kept = [b for b in range(n_bins) if rows[b]]
+    mean, rate = ([np.mean([of[i] for i in rows[b]]) for b in kept] for of in (p, y))
+    return edges[kept], edges[np.add(kept, 1)], np.array(mean), np.array(rate)
+
+
+def test_the_centre_of_each_bin_is_marked_beside_its_mean_probability():
+    y, p = DIGITS == 3, PROB[:, 3]
+    left, right, mean, rate = by_hand(y, p, 6)
+    ax = reliability_curve(y, p, binning=6).plot(centres=True, intervals=False)
+    (marks,) = (line for line in ax.lines if line.get_label() == "centre of the bin")
+    np.testing.assert_allclose(marks.get_xydata(), np.column_stack([(left + right) / 2, rate]), rtol=1e-12)
+    ways = np.array(intervals(ax)[0].get_segments()).reshape(-1, 4)
+    np.testing.assert_allclose(ways, np.column_stack([mean, rate, (left + right) / 2, rate]), rtol=1e-12)
+    assert np.abs(mean - (left + right) / 2).max() > 0.02
+
+
+def test_arrows_lead_from_the_mean_probability_to_the_event_rate_on_the_diagonal():
+    y, p = DIGITS == 3, PROB[:, 3]
+    _, _, mean, rate = by_hand(y, p, 6)
+    curve = reliability_curve(y, p, binning=6)
+    (drawn,) = arrows_of(curve.plot(arrows=True))
+    np.testing.assert_allclose(drawn, np.column_stack([mean, rate, rate, rate]), atol=1e-12)
+    both = plot_reliability({"a": curve, "b": reliability_curve(y, p / 2, binning=6)}, arrows=True, centres=True)
+    assert [len(one) for one in arrows_of(both)] == [6, 3]
+    words = [text.get_text() for text in both.get_legend().get_texts()]
+    assert words.count("to the event rate") == words.count("centre of the bin") == 1
+
+
+def test_arrows_end_on_the_diagonal_of_log_odds_and_none_leads_to_a_rate_of_0_or_1():
+    y, p = [0, 0, 0, 1, 0, 1, 1], [0.01, 0.01, 0.2, 0.2, 0.9, 0.9, 0.99]
+    ax = reliability_curve(y, p, binning=Unique()).plot(axis="log-odds", arrows=True, centres=True)
+    (drawn,) = arrows_of(ax)
+    np.testing.assert_allclose(drawn, [[0.2, 0.5, 0.5, 0.5], [0.9, 0.5, 0.5, 0.5]], atol=1e-12)
+    (marks,) = (line for line in ax.lines if line.get_label() == "centre of the bin")
+    assert marks.get_ydata().tolist() == [0.5, 0.5]
+    ax.figure.canvas.draw()
+    (quiver,) = (c for c in ax.collections if isinstance(c, Quiver))
+    shape = quiver.get_transform().transform_path(quiver.get_paths()[0]).vertices
+    start, tip = ax.transData.transform([[0.2, 0.5], [0.5, 0.5]])
+    assert np.ptp(shape[:, 0]) == pytest.approx(tip[0] - start[0], abs=2.5)  # pixels: the width of the shaft
+
+
+def test_a_rug_has_a_tick_for_each_score_above_of_events_and_below_of_the_others():
+    y, p = DIGITS[:60] == 3, PROB[:60, 3].round(2)
+    rug = score_distribution(y, p, binning=Unique())
+    ax = reliability_curve(y, p, binning=5).plot(rug=rug, intervals=False)
+    ticks = {c.get_label(): np.array(c.get_segments()) for c in intervals(ax)}
+    assert set(ticks) == set(rug.outcomes)
+    for event, label in ((False, rug.outcomes[0]), (True, rug.outcomes[1])):
+        assert ticks[label][:, 0, 0] == pytest.approx(np.unique(p[y == event]), abs=1e-12)
+        assert (ticks[label][:, :, 1] > 0.5).all() == event
+    assert all(c.get_transform() == ax.get_xaxis_transform() for c in intervals(ax))
+    with pytest.raises(TypeError, match=r"rug must be of type ScoreDistribution; got bool\. Pass score_distribution\("):
+        reliability_curve(y, p).plot(rug=True)
+
+
+def test_one_panel_pools_the_bins_of_all_classes():
+    """The averaged class-wise diagram of the survey's section 2.3: the means over classes, weighted by rows."""
+    curve = reliability_curve(DIGITS, PROB, notion="flattened", binning=10)
+    weight, of_prob, of_event = np.zeros((3, 10))
+    for k in range(10):
+        at = np.ceil(PROB[:, k] * 10).astype(int).clip(1, 10) - 1
+        weight += np.bincount(at, minlength=10)
+        of_prob += np.bincount(at, PROB[:, k], 10)
+        of_event += np.bincount(at, k == DIGITS, 10)
+    ax = curve.plot()
+    assert ax.get_title() == "all classes"
+    np.testing.assert_allclose(data_lines(ax)[0].get_xydata(), np.column_stack([of_prob, of_event]) / weight[:, None])
+    np.testing.assert_array_equal(counts_below(ax).patches[0].get_data().values, weight)
 
 
 # Log-odds

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.collections import Collection, PathCollection
+from matplotlib.quiver import Quiver
 from strategies import tables
 
 from calibrant import TemperatureScaling, load_digits_forecast
@@ -154,6 +155,37 @@ def test_splits_are_numbered_in_their_order_beside_calibrated_vectors(k):
     assert numbers(result.plot(splits=False)[1]) == {}
 
 
+def arrows_of(ax):
+    """Where arrows start, and where they end."""
+    (one,) = (c for c in ax.collections if isinstance(c, Quiver))
+    start = np.column_stack([one.X, one.Y])
+    return start, start + np.column_stack([one.U, one.V])
+
+
+def test_arrows_lead_from_the_mean_forecast_of_a_cell_to_its_class_rates():
+    label, prob = OCCURRED[3], SPREAD[3]
+    fitted = CanonicalBinning(RecursiveSplit(3)).fit(prob, label)
+    labels, calibrated = simplex_points(label, prob, fitted).plot(arrows=True)
+    assert not [c for c in labels.collections if isinstance(c, Quiver)]
+    cell = fitted.cells(prob)
+    held = [cell == c for c in np.unique(cell)]
+    forecast = np.array([prob[own].mean(axis=0) for own in held]) @ CORNERS[3]
+    rates = np.array([[(label[own] == k).mean() for k in range(3)] for own in held]) @ CORNERS[3]
+    found = np.hstack(arrows_of(calibrated))
+    expected = np.hstack([forecast, rates])
+    assert len(found) > 3
+    np.testing.assert_allclose(found[np.lexsort(found.T)], expected[np.lexsort(expected.T)], atol=1e-12)
+
+
+def test_a_lattice_has_an_arrow_a_point_to_what_it_is_mapped_to():
+    result = simplex_lattice(lambda p: p**2 / (p**2).sum(axis=1, keepdims=True), resolution=5, n_classes=3)
+    start, end = arrows_of(result.plot(arrows=True))
+    order, drawn = np.lexsort(result.place.T), np.lexsort(start.T)
+    square = result.prob**2
+    np.testing.assert_allclose(start[drawn], result.place[order], atol=1e-12)
+    np.testing.assert_allclose(end[drawn], (square / square.sum(axis=1, keepdims=True) @ CORNERS[3])[order], atol=1e-12)
+
+
 def numbers(ax):
     found = [t for t in ax.texts if t.get_text().isdecimal()]
     return {t.get_text(): t.get_position_3d() if ax.name == "3d" else t.get_position() for t in found}
@@ -166,6 +198,8 @@ REFUSALS = [
     (points(3), {"by": "label", "axes": "space"}, "axes must be in the plane for 3 classes"),
     (points(3), {"by": "colour"}, "by must be one of 'label', 'calibrated'"),
     (points(3), {"colours": "cmyk"}, "colours must be one of 'safe', 'rgb'"),
+    (points(4), {"arrows": True}, "arrows are drawn of calibrated vectors of three classes; got 4 classes"),
+    (replace(points(3), calibrated=None), {"arrows": True}, "three classes; got no calibrator"),
     (simplex_lattice(np.sqrt), {"by": "label"}, "by must be what the points have, 'calibrated'; got 'label'"),
 ]
 

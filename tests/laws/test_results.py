@@ -186,6 +186,6 @@ def test_methods_made_from_declarations_are_documented_as_numpydoc_asks(name):
     assert [error for error in numpydoc.validate.validate(name)["errors"] if error[0] not in accepted] == []
 
 
-@pytest.mark.parametrize("name", ["BinningQuality", "ConfusionTable", "Decisions"])
+@pytest.mark.parametrize("name", ["BinningQuality", "Decisions"])
 def test_a_result_without_a_picture_has_no_plot(name):
     assert not hasattr(example(name), "plot")

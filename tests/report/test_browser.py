@@ -111,7 +111,8 @@ def test_no_text_of_a_picture_lies_on_another(width, visit):
     page = visit(viewport={"width": width, "height": 900}).page
     overlapping = page.evaluate(
         """() => [...document.querySelectorAll('svg.diagram')].flatMap(picture => {
-            const texts = [...picture.querySelectorAll('text')], found = [];
+            const seen = text => getComputedStyle(text).visibility === 'visible';
+            const texts = [...picture.querySelectorAll('text')].filter(seen), found = [];
             texts.forEach((a, i) => texts.slice(i + 1).forEach(b => {
                 const [p, q] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
                 const across = Math.min(p.right, q.right) - Math.max(p.left, q.left);
@@ -193,7 +194,70 @@ def test_heads_sort_the_classes_and_a_class_leads_to_its_diagram(visit):
     assert page.locator(".classes tbody th").all_inner_texts() == [f"class {k}" for k in range(10)]
     row = page.locator(".classes tbody th button").nth(3)
     row.click()
-    assert page.evaluate("document.activeElement.querySelector('figcaption').textContent") == row.inner_text()
+    assert page.evaluate(FOCUSED) == row.inner_text()
+
+
+FOCUSED = "document.activeElement.querySelector('figcaption').textContent"
+
+
+@pytest.mark.parametrize(("page", "table"), [("url", ".classes"), ("compared_url", "[aria-label=Groups]")])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_row_leads_to_its_diagram_which_grows_by_mouse_and_by_keyboard(page, table, width, browser, request):
+    opened = Visit(browser, request.getfixturevalue(page), viewport={"width": width, "height": 900})
+    page = opened.page
+    try:
+        rows, size = page.locator(f"{table} tbody tr[data-figure]"), "document.activeElement.getBoundingClientRect()"
+        assert rows.count() >= 10
+        for number, act in ((2, lambda row: row.locator("td").nth(0).click()), (4, lambda row: by_enter(page, row))):
+            name = rows.nth(number).locator("th").inner_text()
+            act(rows.nth(number))
+            assert page.evaluate(FOCUSED) == name
+            box = page.evaluate(f"[{size}.width, {size}.top, {size}.bottom, document.documentElement.scrollWidth]")
+            assert box[0] > min(300, width - 50)  # the others are about 160 wide
+            assert box[1] < 900
+            assert box[2] > 0  # in sight
+            assert box[3] <= width
+            assert page.locator(".panels figure:focus svg").count() == 1
+        assert opened.complaints == []
+    finally:
+        opened.context.close()
+
+
+def by_enter(page, row):
+    row.locator("th button").focus()
+    page.keyboard.press("Enter")
+
+
+def test_hover_and_focus_show_the_numbers_of_a_bin(visit):
+    """Without a script: the numbers stand in the picture, seen where a point or its column of rows is pointed at."""
+    page = visit(viewport={"width": 1200, "height": 900}, java_script_enabled=False).page
+    half = len(load_digits_forecast()[0]) // 2
+    bins = assess(*(one[half:] for one in load_digits_forecast()), n_resamples=1).curve.panels[0]
+    held = np.flatnonzero(bins.bins.count)
+    shown = ".overlay .bin .told text >> visible=true"
+    assert page.locator(shown).count() == 0
+    page.locator(".card.overlay input").nth(1).uncheck()  # bars of the other forecast lie over these
+    points = page.locator(".card.overlay svg g.s0 .bin")
+    assert points.count() == held.size
+    for place, act in ((0, lambda bin_: bin_.focus()), (1, lambda bin_: bin_.locator(".count").hover())):
+        act(points.nth(place))
+        k = held[place]
+        said = " ".join(page.locator(shown).all_text_contents())
+        figures = [bins.bins.mean_prob[k], bins.bins.event_rate[k], bins.lower[k], bins.upper[k]]
+        assert all(f"{figure:.3f}" in said for figure in figures)
+        assert f", {bins.bins.count[k]} rows" in said
+        page.evaluate("document.activeElement.blur()")
+
+
+def test_thumbnails_show_numbers_when_they_have_grown(visit):
+    page = visit(viewport={"width": 1200, "height": 900}).page
+    figure, shown = page.locator("#class-1"), "#class-1 .told text >> visible=true"
+    figure.locator(".bin").nth(1).locator(".count").hover(force=True)
+    assert page.locator(shown).count() == 0
+    page.locator(".classes tbody tr").nth(0).locator("td").nth(0).click()
+    figure.locator(".bin").nth(1).locator(".count").hover(force=True)
+    assert page.locator(shown).count() == 2
+    assert page.evaluate(CUT_TEXT) == []
 
 
 def test_a_forecast_is_left_out_of_all_diagrams_of_a_card_without_a_script(visit):
@@ -206,7 +270,7 @@ def test_a_forecast_is_left_out_of_all_diagrams_of_a_card_without_a_script(visit
     assert page.locator(".panels g.s0").first.is_visible()
 
 
-@pytest.mark.parametrize("n_classes", [2, 10, 100])
+@pytest.mark.parametrize("n_classes", [2, 10, 20, 100])
 def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_search(n_classes, browser, tmp_path):
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.full(n_classes, 0.3), 3000)
@@ -220,6 +284,11 @@ def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_sea
         assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
         cut = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).length"
         assert opened.page.evaluate(cut) == 0
+        leading = opened.page.locator(".classes tbody tr[data-figure]")
+        assert leading.count() == (min(n_classes, 30) if n_classes > 2 else 0)
+        if n_classes == 20:
+            leading.nth(19).click()
+            assert opened.page.evaluate(FOCUSED) == leading.nth(19).locator("th").inner_text()
         if n_classes == 100:
             opened.page.get_by_label("Show rows with").fill("class 77")
             assert opened.page.locator(".classes tbody tr:visible th").all_inner_texts() == ["class 77"]

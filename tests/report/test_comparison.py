@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant import CalibratorSelector, PlattScaling, assess, compare
+from calibrant import CalibratorSelector, PlattScaling, assess, compare, reliability_curve
 from calibrant.cli import main
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import write_table
@@ -216,6 +216,25 @@ def test_a_comparison_is_drawn_as_its_tables_say(compared):
     page = render(compared)
     assert page.count("&lt;broken&gt;") >= 2  # that it failed stands in the table
     assert all(f">{cell}</td>" in page for row in ranked[1:] for cell in row[1:3])
+
+
+def test_each_group_has_a_diagram_of_its_own_rows(compared):
+    summary, names = summarise(compared)["ranked"], [compared.first, compared.recommended]
+    diagrams = {one["name"]: one["curves"] for one in summary["diagrams"]}
+    assert list(diagrams) == list(dict.fromkeys(row[0] for row in summary["tables"][1][1:]))
+    assert summary["names"] == [one["forecast"] for one in diagrams["at north"]] == names
+    y, _, bold = forecasts(900)
+    for group, own in (("at north", slice(450)), ("at south", slice(450, 900))):
+        bins = reliability_curve(y[own], bold[own], binning=15).panels[0].bins
+        drawn = [
+            (one["count"], one["mean_prob"], one["event_rate"]) for one in diagrams[group][0]["bins"] if one["count"]
+        ]
+        np.testing.assert_allclose(
+            drawn, np.column_stack([bins.count, bins.mean_prob, bins.event_rate])[bins.count > 0], rtol=1e-9
+        )
+    page = render(compared)
+    assert page.count('data-figure="group-1"') == 2  # the first candidate, and the recommended one
+    assert page.count('<figure id="group-') == 2
 
 
 def test_assessments_of_a_comparison_are_those_of_its_rows():

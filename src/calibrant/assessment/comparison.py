@@ -27,7 +27,7 @@ from calibrant._core.checks import (
     whole,
 )
 from calibrant._core.result import Result, Table, under
-from calibrant._core.rows import Problem
+from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.compared_rows import Every, Names, forecasts_of, groups_of, periods_of, samples_of
 from calibrant.assessment.held_out import CandidateRows, CrossValidation, candidates_of, named_calibrators
 from calibrant.binning import Binning
@@ -149,6 +149,8 @@ class Comparison(Result):
         Draws behind p-values and intervals.
     problems : dict of str to Problem
         The rows of each candidate with what it predicts, from which `write_report` draws; none in a `CalibratorSelector`.
+    members : dict of str to ndarray
+        The places of the rows of each group of ``by`` among those of ``problems``.
     """
 
     _table = Table(
@@ -177,6 +179,7 @@ class Comparison(Result):
     pairing: Pairing = "rows"
     n_resamples: int = 0
     problems: Mapping[str, Problem] = field(default_factory=dict, repr=False)
+    members: Mapping[str, IntArray] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Compared:
         """Return a candidate by its name."""
@@ -478,12 +481,13 @@ def comparison_of(
         else:
             rows = tuple(sorted(rows, key=lambda one: (bool(np.isnan(one.value)), _badness(metric, one.value))))
             chosen, reason = _choice(rows, candidates, beside)
-        figures: list[GroupFigure] = []
+        figures, members = list[GroupFigure](), dict[str, IntArray]()
         if len(metrics) > 1:
-            figures += _figures(candidates, np.zeros((1, 1), dtype="U1"), metrics, Resampling(level, n_resamples, rng))
+            figures += _figures(candidates, members, metrics, Resampling(level, n_resamples, rng))
         if groups is not None:
             draws = max(n_resamples, _draws_needed(np.unique(groups).size, level))
-            figures += _figures(candidates, groups, metrics, Resampling(level, draws, rng))
+            members = _members(groups, next(iter(candidates.values())).problem)
+            figures += _figures(candidates, members, metrics, Resampling(level, draws, rng))
     return Comparison(
         metric=metric.name,
         scale=beside.scale(first),
@@ -499,6 +503,7 @@ def comparison_of(
         pairing=pairing,
         n_resamples=n_resamples,
         problems={name: one.problem for name, one in candidates.items() if one.problem is not None},
+        members=members,
     )
 
 
@@ -594,24 +599,26 @@ def _compared(candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[
     return tuple(found)
 
 
-def _figures(
-    candidates: Mapping[str, CandidateRows], groups: Names, metrics: Sequence[Metric], resampling: Resampling
-) -> list[GroupFigure]:
-    """Return the figures of each candidate on each group, the worst first; a single group without a name is all rows.
-
-    Of groups that overlap those of few rows are left out.
-    """
+def _members(groups: Names, problem: Problem | None) -> dict[str, IntArray]:
+    """Return the places of the rows of each group; of groups that overlap those of few rows are left out."""
+    assert problem is not None  # the first candidate is a forecast as it is
     least = FEWEST if groups.shape[1] > 1 else 0
+    found = {group: np.flatnonzero(names == group) for names in groups.T for group in np.unique(names).tolist()}
+    return {group: at for group, at in found.items() if problem.taken(at).weights.n_rows >= least}
+
+
+def _figures(
+    candidates: Mapping[str, CandidateRows],
+    members: Mapping[str, IntArray],
+    metrics: Sequence[Metric],
+    resampling: Resampling,
+) -> list[GroupFigure]:
+    """Return the figures of each candidate on each group, or on all rows, the worst first."""
     found: list[tuple[tuple[float, float], list[GroupFigure]]] = []
     for name, one in candidates.items():
         if one.problem is None:
             continue
-        parts = dict[str, Problem]()
-        for names in np.broadcast_to(groups, (one.problem.size, groups.shape[1])).T:
-            for group in np.unique(names).tolist():
-                part = one.problem.taken(np.flatnonzero(names == group))
-                if part.weights.n_rows >= least:
-                    parts[group] = part
+        parts = {group: one.problem.taken(at) for group, at in members.items()} or {"": one.problem}
         of_metrics = [
             _adjusted([_figure(group, name, part, metric, resampling) for group, part in parts.items()])
             for metric in metrics

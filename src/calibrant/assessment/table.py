@@ -22,7 +22,7 @@ from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue, un
 from calibrant._core.rows import Approximate, as_simplex
 from calibrant.assessment.verdict import CELLS, Verdict, verdict_of
 from calibrant.binning import Binning, as_binning
-from calibrant.curves.reliability import ReliabilityCurve, curve_of_sums, require_level
+from calibrant.curves.reliability import OPTIONS, ReliabilityCurve, curve_of_sums, require_level
 from calibrant.metrics.estimate import ABOVE_INTERVAL, MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
 from calibrant.metrics.kinds import (
     Function,
@@ -275,7 +275,7 @@ class Assessment(DrawnResult):
     _picture = Picture(
         "the reliability diagram",
         "curves.reliability.plot_reliability",
-        takes=("panels", "style", "markers", "axis", "below", "intervals"),
+        takes=OPTIONS,
         of="curve",
     )
 

@@ -53,7 +53,7 @@ class CalibrationMap(DrawnResult):
 
     _table = Table("score of the grid", *under("panels", "panel=name", "score", "calibrated"))
     _summary = "{calibrator}, {notion}, panels={panels:n}"
-    _picture = Picture("the map", "curves.calibration_map.plot_calibration_map", takes=("panels",))
+    _picture = Picture("the map", "curves.calibration_map.plot_calibration_map", takes=("panels", "arrows"))
 
     panels: tuple[MapPanel, ...]
     notion: str
@@ -184,7 +184,11 @@ def _mapped(function: Map, score: FloatArray) -> FloatArray:
 
 
 def plot_calibration_map(
-    maps: CalibrationMap | Mapping[str, CalibrationMap], *, ax: Any = None, panels: Sequence[str] | None = None
+    maps: CalibrationMap | Mapping[str, CalibrationMap],
+    *,
+    ax: Any = None,
+    panels: Sequence[str] | None = None,
+    arrows: bool = False,
 ) -> Any:
     """Draw calibration maps over the points of the reliability diagram.
 
@@ -196,6 +200,9 @@ def plot_calibration_map(
         Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
     panels : sequence of str, optional
         Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
+    arrows : bool, default=False
+        Draw where each map moves the points: from the mean probability sideways to what the map makes of it. Those of a good
+        map end near the diagonal, but for bins in which the map is steep: there rows move otherwise than their mean.
 
     Returns
     -------
@@ -217,6 +224,7 @@ def plot_calibration_map(
     """
     named = drawing.as_named(maps, "maps", "calibration_map(calibrator, y_true, y_prob)", CalibrationMap)
     first = next(iter(named.values()))
+    checks.flag("arrows", arrows)
     curves, word = {} if first.curve is None else {"": first.curve}, drawing.outcome_word(first)
 
     def draw(ax: Any, drawn: Mapping[str, MapPanel], alone: bool) -> None:
@@ -225,6 +233,9 @@ def plot_calibration_map(
         for place, (name, panel) in enumerate(drawn.items(), start=1):  # the points are number 0
             look = {"color": drawing.colour(place), "linewidth": 1.8, "label": name or "map"}
             ax.plot(panel.score, panel.calibrated, zorder=2.5, **look)
+            for one in points.values() if arrows else ():
+                to = np.interp(one.bins.mean_prob, panel.score, panel.calibrated)
+                reliability.draw_arrows(ax, one.bins, to, drawing.colour(place), f"moved by {name or 'the map'}")
 
     labels = ("probability", f"calibrated probability, {word}")
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)

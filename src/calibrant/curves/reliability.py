@@ -15,7 +15,7 @@ from scipy.special import expit, logit, ndtri
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, fraction, refuse, require
+from calibrant._core.checks import choice, flag, fraction, refuse, require
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray, Problem
 from calibrant.binning import Binning, Bins, as_binning
@@ -235,6 +235,10 @@ class ReliabilityPanel(Record):
         return float(ratio(self.bins.outcome_sum.sum(), self.bins.weight.sum()))
 
 
+OPTIONS = ("panels", "style", "markers", "axis", "below", "intervals", "centres", "arrows", "rug")
+"""What `plot_reliability` takes."""
+
+
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve(DrawnResult):
     """Reliability of a forecast under a notion: one panel a problem.
@@ -264,7 +268,7 @@ class ReliabilityCurve(DrawnResult):
     _picture = Picture(
         "the reliability diagram",
         "curves.reliability.plot_reliability",
-        takes=("panels", "style", "markers", "axis", "below", "intervals"),
+        takes=OPTIONS,
     )
 
     panels: tuple[ReliabilityPanel, ...]
@@ -294,7 +298,8 @@ def reliability_curve(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     notion : str or Notion, optional
-        By default ``"binary"`` for two classes and ``"confidence"`` for more.
+        By default ``"binary"`` for two classes and ``"confidence"`` for more. ``"class-wise"`` has a panel a class, and
+        ``"flattened"`` one that pools the bins of all classes.
     binning : int or Binning, default=15
         How scores are cut; a number n means ``EqualWidth(n)``.
     interval : {"wilson", "clopper-pearson", "consistency"} or None, default="wilson"
@@ -487,6 +492,27 @@ def draw_edges(ax: Any, panel: Any, number: int) -> None:
             ax.plot(at, np.full(at.shape, height), marker, transform=ax.get_xaxis_transform(), **look)
 
 
+def draw_arrows(ax: Any, bins: Bins, to: FloatArray, colour: str, words: str, log_odds: bool = False) -> None:
+    """Draw where the mean probability of each bin would be moved, sideways from its point; no log-odds reach 0 and 1."""
+    look = {"color": colour, "zorder": 3.4}
+    ax.plot([], [], linestyle="", marker=r"$\to$", markersize=9, label=words, **look)
+    start, end = (np.column_stack([x, bins.event_rate])[_shown(bins, log_odds)] for x in (bins.mean_prob, to))
+    drawing.arrows(ax, start, end, **look)
+
+
+def _draw_centres(ax: Any, bins: Bins, number: int, words: str, log_odds: bool) -> None:
+    """Mark the centre of each bin, and how far off its mean probability is."""
+    shown, centre, look = _shown(bins, log_odds), (bins.edges[1:] + bins.edges[:-1]) / 2.0, drawing.colour(number)
+    x, y = centre[shown], bins.event_rate[shown]
+    ax.hlines(y, bins.mean_prob[shown], x, color=look, linewidth=1.2, zorder=3.2)
+    ax.plot(x, y, "D", markersize=5, color=look, markerfacecolor="white", label=words, zorder=3.3)
+
+
+def _shown(bins: Bins, log_odds: bool) -> npt.NDArray[np.bool_]:
+    """Return which bins have a point."""
+    return (bins.count > 0) & ((bins.event_rate % 1.0 > 0.0) | (not log_odds))
+
+
 # Distribution of the scores of rows with the event, and of rows without
 
 
@@ -666,6 +692,17 @@ def draw_distribution(ax: Any, panel: ScorePanel, distribution: ScoreDistributio
         ax.stairs(values, panel.bins.edges, color=colour, linewidth=1.4, label=label, zorder=3)
 
 
+def _draw_rug(ax: Any, panel: ScorePanel, distribution: ScoreDistribution) -> None:
+    """Draw a tick for each score of rows with the event along the upper edge, of rows without along the lower one."""
+    other, event = distribution.outcomes
+    for weight, label, colour, ends in (
+        (panel.event_weight, event, drawing.COLOURS[0], (0.97, 1.0)),
+        (panel.other_weight, other, drawing.COLOURS[1], (0.0, 0.03)),
+    ):
+        look = {"color": colour, "linewidth": 0.8, "alpha": 0.6, "label": label, "zorder": 1.3}
+        ax.vlines(panel.bins.mean_prob[weight > 0], *ends, transform=ax.get_xaxis_transform(), **look)
+
+
 # The reliability diagram
 
 
@@ -686,6 +723,9 @@ def plot_reliability(
     axis: Axis = "probability",
     below: Literal["counts"] | ScoreDistribution | None = "counts",
     intervals: bool = True,
+    centres: bool = False,
+    arrows: bool = False,
+    rug: ScoreDistribution | None = None,
     **data: Any,
 ) -> Any:
     """Draw reliability curves: mean probability against event rate, with counts below.
@@ -713,6 +753,14 @@ def plot_reliability(
     intervals : bool, default=True
         Draw the interval that the curve holds, a vertical bar: thin, around event rates; of consistency broad and pale,
         around the diagonal, which one forecast has in any case. The legend has its coverage.
+    centres : bool, default=False
+        Mark the centre of each bin beside its mean probability. Older diagrams put the point there: up to half a bin away.
+    arrows : bool, default=False
+        Draw an arrow from each point sideways to the diagonal: from the mean probability to the event rate, to which a
+        calibrator would move it.
+    rug : ScoreDistribution, optional
+        Draw a tick for each score along the edges: above of rows whose event occurred, below of the others. Its bins are the
+        scores themselves with ``score_distribution(y_true, y_prob, binning=Unique())``.
     **data : optional
         With ``y_prob``: what `reliability_curve` takes, such as ``notion``, ``binning`` and ``sample_weight``.
 
@@ -751,6 +799,9 @@ def plot_reliability(
     labels = ("mean confidence" if first.notion in OF_CONFIDENCE else "mean probability", drawing.outcome_word(first))
     unnamed = labels[1] if style == "bars" else "forecast"
     look: dict[str, Any] = {"log_odds": axis == "log-odds", "below": below, "intervals": intervals, "unnamed": unnamed}
+    look |= {"centres": flag("centres", centres), "arrows": flag("arrows", arrows), "rug": rug}
+    if rug is not None:
+        drawing.require_kind(rug, "rug", "score_distribution(y_true, y_prob, binning=Unique())", ScoreDistribution)
     draw = partial(draw_reliability, curves=named, style=style, markers=markers, expected=True, **look)
     height = 4.6 if below is None else 5.2
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
@@ -769,20 +820,31 @@ def draw_reliability(
     intervals: bool = True,
     expected: bool = False,
     unnamed: str = "forecast",
+    centres: bool = False,
+    arrows: bool = False,
+    rug: ScoreDistribution | None = None,
 ) -> Any:
     """Draw the curves of one panel; what is ``expected`` of one that is calibrated stands behind it."""
     drawing.unit_square(ax)
     if log_odds:
         drawing.use_log_odds(ax, np.concatenate([[*p.bins.mean_prob, *p.bins.event_rate] for p in panels.values()]))
     for number, (name, panel) in enumerate(panels.items()):
+        is_last = number == len(panels) - 1
         STYLES[style](ax, panel, name or unnamed, number, markers, log_odds)
         if intervals:
             single, kind = len(panels) == 1, curves[name].interval
-            draw_intervals(ax, panel, curves[name], number, single=single, last=number == len(panels) - 1)
+            draw_intervals(ax, panel, curves[name], number, single=single, last=is_last)
             if expected and single and kind not in (None, "consistency"):
                 _draw_expected(ax, panel, curves[name].level)
         if log_odds:
             draw_edges(ax, panel, number)
+        if centres:
+            _draw_centres(ax, panel.bins, number, "centre of the bin" if is_last else "", log_odds)
+        if arrows:
+            words = f"to the {drawing.outcome_word(curves[name])}" if is_last else ""
+            draw_arrows(ax, panel.bins, panel.bins.event_rate, drawing.COLOURS[-1], words, log_odds)
+    if rug is not None:
+        _draw_rug(ax, drawing.panel_of(rug, next(iter(panels.values())).name), rug)
     if below == "counts":
         return drawing.counts_below(ax, [panel.bins for panel in panels.values()])
     if below is None:

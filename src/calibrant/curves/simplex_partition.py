@@ -314,7 +314,7 @@ class SimplexPoints(DrawnResult):
     _picture = Picture(
         "the points, on the triangle or in the tetrahedron,",
         "curves.simplex_partition.plot_simplex_points",
-        takes=("by", "colours", "splits", "view"),
+        takes=("by", "colours", "splits", "view", "arrows"),
         axes="axes",
     )
 
@@ -503,7 +503,7 @@ CORNER = {"markersize": 7.0, "markeredgecolor": "black", "markeredgewidth": 0.7}
 """A certain forecast."""
 
 AWAY = 7.0
-"""Points from a corner to its name."""
+"""Points from a corner to its name, above or below."""
 
 BESIDE, ABOVE = 14, 18
 """Letters of a line that names a corner: of one beside another, and of the one that stands alone above."""
@@ -634,9 +634,6 @@ WORDS: dict[By, str] = {"label": "labels", "calibrated": "calibrated vectors"}
 BELOW = 9
 """Letters of a line that names a corner of the tetrahedron that is not above: two are near the edge of the picture."""
 
-AWAY = 7.0
-"""How far above or below the corners of the tetrahedron their names stand, in points."""
-
 REACH = 0.41
 """How far the box about the tetrahedron reaches from its middle: matplotlib leaves wide margins about it."""
 
@@ -649,6 +646,7 @@ def plot_simplex_points(
     colours: simplex.Colours = "safe",
     splits: bool = True,
     view: tuple[float, float] = drawing.VIEW,
+    arrows: bool = False,
 ) -> Any:
     """Draw rows where their forecasts lie, in the colours of their labels and in those of their calibrated vectors.
 
@@ -668,6 +666,9 @@ def plot_simplex_points(
         lie outside of the simplex are counted below.
     view : tuple of two float, default=(24, -42)
         Height and turn, in degrees, from which the tetrahedron is seen.
+    arrows : bool, default=False
+        Of three classes, draw beside calibrated vectors where the calibrator moves forecasts: one arrow for each different
+        vector, to it from the mean of the forecasts that become it. Of a calibrator with cells these are their class rates.
 
     Returns
     -------
@@ -693,6 +694,10 @@ def plot_simplex_points(
     flag("splits", splits)
     if by is not None:
         choice("by", by, WORDS)
+    for name, points in named.items() if flag("arrows", arrows) else ():
+        got = f"{len(points.classes)} classes" if points.calibrated is not None else "no calibrator"
+        fits, hint = got == "3 classes", "Pass simplex_points(y_true, y_prob, calibrator)"
+        require(fits, "arrows are drawn of calibrated vectors of three classes", got=f"{got} {name}".strip(), hint=hint)
     pictures = [(name, points, shown) for name, points in named.items() for shown in _shown(name, points, by)]
     given = _axes_of_points(axes, [len(points.classes) - 1 for _, points, _ in pictures])
     for ax, (name, points, shown) in zip(given, pictures, strict=True):
@@ -701,6 +706,8 @@ def plot_simplex_points(
         below = [f"{len(points.prob)} of {points.n_rows} rows, drawn at random"] if drawn else []
         if splits and shown == "calibrated" and points.splits is not None:
             below.append(draw_splits(ax, points.splits))
+        if arrows and shown == "calibrated" and points.calibrated is not None:
+            _draw_arrows(ax, points.prob, points.calibrated)
         say_below(ax, below)
         ax.set_title(", ".join(filter(None, [name, WORDS[shown]])), fontsize="medium", pad=4, parse_math=False)
     return given[0] if len(pictures) == 1 else given
@@ -751,6 +758,13 @@ def _draw_points(
         draw_frame(ax, points.classes, certain, markers=markers)
     else:
         _draw_solid(ax, points.classes, certain, markers, view)
+
+
+def _draw_arrows(ax: Any, prob: FloatArray, calibrated: FloatArray) -> None:
+    """Draw an arrow to each calibrated vector, from the mean of the forecasts that become it."""
+    vector, number, count = np.unique(calibrated, axis=0, return_inverse=True, return_counts=True)
+    mean = [np.bincount(number.ravel(), column) / count for column in prob.T]
+    drawing.arrows(ax, np.column_stack(mean) @ TRIANGLE, vector @ TRIANGLE, color="black", zorder=3.5)
 
 
 def _draw_solid(

@@ -12,7 +12,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from html import escape
 from itertools import combinations, groupby
@@ -29,9 +29,9 @@ from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
 from calibrant.assessment.comparison import ALL_ROWS, Comparison
 from calibrant.assessment.table import Assessment, assess, figures_of, heads
-from calibrant.binning import EqualMass
+from calibrant.binning import EqualMass, EqualWidth
 from calibrant.curves.reliability import FEW as FEW_ROWS
-from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, interval_of, reliability_curve
+from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, curve_of, interval_of, reliability_curve
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
 from calibrant.curves.smooth import smooth_reliability_curve
@@ -41,6 +41,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.writing import PAGES, require_free, whole_file
 from calibrant.metrics.bin_losses import debiased_squares
 from calibrant.metrics.kinds import as_metric
+from calibrant.notions import as_notion
 from calibrant.report.sentences import COMPARED, Differences, comparison, findings, headline
 from calibrant.significance.differences import PairedDifference, difference_of
 from calibrant.sums.draws import as_rng
@@ -315,8 +316,8 @@ def _thinned(columns: Sequence[FloatArray]) -> list[list[float]]:
 MOST_CANDIDATES = 4
 """Candidates of a comparison that are drawn."""
 
-MOST_CLASSES = 12
-"""Diagrams of classes shown; of more classes those of the worst."""
+MOST_CLASSES = 30
+"""Diagrams of classes, and of groups, on the page; of more those of the worst. More than 12 stand in a part that opens."""
 
 NEEDED = ("accuracy", "nll", "ece")
 """Metrics that the sentences of a report speak of; the command line adds them to those that it is asked for."""
@@ -396,7 +397,21 @@ def _ranked(found: Comparison) -> dict[str, Any]:
     """Return the tables of a comparison with their title; of periods the reason is the headline."""
     in_time = found.pairing == "periods"
     title, reason = ("In the order of time", "") if in_time else ("From the best to the worst", found.reason)
-    return {"title": title, "reason": reason, "tables": _tables(found), "of_groups": " ".join(found.said_of_groups())}
+    tables = _tables(found)
+    groups = [name for name in dict.fromkeys(row[0] for row in tables[-1]) if name in found.members][:MOST_CLASSES]
+    names = dict.fromkeys([found.first, found.recommended]) if groups else ()
+    diagrams = _overlays({name: _of_groups(found, name, groups) for name in names}, groups)
+    said = {"title": title, "reason": reason, "of_groups": " ".join(found.said_of_groups())}
+    return said | {"tables": tables, "names": list(names), "diagrams": diagrams}
+
+
+def _of_groups(found: Comparison, name: str, groups: Sequence[str]) -> ReliabilityCurve:
+    """Return the reliability of a candidate in groups, a panel each."""
+    problem = found.problems[name]
+    notion, binning, level = as_notion(None, problem), EqualWidth(15), found.level
+    curves = {group: curve_of(problem.taken(found.members[group]), notion, binning, level) for group in groups}
+    panels = tuple(replace(curve.panels[0], name=group) for group, curve in curves.items())
+    return ReliabilityCurve(panels, notion.name, repr(binning), level)
 
 
 def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]], dict[str, Rows]]:
@@ -561,7 +576,8 @@ def write_report(
     ----------
     assessments : Assessment, dict of name to Assessment, or Comparison
         Results of `assess`, in the order in which forecasts are compared, such as before and after. Of the result of `compare`
-        the page has the ranked table and the groups, and draws the first candidate, the recommended one and the best others.
+        the page has the ranked table and the groups, and draws the first candidate, the recommended one and the best others,
+        and the worst groups.
     path : str or path-like
         The page, which ends in .html or .htm; it must not exist, unless ``force``. It is written beside and then renamed, so it
         is whole or absent.

@@ -38,7 +38,9 @@
     }
     for (const row of rows) {
       const figure = row.dataset.figure && document.getElementById(row.dataset.figure);
-      if (figure) button(row.cells[0], () => {
+      if (!figure) continue;
+      button(row.cells[0]); // what is pressed there, the row hears
+      row.addEventListener("click", () => {
         figure.closest("details").open = true;
         figure.focus();
         figure.scrollIntoView({block: "center"});
