@@ -151,7 +151,7 @@ PASS_PERCENT = "If these are percent, pass rows='percent' to divide them by 100.
 NORMALIZE = "Pass rows='normalize' to divide each row by its sum."
 LOGITS = "If these are logits, pass input='logit'."
 DROP = "Drop the rows of zeros: they give no class a probability."
-SEVERAL = "If several classes can be true at once, take one column at a time."
+SEVERAL = "If each column is an event or a forecast of its own, take one column at a time."
 CLASSES = "If these are predicted classes, pass the classifier's probabilities in their place."
 LOGARITHMS = "If these are logarithms of probabilities, pass np.exp(y_prob)."
 MANY = np.random.default_rng(0).dirichlet(np.full(300, 50.0), 6) * 100

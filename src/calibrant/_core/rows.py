@@ -824,7 +824,7 @@ class Remedies(NamedTuple):
     percent: str = "pass rows='percent' to divide them by 100"
     normalize: str = "pass rows='normalize' to divide each row by its sum"
     logit: str = "If these are logits, pass input='logit'."
-    several: str = "If several classes can be true at once, take one column at a time."
+    several: str = "If each column is an event or a forecast of its own, take one column at a time."
 
 
 USUAL = Remedies()
