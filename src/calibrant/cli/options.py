@@ -116,6 +116,7 @@ files FILE (+): predictions of the same rows, such as those of two models; the f
 --calibrators A,B: compare each also after these calibrators, which are fitted by cross-validation: see `calibrant list
     calibrators`; 'sms --safe' is sms within --safe
 --model COLUMN: the rows of each value of this column of one file are the answers of one model
+--forecasts A,B: columns of one file, each of which has the probability of the event by another model
 --id COLUMNS: match rows by this column, or by several, and compare those that all files have; without it rows are paired
     by position, and only their labels are checked
 --by COLUMNS: add the figures of each group of rows, such as --by topic; of several columns of each combination
