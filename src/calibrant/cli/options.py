@@ -54,7 +54,11 @@ OF_ROWS = """\
 --weight COLUMN: sample weights
 --classes A,B,...: the class of each column, if names and labels do not show it
 """
-COLUMNS = f"{GUESSED}{FORECAST}{ANSWERS}{OF_ROWS}"
+WHERE = """\
+--where CONDITION: use only the rows for which it holds, such as 'day >= 2026-10-01' or 'model = a': numbers are compared as
+    numbers, dates and words as text
+"""
+COLUMNS = f"{GUESSED}{FORECAST}{WHERE}{ANSWERS}{OF_ROWS}"
 FORCE = """\
 --force: replace the output if it exists, never what is read; of a symbolic link the file that it points to is replaced
 """
