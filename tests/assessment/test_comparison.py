@@ -356,7 +356,7 @@ def test_the_reason_names_those_that_cannot_be_told_from_the_best():
     assert worse.reason == (
         "Keep good: no candidate is shown to be better. bad is worse; no difference from it can be shown for too."
     )
-    assert compare(y, good).reason == "Keep forecast: there is nothing to compare forecast with."
+    assert compare(y, good).reason == "There is one forecast, and no other to compare it with."
 
 
 def test_it_prints_a_table():

@@ -51,7 +51,7 @@ def test_it_is_what_a_loop_finds(n_jobs):
     np.testing.assert_allclose(found.optimism, optimism, rtol=1e-10)
     np.testing.assert_allclose(found.corrected, apparent - optimism, rtol=1e-10)
     assert found.metric == ("roc-auc", "brier")
-    assert str(found).splitlines()[-1] == "7 bootstrap samples"
+    assert str(found).splitlines()[-1] == "7 bootstrap samples; the standard error is that of drawing so many"
 
 
 def test_the_corrected_slope_is_near_that_of_new_rows():

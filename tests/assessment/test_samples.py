@@ -222,6 +222,8 @@ def test_the_reason_says_since_when():
     calm = when < np.datetime64("2024-01-01")
     found = compare(y[calm], p[calm], times=when[calm], every="week")
     assert found.reason.endswith("in 2023-W47; no change can be shown at the level of 0.05.")
+    found = compare(y[calm], p[calm], times=when[calm])
+    assert found.reason.endswith(f"of {len(found.candidates) - 1} periods one by one: longer ones show more.")
 
 
 def test_changes_to_both_sides_are_told_apart():

@@ -214,7 +214,7 @@ def test_hard_labels_that_are_wrong_have_a_direction_and_those_that_are_right_no
     assert found.sentences[0].startswith(
         "Too extreme by 25.0 points on average: high probabilities of class 1 are too high"
     )
-    assert found.sentences[1:] == ("50 of 200 rows are wrong with a probability within 1e-12 of 0 or 1.",)
+    assert found.sentences[1:] == ("50 of 200 rows with a probability within 1e-12 of 0 or 1 are wrong.",)
 
 
 def test_an_interval_that_leaves_out_the_calibrated_value_where_nothing_was_detected_is_spoken_of():

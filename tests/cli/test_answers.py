@@ -126,6 +126,27 @@ def test_models_of_one_file_are_compared(shell):
         assert (code, says in err) == (2, True), err
 
 
+def test_columns_of_one_file_are_forecasts_of_the_same_rows(shell):
+    with open("beside.csv", "w") as file:
+        file.write(
+            "y,old,new\n" + "\n".join(f"{y},{p**2!r},{p!r}" for y, p in zip(Y.tolist(), P.tolist(), strict=True))
+        )
+    code, out, err = shell("compare", "beside.csv", "--forecasts", "old,new", "--label", "y", "--json")
+    assert code == 0, err
+    found = {one["name"]: one["value"] for one in json.loads(out)["candidates"]}
+    expected = compare(Y, {"old": P**2, "new": P})
+    assert found == {name: pytest.approx(expected[name].value, rel=1e-12) for name in ("old", "new")}
+    for words, says in (
+        (["--forecasts", "old,old"], "several columns, each once"),
+        (["--forecasts", "old"], "several columns, each once"),
+        (["--forecasts", "old,none"], "'none'"),
+        (["--forecasts", "old,new", "--prob", "old"], "--prob must be left out"),
+        (["beside.csv", "--forecasts", "old,new"], "got 2 files"),
+    ):
+        code, _, err = shell("compare", "beside.csv", *words)
+        assert (code, says in err) == (2, True), err
+
+
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".feather", ".npz", ".jsonl", ".json"])
 def test_standard_input_is_a_table_of_any_kind(ending, shell, monkeypatch):
     if ending in (".json", ".jsonl"):

@@ -34,6 +34,7 @@ FILES = {
         "p_1": np.where(np.arange(N) < 9, 1 - Y, P),
     },
     "formulas": {"label": Y, **PROB, "note": np.repeat("=1+1", N)},
+    "beside": {"label": Y, "old": P**2, "new": P},
     "keys": {"key": np.arange(N), "label": Y, **PROB},
     "models": {"key": np.tile(np.arange(N // 2), 2), "who": np.repeat(["a", "b"], N // 2), "label": Y, **PROB},
     "dated": {"label": Y, **PROB, "day": (np.datetime64("2024-01-15") + np.arange(N) % 30).astype(str)},
@@ -85,9 +86,11 @@ OF_COLUMNS = {
     "--confidence": Case(("--correct", "right", "--confidence", "stated"), "answers", refused=2),
     "--classes": Case(("--classes", "a,b"), "classes", refused=2),
     "--rows": Case(("--rows", "10:115")),
+    "--where": Case(("--where", "w >= 2")),
     "--percent": Case(("--percent",), "percent", refused=2, same=True),
     "--normalize": Case(("--normalize",), "normalize", refused=2, same=True),
 }
+NOT_WATCHED = "--correct", "--confidence", "--where"
 OF_A_NOTION = {"--notion": Case(("--notion", "confidence")), "--pos-label": Case(("--pos-label", "0"))}
 SAMPLE = Case(("--sample", "90"))
 ON_ERROR = Case(("--on-error", "skip"), same=True, idle=True)
@@ -144,6 +147,7 @@ CASES = {
         "--jobs": Case(("--jobs", "1"), same=True, idle=True),
         "--memory": Case(("--memory", "kept"), same=True, idle=True),
         "--model": Case(instead=("f.csv", "--model", "who", "--id", "key"), file="models", says="60 rows, 2 classes"),
+        "--forecasts": Case(instead=("f.csv", "--forecasts", "old,new"), file="beside", refused=2, says="Keep old"),
         "--names": Case(("--names", "old"), says="old + platt"),
         "--metric": Case(("--metric", "brier,ece"), says="all rows"),
         "--folds": Case(("--folds", "3")),
@@ -223,7 +227,7 @@ CASES = {
     },
     "plan": {
         "file": Case(says="those of the pilot's 120 rows"),
-        **{name: case for name, case in OF_COLUMNS.items() if name not in ("--classes", "--correct", "--confidence")},
+        **{name: case for name, case in OF_COLUMNS.items() if name not in ("--classes", *NOT_WATCHED)},
         "--label": Case(("--label", "outcome"), "label", same=True, idle=True),  # labels are not needed
         "--detect": Case(("--detect", "0.2")),
         "--width": Case(
@@ -249,7 +253,7 @@ CASES = {
     },
     "monitor": {
         "files": Case(says="f (reference)  120"),
-        **{name: case for name, case in OF_COLUMNS.items() if name not in ("--correct", "--confidence")},
+        **{name: case for name, case in OF_COLUMNS.items() if name not in NOT_WATCHED},
         **OF_A_NOTION,
         "--window": Case(("--window", "40"), says="rows 40:80"),
         "--time": Case(("--time", "w")),

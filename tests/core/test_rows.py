@@ -151,7 +151,7 @@ PASS_PERCENT = "If these are percent, pass rows='percent' to divide them by 100.
 NORMALIZE = "Pass rows='normalize' to divide each row by its sum."
 LOGITS = "If these are logits, pass input='logit'."
 DROP = "Drop the rows of zeros: they give no class a probability."
-SEVERAL = "If several classes can be true at once, take one column at a time."
+SEVERAL = "If each column is an event or a forecast of its own, take one column at a time."
 CLASSES = "If these are predicted classes, pass the classifier's probabilities in their place."
 LOGARITHMS = "If these are logarithms of probabilities, pass np.exp(y_prob)."
 MANY = np.random.default_rng(0).dirichlet(np.full(300, 50.0), 6) * 100
@@ -186,7 +186,13 @@ HINTS = [
     (PERCENT[:4] / 10, Y[:4], f"{VOTES} {EACH}", SUMMED, P[:4]),
     (PERCENT * 5, Y, f"{COUNTS} {EACH} {LOGITS}", SUMMED, P),
     (SIGMOIDS * 100, Y, f"{VOTES} {EACH} {SEVERAL}", lambda v: (v[:, 0], PERCENTS), SIGMOIDS[:, 0]),
-    (SIGMOIDS, Y, f"{NORMALIZE} {SEVERAL}", on(lambda v: v[:, 0]), SIGMOIDS[:, 0]),
+    (
+        SIGMOIDS,
+        Y,
+        f"{SEVERAL} If these are shares of a sum, pass rows='normalize' {EACH}",
+        on(lambda v: v[:, 0]),
+        SIGMOIDS[:, 0],
+    ),
     (P * 1.01, Y, NORMALIZE, SUMMED, P),
     (P / 2, Y, NORMALIZE, SUMMED, P),
     (zeros_first(P), Y, DROP, on(lambda v: v[1:]), P[1:]),

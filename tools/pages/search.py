@@ -77,6 +77,7 @@ ANSWERED = (
     "fairness",
     "groups",
     "conformal",
+    "is ece 0.03 bad",
     "regression calibration",
     "quantiles",
 )

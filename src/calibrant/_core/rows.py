@@ -824,7 +824,7 @@ class Remedies(NamedTuple):
     percent: str = "pass rows='percent' to divide them by 100"
     normalize: str = "pass rows='normalize' to divide each row by its sum"
     logit: str = "If these are logits, pass input='logit'."
-    several: str = "If several classes can be true at once, take one column at a time."
+    several: str = "If each column is an event or a forecast of its own, take one column at a time."
 
 
 USUAL = Remedies()
@@ -961,12 +961,14 @@ def _hint_of_sums(sums: FloatArray, scale: float, remedies: Remedies) -> str:
         return f"{lead}If these are percent, {remedies.percent}."
     if scale == PERCENT and _near(sums, 1 / PERCENT, SLIGHT):
         return f"{lead}If these are fractions of one and not percent, leave rows='percent' out."
-    return f"{lead}{_sentence(remedies.normalize)} {_one_by_one(sums, remedies)}".rstrip()
+    if several := _one_by_one(sums, remedies):
+        return f"{lead}{several} If these are shares of a sum, {remedies.normalize}."
+    return f"{lead}{_sentence(remedies.normalize)}"
 
 
 def _one_by_one(sums: FloatArray, remedies: Remedies) -> str:
     """Say what to do about classes of which several can be true at once: their rows have sums of any size."""
-    several = sums.size and sums.max() > 1 + SLIGHT and np.ptp(sums) > SLIGHT * sums.max()
+    several = sums.size and np.ptp(sums) > SLIGHT * sums.max()
     return remedies.several if several else ""
 
 

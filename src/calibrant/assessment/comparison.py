@@ -45,6 +45,9 @@ ALL_ROWS = "all rows"
 
 Pairing = Literal["rows", "none", "periods"]
 
+MANY = 12
+"""Periods beside the first above which, where none is shown to differ, longer ones are advised."""
+
 FEWEST = 30
 """Rows of a group that overlaps others, below which nothing is said of it."""
 
@@ -224,10 +227,9 @@ class Comparison(Result):
         if (worst := self.worst_group) is None:
             return [f"{self.recommended} is not shown to be miscalibrated in any group at the level of {self.level:g}."]
         of = worst.estimate
-        found = of.value if of.debiased is None else of.debiased
+        found = f"{of.value:.3g}" if of.debiased is None else f"{of.debiased:.3g} without its bias"
         p = shown_adjusted(worst.adjusted, of.pvalue, of.least_pvalue, ".3g", name="p")
-        most = f"{self.recommended} is miscalibrated the most in {worst.group}"
-        return [f"{most}: {worst.metric} {found:.3g} without its bias, {p}."]
+        return [f"{self.recommended} is miscalibrated the most in {worst.group}: {worst.metric} {found}, {p}."]
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -481,6 +483,9 @@ def comparison_of(
         else:
             rows = tuple(sorted(rows, key=lambda one: (bool(np.isnan(one.value)), _badness(metric, one.value))))
             chosen, reason = _choice(rows, candidates, beside)
+        if pairing == "none":  # samples, such as those of hospitals, may be none to choose from
+            reason = reason.removeprefix(f"Keep {chosen}: ").replace("from it ", f"from {chosen} ")
+            reason = f"{reason[0].upper()}{reason[1:]}"
         figures, members = list[GroupFigure](), dict[str, IntArray]()
         if len(metrics) > 1:
             figures += _figures(candidates, members, metrics, Resampling(level, n_resamples, rng))
@@ -673,6 +678,8 @@ def _since(rows: tuple[Compared, ...], beside: Beside) -> str:
         if names:
             said.append(f"{word} since {names[0]}" if names == last else f"{word} in {_listed(names)}")
     change = f"it is {' and '.join(said)}" if said else f"no change can be shown at the level of {beside.level:g}"
+    if not said and len(others) > MANY:
+        change += f", of {len(others)} periods one by one: longer ones show more"
     return f"The {beside.metric.name} was {first.value:.4g} in {first.name}; {change}."
 
 
@@ -681,8 +688,9 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     first, metric, level = next(iter(candidates)), beside.metric, beside.level
     others = [one for one in rows if one.name != first and not one.failure]
     if not others:
-        failed = "every calibrator failed" if len(rows) > 1 else f"there is nothing to compare {first} with"
-        return first, f"Keep {first}: {failed}."
+        if len(rows) > 1:
+            return first, f"Keep {first}: every calibrator failed."
+        return first, "There is one forecast, and no other to compare it with."
     start = next(one for one in rows if one.name == first)
     base, tested = start, others
     lower = [one for one in others if candidates[one.name].is_safe and one.value < start.value]

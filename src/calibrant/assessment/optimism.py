@@ -63,10 +63,12 @@ class OptimismCorrected(Result):
     def __str__(self) -> str:
         """Return a line for each metric."""
         width = max(map(len, (*self.metric, "metric")))
-        lines = [f"{'metric':{width}}  {'apparent':>10}  {'optimism':>10}  {'corrected':>10}"]
-        for name, *figures in zip(self.metric, self.apparent, self.optimism, self.corrected, strict=True):
+        lines = [f"{'metric':{width}}  {'apparent':>10}  {'optimism':>10}  {'corrected':>10}  {'std. error':>10}"]
+        columns = self.apparent, self.optimism, self.corrected, self.standard_error
+        for name, *figures in zip(self.metric, *columns, strict=True):
             lines.append(f"{name:{width}}  " + "  ".join(f"{figure:>10.4f}" for figure in figures))
-        return "\n".join([*lines, f"{self.n_resamples} bootstrap samples"])
+        said = f"{self.n_resamples} bootstrap samples; the standard error is that of drawing so many"
+        return "\n".join([*lines, said])
 
 
 def optimism_corrected(

@@ -311,7 +311,9 @@ def verdict_of(
             with_them, without = with_certain.value, slope.value
             moved = f": with the certain rows the calibration slope is {with_them:.3g}, without them {without:.3g}"
         are = "is" if wrong == 1 else "are"
-        sentences.append(f"{wrong} of {shown_rows(n)} {are} wrong with a probability within 1e-12 of 0 or 1{moved}.")
+        sentences.append(
+            f"{wrong} of {shown_rows(certain)} with a probability within 1e-12 of 0 or 1 {are} wrong{moved}."
+        )
     if weights.effective_rows < UNEQUAL * len(weights) and not weights.are_counts:
         sentences.append(f"The weights make {shown_rows(n)} worth {weights.effective_rows:.3g} equal ones.")
     return replace(found, sentences=tuple(sentences))

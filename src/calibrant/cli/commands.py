@@ -234,7 +234,9 @@ def _samples_said(named: dict[str, Forecast]) -> str:
 
 
 def _forecasts_named(asked: Namespace) -> dict[str, Forecast]:
-    """Return the forecasts of the files by their names, or of the models whose rows one file has."""
+    """Return the forecasts of the files by their names, or of the models whose columns or rows one file has."""
+    if asked.forecasts is not None:
+        return _forecasts_beside(asked)
     if asked.model is None:
         names = _names_of(asked)
         return dict(zip(names, inputs.aligned([read(asked, file) for file in asked.files]), strict=True))
@@ -254,6 +256,19 @@ def _forecasts_named(asked: Namespace) -> dict[str, Forecast]:
         name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name)), file=f"the rows of {name}")
         for name in models
     }
+
+
+def _forecasts_beside(asked: Namespace) -> dict[str, Forecast]:
+    """Return the forecast of each column that ``--forecasts`` names."""
+    for option in ("prob", "logit", "confidence", "names", "model"):
+        left_out(f"--{option}", getattr(asked, option), "beside --forecasts", hint="Name the columns once")
+    must, got = "one file must hold the columns of --forecasts", f"{len(asked.files)} files"
+    require(len(asked.files) == 1, must, got=got, hint="Pass one, or leave --forecasts out")
+    columns = [name.strip() for name in asked.forecasts.split(",")]
+    must, hint = "--forecasts must name several columns, each once", "Name those of the event's probability"
+    require(1 < len(columns) == len(set(columns)), must, got=asked.forecasts, hint=hint)
+    each = [read(Namespace(**(vars(asked) | {"prob": name})), asked.files[0]) for name in columns]
+    return dict(zip(columns, inputs.aligned(each), strict=True))
 
 
 MOST_MODELS = 100

@@ -22,7 +22,7 @@ import numpy as np
 
 from calibrant._core.arrays import NUMERIC
 from calibrant._core.border import Input, as_labels, as_problem, as_weights, classes_of_score
-from calibrant._core.checks import as_numbers, left_out, refuse
+from calibrant._core.checks import as_numbers, left_out, refuse, require
 from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities
 from calibrant.assessment.table import Assessment, assess, default_metrics
@@ -272,9 +272,44 @@ def chosen_columns(asked: Namespace) -> dict[str, Any]:
 def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Forecast:
     """Read the file of a command, and say what was guessed."""
     rows, where = rows_named(asked.rows), "standard input" if file == STANDARD_INPUT else file
-    table, chosen, said = _answers(read_table(_of_standard_input() if file == STANDARD_INPUT else file), asked, where)
+    whole = read_table(_of_standard_input() if file == STANDARD_INPUT else file)
+    if (condition := getattr(asked, "where", None)) is not None:
+        whole = _rows_where(whole, condition, where)
+    table, chosen, said = _answers(whole, asked, where)
     found = forecast_in(table, rows=rows, label_optional=label_optional, where=where, **chosen)
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
+
+
+CONDITION = re.compile(r"(.+?)\s*(>=|<=|!=|=|>|<)\s*(.+)", flags=re.DOTALL)
+COMPARED = {
+    ">=": np.greater_equal,
+    "<=": np.less_equal,
+    "!=": np.not_equal,
+    "=": np.equal,
+    ">": np.greater,
+    "<": np.less,
+}
+
+
+def _rows_where(table: FileTable, condition: str, where: str) -> FileTable:
+    """Return the rows of a table for which a condition on a column holds; it holds for no empty cell."""
+    if not (match := CONDITION.fullmatch(condition.strip())):
+        must, hint = "--where must be a column, one of = != < <= > >=, and a value", "Pass --where 'day >= 2026-10-01'"
+        refuse(must, value=condition, hint=hint)
+    named, sign, value = match.groups()
+    name = select_one(list(table), named, "--where", where=where)
+    cells = np.array([cell.strip() for cell in table.columns[name].cells()], dtype=str)
+    filled = np.flatnonzero(cells != "")
+    if is_figure(value):
+        wrong = [cell for cell in cells[filled].tolist() if not is_figure(cell)]
+        must, hint = f"{name} of {where} must hold numbers to be compared with {value}", "Write another value"
+        require(not wrong, must, got=repr(next(iter(wrong), "")), hint=hint)
+        kept = filled[COMPARED[sign](cells[filled].astype(float), float(value))]
+    else:
+        kept = filled[COMPARED[sign](cells[filled], value)]
+    hint = "Check the column and the value"
+    require(kept.size > 0, f"--where must hold for some rows of {where}", got="none", hint=hint)
+    return table.taken(kept)
 
 
 STANDARD_INPUT = "-"
@@ -494,6 +529,7 @@ def is_large(asked: Namespace, file: str) -> bool:
     path = Path(file)
     is_read_so = (
         asked.rows is None
+        and asked.where is None
         and asked.confidence is None
         and path.suffix.lower() in STREAMED
         and path.is_file()
@@ -506,6 +542,7 @@ def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
     where = "with files that are read in batches"
     left_out("--rows", asked.rows, where, hint="Pass --sample N for some of the rows")
+    left_out("--where", asked.where, where, hint="Pass one file")
     refuse_answers(asked, where)
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight

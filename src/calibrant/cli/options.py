@@ -54,7 +54,11 @@ OF_ROWS = """\
 --weight COLUMN: sample weights
 --classes A,B,...: the class of each column, if names and labels do not show it
 """
-COLUMNS = f"{GUESSED}{FORECAST}{ANSWERS}{OF_ROWS}"
+WHERE = """\
+--where CONDITION: use only the rows for which it holds, such as 'day >= 2026-10-01' or 'model = a': numbers are compared as
+    numbers, dates and words as text
+"""
+COLUMNS = f"{GUESSED}{FORECAST}{WHERE}{ANSWERS}{OF_ROWS}"
 FORCE = """\
 --force: replace the output if it exists, never what is read; of a symbolic link the file that it points to is replaced
 """
@@ -116,6 +120,7 @@ files FILE (+): predictions of the same rows, such as those of two models; the f
 --calibrators A,B: compare each also after these calibrators, which are fitted by cross-validation: see `calibrant list
     calibrators`; 'sms --safe' is sms within --safe
 --model COLUMN: the rows of each value of this column of one file are the answers of one model
+--forecasts A,B: columns of one file, each of which has the probability of the event by another model
 --id COLUMNS: match rows by this column, or by several, and compare those that all files have; without it rows are paired
     by position, and only their labels are checked
 --by COLUMNS: add the figures of each group of rows, such as --by topic; of several columns of each combination

@@ -276,7 +276,10 @@ def described(calibrator: Calibrator) -> dict[str, Any]:
     """Return the parameters of a calibrator and what fitting found: of the whole problem, of a binary one, or nothing."""
     given = {name: of for name, of in calibrator.get_params(deep=False).items() if name not in ELSEWHERE}
     method = BY_NOTION if type(calibrator) is ByNotion else getattr(named(type(calibrator)), "name", None)
-    must, hint = "the calibrator must be a registered method", "Declare it with calibrant.declare('calibrator', ...)"
+    must, hint = (
+        "the calibrator must be a registered method",
+        "Declare it with calibrant.registry.declare('calibrator', ...)",
+    )
     if isinstance(getattr(calibrator, "calibrator_", None), Calibrator):
         hint = "Save its calibrator_"
     elif getattr(calibrator, "calibrator_", calibrator) is None:

@@ -206,10 +206,11 @@ def _accuracy(before: Assessment, after: Assessment, move: Moves) -> str:
     difference, lower, upper = move["accuracy"]
     if np.isnan(lower):
         return ""
+    accuracy = "accuracy" if before.n_classes > 2 else "accuracy at a threshold of 50 %"
     if lower <= 0.0 <= upper:
-        return "accuracy did not change" if difference == 0.0 else "no difference in accuracy can be shown"
+        return f"{accuracy} did not change" if difference == 0.0 else f"no difference in {accuracy} can be shown"
     points = shown_points(100.0 * abs(after["accuracy"].value - before["accuracy"].value))
-    return f"accuracy {'rose' if lower > 0.0 else 'fell'} by {points} points"
+    return f"{accuracy} {'rose' if lower > 0.0 else 'fell'} by {points} points"
 
 
 # The findings on one forecast: the verdict, whether that is noise, and the next step, as computed on the rows at hand or the
