@@ -294,7 +294,7 @@ class Counted(PlattScaling):
 def test_a_folder_keeps_what_was_fitted(tmp_path, monkeypatch):
     monkeypatch.setattr(Counted, "folder", str(tmp_path))
     y, p, _ = dated()
-    how = {"calibrators": {"mine": Counted()}, "memory": str(tmp_path / "kept")}
+    how = {"calibrators": {"mine": Counted()}, "memory": tmp_path / "kept"}
     first = compare(y, {"a": p, "b": p**2}, **how)
     assert (tmp_path / "fits").read_text() == "x" * 10  # two forecasts in five folds
     again = compare(y, {"a": p, "b": p**2}, **how)
@@ -307,6 +307,8 @@ def test_a_folder_keeps_what_was_fitted(tmp_path, monkeypatch):
     compare(y, p, **how, rng=1)
     compare(y, p, **how, sample_weight=np.arange(y.size) % 3 + 1)
     assert (tmp_path / "fits").read_text() == "x" * (15 + 5 + 4 + 5 + 5)
+    named = compare(np.where(y, "yes", "no"), p, **how, pos_label="yes")
+    assert named.problems["mine"].classes.tolist() == ["no", "yes"]
 
 
 def test_what_failed_is_tried_again(tmp_path, monkeypatch):

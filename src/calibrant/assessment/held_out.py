@@ -147,7 +147,8 @@ def candidates_of(
     held_out = HeldOut(counts, cv.n_folds, rng)
     safe = {word for word, make in makers.items() if isinstance(make(2), SafeCalibrator)}
     of_names = dict(zip(problems, sorted_, strict=True))
-    kept = check_memory(cv.memory).cache(_calibrated, ignore=["held_out", "problem"])
+    memory = os.fspath(cv.memory) if cv.memory else None
+    kept = check_memory(memory).cache(_calibrated, ignore=["held_out", "problem"])
     tasks = [(name, word) for name in problems for word in makers]
     calls = (delayed(_tried)(kept, held_out, of_names[name], calibrators[word]) for name, word in tasks)
     done = Parallel(n_jobs=cv.n_jobs, return_as="generator")(calls)
@@ -163,7 +164,7 @@ def candidates_of(
 
 def _tried(calibrated: Callable[..., Problem], held_out: HeldOut, problem: Problem, calibrator: Any) -> CandidateRows:
     """Return the held-out rows after a calibrator, or what it said."""
-    rows = problem.values, as_simplex(problem).label, problem.weight, problem.classes.size, problem.is_logit
+    rows = problem.values, as_simplex(problem).label, problem.weight, problem.classes.tolist(), problem.is_logit
     key, start = (rows, held_out.counts, held_out.held, __version__), time.perf_counter()
     try:
         found = calibrated(key, calibrator, held_out, problem)
