@@ -241,6 +241,8 @@ def test_rows_of_weight_zero_are_in_no_period():
     found = compare(y, p, times=when, every="month", sample_weight=weight)
     assert found.first == "2023-12"
     assert found.n_rows == weight.sum()
+    with pytest.raises(ValueError, match="periods must be 2 to 500; got 1, such as 2023-11"):
+        compare(y, p, times=when, every="month", sample_weight=1 - weight)
 
 
 @pytest.mark.parametrize(
@@ -253,6 +255,10 @@ def test_rows_of_weight_zero_are_in_no_period():
         (np.arange(600), None, "periods must be 2 to 500; got 600, such as 0 and 599"),
         (np.arange(599) % 2, None, "times must have one value for each row; got 599 for 600 rows"),
         (np.arange(600) % 2, "months", "Did you mean 'month'"),
+        (pd.Series([pd.NaT, *DAYS[:599]]), None, "times must have a value in each row; got a missing one"),
+        (["2024", None] * 300, None, "times must have a value in each row; got a missing one"),
+        (["2024", ""] * 300, None, "times must have a value in each row; got a missing one"),
+        ([["2024-01-01"]] * 600, "month", r"times must have one value for each row; got shape \(600, 1\)"),
     ],
 )
 def test_what_are_no_periods_is_refused(times, every, words):

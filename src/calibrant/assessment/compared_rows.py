@@ -21,6 +21,9 @@ ONLY = "forecast"
 
 Every = Literal["day", "week", "month", "quarter", "year"]
 
+NO_TIME = {"", "NaT", "None", "nan", "<NA>"}
+"""How a missing time reads as text."""
+
 MOST_PERIODS = 500
 """Periods of a comparison; more are dates that are not cut."""
 
@@ -84,20 +87,25 @@ def require_same_classes(problems: Mapping[str, Problem]) -> None:
 def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = None) -> dict[str, Problem]:
     """Return the rows of each period by its name, in the order of time."""
     whens = np.asarray(times)
+    hint = "Pass one column of dates"
+    require(whens.ndim == 1, "times must have one value for each row", got=f"shape {whens.shape}", hint=hint)
     if every is None:
         whens = as_labels(whens.astype(str) if whens.dtype.kind in "MO" else times, "times")
         names = {when: str(when) for when in np.unique(whens).tolist()}
+        must, hint = "times must have a value in each row", "Fill it, or leave these rows out"
+        require(NO_TIME.isdisjoint(names.values()), must, got="a missing one", hint=hint)
     else:
         choice("every", every, get_args(Every))
         if whens.dtype.kind == "M":
             whens = whens.astype("datetime64[D]").astype(object)
         names = {when: _period(when, every) for when in set(whens.tolist())}
-    distinct = sorted(set(names.values())) if every else list(names.values())
+    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
+    counted = set(of_rows.tolist())
+    distinct = [name for name in (sorted(set(names.values())) if every else names.values()) if name in counted]
     got = f"{len(distinct)}, such as {distinct[0]} and {distinct[-1]}"
     hint = "Cut dates with every='month'; one period has nothing to be compared with"
     require(1 < len(distinct) <= MOST_PERIODS, f"periods must be 2 to {MOST_PERIODS}", got=got, hint=hint)
-    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
-    return {name: problem.taken(rows) for name in distinct if (rows := np.flatnonzero(of_rows == name)).size}
+    return {name: problem.taken(np.flatnonzero(of_rows == name)) for name in distinct}
 
 
 def _period(when: object, every: str) -> str:
