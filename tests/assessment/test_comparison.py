@@ -3,6 +3,8 @@
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -317,6 +319,8 @@ def test_groups_cross_and_rows_of_weight_zero_are_left_out():
     by = {"a": np.arange(40) % 2, "b": np.repeat(["u", "v"], 20)}
     found = compare(y, p, by=by, sample_weight=weight)
     assert {one.group for one in found.groups} == {"a 0, b u", "a 0, b v", "a 1, b u", "a 1, b v"}
+    for frame in (pd.DataFrame, pl.DataFrame):
+        assert compare(y, p, by=frame(by), sample_weight=weight).groups == found.groups
     assert sum(one.n_rows for one in found.groups) == weight.sum()
 
 
@@ -395,6 +399,13 @@ REFUSED = [
     ({"by": [1, 2]}, "by must have one value for each row; got 2 for 40 rows"),
     ({"by": {}}, "by must hold at least one column"),
     ({"by": np.full(40, np.nan)}, "by must hold"),
+    ({"by": np.where(Y, "x", "")}, "by must name the group of each row; got an empty text"),
+    (
+        {"by": {"x y": Y.astype(str), "x": np.char.add("y ", Y.astype(str))}, "overlapping": True},
+        "groups must have names",
+    ),
+    ({"calibrators": {"": "platt"}}, "calibrators must have names; got an empty one"),
+    ({"y_true": {"": Y}, "forecasts": {"": A}, "paired": False}, "forecasts must have names; got an empty one"),
     ({"by": {"x": np.where(Y, "1, z 2", "1"), "z": np.where(Y, "3", "2, z 3")}}, "groups must have names that differ"),
     (
         {"by": Y[10:], "sample_weight": np.r_[np.zeros(10), np.ones(30)]},

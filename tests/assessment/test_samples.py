@@ -130,7 +130,7 @@ def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
     [
         ({"metric": "ece"}, "metric of independent samples must not grow with noise; got 'ece'"),
         ({"calibrators": ["platt"]}, "only compared as they are; got calibrators or groups"),
-        ({"by": np.zeros(30, int)}, "only compared as they are; got calibrators or groups"),
+        ({"by": np.zeros(60, int)}, "only compared as they are; got calibrators or groups"),
         ({"sample_weight": np.ones(30)}, "must be dicts of samples by the same names"),
         ({"paired": "no"}, "paired must be True or False; got 'no'"),
         ({"memory": 1}, "memory must be a folder or None; got 1"),

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.arrays import columns_of
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import (
     MOST_DRAWS,
@@ -293,7 +294,7 @@ def compare(
     forecasts: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     *,
     calibrators: Sequence[str | Calibrator] | Mapping[str, str | Calibrator] = (),
-    by: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    by: Any = None,
     overlapping: bool = False,
     paired: bool = True,
     times: npt.ArrayLike | None = None,
@@ -326,9 +327,9 @@ def compare(
     calibrators : sequence or dict of str or Calibrator, default=()
         Each is fitted to each forecast by cross-validation and judged on the rows that it was not fitted to. A word is one that
         ``calibrant list calibrators`` prints; with " --safe" behind it the method stands within `SafeCalibrator`.
-    by : array-like of shape (n_samples,), or dict of them, optional
+    by : array-like of shape (n_samples,), dict of them, or data frame, optional
         The group of each row: integers, strings or booleans. The figures of each candidate on each group are added. Of several
-        columns in a dict, by their names, each combination that occurs is a group.
+        columns, by their names, each combination that occurs is a group.
     overlapping : bool, default=False
         Whether the groups of several columns in ``by`` overlap: the values of each column, and the pairs of values of each two
         of them, as far as they have 30 rows. A forecast that is calibrated in all of them is called multicalibrated.
@@ -432,9 +433,10 @@ def compare(
     left_out("overlapping", overlapping or None if by is None else None, "without by", hint=hint)
     for name, problem in ({"": all_rows} if pairing == "periods" else problems).items():
         metrics[0].warn_impossible(problem, name)
-    groups = None
-    if by is not None:
-        columns = by if isinstance(by, Mapping) else {"": by}
+    groups: Any = by
+    if by is not None and pairing == "rows":
+        names = columns_of(by)
+        columns = by if isinstance(by, Mapping) else {"": by} if names is None else {name: by[name] for name in names}
         weight = data.get("sample_weight")
         groups = groups_of(columns, next(iter(problems.values())), weight, overlapping=flag("overlapping", overlapping))
     unnamed, level = not isinstance(forecasts, Mapping), as_level(level)

@@ -18,7 +18,7 @@ from calibrant import __version__
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import distinct_names, list_of_names, require, tracked
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
-from calibrant.assessment.compared_rows import Names
+from calibrant.assessment.compared_rows import Names, require_names
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
@@ -98,7 +98,7 @@ def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
         names = [one if isinstance(one, str) else type(one).__name__ for one in listed]
         distinct_names("calibrators", names)
         calibrators = dict(zip(names, listed, strict=True))
-    distinct_names("calibrators", calibrators)
+    require_names("calibrators", calibrators)
     return {str(name): one for name, one in calibrators.items()}
 
 
