@@ -198,7 +198,7 @@ def test_a_calibrator_that_fails_is_a_row_with_its_message():
     assert found["broken"].failure == "it must work; it does not. Mend it."
     assert "broken failed: it must work" in str(found)
     alone = compare(y, a, calibrators={"broken": Broken()})
-    assert alone.reason == "Keep identity: every calibrator failed."
+    assert alone.reason == "Keep identity: every other candidate failed."
     assert found["temperature"].failure == ""
 
 

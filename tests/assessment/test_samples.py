@@ -123,6 +123,17 @@ def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
     found = compare(y, p, paired=False)
     assert ("two rows or more" if n_rows == 1 else "must differ in what they add") in found["b"].failure
     assert (found["c"].pvalue, found.recommended) == (1.0, "a")
+    assert compare({"a": y["a"], "b": y["b"]}, {"a": p["a"], "b": p["b"]}, paired=False).reason == (
+        "Keep a: every other candidate failed."
+    )
+
+
+def test_a_few_rows_that_are_all_right_are_no_better_than_many():
+    """Of 10 rows that are right in 9 of 10 cases a third of all samples have no error, and so no error that is estimated."""
+    y = {"a": np.ones(400, int), "b": np.ones(10, int)}
+    p = {"a": np.where(np.arange(400) % 10, 0.9, 0.1), "b": np.full(10, 0.9)}
+    found = compare(y, p, paired=False, metric="accuracy", labels=[0, 1])
+    assert "must differ in what they add" in found["b"].failure
 
 
 @pytest.mark.parametrize(
@@ -134,13 +145,17 @@ def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
         ({"sample_weight": np.ones(30)}, "must be dicts of samples by the same names"),
         ({"paired": "no"}, "paired must be True or False; got 'no'"),
         ({"memory": 1}, "memory must be a folder or None; got 1"),
+        (
+            {"labels": [0, 1], "y_true": {"a": [1], "b": [0, 1]}, "forecasts": {"a": [0.3], "b": [0.3, 0.2]}},
+            "the first sample",
+        ),
         ({"n_jobs": 1.5}, "n_jobs must be a whole number or None; got 1.5"),
     ],
 )
 def test_what_samples_cannot_have_is_refused(how, words):
     y, p = samples(30, 30)
     with pytest.raises((ValueError, TypeError), match=words):
-        compare(y, p, **{"paired": False} | how)
+        compare(**{"y_true": y, "forecasts": p, "paired": False} | how)
 
 
 def test_samples_of_other_classes_are_refused():

@@ -515,6 +515,12 @@ def _require_of_samples(metric: Metric, first: Problem, calibrators: object, gro
     )
     fits = seen is None or seen.size.is_debiased
     require(fits, must, got=f"{metric.name!r}, which is larger where there are fewer rows", hint=hint)
+    _require_two_rows(first, "the first sample, with which others are compared,")
+
+
+def _require_two_rows(problem: Problem, sample: str = "a sample") -> None:
+    must, hint = f"{sample} must hold two rows or more", "Pass more rows, or longer periods"
+    require(problem.weights.n_rows > 1, must, got="1", hint=hint)
 
 
 def _draws_needed(n_tests: int, level: float) -> int:
@@ -538,8 +544,7 @@ class Beside(NamedTuple):
         """Return the fields of `Compared` that speak of the difference of two candidates."""
         metric, level, draws = self.metric, self.level, self.n_resamples
         if self.pairing != "rows":
-            must, hint = "a sample must hold two rows or more to be compared", "Pass more rows, or longer periods"
-            require(min(problem.weights.n_rows, reference.weights.n_rows) > 1, must, got="1", hint=hint)
+            _require_two_rows(problem)
             own, other = (metric.difference(one, None, draws, self.rng) for one in (problem, reference))
             found, pvalue = difference_of_samples(metric, own, other, level)
             facts = {part: getattr(found, part) for part in ("difference", "lower", "upper")}
@@ -676,7 +681,7 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     first, metric, level = next(iter(candidates)), beside.metric, beside.level
     others = [one for one in rows if one.name != first and not one.failure]
     if not others:
-        failed = "every calibrator failed" if len(rows) > 1 else f"there is nothing to compare {first} with"
+        failed = "every other candidate failed" if len(rows) > 1 else f"there is nothing to compare {first} with"
         return first, f"Keep {first}: {failed}."
     start = next(one for one in rows if one.name == first)
     base, tested = start, others
