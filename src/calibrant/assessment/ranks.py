@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import factorial
+from math import exp, lgamma
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from calibrant import drawing
 from calibrant._core.arrays import NUMERIC, FloatArray, as_array
 from calibrant._core.checks import distinct_names, flag, require
 from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue
+from calibrant._core.rows import IntArray
 from calibrant.assessment.comparison import Comparison
 from calibrant.significance.differences import as_level
 
 ROUNDING = 1e-12
-"""Of the spread of ranks: what is less is rounding."""
+"""Of the spread of ranks, and of a value: what is less is rounding."""
 
 Ranked = Mapping[str, npt.ArrayLike] | Mapping[str, Comparison]
 
@@ -119,9 +120,10 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     flag("higher_is_better", higher_is_better)
     level = as_level(level)
     table, higher_is_better = _table_of(values, higher_is_better)
-    names, cost = tuple(table), np.column_stack(list(table.values())) * (-1.0 if higher_is_better else 1.0)
+    names, given = tuple(table), np.column_stack(list(table.values()))
+    cost = np.where(np.isinf(given), np.inf, -given if higher_is_better else given)
     n, k = cost.shape
-    ranks = rankdata(cost, axis=1)
+    ranks = rankdata(_places(cost), axis=1)
     mean = ranks.mean(axis=0)
     best = ranks == ranks.min(axis=1, keepdims=True)
     wins = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
@@ -132,12 +134,22 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
         pvalue = 1.0
     else:
         statistic = between * (n - 1) / within if within > ROUNDING * spread else np.inf
-        pvalue = max(float(f.sf(statistic, k - 1, (k - 1) * (n - 1))), factorial(k) ** -float(n - 1))
+        pvalue = max(float(f.sf(statistic, k - 1, (k - 1) * (n - 1))), exp(-(n - 1) * lgamma(k + 1)))
     apart = float(studentized_range.ppf(1.0 - level, k, np.inf) * np.sqrt(k * (k + 1) / (12.0 * n)))
     order = np.argsort(mean, kind="stable")
     named = tuple(names[j] for j in order)
     groups = _groups(named, mean[order], apart)
     return MeanRanks(named, mean[order], wins[order], n, pvalue, apart, groups, level)
+
+
+def _places(cost: FloatArray) -> IntArray:
+    """Return the place of each value among those of its row, where 0.1 + 0.2 is 0.3."""
+    order = np.argsort(cost, axis=1)
+    ordered = np.take_along_axis(cost, order, axis=1)
+    steps = ~np.isclose(ordered[:, 1:], ordered[:, :-1], rtol=ROUNDING, atol=0.0)
+    places = np.zeros(cost.shape, dtype=np.intp)
+    np.put_along_axis(places, order[:, 1:], steps.cumsum(axis=1), axis=1)
+    return places
 
 
 def _table_of(values: Any, higher_is_better: bool) -> tuple[dict[str, FloatArray], bool]:
