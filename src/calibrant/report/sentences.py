@@ -112,7 +112,7 @@ def headline(
         return f"{_state('The forecast is', assessments[first])}."
     moves = moves_of(assessments, differences)
     if len(others) == 1:
-        return _changed(assessments, others[0], moves, f"“{others[0]}”")
+        return _changed(assessments, others[0], moves, differences, f"“{others[0]}”")
     if best is None:
         level = assessments[first].level
         wider = float(ndtri(1.0 - level / 2.0 / len(others)) / ndtri(1.0 - level / 2.0))
@@ -123,7 +123,7 @@ def headline(
         said = f"No other forecast is shown to be better than “{first}”"
         return f"{said}: {_state('it is', assessments[first], alone=False)}."
     said = f"The best forecast that is shown to be better than “{first}” is “{best}”: "
-    return said + _changed(assessments, best, moves, "it")
+    return said + _changed(assessments, best, moves, differences, "it")
 
 
 def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
@@ -137,9 +137,19 @@ def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
     return f"{said}: ECE {_in_points(found['ece'])} points, {_noise(found)}"
 
 
-def _changed(assessments: Mapping[str, Assessment], name: str, moves: Mapping[str, Moves], subject: str) -> str:
-    """Say what became of the fault of the first forecast, and of its log loss and accuracy."""
-    first = next(iter(assessments))
+def _changed(
+    assessments: Mapping[str, Assessment],
+    name: str,
+    moves: Mapping[str, Moves],
+    differences: Differences | None,
+    subject: str,
+) -> str:
+    """Say what became of the fault of the first forecast, and of its log loss and accuracy.
+
+    Of samples of different rows nothing became: it is said what each shows.
+    """
+    first, apart = next(iter(assessments)), not (differences or {}).get(name)
+    of_first = f" of “{first}”" if apart else ""
     before, after, move = assessments[first], assessments[name], moves[name]
     old, new = (next(iter(one.verdict.faults), None) for one in (before, after))
     _, lower, upper = move["ece"]
@@ -147,20 +157,24 @@ def _changed(assessments: Mapping[str, Assessment], name: str, moves: Mapping[st
     if old is None:
         what = f"neither “{first}” nor “{name}” shows miscalibration"
         if new is not None:
-            what = f"{subject} brought {NOUNS[new]} that “{first}” does not show"
+            what = f"{subject} {'shows' if apart else 'brought'} {NOUNS[new]} that “{first}” does not show"
     elif new == old:
-        how = "lessened" if upper < 0.0 else "increased" if lower > 0.0 else "is not shown to change"
-        what = f"{subject} {how} the {NOUNS[old]}"
+        how = ("is not shown to change", "is not shown to differ in")
+        if upper < 0.0 or lower > 0.0:
+            how = ("lessened", "shows less of") if upper < 0.0 else ("increased", "shows more of")
+        what = f"{subject} {how[apart]} the {NOUNS[old]}{of_first}"
     elif new in (None, "by class", "other"):
-        what = f"{subject} removed the {NOUNS[old]}"
+        what = f"{subject} {'does not show' if apart else 'removed'} the {NOUNS[old]}{of_first}"
         if not upper < 0.0:
             what = (
                 f"the {NOUNS[old]} of “{first}” {_is(old)} not detected in “{name}”, but no difference in ECE is shown"
             )
         if new is not None:
-            rest = [f"{NOUNS[new]} remain"]
+            rest = [f"it shows {NOUNS[new]}" if apart else f"{NOUNS[new]} remain"]
     else:
         what = f"{subject} turned the {NOUNS[old]} into {NOUNS[new]}"
+        if apart:
+            what = f"{subject} shows {NOUNS[new]} in place of the {NOUNS[old]}{of_first}"
     ece = _in_points(before["ece"]), _in_points(after["ece"])
     shown = f"ECE {' to '.join(ece)} points" if ece[0] != ece[1] else f"ECE still {ece[1]} points"
     losses = {first: before["nll"].value, name: after["nll"].value}
