@@ -355,7 +355,9 @@ def summarise(
         ranked, best = _ranked(assessments), assessments.recommended
         reason = assessments.reason if assessments.pairing == "periods" else ""
         assessments, differences, clinical = _assessed(assessments)
-    some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
+    if isinstance(assessments, Mapping):
+        some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
+    assessments = as_named(assessments, "a report", "assess(y_true, y_prob)", Assessment)
     for name, assessment in assessments.items():
         missing = ", ".join(sorted(set(NEEDED) - {row.metric for row in assessment.rows}))
         must, given = f"a report needs {', '.join(NEEDED)}", f"{name!r} was assessed without {missing}"
@@ -371,6 +373,9 @@ def summarise(
         must, got = "clinical must say of which forecast it is", f"that of one for {', '.join(assessments)}"
         require(len(assessments) == 1, must, got=got, hint="Pass {'name': {'y_true': y, ...}}", error=TypeError)
         clinical = dict.fromkeys(assessments, clinical)
+    for what, of in {"advice": advice, "differences": differences, "clinical": clinical}.items():
+        must, got = f"{what} must be of forecasts of the report", f"{', '.join(of or ())} for {', '.join(assessments)}"
+        require(set(of or ()) <= set(assessments), must, got=got, hint="Call them as the assessments are called")
     by_name, classes = advice or {}, _classes(assessments)
     of_classes = {name: one.class_curve for name, one in assessments.items() if one.n_classes > 2}
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
