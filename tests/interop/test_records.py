@@ -137,6 +137,7 @@ def test_every_leaf_is_in_its_column_and_row(records):
         ('{"a": 1}\n[1]\n', "line 2 must be an object, with a name for each value; it is list"),
         ('{"a.b": 1, "a": {"b": 2}}\n', "row 0 has 'a.b' twice"),
         ("[" * 100_000, "line 1 is no JSON"),
+        ('{"a": 1}\n{"a": 1, "b": 2, "a": 3}\n', "line 2 is no JSON: an object has one of its names twice: a, b, a"),
     ],
 )
 def test_a_broken_line_is_named(text, says, tmp_path):
