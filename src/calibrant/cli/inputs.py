@@ -272,7 +272,14 @@ def chosen_columns(asked: Namespace) -> dict[str, Any]:
 def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Forecast:
     """Read the file of a command, and say what was guessed."""
     rows, where = rows_named(asked.rows), "standard input" if file == STANDARD_INPUT else file
-    table, chosen, said = _answers(read_table(_of_standard_input() if file == STANDARD_INPUT else file), asked, where)
+    path = _of_standard_input() if file == STANDARD_INPUT else file
+    try:
+        whole = read_table(path)
+    except ValueError as error:
+        if path == file:
+            raise
+        raise ValueError(str(error).replace(path, where)) from error
+    table, chosen, said = _answers(whole, asked, where)
     found = forecast_in(table, rows=rows, label_optional=label_optional, where=where, **chosen)
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
 
