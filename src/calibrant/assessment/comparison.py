@@ -408,7 +408,6 @@ def compare(
     Comparison(nll: sms, candidates=3, rows=1497)
     """
     resamples(n_resamples, least=2, hint="1000 is usual")
-    whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
     metrics, chosen = metrics_of(metric, binning), named_calibrators(calibrators)
     require_jobs(n_jobs)
     of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
@@ -467,6 +466,7 @@ def comparison_of(
 ) -> Comparison:
     """Return the comparison of valid problems of the same classes; of the same rows in their order, where these are paired."""
     first, metric = next(iter(problems.values())), metrics[0]
+    whole("n_folds", cv.n_folds, least=2, hint="5 is usual")
     if pairing != "rows":
         _require_of_samples(metric, first, calibrators, groups)
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))

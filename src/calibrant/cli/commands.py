@@ -161,8 +161,8 @@ def run_compare(asked: Namespace) -> int:
         problems = {name: forecast.problem() for name, forecast in named.items()}
         require_same_classes(problems)
         if said := "" if asked.id else _samples_said(named):
-            pairing = "none"
-            print(f"calibrant: note: {said}: they are compared as independent samples", file=sys.stderr)
+            pairing, how = "none", "they are compared as independent samples (the same rows are matched by --id)"
+            print(f"calibrant: note: {said}: {how}", file=sys.stderr)
         else:
             problems, rows = _matched(named, asked.id)
     alone = asked.overlapping and asked.by is None
