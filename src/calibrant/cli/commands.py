@@ -382,7 +382,9 @@ def run_decide(asked: Namespace) -> int:
         if asked.output is None:
             return 0
         # To abstain costs the probability of an error at the threshold; of equal costs, of decimals too, a class is chosen.
-        cost = np.hstack([1.0 - np.eye(n_classes), np.full((n_classes, 1), max(0.0, 1.0 - least))])
+        # Without a threshold an answer costs 1 more, so that one of probability 1 is not equal.
+        answers = 1.0 - np.eye(n_classes) + math.isinf(least)
+        cost = np.hstack([answers, np.full((n_classes, 1), max(0.0, 1.0 - least))])
     found = decide(values, cost, **options)
     if cost.shape == (2, 2):
         (true_negative, false_positive), (false_negative, true_positive) = cost.tolist()
