@@ -95,6 +95,16 @@ def test_samples_that_are_alike_differ_in_a_twentieth_of_cases_and_on_either_sid
     assert [one.pvalue < 0.05 for one in found] == [not one.lower <= 0 <= one.upper for one in found]
 
 
+@pytest.mark.parametrize(("shape", "n", "low", "high"), [((0.5, 9), 20, 0.2, 0.4), ((0.5, 9), 200, 0.03, 0.09)])
+def test_beside_many_rows_those_of_one_event_differ_too_often_and_of_ten_do_not(shape, n, low, high):
+    rng, found = np.random.default_rng(0), []
+    for _ in range(300):
+        p = {"a": rng.beta(*shape, 8 * n), "b": rng.beta(*shape, n)}
+        y = {name: (rng.random(of.size) < of).astype(int) for name, of in p.items()}
+        found.append(compare(y, p, paired=False, labels=[0, 1], n_resamples=2)["b"].pvalue < 0.05)
+    assert low <= np.mean(found) <= high
+
+
 def test_the_better_sample_is_taken_and_what_is_like_it_is_named():
     rng = np.random.default_rng(0)
     y, p = samples(500, 500, 500, rng=rng, power=1.0)

@@ -395,7 +395,9 @@ def compare(
     forecast would have on so many rows, and a p-value, which Holm's method adjusts for the number of groups.
 
     The difference of independent samples is tested by Welch's test, of a mean over rows as of any metric with a standard error.
-    A plug-in error such as ``"ece"`` is refused there: the fewer the rows of a sample, the larger it is from noise alone.
+    It needs some ten events in each sample, and as many rows without: beside a large sample one of fewer is found to differ
+    too often. A plug-in error such as ``"ece"`` is refused there: the fewer the rows of a sample, the larger it is from noise
+    alone.
 
     Of one forecast without ``by``, copies of rows are found as `advise` finds them, and count as one row. With
     several forecasts or ``by``, copies of a row may fall in different folds, which flatters flexible calibrators; a warning
