@@ -74,7 +74,7 @@ def run_advise(asked: Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # that of its log loss belongs to `calibrant assess`
         print(*assess(**forecast.rows(), rng=asked.seed).verdict.sentences, sep="\n")
-    print(f"{advice.n_used} of {advice.n_rows} rows, {advice.n_classes} classes, {advice.n_folds} folds")
+    print(f"{advice.n_used} of {shown_rows(advice.n_rows)}, {advice.n_classes} classes, {advice.n_folds} folds")
     print(advice)
     if advice.command is not None:
         file = f"./{asked.file}" if asked.file.startswith("-") else asked.file
@@ -402,7 +402,7 @@ def run_decide(asked: Namespace) -> int:
             refuse(must, given=f"{asked.file} already has {', '.join(taken)}", hint="Rename or remove these columns")
         table, escape = forecast.table.extended(new), asked.escape_formulas
         write_table(asked.output, table, force=asked.force, escape_formulas=escape)
-        print(f"wrote {asked.output}: {len(found.decision)} rows, decision and expected_cost")
+        print(f"wrote {asked.output}: {shown_rows(len(found.decision))}, decision and expected_cost")
     return 0
 
 
@@ -643,7 +643,7 @@ def run_test(asked: Namespace) -> int:
         found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document, "failed": failed}
         print(inputs.json_of(found))
     else:
-        print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
+        print(f"{shown_rows(n_rows)}, {spoken}{inputs.missing(*forecast.left_out)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
             alone = shown_pvalue(r.pvalue, r.least_pvalue, ".3g")

@@ -245,10 +245,8 @@ def next_step(advice: Advice | None, *, visible: bool, detectable: float | None,
     """Return the last finding; ``visible`` is whether some miscalibration is significant: else no calibrator is named."""
     if not visible:
         stay = f" {advice.reason}" if advice is not None and advice.recommended == IDENTITY else ""
-        return (
-            f"No miscalibration is visible in {shown_rows(n_rows)}.{stay} That is no proof of "
-            f"calibration: an ECE below about {detectable:.4f} would often go undetected here."
-        )
+        missed = f": an ECE below about {detectable:.4f} would often go undetected here" if detectable else ""
+        return f"No miscalibration is visible in {shown_rows(n_rows)}.{stay} That is no proof of calibration{missed}."
     if advice is None:
         return ASK
     if advice.recommended == IDENTITY:
