@@ -553,9 +553,11 @@ def crossed(rng, n=3000, power=1.0):
 def test_overlapping_groups_are_values_and_pairs_of_values():
     y, p, columns = crossed(np.random.default_rng(0))
     columns["c"] = np.where(np.arange(3000) < 29, 2, columns["c"])  # too few rows
+    columns["c"] = np.where((np.arange(3000) >= 29) & (np.arange(3000) < 59), 3, columns["c"])  # just enough
     found = compare(y, p, by=columns, overlapping=True, metric="ece", n_resamples=99)
     names = {f"{x} {i}": columns[x] == i for x in "abc" for i in (0, 1)}
     names |= {f"{one}, {two}": names[one] & names[two] for one in names for two in names if one[0] < two[0]}
+    names["c 3"] = columns["c"] == 3
     assert {figure.group for figure in found.groups} == set(names)
     for figure in found.groups:
         rows = names[figure.group]

@@ -47,6 +47,7 @@ def test_ranks_and_wins_are_those_of_the_definition(table):
     for group in found.groups:
         of_group = [found.mean_rank[found.names.index(name)] for name in group]
         assert max(of_group) - min(of_group) <= found.critical_difference
+    assert not any(set(one) < set(other) for one in found.groups for other in found.groups)
     pairs = {(a, b) for group in found.groups for a in group for b in group if a < b}
     for a in names:
         for b in names:

@@ -93,6 +93,7 @@ def test_lines_in_a_file_that_is_called_json_are_read(tmp_path):
 def test_a_long_list_is_text_and_not_a_column_an_item():
     table = table_of([{"tokens": list(range(MOST_PARTS + 1))}])
     assert list(table) == ["tokens"]
+    assert len(table_of([{"tokens": list(range(MOST_PARTS))}])) == MOST_PARTS
 
 
 LEAVES = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.floats(allow_nan=False) | st.text(max_size=3)

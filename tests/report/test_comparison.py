@@ -227,6 +227,13 @@ def compared():
     return compare(y, {"bold": bold, "right": right}, metric=["nll", "ece"], **how)
 
 
+def test_the_first_and_the_best_three_of_many_are_drawn():
+    y, right, bold = forecasts(300)
+    every = {"first": bold} | {f"{k}": expit(k * np.log(right / (1 - right))) for k in (0.2, 0.5, 0.8, 1.0, 3.0)}
+    names = [one["name"] for one in summarise(compare(y, every, n_resamples=19))["forecasts"]]
+    assert (names[0], set(names[1:])) == ("first", {"0.5", "0.8", "1.0"})
+
+
 def test_a_comparison_is_drawn_as_its_tables_say(compared):
     summary = summarise(compared)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary

@@ -643,7 +643,7 @@ def run_test(asked: Namespace) -> int:
         found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document, "failed": failed}
         print(inputs.json_of(found))
     else:
-        print(f"{shown_rows(n_rows)}, {spoken}{inputs.missing(*forecast.left_out)}")
+        print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
         print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
         for n, r in results.items():
             alone = shown_pvalue(r.pvalue, r.least_pvalue, ".3g")
