@@ -267,12 +267,8 @@ class Comparison(Result):
                 interval = "-" if has_none else f"[{found.lower:.5f}, {found.upper:.5f}]"
                 floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
                 p = shown_adjusted(figure.adjusted, found.pvalue, found.least_pvalue, ".3g")
-                words = [
-                    figure.group or ALL_ROWS,
-                    figure.candidate,
-                    f"{figure.n_rows}",
-                    *([] if one_metric else [figure.metric]),
-                ]
+                words = [figure.group or ALL_ROWS, figure.candidate, f"{figure.n_rows}"]
+                words += [] if one_metric else [figure.metric]
                 value = "-" if np.isnan(found.value) else f"{found.value:.5f}"
                 rows.append([*words, value, interval, floor, "-" if np.isnan(figure.adjusted) else p])
         yield rows
@@ -511,11 +507,8 @@ def _require_of_samples(metric: Metric, first: Problem, calibrators: object, gro
     must, hint = "rows of independent samples are only compared as they are", "Leave calibrators and groups out"
     require(not calibrators and groups is None, must, got="calibrators or groups", hint=hint)
     seen = metric.residuals(first)
-    must, hint = (
-        "metric of independent samples must not grow with noise",
-        "Pass 'debiased-ece', or a score such as 'nll'",
-    )
-    fits = seen is None or seen.size.is_debiased
+    fits, must = seen is None or seen.size.is_debiased, "metric of independent samples must not grow with noise"
+    hint = "Pass 'debiased-ece', or a score such as 'nll'"
     require(fits, must, got=f"{metric.name!r}, which is larger where there are fewer rows", hint=hint)
     _require_two_rows(first, "the first sample, with which others are compared,")
 

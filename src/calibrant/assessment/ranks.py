@@ -14,12 +14,11 @@ from calibrant import drawing
 from calibrant._core.arrays import NUMERIC, FloatArray, as_array
 from calibrant._core.checks import distinct_names, flag, require
 from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue
-from calibrant._core.rows import IntArray
 from calibrant.assessment.comparison import Comparison
 from calibrant.significance.differences import as_level
 
 ROUNDING = 1e-12
-"""Of the spread of ranks, and of a value: what is less is rounding."""
+"""Of the spread of ranks: what is less is rounding."""
 
 Ranked = Mapping[str, npt.ArrayLike] | Mapping[str, Comparison]
 
@@ -123,7 +122,7 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     names, given = tuple(table), np.column_stack(list(table.values()))
     cost = np.where(np.isinf(given), np.inf, -given if higher_is_better else given)
     n, k = cost.shape
-    ranks = rankdata(_places(cost), axis=1)
+    ranks = rankdata([[float(f"{value:.12g}") for value in row] for row in cost.tolist()], axis=1)  # 0.1 + 0.2 is 0.3
     mean = ranks.mean(axis=0)
     best = ranks == ranks.min(axis=1, keepdims=True)
     wins = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
@@ -142,22 +141,10 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     return MeanRanks(named, mean[order], wins[order], n, pvalue, apart, groups, level)
 
 
-def _places(cost: FloatArray) -> IntArray:
-    """Return the place of each value among those of its row, where 0.1 + 0.2 is 0.3."""
-    order = np.argsort(cost, axis=1)
-    ordered = np.take_along_axis(cost, order, axis=1)
-    steps = ~np.isclose(ordered[:, 1:], ordered[:, :-1], rtol=ROUNDING, atol=0.0)
-    places = np.zeros(cost.shape, dtype=np.intp)
-    np.put_along_axis(places, order[:, 1:], steps.cumsum(axis=1), axis=1)
-    return places
-
-
 def _table_of(values: Any, higher_is_better: bool) -> tuple[dict[str, FloatArray], bool]:
     """Return what each method reached on each data set, and whether more of it is better."""
-    must, hint = (
-        "values must be a dict of two or more methods, or data sets that were compared",
-        "Pass {'a': [...], 'b': [...]}",
-    )
+    must = "values must be a dict of two or more methods, or data sets that were compared"
+    hint = "Pass {'a': [...], 'b': [...]}"
     fits = isinstance(values, Mapping) and len(values) > 1
     require(fits, must, got=type(values).__name__, hint=hint, error=TypeError)
     if all(isinstance(one, Comparison) for one in values.values()):
@@ -184,11 +171,8 @@ def _of_comparisons(found: Mapping[str, Comparison]) -> dict[str, FloatArray]:
     names = sorted(one.name for one in first.candidates)
     for data_set, one in found.items():
         same = one.metric == first.metric and sorted(c.name for c in one.candidates) == names
-        must, hint = (
-            "comparisons must be of the same candidates by the same metric",
-            "Compare the same on each data set",
-        )
-        require(same, must, got=f"others on {data_set}", hint=hint)
+        must = "comparisons must be of the same candidates by the same metric"
+        require(same, must, got=f"others on {data_set}", hint="Compare the same on each data set")
     places: dict[str, list[float]] = {name: [] for name in names}
     for one in found.values():
         values = [-np.inf if np.isnan(c.value) else c.value for c in one.candidates]  # failures are equal, and last
@@ -236,16 +220,9 @@ def plot_mean_ranks(ranks: MeanRanks, *, ax: Any = None) -> Any:
         height = first + 0.35 * (number if number < left else k - 1 - number)
         end = 1.0 if side < 0 else float(k)
         ax.plot([rank, rank, end], [0.0, height, height], color=drawing.IDEAL, linewidth=1.0, clip_on=False)
-        ax.annotate(
-            f"{name} ({rank:.2f})",
-            (end, height),
-            xytext=(4 * side, 0),
-            textcoords="offset points",
-            ha="right" if side < 0 else "left",
-            va="center",
-            fontsize="small",
-            annotation_clip=False,
-        )
+        beside = {"xytext": (4 * side, 0), "textcoords": "offset points", "ha": "right" if side < 0 else "left"}
+        text = f"{name} ({rank:.2f})"
+        ax.annotate(text, (end, height), va="center", fontsize="small", annotation_clip=False, **beside)
     for number, group in enumerate(ranks.groups):
         height = 0.3 + 0.22 * number
         ends = [place[group[0]] - 0.01 * k, place[group[-1]] + 0.01 * k]

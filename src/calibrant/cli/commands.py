@@ -113,13 +113,10 @@ def differences_from(first: Shown, other: Shown) -> list[PairedDifference]:
     a, b = other[1].problem(other[2]), before.problem(calibrated)
     same_classes = a.classes.tolist() == b.classes.tolist()
     if said := _different_rows(before, other[1]) if same_classes else "other classes":
-        print(
-            f"calibrant: note: {other[0]} has {said} than {first[0]}: they are compared as samples of different rows",
-            file=sys.stderr,
-        )
+        inputs.note(f"{other[0]} has {said} than {first[0]}: they are compared as samples of different rows")
         return []
     if a.size < 2:
-        print("calibrant: note: there is no interval of a difference on one row", file=sys.stderr)
+        inputs.note("there is no interval of a difference on one row")
         return []
     level, n_resamples = as_level(asked.level), max(2, asked.resamples)
     # As the report has them, with the bins and the clip of the command. The ECE of another notion has that of two samples.
@@ -161,8 +158,8 @@ def run_compare(asked: Namespace) -> int:
         problems = {name: forecast.problem() for name, forecast in named.items()}
         require_same_classes(problems)
         if said := "" if asked.id else _samples_said(named):
-            pairing, how = "none", "they are compared as independent samples (the same rows are matched by --id)"
-            print(f"calibrant: note: {said}: {how}", file=sys.stderr)
+            pairing = "none"
+            inputs.note(f"{said}: they are compared as independent samples (the same rows are matched by --id)")
         else:
             problems, rows = _matched(named, asked.id)
     alone = asked.overlapping and asked.by is None
@@ -210,7 +207,7 @@ def _groups(
         for column in (column for column in columns if column in forecast.table):
             if differ := int((forecast.table[column][rows[name]] != of_first[column]).sum()):
                 said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
-                print(f"calibrant: note: {said}: the groups are those of {first}", file=sys.stderr)
+                inputs.note(f"{said}: the groups are those of {first}")
     return groups_of(of_first, problems[first], None, overlapping=asked.overlapping)
 
 
@@ -286,9 +283,7 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
     for name, forecast in forecasts.items():
         rows[name] = at = np.array([places[name][one] for one in shared])
         if missed := len(places[name]) - len(at):
-            print(
-                f"calibrant: note: left out {shown_rows(missed)} of {forecast.file}, not in all files", file=sys.stderr
-            )
+            inputs.note(f"left out {shown_rows(missed)} of {forecast.file}, not in all files")
         weight, other = forecast.weight, first.weight
         agree = weight is None or other is None or bool((weight[at] == other[of_first]).all())
         must = "rows must have one weight in all files"
@@ -299,7 +294,7 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
         problems[name] = forecast.problem().taken(at)
         if differ := int((problems[name].code != next(iter(problems.values())).code).sum()):
             said = f"{name} has other labels than {next(iter(forecasts))} in {differ} of {len(at)} rows"
-            print(f"calibrant: note: {said}: each is judged by its own labels", file=sys.stderr)
+            inputs.note(f"{said}: each is judged by its own labels")
     return problems, rows
 
 
@@ -313,10 +308,8 @@ def _places_of(forecast: Forecast, key: str) -> dict[tuple[str, ...], int]:
     """Return the row of each identifier of a file."""
     names = [select_one(list(forecast.table), one.strip(), "--id", where=forecast.file) for one in key.split(",")]
     columns = [forecast.table.columns[name].cells() for name in names]
-    must, hint = (
-        f"{', '.join(names)} of {forecast.file} must name each row",
-        "Name other columns, such as --id id,epoch",
-    )
+    must = f"{', '.join(names)} of {forecast.file} must name each row"
+    hint = "Name other columns, such as --id id,epoch"
     for cells in columns:
         require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
     places: dict[tuple[str, ...], int] = {}

@@ -258,6 +258,11 @@ def _plain(names: Sequence[Any]) -> list[str]:
     return [re.sub(r"\.0*$", "", w) if re.fullmatch(r"-?\d+\.0*", w) else TRUTH.get(w.lower(), w) for w in words]
 
 
+def note(said: str) -> None:
+    """Say what was done, beside the output."""
+    print(f"calibrant: note: {said}", file=sys.stderr)
+
+
 def say_guess(file: str, guessed: Sequence[str]) -> None:
     """Say what was guessed of the columns of a file."""
     if guessed:
@@ -473,7 +478,7 @@ def say_unused_bins(asked: Namespace, metrics: Sequence[str]) -> None:
         return
     own = [name for name, metric in zip(metrics, chosen, strict=True) if metric.has_own_bins]
     kept = f"; bins of {', '.join(own)} are always their own" if own else ""
-    print(f"calibrant: note: no metric here takes {' or '.join(f'--{o}' for o in said)}{kept}", file=sys.stderr)
+    note(f"no metric here takes {' or '.join(f'--{o}' for o in said)}{kept}")
 
 
 # Files that are read in batches: several of them, folders, patterns, addresses, and a file that is large

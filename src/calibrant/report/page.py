@@ -283,19 +283,15 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
         lines = [
             [one.panels[0].score, one.panels[0].event_rate, one.panels[0].lower, one.panels[0].upper] for one in smooth
         ]
-        printed = {
-            word: figures_of(next(row for row in own.rows if row.is_called(metric)))
-            for metric, word in CLINICAL.items()
-        }
+        rows_of_own = [next(row for row in own.rows if row.is_called(metric)) for metric in CLINICAL]
+        printed = [
+            [word, cells[1], cells[2].strip("[]").replace(", ", " to ")]
+            for word, cells in zip(CLINICAL.values(), map(figures_of, rows_of_own), strict=True)
+        ]
         panels.append(
             {"forecast": name, "number": number, "event": found.event, "rows": found.n_rows, "level": level}
             | {"lines": dict(zip(("logistic", "flexible"), map(_thinned, lines), strict=True))}
-            | {
-                "printed": [
-                    [word, cells[1], cells[2].strip("[]").replace(", ", " to ")] for word, cells in printed.items()
-                ]
-            }
-            | {"deciles": _panel(deciles, level)["bins"]}
+            | {"printed": printed, "deciles": _panel(deciles, level)["bins"]}
         )
         own_benefit = _thinned([net.threshold, net.panels[0].net_benefit, net.treat_all])
         benefit.append({"forecast": name, "number": number, "points": own_benefit, "most": net.event_rate})

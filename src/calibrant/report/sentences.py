@@ -110,9 +110,9 @@ def headline(
     first, *others = assessments
     if not others:
         return f"{_state('The forecast is', assessments[first])}."
-    moves = moves_of(assessments, differences)
+    moves, same = moves_of(assessments, differences), differences or {}
     if len(others) == 1:
-        return _changed(assessments, others[0], moves, differences, f"“{others[0]}”")
+        return _changed(assessments, others[0], moves, not same.get(others[0]), f"“{others[0]}”")
     if best is None:
         level = assessments[first].level
         wider = float(ndtri(1.0 - level / 2.0 / len(others)) / ndtri(1.0 - level / 2.0))
@@ -123,7 +123,7 @@ def headline(
         said = f"No other forecast is shown to be better than “{first}”"
         return f"{said}: {_state('it is', assessments[first], alone=False)}."
     said = f"The best forecast that is shown to be better than “{first}” is “{best}”: "
-    return said + _changed(assessments, best, moves, differences, "it")
+    return said + _changed(assessments, best, moves, not same.get(best), "it")
 
 
 def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
@@ -138,17 +138,10 @@ def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
 
 
 def _changed(
-    assessments: Mapping[str, Assessment],
-    name: str,
-    moves: Mapping[str, Moves],
-    differences: Differences | None,
-    subject: str,
+    assessments: Mapping[str, Assessment], name: str, moves: Mapping[str, Moves], apart: bool, subject: str
 ) -> str:
-    """Say what became of the fault of the first forecast, and of its log loss and accuracy.
-
-    Of samples of different rows nothing became: it is said what each shows.
-    """
-    first, apart = next(iter(assessments)), not (differences or {}).get(name)
+    """Say what became of the fault of the first forecast, and of its log loss and accuracy; ``apart``, what each shows."""
+    first = next(iter(assessments))
     of_first = f" of “{first}”" if apart else ""
     before, after, move = assessments[first], assessments[name], moves[name]
     old, new = (next(iter(one.verdict.faults), None) for one in (before, after))
