@@ -363,11 +363,8 @@ def run_decide(asked: Namespace) -> int:
     forecast = read(asked, asked.file, label_optional=True)
     values, given = _for_new_priors(asked, forecast.values, forecast.input)
     n_classes = 2 if values.ndim == 1 else values.shape[1]
-    options: dict[str, Any] = {
-        "extra": asked.extra.split(",") if asked.extra else None,
-        "labels": forecast.classes,
-        "input": given,
-    }
+    extra = asked.extra.split(",") if asked.extra else None
+    options: Any = {"extra": extra, "labels": forecast.classes, "input": given}
     if asked.target_risk is None:
         cost = _costs(asked.costs, n_classes=n_classes)
     else:
@@ -645,10 +642,8 @@ def run_test(asked: Namespace) -> int:
     if below:
         print(f"calibrant: gate failed: a p-value is below {level:g}", file=sys.stderr)
     if failed and undefined:
-        print(
-            f"calibrant: gate failed: {', '.join(undefined)} is NaN on these rows, and NaN fails every gate",
-            file=sys.stderr,
-        )
+        said = f"{', '.join(undefined)} is NaN on these rows, and NaN fails every gate"
+        print(f"calibrant: gate failed: {said}", file=sys.stderr)
     return int(failed)
 
 
@@ -718,16 +713,9 @@ def run_report(asked: Namespace) -> int:
     # A forecast that stands alone may be one of a calibration set; those that are compared are of rows to test on.
     advice = advised(shown[0][1]) if len(shown) == 1 else None
     differences = {other[0]: differences_from(shown[0], other) for other in shown[1:]}
-    write_report(
-        assessments,
-        asked.output,
-        title=asked.title,
-        simplex=simplex,
-        advice=advice,
-        differences=differences,
-        clinical={} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown},
-        force=asked.force,
-    )
+    more: Any = {"simplex": simplex, "advice": advice, "differences": differences}
+    more["clinical"] = {} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown}
+    write_report(assessments, asked.output, title=asked.title, force=asked.force, **more)
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
     for sentence in (headline(assessments, differences), *comparison(assessments, differences)):
