@@ -3,6 +3,8 @@
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -196,7 +198,7 @@ def test_a_calibrator_that_fails_is_a_row_with_its_message():
     assert found["broken"].failure == "it must work; it does not. Mend it."
     assert "broken failed: it must work" in str(found)
     alone = compare(y, a, calibrators={"broken": Broken()})
-    assert alone.reason == "Keep identity: every calibrator failed."
+    assert alone.reason == "Keep identity: every other candidate failed."
     assert found["temperature"].failure == ""
 
 
@@ -317,6 +319,8 @@ def test_groups_cross_and_rows_of_weight_zero_are_left_out():
     by = {"a": np.arange(40) % 2, "b": np.repeat(["u", "v"], 20)}
     found = compare(y, p, by=by, sample_weight=weight)
     assert {one.group for one in found.groups} == {"a 0, b u", "a 0, b v", "a 1, b u", "a 1, b v"}
+    for frame in (pd.DataFrame, pl.DataFrame):
+        assert compare(y, p, by=frame(by), sample_weight=weight).groups == found.groups
     assert sum(one.n_rows for one in found.groups) == weight.sum()
 
 
@@ -395,6 +399,13 @@ REFUSED = [
     ({"by": [1, 2]}, "by must have one value for each row; got 2 for 40 rows"),
     ({"by": {}}, "by must hold at least one column"),
     ({"by": np.full(40, np.nan)}, "by must hold"),
+    ({"by": np.where(Y, "x", "")}, "by must name the group of each row; got an empty text"),
+    (
+        {"by": {"x y": Y.astype(str), "x": np.char.add("y ", Y.astype(str))}, "overlapping": True},
+        "groups must have names",
+    ),
+    ({"calibrators": {"": "platt"}}, "calibrators must have names; got an empty one"),
+    ({"y_true": {"": Y}, "forecasts": {"": A}, "paired": False}, "forecasts must have names; got an empty one"),
     ({"by": {"x": np.where(Y, "1, z 2", "1"), "z": np.where(Y, "3", "2, z 3")}}, "groups must have names that differ"),
     (
         {"by": Y[10:], "sample_weight": np.r_[np.zeros(10), np.ones(30)]},
@@ -542,9 +553,11 @@ def crossed(rng, n=3000, power=1.0):
 def test_overlapping_groups_are_values_and_pairs_of_values():
     y, p, columns = crossed(np.random.default_rng(0))
     columns["c"] = np.where(np.arange(3000) < 29, 2, columns["c"])  # too few rows
+    columns["c"] = np.where((np.arange(3000) >= 29) & (np.arange(3000) < 59), 3, columns["c"])  # just enough
     found = compare(y, p, by=columns, overlapping=True, metric="ece", n_resamples=99)
     names = {f"{x} {i}": columns[x] == i for x in "abc" for i in (0, 1)}
     names |= {f"{one}, {two}": names[one] & names[two] for one in names for two in names if one[0] < two[0]}
+    names["c 3"] = columns["c"] == 3
     assert {figure.group for figure in found.groups} == set(names)
     for figure in found.groups:
         rows = names[figure.group]

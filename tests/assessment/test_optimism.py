@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import sem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -19,7 +20,7 @@ def patients(rng, n, n_predictors=10):
 
 
 def by_loop(X, y, seeds):
-    """Return apparent area and Brier score, and their optimism, over samples of these seeds."""
+    """Return apparent area and Brier score, their optimism over samples of these seeds, and its standard error."""
 
     def figures(model, X, y):
         risk = model.predict_proba(X)[:, 1]
@@ -30,14 +31,14 @@ def by_loop(X, y, seeds):
         rows = np.random.default_rng(seed).integers(0, y.size, y.size)
         model = GaussianNB().fit(X[rows], y[rows])
         drawn.append(figures(model, X[rows], y[rows]) - figures(model, X, y))
-    return figures(GaussianNB().fit(X, y), X, y), np.mean(drawn, axis=0)
+    return figures(GaussianNB().fit(X, y), X, y), np.mean(drawn, axis=0), sem(drawn, axis=0)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_it_is_what_a_loop_finds(n_jobs):
     X, y = patients(np.random.default_rng(1), 60)
     seeds = np.random.default_rng(5).integers(0, 2**63, 7)
-    apparent, optimism = by_loop(X, y, seeds)
+    apparent, optimism, error = by_loop(X, y, seeds)
     found = optimism_corrected(
         GaussianNB(),
         X,
@@ -50,6 +51,7 @@ def test_it_is_what_a_loop_finds(n_jobs):
     np.testing.assert_allclose(found.apparent, apparent, rtol=1e-12)
     np.testing.assert_allclose(found.optimism, optimism, rtol=1e-10)
     np.testing.assert_allclose(found.corrected, apparent - optimism, rtol=1e-10)
+    np.testing.assert_allclose(found.standard_error, error, rtol=1e-10)
     assert found.metric == ("roc-auc", "brier")
     assert str(found).splitlines()[-1] == "7 bootstrap samples; the standard error is that of drawing so many"
 

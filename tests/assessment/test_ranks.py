@@ -16,7 +16,8 @@ Q_5 = {2: 1.960, 3: 2.343, 4: 2.569, 5: 2.728, 6: 2.850, 7: 2.949, 8: 3.031, 9: 
 
 
 def by_definition(values):
-    """Ranks and wins of a table, a row a data set, by counting."""
+    """Ranks and wins of a table, a row a data set, by counting; of decimals."""
+    values = np.round(values, 9)
     less = (values[:, None, :] < values[:, :, None]).sum(axis=2)
     equal = (values[:, None, :] == values[:, :, None]).sum(axis=2)
     ranks = less + (equal + 1) / 2
@@ -46,6 +47,7 @@ def test_ranks_and_wins_are_those_of_the_definition(table):
     for group in found.groups:
         of_group = [found.mean_rank[found.names.index(name)] for name in group]
         assert max(of_group) - min(of_group) <= found.critical_difference
+    assert not any(set(one) < set(other) for one in found.groups for other in found.groups)
     pairs = {(a, b) for group in found.groups for a in group for b in group if a < b}
     for a in names:
         for b in names:
@@ -97,6 +99,19 @@ def test_the_higher_is_better_where_it_is_said():
     values = {"a": [3, 2, 3], "b": [1, 1, 2]}
     assert mean_ranks(values).names == ("b", "a")
     assert mean_ranks(values, higher_is_better=True).names == ("a", "b")
+
+
+@pytest.mark.parametrize("higher_is_better", [False, True])
+@pytest.mark.parametrize("failed", [np.inf, -np.inf])
+def test_infinity_is_a_failure_and_the_last(failed, higher_is_better):
+    found = mean_ranks({"a": [1, 1, failed], "b": [1, 1, 1]}, higher_is_better=higher_is_better)
+    assert found.mean_rank.tolist() == [4 / 3, 5 / 3]
+    assert found.names == ("b", "a")
+
+
+def test_there_may_be_many_methods():
+    rng = np.random.default_rng(0)
+    assert 0.0 < mean_ranks({f"m{j}": rng.random(2) for j in range(200)}).pvalue < 1.0
 
 
 def test_what_compare_found_on_each_data_set():

@@ -95,6 +95,16 @@ def test_samples_that_are_alike_differ_in_a_twentieth_of_cases_and_on_either_sid
     assert [one.pvalue < 0.05 for one in found] == [not one.lower <= 0 <= one.upper for one in found]
 
 
+@pytest.mark.parametrize(("shape", "n", "low", "high"), [((0.5, 9), 20, 0.2, 0.4), ((0.5, 9), 200, 0.03, 0.09)])
+def test_beside_many_rows_those_of_one_event_differ_too_often_and_of_ten_do_not(shape, n, low, high):
+    rng, found = np.random.default_rng(0), []
+    for _ in range(300):
+        p = {"a": rng.beta(*shape, 8 * n), "b": rng.beta(*shape, n)}
+        y = {name: (rng.random(of.size) < of).astype(int) for name, of in p.items()}
+        found.append(compare(y, p, paired=False, labels=[0, 1], n_resamples=2)["b"].pvalue < 0.05)
+    assert low <= np.mean(found) <= high
+
+
 def test_the_better_sample_is_taken_and_what_is_like_it_is_named():
     rng = np.random.default_rng(0)
     y, p = samples(500, 500, 500, rng=rng, power=1.0)
@@ -123,6 +133,17 @@ def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
     found = compare(y, p, paired=False)
     assert ("two rows or more" if n_rows == 1 else "must differ in what they add") in found["b"].failure
     assert (found["c"].pvalue, found.recommended) == (1.0, "a")
+    assert compare({"a": y["a"], "b": y["b"]}, {"a": p["a"], "b": p["b"]}, paired=False).reason == (
+        "Keep a: every other candidate failed."
+    )
+
+
+def test_a_few_rows_that_are_all_right_are_no_better_than_many():
+    """Of 10 rows that are right in 9 of 10 cases a third of all samples have no error, and so no error that is estimated."""
+    y = {"a": np.ones(400, int), "b": np.ones(10, int)}
+    p = {"a": np.where(np.arange(400) % 10, 0.9, 0.1), "b": np.full(10, 0.9)}
+    found = compare(y, p, paired=False, metric="accuracy", labels=[0, 1])
+    assert "must differ in what they add" in found["b"].failure
 
 
 @pytest.mark.parametrize(
@@ -130,17 +151,21 @@ def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
     [
         ({"metric": "ece"}, "metric of independent samples must not grow with noise; got 'ece'"),
         ({"calibrators": ["platt"]}, "only compared as they are; got calibrators or groups"),
-        ({"by": np.zeros(30, int)}, "only compared as they are; got calibrators or groups"),
+        ({"by": np.zeros(60, int)}, "only compared as they are; got calibrators or groups"),
         ({"sample_weight": np.ones(30)}, "must be dicts of samples by the same names"),
         ({"paired": "no"}, "paired must be True or False; got 'no'"),
         ({"memory": 1}, "memory must be a folder or None; got 1"),
+        (
+            {"labels": [0, 1], "y_true": {"a": [1], "b": [0, 1]}, "forecasts": {"a": [0.3], "b": [0.3, 0.2]}},
+            "the first sample",
+        ),
         ({"n_jobs": 1.5}, "n_jobs must be a whole number or None; got 1.5"),
     ],
 )
 def test_what_samples_cannot_have_is_refused(how, words):
     y, p = samples(30, 30)
     with pytest.raises((ValueError, TypeError), match=words):
-        compare(y, p, **{"paired": False} | how)
+        compare(**{"y_true": y, "forecasts": p, "paired": False} | how)
 
 
 def test_samples_of_other_classes_are_refused():
@@ -208,6 +233,7 @@ def test_labels_are_periods_in_sorted_order_and_dates_are_days():
     y, p, when = dated()
     release = np.where(when < np.datetime64("2024-02-01"), "v1", "v2")[::-1]
     assert [one.name for one in compare(y, p, times=release).candidates] == ["v1", "v2"]
+    assert len(compare(y, p, times=np.arange(y.size) % 500).candidates) == 500
     numbers = np.arange(y.size) % 11
     assert [one.name for one in compare(y, p, times=numbers).candidates] == [str(number) for number in range(11)]
     assert [one.name for one in compare(y, p, times=when).candidates] == [str(day) for day in np.unique(when)]
@@ -243,6 +269,8 @@ def test_rows_of_weight_zero_are_in_no_period():
     found = compare(y, p, times=when, every="month", sample_weight=weight)
     assert found.first == "2023-12"
     assert found.n_rows == weight.sum()
+    with pytest.raises(ValueError, match="periods must be 2 to 500; got 1, such as 2023-11"):
+        compare(y, p, times=when, every="month", sample_weight=1 - weight)
 
 
 @pytest.mark.parametrize(
@@ -255,6 +283,10 @@ def test_rows_of_weight_zero_are_in_no_period():
         (np.arange(600), None, "periods must be 2 to 500; got 600, such as 0 and 599"),
         (np.arange(599) % 2, None, "times must have one value for each row; got 599 for 600 rows"),
         (np.arange(600) % 2, "months", "Did you mean 'month'"),
+        (pd.Series([pd.NaT, *DAYS[:599]]), None, "times must have a value in each row; got a missing one"),
+        (["2024", None] * 300, None, "times must have a value in each row; got a missing one"),
+        (["2024", ""] * 300, None, "times must have a value in each row; got a missing one"),
+        ([["2024-01-01"]] * 600, "month", r"times must have one value for each row; got shape \(600, 1\)"),
     ],
 )
 def test_what_are_no_periods_is_refused(times, every, words):
@@ -296,7 +328,7 @@ class Counted(PlattScaling):
 def test_a_folder_keeps_what_was_fitted(tmp_path, monkeypatch):
     monkeypatch.setattr(Counted, "folder", str(tmp_path))
     y, p, _ = dated()
-    how = {"calibrators": {"mine": Counted()}, "memory": str(tmp_path / "kept")}
+    how = {"calibrators": {"mine": Counted()}, "memory": tmp_path / "kept"}
     first = compare(y, {"a": p, "b": p**2}, **how)
     assert (tmp_path / "fits").read_text() == "x" * 10  # two forecasts in five folds
     again = compare(y, {"a": p, "b": p**2}, **how)
@@ -309,6 +341,8 @@ def test_a_folder_keeps_what_was_fitted(tmp_path, monkeypatch):
     compare(y, p, **how, rng=1)
     compare(y, p, **how, sample_weight=np.arange(y.size) % 3 + 1)
     assert (tmp_path / "fits").read_text() == "x" * (15 + 5 + 4 + 5 + 5)
+    named = compare(np.where(y, "yes", "no"), p, **how, pos_label="yes")
+    assert named.problems["mine"].classes.tolist() == ["no", "yes"]
 
 
 def test_what_failed_is_tried_again(tmp_path, monkeypatch):

@@ -210,6 +210,15 @@ def test_no_standard_input_is_refused(shell, monkeypatch):
     assert "- must be a table that comes by standard input; got none. Write: calibrant COMMAND - < FILE." in err
 
 
+@pytest.mark.parametrize("data", [b"", b'[{"label": 1, "p": ', b"\xff\xfe\x00"])
+def test_a_broken_table_of_standard_input_is_called_so(data, shell, monkeypatch):
+    inputs._of_standard_input.cache_clear()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    code, _, err = shell("assess", "-")
+    assert (code, err.startswith("calibrant: error: standard input must ")) == (2, True), err
+    inputs._of_standard_input.cache_clear()
+
+
 @pytest.mark.parametrize("document", ["samples", "columns"])
 def test_a_json_document_on_one_line_comes_by_standard_input(document, shell, monkeypatch):
     labels, stated = Y.astype(int).tolist(), P.tolist()

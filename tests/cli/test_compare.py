@@ -163,6 +163,9 @@ def test_one_file_is_compared_with_its_calibrators(files):
     code, out, _ = run("compare", "b.csv", "--prob", "p", "--calibrators", "platt")
     assert code == 0
     assert "Take b + platt" in out
+    code, out, err = run("compare", "b.csv", "--prob", "p", "--calibrators", "platt", "--folds", "1")
+    assert (code, out) == (2, "")
+    assert "n_folds must be a whole number, at least 2; got 1" in err
 
 
 def test_files_of_other_classes_are_refused(files):

@@ -39,6 +39,8 @@ def test_a_confidence_of_just_the_threshold_answers_though_its_decimals_are_roun
 
 
 def test_where_no_threshold_keeps_it_all_abstain(run):
+    certain = np.vstack([np.eye(3)[[0, 1, 2]], P[3:]])
+    write_table("f.csv", {"label": Y, **{f"p_{k}": certain[:, k] for k in range(3)}}, force=True)
     code, out, _ = run("decide", "f.csv", "--target-risk", 1e-4, "-o", "out.csv")
     assert code == 0
     assert "answer nothing" in out

@@ -93,6 +93,7 @@ def test_lines_in_a_file_that_is_called_json_are_read(tmp_path):
 def test_a_long_list_is_text_and_not_a_column_an_item():
     table = table_of([{"tokens": list(range(MOST_PARTS + 1))}])
     assert list(table) == ["tokens"]
+    assert len(table_of([{"tokens": list(range(MOST_PARTS))}])) == MOST_PARTS
 
 
 LEAVES = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.floats(allow_nan=False) | st.text(max_size=3)
@@ -137,6 +138,7 @@ def test_every_leaf_is_in_its_column_and_row(records):
         ('{"a": 1}\n[1]\n', "line 2 must be an object, with a name for each value; it is list"),
         ('{"a.b": 1, "a": {"b": 2}}\n', "row 0 has 'a.b' twice"),
         ("[" * 100_000, "line 1 is no JSON"),
+        ('{"a": 1}\n{"a": 1, "b": 2, "a": 3}\n', "line 2 is no JSON: an object has one of its names twice: a, b, a"),
     ],
 )
 def test_a_broken_line_is_named(text, says, tmp_path):

@@ -144,6 +144,37 @@ def test_the_headline_of_two_says_what_became_of_the_fault(old, new, figures, su
     assert ". " not in sentence
 
 
+SAMPLES = [
+    (OVER, [], "“b” does not show the over-confidence of “a”: ECE 40.0 to 5.0 points, which is within noise;"),
+    (OVER, ["by class"], "; it shows errors by class."),
+    (OVER, OVER, "“b” shows less of the over-confidence of “a”: ECE 40.0"),
+    (OVER, ["under-confident"], "“b” shows under-confidence in place of the over-confidence of “a”: ECE 40.0"),
+    ([], ["too low"], "“b” shows under-prediction that “a” does not show: ECE 40.0"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), SAMPLES)
+def test_of_samples_of_different_rows_the_headline_says_what_each_shows(old, new, said, made):
+    one, other = (
+        replace(
+            found, rows=tuple(replace(row, estimate=replace(row.estimate, lower=low, upper=high)) for row in found.rows)
+        )
+        for found, low, high in (
+            (made(*old, ece=40.0, p=0.002 if old else 0.5), 0.35, 0.45),
+            (made(*new, ece=5.0, p=0.002 if new else 0.5), 0.0, 0.1),
+        )
+    )
+    sentence = headline({"a": one, "b": other})
+    assert said in sentence
+    assert not re.search("removed|brought|turned|lessened|increased|remain", sentence)
+    turned = headline({"b": other, "a": one})
+    if new == old:
+        assert turned.startswith("“a” shows more of the over-confidence of “b”: ECE 5.0 to 40.0")
+    same = {"a": one, "b": one}
+    if old:
+        assert headline(same).startswith("“b” is not shown to differ in the over-confidence of “a”: ECE still 40.0")
+
+
 @pytest.mark.parametrize("fault", [None, *NOUNS])
 def test_the_headline_of_one_states_the_fault_and_names_no_calibrator(fault, made):
     sentence = headline({"f": made(*([fault] if fault else []), p=0.002 if fault else 0.3)})
@@ -196,6 +227,13 @@ def compared():
     group = np.where(np.arange(900) < 450, "north", "south")
     how = {"calibrators": {"platt": "platt", "<broken>": Broken()}, "by": {"at": group}, "n_resamples": 19}
     return compare(y, {"bold": bold, "right": right}, metric=["nll", "ece"], **how)
+
+
+def test_the_first_and_the_best_three_of_many_are_drawn():
+    y, right, bold = forecasts(300)
+    every = {"first": bold} | {f"{k}": expit(k * np.log(right / (1 - right))) for k in (0.2, 0.5, 0.8, 1.0, 3.0)}
+    names = [one["name"] for one in summarise(compare(y, every, n_resamples=19))["forecasts"]]
+    assert (names[0], set(names[1:])) == ("first", {"0.5", "0.8", "1.0"})
 
 
 def test_a_comparison_is_drawn_as_its_tables_say(compared):

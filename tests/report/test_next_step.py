@@ -168,3 +168,11 @@ def test_a_calibrated_forecast_is_left_as_it_is_and_not_called_proven():
     assert sentence.startswith("No miscalibration is visible in 1000 rows. Leave the forecast as it is: no candidate")
     assert "That is no proof of calibration" in sentence
     assert last(y, prob, None).startswith("No miscalibration is visible in 1000 rows. That is no proof")
+
+
+def test_of_one_row_nothing_is_called_detectable():
+    found = assess([1], [0.5], labels=[0, 1], n_resamples=20)
+    assert found.heading.startswith("1 row, ")
+    said = findings(found, advise([1], [0.5], labels=[0, 1]))[-1]
+    assert "1 row is too few to judge a calibrator" in said
+    assert said.endswith("That is no proof of calibration.")

@@ -202,6 +202,19 @@ def test_no_assessment_is_refused():
         summarise({})
 
 
+@pytest.mark.parametrize("found", [3, "report", [], {"a": 1}, {"a": None}])
+def test_what_is_no_assessment_is_refused(found):
+    with pytest.raises(TypeError, match="a report must be of type Assessment; got"):
+        summarise(found)
+
+
+@pytest.mark.parametrize("what", ["advice", "differences", "clinical"])
+def test_what_is_said_of_no_forecast_of_the_report_is_refused(what):
+    found = assess([0, 1], [0.3, 0.6], n_resamples=1)
+    with pytest.raises(ValueError, match=f"{what} must be of forecasts of the report; got other for model"):
+        summarise({"model": found}, **{what: {"other": ()}})
+
+
 @pytest.mark.parametrize("missing", NEEDED)
 def test_an_assessment_without_the_metrics_of_the_sentences_is_refused(missing):
     metrics = [name for name in (*NEEDED, "brier") if name != missing]

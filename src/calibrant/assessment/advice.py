@@ -260,7 +260,8 @@ def _other(other_true: Any, other_prob: Any, problem: Problem, data: DataOptions
 def _why_none(problem: Problem, n_rows: int, n_folds: int) -> str | None:
     """Say why no calibrator can be judged on these rows; None where some can."""
     if n_rows < (least := max(LEAST_ROWS, n_folds)):
-        return f"{shown_rows(n_rows)} are too few to judge a calibrator: {least} or more are needed."
+        few = f"{shown_rows(n_rows)} {'is' if n_rows == 1 else 'are'} too few"
+        return f"{few} to judge a calibrator: {least} or more are needed."
     simplex, absent = as_simplex(problem), _absent(problem)
     names = simplex.classes.tolist()
     if len(names) - len(absent) == 1:

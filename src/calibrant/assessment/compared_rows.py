@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date, datetime
 from itertools import combinations
 from typing import Any, Literal, get_args
@@ -21,6 +21,9 @@ ONLY = "forecast"
 
 Every = Literal["day", "week", "month", "quarter", "year"]
 
+NO_TIME = {"", "NaT", "None", "nan", "<NA>"}
+"""How a missing time reads as text."""
+
 MOST_PERIODS = 500
 """Periods of a comparison; more are dates that are not cut."""
 
@@ -30,8 +33,7 @@ def forecasts_of(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Pr
     is_named = isinstance(forecasts, Mapping)
     forecasts = forecasts if is_named else {ONLY: forecasts}
     some("forecasts", forecasts, "forecast", hint="Pass a dict of them by their names")
-    distinct_names("forecasts", forecasts)
-    require(all(map(str, forecasts)), "forecasts must have names", got="an empty one", hint="Name each of them")
+    require_names("forecasts", forecasts)
     first, *others = map(str, forecasts)
     given = {str(name): values for name, values in forecasts.items()}
     truth = dict.fromkeys(given, y_true)
@@ -60,7 +62,7 @@ def samples_of(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Prob
     given = [y_true, forecasts, *([] if weights is None else [weights])]
     same = all(isinstance(one, Mapping) and set(one) == set(forecasts) for one in given)
     require(same, f"y_true, forecasts and sample_weight of independent samples {must}", got="others", hint=hint)
-    distinct_names("forecasts", forecasts)
+    require_names("forecasts", forecasts)
     some("forecasts", forecasts, "sample", hint=hint)
     found = dict[str, Problem]()
     for name in forecasts:
@@ -69,6 +71,12 @@ def samples_of(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Prob
         found[str(name)] = as_problem(y_true[name], forecasts[name], named=named, **own)
     require_same_classes(found)
     return found
+
+
+def require_names(what: str, names: Collection[object]) -> None:
+    """Refuse names of which one is empty, or two are one text."""
+    distinct_names(what, names)
+    require(all(map(str, names)), f"{what} must have names", got="an empty one", hint="Name each of them")
 
 
 def require_same_classes(problems: Mapping[str, Problem]) -> None:
@@ -84,20 +92,25 @@ def require_same_classes(problems: Mapping[str, Problem]) -> None:
 def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = None) -> dict[str, Problem]:
     """Return the rows of each period by its name, in the order of time."""
     whens = np.asarray(times)
+    hint = "Pass one column of dates"
+    require(whens.ndim == 1, "times must have one value for each row", got=f"shape {whens.shape}", hint=hint)
     if every is None:
         whens = as_labels(whens.astype(str) if whens.dtype.kind in "MO" else times, "times")
         names = {when: str(when) for when in np.unique(whens).tolist()}
+        must, hint = "times must have a value in each row", "Fill it, or leave these rows out"
+        require(NO_TIME.isdisjoint(names.values()), must, got="a missing one", hint=hint)
     else:
         choice("every", every, get_args(Every))
         if whens.dtype.kind == "M":
             whens = whens.astype("datetime64[D]").astype(object)
         names = {when: _period(when, every) for when in set(whens.tolist())}
-    distinct = sorted(set(names.values())) if every else list(names.values())
+    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
+    counted = set(of_rows.tolist())
+    distinct = [name for name in (sorted(set(names.values())) if every else names.values()) if name in counted]
     got = f"{len(distinct)}, such as {distinct[0]} and {distinct[-1]}"
     hint = "Cut dates with every='month'; one period has nothing to be compared with"
     require(1 < len(distinct) <= MOST_PERIODS, f"periods must be 2 to {MOST_PERIODS}", got=got, hint=hint)
-    of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
-    return {name: problem.taken(rows) for name in distinct if (rows := np.flatnonzero(of_rows == name)).size}
+    return {name: problem.taken(np.flatnonzero(of_rows == name)) for name in distinct}
 
 
 def _period(when: object, every: str) -> str:
@@ -128,16 +141,18 @@ def groups_of(
     """
     some(called, columns, "column", hint="Pass the group of each row")
     kept = np.ones(problem.size, dtype=bool) if sample_weight is None else np.ravel(np.asarray(sample_weight)) > 0
-    found: list[list[str]] = []
+    found: list[list[tuple[int, str]]] = []
     for name, values in columns.items():
         group = as_labels(values, f"{called}[{name!r}]" if name else called)
         must, got = f"{called} must have one value for each row", f"{len(group)} for {kept.size} rows"
         require(len(group) == kept.size, must, got=got, hint="Pass one a row")
-        found.append([f"{name} {one}" if name else str(one) for one in group[kept].tolist()])
+        words = [str(one) for one in group[kept].tolist()]
+        require(all(words), f"{called} must name the group of each row", got="an empty text", hint="Name it")
+        found.append([(len(found), f"{name} {word}" if name else word) for word in words])
     cuts = [found]
     if overlapping:
         cuts = [[one] for one in found] + [list(pair) for pair in combinations(found, 2)]
     of_rows = [list(zip(*cut, strict=True)) for cut in cuts]
-    named = {groups: ", ".join(groups) for cut in of_rows for groups in cut}
+    named = {groups: ", ".join(word for _, word in groups) for cut in of_rows for groups in cut}
     distinct_names("groups", named.values())
     return np.array([[named[groups] for groups in cut] for cut in of_rows]).T

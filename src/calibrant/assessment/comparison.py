@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.arrays import columns_of
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import (
     MOST_DRAWS,
@@ -271,12 +272,8 @@ class Comparison(Result):
                 interval = "-" if has_none else f"[{found.lower:.5f}, {found.upper:.5f}]"
                 floor = "-" if found.noise_floor is None else f"{found.noise_floor:.5f}"
                 p = shown_adjusted(figure.adjusted, found.pvalue, found.least_pvalue, ".3g")
-                words = [
-                    figure.group or ALL_ROWS,
-                    figure.candidate,
-                    f"{figure.n_rows}",
-                    *([] if one_metric else [figure.metric]),
-                ]
+                words = [figure.group or ALL_ROWS, figure.candidate, f"{figure.n_rows}"]
+                words += [] if one_metric else [figure.metric]
                 value = "-" if np.isnan(found.value) else f"{found.value:.5f}"
                 rows.append([*words, value, interval, floor, "-" if np.isnan(figure.adjusted) else p])
         yield rows
@@ -298,7 +295,7 @@ def compare(
     forecasts: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     *,
     calibrators: Sequence[str | Calibrator] | Mapping[str, str | Calibrator] = (),
-    by: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    by: Any = None,
     overlapping: bool = False,
     paired: bool = True,
     times: npt.ArrayLike | None = None,
@@ -331,9 +328,9 @@ def compare(
     calibrators : sequence or dict of str or Calibrator, default=()
         Each is fitted to each forecast by cross-validation and judged on the rows that it was not fitted to. A word is one that
         ``calibrant list calibrators`` prints; with " --safe" behind it the method stands within `SafeCalibrator`.
-    by : array-like of shape (n_samples,), or dict of them, optional
+    by : array-like of shape (n_samples,), dict of them, or data frame, optional
         The group of each row: integers, strings or booleans. The figures of each candidate on each group are added. Of several
-        columns in a dict, by their names, each combination that occurs is a group.
+        columns, by their names, each combination that occurs is a group.
     overlapping : bool, default=False
         Whether the groups of several columns in ``by`` overlap: the values of each column, and the pairs of values of each two
         of them, as far as they have 30 rows. A forecast that is calibrated in all of them is called multicalibrated.
@@ -399,7 +396,9 @@ def compare(
     forecast would have on so many rows, and a p-value, which Holm's method adjusts for the number of groups.
 
     The difference of independent samples is tested by Welch's test, of a mean over rows as of any metric with a standard error.
-    A plug-in error such as ``"ece"`` is refused there: the fewer the rows of a sample, the larger it is from noise alone.
+    It needs some ten events in each sample, and as many rows without: beside a large sample one of fewer is found to differ
+    too often. A plug-in error such as ``"ece"`` is refused there: the fewer the rows of a sample, the larger it is from noise
+    alone.
 
     Of one forecast without ``by``, copies of rows are found as `advise` finds them, and count as one row. With
     several forecasts or ``by``, copies of a row may fall in different folds, which flatters flexible calibrators; a warning
@@ -412,7 +411,6 @@ def compare(
     Comparison(nll: sms, candidates=3, rows=1497)
     """
     resamples(n_resamples, least=2, hint="1000 is usual")
-    whole("n_folds", n_folds, least=2, hint="Pass n_folds=5")
     metrics, chosen = metrics_of(metric, binning), named_calibrators(calibrators)
     require_jobs(n_jobs)
     of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
@@ -437,9 +435,10 @@ def compare(
     left_out("overlapping", overlapping or None if by is None else None, "without by", hint=hint)
     for name, problem in ({"": all_rows} if pairing == "periods" else problems).items():
         metrics[0].warn_impossible(problem, name)
-    groups = None
-    if by is not None:
-        columns = by if isinstance(by, Mapping) else {"": by}
+    groups: Any = by
+    if by is not None and pairing == "rows":
+        names = columns_of(by)
+        columns = by if isinstance(by, Mapping) else {"": by} if names is None else {name: by[name] for name in names}
         weight = data.get("sample_weight")
         groups = groups_of(columns, next(iter(problems.values())), weight, overlapping=flag("overlapping", overlapping))
     unnamed, level = not isinstance(forecasts, Mapping), as_level(level)
@@ -470,6 +469,7 @@ def comparison_of(
 ) -> Comparison:
     """Return the comparison of valid problems of the same classes; of the same rows in their order, where these are paired."""
     first, metric = next(iter(problems.values())), metrics[0]
+    whole("n_folds", cv.n_folds, least=2, hint="5 is usual")
     if pairing != "rows":
         _require_of_samples(metric, first, calibrators, groups)
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
@@ -517,12 +517,15 @@ def _require_of_samples(metric: Metric, first: Problem, calibrators: object, gro
     must, hint = "rows of independent samples are only compared as they are", "Leave calibrators and groups out"
     require(not calibrators and groups is None, must, got="calibrators or groups", hint=hint)
     seen = metric.residuals(first)
-    must, hint = (
-        "metric of independent samples must not grow with noise",
-        "Pass 'debiased-ece', or a score such as 'nll'",
-    )
-    fits = seen is None or seen.size.is_debiased
+    fits, must = seen is None or seen.size.is_debiased, "metric of independent samples must not grow with noise"
+    hint = "Pass 'debiased-ece', or a score such as 'nll'"
     require(fits, must, got=f"{metric.name!r}, which is larger where there are fewer rows", hint=hint)
+    _require_two_rows(first, "the first sample, with which others are compared,")
+
+
+def _require_two_rows(problem: Problem, sample: str = "a sample") -> None:
+    must, hint = f"{sample} must hold two rows or more", "Pass more rows, or longer periods"
+    require(problem.weights.n_rows > 1, must, got="1", hint=hint)
 
 
 def _draws_needed(n_tests: int, level: float) -> int:
@@ -546,8 +549,7 @@ class Beside(NamedTuple):
         """Return the fields of `Compared` that speak of the difference of two candidates."""
         metric, level, draws = self.metric, self.level, self.n_resamples
         if self.pairing != "rows":
-            must, hint = "a sample must hold two rows or more to be compared", "Pass more rows, or longer periods"
-            require(min(problem.weights.n_rows, reference.weights.n_rows) > 1, must, got="1", hint=hint)
+            _require_two_rows(problem)
             own, other = (metric.difference(one, None, draws, self.rng) for one in (problem, reference))
             found, pvalue = difference_of_samples(metric, own, other, level)
             facts = {part: getattr(found, part) for part in ("difference", "lower", "upper")}
@@ -689,7 +691,7 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     others = [one for one in rows if one.name != first and not one.failure]
     if not others:
         if len(rows) > 1:
-            return first, f"Keep {first}: every calibrator failed."
+            return first, f"Keep {first}: every other candidate failed."
         return first, "There is one forecast, and no other to compare it with."
     start = next(one for one in rows if one.name == first)
     base, tested = start, others

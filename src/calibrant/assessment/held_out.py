@@ -18,7 +18,7 @@ from calibrant import __version__
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import distinct_names, list_of_names, require, tracked
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
-from calibrant.assessment.compared_rows import Names
+from calibrant.assessment.compared_rows import Names, require_names
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
@@ -98,7 +98,7 @@ def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
         names = [one if isinstance(one, str) else type(one).__name__ for one in listed]
         distinct_names("calibrators", names)
         calibrators = dict(zip(names, listed, strict=True))
-    distinct_names("calibrators", calibrators)
+    require_names("calibrators", calibrators)
     return {str(name): one for name, one in calibrators.items()}
 
 
@@ -147,7 +147,8 @@ def candidates_of(
     held_out = HeldOut(counts, cv.n_folds, rng)
     safe = {word for word, make in makers.items() if isinstance(make(2), SafeCalibrator)}
     of_names = dict(zip(problems, sorted_, strict=True))
-    kept = check_memory(cv.memory).cache(_calibrated, ignore=["held_out", "problem"])
+    memory = os.fspath(cv.memory) if cv.memory else None
+    kept = check_memory(memory).cache(_calibrated, ignore=["held_out", "problem"])
     tasks = [(name, word) for name in problems for word in makers]
     calls = (delayed(_tried)(kept, held_out, of_names[name], calibrators[word]) for name, word in tasks)
     done = Parallel(n_jobs=cv.n_jobs, return_as="generator")(calls)
@@ -163,7 +164,7 @@ def candidates_of(
 
 def _tried(calibrated: Callable[..., Problem], held_out: HeldOut, problem: Problem, calibrator: Any) -> CandidateRows:
     """Return the held-out rows after a calibrator, or what it said."""
-    rows = problem.values, as_simplex(problem).label, problem.weight, problem.classes.size, problem.is_logit
+    rows = problem.values, as_simplex(problem).label, problem.weight, problem.classes.tolist(), problem.is_logit
     key, start = (rows, held_out.counts, held_out.held, __version__), time.perf_counter()
     try:
         found = calibrated(key, calibrator, held_out, problem)

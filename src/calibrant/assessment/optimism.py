@@ -182,10 +182,8 @@ def _values(model: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence[Metri
     """Return the metrics of a model on rows that hold every class; NaN where one is not defined."""
     classes = np.unique(truth)
     prob = forecast_of(model, X, np.arange(classes.size), classes.size)
-    if classes.size == 2:
-        problem = as_problem(truth, prob[:, 1], pos_label=classes[1], labels=classes.tolist())
-    else:
-        problem = as_problem(truth, prob, labels=classes.tolist())
+    one: Any = {"y_prob": prob[:, 1], "pos_label": classes[1]} if classes.size == 2 else {"y_prob": prob}
+    problem = as_problem(truth, labels=classes.tolist(), **one)
     found = []
     for metric in metrics:
         try:

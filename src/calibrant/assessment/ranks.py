@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import factorial
+from math import exp, lgamma
 from typing import Any
 
 import numpy as np
@@ -119,9 +119,10 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     flag("higher_is_better", higher_is_better)
     level = as_level(level)
     table, higher_is_better = _table_of(values, higher_is_better)
-    names, cost = tuple(table), np.column_stack(list(table.values())) * (-1.0 if higher_is_better else 1.0)
+    names, given = tuple(table), np.column_stack(list(table.values()))
+    cost = np.where(np.isinf(given), np.inf, -given if higher_is_better else given)
     n, k = cost.shape
-    ranks = rankdata(cost, axis=1)
+    ranks = rankdata([[float(f"{value:.12g}") for value in row] for row in cost.tolist()], axis=1)  # 0.1 + 0.2 is 0.3
     mean = ranks.mean(axis=0)
     best = ranks == ranks.min(axis=1, keepdims=True)
     wins = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
@@ -132,7 +133,7 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
         pvalue = 1.0
     else:
         statistic = between * (n - 1) / within if within > ROUNDING * spread else np.inf
-        pvalue = max(float(f.sf(statistic, k - 1, (k - 1) * (n - 1))), factorial(k) ** -float(n - 1))
+        pvalue = max(float(f.sf(statistic, k - 1, (k - 1) * (n - 1))), exp(-(n - 1) * lgamma(k + 1)))
     apart = float(studentized_range.ppf(1.0 - level, k, np.inf) * np.sqrt(k * (k + 1) / (12.0 * n)))
     order = np.argsort(mean, kind="stable")
     named = tuple(names[j] for j in order)
@@ -142,10 +143,8 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
 
 def _table_of(values: Any, higher_is_better: bool) -> tuple[dict[str, FloatArray], bool]:
     """Return what each method reached on each data set, and whether more of it is better."""
-    must, hint = (
-        "values must be a dict of two or more methods, or data sets that were compared",
-        "Pass {'a': [...], 'b': [...]}",
-    )
+    must = "values must be a dict of two or more methods, or data sets that were compared"
+    hint = "Pass {'a': [...], 'b': [...]}"
     fits = isinstance(values, Mapping) and len(values) > 1
     require(fits, must, got=type(values).__name__, hint=hint, error=TypeError)
     if all(isinstance(one, Comparison) for one in values.values()):
@@ -172,11 +171,8 @@ def _of_comparisons(found: Mapping[str, Comparison]) -> dict[str, FloatArray]:
     names = sorted(one.name for one in first.candidates)
     for data_set, one in found.items():
         same = one.metric == first.metric and sorted(c.name for c in one.candidates) == names
-        must, hint = (
-            "comparisons must be of the same candidates by the same metric",
-            "Compare the same on each data set",
-        )
-        require(same, must, got=f"others on {data_set}", hint=hint)
+        must = "comparisons must be of the same candidates by the same metric"
+        require(same, must, got=f"others on {data_set}", hint="Compare the same on each data set")
     places: dict[str, list[float]] = {name: [] for name in names}
     for one in found.values():
         values = [-np.inf if np.isnan(c.value) else c.value for c in one.candidates]  # failures are equal, and last
@@ -224,16 +220,9 @@ def plot_mean_ranks(ranks: MeanRanks, *, ax: Any = None) -> Any:
         height = first + 0.35 * (number if number < left else k - 1 - number)
         end = 1.0 if side < 0 else float(k)
         ax.plot([rank, rank, end], [0.0, height, height], color=drawing.IDEAL, linewidth=1.0, clip_on=False)
-        ax.annotate(
-            f"{name} ({rank:.2f})",
-            (end, height),
-            xytext=(4 * side, 0),
-            textcoords="offset points",
-            ha="right" if side < 0 else "left",
-            va="center",
-            fontsize="small",
-            annotation_clip=False,
-        )
+        beside = {"xytext": (4 * side, 0), "textcoords": "offset points", "ha": "right" if side < 0 else "left"}
+        text = f"{name} ({rank:.2f})"
+        ax.annotate(text, (end, height), va="center", fontsize="small", annotation_clip=False, **beside)
     for number, group in enumerate(ranks.groups):
         height = 0.3 + 0.22 * number
         ends = [place[group[0]] - 0.01 * k, place[group[-1]] + 0.01 * k]

@@ -18,7 +18,7 @@ from calibrant._core.arrays import CLIP, FloatArray
 from calibrant._core.border import DataOptions, as_labels, as_problem, refuse_rows
 from calibrant._core.checks import list_of_names, meant, nearest, require, resamples, tracked
 from calibrant._core.registry import named
-from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue, under
+from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue, shown_rows, under
 from calibrant._core.rows import Approximate, as_simplex
 from calibrant.assessment.verdict import CELLS, Verdict, verdict_of
 from calibrant.binning import Binning, as_binning
@@ -302,7 +302,7 @@ class Assessment(DrawnResult):
         spoken = f"notion: {self.curve.notion}" if self.event is None else f"event: {self.event}"
         batches = "1 batch" if self.left_out == 1 else f"{self.left_out} batches"
         missing = f", {batches} left out" if self.left_out else ""
-        return f"{self.n_rows} rows, {self.n_classes} classes, {spoken}{missing}"
+        return f"{shown_rows(self.n_rows)}, {self.n_classes} classes, {spoken}{missing}"
 
     def __getitem__(self, metric: str) -> Estimate:
         """Return the estimate of a metric by a name that the registry knows, ``assessment["ece"]``."""

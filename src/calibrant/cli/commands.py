@@ -74,7 +74,7 @@ def run_advise(asked: Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # that of its log loss belongs to `calibrant assess`
         print(*assess(**forecast.rows(), rng=asked.seed).verdict.sentences, sep="\n")
-    print(f"{advice.n_used} of {advice.n_rows} rows, {advice.n_classes} classes, {advice.n_folds} folds")
+    print(f"{advice.n_used} of {shown_rows(advice.n_rows)}, {advice.n_classes} classes, {advice.n_folds} folds")
     print(advice)
     if advice.command is not None:
         file = f"./{asked.file}" if asked.file.startswith("-") else asked.file
@@ -113,13 +113,10 @@ def differences_from(first: Shown, other: Shown) -> list[PairedDifference]:
     a, b = other[1].problem(other[2]), before.problem(calibrated)
     same_classes = a.classes.tolist() == b.classes.tolist()
     if said := _different_rows(before, other[1]) if same_classes else "other classes":
-        print(
-            f"calibrant: note: {other[0]} has {said} than {first[0]}: they are compared as samples of different rows",
-            file=sys.stderr,
-        )
+        inputs.note(f"{other[0]} has {said} than {first[0]}: they are compared as samples of different rows")
         return []
     if a.size < 2:
-        print("calibrant: note: there is no interval of a difference on one row", file=sys.stderr)
+        inputs.note("there is no interval of a difference on one row")
         return []
     level, n_resamples = as_level(asked.level), max(2, asked.resamples)
     # As the report has them, with the bins and the clip of the command. The ECE of another notion has that of two samples.
@@ -162,7 +159,7 @@ def run_compare(asked: Namespace) -> int:
         require_same_classes(problems)
         if said := "" if asked.id else _samples_said(named):
             pairing = "none"
-            print(f"calibrant: note: {said}: they are compared as independent samples", file=sys.stderr)
+            inputs.note(f"{said}: they are compared as independent samples (the same rows are matched by --id)")
         else:
             problems, rows = _matched(named, asked.id)
     alone = asked.overlapping and asked.by is None
@@ -210,7 +207,7 @@ def _groups(
         for column in (column for column in columns if column in forecast.table):
             if differ := int((forecast.table[column][rows[name]] != of_first[column]).sum()):
                 said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
-                print(f"calibrant: note: {said}: the groups are those of {first}", file=sys.stderr)
+                inputs.note(f"{said}: the groups are those of {first}")
     return groups_of(of_first, problems[first], None, overlapping=asked.overlapping)
 
 
@@ -301,9 +298,7 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
     for name, forecast in forecasts.items():
         rows[name] = at = np.array([places[name][one] for one in shared])
         if missed := len(places[name]) - len(at):
-            print(
-                f"calibrant: note: left out {shown_rows(missed)} of {forecast.file}, not in all files", file=sys.stderr
-            )
+            inputs.note(f"left out {shown_rows(missed)} of {forecast.file}, not in all files")
         weight, other = forecast.weight, first.weight
         agree = weight is None or other is None or bool((weight[at] == other[of_first]).all())
         must = "rows must have one weight in all files"
@@ -314,7 +309,7 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
         problems[name] = forecast.problem().taken(at)
         if differ := int((problems[name].code != next(iter(problems.values())).code).sum()):
             said = f"{name} has other labels than {next(iter(forecasts))} in {differ} of {len(at)} rows"
-            print(f"calibrant: note: {said}: each is judged by its own labels", file=sys.stderr)
+            inputs.note(f"{said}: each is judged by its own labels")
     return problems, rows
 
 
@@ -328,10 +323,8 @@ def _places_of(forecast: Forecast, key: str) -> dict[tuple[str, ...], int]:
     """Return the row of each identifier of a file."""
     names = [select_one(list(forecast.table), one.strip(), "--id", where=forecast.file) for one in key.split(",")]
     columns = [forecast.table.columns[name].cells() for name in names]
-    must, hint = (
-        f"{', '.join(names)} of {forecast.file} must name each row",
-        "Name other columns, such as --id id,epoch",
-    )
+    must = f"{', '.join(names)} of {forecast.file} must name each row"
+    hint = "Name other columns, such as --id id,epoch"
     for cells in columns:
         require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
     places: dict[tuple[str, ...], int] = {}
@@ -385,11 +378,8 @@ def run_decide(asked: Namespace) -> int:
     forecast = read(asked, asked.file, label_optional=True)
     values, given = _for_new_priors(asked, forecast.values, forecast.input)
     n_classes = 2 if values.ndim == 1 else values.shape[1]
-    options: dict[str, Any] = {
-        "extra": asked.extra.split(",") if asked.extra else None,
-        "labels": forecast.classes,
-        "input": given,
-    }
+    extra = asked.extra.split(",") if asked.extra else None
+    options: Any = {"extra": extra, "labels": forecast.classes, "input": given}
     if asked.target_risk is None:
         cost = _costs(asked.costs, n_classes=n_classes)
     else:
@@ -397,7 +387,9 @@ def run_decide(asked: Namespace) -> int:
         if asked.output is None:
             return 0
         # To abstain costs the probability of an error at the threshold; of equal costs, of decimals too, a class is chosen.
-        cost = np.hstack([1.0 - np.eye(n_classes), np.full((n_classes, 1), max(0.0, 1.0 - least))])
+        # Without a threshold an answer costs 1 more, so that one of probability 1 is not equal.
+        answers = 1.0 - np.eye(n_classes) + math.isinf(least)
+        cost = np.hstack([answers, np.full((n_classes, 1), max(0.0, 1.0 - least))])
     found = decide(values, cost, **options)
     if cost.shape == (2, 2):
         (true_negative, false_positive), (false_negative, true_positive) = cost.tolist()
@@ -415,7 +407,7 @@ def run_decide(asked: Namespace) -> int:
             refuse(must, given=f"{asked.file} already has {', '.join(taken)}", hint="Rename or remove these columns")
         table, escape = forecast.table.extended(new), asked.escape_formulas
         write_table(asked.output, table, force=asked.force, escape_formulas=escape)
-        print(f"wrote {asked.output}: {len(found.decision)} rows, decision and expected_cost")
+        print(f"wrote {asked.output}: {shown_rows(len(found.decision))}, decision and expected_cost")
     return 0
 
 
@@ -665,10 +657,8 @@ def run_test(asked: Namespace) -> int:
     if below:
         print(f"calibrant: gate failed: a p-value is below {level:g}", file=sys.stderr)
     if failed and undefined:
-        print(
-            f"calibrant: gate failed: {', '.join(undefined)} is NaN on these rows, and NaN fails every gate",
-            file=sys.stderr,
-        )
+        said = f"{', '.join(undefined)} is NaN on these rows, and NaN fails every gate"
+        print(f"calibrant: gate failed: {said}", file=sys.stderr)
     return int(failed)
 
 
@@ -738,16 +728,9 @@ def run_report(asked: Namespace) -> int:
     # A forecast that stands alone may be one of a calibration set; those that are compared are of rows to test on.
     advice = advised(shown[0][1]) if len(shown) == 1 else None
     differences = {other[0]: differences_from(shown[0], other) for other in shown[1:]}
-    write_report(
-        assessments,
-        asked.output,
-        title=asked.title,
-        simplex=simplex,
-        advice=advice,
-        differences=differences,
-        clinical={} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown},
-        force=asked.force,
-    )
+    more: Any = {"simplex": simplex, "advice": advice, "differences": differences}
+    more["clinical"] = {} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown}
+    write_report(assessments, asked.output, title=asked.title, force=asked.force, **more)
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
     for sentence in (headline(assessments, differences), *comparison(assessments, differences)):

@@ -258,6 +258,11 @@ def _plain(names: Sequence[Any]) -> list[str]:
     return [re.sub(r"\.0*$", "", w) if re.fullmatch(r"-?\d+\.0*", w) else TRUTH.get(w.lower(), w) for w in words]
 
 
+def note(said: str) -> None:
+    """Say what was done, beside the output."""
+    print(f"calibrant: note: {said}", file=sys.stderr)
+
+
 def say_guess(file: str, guessed: Sequence[str]) -> None:
     """Say what was guessed of the columns of a file."""
     if guessed:
@@ -272,7 +277,13 @@ def chosen_columns(asked: Namespace) -> dict[str, Any]:
 def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Forecast:
     """Read the file of a command, and say what was guessed."""
     rows, where = rows_named(asked.rows), "standard input" if file == STANDARD_INPUT else file
-    whole = read_table(_of_standard_input() if file == STANDARD_INPUT else file)
+    path = _of_standard_input() if file == STANDARD_INPUT else file
+    try:
+        whole = read_table(path)
+    except ValueError as error:
+        if path == file:
+            raise
+        raise ValueError(str(error).replace(path, where)) from error
     if (condition := getattr(asked, "where", None)) is not None:
         whole = _rows_where(whole, condition, where)
     table, chosen, said = _answers(whole, asked, where)
@@ -501,7 +512,7 @@ def say_unused_bins(asked: Namespace, metrics: Sequence[str]) -> None:
         return
     own = [name for name, metric in zip(metrics, chosen, strict=True) if metric.has_own_bins]
     kept = f"; bins of {', '.join(own)} are always their own" if own else ""
-    print(f"calibrant: note: no metric here takes {' or '.join(f'--{o}' for o in said)}{kept}", file=sys.stderr)
+    note(f"no metric here takes {' or '.join(f'--{o}' for o in said)}{kept}")
 
 
 # Files that are read in batches: several of them, folders, patterns, addresses, and a file that is large

@@ -52,9 +52,16 @@ def read_json(path: Path) -> FileTable:
 
 def _parsed(text: str, place: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{place} is no JSON: {error}") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Record:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"an object has one of its names twice: {', '.join(name for name, _ in pairs[:5])}")
+    return found
 
 
 def _record(found: Any, place: str) -> Record:

@@ -284,19 +284,15 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
         lines = [
             [one.panels[0].score, one.panels[0].event_rate, one.panels[0].lower, one.panels[0].upper] for one in smooth
         ]
-        printed = {
-            word: figures_of(next(row for row in own.rows if row.is_called(metric)))
-            for metric, word in CLINICAL.items()
-        }
+        rows_of_own = [next(row for row in own.rows if row.is_called(metric)) for metric in CLINICAL]
+        printed = [
+            [word, cells[1], cells[2].strip("[]").replace(", ", " to ")]
+            for word, cells in zip(CLINICAL.values(), map(figures_of, rows_of_own), strict=True)
+        ]
         panels.append(
             {"forecast": name, "number": number, "event": found.event, "rows": found.n_rows, "level": level}
             | {"lines": dict(zip(("logistic", "flexible"), map(_thinned, lines), strict=True))}
-            | {
-                "printed": [
-                    [word, cells[1], cells[2].strip("[]").replace(", ", " to ")] for word, cells in printed.items()
-                ]
-            }
-            | {"deciles": _panel(deciles, level)["bins"]}
+            | {"printed": printed, "deciles": _panel(deciles, level)["bins"]}
         )
         own_benefit = _thinned([net.threshold, net.panels[0].net_benefit, net.treat_all])
         benefit.append({"forecast": name, "number": number, "points": own_benefit, "most": net.event_rate})
@@ -356,7 +352,9 @@ def summarise(
         ranked, best = _ranked(assessments), assessments.recommended
         reason = assessments.reason if assessments.pairing == "periods" else ""
         assessments, differences, clinical = _assessed(assessments)
-    some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
+    if isinstance(assessments, Mapping):
+        some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
+    assessments = as_named(assessments, "a report", "assess(y_true, y_prob)", Assessment)
     for name, assessment in assessments.items():
         missing = ", ".join(sorted(set(NEEDED) - {row.metric for row in assessment.rows}))
         must, given = f"a report needs {', '.join(NEEDED)}", f"{name!r} was assessed without {missing}"
@@ -372,6 +370,9 @@ def summarise(
         must, got = "clinical must say of which forecast it is", f"that of one for {', '.join(assessments)}"
         require(len(assessments) == 1, must, got=got, hint="Pass {'name': {'y_true': y, ...}}", error=TypeError)
         clinical = dict.fromkeys(assessments, clinical)
+    for what, of in {"advice": advice, "differences": differences, "clinical": clinical}.items():
+        must, got = f"{what} must be of forecasts of the report", f"{', '.join(of or ())} for {', '.join(assessments)}"
+        require(set(of or ()) <= set(assessments), must, got=got, hint="Call them as the assessments are called")
     by_name, classes = advice or {}, _classes(assessments)
     of_classes = {name: one.class_curve for name, one in assessments.items() if one.n_classes > 2}
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}

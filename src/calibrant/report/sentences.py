@@ -110,9 +110,9 @@ def headline(
     first, *others = assessments
     if not others:
         return f"{_state('The forecast is', assessments[first])}."
-    moves = moves_of(assessments, differences)
+    moves, same = moves_of(assessments, differences), differences or {}
     if len(others) == 1:
-        return _changed(assessments, others[0], moves, f"“{others[0]}”")
+        return _changed(assessments, others[0], moves, not same.get(others[0]), f"“{others[0]}”")
     if best is None:
         level = assessments[first].level
         wider = float(ndtri(1.0 - level / 2.0 / len(others)) / ndtri(1.0 - level / 2.0))
@@ -123,7 +123,7 @@ def headline(
         said = f"No other forecast is shown to be better than “{first}”"
         return f"{said}: {_state('it is', assessments[first], alone=False)}."
     said = f"The best forecast that is shown to be better than “{first}” is “{best}”: "
-    return said + _changed(assessments, best, moves, "it")
+    return said + _changed(assessments, best, moves, not same.get(best), "it")
 
 
 def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
@@ -137,9 +137,12 @@ def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
     return f"{said}: ECE {_in_points(found['ece'])} points, {_noise(found)}"
 
 
-def _changed(assessments: Mapping[str, Assessment], name: str, moves: Mapping[str, Moves], subject: str) -> str:
-    """Say what became of the fault of the first forecast, and of its log loss and accuracy."""
+def _changed(
+    assessments: Mapping[str, Assessment], name: str, moves: Mapping[str, Moves], apart: bool, subject: str
+) -> str:
+    """Say what became of the fault of the first forecast, and of its log loss and accuracy; ``apart``, what each shows."""
     first = next(iter(assessments))
+    of_first = f" of “{first}”" if apart else ""
     before, after, move = assessments[first], assessments[name], moves[name]
     old, new = (next(iter(one.verdict.faults), None) for one in (before, after))
     _, lower, upper = move["ece"]
@@ -147,20 +150,24 @@ def _changed(assessments: Mapping[str, Assessment], name: str, moves: Mapping[st
     if old is None:
         what = f"neither “{first}” nor “{name}” shows miscalibration"
         if new is not None:
-            what = f"{subject} brought {NOUNS[new]} that “{first}” does not show"
+            what = f"{subject} {'shows' if apart else 'brought'} {NOUNS[new]} that “{first}” does not show"
     elif new == old:
-        how = "lessened" if upper < 0.0 else "increased" if lower > 0.0 else "is not shown to change"
-        what = f"{subject} {how} the {NOUNS[old]}"
+        how = ("is not shown to change", "is not shown to differ in")
+        if upper < 0.0 or lower > 0.0:
+            how = ("lessened", "shows less of") if upper < 0.0 else ("increased", "shows more of")
+        what = f"{subject} {how[apart]} the {NOUNS[old]}{of_first}"
     elif new in (None, "by class", "other"):
-        what = f"{subject} removed the {NOUNS[old]}"
+        what = f"{subject} {'does not show' if apart else 'removed'} the {NOUNS[old]}{of_first}"
         if not upper < 0.0:
             what = (
                 f"the {NOUNS[old]} of “{first}” {_is(old)} not detected in “{name}”, but no difference in ECE is shown"
             )
         if new is not None:
-            rest = [f"{NOUNS[new]} remain"]
+            rest = [f"it shows {NOUNS[new]}" if apart else f"{NOUNS[new]} remain"]
     else:
         what = f"{subject} turned the {NOUNS[old]} into {NOUNS[new]}"
+        if apart:
+            what = f"{subject} shows {NOUNS[new]} in place of the {NOUNS[old]}{of_first}"
     ece = _in_points(before["ece"]), _in_points(after["ece"])
     shown = f"ECE {' to '.join(ece)} points" if ece[0] != ece[1] else f"ECE still {ece[1]} points"
     losses = {first: before["nll"].value, name: after["nll"].value}
@@ -232,10 +239,8 @@ def next_step(advice: Advice | None, *, visible: bool, detectable: float | None,
     """Return the last finding; ``visible`` is whether some miscalibration is significant: else no calibrator is named."""
     if not visible:
         stay = f" {advice.reason}" if advice is not None and advice.recommended == IDENTITY else ""
-        return (
-            f"No miscalibration is visible in {shown_rows(n_rows)}.{stay} That is no proof of "
-            f"calibration: an ECE below about {detectable:.4f} would often go undetected here."
-        )
+        missed = f": an ECE below about {detectable:.4f} would often go undetected here" if detectable else ""
+        return f"No miscalibration is visible in {shown_rows(n_rows)}.{stay} That is no proof of calibration{missed}."
     if advice is None:
         return ASK
     if advice.recommended == IDENTITY:

@@ -211,7 +211,8 @@ def difference_of_samples(
     """
     difference, error = found.value - first.value, float(np.hypot(found.error, first.error))
     must, hint = "rows of a sample must differ in what they add to the metric", "Pass more rows"
-    require(error > ROUNDING * abs(difference) or difference == 0.0, must, got="none that do", hint=hint)
+    least = min(found.error, first.error)  # of rows that are alike none says how much others differ
+    require(least > ROUNDING * abs(difference) or difference == 0.0, must, got="none that do", hint=hint)
     rows = np.inf
     if found.rows is not None and first.rows is not None and error > 0.0:
         parts = [
