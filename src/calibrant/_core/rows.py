@@ -361,18 +361,9 @@ class BinaryProblem(WeightedRows):
         """The number of the true class of each row, 0 or 1."""
         return self.outcome.astype(np.intp)
 
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the same rows as a forecast of two classes: of no event, and of the event.
-
-        Returns
-        -------
-        SimplexProblem
-            Made once.
-        """
-        return self._two_columns
-
     @cached_property
-    def _two_columns(self) -> SimplexProblem:
+    def in_two_columns(self) -> SimplexProblem:
+        """The same rows as a forecast of two classes: of no event, and of the event."""
         is_logit = self.logit is not None
         forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
         label, of_predictions = self.code, self.predicted is not None
@@ -577,10 +568,6 @@ class SimplexProblem(WeightedRows):
         part.known.update({name: column[rows] for name, column in self.known.items()})
         return part
 
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the problem itself, whose rows are a table already."""
-        return self
-
 
 Problem = BinaryProblem | SimplexProblem
 
@@ -600,7 +587,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem if type(problem) is SimplexProblem else problem.in_two_columns()
+    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``
