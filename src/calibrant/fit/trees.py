@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant._core.arrays import FloatArray, clipped, grouped, log_prob_of_prob
+from calibrant._core.arrays import FloatArray, blocks, clipped, grouped, log_prob_of_prob
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, SimplexProblem, Weights, as_simplex
 from calibrant._kernels.simplex_regions import NEVER, NOBODY, Checkpoints, Regions, Rule, SimplexRows, Trial
 from calibrant.binning.bins import Ordered
@@ -482,10 +482,8 @@ def measured(rows: Rows, gamma: FloatArray, least: float) -> Measured:
     """Return candidates with their quality."""
     from calibrant._kernels.irp import gains
 
-    gain, step = np.empty(len(gamma)), max(1, AT_A_TIME // len(rows.label))
-    gamma = np.ascontiguousarray(gamma)
-    for start in range(0, len(gamma), step):
-        part = slice(start, start + step)
+    gain, gamma = np.empty(len(gamma)), np.ascontiguousarray(gamma)
+    for part in blocks(len(gamma), len(rows.label), AT_A_TIME):
         gains(*rows, gamma[part], least, gain[part])
     return Measured(gamma, gain)
 

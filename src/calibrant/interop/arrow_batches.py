@@ -391,8 +391,9 @@ def columns_told(
     names: Iterable[str], prob: str | Sequence[str] | None, *, is_logit: bool, where: str, **said: Any
 ) -> ForecastTable:
     """Choose columns of these names as a user of Python tells, or by their names."""
+    said["logit" if is_logit else "prob"] = prob
     try:
-        return choose_columns(FileTable.of_names(names), where=where, **{"logit" if is_logit else "prob": prob}, **said)
+        return choose_columns(FileTable.of_names(names), where=where, **said)
     except ValueError as error:
         raise ValueError(in_python(str(error))) from None
 
