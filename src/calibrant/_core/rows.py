@@ -361,9 +361,18 @@ class BinaryProblem(WeightedRows):
         """The number of the true class of each row, 0 or 1."""
         return self.outcome.astype(np.intp)
 
-    @cached_property
     def in_two_columns(self) -> SimplexProblem:
-        """The same rows as a forecast of two classes: of no event, and of the event."""
+        """Return the same rows as a forecast of two classes: of no event, and of the event.
+
+        Returns
+        -------
+        SimplexProblem
+            Made once.
+        """
+        return self._two_columns
+
+    @cached_property
+    def _two_columns(self) -> SimplexProblem:
         is_logit = self.logit is not None
         forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
         label, of_predictions = self.code, self.predicted is not None
@@ -587,7 +596,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns
+    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns()
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``
@@ -607,6 +616,9 @@ Read = Callable[[Problem, int | npt.NDArray[np.int64]], M]
 
 class InBatches(ABC):
     """Labels and predicted probabilities whose rows are read in batches, and never all at once."""
+
+    left_out: tuple[int, int] = 0, 0
+    """How many batches that were wrong the last reading left out, and how many rows of them are known."""
 
     @property
     def classes(self) -> npt.NDArray[np.generic]:
@@ -644,11 +656,6 @@ class InBatches(ABC):
         object
             The sum of what ``read`` returned for the batches; of those without rows nothing is read.
         """
-
-    @property
-    def left_out(self) -> tuple[int, int]:
-        """How many batches that were wrong the last reading left out, and how many rows of them are known."""
-        return 0, 0
 
     @abstractmethod
     def as_problem(self) -> Problem:

@@ -58,7 +58,7 @@ class Cells:
         least = float(prob.min())
         lower = event if least == event[0] else np.append(least, event)
         at = np.empty(prob.shape, dtype=np.int32)
-        for rows in blocks(*prob.shape, CHUNK):
+        for rows in blocks(len(prob), prob.shape[1], CHUNK):
             at[rows] = np.searchsorted(lower[1:], prob[rows], side="right")
         of_true: IntArray = at[np.arange(problem.size), problem.label].astype(np.intp)
         return cls(lower, at, of_true, np.ascontiguousarray(problem.weight))
@@ -80,7 +80,7 @@ class Cells:
     def mass(self) -> FloatArray:
         """Weight of the scores in each cell."""
         total = np.zeros(self.size)
-        for rows in blocks(*self.at.shape, CHUNK):
+        for rows in blocks(len(self.at), self.at.shape[1], CHUNK):
             at = self.at[rows]
             total += np.bincount(at.ravel(), np.repeat(self.weight[rows], at.shape[1]), self.size)
         return total

@@ -503,15 +503,9 @@ class Streamed(Predictions):
         self._is_parsed, self._reads_once, self._n_rows = is_parsed, reads_once, n_rows
         self._rest: Iterator[Block] | None = None
         self._is_all = self._was_read = False
-        self._left_out = (0, 0)
         self._wrong: Exception = ValueError(
             "predictions must hold at least one row; got none, or none with a weight. Check what they are read from."
         )
-
-    @property
-    def left_out(self) -> tuple[int, int]:
-        """How many pieces were left out in the last reading, and how many rows of them are known."""
-        return self._left_out
 
     @property
     def n_rows(self) -> int | None:
@@ -582,7 +576,7 @@ class Streamed(Predictions):
             pieces, rows = pieces + some_pieces, rows + some_rows
             for one in found:
                 total = one if total is None else total + one
-        self._left_out = pieces, rows
+        self.left_out = pieces, rows
         if total is None:
             raise self._wrong
         return total

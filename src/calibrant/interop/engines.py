@@ -356,11 +356,6 @@ class Partitioned(Predictions):
         return self._head
 
     @property
-    def left_out(self) -> tuple[int, int]:
-        """How many partitions were left out in the last reading, and how many rows of them are known."""
-        return len(self.faults), sum(fault.n_rows for fault in self.faults)
-
-    @property
     def is_many(self) -> bool:
         """Whether there are more rows than are few, which the first partitions tell."""
         return sum(map(length, self._first_tables)) > FEW
@@ -380,6 +375,7 @@ class Partitioned(Predictions):
         """
         total = self._added(PartitionReader(self._columns, self._chosen.batch_rows, self._decoding, read))
         self.faults = tuple(sorted(total.faults))
+        self.left_out = len(self.faults), sum(fault.n_rows for fault in self.faults)
         if self.faults:
             self._report(self.faults)
         if total.found is None:
