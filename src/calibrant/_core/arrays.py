@@ -234,9 +234,8 @@ def sum_of_rows(table: FloatArray) -> FloatArray:
     """
     n, n_columns = table.shape
     unit = 2.0 ** (61 - int(n_columns - 1).bit_length())
-    sums, step = np.empty((n, 1)), max(1, AT_A_TIME // n_columns)
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
+    sums = np.empty((n, 1))
+    for rows in blocks(n, n_columns, AT_A_TIME):
         sums[rows, 0] = (table[rows] * unit).astype(np.int64).sum(axis=1)
     sums /= unit
     low = sums[:, 0] < 0.5
@@ -460,9 +459,9 @@ def _all_blocks(values: FloatArray, is_well: Callable[[FloatArray], bool]) -> bo
     return all(in_order(lambda own: all(is_well(values[some]) for some in own), shares, workers))
 
 
-def blocks(n: int, n_columns: int = 1) -> Iterable[slice]:
-    """Cut n rows of a table of so many columns into blocks of at most `BLOCK` numbers."""
-    step = max(1, BLOCK // n_columns)
+def blocks(n: int, n_columns: int = 1, most: int = BLOCK) -> Iterable[slice]:
+    """Cut n rows of a table of so many columns into blocks of at most so many numbers."""
+    step = max(1, most // n_columns)
     return [slice(0, n)] if 0 < n <= step else (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 

@@ -122,19 +122,6 @@ def _way_out(name: str, array: npt.NDArray[Any]) -> str:
     return f"If it is one-hot encoded, pass {name}.argmax(axis=1); if it is the forecast, the call is metric(y_true, y_prob)."
 
 
-def event_of_score(
-    truth: Labels, *, labels: Sequence[Any] | None, pos_label: Any = None, named: Named = USUAL
-) -> tuple[Labels, BoolArray]:
-    """The two classes of one column of probabilities, and whether the event occurred."""
-    if labels is None and pos_label is None:
-        if truth.dtype.kind == "b":
-            return np.array([False, True]), truth.view(np.bool_)
-        if truth.dtype.kind in "iu" and _are_below(truth, 2):
-            return ZERO_AND_ONE, truth != 0
-    classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
-    return classes, truth == classes[1]
-
-
 def _are_below(truth: Labels, n_classes: int) -> bool:
     """Whether integers are 0, 1, ..., n_classes - 1: read without their sign, negative ones are the largest."""
     return truth.dtype.isnative and bool(np.maximum.reduce(truth.view(UNSIGNED[truth.dtype.itemsize])) < n_classes)
@@ -153,6 +140,10 @@ def classes_of_score(
         if pos_label != classes[0]:
             refuse(f"pos_label must be among the labels {classes.tolist()}", value=pos_label, hint="Pass one of them")
         return classes[::-1]
+    if pos_label is None and truth.dtype.kind == "b":
+        return np.array([False, True])
+    if pos_label is None and truth.dtype.kind in "iu" and _are_below(truth, 2):
+        return ZERO_AND_ONE
     present = np.unique(truth)
     if len(present) > 2:
         must = f"{named.truth} must hold at most two labels when {named.forecast} is one column"
@@ -166,8 +157,6 @@ def classes_of_score(
             refuse(must, got=got, hint="Pass one seen")
         return np.array([negative[0] if negative else f"not {pos_label}", pos_label], dtype=object)
     seen = set(present.tolist())
-    if truth.dtype.kind == "b":
-        return np.array([False, True])
     if seen <= {0, 1}:
         return np.array([0, 1])
     if not seen <= {-1, 1}:
@@ -183,20 +172,6 @@ def require_label(name: str, value: object) -> None:
     if value is not None and not (is_number(value) or isinstance(value, (str, bytes))):
         must, hint = f"{name} must be one label: an integer, a string or a boolean", "Pass one of the labels"
         refuse(must, got=reprlib.repr(value), hint=hint, error=TypeError)
-
-
-def codes_of_columns(
-    truth: Labels,
-    n_classes: int,
-    labels: Sequence[Any] | None,
-    names: Sequence[Any] | None = None,
-    named: Named = USUAL,
-) -> tuple[Labels, IntArray]:
-    """The class of each column, and the column number of each label."""
-    if labels is None and truth.dtype.kind in "iu" and _are_below(truth, n_classes):
-        return np.arange(n_classes), truth.astype(np.intp, copy=False)
-    classes = classes_of_columns(truth, n_classes, labels, names, named)
-    return classes, encode(truth, classes, named.truth)
 
 
 def classes_of_columns(
@@ -246,6 +221,8 @@ def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
     """The column number of each label."""
     if classes.dtype.kind in "iu" and truth.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
         code = truth.astype(np.intp, copy=False)
+        if _are_below(truth, len(classes)):
+            return code
         strange = (code < 0) | (code >= len(classes))
     else:
         order = np.argsort(classes)
@@ -424,12 +401,13 @@ def as_problem(
             outcome, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
             classes = OF_A_PAIR
         else:
-            classes, occurred = event_of_score(truth, labels=labels, pos_label=pos_label, named=named)
-            outcome, predicted = occurred[kept], None
+            classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
+            outcome, predicted = (truth == classes[1])[kept], None
         return BinaryProblem(
             score, outcome, weights, classes=classes, logit=logit, predicted=predicted, precision=precision
         )
-    classes, code = codes_of_columns(truth, values.shape[1], labels, names, named)
+    classes = classes_of_columns(truth, values.shape[1], labels, names, named)
+    code = encode(truth, classes, named.truth)
     forecast = Forecast(values.astype(precision, copy=False)[kept], input == "logit")
     problem = SimplexProblem(forecast, code[kept], weights, classes)
     return problem if pos_label is None else _with_event_last(problem, pos_label, named)

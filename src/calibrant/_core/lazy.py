@@ -81,11 +81,11 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
             super().__setattr__(name, getattr(value, name) if own else value)
 
     sys.modules[package].__class__ = Package
-    return load, lambda: sorted({*public, *modules, *filter(_is_special, vars(sys.modules[package]))}), public
 
+    def listed() -> list[str]:
+        return sorted({*public, *modules, *(name for name in vars(sys.modules[package]) if name.startswith("__"))})
 
-def _is_special(name: str) -> bool:
-    return name.startswith("__")
+    return load, listed, public
 
 
 def _unknown(package: str, name: str, *, is_import: bool) -> Exception:
@@ -170,9 +170,4 @@ def _of_metric(name: str) -> str:
 
 def _import_of(name: str) -> str:
     """Return the import of a name, from the front door where it stands there, else from its package."""
-    return f"from {'calibrant' if name in _front_door() else homes()[name]} import {name}"
-
-
-@cache
-def _front_door() -> frozenset[str]:
-    return frozenset(_names(""))
+    return f"from {'calibrant' if name in _names('') else homes()[name]} import {name}"

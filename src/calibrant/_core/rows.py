@@ -577,10 +577,6 @@ class SimplexProblem(WeightedRows):
         part.known.update({name: column[rows] for name, column in self.known.items()})
         return part
 
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the problem itself, whose rows are a table already."""
-        return self
-
 
 Problem = BinaryProblem | SimplexProblem
 
@@ -600,7 +596,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem if type(problem) is SimplexProblem else problem.in_two_columns()
+    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns()
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``
@@ -620,6 +616,9 @@ Read = Callable[[Problem, int | npt.NDArray[np.int64]], M]
 
 class InBatches(ABC):
     """Labels and predicted probabilities whose rows are read in batches, and never all at once."""
+
+    left_out: tuple[int, int] = 0, 0
+    """How many batches that were wrong the last reading left out, and how many rows of them are known."""
 
     @property
     def classes(self) -> npt.NDArray[np.generic]:
@@ -657,11 +656,6 @@ class InBatches(ABC):
         object
             The sum of what ``read`` returned for the batches; of those without rows nothing is read.
         """
-
-    @property
-    def left_out(self) -> tuple[int, int]:
-        """How many batches that were wrong the last reading left out, and how many rows of them are known."""
-        return 0, 0
 
     @abstractmethod
     def as_problem(self) -> Problem:

@@ -577,16 +577,11 @@ def ends_of_shares(ordered: Ordered, n_bins: int) -> IntArray:
 def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:
     """Cumulative weight at which each bin but the last ends."""
     if ordered.is_whole:
-        return np.asarray(_rows_reached(ordered.total, n_bins), dtype=np.float64)
+        base, remainder = divmod(ordered.total, n_bins)  # the first bins take what is left over
+        k = np.arange(1, n_bins)
+        return np.asarray(k * base + np.minimum(k, remainder), dtype=np.float64)
     # Sums of fractions are rounded: a share that is reached but for rounding is reached.
     return np.asarray(ordered.total * np.arange(1, n_bins) / n_bins * (1.0 - ROUNDING), dtype=np.float64)
-
-
-def _rows_reached(total: float, n_bins: int) -> npt.NDArray[Any]:
-    """Rows up to the end of each bin but the last: the first bins take what is left over."""
-    base, remainder = divmod(total, n_bins)
-    k = np.arange(1, n_bins)
-    return k * base + np.minimum(k, remainder)
 
 
 def shares_reached(ordered: Ordered, n_bins: int) -> FloatArray:

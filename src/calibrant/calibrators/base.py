@@ -401,10 +401,7 @@ def warn_unless_certain(what: str, gradient: float, most: float, n_iter: int, n_
 
 def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
     """Cut a forecast into rows of at most so many numbers at a time."""
-    n, n_classes = forecast.shape
-    step = max(1, size // n_classes)
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
+    for rows in links.blocks(*forecast.shape, size):
         yield rows, Forecast(forecast.values[rows], forecast.is_logit)
 
 
@@ -485,8 +482,7 @@ class BinaryCalibrator(Calibrator):
         is_logit = self.input == "logit"
         valid = declared(values, input=self.input, remedies=OF_CALIBRATOR)
         calibrated = np.empty(valid.size)
-        for start in range(0, valid.size, self.block):
-            rows = slice(start, start + self.block)
+        for rows in links.blocks(valid.size, 1, self.block):
             calibrated[rows] = self._mapped(valid[rows], is_logit=is_logit)
         return calibrated
 

@@ -336,14 +336,11 @@ def _(calibrator: Any, x: Node) -> Node:
     return where(picked(x, edges, empty.astype(np.float64), right=False) > 0.5, x, found)
 
 
-@mapped.register
-def _(calibrator: PlattScaling, x: Node) -> Node:
-    return calibrator.intercept_ + calibrator.slope_ * x
-
-
-@mapped.register
-def _(calibrator: QuadraticScaling, x: Node) -> Node:
-    return calibrator.a_ + (calibrator.b_ + calibrator.c_ * x) * x
+@mapped.register(PlattScaling)
+@mapped.register(QuadraticScaling)
+def _(calibrator: Any, x: Node) -> Node:
+    found: Node = calibrator._map_log_odds(x)  # sums and products alone: of nodes as of arrays
+    return found
 
 
 @mapped.register
@@ -392,13 +389,8 @@ def _(calibrator: IsotonicTemperatureScaling, given: Given) -> Node:
     log_prob = log_softmax(given.log_prob / calibrator.temperature_)
     rounded = rounding(log_prob * 10.0**TIED) / 10.0**TIED
     scaled = of("exp", of("maximum", rounded, LEAST_SCORE))
-    stepped = each_by_itself(calibrator.left_, calibrator.value_, scaled)
+    stepped = join(list(map(steps, calibrator.left_, calibrator.value_, scaled.columns())))
     return divided(stepped + calibrator.epsilon * scaled, scaled)
-
-
-def each_by_itself(left: list[FloatArray], value: list[FloatArray], x: Node) -> Node:
-    """Steps of each column."""
-    return join([steps(own_left, own, column) for own_left, own, column in zip(left, value, x.columns(), strict=True)])
 
 
 def proportions(x: Node) -> Node:

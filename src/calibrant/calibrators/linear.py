@@ -459,18 +459,6 @@ def _held_by_ridge(
     return "the classes are separated" if ((lose == 0) & (gain > 0)).any() else None
 
 
-def identity(n_classes: int) -> FloatArray:
-    """Table of `Full` that changes nothing."""
-    return np.vstack([np.eye(n_classes), np.zeros(n_classes)])
-
-
-def penalties(n_classes: int, *, diagonal: float, off_diagonal: float, intercept: float) -> FloatArray:
-    """Ridge of a `Full` table."""
-    weights = np.full((n_classes, n_classes), off_diagonal, dtype=np.float64)
-    np.fill_diagonal(weights, diagonal)
-    return np.vstack([weights, np.full(n_classes, intercept)])
-
-
 def log_prob_of(forecast: Forecast) -> FloatArray:
     """Log-probabilities, row after row in memory: sums then do not depend on how the forecast lay there."""
     return np.ascontiguousarray(forecast.log_prob)
@@ -491,6 +479,18 @@ class LinearScaling(MulticlassCalibrator):
             self.coef_, self.intercept_ = table[:-1].T.copy(), table[-1]
         else:
             self.coef_, self.intercept_ = table[0], table[1] if len(table) > 1 else np.zeros(table.shape[1])
+
+    def _fit_matrix(
+        self, problem: SimplexProblem, diagonal: float, off_diagonal: float, intercept: float, *, to_zero: bool = False
+    ) -> None:
+        """Fit all entries, with a penalty on the change from the identity, or on what is penalised at all from zero."""
+        n_classes = problem.classes.size
+        weights = np.full((n_classes, n_classes), off_diagonal, dtype=np.float64)
+        np.fill_diagonal(weights, diagonal)
+        ridge = np.vstack([weights, np.full(n_classes, intercept)])
+        same = np.eye(n_classes + 1, n_classes)
+        # Weights without a penalty of their own are drawn to where they change nothing.
+        self._fit_table(Full(), problem, ridge, same, np.where(to_zero & (ridge > 0.0), 0.0, same))
 
     def _check_loaded(self) -> None:
         n_classes = len(self.classes_)
@@ -632,12 +632,7 @@ class DirichletCalibration(LinearScaling):
     intercept: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n_classes = problem.classes.size
-        ridge = penalties(n_classes, diagonal=self.diagonal, off_diagonal=self.off_diagonal, intercept=self.intercept)
-        same = identity(n_classes)
-        # Weights without a penalty of their own are drawn to where they change nothing.
-        centre = np.where(ridge > 0.0, 0.0, same)
-        self._fit_table(Full(), problem, ridge, same, centre)
+        self._fit_matrix(problem, self.diagonal, self.off_diagonal, self.intercept, to_zero=True)
 
 
 # Matrix scaling: each score is linear in the log-probabilities of all classes
@@ -721,10 +716,7 @@ class MatrixScaling(LogitScaling):
     intercept: float = parameter(default=1e-3, least=0.0, most=STRONGEST, hint="Pass 0 for none")
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n_classes = problem.classes.size
-        ridge = penalties(n_classes, diagonal=0.0, off_diagonal=self.off_diagonal, intercept=self.intercept)
-        same = identity(n_classes)
-        self._fit_table(Full(), problem, ridge, same)
+        self._fit_matrix(problem, 0.0, self.off_diagonal, self.intercept)
 
 
 # Structured matrix scaling: temperature first, then a matrix and intercepts, held back by penalties
@@ -791,10 +783,8 @@ class StructuredMatrixScaling(StructuredScaling):
     def _fit(self, problem: SimplexProblem) -> None:
         n_classes = problem.classes.size
         of_one, of_pairs = (self._fading(problem, size) for size in (n_classes, n_classes * (n_classes - 1)))
-        ridge = penalties(n_classes, diagonal=of_one, off_diagonal=of_pairs, intercept=of_one)
-        same = identity(n_classes)
         self._fit_temperature(problem)
-        self._fit_table(Full(), problem, ridge, same)
+        self._fit_matrix(problem, of_one, of_pairs, of_one)
 
 
 # Structured vector scaling: temperature first, then a weight and an intercept a class, held back by a penalty

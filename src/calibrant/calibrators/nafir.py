@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.arrays import EPSILON, FloatArray, prob_of_scores
+from calibrant._core.arrays import EPSILON, FloatArray, blocks, prob_of_scores
 from calibrant._core.checks import Advance, is_word, progress_bar, require
 from calibrant._core.registry import ARGMAX, FINITE, HULL, PERMUTED
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, SimplexProblem, Weights
@@ -58,7 +58,7 @@ class Cells:
         least = float(prob.min())
         lower = event if least == event[0] else np.append(least, event)
         at = np.empty(prob.shape, dtype=np.int32)
-        for rows in _slices(*prob.shape):
+        for rows in blocks(len(prob), prob.shape[1], CHUNK):
             at[rows] = np.searchsorted(lower[1:], prob[rows], side="right")
         of_true: IntArray = at[np.arange(problem.size), problem.label].astype(np.intp)
         return cls(lower, at, of_true, np.ascontiguousarray(problem.weight))
@@ -80,7 +80,7 @@ class Cells:
     def mass(self) -> FloatArray:
         """Weight of the scores in each cell."""
         total = np.zeros(self.size)
-        for rows in _slices(*self.at.shape):
+        for rows in blocks(len(self.at), self.at.shape[1], CHUNK):
             at = self.at[rows]
             total += np.bincount(at.ravel(), np.repeat(self.weight[rows], at.shape[1]), self.size)
         return total
@@ -156,11 +156,6 @@ def _next_cut(before: FloatArray, begin: int, least: float) -> int:
 def block_of_cell(starts: IntArray, n_cells: int) -> IntArray:
     """Return the block of each cell."""
     return np.repeat(np.arange(starts.size), np.diff(starts, append=n_cells))
-
-
-def _slices(n: int, n_classes: int) -> Iterator[slice]:
-    step = max(1, CHUNK // n_classes)
-    return (slice(start, start + step) for start in range(0, n, step))
 
 
 # Rows seen by a map that is constant on blocks: the blocks of their classes, and that of the true class

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from calibrant._core.arrays import FloatArray, grouped, sum_of_rows
+from calibrant._core.arrays import FloatArray, blocks, grouped, sum_of_rows
 from calibrant._core.checks import Advance, numbers, progress_bar, require, whole
 from calibrant._core.registry import FINITE, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem, Weights
@@ -78,9 +78,7 @@ def cumulated(problem: SimplexProblem, *, share: bool) -> Cumulated:
     n, n_classes = prob.shape
     score = np.empty((n_classes - 1, n))
     before, tied = np.empty(n, dtype=np.int64), np.ones(n, dtype=np.int64)
-    step = max(1, BLOCK // n_classes)
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
+    for rows in blocks(n, n_classes, BLOCK):
         part, own = prob[rows], np.take_along_axis(prob[rows], label[rows, None], axis=1)
         score[:, rows] = grouped(-np.cumsum(np.sort(-part, axis=1), axis=1)[:, :-1].T)
         equal = part == own
@@ -354,9 +352,8 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
 
     def _rises_of_true(self, problem: SimplexProblem) -> FloatArray:
         """Return what the map gives the true class."""
-        of_true, step = np.empty(problem.size), max(1, self.block // len(problem.classes))
-        for start in range(0, problem.size, step):
-            rows = slice(start, start + step)
+        of_true = np.empty(problem.size)
+        for rows in blocks(problem.size, len(problem.classes), self.block):
             part = Forecast(problem.forecast.values[rows], problem.forecast.is_logit)
             of_true[rows] = np.take_along_axis(self._rises(part), problem.label[rows, None], axis=1)[:, 0]
         return of_true

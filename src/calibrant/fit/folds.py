@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.rows import BinaryProblem, IntArray, SimplexProblem, Weights, as_simplex
 from calibrant.exceptions import warn
 from calibrant.fit.isotonic import isotonic_fit_of
@@ -178,14 +178,14 @@ def _hash_of(values: np.ndarray[Any, Any], *, in_order: bool) -> WordArray:
     """Hash numbers by rows, those with fractions in single precision, with or without a look at their order."""
     n, n_columns = values.shape
     place = np.arange(n_columns, dtype=np.uint64) << np.uint64(32)
-    found, step = np.empty(n, dtype=np.uint64), max(1, (1 << 18) // n_columns)
-    for start in range(0, n, step):
-        part = values[start : start + step]
+    found = np.empty(n, dtype=np.uint64)
+    for rows in blocks(n, n_columns, 1 << 18):
+        part = values[rows]
         if part.dtype != np.uint64:
             with np.errstate(over="ignore"):  # logits beyond single precision are all alike
                 part = part.astype(np.float32) + np.float32(0.0)  # of a negative zero a zero
             part = np.ascontiguousarray(part).view(np.uint32).astype(np.uint64)
-        found[start : start + step] = _mixed(_mixed(part + place) if in_order else part).sum(axis=1, dtype=np.uint64)
+        found[rows] = _mixed(_mixed(part + place) if in_order else part).sum(axis=1, dtype=np.uint64)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, blocks
 
 # The least value of a quadratic model  gradient @ step + step @ hessian @ step / 2, without bounds and with lower ones
 
@@ -397,9 +397,8 @@ class Shares(Point):
         n, n_parts = self.density.shape
         total = np.zeros((n_parts, n_parts))
         root = np.sqrt(self.weight) / self.mixed
-        step = max(1, BLOCK // n_parts)
-        for start in range(0, n, step):
-            rows = self.density[start : start + step] * root[start : start + step, None]
+        for some in blocks(n, n_parts, BLOCK):
+            rows = self.density[some] * root[some, None]
             total += rows.T @ rows
         return total
 

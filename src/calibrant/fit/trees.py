@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant._core.arrays import FloatArray, clipped, grouped, log_prob_of_prob
+from calibrant._core.arrays import FloatArray, blocks, clipped, grouped, log_prob_of_prob
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, SimplexProblem, Weights, as_simplex
 from calibrant._kernels.simplex_regions import NEVER, NOBODY, Checkpoints, Regions, Rule, SimplexRows, Trial
 from calibrant.binning.bins import Ordered
@@ -376,6 +376,8 @@ AT_A_TIME = 1 << 25
 FAR = 3.0
 """A class whose coordinate of gamma is this much, where those of others are at most one, has no forecast on its side."""
 
+NO_POINTS = np.empty((0, 0))
+
 FEW_CLASSES = 5
 """Of more classes there are too many sets."""
 
@@ -393,7 +395,7 @@ class Candidates:
     Those of a side are found when its region has been split.
     """
 
-    def __init__(self, gamma: FloatArray) -> None:
+    def __init__(self, gamma: FloatArray = NO_POINTS) -> None:
         self.gamma = gamma
 
     def of_simplex(self, rows: Rows, least: float) -> Measured:
@@ -445,9 +447,6 @@ class DataCandidates(Candidates):
 class BlockCandidates(Candidates):
     """The borders of the blocks of isotonic regression, for two classes: the best cut is always one of them."""
 
-    def __init__(self) -> None:
-        super().__init__(np.empty((0, 2)))
-
     def of_simplex(self, rows: Rows, least: float) -> Measured:
         """Return points half way between blocks."""
         score = np.clip((1.0 + rows.prob[:, 1] - rows.prob[:, 0]) / 2.0, 0.0, 1.0)
@@ -457,9 +456,6 @@ class BlockCandidates(Candidates):
 
 class ExactCandidates(Candidates):
     """A point amid each set of points that part the forecasts of a region alike, for three classes: the best split is one."""
-
-    def __init__(self) -> None:
-        super().__init__(np.empty((0, 3)))
 
     def of_simplex(self, rows: Rows, least: float) -> Measured:
         """Return one point for each way to part the forecasts of some rows, equal ones of which are neighbours."""
@@ -486,10 +482,8 @@ def measured(rows: Rows, gamma: FloatArray, least: float) -> Measured:
     """Return candidates with their quality."""
     from calibrant._kernels.irp import gains
 
-    gain, step = np.empty(len(gamma)), max(1, AT_A_TIME // len(rows.label))
-    gamma = np.ascontiguousarray(gamma)
-    for start in range(0, len(gamma), step):
-        part = slice(start, start + step)
+    gain, gamma = np.empty(len(gamma)), np.ascontiguousarray(gamma)
+    for part in blocks(len(gamma), len(rows.label), AT_A_TIME):
         gains(*rows, gamma[part], least, gain[part])
     return Measured(gamma, gain)
 

@@ -387,6 +387,17 @@ def _numbers(column: Any, name: str) -> Array:
 # What the user says of predictions
 
 
+def columns_told(
+    names: Iterable[str], prob: str | Sequence[str] | None, *, is_logit: bool, where: str, **said: Any
+) -> ForecastTable:
+    """Choose columns of these names as a user of Python tells, or by their names."""
+    said["logit" if is_logit else "prob"] = prob
+    try:
+        return choose_columns(FileTable.of_names(names), where=where, **said)
+    except ValueError as error:
+        raise ValueError(in_python(str(error))) from None
+
+
 OnError = Literal["raise", "skip"]
 
 
@@ -408,21 +419,11 @@ class Chosen:
 
     def columns(self, names: Sequence[str], where: str) -> Columns:
         """Choose columns as told, or by their names, but for the one that numbers the rows."""
-        prob, is_logit = self.prob, self.input == "logit"
-        wanted = prob if prob is None or isinstance(prob, str) else ",".join(prob)
-        try:
-            if self.row_key is not None:
-                select_one(names, self.row_key, "row_key=", where=where)
-            weight = None if self.weight is None else select_one(names, self.weight, "weight=", where=where)
-            found = choose_columns(
-                FileTable.of_names([name for name in names if name not in (self.row_key, self.weight)]),
-                label=self.label,
-                prob=None if is_logit else wanted,
-                logit=wanted if is_logit else None,
-                where=where,
-            )
-        except ValueError as error:
-            raise ValueError(in_python(str(error))) from None
+        if self.row_key is not None:
+            select_one(names, self.row_key, "row_key=", where=where)
+        weight = None if self.weight is None else select_one(names, self.weight, "weight=", where=where)
+        rest = [name for name in names if name not in (self.row_key, self.weight)]
+        found = columns_told(rest, self.prob, is_logit=self.input == "logit", where=where, label=self.label)
         if self.input not in (None, found.input):
             got = f"{self.input!r}, and {where} has {', '.join(found.guessed)}"
             refuse("input must be that of the columns", got=got, hint="Name the columns with prob=")
@@ -502,15 +503,9 @@ class Streamed(Predictions):
         self._is_parsed, self._reads_once, self._n_rows = is_parsed, reads_once, n_rows
         self._rest: Iterator[Block] | None = None
         self._is_all = self._was_read = False
-        self._left_out = (0, 0)
         self._wrong: Exception = ValueError(
             "predictions must hold at least one row; got none, or none with a weight. Check what they are read from."
         )
-
-    @property
-    def left_out(self) -> tuple[int, int]:
-        """How many pieces were left out in the last reading, and how many rows of them are known."""
-        return self._left_out
 
     @property
     def n_rows(self) -> int | None:
@@ -581,7 +576,7 @@ class Streamed(Predictions):
             pieces, rows = pieces + some_pieces, rows + some_rows
             for one in found:
                 total = one if total is None else total + one
-        self._left_out = pieces, rows
+        self.left_out = pieces, rows
         if total is None:
             raise self._wrong
         return total

@@ -19,6 +19,9 @@ from calibrant._core.arrays import text_of
 
 Array = npt.NDArray[Any]
 
+Rows = slice | npt.NDArray[np.intp]
+"""Some rows, from one to another or by their numbers."""
+
 WHOLE = r"^(0|-?[1-9][0-9]*)$"
 """A whole number as it is printed. With a leading zero it is a code, such as 007, and stays a word."""
 
@@ -130,14 +133,10 @@ class Values:
         if len(self.shape) > 1:
             raise TypeError(f"{lacking} for arrays of {len(self.shape)} axes")
 
-    def sliced(self, rows: slice) -> Values:
+    def at(self, rows: Rows) -> Values:
         """Return some of the rows."""
-        shape = (len(range(len(self))[rows]), *self.shape[1:])
-        return Values(lambda: self.data[rows], shape, has_objects=self.has_objects)
-
-    def taken(self, rows: npt.NDArray[np.intp]) -> Values:
-        """Return the rows of these numbers."""
-        return Values(lambda: self.data[rows], (len(rows), *self.shape[1:]), has_objects=self.has_objects)
+        n = len(range(len(self))[rows]) if isinstance(rows, slice) else len(rows)
+        return Values(lambda: self.data[rows], (n, *self.shape[1:]), has_objects=self.has_objects)
 
 
 class Understood(Values):
@@ -155,13 +154,9 @@ class Understood(Values):
         """Return the column of the file."""
         return self.original.arrow()
 
-    def sliced(self, rows: slice) -> Understood:
+    def at(self, rows: Rows) -> Understood:
         """Return some of the rows."""
-        return Understood(self.data[rows], self.original.sliced(rows))
-
-    def taken(self, rows: npt.NDArray[np.intp]) -> Understood:
-        """Return the rows of these numbers."""
-        return Understood(self.data[rows], self.original.taken(rows))
+        return Understood(self.data[rows], self.original.at(rows))
 
 
 class Arrow:
@@ -208,13 +203,12 @@ class Arrow:
         """Return the column itself."""
         return self.data
 
-    def sliced(self, rows: slice) -> Arrow:
+    def at(self, rows: Rows) -> Arrow:
         """Return some of the rows."""
-        return Arrow(self.data[rows], self.field)
+        return Arrow(self._some(rows), self.field)
 
-    def taken(self, rows: npt.NDArray[np.intp]) -> Arrow:
-        """Return the rows of these numbers."""
-        return Arrow(self.data.take(rows), self.field)
+    def _some(self, rows: Rows) -> Any:
+        return self.data[rows] if isinstance(rows, slice) else self.data.take(rows)
 
 
 class Text(Arrow):
@@ -282,13 +276,9 @@ class Text(Arrow):
         wrong = [row for row, cell in enumerate(point) if not is_figure(cell)]
         return next(iter([*(row for row in wrong if point[row].strip(BLANKS) not in MISSING), *wrong]), 0)
 
-    def sliced(self, rows: slice) -> Text:
+    def at(self, rows: Rows) -> Text:
         """Return some of the rows."""
-        return Text(self.data[rows], decimal=self.decimal)
-
-    def taken(self, rows: npt.NDArray[np.intp]) -> Text:
-        """Return the rows of these numbers."""
-        return Text(self.data.take(rows), decimal=self.decimal)
+        return Text(self._some(rows), decimal=self.decimal)
 
 
 def _floats(cells: Any) -> Array | None:
@@ -421,12 +411,12 @@ class FileTable(Mapping[str, Array]):
     def sliced(self, rows: slice, n_rows: int) -> FileTable:
         """Return some of so many rows."""
         apart = frozenset(name for name, column in self.columns.items() if len(column) != n_rows)
-        columns = {name: c if name in apart else c.sliced(rows) for name, c in self.columns.items()}
+        columns = {name: c if name in apart else c.at(rows) for name, c in self.columns.items()}
         return replace(self, columns=columns, apart=apart)
 
     def taken(self, rows: npt.NDArray[np.intp]) -> FileTable:
         """Return the rows of these numbers."""
-        return replace(self, columns={name: column.taken(rows) for name, column in self.columns.items()})
+        return replace(self, columns={name: column.at(rows) for name, column in self.columns.items()})
 
     def axes(self, name: str) -> int:
         """Return how many axes a column has: in an NPZ file it may have none, or several."""

@@ -16,7 +16,6 @@ from operator import add
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Generic, Literal, NamedTuple, get_args
-from uuid import uuid4
 
 import numpy as np
 
@@ -33,9 +32,10 @@ from calibrant.interop.arrow_batches import (
     Decoding,
     Piece,
     blocks_of,
+    columns_told,
     pieces_of,
 )
-from calibrant.interop.columns import FileTable, Values, first_line, in_python, require_arrow
+from calibrant.interop.columns import first_line, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.sources import (
     Files,
@@ -48,7 +48,6 @@ from calibrant.interop.sources import (
     pieces_of_tables,
     stream_of,
 )
-from calibrant.interop.tables import choose_columns
 from calibrant.sums.draws import Numbers, RowSample
 from calibrant.sums.reading import FEW, M, Predictions, Read
 
@@ -68,14 +67,8 @@ class Calibrated:
         cls, calibrator: Calibrator, known: Iterable[str], prob: str | Sequence[str] | None, where: str
     ) -> Calibrated:
         """Choose the columns as told, or by their names."""
-        wanted = prob if prob is None or isinstance(prob, str) else ",".join(prob)
         is_logit = calibrator.input == "logit"
-        table = FileTable({name: Values(np.empty(0)) for name in known})
-        told = {"prob": None if is_logit else wanted, "logit": wanted if is_logit else None}
-        try:
-            found = choose_columns(table, label_optional=True, where=where, **told)
-        except ValueError as error:
-            raise ValueError(in_python(str(error))) from None
+        found = columns_told(known, prob, is_logit=is_logit, where=where, label_optional=True)
         columns = found.forecast_columns
         if (calibrator.n_features_in_, calibrator.input) != (len(columns), found.input):
             raise ValueError(
@@ -363,11 +356,6 @@ class Partitioned(Predictions):
         return self._head
 
     @property
-    def left_out(self) -> tuple[int, int]:
-        """How many partitions were left out in the last reading, and how many rows of them are known."""
-        return len(self.faults), sum(fault.n_rows for fault in self.faults)
-
-    @property
     def is_many(self) -> bool:
         """Whether there are more rows than are few, which the first partitions tell."""
         return sum(map(length, self._first_tables)) > FEW
@@ -387,6 +375,7 @@ class Partitioned(Predictions):
         """
         total = self._added(PartitionReader(self._columns, self._chosen.batch_rows, self._decoding, read))
         self.faults = tuple(sorted(total.faults))
+        self.left_out = len(self.faults), sum(fault.n_rows for fault in self.faults)
         if self.faults:
             self._report(self.faults)
         if total.found is None:
@@ -456,11 +445,11 @@ class DaskPredictions(Partitioned):
         self._source = _of_equal_chunks(source) if columns is None else source[columns.names]
         self.where = "the Dask arrays" if columns is None else DATA_FRAME
 
-    def _blocks(self) -> list[tuple[Any, ...]]:
-        """Return each partition as what Dask computes of it: one table, or the blocks of the arrays."""
+    def _blocks(self) -> list[Any]:
+        """Return each partition as one delayed table, or as the blocks of the arrays."""
         if isinstance(self._source, tuple):
             return list(zip(*(array.to_delayed().ravel() for array in self._source), strict=True))
-        return [(one,) for one in self._source.to_delayed()]
+        return list(self._source.to_delayed())
 
     def _before(self) -> list[int] | None:
         """Return how many rows stand before each block of arrays, where it is known."""
@@ -472,18 +461,29 @@ class DaskPredictions(Partitioned):
         """Compute the first rows of one partition after the other; one that cannot be computed is left out."""
         for block in self._blocks():
             with suppress(Exception):
-                rows = f"calibrant-{uuid4().hex}", 0
-                yield _computed({rows: (_first_rows, [one.key for one in block])}, rows, block)
+                yield _delayed(part)(block, slice(0, FEW + 1)).compute()
 
     def _added(self, task: PartitionReader[M]) -> Part[M]:
         """Let Dask add up in a tree. Where it fails, go through the partitions one by one, to find which it is."""
         blocks, before = self._blocks(), self._before()
-        tasks, last = _tree(task, [[one.key for one in block] for block in blocks], before)
+        given, first, parts = _delayed(task), 0, list[Any]()
+        for number, block in enumerate(blocks):
+            parts.append(_delayed(_read)(given, number, block, before[number] if before else first))
+            first = 0 if before else _delayed(add)(first, _delayed(length)(block))
+        while len(parts) > 1:
+            groups = range(0, len(parts), FAN_IN_OF_DASK)
+            parts = [_delayed(_total)(parts[start : start + FAN_IN_OF_DASK]) for start in groups]
         try:
-            found: Part[M] = _computed(tasks, last, [one for block in blocks for one in block])
+            found: Part[M] = parts[0].compute()
         except Exception:  # of any kind: what a task met, or what workers died of
             found = reduce(add, _one_by_one(task, blocks))
         return found
+
+
+def _delayed(work: Any) -> Any:
+    """Return a function that Dask calls wherever its scheduler is; a cluster takes tasks of the same name for the same."""
+    delayed: Any = import_module("dask.delayed")
+    return delayed.delayed(work, pure=False, traverse=False)
 
 
 def _calibrated_block(prob: FloatArray, calibrator: Calibrator) -> FloatArray:
@@ -500,40 +500,12 @@ def _of_equal_chunks(arrays: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(one.rechunk(known | ({1: -1} if one.ndim == 2 else {})) for one in arrays)
 
 
-def _tree(
-    task: PartitionReader[M], blocks: Sequence[Sequence[Any]], before: Sequence[int] | None
-) -> tuple[dict[Any, Any], Any]:
-    """Return the tasks that read each block and add up in a tree, as Dask writes them down, and the name of the last one."""
-    mark = f"calibrant-{uuid4().hex}"  # a cluster takes tasks of the same name for the same
-    tasks: dict[Any, Any] = {(mark, "task"): task}
-    for number, keys in enumerate(blocks):
-        first = mark, "first", number
-        tasks[first] = before[number] if before else 0
-        if before is None and number:
-            counted = mark, "length", number - 1
-            tasks[counted] = (_length, list(blocks[number - 1]))
-            tasks[first] = (add, (mark, "first", number - 1), counted)
-        tasks[mark, 0, number] = (_read, (mark, "task"), number, list(keys), first)
-    level, width = 0, len(blocks)
-    while width > 1:
-        groups = [range(start, min(start + FAN_IN_OF_DASK, width)) for start in range(0, width, FAN_IN_OF_DASK)]
-        for number, group in enumerate(groups):
-            tasks[mark, level + 1, number] = (_total, [(mark, level, one) for one in group])
-        level, width = level + 1, len(groups)
-    return tasks, (mark, level, 0)
-
-
-def _one_by_one(task: PartitionReader[M], blocks: Sequence[Sequence[Any]]) -> Iterator[Part[M]]:
+def _one_by_one(task: PartitionReader[M], blocks: Sequence[Any]) -> Iterator[Part[M]]:
     """Read the blocks in turn; one that Dask cannot compute is a fault."""
     first = 0
     for number, block in enumerate(blocks):
-        keys, mark = [one.key for one in block], f"calibrant-{uuid4().hex}"
-        tasks = {
-            (mark, "task"): task,
-            (mark, "read"): (_read_and_count, (mark, "task"), number, keys, first),
-        }
         try:
-            found, n_rows = _computed(tasks, (mark, "read"), block)
+            found, n_rows = _delayed(_read_and_count)(_delayed(task), number, block, first).compute()
         except Exception as error:
             fault = Fault(number, f"partition {number} must be computed; it is not: {type(error).__name__}: {error}")
             found, n_rows = Part(None, (fault,)), 0
@@ -541,39 +513,19 @@ def _one_by_one(task: PartitionReader[M], blocks: Sequence[Sequence[Any]]) -> It
         yield found
 
 
-def _computed(tasks: dict[Any, Any], last: Any, needed: Sequence[Any]) -> Any:
-    """Let Dask run tasks that need these delayed tables, wherever its scheduler is, and return what the last one gives."""
-    delayed: Any = import_module("dask.delayed")
-    graphs: Any = import_module("dask.highlevelgraph")
-    graph = graphs.HighLevelGraph.from_collections(last[0], tasks, dependencies=needed)
-    return delayed.Delayed(last, graph, layer=last[0]).compute()
-
-
 # Tasks: what the workers do.
 
 
-def _read(task: PartitionReader[M], number: int, block: list[Any], first: int) -> Part[M]:
-    return task(number, [_table(block)], first)
+def _read(task: PartitionReader[M], number: int, table: Any, first: int) -> Part[M]:
+    return task(number, [table], first)
 
 
-def _read_and_count(task: PartitionReader[M], number: int, block: list[Any], first: int) -> tuple[Part[M], int]:
-    return _read(task, number, block, first), _length(block)
-
-
-def _length(block: list[Any]) -> int:
-    return length(_table(block))
-
-
-def _first_rows(block: list[Any]) -> Any:
-    return part(_table(block), slice(0, FEW + 1))
+def _read_and_count(task: PartitionReader[M], number: int, table: Any, first: int) -> tuple[Part[M], int]:
+    return task(number, [table], first), length(table)
 
 
 def _total(parts: list[Part[M]]) -> Part[M]:
     return reduce(add, parts)
-
-
-def _table(block: list[Any]) -> Any:
-    return block[0] if len(block) == 1 else tuple(block)
 
 
 # Spark: data frames, each partition of which is read by a Python worker of Spark

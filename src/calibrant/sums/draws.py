@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from calibrant._core.arrays import EXACT, FloatArray
+from calibrant._core.arrays import EXACT, FloatArray, blocks
 from calibrant._core.checks import require, source, whole
 from calibrant._core.result import Record
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, Weights
@@ -50,8 +50,7 @@ class Strata(Record):
         """Sum over the rows of a problem, which was cut into these bins; or over those of each ``part`` by itself."""
         n_bins, flipped = len(bins), is_upper(bins.edges)
         found = np.zeros((3, 2 * n_bins))
-        for start in range(0, problem.size, CHUNK_OF_BINS):
-            rows = slice(start, start + CHUNK_OF_BINS)
+        for rows in blocks(problem.size, 1, CHUNK_OF_BINS):
             score = problem.score[rows]
             at = bins.index(score)
             m = np.abs(flipped[at] - score.astype(np.float64, copy=False))  # 1 - p, or p

@@ -68,15 +68,10 @@ def has_loops(problem: Problem, notion: Notion, binning: Binning, *, noise: bool
     if isinstance(problem, BinaryProblem) or type(notion) not in (OF_A_TABLE if noise else (ClassWise,)):
         return False
     prob = problem.forecast.as_given
-    return (noise or prob.flags.c_contiguous) and _has_loop(problem, prob.size, binning)
+    return (noise or prob.flags.c_contiguous) and has_loop(problem, prob.size, binning)
 
 
-def has_loop(binary: BinaryProblem, binning: Binning) -> bool:
-    """Whether there is a compiled loop over one column for a binning, with strata."""
-    return _has_loop(binary, binary.size, binning)
-
-
-def _has_loop(problem: Problem, numbers: int, binning: Binning) -> bool:
+def has_loop(problem: Problem, numbers: int, binning: Binning) -> bool:
     """Whether bins are of equal width and wider than rounding in single precision, rows weigh one each, and loops are there."""
     if type(binning) is not EqualWidth or binning.n_bins > MOST_BINS or not problem.weights.is_unit:
         return False
@@ -198,6 +193,10 @@ class OfBatches(InBatches):
         """The first rows."""
         return self.head()
 
+    def as_problem(self) -> Any:
+        """Return the problem itself."""
+        return self
+
     @property
     def size(self) -> int:
         """Number of rows; they are read for it, if they have not been read yet."""
@@ -231,10 +230,6 @@ class UnreadSimplex(OfBatches, SimplexProblem):  # type: ignore[override]
     def head(self) -> SimplexProblem:
         """Return the first rows, as a table."""
         return as_simplex(self.predictions.head())
-
-    def as_problem(self) -> Problem:
-        """Return the problem itself."""
-        return self
 
     @cached_property
     def forecast(self) -> Forecast:
@@ -280,6 +275,7 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
 
     score = outcome = property(_refused)
     name = property(lambda self: self.head().name)
+    _two_columns = property(lambda self: self.whole)
 
     def __init__(self, whole: UnreadSimplex, notion: Notion, index: int, of_batch: OfBatch) -> None:
         self.whole, self.notion, self.index, self.of_batch = whole, notion, index, of_batch
@@ -291,10 +287,6 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
     def head(self) -> BinaryProblem:
         """Return the first rows."""
         return self._head
-
-    def as_problem(self) -> Problem:
-        """Return the problem itself."""
-        return self
 
     @property
     def logit(self) -> FloatArray | None:
@@ -319,10 +311,6 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
     def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
         """Return this problem with scores rounded to cells, whatever the notion of one event."""
         yield list(self.whole.summed_parts(self.notion))[self.index]
-
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the whole problem."""
-        return self.whole
 
     def reduce(self, read: Read[M]) -> M:
         """Read the batches; some may have no rows of this problem."""
@@ -579,7 +567,7 @@ def _cells(problem: Problem, asked: Sequence[Pair], noise: bool) -> tuple[BinTab
 
 def _cut(binary: BinaryProblem, binning: Binning) -> Cut:
     """Cut a problem, and split its bins by outcome."""
-    if has_loop(binary, binning):
+    if has_loop(binary, binary.size, binning):
         return cut_column(binary, binning)
     bins = binning(binary)
     return bins, Strata.of(binary, bins)

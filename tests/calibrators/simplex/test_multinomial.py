@@ -19,7 +19,6 @@ from calibrant.calibrators.linear import (
     StructuredVectorScaling,
     VectorScaling,
     fit_table,
-    identity,
 )
 from calibrant.fit import minimise as newton
 from calibrant.fit.log_loss import over_rows
@@ -28,7 +27,7 @@ FAMILY = [VectorScaling, MatrixScaling, DirichletCalibration, StructuredVectorSc
 DESIGNS = {
     "vector": (lambda: Diagonal(intercept=True), lambda k: np.stack([np.ones(k), np.zeros(k)])),
     "vector without bias": (lambda: Diagonal(intercept=False), lambda k: np.ones((1, k))),
-    "matrix": (Full, identity),
+    "matrix": (Full, lambda k: np.eye(k + 1, k)),
 }
 each_design = pytest.mark.parametrize("name", DESIGNS)
 each_method = pytest.mark.parametrize("method", FAMILY, ids=lambda method: method.__name__)
@@ -153,7 +152,7 @@ def test_a_large_problem_comes_to_use_blocks(monkeypatch):
     inverse = LargeObjective._inverse_blocks
     monkeypatch.setattr(LargeObjective, "_inverse_blocks", lambda self: made.append(1) or inverse(self))
     z, problem = drawn(n=3000, k=30)
-    found = fit_table(Full(), problem, entering, np.zeros((31, 30)), identity(30))
+    found = fit_table(Full(), problem, entering, np.zeros((31, 30)), np.eye(31, 30))
     assert made
     assert found.gradient <= 1e-8 * np.abs(z).max(axis=1).mean()
 
@@ -177,7 +176,7 @@ def test_a_search_cut_short_is_told_of(monkeypatch):
     monkeypatch.setattr(newton, "MOST_STEPS", 1)
     _z, problem = drawn()
     with pytest.warns(ConvergenceWarning, match=r"gradient must fall below .*after 1 Newton steps"):
-        fit_table(Full(), problem, entering, np.zeros((5, 4)), identity(4))
+        fit_table(Full(), problem, entering, np.zeros((5, 4)), np.eye(5, 4))
 
 
 # What all five methods keep, on degenerate forecasts too
