@@ -356,7 +356,7 @@ class Walk:
 
 
 class InSpace:
-    """The same matrix of forecasts of several classes; with a ``residual`` (n, e) of each row, k_ij <r_i, r_j> in place of k_ij."""
+    """The same of forecasts of several classes; with a ``residual`` (n, e) of each row, k_ij <r_i, r_j> in place of k_ij."""
 
     def __init__(self, prob: FloatArray, bandwidth: float, residual: FloatArray | None = None) -> None:
         self.prob, self.bandwidth, self.residual = prob, bandwidth, residual
