@@ -22,7 +22,7 @@ from calibrant.binning import Bins
 from calibrant.binning.bins import shown
 from calibrant.binning.cells import SimplexBinning, SimplexGrid, as_simplex_binning
 from calibrant.exceptions import warn
-from calibrant.metrics.bin_losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
+from calibrant.metrics.bin_losses import NORMS, Norm, PowerMean, as_norm, debiased_squares, l1, maximum
 from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes, least_pvalue_of, pvalue_of
 from calibrant.metrics.kinds import Own, YProb, estimates
 from calibrant.metrics.noise import noise_of
@@ -153,7 +153,9 @@ def canonical_calibration_error(
     choice("distance", distance, DISTANCES)
     bins = as_simplex_binning(binning)(simplex)
     held = bins.weight > 0
-    values = _debiased(bins, simplex.weights.rows_per_weight) if distance == DEBIASED else LENGTHS[distance](bins.gap)
+    values = (
+        debiased_squares(bins, simplex.weights.rows_per_weight) if distance == DEBIASED else LENGTHS[distance](bins.gap)
+    )
     return float(as_norm(norm)(values[held], bins.weight[held] / bins.weight.sum()))
 
 
@@ -237,14 +239,6 @@ def estimate_canonical_calibration_error(
     metric = Own("canonical-calibration-error", "canonical ECE", SOURCE, range=(0.0, highest), estimator=estimate)
     resampling = Resampling(float(level), int(n_resamples), as_rng(rng))
     return estimates([metric], as_problem(y_true, y_prob, **data), 15, resampling)[metric.name]
-
-
-def _debiased(bins: Bins, rows_per_weight: float) -> FloatArray:
-    """Sum of squared differences minus an unbiased estimate of the sum of the variances of the class rates."""
-    rows, rate = bins.weight * rows_per_weight, bins.event_rate
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = (bins.gap**2).sum(axis=-1) - (rate * (1.0 - rate)).sum(axis=1) / (rows - 1.0)
-    return np.where(rows < TWO, 0.0, value)
 
 
 def _highest(distance: str, norm: Norm) -> float:
