@@ -634,9 +634,6 @@ WORDS: dict[By, str] = {"label": "labels", "calibrated": "calibrated vectors"}
 BELOW = 9
 """Letters of a line that names a corner of the tetrahedron that is not above: two are near the edge of the picture."""
 
-AWAY = 7.0
-"""How far above or below the corners of the tetrahedron their names stand, in points."""
-
 REACH = 0.41
 """How far the box about the tetrahedron reaches from its middle: matplotlib leaves wide margins about it."""
 
