@@ -270,22 +270,18 @@ def rows_where(figure: Figure, target: float, *, most: int = MOST) -> Found:
     if len(tried) == 1:
         return Found(LEAST, 0.0, np.array(tried), np.array(seen))
 
-    def look(guess: float, reach: float, rough: bool) -> tuple[FloatArray, FloatArray]:
-        at = np.unique(np.clip(np.rint(np.exp(guess + np.linspace(-reach, reach, POINTS))), LEAST, most).astype(int))
-        values = np.array([figure(int(n), rough) for n in at])
-        tried.extend(at.tolist())
-        seen.extend(values.tolist())
-        return np.log(at), values
-
     (n, m), (low, high) = tried[-2:], seen[-2:]
     part = (target - low) / (high - low) if np.isfinite(low) else 0.5
     x, error = float(np.log(n) + part * (np.log(m) - np.log(n))), 0.0
     for reach, rough in ((REACH, True), (NARROW, False)):
-        looked: list[tuple[FloatArray, FloatArray]] = []
+        begin = len(tried)
         for _ in range(ROUNDS):
             guess = x
-            looked.append(look(guess, reach, rough))
-            at, values = (np.concatenate(parts) for parts in zip(*looked, strict=True))
+            wanted = np.rint(np.exp(guess + np.linspace(-reach, reach, POINTS)))
+            some = np.unique(np.clip(wanted, LEAST, most).astype(int)).tolist()
+            tried += some
+            seen += [figure(n, rough) for n in some]
+            at, values = np.log(tried[begin:]), np.array(seen[begin:])
             near = np.abs(at - guess) <= 3.0 * reach
             x, error = _on_line(at[near], values[near], target, guess, reach)
             if abs(x - guess) <= reach / 2.0:

@@ -101,6 +101,14 @@ def test_an_infinite_loss_that_is_rare_has_a_finite_lower_end():
     assert ours.lower == pytest.approx(theirs.lower, rel=0.01)
 
 
+def test_an_infinite_loss_of_many_rows_is_infinite_at_both_ends():
+    """A sample without any of 800 rows has a probability below the smallest number."""
+    rows = EVENT, np.where(np.cumsum(EVENT) <= 800, 0.5 * (1 - EVENT), 0.5)
+    with pytest.warns(CalibrationWarning):
+        found = assess(cut(rows), n_resamples=20, clip=0.0, metrics=["nll"])["nll"]
+    assert found.value == found.lower == found.upper == np.inf
+
+
 def test_a_metric_that_needs_the_rows_is_named():
     with pytest.raises(ValueError, match=r"the interval of '.*' needs all rows in memory"):
         assess(cut(ROWS["column"]), metrics=["ece", "skce"])

@@ -40,6 +40,7 @@ from calibrant.curves import reliability
 from calibrant.curves import roc as _roc
 from calibrant.fit.isotonic import isotonic_fit
 from calibrant.lenses import Cumulative, end_deviation, largest, residual_of, spread
+from calibrant.metrics.roc import RocPanel
 from calibrant.notions import Binary, Notion, as_notion, top_labels
 from calibrant.sums import Predictions
 from calibrant.sums.draws import distance_survival
@@ -566,7 +567,7 @@ class CumulativeSumPanel(Record):
     vertex: IntArray
     slope: FloatArray
     fit: FloatArray
-    roc: _roc.RocPanel
+    roc: RocPanel
 
 
 @dataclass(frozen=True, eq=False)
@@ -675,7 +676,7 @@ def cumulative_sum_curve(
     return CumulativeSumCurve(tuple(map(_sum_panel, problems, rocs)), chosen.name)
 
 
-def _sum_panel(problem: BinaryProblem, roc: _roc.RocPanel) -> CumulativeSumPanel:
+def _sum_panel(problem: BinaryProblem, roc: RocPanel) -> CumulativeSumPanel:
     if problem.size == 0:  # a class that is never predicted: only the start
         none, start = np.empty(0), np.zeros(1)
         return CumulativeSumPanel(roc.name, none, start, start, start, np.zeros(1, np.intp), none, none, roc)

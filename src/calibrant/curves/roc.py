@@ -14,40 +14,12 @@ from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import flag, refuse, require, whole
-from calibrant._core.result import DrawnResult, Picture, Record, Table, under
+from calibrant._core.result import DrawnResult, Picture, Table, under
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, as_simplex
 from calibrant.metrics import roc_volume
-from calibrant.metrics.roc import each_class, roc_points, warn_of_one_kind
+from calibrant.metrics.roc import RocPanel, each_class, roc_panel, warn_of_one_kind
 from calibrant.notions import Notion
 from calibrant.sums import Predictions
-
-
-@dataclass(frozen=True, eq=False)
-class RocPanel(Record):
-    """One problem of a notion: the points of its ROC curve, from the highest threshold to the lowest, shape (n_points,).
-
-    Rows with a score from ``threshold`` on are called events: a part ``tpr`` of the events and a part ``fpr`` of the rows
-    without event. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull.
-    ``auc`` and ``hull_auc`` are the areas under the two. Rates of what never occurred are NaN, and so are the areas then.
-    """
-
-    name: str
-    threshold: FloatArray
-    fpr: FloatArray
-    tpr: FloatArray
-    vertex: IntArray
-    auc: float
-    hull_auc: float
-
-    @property
-    def tnr(self) -> FloatArray:
-        """Part of the rows without event below the threshold, 1 - ``fpr``: the horizontal axis of the symmetric ROC curve."""
-        return 1.0 - self.fpr
-
-    @property
-    def on_hull(self) -> npt.NDArray[np.bool_]:
-        """Whether each point is a vertex of the hull."""
-        return np.isin(np.arange(self.threshold.size), self.vertex)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +111,8 @@ def roc_panels(problems: Iterable[BinaryProblem], name: str) -> tuple[RocPanel, 
     """Return the curve of each problem, and warn of those without rows of both kinds."""
     panels, undefined = [], []
     for problem in problems:
-        found = roc_points(problem)
-        own = problem.name or name
-        panels.append(RocPanel(own, found.threshold, found.fpr, found.tpr, found.vertex, found.area, found.hull_area))
-        if np.isnan(found.area):
+        panels.append(roc_panel(problem, problem.name or name))
+        if np.isnan(panels[-1].auc):
             undefined.append(problem)
     warn_of_one_kind(undefined, "a ROC curve")
     return tuple(panels)

@@ -394,8 +394,9 @@ def debiased_squared_gap(problem: Summed, bins: Bins) -> FloatArray:
 def debiased_squares(bins: Bins, rows_per_weight: float) -> FloatArray:
     """Return these squares of bins whose weight is worth so many rows; NaN where a bin is empty."""
     rows, rate = bins.weight * rows_per_weight, bins.event_rate
+    square, variance = (one if one.ndim == 1 else one.sum(axis=1) for one in (bins.gap**2, rate * (1.0 - rate)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = bins.gap**2 - rate * (1.0 - rate) / (rows - 1.0)
+        value = square - variance / (rows - 1.0)
     return np.where((rows > 0.0) & (rows < TWO), 0.0, value)
 
 

@@ -272,10 +272,19 @@ def mean_estimate(losses: FloatArray, weights: Weights, bootstrap: Bootstrap, *,
     n, variance, third = _central_sums(losses, value, weights)
     if variance == 0.0 or n < 2.0:
         return Estimate(value, value, value)
-    error, skewness = np.sqrt(variance * n / (n - 1.0)), third / variance**1.5
-    z = float(ndtri(1.0 - level / 2.0))
-    shift = skewness * (2.0 * z**2 + 1.0) / 6.0
-    return Estimate(value, min(value + error * (shift - z), value), max(value + error * (shift + z), value))
+    return interval_of_mean(value, np.sqrt(variance * n / (n - 1.0)), third / variance**1.5, level)
+
+
+def interval_of_mean(value: float, error: float, skewness: float, level: float) -> Estimate:
+    """Return a mean between its quantiles."""
+    lower, upper = (quantile_of_mean(value, error, skewness, share) for share in (level / 2.0, 1.0 - level / 2.0))
+    return Estimate(value, min(lower, value), max(upper, value))
+
+
+def quantile_of_mean(value: float, error: float, skewness: float, share: float) -> float:
+    """Return a quantile by Cornish and Fisher to first order."""
+    z = float(ndtri(share))
+    return float(value + error * (z + skewness * (2.0 * z**2 + 1.0) / 6.0))
 
 
 def _central_sums(losses: FloatArray, value: float, weights: Weights) -> tuple[float, float, float]:

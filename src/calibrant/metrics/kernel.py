@@ -22,7 +22,7 @@ from calibrant.binning import Bins
 from calibrant.binning.bins import shown
 from calibrant.binning.cells import SimplexBinning, SimplexGrid, as_simplex_binning
 from calibrant.exceptions import warn
-from calibrant.metrics.bin_losses import NORMS, TWO, Norm, PowerMean, as_norm, l1, maximum
+from calibrant.metrics.bin_losses import NORMS, Norm, PowerMean, as_norm, debiased_squares, l1, maximum
 from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes, least_pvalue_of, pvalue_of
 from calibrant.metrics.kinds import Own, YProb, estimates
 from calibrant.metrics.noise import noise_of
@@ -153,7 +153,9 @@ def canonical_calibration_error(
     choice("distance", distance, DISTANCES)
     bins = as_simplex_binning(binning)(simplex)
     held = bins.weight > 0
-    values = _debiased(bins, simplex.weights.rows_per_weight) if distance == DEBIASED else LENGTHS[distance](bins.gap)
+    values = (
+        debiased_squares(bins, simplex.weights.rows_per_weight) if distance == DEBIASED else LENGTHS[distance](bins.gap)
+    )
     return float(as_norm(norm)(values[held], bins.weight[held] / bins.weight.sum()))
 
 
@@ -239,14 +241,6 @@ def estimate_canonical_calibration_error(
     return estimates([metric], as_problem(y_true, y_prob, **data), 15, resampling)[metric.name]
 
 
-def _debiased(bins: Bins, rows_per_weight: float) -> FloatArray:
-    """Sum of squared differences minus an unbiased estimate of the sum of the variances of the class rates."""
-    rows, rate = bins.weight * rows_per_weight, bins.event_rate
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = (bins.gap**2).sum(axis=-1) - (rate * (1.0 - rate)).sum(axis=1) / (rows - 1.0)
-    return np.where(rows < TWO, 0.0, value)
-
-
 def _highest(distance: str, norm: Norm) -> float:
     """Return how large the error can be: a mean of gaps is at most the longest, and of a norm of one's own nothing is known."""
     if norm is NORMS["root"]:
@@ -305,20 +299,8 @@ LONGEST_RUN = 64.0
 """Bandwidths from the start to the end of a run of scores: exp(64) and exp(-64) lose nothing."""
 
 
-class KernelSums(ABC):
-    """The symmetric matrix of k(p_i, p_j), never held whole."""
-
-    @abstractmethod
-    def forms(self, v: FloatArray) -> FloatArray:
-        """Sum v_i k_ij v_j over all i and j, for each row of ``v`` (m, n); shape (m,)."""
-
-    @abstractmethod
-    def smoothed(self, v: FloatArray) -> FloatArray:
-        """Sum k_ij v_j over j, for each column of ``v`` (n, e); shape (n, e)."""
-
-
-class OnLine(KernelSums):
-    """Pairs of scores."""
+class OnLine:
+    """The symmetric matrix of k(p_i, p_j) of scores, never held whole."""
 
     def __init__(self, score: FloatArray, bandwidth: float) -> None:
         self.order = np.argsort(score, kind="stable")
@@ -326,12 +308,12 @@ class OnLine(KernelSums):
         self.downward = Walk(-score[self.order][::-1], bandwidth)
 
     def forms(self, v: FloatArray) -> FloatArray:
-        """Twice what each row gathers from below, itself counted once."""
+        """Sum v_i k_ij v_j over all i and j, for each row of ``v`` (m, n), shape (m,): twice what each gathers from below."""
         v = v[:, self.order]
         return np.asarray(np.einsum("mi,mi->m", v, 2.0 * self.upward.gathered(v) - v))
 
     def smoothed(self, v: FloatArray) -> FloatArray:
-        """What each row gathers from below and from above, itself counted once."""
+        """Sum k_ij v_j over j, for each column of ``v`` (n, e), shape (n, e): from below and above, the row itself once."""
         v = v.T[:, self.order]
         smooth = np.empty(v.shape)
         smooth[:, self.order] = self.upward.gathered(v) + self.downward.gathered(v[:, ::-1])[:, ::-1] - v
@@ -367,8 +349,8 @@ class Walk:
         return sums
 
 
-class InSpace(KernelSums):
-    """Pairs of forecasts of several classes; with a ``residual`` (n, e) of each row, k_ij <r_i, r_j> in place of k_ij."""
+class InSpace:
+    """The same of forecasts of several classes; with a ``residual`` (n, e) of each row, k_ij <r_i, r_j> in place of k_ij."""
 
     def __init__(self, prob: FloatArray, bandwidth: float, residual: FloatArray | None = None) -> None:
         self.prob, self.bandwidth, self.residual = prob, bandwidth, residual
@@ -513,13 +495,8 @@ class Pairs(ABC):
 
     @property
     @abstractmethod
-    def sums(self) -> KernelSums:
+    def sums(self) -> OnLine | InSpace:
         """The matrix of k, shape (n, n)."""
-
-    @property
-    @abstractmethod
-    def expected(self) -> FloatArray:
-        """Expected h_ii under calibration, shape (n,)."""
 
     @cached_property
     def witness(self) -> FloatArray:
@@ -640,11 +617,6 @@ class ScorePairs(Pairs):
             cell = merged[cell]
         return cell, OnLine(score, self.bandwidth)
 
-    @property
-    def expected(self) -> FloatArray:
-        """Variance of the outcome."""
-        return np.asarray(self.score * (1.0 - self.score), dtype=np.float64)
-
     def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
         """Sum along the line of cells, from the sum of each group in each cell."""
         cell, line = self.cells
@@ -690,15 +662,6 @@ class SimplexPairs(Pairs):
         n, n_classes = self.points.shape
         return bool(n**2 * (n_classes + 10) > MOST_WORK)
 
-    @property
-    def expected(self) -> FloatArray:
-        """Sum over classes of the variance of whether the class occurs."""
-        return 1.0 - self._squares
-
-    @cached_property
-    def _squares(self) -> FloatArray:
-        return np.asarray(np.einsum("ij,ij->i", self.points, self.points))
-
     def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
         """Sum over tiles of the matrix of h."""
         h = InSpace(self.points, self.bandwidth, self.residual)
@@ -717,7 +680,8 @@ class SimplexPairs(Pairs):
             return np.asarray(np.einsum("ij,ij->i", values, label) / self.weight)
 
         # Draw by draw: all at once they would fill the memory, and keep an interrupt waiting.
-        own = [self.left_out @ (1.0 + self._squares - 2.0 * named(self.points, label)) for label in labels]
+        squares = np.einsum("ij,ij->i", self.points, self.points)
+        own = [self.left_out @ (1.0 + squares - 2.0 * named(self.points, label)) for label in labels]
         expected = np.einsum("ij,ij->i", self.witness, self.points)
         along = [self.weight @ (named(self.witness, label) - expected) for label in labels]
         walks = n_classes > FEW_CLASSES and labels.size * self.weight.size * n_classes >= LONG_WALK and labels.ndim == 2

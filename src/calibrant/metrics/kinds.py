@@ -6,7 +6,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite, log
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -34,10 +34,10 @@ from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins
 from calibrant.metrics.estimate import Estimate, Resampling, draws_from_sums, mean_estimate
 from calibrant.metrics.noise import (
     Centred,
-    Endless,
     Progress,
     Residuals,
     Setting,
+    endless,
     error_through,
     estimate_of_sums,
     unbiased_square,
@@ -504,8 +504,8 @@ class MeanLogLoss(MeanOfRows):
     def plan_of_estimate(self, problem: Unread) -> Plan:
         """Ask for the number of infinite losses as well, where there may be some."""
         plan = super().plan_of_estimate(problem)
-        endless = ((self._endless, Endless(self.losses)),) if self.per_row.clip == 0.0 else ()
-        return replace(plan, scores=(*plan.scores, *endless))
+        infinite = ((self._endless, partial(endless, self.losses)),) if self.per_row.clip == 0.0 else ()
+        return replace(plan, scores=(*plan.scores, *infinite))
 
     @property
     def _impossible(self) -> str:

@@ -13,7 +13,6 @@ from functools import cached_property
 from math import exp
 
 import numpy as np
-from scipy.special import ndtri
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.registry import named
@@ -33,8 +32,10 @@ from calibrant.metrics.estimate import (
     cells,
     consistent_deviations,
     draws_from_sums,
+    interval_of_mean,
     least_pvalue_of,
     pvalue_of,
+    quantile_of_mean,
     resampled_deviations,
     steps_for,
 )
@@ -439,24 +440,18 @@ class Centred:
         return values if np.isfinite(values.sum()) else np.where(np.isfinite(values), values, 0.0)
 
 
-@dataclass(frozen=True)
-class Endless:
-    """One for a row whose value is infinite, else zero."""
-
-    of: RowScore
-
-    def __call__(self, problem: SimplexProblem) -> FloatArray:
-        """Return the numbers."""
-        return np.isposinf(self.of(problem)).astype(np.float64)
+def endless(of: RowScore, problem: SimplexProblem) -> FloatArray:
+    """Return one for a row whose value is infinite, else zero."""
+    return np.isposinf(of(problem)).astype(np.float64)
 
 
-def estimate_of_sums(sums: Sums, name: str, endless: str, level: float) -> Estimate:
-    """Return the mean of the values of that name and its interval; ``endless`` are those of the infinite ones, if there are."""
+def estimate_of_sums(sums: Sums, name: str, infinite_name: str, level: float) -> Estimate:
+    """Return the mean of the values of that name and its interval; the other name is that of the infinite ones, if any."""
     names = {known: at for at, (known, _) in enumerate(sums.plan.scores)}
     score = dict(sums.plan.scores)[name]
     assert isinstance(score, Centred)
     n, (first, second, third) = sums.rows, sums.scores[names[name]].tolist()
-    infinite = sums.total(endless) if endless in names else 0.0
+    infinite = sums.total(infinite_name) if infinite_name in names else 0.0
     finite = n - infinite
     if finite < 1.0:
         return Estimate(np.inf, np.inf, np.inf)
@@ -468,23 +463,10 @@ def estimate_of_sums(sums: Sums, name: str, endless: str, level: float) -> Estim
     if square > 0.0 and finite > 1.0:
         error, skewness = np.sqrt(square / (finite * (finite - 1.0))), cube / square**1.5
 
-    def end(share: float) -> float:
-        """Return a quantile of the mean, by Cornish and Fisher to first order."""
-        z = float(ndtri(share))
-        return float(value + error * (z + skewness * (2.0 * z**2 + 1.0) / 6.0))
-
-    if infinite:
-        return Estimate(np.inf, _low_of_infinite(infinite, level, end), np.inf)
-    if error == 0.0:
-        return Estimate(value, value, value)
-    return Estimate(value, min(end(level / 2.0), value), max(end(1.0 - level / 2.0), value))
-
-
-def _low_of_infinite(infinite: float, level: float, end: Callable[[float], float]) -> float:
-    """Return the low quantile of a mean that is infinite unless none of the infinite rows is in the sample."""
-    none_of_them = exp(-infinite)
-    share = level / 2.0 / none_of_them
-    return end(share) if share < 1.0 else np.inf
+    if infinite:  # the low quantile is finite where samples without any of the infinite rows are that many
+        share = level / 2.0 * exp(min(infinite, 700.0))
+        return Estimate(np.inf, quantile_of_mean(value, error, skewness, share) if share < 1.0 else np.inf, np.inf)
+    return interval_of_mean(value, error, skewness, level)
 
 
 # What metrics are estimated on: the rows, what is asked for, and the noise that metrics share

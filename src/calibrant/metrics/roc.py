@@ -116,35 +116,48 @@ COLUMNS = ("threshold", "fpr", "tpr")
 
 
 @dataclass(frozen=True, eq=False)
-class RocPoints(Record):
-    """The ROC curve of one problem, from the highest threshold to the lowest.
+class RocPanel(Record):
+    """One problem of a notion: the points of its ROC curve, from the highest threshold to the lowest, shape (n_points,).
 
-    Rows with a score from ``threshold`` on are called events: they are a part ``tpr`` of the events and a part ``fpr`` of the
-    non-events. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull.
+    Rows with a score from ``threshold`` on are called events: a part ``tpr`` of the events and a part ``fpr`` of the rows
+    without event. The first threshold is infinite. ``vertex`` are the numbers of the points that span the convex hull.
+    ``auc`` and ``hull_auc`` are the areas under the two. Rates of what never occurred are NaN, and so are the areas then.
     """
 
+    name: str
     threshold: FloatArray
     fpr: FloatArray
     tpr: FloatArray
     vertex: IntArray
-    area: float
-    hull_area: float
+    auc: float
+    hull_auc: float
+
+    @property
+    def tnr(self) -> FloatArray:
+        """Part of the rows without event below the threshold, 1 - ``fpr``: the horizontal axis of the symmetric ROC curve."""
+        return 1.0 - self.fpr
+
+    @property
+    def on_hull(self) -> npt.NDArray[np.bool_]:
+        """Whether each point is a vertex of the hull."""
+        return np.isin(np.arange(self.threshold.size), self.vertex)
 
 
-def roc_points(problem: BinaryProblem) -> RocPoints:
+def roc_panel(problem: BinaryProblem, name: str = "") -> RocPanel:
     """Return the points of a valid problem; without rows, the one at which every curve begins."""
     if problem.size == 0:
         start = np.zeros(1)
-        return RocPoints(np.full(1, np.inf), start, start, np.zeros(1, np.intp), np.nan, np.nan)
+        return RocPanel(name, np.full(1, np.inf), start, start, np.zeros(1, np.intp), np.nan, np.nan)
     ranked = Ranked.of(problem)
     hull = ranked.pooled()
-    return RocPoints(
+    return RocPanel(
+        name=name,
         threshold=np.append(np.inf, ranked.ordered.score[::-1]),
         fpr=ranked.false,
         tpr=ranked.true,
         vertex=hull.vertex,
-        area=ranked.area,
-        hull_area=hull.area,
+        auc=ranked.area,
+        hull_auc=hull.area,
     )
 
 
@@ -236,9 +249,9 @@ def roc_convex_hull(
     words = _of_one_problem(notion, problem)
     (binary,) = words.split(problem)
     warn_of_one_kind([binary], "the hull of a ROC curve")
-    points = roc_points(binary)
+    points = roc_panel(binary)
     threshold, fpr, tpr = (getattr(points, name)[points.vertex] for name in COLUMNS)
-    return RocHull(threshold, fpr, tpr, points.hull_area)
+    return RocHull(threshold, fpr, tpr, points.hull_auc)
 
 
 def each_class(notion: NotionLike, problem: Problem) -> Notion:

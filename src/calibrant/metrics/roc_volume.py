@@ -85,11 +85,6 @@ class Hull:
         """Volume of the hull, in [1 / K!, 1]."""
         return min(float(self.parts.sum()), 1.0)
 
-    @cached_property
-    def vertices(self) -> IntArray:
-        """Numbers of the points of its facets."""
-        return np.unique(self.facets)
-
     def volume_at(self, points: FloatArray) -> float:
         """Volume within the same facets if their points lay elsewhere; cones that turned over count as negative."""
         there = np.sign(np.linalg.det(self.points[self.facets])) * np.linalg.det(points[self.facets])

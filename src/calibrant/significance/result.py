@@ -20,7 +20,6 @@ from calibrant._core.border import DataOptions, as_labels, as_problem
 from calibrant._core.checks import choice, refuse, require
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, shown_pvalue, under
 from calibrant._core.rows import Approximate, BinaryProblem, BoolArray, Problem
-from calibrant.drawing import legend_above
 from calibrant.metrics.kinds import YProb
 from calibrant.notions import Binary, Notion, NotionLike, as_notion
 
@@ -286,10 +285,7 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     >>> from calibrant.significance.result import plot_null
     >>> ax = plot_null(resampling_test(*load_digits_forecast(), metric="ece", n_resamples=99))
     """
-    import matplotlib.pyplot as plt
-
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 3.6), layout="constrained")
+    ax = drawing.new_axes(ax, (5.6, 3.6))
     if isinstance(result.null, Draws):
         low, high = _draw_histogram(ax, result, result.null.values)
     elif isinstance(result.null, KnownLaw):
@@ -300,14 +296,10 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     ax.set(xlabel=f"statistic under the null hypothesis\n({result.null.description})", yticks=[])
     ax.set_ylim(bottom=0.0)
     ax.spines[["left", "right", "top"]].set_visible(False)
-    ax.fill(
-        [],
-        [],
-        color=drawing.GAP,
-        label=f"beyond it: {shown_pvalue(result.pvalue, result.least_pvalue, '.3g', name='p')}",
-    )
+    beyond = shown_pvalue(result.pvalue, result.least_pvalue, ".3g", name="p")
+    ax.fill([], [], color=drawing.GAP, label=f"beyond it: {beyond}")
     ax.set_title(result.name, fontsize="medium")
-    legend_above(ax)
+    drawing.legend_above(ax)
     return ax
 
 

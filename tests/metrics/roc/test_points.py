@@ -9,7 +9,7 @@ from strategies import columns
 
 import calibrant as cb
 from calibrant._core.border import as_problem
-from calibrant.metrics.roc import roc_points
+from calibrant.metrics.roc import roc_panel
 
 fractions = st.floats(0.01, 5.0)
 both = st.one_of(columns(min_rows=2), columns(min_rows=2, weights=fractions)).filter(
@@ -18,7 +18,7 @@ both = st.one_of(columns(min_rows=2), columns(min_rows=2, weights=fractions)).fi
 
 
 def points_of(label, score, weight):
-    return roc_points(as_problem(label, score, sample_weight=weight))
+    return roc_panel(as_problem(label, score, sample_weight=weight))
 
 
 def distance(points, corners):
@@ -77,8 +77,8 @@ def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
     hull = drawn(before)[before.vertex]
     assert distance(drawn(after), hull) <= 1e-12
     assert distance(hull, drawn(after)) <= 1e-12
-    assert after.area == pytest.approx(before.hull_area, abs=1e-12)
-    assert after.hull_area == pytest.approx(before.hull_area, abs=1e-12)
+    assert after.auc == pytest.approx(before.hull_auc, abs=1e-12)
+    assert after.hull_auc == pytest.approx(before.hull_auc, abs=1e-12)
 
 
 @given(rows=columns(min_rows=2).filter(lambda r: 0 < r[0].sum() < r[0].size))
