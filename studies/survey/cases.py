@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,11 +27,12 @@ from calibrant.calibrators import MatrixScaling
 from calibrant.datasets import SLOPES, SurveyMixture
 from studies.claims import (
     CLEAR,
-    Claim,
+    Functions,
     Verdict,
     above_zero,
     all_of,
     below_zero,
+    each_holds,
     holds,
     mean_and_error,
     table,
@@ -517,8 +517,7 @@ def capped(highest: Mapping[str, Mapping[str, Any]], low: float, high: float) ->
     Judged with 8 as a standard deviation, the reading that the sentence picks.
     """
     of = highest["standard deviation"]
-    found = [low < value < high for value in (of["bayes"], *of["networks"])]
-    return Verdict.HOLDS if all(found) else Verdict.IN_PART if any(found) else Verdict.FAILS
+    return each_holds(low < value < high for value in (of["bayes"], *of["networks"]))
 
 
 def outside(shares: Mapping[str, float], barely: float) -> Verdict:
@@ -568,7 +567,7 @@ def rounds_to(value: Fraction, printed: str) -> bool:
 
 def entries_as_printed(off: Sequence[str], n: int) -> Verdict:
     """Return whether every entry of a table is its exact value, rounded."""
-    return Verdict.HOLDS if not off else Verdict.IN_PART if len(off) < n else Verdict.FAILS
+    return all_of([Verdict.HOLDS] * (n - len(off)) + [Verdict.FAILS] * len(off))
 
 
 # Sentences of evidence, from numbers alone.
@@ -660,66 +659,26 @@ def differences(classes: Mapping[str, Sequence[Draws]]) -> str:
     return "differences of E abs(S - C) " + each({n: shown(less(*pair), sign="+") for n, pair in classes.items()})
 
 
-# Claims: their sentences are data, and those about networks of three classes have one shape
+# Claims about networks of three classes have one shape
 
 
-def _sentences() -> dict[str, dict[str, str]]:
-    with Path(__file__).with_name("sentences.csv").open(encoding="utf-8", newline="") as file:
-        return {line.pop("key"): line for line in csv.DictReader(file)}
-
-
-SENTENCES = _sentences()
-"""Where the survey says what, by the key of the claim."""
-
-
-def said(
-    key: str,
-    target: str,
-    says: Verdict,
-    measure: Callable[[], Mapping[str, Any]],
-    judge: Judge,
-    words: Words,
-    **more: Any,
-) -> Claim:
-    """Return a claim about a sentence of the survey."""
-    return Claim(key, **SENTENCES[key], target=target, says=says, measure=measure, judge=judge, words=words, **more)
-
-
-def on_networks(
-    key: str, target: str, says: Verdict, measure: Callable[[str], Mapping[str, Any]],
-    judge: Judge, say: Words, undecided: str = "",
-) -> Claim:  # fmt: skip
-    """Return a claim about networks of three classes: it is decided where both readings of class 3 say the same."""
-    return said(
-        key,
-        f"{target}, {IN_BOTH}",
-        says,
+def on_networks(measure: Callable[[str], Mapping[str, Any]], judge: Judge, say: Words) -> Functions:
+    """Return the functions of a claim about networks of three classes, decided where both readings of class 3 say the same."""
+    return (
         lambda: {"readings": {reading: dict(measure(reading)) for reading in READINGS}},
         in_both_worlds(judge),
         of_readings(say),
-        one_suffices=BY_NETWORKS,
-        undecided=undecided,
     )
 
 
-BY_NETWORKS = f"it rests on {len(NETWORKS)} networks, which its numbers list"
-
-
-def pair(
-    key: str, what: str, one: str, other: str, says: Verdict,
-    figure: Callable[[str, str], list[float]], undecided: str = "",
-) -> Claim:  # fmt: skip
-    """Return a claim that one method has a lower figure than another."""
+def pair(what: str, one: str, other: str, figure: Callable[[str, str], list[float]]) -> Functions:
+    """Return the functions of a claim that one method has a lower figure than another."""
     return on_networks(
-        key,
-        f"{what} is lower after {one} than after {other}, {CLEARLY}",
-        says,
         lambda reading: {"one": figure(reading, one), "other": figure(reading, other)},
         lower,
         lambda one, other, names=(one, other): (
             f"{what} {compared(one, other, *names, digits=5)}, lower in {count(one, other)}"
         ),
-        undecided,
     )
 
 
@@ -730,12 +689,9 @@ def class_by_class(one: str, other: str, classes: Sequence[int] = CLASSES) -> Ca
     }
 
 
-def over_fits(key: str, method: str, says: Verdict) -> Claim:
-    """Return the claim that a method does worse than temperature scaling on few rows."""
+def over_fits(method: str) -> Functions:
+    """Return the functions of the claim that a method does worse than temperature scaling on few rows."""
     return on_networks(
-        key,
-        f"fitted to {FEW} rows it is worse than temperature scaling, {CLEARLY}",
-        says,
         lambda reading: {
             "before": excess(reading, None),
             "one": excess(reading, method, FEW),

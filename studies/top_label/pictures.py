@@ -31,23 +31,7 @@ from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.decompositions import accuracy
 from calibrant.metrics.estimate import Estimate
 from studies.claims import data_dir, table
-from studies.top_label.forecasts import (
-    ALIKE,
-    BINS,
-    CLASSES,
-    LEVEL,
-    METHODS,
-    RARE,
-    RESAMPLES,
-    Design,
-    Forecast,
-    by_class,
-    cifar,
-    errors,
-    fitted_rows,
-    forecasts,
-    interval,
-)
+from studies.top_label import forecasts as fc
 from tools.make_gallery import save_picture
 
 mpl.use("Agg")
@@ -66,7 +50,7 @@ def save(figure: Any, name: str) -> None:
 
 def curve_of(method: str) -> Any:
     """Confidence and top-label reliability of a method."""
-    of, y = forecasts()[method], cifar()[3]
+    of, y = fc.forecasts()[method], fc.cifar()[3]
     return top_label_curve(y, of.prob, y_pred=of.label, labels=range(10))
 
 
@@ -98,9 +82,9 @@ def draw_sweep() -> None:
     """Errors against the number of bins: the paper's figure 3, and the same with equal mass."""
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained", sharey=True)
     for ax, binning in zip(axes, (None, EqualMass(15)), strict=True):
-        how = {"n_bins": BINS, "n_resamples": 1} | ({} if binning is None else {"binning": binning})
+        how = {"n_bins": fc.BINS, "n_resamples": 1} | ({} if binning is None else {"binning": binning})
         sweeps = {
-            name: {word: bin_sweep(**forecasts()[name].asked(notion), **how) for word, notion in WORDS.items()}
+            name: {word: bin_sweep(**fc.forecasts()[name].asked(notion), **how) for word, notion in WORDS.items()}
             for name in SHOWN
         }
         plot_bin_sweep(sweeps, ax=ax)
@@ -114,13 +98,13 @@ def draw_sweep() -> None:
 
 def draw_validity() -> None:
     """Share of predictions within a distance of the rate of their event."""
-    curves = {"Base, 15 equal mass a class": _validity(forecasts()["Base"], EqualMass(15), None)}
+    curves = {"Base, 15 equal mass a class": _validity(fc.forecasts()["Base"], EqualMass(15), None)}
     for points in (50, 100):
-        curves[f"TL-HB ({points})"] = _validity(forecasts()[f"TL-HB ({points})"], Unique(), points)
+        curves[f"TL-HB ({points})"] = _validity(fc.forecasts()[f"TL-HB ({points})"], Unique(), points)
     save(plot_validity(curves).figure, "validity")
 
 
-def _validity(of: Forecast, binning: Any, points: int | None) -> Any:
+def _validity(of: fc.Forecast, binning: Any, points: int | None) -> Any:
     return validity_curve(**of.asked("top-label"), binning=binning, points_per_bin=points)
 
 
@@ -225,7 +209,7 @@ def _lines() -> Iterator[list[str]]:
 
 def estimate_on_grid(y: np.ndarray, prob: np.ndarray) -> Estimate:
     """Canonical ECE over the grid of 5, with its interval."""
-    (row,) = assess(y, prob, metrics=["canonical-ece"], level=LEVEL, n_resamples=RESAMPLES, rng=0).rows
+    (row,) = assess(y, prob, metrics=["canonical-ece"], level=fc.LEVEL, n_resamples=fc.RESAMPLES, rng=0).rows
     return row.estimate
 
 
@@ -234,7 +218,7 @@ def _measured(y: np.ndarray, prob: np.ndarray, *, few: bool = False) -> list[str
     own = f"{canonical_calibration_error(y, prob, binning=SimplexUnique()):.3f}" if few else ""
     nll = log_loss(y, prob, clip=1e-12)
     losses = [f"{loss:.3f}" for loss in (nll, brier_score_loss(y, prob), accuracy(y, prob))]
-    return [interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
+    return [fc.interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
 
 
 def random_directions() -> str:
@@ -287,22 +271,26 @@ def mean(values: np.ndarray) -> str:
     return f"{values.mean():.3f} ({values.std(ddof=1) / np.sqrt(len(values)):.3f})"
 
 
-def error_table(design: Design) -> str:
+def error_table(design: fc.Design) -> str:
     """TL-ECE of each predicted class and of all."""
-    head = ["TL-ECE", *(f"predicted {number}" for number in CLASSES), "all"]
-    body = [["rows to calibrate on", *(f"{count:.0f}" for count in fitted_rows(design)), ""]]
-    for name in METHODS:
-        of = by_class(design, name)
+    head = ["TL-ECE", *(f"predicted {number}" for number in fc.CLASSES), "all"]
+    body = [["rows to calibrate on", *(f"{count:.0f}" for count in fc.fitted_rows(design)), ""]]
+    for name in fc.METHODS:
+        of = fc.by_class(design, name)
         body.append([name, *map(mean, of.error.T), mean((of.error * of.share).sum(axis=1))])
     return table(head, body)
 
 
-def root_table(design: Design) -> str:
+def root_table(design: fc.Design) -> str:
     """Bias-corrected root mean square of the gaps, and how far the classes lie apart."""
-    head = ["root mean square, bias-corrected", *(f"predicted {number}" for number in CLASSES), "highest less lowest"]
+    head = [
+        "root mean square, bias-corrected",
+        *(f"predicted {number}" for number in fc.CLASSES),
+        "highest less lowest",
+    ]
     body = []
-    for name in METHODS:
-        of = by_class(design, name)
+    for name in fc.METHODS:
+        of = fc.by_class(design, name)
         figures = [f"{root:.3f} ({error:.3f})" for root, error in zip(of.root, of.root_error, strict=True)]
         body.append([name, *figures, f"{np.ptp(of.root):.3f}"])
     return table(head, body)
@@ -314,8 +302,10 @@ def root_table(design: Design) -> str:
 def draw_covertype_shown() -> None:
     """Bars of each predicted class with their standard errors: the paper's figure 4, and the same bias-corrected."""
     figure, axes = plt.subplots(2, 2, figsize=(10.4, 6.6), layout="constrained", sharey="row")
-    for column, (title, design) in zip(axes.T, {"one class rare": RARE, "classes alike": ALIKE}.items(), strict=True):
-        found, rows = {name: by_class(design, name) for name in METHODS}, fitted_rows(design)
+    for column, (title, design) in zip(
+        axes.T, {"one class rare": fc.RARE, "classes alike": fc.ALIKE}.items(), strict=True
+    ):
+        found, rows = {name: fc.by_class(design, name) for name in fc.METHODS}, fc.fitted_rows(design)
         for ax, word in zip(column, ("TL-ECE", "root mean square gap, bias-corrected"), strict=True):
             bars = {
                 name: (of.error.mean(axis=0), of.error.std(axis=0, ddof=1) / np.sqrt(len(of.error)))
@@ -323,12 +313,12 @@ def draw_covertype_shown() -> None:
                 else (of.root, of.root_error)
                 for name, of in found.items()
             }
-            shown = {name: replace(errors(design, 0, name), value=value) for name, (value, _) in bars.items()}
+            shown = {name: replace(fc.errors(design, 0, name), value=value) for name, (value, _) in bars.items()}
             plot_class_errors(shown, ax=ax, counts=False, noise=False)
             for drawn, (value, error) in zip(list(ax.containers), bars.values(), strict=True):
                 middle = [bar.get_x() + bar.get_width() / 2 for bar in drawn]
                 ax.errorbar(middle, value, error, linestyle="", color="black", elinewidth=1.0, capsize=2.0)
-            ax.set_xticks(range(4), [f"{number}\n{count:.0f}" for number, count in zip(CLASSES, rows, strict=True)])
+            ax.set_xticks(range(4), [f"{number}\n{count:.0f}" for number, count in zip(fc.CLASSES, rows, strict=True)])
             ax.set(xlabel="", ylabel=word)
             ax.get_legend().remove()
         column[0].set_title(title, fontsize="medium")

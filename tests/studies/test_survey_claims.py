@@ -235,8 +235,8 @@ def test_each_of_the_21_figures_is_drawn_small_and_shown():
 
 
 def test_tables_are_measured_in_seconds_and_bear_out_the_page():
-    for claim in (*claims.OF_TABLES, *claims.OF_TESTS):
-        if claim.key != "resampling":
+    for claim in claims.CLAIMS:
+        if claim.key in claims.OF_TABLES | claims.OF_TESTS and claim.key != "resampling":
             assert claim.judged(claim.measure()).verdict is claim.says, claim.key
 
 
