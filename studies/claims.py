@@ -34,6 +34,11 @@ def table(head: list[str], body: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
 
 
+def bold(texts: Iterable[str], best: Iterable[Any]) -> list[str]:
+    """Cells, the best of them bold."""
+    return [f"**{text}**" if is_best else text for text, is_best in zip(texts, best, strict=True)]
+
+
 def filled(template: Path, **fields: Any) -> str:
     """Return a page: the text of a template, with fields in braces."""
     return template.read_text(encoding="utf-8").format(**fields)
@@ -514,15 +519,6 @@ def under_all_readings(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the verdict that every reading of an ambiguous text gives; not decided where they differ."""
     found = set(verdicts)
     return found.pop() if len(found) == 1 else Verdict.OPEN
-
-
-def on_several(judge: Callable[..., Verdict]) -> Callable[[Sequence[Mapping[str, Any]]], Verdict]:
-    """Return what all networks, or data sets, say; a single one decides nothing."""
-
-    def of(networks: Sequence[Mapping[str, Any]]) -> Verdict:
-        return under_all_readings(judge(**one) for one in networks) if len(networks) > 1 else Verdict.OPEN
-
-    return of
 
 
 # What of a paper is in the library: each section, definition, algorithm, figure and table, and where it is.

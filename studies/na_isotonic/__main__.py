@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from calibrant.exceptions import CalibrationWarning
-from studies.claims import Claim, Row, Verdict, claims_table, coverage_table, filled, require, run, table
+from studies.claims import Claim, Row, Verdict, bold, claims_table, coverage_table, filled, require, run, table
 from studies.na_isotonic import alternatives, claims_methods, networks, pictures, scir
 from studies.na_isotonic import forecasts as fc
 from studies.na_isotonic.claims import CLAIMS, PAPER
@@ -85,6 +85,7 @@ def where_fir_leads() -> str:
 # The tables of docs/na-isotonic.md that come from the ranks and values of the methods.
 
 
+ORDER = ["accuracy", *fc.RANKED]
 PERCENT = ("accuracy", "conf-ECE", "cw-ECE", "TECE")
 SHOWN = (
     ("CIFAR-100", "DenseNet-BC"),
@@ -136,8 +137,8 @@ def _cells(rank: np.ndarray, win: np.ndarray) -> list[str]:
 
 def _best(rank: list[float], percent: list[float]) -> list[str]:
     """Cells of a row, with the lowest rank bold."""
-    texts = [f"{r:.1f} ({p:.0f}%)" for r, p in zip(rank, percent, strict=True)]
-    return [f"**{text}**" if r <= min(rank) + 1e-9 else text for r, text in zip(rank, texts, strict=True)]
+    texts = (f"{r:.1f} ({p:.0f}%)" for r, p in zip(rank, percent, strict=True))
+    return bold(texts, np.array(rank) <= min(rank) + 1e-9)
 
 
 def rank_tables() -> list[str]:
@@ -162,21 +163,16 @@ def model_tables() -> list[str]:
 
 def _model_table(name: tuple[str, str]) -> str:
     columns = _columns(name)
-    return table(["method", *_order()], [[method, *cells] for method, *cells in zip(fc.METHODS, *columns, strict=True)])
-
-
-def _order() -> list[str]:
-    return ["accuracy", *fc.RANKED]
+    return table(["method", *ORDER], [[method, *cells] for method, *cells in zip(fc.METHODS, *columns, strict=True)])
 
 
 def _columns(name: tuple[str, str]) -> list[list[str]]:
     """The columns of a model, the best of each bold."""
     row = fc.names().index(name)
     columns = []
-    for metric in _order():
+    for metric in ORDER:
         best = fc.ranks(metric)[row] == fc.ranks(metric)[row].min()
-        texts = [_text(metric, value) for value in fc.values(metric)[row]]
-        columns.append([f"**{text}**" if b else text for text, b in zip(texts, best, strict=True)])
+        columns.append(bold((_text(metric, value) for value in fc.values(metric)[row]), best))
     return columns
 
 
@@ -205,11 +201,10 @@ def paper_densenet_table() -> str:
     row = fc.names().index(DENSENET)
     body = []
     for m, method in enumerate(fc.METHODS):
-        ours = [_text(metric, fc.values(metric)[row, m]) for metric in ("accuracy", "conf-ECE", "NLL")]
-        theirs = [
-            _text(metric, v) for metric, v in zip(("accuracy", "conf-ECE", "NLL"), fc.TABLE_4[method], strict=True)
-        ]
-        body.append([method, *(cell for pair in zip(ours, theirs, strict=True) for cell in pair)])
+        pairs = (
+            (metric, (fc.values(metric)[row, m], of)) for metric, of in zip(PRINTED, fc.TABLE_4[method], strict=True)
+        )
+        body.append([method, *(_text(metric, value) for metric, pair in pairs for value in pair)])
     head = [f"{metric}{who}" for metric in PRINTED for who in (", here", ", paper")]
     return table(["method", *head], body)
 
@@ -220,10 +215,8 @@ def architecture_table(metric: str) -> str:
     for architecture in fc.architectures():
         here = fc.of_architecture(architecture)
         mean, rank = fc.values(metric)[here].mean(axis=0), fc.ranks(metric)[here].mean(axis=0)
-        texts = [f"{_text(metric, v)} ({r:.1f})" for v, r in zip(mean, rank, strict=True)]
-        best = rank <= rank.min() + 1e-9
-        cells = [f"**{text}**" if b else text for text, b in zip(texts, best, strict=True)]
-        body.append([architecture, str(here.sum()), *cells])
+        texts = (f"{_text(metric, v)} ({r:.1f})" for v, r in zip(mean, rank, strict=True))
+        body.append([architecture, str(here.sum()), *bold(texts, rank <= rank.min() + 1e-9)])
     return table(["classifier", "data sets", *fc.METHODS], body)
 
 
@@ -241,7 +234,7 @@ def p_value_table() -> str:
 
 def _shares(pvalues: list[np.ndarray]) -> list[str]:
     share = (np.array(pvalues) > fc.LEVEL).mean(axis=0)
-    return [f"**{s:.0%}**" if s >= share.max() - 1e-9 else f"{s:.0%}" for s in share]
+    return bold((f"{s:.0%}" for s in share), share >= share.max() - 1e-9)
 
 
 def accuracy_table() -> str:

@@ -114,7 +114,7 @@ def searched() -> dict[str, dict[str, list[float]]]:
             started = time.process_time()
             g = way(of)
             ways[name] = [*of.ended(g), time.process_time() - started]
-        found[f"{model.data_set}, {model.architecture}"] = ways
+        found[fc.name_of(model)] = ways
     return found
 
 
@@ -165,7 +165,7 @@ def shifts() -> dict[str, list[float]]:
     found = {}
     for model in fc.published_models():
         after, before = (fc.calibrated(model, name)[0] for name in (fc.NA_FIR[1], "FIR"))
-        found[f"{model.data_set}, {model.architecture}"] = fc.shift_by_band(model.test, after - before).tolist()
+        found[fc.name_of(model)] = fc.shift_by_band(model.test, after - before).tolist()
     return found | {name: np.mean([m.shift for m in of], axis=0).tolist() for name, of in by_network().items()}
 
 

@@ -49,12 +49,8 @@ GRANULARITIES, SEEDS = (0.001, 0.003, 0.01), 3
 @cache
 def found() -> dict[str, dict[str, tuple[float, float, float]]]:
     """NLL of the rows to calibrate on, NLL of the test rows and CPU seconds, of each method on each forecast."""
-    place = {names: file for file, names in fc.PUBLISHED.items()}
-    return {
-        file: {name: _fitted(of, model) for name, of in methods().items()}
-        for model in fc.published_models()
-        if (file := place[model.data_set, model.architecture]) in FACTS
-    }
+    published = {file: fc.published_model(*names) for file, names in fc.PUBLISHED.items() if file in FACTS}
+    return {file: {name: _fitted(of, model) for name, of in methods().items()} for file, model in published.items()}
 
 
 def _fitted(calibrator: Calibrator, model: fc.Model) -> tuple[float, float, float]:
@@ -93,7 +89,7 @@ def annealing_table() -> str:
 @cache
 def searched(file: str, granularity: float) -> np.ndarray:
     """NLL of the rows to calibrate on, one a random search."""
-    model = next(m for m in fc.published_models() if (m.data_set, m.architecture) == fc.PUBLISHED[file])
+    model = fc.published_model(*fc.PUBLISHED[file])
     searches = (
         NormalizedFlattenedIsotonic(solver="annealing", smoothing=0.0, granularity=granularity, random_state=seed)
         for seed in range(SEEDS)

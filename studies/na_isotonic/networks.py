@@ -21,7 +21,7 @@ from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 from studies.arena.data_sets import DataSet, table_of
-from studies.claims import table
+from studies.claims import bold, table
 from studies.evidence_scaling.networks import Network, Recipe, trained
 from studies.na_isotonic import forecasts as fc
 from studies.top_label.networks import measure as measure_top_label
@@ -120,7 +120,7 @@ def value_table(metric: str) -> str:
     columns, which = [fc.MEASURED.index(name) for name in SHOWN], list(fc.METRICS).index(metric)
     values = np.array([np.mean([m.value[columns, which] for m in of], axis=0) for of in by_network().values()])
     body = [
-        [name, *(f"**{v:.4f}**" if v <= row.min() + 1e-12 else f"{v:.4f}" for v in row)]
+        [name, *bold((f"{v:.4f}" for v in row), row <= row.min() + 1e-12)]
         for name, row in zip(by_network(), values, strict=True)
     ]
     body.append(["mean rank", *(f"{rank:.1f}" for rank in rankdata(values.round(12), axis=1).mean(axis=0))])

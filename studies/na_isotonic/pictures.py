@@ -111,9 +111,9 @@ def draw_times(
     for number, pairs in enumerate(seconds.values()):
         size, taken = np.array(sorted(pairs), dtype=float).reshape(-1, 2).T
         at = np.unique(size)
-        colour, marker = _look(number)
-        ax.plot(at, [np.median(taken[size == one]) for one in at], color=colour, linewidth=1.5, zorder=3)
-        ax.plot(size, taken, marker, color=colour, markersize=5, zorder=3.1)
+        look = _look(number)
+        ax.plot(at, [np.median(taken[size == one]) for one in at], color=look["color"], linewidth=1.5, zorder=3)
+        ax.plot(size, taken, linestyle="", markersize=5, zorder=3.1, **look)
     ax.set(xscale="log", yscale="log", xlabel=x_label, ylabel=y_label)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_locator(LogLocator(subs=range(2, 10), numticks=20))
@@ -162,22 +162,19 @@ def _draw_set(ax: Any, place: int, methods: list[str], of: dict[str, list[float]
         found = found[np.isfinite(found)]
         if found.size:
             at = place + step * (number - (len(methods) - 1) / 2)
-            colour, marker = _look(number)
-            ax.plot(np.full(found.size, at), found, marker, color=colour, markersize=5, alpha=0.6, markeredgewidth=0)
-            ax.hlines(found.mean(), at - 0.42 * step, at + 0.42 * step, color=colour, linewidth=2.0)
+            look = {"linestyle": "", "markersize": 5, "alpha": 0.6, "markeredgewidth": 0, **_look(number)}
+            ax.plot(np.full(found.size, at), found, **look)
+            ax.hlines(found.mean(), at - 0.42 * step, at + 0.42 * step, color=look["color"], linewidth=2.0)
 
 
-def _look(number: int) -> tuple[str, str]:
+def _look(number: int) -> dict[str, str]:
     """Colour and marker of a method."""
-    return LINES[number % len(LINES)], MARKERS[number % len(MARKERS)]
+    return {"color": LINES[number % len(LINES)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def _name_methods(figure: Any, methods: Iterable[str], **line: Any) -> None:
-    handles = []
-    for number, method in enumerate(methods):
-        colour, marker = _look(number)
-        look = {"linestyle": "", **line}
-        handles.append(mpl.lines.Line2D([], [], color=colour, marker=marker, markersize=5, label=method, **look))
+    looks = [{"label": method, "linestyle": "", **_look(number), **line} for number, method in enumerate(methods)]
+    handles = [mpl.lines.Line2D([], [], markersize=5, **look) for look in looks]
     figure.legend(handles=handles, loc="outside right upper", frameon=False)
 
 
@@ -247,7 +244,7 @@ def methods() -> dict[str, Calibrator]:
 @cache
 def cifar() -> Rows:
     """All 10 000 rows of the DenseNet on CIFAR-100."""
-    model = next(m for m in fc.published_models() if (m.data_set, m.architecture) == ("CIFAR-100", "DenseNet-BC"))
+    model = fc.published_model("CIFAR-100", "DenseNet-BC")
     return np.concatenate([model.y_fit, model.y_test]), np.concatenate([model.fit, model.test])
 
 
@@ -346,7 +343,7 @@ def draw_seconds(folder: Path) -> None:
 
 def draw_figure_2(folder: Path) -> None:
     """Five ranks of SCIR in one panel, and NA-FIR against FIR in 30 bins over their sizes."""
-    model = next(m for m in fc.published_models() if (m.data_set, m.architecture) == ("CIFAR-100", "DenseNet-BC"))
+    model = fc.published_model("CIFAR-100", "DenseNet-BC")
     labels = range(model.n_classes)
     figure, axes = plt.subplots(1, 2, figsize=(10.4, 5.6), layout="constrained")
     figure.get_layout_engine().set(rect=(0.0, 0.07, 1.0, 0.93))  # the sizes of the bins stand below

@@ -26,7 +26,6 @@ from calibrant import (
 from calibrant.calibrators import MatrixScaling
 from calibrant.datasets import SLOPES, SurveyMixture
 from studies.claims import (
-    CLEAR,
     Functions,
     Verdict,
     above_zero,
@@ -392,11 +391,6 @@ def of_three_classes(class_3: str) -> str:
 WELL, LITTLE = 0.3, 0.75
 """Shares of the error that are left where a method works well, and where it does little."""
 
-CLEARLY = f"by more than {CLEAR:g} standard errors"
-FALLS = f"E abs(S - C) falls {CLEARLY}"
-LEFT_OVER = f"less than {WELL:.0%} of E abs(S - C) is left, {CLEARLY}; in part: it falls {CLEARLY}"
-ON_MEANS = f"on the mean over {len(NETWORKS)} networks"
-IN_BOTH = f"{ON_MEANS}, with 8 as a variance and as a standard deviation"
 COUNTS = 0.05
 """Share of an error from which on a difference counts for a single network."""
 
@@ -464,17 +458,6 @@ def in_both_worlds(judge: Judge) -> Judge:
     return of
 
 
-def few_values(cases: Mapping[str, Sequence[int]], bins: int) -> Verdict:
-    """Return whether no case has more values than bins, and the under-confident one always fewer."""
-    few = all(max(counts) <= bins for counts in cases.values())
-    return holds(few and max(cases["under-confident"]) < bins)
-
-
-def many_values(cases: Mapping[str, Sequence[int]], bins: int) -> Verdict:
-    """Return whether every fit has more blocks than there are bins."""
-    return holds(min(map(min, cases.values())) > bins)
-
-
 def on_the_diagonal(before: Figure, after: Draws, near: Draws) -> Verdict:
     """Return whether the error falls and most predictions end up close to the diagonal."""
     return all_of([falls(before, after), above_zero(less(near, 0.5))])
@@ -485,25 +468,10 @@ def traded(calibration: Mapping[str, Any], grouping: Mapping[str, Any]) -> Verdi
     return all_of([falls(**calibration), rises(**grouping)])
 
 
-def full_confidence(zero: float, one: float) -> Verdict:
-    """Return whether some fit ends at 0 and some at 1."""
-    return holds(zero > 0 and one > 0)
-
-
-def several(worse: Draws, better: Draws, regions: int) -> Verdict:
-    """Return whether two regions or more get worse on the mean over networks."""
-    return above_zero(less(worse, 1.5))
-
-
 def mostly_worse(worse: Draws, better: Draws, regions: int) -> Verdict:
     """Return whether more than half of the regions get worse on the mean over networks; in part, whether any do."""
     most = above_zero(less(worse, regions / 2))
     return Verdict.IN_PART if most is not Verdict.HOLDS and above_zero(worse) is Verdict.HOLDS else most
-
-
-def almost_the_same(apart: Draws) -> Verdict:
-    """Return whether two sets of predictions differ by little."""
-    return below_zero(less(apart, SAME))
 
 
 def identity(largest_change: float, tolerance: float) -> Verdict:
@@ -518,11 +486,6 @@ def capped(highest: Mapping[str, Mapping[str, Any]], low: float, high: float) ->
     """
     of = highest["standard deviation"]
     return each_holds(low < value < high for value in (of["bayes"], *of["networks"]))
-
-
-def outside(shares: Mapping[str, float], barely: float) -> Verdict:
-    """Return whether hardly any prediction lies outside a range, with second numbers as variances."""
-    return holds(shares["variance"] < barely)
 
 
 def near_in_each(classes: Mapping[str, Sequence[Draws]]) -> Verdict:
@@ -563,11 +526,6 @@ def rounds_to(value: Fraction, printed: str) -> bool:
     """Return whether a value is within half a unit of the last printed digit; either way at a tie."""
     digits = len(printed.partition(".")[2])
     return abs(value - Fraction(printed)) <= Fraction(1, 2 * 10**digits) + Fraction(1, 10**12)
-
-
-def entries_as_printed(off: Sequence[str], n: int) -> Verdict:
-    """Return whether every entry of a table is its exact value, rounded."""
-    return all_of([Verdict.HOLDS] * (n - len(off)) + [Verdict.FAILS] * len(off))
 
 
 # Sentences of evidence, from numbers alone.

@@ -48,6 +48,7 @@ from studies.claims import (
     all_of,
     below_zero,
     claims_of,
+    each_holds,
     equals,
     holds,
     not_judged,
@@ -86,7 +87,7 @@ def in_logistic(measure: Callable[[str], dict[str, Any]]) -> Callable[[], dict[s
 OF_BINNING = {
     "binning-values": (
         bins_used,
-        sv.few_values,
+        lambda cases, bins: holds(max(map(max, cases.values())) <= bins and max(cases["under-confident"]) < bins),
         lambda cases, bins: "Bins with rows: " + sv.each({n: sv.extent(counts) for n, counts in cases.items()}),
     ),
     "binning-works": (in_logistic(near), sv.in_each(sv.on_the_diagonal), sv.in_words(sv.near_the_diagonal)),
@@ -141,7 +142,7 @@ def slope(name: str, region: sv.Region) -> float:
 OF_CASES = {
     "fig-12-range": (
         shares_outside,
-        sv.outside,
+        lambda shares, barely: holds(shares["variance"] < barely),
         lambda shares, barely: (
             f"{shares['variance']:.2g} of them with variances. With standard deviations it would be "
             f"{shares['standard deviation']:.0%}: the sentence excludes that reading for classes 1 and 2"
@@ -216,24 +217,25 @@ def entries(measure: Callable[[], dict[str, list[str]]]) -> Functions:
     """Return the functions of a claim that the entries of a table are exact values, rounded: name -> (exact, printed)."""
     return (
         lambda: {"figures": measure()},
-        lambda figures: sv.entries_as_printed(_off(figures), len(figures)),
+        lambda figures: each_holds(name not in _off(figures) for name in figures),
         of_entries,
     )
 
 
-def _off(figures: Mapping[str, Sequence[str]]) -> list[str]:
-    return [
-        f"{name} {float(Fraction(value)):.4g} (printed {printed})"
+def _off(figures: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The entries that are not as printed, with what they are."""
+    return {
+        name: f"{name} {float(Fraction(value)):.4g} (printed {printed})"
         for name, (value, printed) in figures.items()
         if not sv.rounds_to(Fraction(value), printed)
-    ]
+    }
 
 
 def of_entries(figures: Mapping[str, Sequence[str]]) -> str:
     """Return how many entries are exact values, rounded, and which are not."""
     off = _off(figures)
     good = f"{len(figures) - len(off)} of {len(figures)} entries"
-    return good + (f"; not {'; '.join(off)}" if off else "")
+    return good + (f"; not {'; '.join(off.values())}" if off else "")
 
 
 # What the survey computes from its Tables 1 to 7 and in footnote 2.
@@ -335,11 +337,6 @@ def footnote() -> dict[str, Any]:
     }
 
 
-def separates(class_wise: str, confidence: str) -> Verdict:
-    """Return whether the one error is zero and the other is not."""
-    return holds(Fraction(class_wise) == 0 < Fraction(confidence))
-
-
 OF_TABLES = {
     "table-1": (
         lambda: {"figures": of_rain()},
@@ -353,7 +350,7 @@ OF_TABLES = {
     ),
     "footnote-2": (
         footnote,
-        separates,
+        lambda class_wise, confidence: holds(Fraction(class_wise) == 0 < Fraction(confidence)),
         lambda class_wise, confidence: f"Class-wise ECE {class_wise}, confidence-ECE {confidence}",
     ),
     "table-2": entries(of_losses),
@@ -519,9 +516,7 @@ def off_centre(centre: Sequence[str], mean: Sequence[str], low: Sequence[str]) -
     return holds(all(0 < d < Fraction(1, 2 * len(off)) for d in off[:-1]) and off[-1] == 0)
 
 
-def about_a_tenth(centre: Sequence[str], mean: Sequence[str], low: Sequence[str]) -> Verdict:
-    """Return whether the rates of the upper bins are higher than forecast, by 0.1 to one digit."""
-    return holds(all(sv.rounds_to(Fraction(gap), "0.1") for gap in low[2:]))
+"""Scores and outcomes."""
 
 
 EXAMPLES_OF_6 = {"(a)": ([0] * 4 + [1] * 4, [0, 0, 0, 1, 0, 1, 1, 1]), "(b)": ([0, 1], [0, 1])}
@@ -597,11 +592,6 @@ def analytic_map(total: bool = False) -> dict[str, Any]:
     return {"maps": found}
 
 
-def agree(maps: Mapping[str, Sequence[Sequence[float]]]) -> Verdict:
-    """Return whether formula and fit agree within 3 %."""
-    return holds(all(abs(f / g - 1) < 0.03 for pair in maps.values() for f, g in zip(*pair, strict=True)))
-
-
 HELD_OUT = ((3, 500, 10), (3, 1000, 10), (2, 500, 10))
 """Classes, rows and groups."""
 
@@ -618,11 +608,6 @@ def rejected(draws: int = 400) -> dict[str, Any]:
                 tests = [hosmer_lemeshow_test(m.y, m.prob, n_bins=groups, fitted=fitted) for m in made]
                 shares[fitted].append(float(np.mean([test.pvalue < 0.05 for test in tests])))
     return {"shares": shares[True], "held_out": shares[False], "draws": draws}
-
-
-def at_its_level(shares: Sequence[float], held_out: Sequence[float], draws: int) -> Verdict:
-    """Return whether each share is 5 %, within three standard errors."""
-    return holds(all(abs(share - 0.05) < 3 * (0.05 * 0.95 / draws) ** 0.5 for share in shares))
 
 
 def of_rejections(shares: Sequence[float], held_out: Sequence[float], draws: int) -> str:
@@ -664,7 +649,7 @@ OF_TEXT = {
     ),
     "fig-2-too-low": (
         merged,
-        about_a_tenth,
+        lambda low, **_: holds(all(sv.rounds_to(Fraction(gap), "0.1") for gap in low[2:])),
         lambda centre, mean, low: f"Rate minus mean forecast {', '.join(f'{float(Fraction(g)):+.3f}' for g in low)}",
     ),
     "fig-3": (
@@ -682,7 +667,7 @@ OF_TEXT = {
     ),
     "logistic-analytic": (
         analytic_map,
-        agree,
+        lambda maps: holds(all(abs(f / g - 1) < 0.03 for pair in maps.values() for f, g in zip(*pair, strict=True))),
         lambda maps: (
             "With the variance within classes, slope by formula and by fit: "
             + sv.each({name: f"{formula[0]:.2f} and {fit[0]:.2f}" for name, (formula, fit) in maps.items()})
@@ -706,7 +691,11 @@ OF_TEXT = {
         lambda empty: holds(empty == {"class 1": [], "class 2": [4, 5], "class 3": [5], "confidence": [1]}),
         lambda empty: "Empty: " + sv.each({name: ", ".join(map(str, b)) or "none" for name, b in empty.items()}),
     ),
-    "degrees-of-freedom": (rejected, at_its_level, of_rejections),
+    "degrees-of-freedom": (
+        rejected,
+        lambda shares, draws, **_: holds(all(abs(of - 0.05) < 3 * (0.05 * 0.95 / draws) ** 0.5 for of in shares)),
+        of_rejections,
+    ),
 }
 
 

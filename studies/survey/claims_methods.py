@@ -106,7 +106,7 @@ def ends() -> dict[str, Any]:
 OF_ISOTONIC = {
     "isotonic-values": (
         blocks,
-        sv.many_values,
+        lambda cases, bins: holds(min(map(min, cases.values())) > bins),
         lambda cases, bins: "Blocks: " + sv.each({n: sv.extent(counts) for n, counts in cases.items()}),
     ),
     "isotonic-works": (logistic(ISOTONIC), sv.in_each(sv.falls), sv.in_words(sv.from_to)),
@@ -138,7 +138,7 @@ OF_ISOTONIC = {
     "isotonic-cost": (dict, not_judged, lambda: "Not computed here; docs/benchmarks.md has its times"),
     "isotonic-ends": (
         ends,
-        sv.full_confidence,
+        lambda zero, one: holds(zero > 0 and one > 0),
         lambda zero, one: f"The first value is 0 in {zero:.0%} of the fits, the last is 1 in {one:.0%}",
     ),
 }
@@ -154,11 +154,8 @@ MEASURES = {
     "the log loss above Bayes": "log_excess",
 }
 LOW, HIGH, UPPER = (0, 1, 2, 3, 4), (5, 6, 7, 8, 9), (6, 7, 8, 9)
-NOT_THEIRS = "the survey did not run this method: it fits the sigmoid to the probabilities themselves"
 DIAGRAM = "E abs(S - C)"
 """The measure that is the paper's own: the mean distance of the diagram, which it shows, from the diagonal."""
-
-PRINTED = "the case is a function that the survey prints, and its errors are exact"
 
 
 def by_measure(name: str, method: str) -> Any:
@@ -227,7 +224,11 @@ OF_SIGMOIDS = {
             "the shape: flat in the middle and steep at the ends"
         ),
     ),
-    "platt-network": (lambda: by_region(sv.STRAIGHT), sv.several, sv.region_by_region),
+    "platt-network": (
+        lambda: by_region(sv.STRAIGHT),
+        lambda worse, **_: above_zero(sv.less(worse, 1.5)),
+        sv.region_by_region,
+    ),
     "log-odds-under": (lambda: sv.both(sv.LOGISTIC[0], sv.PLATT), not_judged, sv.how_much_is_left),
     "log-odds-over": (lambda: sv.both(sv.LOGISTIC[1], sv.PLATT), not_judged, sv.how_much_is_left),
     "log-odds-network": (lambda: by_region(sv.PLATT), not_judged, sv.region_by_region),
@@ -250,7 +251,11 @@ OF_SIGMOIDS = {
     ),
     "beta-network": (lambda: sv.both(sv.NETWORK, BETA, sv.inside(UPPER)), sv.falls, sv.how_much_is_left),
     "beta-network-diagonal": (lambda: sv.both(sv.NETWORK, BETA, sv.inside(UPPER)), sv.works_well, sv.how_much_is_left),
-    "beta-same": (apart, sv.almost_the_same, lambda apart: f"They differ by {sv.shown(apart)}"),
+    "beta-same": (
+        apart,
+        lambda apart: below_zero(sv.less(apart, sv.SAME)),
+        lambda apart: f"They differ by {sv.shown(apart)}",
+    ),
     "beta-identity": (
         unchanged_by_beta,
         sv.identity,

@@ -22,7 +22,7 @@ from scipy.stats import binomtest
 
 from calibrant import TemperatureScaling, VectorScaling, calibration_error, drawing
 from calibrant.notions import WithinGroups
-from studies.claims import Verdict, mostly, table, under_all_readings
+from studies.claims import Verdict, bold, mean_and_error, mostly, table, under_all_readings
 from studies.top_label.forecasts import one_against_rest, stored_networks, top_label_binning
 
 mpl.use("Agg")
@@ -143,12 +143,11 @@ def size_table() -> str:
     for name, of in stored().items():
         for size, metrics in of["sizes"].items():
             found = {method: float(np.mean(values)) for method, values in metrics["TL-ECE"].items()}
-            gap = np.array(metrics["TL-ECE"]["TL-HB"]) - np.array(metrics["TL-ECE"]["N-HB"])
-            error = gap.std(ddof=1) / np.sqrt(len(gap))
+            gap, error = mean_and_error(np.subtract(*(metrics["TL-ECE"][method] for method in ("TL-HB", "N-HB"))))
             best = min(found.values())
-            cells = [f"**{value:.4f}**" if value == best else f"{value:.4f}" for value in found.values()]
+            cells = bold((f"{value:.4f}" for value in found.values()), (value == best for value in found.values()))
             body.append(
-                [name, f"{int(size):,}", f"{of['rows_a_class'][size]:.0f}", *cells, f"{gap.mean():+.4f} ({error:.4f})"]
+                [name, f"{int(size):,}", f"{of['rows_a_class'][size]:.0f}", *cells, f"{gap:+.4f} ({error:.4f})"]
             )
     return table(["network", "rows to calibrate on", "a class", *found, "TL-HB less N-HB"], body)
 

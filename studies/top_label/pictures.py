@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from calibrant.curves import (
 from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.decompositions import accuracy
 from calibrant.metrics.estimate import Estimate
-from studies.claims import data_dir, table
+from studies.claims import data_dir, mean_and_error, table
 from studies.top_label import forecasts as fc
 from tools.make_gallery import save_picture
 
@@ -137,13 +137,8 @@ def draw_implications() -> None:
     box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": drawing.colour(0)}
     boxes = {name: ax.text(*at, name, ha="center", va="center", bbox=box, zorder=3) for name, at in PLACES.items()}
     for one, other in ARROWS:
-        ends = {
-            "patchA": boxes[one].get_bbox_patch(),
-            "patchB": boxes[other].get_bbox_patch(),
-            "shrinkA": 0,
-            "shrinkB": 1,
-        }
-        look = {"arrowstyle": "-|>", "color": drawing.IDEAL, "linewidth": 1.4, **ends}
+        ends = {f"patch{end}": boxes[name].get_bbox_patch() for end, name in (("A", one), ("B", other))}
+        look = {"arrowstyle": "-|>", "color": drawing.IDEAL, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 1, **ends}
         ax.annotate("", PLACES[other], PLACES[one], arrowprops=look, zorder=2)
     ax.set(xlim=(-0.55, 2.45), ylim=(-0.35, 4.35))
     ax.set_axis_off()
@@ -207,6 +202,9 @@ def _lines() -> Iterator[list[str]]:
         yield ["... one row added for each class", "", "", *_measured(test_y, smooth, few=True)]
 
 
+on_each_value = partial(canonical_calibration_error, binning=SimplexUnique())
+
+
 def estimate_on_grid(y: np.ndarray, prob: np.ndarray) -> Estimate:
     """Canonical ECE over the grid of 5, with its interval."""
     (row,) = assess(y, prob, metrics=["canonical-ece"], level=fc.LEVEL, n_resamples=fc.RESAMPLES, rng=0).rows
@@ -215,7 +213,7 @@ def estimate_on_grid(y: np.ndarray, prob: np.ndarray) -> Estimate:
 
 def _measured(y: np.ndarray, prob: np.ndarray, *, few: bool = False) -> list[str]:
     e = estimate_on_grid(y, prob)
-    own = f"{canonical_calibration_error(y, prob, binning=SimplexUnique()):.3f}" if few else ""
+    own = f"{on_each_value(y, prob):.3f}" if few else ""
     nll = log_loss(y, prob, clip=1e-12)
     losses = [f"{loss:.3f}" for loss in (nll, brier_score_loss(y, prob), accuracy(y, prob))]
     return [fc.interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
@@ -228,9 +226,7 @@ def random_directions() -> str:
     for seed in range(RANDOM_SEEDS):
         method = CanonicalBinning(Projection(27, "random", random_state=seed), smoothing=1.0).fit(prob, y)
         after = method.predict_proba(test)
-        found.append(
-            [brier_score_loss(test_y, after), canonical_calibration_error(test_y, after, binning=SimplexUnique())]
-        )
+        found.append([brier_score_loss(test_y, after), on_each_value(test_y, after)])
     (brier, canonical) = np.array(found).T
     return (
         f"Over {RANDOM_SEEDS} draws of the random directions, one row added for each class, the Brier score is "
@@ -268,7 +264,7 @@ def draw_canonical() -> None:
 
 def mean(values: np.ndarray) -> str:
     """The mean over seeds, and its standard error."""
-    return f"{values.mean():.3f} ({values.std(ddof=1) / np.sqrt(len(values)):.3f})"
+    return "{:.3f} ({:.3f})".format(*mean_and_error(values))
 
 
 def error_table(design: fc.Design) -> str:
