@@ -14,28 +14,14 @@ from sklearn.linear_model import LogisticRegression
 from calibrant import (
     brier_score_loss,
     classwise_calibration_error,
+    datasets,
     expected_calibration_error,
     hosmer_lemeshow_test,
     log_loss,
     maximum_calibration_error,
+    metrics,
     optimal_threshold,
     reliability_curve,
-)
-from calibrant.datasets import (
-    CLASS_1,
-    CLASS_2,
-    SLOPES,
-    load_hallenbeck_forecasts,
-    load_survey_table_2,
-    load_survey_table_3,
-    make_softmax_forecast,
-)
-from calibrant.metrics import (
-    calibration_refinement,
-    classwise_maximum_calibration_error,
-    classwise_mean_maximum_calibration_error,
-    classwise_worst_calibration_error,
-    epistemic_irreducible,
 )
 from calibrant.notions import OneVsRest
 from calibrant.significance import resampling_test
@@ -109,8 +95,8 @@ NEARLY = 0.01
 
 def shares_outside() -> dict[str, Any]:
     """Return how many predictions of the under-confident case lie outside [0.1, 0.9], for both ways to read the classes."""
-    end = np.log(9.0) / SLOPES["under-confident"]
-    components = [(mean, second) for cls in (CLASS_1, CLASS_2) for mean, second in cls]
+    end = np.log(9.0) / datasets.SLOPES["under-confident"]
+    components = [(mean, second) for cls in (datasets.CLASS_1, datasets.CLASS_2) for mean, second in cls]
 
     def share(power: float) -> float:
         inside = [norm.cdf(end, m, s**power) - norm.cdf(-end, m, s**power) for m, s in components]
@@ -246,7 +232,7 @@ CLASSES = {"labels": [1, 2, 3]}
 
 def of_running(metric: Callable[..., float], **asked: Any) -> Callable[[], str]:
     """Return the exact value of a metric on Table 3, in five bins."""
-    return lambda: exact(metric(*load_survey_table_3(), binning=5, **CLASSES, **asked))
+    return lambda: exact(metric(*datasets.load_survey_table_3(), binning=5, **CLASSES, **asked))
 
 
 def of_class(j: int) -> Callable[[], str]:
@@ -256,7 +242,7 @@ def of_class(j: int) -> Callable[[], str]:
 
 def of_rain() -> dict[str, list[str]]:
     """Return the percentages of Table 1."""
-    bins = reliability_curve(*load_hallenbeck_forecasts(), notion="binary", binning=10).panels[0].bins
+    bins = reliability_curve(*datasets.load_hallenbeck_forecasts(), notion="binary", binning=10).panels[0].bins
     printed = ("18", "23", "33", "53", "62", "75", "86", "100", "100")
     return {f"{10 * b} to {10 * b + 9} %:": [exact(100 * bins.event_rate[b]), printed[b - 1]] for b in range(1, 10)}
 
@@ -278,7 +264,7 @@ def of_bins(panel: str) -> Callable[[], dict[str, list[str]]]:
 
     def measure() -> dict[str, list[str]]:
         notion = "confidence" if panel == "confidence" else "class-wise"
-        curve = reliability_curve(*load_survey_table_3(), notion=notion, binning=5, **CLASSES)
+        curve = reliability_curve(*datasets.load_survey_table_3(), notion=notion, binning=5, **CLASSES)
         bins = next(p for p in curve.panels if p.name == panel).bins
         found = {}
         for b, printed in enumerate(PRINTED_BINS[panel]):
@@ -293,22 +279,22 @@ def of_bins(panel: str) -> Callable[[], dict[str, list[str]]]:
 
 def of_losses() -> dict[str, list[str]]:
     """Return the scores of Table 2 and their parts, but for the calibration part of the Brier score."""
-    toy = load_survey_table_2()
+    toy = datasets.load_survey_table_2()
     parts: dict[str, tuple[Callable[..., Any], str, int]] = {
-        "refinement, Brier 0.52": (calibration_refinement, "brier", 1),
-        "epistemic, Brier 0.26": (epistemic_irreducible, "brier", 0),
-        "irreducible, Brier 0.45": (epistemic_irreducible, "brier", 1),
-        "calibration, log 0.29": (calibration_refinement, "log", 0),
-        "refinement, log 0.83": (calibration_refinement, "log", 1),
-        "epistemic, log 0.48": (epistemic_irreducible, "log", 0),
-        "irreducible, log 0.64": (epistemic_irreducible, "log", 1),
+        "refinement, Brier 0.52": (metrics.calibration_refinement, "brier", 1),
+        "epistemic, Brier 0.26": (metrics.epistemic_irreducible, "brier", 0),
+        "irreducible, Brier 0.45": (metrics.epistemic_irreducible, "brier", 1),
+        "calibration, log 0.29": (metrics.calibration_refinement, "log", 0),
+        "refinement, log 0.83": (metrics.calibration_refinement, "log", 1),
+        "epistemic, log 0.48": (metrics.epistemic_irreducible, "log", 0),
+        "irreducible, log 0.64": (metrics.epistemic_irreducible, "log", 1),
     }
     found = {
         "Brier score": [decimal(brier_score_loss(toy.y, toy.prob, **CLASSES)), "0.71"],
         "log loss": [decimal(log_loss(toy.y, toy.prob, **CLASSES)), "1.12"],
     }
     for word, (split, score, part) in parts.items():
-        truth = (toy.posterior,) if split is epistemic_irreducible else ()
+        truth = (toy.posterior,) if split is metrics.epistemic_irreducible else ()
         name, _, printed = word.rpartition(" ")
         found[name] = [decimal(split(toy.y, toy.prob, *truth, score=score, **CLASSES).terms[part][1]), printed]
     return found
@@ -316,13 +302,13 @@ def of_losses() -> dict[str, list[str]]:
 
 def calibration_loss() -> str:
     """Return the calibration part of the Brier score of Table 2."""
-    toy = load_survey_table_2()
-    return exact(calibration_refinement(toy.y, toy.prob, score="brier", **CLASSES).terms[0][1])
+    toy = datasets.load_survey_table_2()
+    return exact(metrics.calibration_refinement(toy.y, toy.prob, score="brier", **CLASSES).terms[0][1])
 
 
 def signs_of_rain() -> dict[str, Any]:
     """Return where it rained less often than predicted."""
-    bins = reliability_curve(*load_hallenbeck_forecasts(), notion="binary", binning=10).panels[0].bins
+    bins = reliability_curve(*datasets.load_hallenbeck_forecasts(), notion="binary", binning=10).panels[0].bins
     return {"over": [f"{10 * b} to {10 * b + 9} %" for b in range(10) if bins.count[b] and bins.gap[b] < 0]}
 
 
@@ -364,11 +350,11 @@ OF_TABLES = {
     "class-2-ece": figure("0.147", of_class(2), entries=4.41 / 30),
     "class-3-ece": figure("0.2017", of_class(3), entries=6.05 / 30),
     "class-wise-ece": figure("0.1787", of_running(classwise_calibration_error), entries=(0.1873 + 0.147 + 0.2017) / 3),
-    "class-wise-mce": figure("0.48", of_running(classwise_maximum_calibration_error), entries=0.48),
+    "class-wise-mce": figure("0.48", of_running(metrics.classwise_maximum_calibration_error), entries=0.48),
     "mean-class-mce": figure(
-        "0.34", of_running(classwise_mean_maximum_calibration_error), entries=(0.48 + 0.24 + 0.3) / 3
+        "0.34", of_running(metrics.classwise_mean_maximum_calibration_error), entries=(0.48 + 0.24 + 0.3) / 3
     ),
-    "largest-class-ece": figure("0.2017", of_running(classwise_worst_calibration_error), entries=6.05 / 30),
+    "largest-class-ece": figure("0.2017", of_running(metrics.classwise_worst_calibration_error), entries=6.05 / 30),
     "confidence-ece": figure("0.2117", of_running(expected_calibration_error, notion="confidence"), entries=6.35 / 30),
     "confidence-mce": figure("0.3", of_running(maximum_calibration_error, notion="confidence"), entries=0.3),
 }
@@ -390,7 +376,7 @@ def hosmer_lemeshow() -> Any:
     """Return the test of Table 8."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few rows for the chi-squared law, as the survey says itself
-        return hosmer_lemeshow_test(*load_survey_table_3(), n_bins=5, fitted=True, **CLASSES)
+        return hosmer_lemeshow_test(*datasets.load_survey_table_3(), n_bins=5, fitted=True, **CLASSES)
 
 
 def of_groups() -> dict[str, list[str]]:
@@ -414,7 +400,7 @@ def resampled() -> dict[str, Any]:
         "rng": 0,
     }
     return {
-        "pvalue": resampling_test(*load_survey_table_3(), **how, **CLASSES).pvalue,
+        "pvalue": resampling_test(*datasets.load_survey_table_3(), **how, **CLASSES).pvalue,
         "draws": DRAWS_OF_TEST,
         "printed": 0.016,
     }
@@ -505,7 +491,7 @@ def thresholds(costs: tuple[float, float] = (4, 1), swap: bool = False) -> dict[
 
 def merged(bins: int = 5) -> dict[str, Any]:
     """Return centres and mean forecasts of the bins with rows of Table 1."""
-    found = reliability_curve(*load_hallenbeck_forecasts(), notion="binary", binning=bins).panels[0].bins
+    found = reliability_curve(*datasets.load_hallenbeck_forecasts(), notion="binary", binning=bins).panels[0].bins
     of = {"centre": (found.edges[1:] + found.edges[:-1]) / 2, "mean": found.mean_prob, "low": found.gap}
     return {word: [exact(value) for value in values[found.count > 0]] for word, values in of.items()}
 
@@ -546,7 +532,8 @@ def misleads(examples: Mapping[str, Mapping[str, Sequence[str]]]) -> Verdict:
 def empty_bins() -> dict[str, Any]:
     """Return which of five bins are empty in the diagrams of the running example."""
     curves = [
-        reliability_curve(*load_survey_table_3(), notion=n, binning=5, **CLASSES) for n in ("class-wise", "confidence")
+        reliability_curve(*datasets.load_survey_table_3(), notion=n, binning=5, **CLASSES)
+        for n in ("class-wise", "confidence")
     ]
     panels = [panel for curve in curves for panel in curve.panels]
     return {"empty": {p.name: [int(b) + 1 for b in np.flatnonzero(p.bins.count == 0)] for p in panels}}
@@ -603,7 +590,10 @@ def rejected(draws: int = 400) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for n_classes, rows, groups in HELD_OUT:
-            made = [make_softmax_forecast(rows, n_classes, temperature=1.0, accuracy=0.55, rng=s) for s in range(draws)]
+            made = [
+                datasets.make_softmax_forecast(rows, n_classes, temperature=1.0, accuracy=0.55, rng=s)
+                for s in range(draws)
+            ]
             for fitted in shares:
                 tests = [hosmer_lemeshow_test(m.y, m.prob, n_bins=groups, fitted=fitted) for m in made]
                 shares[fitted].append(float(np.mean([test.pvalue < 0.05 for test in tests])))

@@ -12,21 +12,18 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import DirichletCalibration, EqualMass, TemperatureScaling, assess, brier_score_loss, drawing, log_loss
+from calibrant import (
+    DirichletCalibration,
+    EqualMass,
+    TemperatureScaling,
+    assess,
+    brier_score_loss,
+    curves,
+    drawing,
+    log_loss,
+)
 from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique, Unique
 from calibrant.calibrators import CanonicalBinning
-from calibrant.curves import (
-    bin_sweep,
-    plot_bin_sweep,
-    plot_class_errors,
-    plot_simplex_partition,
-    plot_top_label,
-    plot_top_label_bin,
-    plot_validity,
-    simplex_partition,
-    top_label_curve,
-    validity_curve,
-)
 from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.decompositions import accuracy
 from calibrant.metrics.estimate import Estimate
@@ -51,18 +48,18 @@ def save(figure: Any, name: str) -> None:
 def curve_of(method: str) -> Any:
     """Confidence and top-label reliability of a method."""
     of, y = fc.forecasts()[method], fc.cifar()[3]
-    return top_label_curve(y, of.prob, y_pred=of.label, labels=range(10))
+    return curves.top_label_curve(y, of.prob, y_pred=of.label, labels=range(10))
 
 
 def draw_diagram() -> None:
     """Confidence and top-label reliability side by side: the paper's figure 1."""
-    axes = plot_top_label({name: curve_of(name) for name in ("Base", "TS", "TL-HB (50)")})
+    axes = curves.plot_top_label({name: curve_of(name) for name in ("Base", "TS", "TL-HB (50)")})
     save(axes[0].figure, "diagram")
 
 
 def draw_bin() -> None:
     """The classes in the fullest bin: the paper's figure 2."""
-    save(plot_top_label_bin(curve_of("Base"))[0].figure, "bin")
+    save(curves.plot_top_label_bin(curve_of("Base"))[0].figure, "bin")
 
 
 def fullest_bin() -> str:
@@ -84,10 +81,12 @@ def draw_sweep() -> None:
     for ax, binning in zip(axes, (None, EqualMass(15)), strict=True):
         how = {"n_bins": fc.BINS, "n_resamples": 1} | ({} if binning is None else {"binning": binning})
         sweeps = {
-            name: {word: bin_sweep(**fc.forecasts()[name].asked(notion), **how) for word, notion in WORDS.items()}
+            name: {
+                word: curves.bin_sweep(**fc.forecasts()[name].asked(notion), **how) for word, notion in WORDS.items()
+            }
             for name in SHOWN
         }
-        plot_bin_sweep(sweeps, ax=ax)
+        curves.plot_bin_sweep(sweeps, ax=ax)
         key = ax.get_legend()
         key.remove()
     axes[1].set_ylabel("")
@@ -98,14 +97,14 @@ def draw_sweep() -> None:
 
 def draw_validity() -> None:
     """Share of predictions within a distance of the rate of their event."""
-    curves = {"Base, 15 equal mass a class": _validity(fc.forecasts()["Base"], EqualMass(15), None)}
+    found = {"Base, 15 equal mass a class": _validity(fc.forecasts()["Base"], EqualMass(15), None)}
     for points in (50, 100):
-        curves[f"TL-HB ({points})"] = _validity(fc.forecasts()[f"TL-HB ({points})"], Unique(), points)
-    save(plot_validity(curves).figure, "validity")
+        found[f"TL-HB ({points})"] = _validity(fc.forecasts()[f"TL-HB ({points})"], Unique(), points)
+    save(curves.plot_validity(found).figure, "validity")
 
 
 def _validity(of: fc.Forecast, binning: Any, points: int | None) -> Any:
-    return validity_curve(**of.asked("top-label"), binning=binning, points_per_bin=points)
+    return curves.validity_curve(**of.asked("top-label"), binning=binning, points_per_bin=points)
 
 
 PLACES = {
@@ -254,8 +253,8 @@ def finding() -> str:
 def draw_canonical() -> None:
     """The cells in the colours of their vectors: the paper's figures 10 to 12."""
     figure, axes = plt.subplots(2, 2, figsize=(8.4, 7.6), layout="constrained")
-    results = {name: simplex_partition(fitted(name)) for name in BINNINGS}
-    plot_simplex_partition(results, axes=axes.ravel(), text="count")
+    results = {name: curves.simplex_partition(fitted(name)) for name in BINNINGS}
+    curves.plot_simplex_partition(results, axes=axes.ravel(), text="count")
     save(figure, "partitions")
 
 
@@ -310,7 +309,7 @@ def draw_covertype_shown() -> None:
                 for name, of in found.items()
             }
             shown = {name: replace(fc.errors(design, 0, name), value=value) for name, (value, _) in bars.items()}
-            plot_class_errors(shown, ax=ax, counts=False, noise=False)
+            curves.plot_class_errors(shown, ax=ax, counts=False, noise=False)
             for drawn, (value, error) in zip(list(ax.containers), bars.values(), strict=True):
                 middle = [bar.get_x() + bar.get_width() / 2 for bar in drawn]
                 ax.errorbar(middle, value, error, linestyle="", color="black", elinewidth=1.0, capsize=2.0)
