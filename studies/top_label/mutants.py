@@ -8,8 +8,7 @@ from calibrant.calibrators import binning_guarantee
 from calibrant.datasets import load_top_label_example
 from studies.claims import run_with
 from studies.printed import turned
-from studies.top_label import claims, guarantee
-from studies.top_label.claims_printed import FUNCTIONS as PRINTED
+from studies.top_label import claims, claims_printed, guarantee
 
 
 def reversed_labels():
@@ -31,7 +30,7 @@ def rates(draws):
 FEW_DRAWS = 50
 
 TOLD = {
-    **dict.fromkeys(PRINTED, turned),
+    **dict.fromkeys((one.key for one in claims_printed.CLAIMS), turned),
     "better-than-temperature": lambda **_: {"differences": {"TS less TL-HB": claims.less("TL-ECE", "TS", "TL-HB")}},
     "patients": lambda found, expected: {"found": dict.fromkeys(found, found["confidence"])},
     "panel-e": lambda stand: {"stand": dict.fromkeys(stand, True)},
