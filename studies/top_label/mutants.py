@@ -8,7 +8,8 @@ from calibrant.calibrators import binning_guarantee
 from calibrant.datasets import load_top_label_example
 from studies.claims import run_with
 from studies.printed import turned
-from studies.top_label import claims, claims_printed, guarantee
+from studies.top_label import claims, guarantee
+from studies.top_label.claims_printed import FUNCTIONS as PRINTED
 
 
 def reversed_labels():
@@ -30,7 +31,7 @@ def rates(draws):
 FEW_DRAWS = 50
 
 TOLD = {
-    **dict.fromkeys((one.key for one in claims_printed.CLAIMS), turned),
+    **dict.fromkeys(PRINTED, turned),
     "better-than-temperature": lambda **_: {"differences": {"TS less TL-HB": claims.less("TL-ECE", "TS", "TL-HB")}},
     "patients": lambda found, expected: {"found": dict.fromkeys(found, found["confidence"])},
     "panel-e": lambda stand: {"stand": dict.fromkeys(stand, True)},

@@ -94,7 +94,9 @@ def test_a_label_that_is_moved_breaks_the_first_half_of_the_proposition():
     assert judge(**claims.canonical_worlds(moved=True)) is FAILS
 
 
-@pytest.mark.parametrize("one", claims_printed.CLAIMS, ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    "one", [of for of in claims.CLAIMS if of.key in claims_printed.FUNCTIONS], ids=lambda one: one.key
+)
 def test_a_printed_table_decides_and_its_mutant_breaks_it(one):
     numbers = one.measure()
     assert one.judge(**numbers) is one.says is HOLDS
