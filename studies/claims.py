@@ -1,9 +1,9 @@
 """Claims as data: what a page says of a paper, the numbers it rests on, and a verdict that the numbers must bear out.
 
-A claim has three functions. ``measure`` does the work and gives numbers that JSON can hold; ``judge`` makes a verdict of
-these numbers and of nothing else; ``words`` puts them into a sentence. So a verdict can be tested on both sides without
-running anything, and the test suite judges the stored numbers of every row again. A verdict that is asserted has a mutant: with
-the identity, shuffled labels or a rival in the place of its subject, the judge must give another one.
+A claim is a line of claims.csv of its study, and three functions. ``measure`` does the work and gives numbers that JSON can
+hold; ``judge`` makes a verdict of these numbers and nothing else; ``words`` puts them into a sentence. So a verdict can be
+tested on both sides without running anything, and the test suite judges the stored numbers of every row again. A verdict that
+is asserted has a mutant: with the identity, shuffled labels or a rival in the place of its subject, the judge gives another.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 # Tables of the pages that tools write.
 
@@ -31,6 +32,11 @@ import numpy as np
 def table(head: list[str], body: list[list[str]]) -> str:
     """Rows as markdown."""
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
+
+
+def bold(texts: Iterable[str], best: Iterable[Any]) -> list[str]:
+    """Cells, the best of them bold."""
+    return [f"**{text}**" if is_best else text for text, is_best in zip(texts, best, strict=True)]
 
 
 def filled(template: Path, **fields: Any) -> str:
@@ -127,7 +133,7 @@ class Claim:
         ``measure()`` returns the numbers; ``judge(**numbers)`` the verdict; ``words(**numbers)`` the sentence of evidence.
     tolerance : str, default="none"
         How near a number must come to its target.
-    over : str, optional
+    over : str, default=""
         Name of the number that is a list with one entry for each network, split, data set or draw behind the verdict.
     one_suffices : str, default=""
         Why a single case can contradict the sentence, such as a counterexample to a statement about all cases.
@@ -144,7 +150,7 @@ class Claim:
     judge: Callable[..., Verdict]
     words: Callable[..., str]
     tolerance: str = "none"
-    over: str | None = None
+    over: str = ""
     one_suffices: str = ""
     undecided: str = ""
 
@@ -175,6 +181,34 @@ class Row:
     evidence: str
     verdict: Verdict
     numbers: Numbers
+
+
+Functions = tuple[Callable[[], Numbers], Callable[..., Verdict], Callable[..., str]]
+"""What measures a claim, what judges its numbers, and what puts them into words."""
+
+
+def _lines(study: str, name: str) -> list[dict[str, str]]:
+    with (Path(__file__).parent / study / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def claims_of(study: str, functions: Mapping[str, Functions], **constants: Any) -> tuple[Claim, ...]:
+    """Return the claims of a study: the lines of its claims.csv, each with the functions of its key.
+
+    A constant of the study that a target names stands there in braces, as in a format string.
+    """
+    lines = _lines(study, "claims")
+    if other := {line["key"] for line in lines} ^ set(functions):
+        raise ValueError(
+            f"claims.csv of {study} must have the keys of its functions; one of them lacks {sorted(other)}."
+        )
+    return tuple(
+        Claim(
+            **line | {"says": Verdict(line["says"]), "target": line["target"].format(**{"CLEAR": CLEAR} | constants)},
+            **dict(zip(("measure", "judge", "words"), functions[line["key"]], strict=True)),
+        )
+        for line in lines
+    )
 
 
 def overstatement(claim: Claim, row: Row) -> str | None:
@@ -246,8 +280,7 @@ class Paper:
     @property
     def coverage(self) -> tuple[Item, ...]:
         """Its sections, definitions, algorithms, figures and tables: coverage.csv beside the stored rows."""
-        with self.store.with_name("coverage.csv").open(encoding="utf-8", newline="") as file:
-            return tuple(Item(**line | {"state": State(line["state"])}) for line in csv.DictReader(file))
+        return tuple(Item(**line | {"state": State(line["state"])}) for line in _lines(self.name, "coverage"))
 
     def stored(self) -> list[Row]:
         """Return the rows of the last run."""
@@ -256,10 +289,12 @@ class Paper:
 
     @property
     def mutants(self) -> Mapping[str, Mutant]:
-        """The mutant of each asserted claim, by its key: ``MUTANTS`` of every file of the study that has some."""
-        files = [of for of in sorted(self.store.parent.glob("*.py")) if "\nMUTANTS" in of.read_text(encoding="utf-8")]
-        found = [import_module(f"studies.{self.name}.{file.stem}").MUTANTS for file in files]
-        return {key: of if isinstance(of, Mutant) else Mutant(*of) for one in found for key, of in one.items()}
+        """The mutant of each asserted claim, by its key: lines of mutants.csv with ``TOLD`` or ``RUN`` of mutants.py."""
+        of = import_module(f"studies.{self.name}.mutants")
+        return {
+            key: Mutant(what, of.RUN[key], measured=True) if key in of.RUN else Mutant(what, of.TOLD[key])
+            for key, what in (line.values() for line in _lines(self.name, "mutants"))
+        }
 
     @property
     def asserted(self) -> list[Claim]:
@@ -409,13 +444,33 @@ def _target(claim: Claim) -> str:
 # Verdicts of numbers: the rules that claims of all papers share.
 
 
-CLEAR = 2.0
-"""Standard errors from which on a mean difference counts."""
+CLEAR, LEVEL = 2.0, 0.05
+"""Standard errors from which on a mean difference counts, and the level of a sign test."""
 
 
 def holds(condition: bool) -> Verdict:
     """Return "holds" or "does not hold here"."""
     return Verdict.HOLDS if condition else Verdict.FAILS
+
+
+def not_judged(**numbers: Any) -> Verdict:
+    """Return "not judged", beside any numbers."""
+    return Verdict.NOT_JUDGED
+
+
+def each_holds(conditions: Iterable[bool]) -> Verdict:
+    """Return "holds" if all do, "holds in part" if any does."""
+    return all_of(map(holds, conditions))
+
+
+def printed_as(printed: bool, meant: bool) -> Verdict:
+    """Return whether something is as printed; a misprint, where what is meant stands."""
+    return Verdict.HOLDS if printed else Verdict.MISPRINT if meant else Verdict.FAILS
+
+
+def mostly(count: int, n: int) -> Verdict:
+    """Return whether so many of n are more than half of them, clearly by a sign test at 5%."""
+    return holds(2 * count > n) if n and binomtest(count, n).pvalue <= LEVEL else Verdict.OPEN
 
 
 def equals(value: float, target: float, tolerance: float) -> Verdict:
@@ -427,6 +482,12 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     """Return the mean over networks, splits or draws, and its standard error, infinite for a single value."""
     of = np.asarray(values, dtype=np.float64)
     return float(of.mean()), float(of.std(ddof=1) / np.sqrt(len(of))) if len(of) > 1 else np.inf
+
+
+def pm(values: Sequence[float], digits: int = 4, sign: str = "+") -> str:
+    """Return the mean and its standard error."""
+    mean, error = mean_and_error(values)
+    return f"{mean:{sign}.{digits}f} ± {error:.{digits}f}"
 
 
 def below_zero(differences: Sequence[float]) -> Verdict:
@@ -458,15 +519,6 @@ def under_all_readings(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the verdict that every reading of an ambiguous text gives; not decided where they differ."""
     found = set(verdicts)
     return found.pop() if len(found) == 1 else Verdict.OPEN
-
-
-def on_several(judge: Callable[..., Verdict]) -> Callable[[Sequence[Mapping[str, Any]]], Verdict]:
-    """Return what all networks, or data sets, say; a single one decides nothing."""
-
-    def of(networks: Sequence[Mapping[str, Any]]) -> Verdict:
-        return under_all_readings(judge(**one) for one in networks) if len(networks) > 1 else Verdict.OPEN
-
-    return of
 
 
 # What of a paper is in the library: each section, definition, algorithm, figure and table, and where it is.

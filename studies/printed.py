@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from studies.claims import Claim, Numbers, Verdict, all_of, holds
+from studies.claims import Numbers, Verdict, all_of, holds
 
 Lines = Mapping[str, Mapping[str, float]]
 """The figures of a printed line, by the name of the line."""
@@ -55,14 +55,6 @@ def _of_comparison(name: str, of: Mapping[str, float]) -> str:
     named = [f"{word} on {', '.join(lines)}" for word, lines in groups.items() if 0 < len(lines) < len(of)]
     text = f"{name} on {sum(gap < 0 for gap in of.values())} of {len(of)}"
     return text + f" ({'; '.join(named)})" * bool(named)
-
-
-def claim(
-    key: str, where: str, sentence: str, target: str, judge: Callable[..., Verdict], measure: Callable[[], Numbers],
-    says: Verdict = Verdict.HOLDS,
-) -> Claim:  # fmt: skip
-    """Return a claim that the paper's own table decides."""
-    return Claim(key, where, sentence, target, says, measure, judge, in_words)
 
 
 def opposite(of: Any) -> Any:

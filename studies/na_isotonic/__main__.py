@@ -13,35 +13,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from calibrant.exceptions import CalibrationWarning
-from studies.claims import Claim, Row, Verdict, claims_table, coverage_table, filled, require, run, table
+from studies.claims import Claim, Row, Verdict, bold, claims_table, coverage_table, filled, require, run, table
 from studies.na_isotonic import alternatives, claims_methods, networks, pictures, scir
+from studies.na_isotonic import forecasts as fc
 from studies.na_isotonic.claims import CLAIMS, PAPER
-from studies.na_isotonic.forecasts import (
-    LEVEL,
-    METHODS,
-    METRICS,
-    MOST_TRAINED,
-    N_MODELS,
-    PUBLISHED,
-    RANKED,
-    RESAMPLES,
-    SEEDS,
-    TABLE_4,
-    after,
-    architectures,
-    critical_difference,
-    data_sets,
-    friedman,
-    mean_rank,
-    measured,
-    names,
-    of_architecture,
-    of_data_set,
-    printed_mean,
-    ranks,
-    values,
-    wins,
-)
 from studies.na_isotonic.pictures import BY_CLASSIFIER, file_of, shown
 from studies.na_isotonic.pictures import RESAMPLES as PANEL_RESAMPLES
 from studies.na_isotonic.pictures import draw_all as draw
@@ -67,9 +42,9 @@ def summary(claims: Iterable[Claim]) -> str:
 
 def _standing(metric: str) -> str:
     """The first methods by mean rank, and which others are clearly behind."""
-    of = mean_rank(metric)
+    of = fc.mean_rank(metric)
     first, *others = of
-    behind = [name for name in others if of[name] - of[first] > critical_difference()]
+    behind = [name for name in others if of[name] - of[first] > fc.critical_difference()]
     ranks = ", ".join(f"{name} {of[name]:.1f}" for name in list(of)[:3])
     return (
         f"* With the library's defaults the first of eight by mean rank in {metric} are {ranks}; clearly behind {first} are "
@@ -79,8 +54,8 @@ def _standing(metric: str) -> str:
 
 def accuracy_changes(method: str) -> np.ndarray:
     """What a method adds to the accuracy of each model."""
-    of = values("accuracy")
-    return of[:, METHODS.index(method)] - of[:, METHODS.index("Uncalibrated")]
+    of = fc.values("accuracy")
+    return of[:, fc.METHODS.index(method)] - of[:, fc.METHODS.index("Uncalibrated")]
 
 
 def kept_order() -> str:
@@ -100,16 +75,17 @@ def kept_order() -> str:
 
 def where_fir_leads() -> str:
     """The classifiers of the models on which FIR has the lower NLL."""
-    of = values("NLL")
-    behind = of[:, METHODS.index("NA-FIR")] > of[:, METHODS.index("FIR")]
-    count = {name: int((behind & of_architecture(name)).sum()) for name in architectures()}
-    listed = ", ".join(f"{name} on {n} of {int(of_architecture(name).sum())}" for name, n in count.items() if n)
-    return f"NA-FIR has a higher NLL than FIR on {int(behind.sum())} of {len(names())} models: {listed or 'none'}."
+    of = fc.values("NLL")
+    behind = of[:, fc.METHODS.index("NA-FIR")] > of[:, fc.METHODS.index("FIR")]
+    count = {name: int((behind & fc.of_architecture(name)).sum()) for name in fc.architectures()}
+    listed = ", ".join(f"{name} on {n} of {int(fc.of_architecture(name).sum())}" for name, n in count.items() if n)
+    return f"NA-FIR has a higher NLL than FIR on {int(behind.sum())} of {len(fc.names())} models: {listed or 'none'}."
 
 
 # The tables of docs/na-isotonic.md that come from the ranks and values of the methods.
 
 
+ORDER = ["accuracy", *fc.RANKED]
 PERCENT = ("accuracy", "conf-ECE", "cw-ECE", "TECE")
 SHOWN = (
     ("CIFAR-100", "DenseNet-BC"),
@@ -125,8 +101,8 @@ SHOWN = (
 def forecast_table() -> str:
     """What was predicted, and by how much it is too sure."""
     body = []
-    for data_set in data_sets():
-        of = [one for one in measured() if one.data_set == data_set]
+    for data_set in fc.data_sets():
+        of = [one for one in fc.measured() if one.data_set == data_set]
         fit, test = (_span([getattr(one, size) for one in of]) for size in ("n_fit", "n_test"))
         sure = [one.overconfidence for one in of]
         n_models = len({one.architecture for one in of})
@@ -145,14 +121,14 @@ def _span(sizes: list[int]) -> str:
 def rank_table(metric: str) -> str:
     """Average ranks and shares of wins by data set: the paper's Table 2."""
     body = []
-    for data_set in data_sets():
-        here = of_data_set(data_set)
-        body.append([data_set, str(here.sum()), *_cells(ranks(metric)[here], wins(metric)[here])])
-    body.append(["**all**", str(len(names())), *_cells(ranks(metric), wins(metric))])
-    printed, won = (printed_mean(figure, metric) for figure in ("rank", "wins"))
-    body.append(["the paper, all", str(N_MODELS)])
-    body[-1] += _best([printed[name] for name in METHODS], [won[name] for name in METHODS])
-    return table(["data set", "models", *METHODS], body)
+    for data_set in fc.data_sets():
+        here = fc.of_data_set(data_set)
+        body.append([data_set, str(here.sum()), *_cells(fc.ranks(metric)[here], fc.wins(metric)[here])])
+    body.append(["**all**", str(len(fc.names())), *_cells(fc.ranks(metric), fc.wins(metric))])
+    printed, won = (fc.printed_mean(figure, metric) for figure in ("rank", "wins"))
+    body.append(["the paper, all", str(fc.N_MODELS)])
+    body[-1] += _best([printed[name] for name in fc.METHODS], [won[name] for name in fc.METHODS])
+    return table(["data set", "models", *fc.METHODS], body)
 
 
 def _cells(rank: np.ndarray, win: np.ndarray) -> list[str]:
@@ -161,20 +137,20 @@ def _cells(rank: np.ndarray, win: np.ndarray) -> list[str]:
 
 def _best(rank: list[float], percent: list[float]) -> list[str]:
     """Cells of a row, with the lowest rank bold."""
-    texts = [f"{r:.1f} ({p:.0f}%)" for r, p in zip(rank, percent, strict=True)]
-    return [f"**{text}**" if r <= min(rank) + 1e-9 else text for r, text in zip(rank, texts, strict=True)]
+    texts = (f"{r:.1f} ({p:.0f}%)" for r, p in zip(rank, percent, strict=True))
+    return bold(texts, np.array(rank) <= min(rank) + 1e-9)
 
 
 def rank_tables() -> list[str]:
     """The tables of all metrics, each with what can be told from it."""
     parts = []
-    for metric in RANKED:
-        alike = friedman(metric)
+    for metric in fc.RANKED:
+        alike = fc.friedman(metric)
         parts += [f"### {metric}", rank_table(metric)]
         parts.append(
-            f"Friedman's test that all methods are alike: p = {alike:.1g}. Over all, mean ranks {critical_difference():.2f} "
+            f"Friedman's test that all methods are alike: p = {alike:.1g}. Over all, mean ranks {fc.critical_difference():.2f} "
             "apart differ clearly."
-            if alike <= LEVEL
+            if alike <= fc.LEVEL
             else f"Friedman's test cannot tell the methods apart: p = {alike:.2g}."
         )
     return parts
@@ -187,21 +163,16 @@ def model_tables() -> list[str]:
 
 def _model_table(name: tuple[str, str]) -> str:
     columns = _columns(name)
-    return table(["method", *_order()], [[method, *cells] for method, *cells in zip(METHODS, *columns, strict=True)])
-
-
-def _order() -> list[str]:
-    return ["accuracy", *RANKED]
+    return table(["method", *ORDER], [[method, *cells] for method, *cells in zip(fc.METHODS, *columns, strict=True)])
 
 
 def _columns(name: tuple[str, str]) -> list[list[str]]:
     """The columns of a model, the best of each bold."""
-    row = names().index(name)
+    row = fc.names().index(name)
     columns = []
-    for metric in _order():
-        best = ranks(metric)[row] == ranks(metric)[row].min()
-        texts = [_text(metric, value) for value in values(metric)[row]]
-        columns.append([f"**{text}**" if b else text for text, b in zip(texts, best, strict=True)])
+    for metric in ORDER:
+        best = fc.ranks(metric)[row] == fc.ranks(metric)[row].min()
+        columns.append(bold((_text(metric, value) for value in fc.values(metric)[row]), best))
     return columns
 
 
@@ -217,22 +188,23 @@ PRINTED = ("accuracy", "conf-ECE", "NLL")
 
 def unpenalised() -> str:
     """What the penalties of matrix scaling are for."""
-    without = after("NLL", "MS, no penalty")[names().index(DENSENET)]
-    own = values("NLL")[names().index(DENSENET), METHODS.index("MS")]
+    without = fc.after("NLL", "MS, no penalty")[fc.names().index(DENSENET)]
+    own = fc.values("NLL")[fc.names().index(DENSENET), fc.METHODS.index("MS")]
     return (
         f"MS has its default penalties of 1e-3: its NLL of DenseNet-BC on CIFAR-100 is {own:.2f} (the paper's, of a "
-        f"DenseNet121, {TABLE_4['MS'][2]:.2f}), and {without:.2f} without them."
+        f"DenseNet121, {fc.TABLE_4['MS'][2]:.2f}), and {without:.2f} without them."
     )
 
 
 def paper_densenet_table() -> str:
     """Beside the paper's network of the same family: which way each figure moves."""
-    row = names().index(DENSENET)
+    row = fc.names().index(DENSENET)
     body = []
-    for m, method in enumerate(METHODS):
-        ours = [_text(metric, values(metric)[row, m]) for metric in ("accuracy", "conf-ECE", "NLL")]
-        theirs = [_text(metric, v) for metric, v in zip(("accuracy", "conf-ECE", "NLL"), TABLE_4[method], strict=True)]
-        body.append([method, *(cell for pair in zip(ours, theirs, strict=True) for cell in pair)])
+    for m, method in enumerate(fc.METHODS):
+        pairs = (
+            (metric, (fc.values(metric)[row, m], of)) for metric, of in zip(PRINTED, fc.TABLE_4[method], strict=True)
+        )
+        body.append([method, *(_text(metric, value) for metric, pair in pairs for value in pair)])
     head = [f"{metric}{who}" for metric in PRINTED for who in (", here", ", paper")]
     return table(["method", *head], body)
 
@@ -240,70 +212,70 @@ def paper_densenet_table() -> str:
 def architecture_table(metric: str) -> str:
     """Mean and mean rank of a metric by architecture: the paper's figures 11 to 14."""
     body = []
-    for architecture in architectures():
-        here = of_architecture(architecture)
-        mean, rank = values(metric)[here].mean(axis=0), ranks(metric)[here].mean(axis=0)
-        texts = [f"{_text(metric, v)} ({r:.1f})" for v, r in zip(mean, rank, strict=True)]
-        best = rank <= rank.min() + 1e-9
-        cells = [f"**{text}**" if b else text for text, b in zip(texts, best, strict=True)]
-        body.append([architecture, str(here.sum()), *cells])
-    return table(["classifier", "data sets", *METHODS], body)
+    for architecture in fc.architectures():
+        here = fc.of_architecture(architecture)
+        mean, rank = fc.values(metric)[here].mean(axis=0), fc.ranks(metric)[here].mean(axis=0)
+        texts = (f"{_text(metric, v)} ({r:.1f})" for v, r in zip(mean, rank, strict=True))
+        body.append([architecture, str(here.sum()), *bold(texts, rank <= rank.min() + 1e-9)])
+    return table(["classifier", "data sets", *fc.METHODS], body)
 
 
 def p_value_table() -> str:
     """Share of forecasts of which conf-ECE cannot be told from that of a calibrated one."""
     body = []
-    for data_set in data_sets():
-        of = [one for one in measured() if one.data_set == data_set]
-        body.append([data_set, str(len(of)), *_shares([one.pvalue[: len(METHODS)] for one in of])])
-    body.append(["**all**", str(len(measured())), *_shares([one.pvalue[: len(METHODS)] for one in measured()])])
-    return table(["data set", "forecasts", *METHODS], body)
+    for data_set in fc.data_sets():
+        of = [one for one in fc.measured() if one.data_set == data_set]
+        body.append([data_set, str(len(of)), *_shares([one.pvalue[: len(fc.METHODS)] for one in of])])
+    body.append(
+        ["**all**", str(len(fc.measured())), *_shares([one.pvalue[: len(fc.METHODS)] for one in fc.measured()])]
+    )
+    return table(["data set", "forecasts", *fc.METHODS], body)
 
 
 def _shares(pvalues: list[np.ndarray]) -> list[str]:
-    share = (np.array(pvalues) > LEVEL).mean(axis=0)
-    return [f"**{s:.0%}**" if s >= share.max() - 1e-9 else f"{s:.0%}" for s in share]
+    share = (np.array(pvalues) > fc.LEVEL).mean(axis=0)
+    return bold((f"{s:.0%}" for s in share), share >= share.max() - 1e-9)
 
 
 def accuracy_table() -> str:
     """What the methods change about the predicted class."""
-    change = values("accuracy") - values("accuracy")[:, [METHODS.index("Uncalibrated")]]
+    change = fc.values("accuracy") - fc.values("accuracy")[:, [fc.METHODS.index("Uncalibrated")]]
     body = [
         [method, f"{(d < 0).sum()}", f"{(d == 0).sum()}", f"{(d > 0).sum()}", f"{d.mean():+.2%}", f"{d.min():+.2%}"]
-        for method, d in zip(METHODS[:-1], change.T[:-1], strict=True)
+        for method, d in zip(fc.METHODS[:-1], change.T[:-1], strict=True)
     ]
     return table(["method", "models less accurate", "the same", "more accurate", "mean change", "largest loss"], body)
 
 
-FILES = (*(f"{name}.npz" for name in PUBLISHED), "covertype_small.csv.gz", "satimage.arff.gz", "spambase.csv")
+FILES = (*(f"{name}.npz" for name in fc.PUBLISHED), "covertype_small.csv.gz", "satimage.arff.gz", "spambase.csv")
 
 
 def page(rows: list[Row]) -> str:
     """The whole page."""
-    said = {method: sum(one.warned[method] for one in measured()) for method in METHODS}
+    said = {method: sum(one.warned[method] for one in fc.measured()) for method in fc.METHODS}
     warned = ", ".join(f"{method} on {count}" for method, count in said.items() if count) or "none"
     return filled(
         Path(__file__).with_name("page.md"), title=PAPER.title, authors=PAPER.authors, venue=PAPER.venue,
         command=PAPER.command, minutes=PAPER.minutes, summary=summary(CLAIMS), coverage=coverage_table(PAPER.coverage),
-        n_models=len(names()), claims=claims_table(CLAIMS, rows), forecast_table=forecast_table(), most_trained=MOST_TRAINED,
-        seeds=SEEDS, unpenalised=unpenalised(), critical_difference=critical_difference(), n_forecasts=len(measured()),
-        warned=warned, rank_tables="\n\n".join(rank_tables()),
+        n_models=len(fc.names()), claims=claims_table(CLAIMS, rows), forecast_table=forecast_table(), seeds=fc.SEEDS,
+        most_trained=fc.MOST_TRAINED, unpenalised=unpenalised(), critical_difference=fc.critical_difference(),
+        n_forecasts=len(fc.measured()), warned=warned, rank_tables="\n\n".join(rank_tables()),
         value_pictures="\n\n".join(
-            f"![{metric} by data set and method](images/na/{file_of('values', metric)})" for metric in RANKED
+            f"![{metric} by data set and method](images/na/{file_of('values', metric)})" for metric in fc.RANKED
         ),
         win_pictures="\n\n".join(
-            f"![{metric}: who beats whom](images/na/{file_of('wins', metric)})" for metric in METRICS
+            f"![{metric}: who beats whom](images/na/{file_of('wins', metric)})" for metric in fc.METRICS
         ),
         accuracy_table=accuracy_table(), kept_order=kept_order(), model_tables="\n\n".join(model_tables()),
         paper_densenet_table=paper_densenet_table(), architecture=shown().architecture, data_set=shown().data_set,
-        panel_resamples=PANEL_RESAMPLES, resamples=RESAMPLES, level=LEVEL, p_value_table=p_value_table(),
+        panel_resamples=PANEL_RESAMPLES, resamples=fc.RESAMPLES, level=fc.LEVEL, p_value_table=p_value_table(),
         where_fir_leads=where_fir_leads(), by_classifier="\n\n".join(by_classifier_parts()),
         annealing_table=claims_methods.annealing_table(), finding=claims_methods.finding(), searches=claims_methods.SEEDS,
         granularity_table=claims_methods.granularity_table(), most_iterations=alternatives.MOST_ITERATIONS,
         alternatives_table=alternatives.alternatives_table(), network_seeds=networks.SEEDS,
         network_sure=networks.over_confidence(), network_nll=networks.value_table("NLL"),
         network_ece=networks.value_table("conf-ECE"), scir="\n\n".join(scir.sections()),
-        scir_won=printed_mean("wins", "conf-ECE")["SCIR"], n_splits=scir.N_SPLITS,
+        scir_won=fc.printed_mean("wins", "conf-ECE")["SCIR"], n_splits=scir.N_SPLITS,
         scir_printed=", ".join(f"{name} {value:.4f}" for name, value in scir.PRINTED.items()),
         growth_table=pictures.growth_table(), paper_table=pictures.paper_table(),
     )  # fmt: skip

@@ -8,7 +8,6 @@ from functools import cache, partial
 
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
-from scipy.stats import binomtest
 from sklearn.isotonic import isotonic_regression
 
 from calibrant import NormalizedFlattenedIsotonic, SortedCumulativeIsotonic
@@ -17,20 +16,9 @@ from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.calibrators.nafir import Cells, Comparisons
 from calibrant.metrics import log_loss
-from studies.claims import Claim, Numbers, Verdict, holds, table, under_all_readings
-from studies.na_isotonic.forecasts import (
-    BANDS,
-    CALIBRATORS,
-    LEVEL,
-    NA_FIR,
-    Model,
-    calibrated,
-    calibrated_part,
-    published_models,
-    shift_by_band,
-)
+from studies.claims import Functions, Numbers, Verdict, holds, mostly, table, under_all_readings
+from studies.na_isotonic import forecasts as fc
 from studies.na_isotonic.networks import by_network
-from studies.printed import opposite
 
 # Appendix A.2: projected gradients, SLSQP, trust-constr and penalties, in the values g of the blocks of FIR, as it writes them.
 
@@ -41,7 +29,7 @@ FLOOR, MOST_STEPS, MOST_ITERATIONS, CHARGE = 1e-9, 1000, 1000, 1e4
 class Blocks:
     """The likelihood of A.2 over the blocks of FIR, as a function of their values g, and its slope."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: fc.Model) -> None:
         self.model = model
         cells = Cells.of(as_simplex(as_problem(model.y_fit, model.fit, labels=range(model.n_classes))))
         starts = cells.isotonic_starts(cells.mass())
@@ -115,7 +103,7 @@ ALTERNATIVES: dict[str, Callable[[Blocks], np.ndarray]] = {
 def searched() -> dict[str, dict[str, list[float]]]:
     """NLL on the calibration rows, on the test rows and CPU seconds of each way, for each published forecast."""
     found = {}
-    for model in published_models():
+    for model in fc.published_models():
         of, ways = Blocks(model), {}
         started = time.process_time()
         annealed = NormalizedFlattenedIsotonic(solver="annealing", smoothing=0.0, granularity=0.003, random_state=0)
@@ -126,7 +114,7 @@ def searched() -> dict[str, dict[str, list[float]]]:
             started = time.process_time()
             g = way(of)
             ways[name] = [*of.ended(g), time.process_time() - started]
-        found[f"{model.data_set}, {model.architecture}"] = ways
+        found[fc.name_of(model)] = ways
     return found
 
 
@@ -175,9 +163,9 @@ def words_search(forecasts: Sequence[str], above: Mapping[str, Mapping[str, Sequ
 def shifts() -> dict[str, list[float]]:
     """What NA-FIR is above FIR by band, of the published networks and of those trained here (means over their splits)."""
     found = {}
-    for model in published_models():
-        after, before = (calibrated(model, name)[0] for name in (NA_FIR[1], "FIR"))
-        found[f"{model.data_set}, {model.architecture}"] = shift_by_band(model.test, after - before).tolist()
+    for model in fc.published_models():
+        after, before = (fc.calibrated(model, name)[0] for name in (fc.NA_FIR[1], "FIR"))
+        found[fc.name_of(model)] = fc.shift_by_band(model.test, after - before).tolist()
     return found | {name: np.mean([m.shift for m in of], axis=0).tolist() for name, of in by_network().items()}
 
 
@@ -188,14 +176,7 @@ def measure_inflation() -> Numbers:
 def judge_inflation(shift: Mapping[str, Sequence[float]]) -> Verdict:
     """Whether the lowest band rises and the highest falls on most models, clearly, by sign tests."""
     ends = [[of[0] for of in shift.values()], [-of[-1] for of in shift.values()]]
-    return under_all_readings(_mostly_above(of) for of in ends)
-
-
-def _mostly_above(of: Sequence[float]) -> Verdict:
-    above, differ = sum(d > 0 for d in of), sum(d != 0 for d in of)
-    if not differ or binomtest(above, differ).pvalue > LEVEL:
-        return Verdict.OPEN
-    return holds(2 * above > differ)
+    return under_all_readings(mostly(sum(d > 0 for d in of), sum(d != 0 for d in of)) for of in ends)
 
 
 def words_inflation(shift: Mapping[str, Sequence[float]]) -> str:
@@ -204,7 +185,7 @@ def words_inflation(shift: Mapping[str, Sequence[float]]) -> str:
         f"{name} {', '.join(f'{d:+.3f}' for d in shift[name])}" for name in shift if name.startswith("CIFAR-100")
     )
     return (
-        f"NA-FIR (annealed by 0.003) less FIR in {BANDS} bands of the probability before, from 0.01 to 1: the lowest rises "
+        f"NA-FIR (annealed by 0.003) less FIR in {fc.BANDS} bands of the probability before, from 0.01 to 1: the lowest rises "
         f"on {up} of {len(shift)} models, the highest falls on {down}. {shown}"
     )
 
@@ -240,11 +221,10 @@ def measure_pairs() -> Numbers:
         y = (rng.random((N_ROWS, 1)) > (votes / VOTES).cumsum(axis=1)).sum(axis=1).clip(0, N_CLASSES - 1)
         other = permuted(votes, y, rng)
         for method in (*INDEPENDENT, *DEPENDENT):
-            parts = [
-                calibrated_part(Model("", "", seed, y, (of + 1) / (VOTES + N_CLASSES), y, (votes + 1) / (VOTES + N_CLASSES)),
-                                lambda labels, make=CALIBRATORS[method]: make().set_params(labels=labels))
-                for of in (votes, other)
-            ]  # fmt: skip
+            prob = [(of + 1) / (VOTES + N_CLASSES) for of in (votes, other)]
+            models = [fc.Model("", "", seed, y, of, y, prob[0]) for of in prob]
+            make = fc.CALIBRATORS[method]().set_params
+            parts = [fc.calibrated_part(model, make) for model in models]
             change.setdefault(method, []).append(float(np.abs(parts[1] - parts[0]).max()))
     return {"change": change}
 
@@ -262,33 +242,11 @@ def words_pairs(change: Mapping[str, Sequence[float]]) -> str:
     )
 
 
-CLAIMS = (
-    Claim(
-        "category independence", "Table 1",
-        "NA-FIR, SCIR, TS, VS and MS relax the independence of categories; FIR and IR-OvR do not.",
-        "a fit stays the same when pairs are permuted within columns for the last two, and changes for the first five",
-        Verdict.HOLDS, measure_pairs, judge_pairs, words_pairs, "1e-9",
-    ),
-    Claim(
-        "search against alternatives", "appendix A.2",
-        "The random search often outperforms projected gradients, SLSQP, trust-constr and penalties.",
-        "a lower NLL in more than half of the comparisons, on the rows of the fit and on the test rows",
-        Verdict.HOLDS, measure_search, judge_search, words_search, over="forecasts",
-    ),
-    Claim(
-        "low rise, high fall", "section 5.2, Fig. 2", "NA-FIR often inflates low probabilities of FIR, and deflates high ones.",
-        "the lowest of five bands rises and the highest falls on most models, each clear at 5% by a sign test",
-        Verdict.OPEN, measure_inflation, judge_inflation, words_inflation, over="shift",
-    ),
-)  # fmt: skip
-
-
-MUTANTS = {
-    "category independence": ("NA-FIR in place of FIR", lambda change: {"change": change | {"FIR": change["NA-FIR"]}}),
-    "search against alternatives": ("each in the other's place", lambda above, **_: {"above": opposite(above)}),
-    "low rise, high fall": ("FIR and NA-FIR exchanged", lambda shift: {"shift": opposite(shift)}),
+FUNCTIONS: dict[str, Functions] = {
+    "category independence": (measure_pairs, judge_pairs, words_pairs),
+    "search against alternatives": (measure_search, judge_search, words_search),
+    "low rise, high fall": (measure_inflation, judge_inflation, words_inflation),
 }
-"""What must change the verdict of each: in words, and the numbers that are then others."""
 
 
 # Fig. 5: the time of the dynamic programme against minimum cuts.
@@ -302,7 +260,7 @@ def cut_times() -> dict[str, list[tuple[float, float]]]:
     """CPU seconds of a fit on rows of the ResNet-50 on CIFAR-10, nine points a row."""
     from benchmarks.peers.min_cut import with_scipy  # not in the source distribution, and for this picture only
 
-    model, found = published_models()[0], {}
+    model, found = fc.published_models()[0], {}
     scir = SortedCumulativeIsotonic(rise="last", epsilon=1e-4, labels=range(10))
     scir.fit(model.fit[:50], model.y_fit[:50])  # what is compiled is loaded
     for n in CUT_ROWS:

@@ -7,92 +7,68 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from scipy.stats import binomtest, mannwhitneyu, rankdata, spearmanr
+from scipy.stats import mannwhitneyu, rankdata, spearmanr
 
-from studies.claims import Claim, Numbers, Paper, Verdict, all_of, holds, under_all_readings
-from studies.na_isotonic.alternatives import CLAIMS as OF_ALTERNATIVES
-from studies.na_isotonic.claims_methods import CLAIMS as METHODS
-from studies.na_isotonic.claims_printed import CLAIMS as PRINTED
-from studies.na_isotonic.forecasts import (
-    EXACT,
-    LEVEL,
-    MEASURED,
-    MS,
-    NA_FIR,
-    NLLS,
-    SCIR,
-    Duel,
-    after,
-    data_sets,
-    duel,
-    judge_best,
-    judge_pair,
-    measured,
-    metrics_of,
-    model_names,
-    names,
-    of_data_set,
-    readings_of,
-    span,
-    words_best,
-    words_pair,
+from studies.claims import (
+    Functions,
+    Numbers,
+    Paper,
+    Verdict,
+    all_of,
+    claims_of,
+    holds,
+    mostly,
+    not_judged,
+    under_all_readings,
 )
+from studies.na_isotonic import forecasts as fc
+from studies.na_isotonic.alternatives import FUNCTIONS as OF_ALTERNATIVES
+from studies.na_isotonic.claims_methods import FUNCTIONS as METHODS
+from studies.na_isotonic.claims_printed import FUNCTIONS as PRINTED
 from studies.na_isotonic.pictures import PAPER_MINUTES, PAPER_SIZE, at_paper_size, by_classes, growth
 
 # What the paper says of one method against others: compared on every model, in every reading of the paper.
 
 
 LINEAR = ("TS", "VS", "MS")
-CLEARLY = "a sign test over models is clear at 5%, and more data sets agree than not, in every reading"
 
 
 def measure_pair(metric: str, one: str, other: str) -> Numbers:
     readings = {
-        "; ".join((which, *pair)): duel(which, *pair)
-        for which in metrics_of(metric, one, other)
-        for pair in product(readings_of(one), readings_of(other))
+        "; ".join((which, *pair)): fc.duel(which, *pair)
+        for which in fc.metrics_of(metric, one, other)
+        for pair in product(fc.readings_of(one), fc.readings_of(other))
     }
-    beside = {"With the library's defaults": duel(metric, one, other)} if {one, other} & {"NA-FIR", "SCIR"} else {}
+    beside = {"With the library's defaults": fc.duel(metric, one, other)} if {one, other} & {"NA-FIR", "SCIR"} else {}
     if one == "NA-FIR" and other != "SCIR":
-        beside["The exact optimum"] = duel(metric, EXACT, other)
-    return {"one": one, "models": model_names(), "readings": readings, "beside": beside}
+        beside["The exact optimum"] = fc.duel(metric, fc.EXACT, other)
+    return {"one": one, "models": fc.model_names(), "readings": readings, "beside": beside}
 
 
-def pair(key: str, where: str, sentence: str, says: Verdict, metric: str, one: str, other: str) -> Claim:
-    """A claim that one method has a lower value of a metric than another."""
-    return Claim(
-        key, where, sentence, f"{metric} of {one} below that of {other}: {CLEARLY}", says,
-        partial(measure_pair, metric, one, other), judge_pair, words_pair, over="models",
-    )  # fmt: skip
+def pair(metric: str, one: str, other: str) -> Functions:
+    """The functions of a claim that one method has a lower value of a metric than another."""
+    return partial(measure_pair, metric, one, other), fc.judge_pair, fc.words_pair
 
 
-def against(metric: str, own: str, others: tuple[str, ...]) -> dict[str, Duel]:
+def against(metric: str, own: str, others: tuple[str, ...]) -> dict[str, fc.Duel]:
     """One reading of a method against every reading of others."""
     return {
-        name: _hardest([duel(which, own, name) for which in metrics_of(metric, other)])
+        name: _hardest([fc.duel(which, own, name) for which in fc.metrics_of(metric, other)])
         for other in others
-        for name in readings_of(other)
+        for name in fc.readings_of(other)
     }
 
 
-def _hardest(duels: list[Duel]) -> Duel:
+def _hardest(duels: list[fc.Duel]) -> fc.Duel:
     """Of several ways to clip the other's zeros, the one in which it loses least often."""
     return min(duels, key=lambda found: found["better"])
 
 
 def measure_best(metric: str, method: str, others: tuple[str, ...]) -> Numbers:
-    return {"models": model_names(), "readings": {own: against(metric, own, others) for own in readings_of(method)}}
-
-
-def best_in_nll() -> Claim:
-    """NA-FIR against all others."""
-    others = ("SCIR", "FIR", "IR-OvR", "TS", "VS", "MS", "Uncalibrated")
-    return Claim(
-        "best in NLL", "section 5.2, Table 2",
-        "By NLL NA-FIR has the lowest mean rank in Table 2, except on Food-101 and Yelp.",
-        f"lower than each other method: {CLEARLY}; fails if another is clearly lower (5% shared among the others)",
-        Verdict.OPEN, partial(measure_best, "NLL", "NA-FIR", others), judge_best, words_best, over="models",
-    )  # fmt: skip
+    return {
+        "models": fc.model_names(),
+        "readings": {own: against(metric, own, others) for own in fc.readings_of(method)},
+    }
 
 
 def measure_linear() -> Numbers:
@@ -100,53 +76,44 @@ def measure_linear() -> Numbers:
     readings = {
         f"{metric}, {own}": against(metric, own, LINEAR)
         for metric in ("NLL", "conf-ECE")
-        for own in readings_of("NA-FIR")
+        for own in fc.readings_of("NA-FIR")
     }
     sets = [min(found["ahead"] for found in duels.values()) for duels in readings.values()]
-    return {"models": model_names(), "readings": readings, "at_most": sets, "data_sets": len(data_sets())}
+    return {"models": fc.model_names(), "readings": readings, "at_most": sets, "data_sets": len(fc.data_sets())}
 
 
 def words_linear(
-    models: Sequence[str], readings: Mapping[str, Mapping[str, Duel]], at_most: Sequence[int], data_sets: int
+    models: Sequence[str], readings: Mapping[str, Mapping[str, fc.Duel]], at_most: Sequence[int], data_sets: int
 ) -> str:
     of_metric = {
-        metric: words_best(models, {name: duels for name, duels in readings.items() if name.startswith(f"{metric},")})
+        metric: fc.words_best(
+            models, {name: duels for name, duels in readings.items() if name.startswith(f"{metric},")}
+        )
         for metric in ("NLL", "conf-ECE")
     }
     said = " ".join(f"{metric}: {words}" for metric, words in of_metric.items())
     return f"{said} Ahead of all three on at most {max(at_most)} of {data_sets} data sets in any reading."
 
 
-def linear() -> Claim:
-    return Claim(
-        "linear scaling", "section 5.2", "NA-FIR outperforms linear scaling (TS, VS, MS) on most data sets.",
-        f"by NLL and by conf-ECE lower than each of the three: {CLEARLY}; fails if one of them is clearly lower",
-        Verdict.OPEN, measure_linear, judge_best, words_linear, over="models",
-    )  # fmt: skip
-
-
-HOLDS, OPEN = Verdict.HOLDS, Verdict.OPEN
-
-PAIRS = (
-    ("NA-FIR improves NLL", "abstract", "NA-FIR improves the NLL of the classifier.", HOLDS, "NLL", "NA-FIR", "Uncalibrated"),
-    ("SCIR improves NLL", "abstract", "SCIR improves the NLL of the classifier.", OPEN, "NLL", "SCIR", "Uncalibrated"),
-    ("NA-FIR improves conf-ECE", "abstract", "NA-FIR improves the conf-ECE of the classifier.", HOLDS, "conf-ECE", "NA-FIR",
-     "Uncalibrated"),
-    ("SCIR improves conf-ECE", "abstract", "SCIR improves the conf-ECE of the classifier.", HOLDS, "conf-ECE", "SCIR",
-     "Uncalibrated"),
-    best_in_nll(),
-    ("NA-FIR against FIR, NLL", "section 5.2", "NA-FIR has a lower NLL than FIR.", OPEN, "NLL", "NA-FIR", "FIR"),
-    ("NA-FIR against FIR, conf-ECE", "section 5.2", "NA-FIR has a lower conf-ECE than FIR.", OPEN, "conf-ECE", "NA-FIR", "FIR"),
-    linear(),
-    ("SCIR's NLL", "section 5.2", "SCIR has a worse NLL than NA-FIR.", OPEN, "NLL", "NA-FIR", "SCIR"),
-    ("flattening, NLL", "section 5.2", "Flattening beats one class against the rest by NLL.", HOLDS, "NLL", "FIR", "IR-OvR"),
-    ("flattening, conf-ECE", "section 5.2", "Flattening beats one class against the rest by conf-ECE.", OPEN, "conf-ECE", "FIR",
-     "IR-OvR"),
-    ("cumulating, NLL", "section 5.2", "Cumulating beats one class against the rest by NLL.", HOLDS, "NLL", "SCIR", "IR-OvR"),
-    ("cumulating, conf-ECE", "section 5.2", "Cumulating beats one class against the rest by conf-ECE.", HOLDS, "conf-ECE",
-     "SCIR", "IR-OvR"),
-)  # fmt: skip
-OF_PAIRS = tuple(one if isinstance(one, Claim) else pair(*one) for one in PAIRS)
+OF_PAIRS: dict[str, Functions] = {
+    "NA-FIR improves NLL": pair("NLL", "NA-FIR", "Uncalibrated"),
+    "SCIR improves NLL": pair("NLL", "SCIR", "Uncalibrated"),
+    "NA-FIR improves conf-ECE": pair("conf-ECE", "NA-FIR", "Uncalibrated"),
+    "SCIR improves conf-ECE": pair("conf-ECE", "SCIR", "Uncalibrated"),
+    "best in NLL": (
+        partial(measure_best, "NLL", "NA-FIR", ("SCIR", "FIR", "IR-OvR", "TS", "VS", "MS", "Uncalibrated")),
+        fc.judge_best,
+        fc.words_best,
+    ),
+    "NA-FIR against FIR, NLL": pair("NLL", "NA-FIR", "FIR"),
+    "NA-FIR against FIR, conf-ECE": pair("conf-ECE", "NA-FIR", "FIR"),
+    "linear scaling": (measure_linear, fc.judge_best, words_linear),
+    "SCIR's NLL": pair("NLL", "NA-FIR", "SCIR"),
+    "flattening, NLL": pair("NLL", "FIR", "IR-OvR"),
+    "flattening, conf-ECE": pair("conf-ECE", "FIR", "IR-OvR"),
+    "cumulating, NLL": pair("NLL", "SCIR", "IR-OvR"),
+    "cumulating, conf-ECE": pair("conf-ECE", "SCIR", "IR-OvR"),
+}
 
 
 # What the paper says of standings: who is often best, who is always near the top, and what decides it.
@@ -158,21 +125,14 @@ COMPARABLE = 1.01
 OVER_CONFIDENT = 0.1
 """Mean confidence less accuracy from which on a forecast is over-confident."""
 
-OTHERS = ("FIR", "IR-OvR", "TS", "VS", *MS, "Uncalibrated")
-CHOICES = {f"{fir}; {scir}": (fir, scir, *OTHERS) for fir, scir in product(NA_FIR, SCIR)}
+OTHERS = ("FIR", "IR-OvR", "TS", "VS", *fc.MS, "Uncalibrated")
+CHOICES = {f"{fir}; {scir}": (fir, scir, *OTHERS) for fir, scir in product(fc.NA_FIR, fc.SCIR)}
 """The eight methods in every reading of the paper."""
 
 
 def ranked(metric: str, methods: Sequence[str]) -> np.ndarray:
     """Ranks of some methods on each model, 1 the lowest; equal ones share."""
-    return rankdata(np.column_stack([after(metric, method) for method in methods]).round(12), axis=1)
-
-
-def share_clear(count: int, n: int) -> Verdict:
-    """Whether more than half of n, clearly (binomial test)."""
-    if not n or binomtest(count, n).pvalue > LEVEL:
-        return Verdict.OPEN
-    return holds(2 * count > n)
+    return rankdata(np.column_stack([fc.after(metric, method) for method in methods]).round(12), axis=1)
 
 
 # SCIR has the lowest conf-ECE most often.
@@ -185,7 +145,7 @@ def measure_wins() -> Numbers:
         best = rank == rank.min(axis=1, keepdims=True)
         share = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
         wins[name] = {method.split(",")[0]: float(n) for method, n in zip(methods, share, strict=True)}
-    return {"models": model_names(), "wins": wins}
+    return {"models": fc.model_names(), "wins": wins}
 
 
 def judge_wins(models: Sequence[str], wins: Mapping[str, Mapping[str, float]]) -> Verdict:
@@ -195,15 +155,15 @@ def judge_wins(models: Sequence[str], wins: Mapping[str, Mapping[str, float]]) -
 def _most_wins(of: Mapping[str, float]) -> Verdict:
     """Whether SCIR has more wins than the next method, clearly."""
     own, other = round(of["SCIR"]), round(max(n for name, n in of.items() if name != "SCIR"))
-    return share_clear(own, own + other)
+    return mostly(own, own + other)
 
 
 def words_wins(models: Sequence[str], wins: Mapping[str, Mapping[str, float]]) -> str:
     own = [round(of["SCIR"]) for of in wins.values()]
     next_best = [round(max(n for name, n in of.items() if name != "SCIR")) for of in wins.values()]
     return (
-        f"SCIR is lowest on {span(own)} of {len(models)} models over {len(wins)} readings of the paper, the best other method "
-        f"on {span(next_best)}."
+        f"SCIR is lowest on {fc.span(own)} of {len(models)} models over {len(wins)} readings of the paper, the best other "
+        f"method on {fc.span(next_best)}."
     )
 
 
@@ -212,18 +172,19 @@ def words_wins(models: Sequence[str], wins: Mapping[str, Mapping[str, float]]) -
 
 def measure_top() -> Numbers:
     return {
-        "models": model_names(),
+        "models": fc.model_names(),
         "among_first": {name: int((ranked("conf-ECE", of)[:, 0] <= TOP).sum()) for name, of in CHOICES.items()},
     }
 
 
 def judge_top(models: Sequence[str], among_first: Mapping[str, int]) -> Verdict:
-    return under_all_readings(share_clear(count, len(models)) for count in among_first.values())
+    return under_all_readings(mostly(count, len(models)) for count in among_first.values())
 
 
 def words_top(models: Sequence[str], among_first: Mapping[str, int]) -> str:
     counts = list(among_first.values())
-    return f"Among the first {TOP} of eight on {span(counts)} of {len(models)} models over {len(counts)} readings of the paper."
+    text = f"Among the first {TOP} of eight on {fc.span(counts)} of {len(models)} models"
+    return f"{text} over {len(counts)} readings of the paper."
 
 
 # SCIR's NLL is worse even where its Brier score is comparable.
@@ -231,22 +192,22 @@ def words_top(models: Sequence[str], among_first: Mapping[str, int]) -> str:
 
 def measure_comparable() -> Numbers:
     readings = {}
-    for fir, scir in product(NA_FIR, SCIR):
-        comparable = after("BS", scir) <= COMPARABLE * after("BS", fir)
-        worse = comparable & (after("NLL", scir) > after("NLL", fir))
+    for fir, scir in product(fc.NA_FIR, fc.SCIR):
+        comparable = fc.after("BS", scir) <= COMPARABLE * fc.after("BS", fir)
+        worse = comparable & (fc.after("NLL", scir) > fc.after("NLL", fir))
         readings[f"{fir}; {scir}"] = [int(worse.sum()), int(comparable.sum())]
-    return {"models": model_names(), "readings": readings}
+    return {"models": fc.model_names(), "readings": readings}
 
 
 def judge_comparable(models: Sequence[str], readings: Mapping[str, Sequence[int]]) -> Verdict:
-    return under_all_readings(share_clear(worse, n) for worse, n in readings.values())
+    return under_all_readings(mostly(worse, n) for worse, n in readings.values())
 
 
 def words_comparable(models: Sequence[str], readings: Mapping[str, Sequence[int]]) -> str:
     worse, n = zip(*readings.values(), strict=True)
     return (
-        f"SCIR's Brier score is at most 1% above NA-FIR's on {span(n)} of {len(models)} models, and its NLL is worse on "
-        f"{span(worse)} of these (ranges over {len(readings)} readings of the paper)."
+        f"SCIR's Brier score is at most 1% above NA-FIR's on {fc.span(n)} of {len(models)} models, and its NLL is worse on "
+        f"{fc.span(worse)} of these (ranges over {len(readings)} readings of the paper)."
     )
 
 
@@ -254,19 +215,21 @@ def words_comparable(models: Sequence[str], readings: Mapping[str, Sequence[int]
 
 
 def rows_a_class() -> np.ndarray:
-    size = {(one.data_set, one.architecture): one.n_fit / one.n_classes for one in measured()}
-    return np.array([size[name] for name in names()])
+    size = {(one.data_set, one.architecture): one.n_fit / one.n_classes for one in fc.measured()}
+    return np.array([size[name] for name in fc.names()])
 
 
 def measure_rows() -> Numbers:
     few = rows_a_class() < FEW_ROWS
-    sets = np.array([name[0] for name in names()])
+    sets = np.array([name[0] for name in fc.names()])
     parted = {
-        f"{method}; {metric}": _parted(ranked(metric, (NA_FIR[0], SCIR[2], *OTHERS))[:, 2 + OTHERS.index(method)], few)
-        for method in (*MS, "IR-OvR")
-        for metric in NLLS
+        f"{method}; {metric}": _parted(
+            ranked(metric, (fc.NA_FIR[0], fc.SCIR[2], *OTHERS))[:, 2 + OTHERS.index(method)], few
+        )
+        for method in (*fc.MS, "IR-OvR")
+        for metric in fc.NLLS
     }
-    return {"models": model_names(), "data_sets": [len(set(sets[few])), len(set(sets[~few]))], "parted": parted}
+    return {"models": fc.model_names(), "data_sets": [len(set(sets[few])), len(set(sets[~few]))], "parted": parted}
 
 
 def _parted(rank: np.ndarray, first: np.ndarray) -> list[float]:
@@ -279,7 +242,7 @@ def judge_rows(models: Sequence[str], data_sets: Sequence[int], parted: Mapping[
     """Models of few data sets do not decide: what sets these apart may be something else."""
     if min(data_sets) < FEWEST_DATA_SETS:
         return Verdict.OPEN
-    return all_of(Verdict.OPEN if p > LEVEL else holds(few > many) for few, many, p in parted.values())
+    return all_of(Verdict.OPEN if p > fc.LEVEL else holds(few > many) for few, many, p in parted.values())
 
 
 def words_rows(models: Sequence[str], data_sets: Sequence[int], parted: Mapping[str, Sequence[float]]) -> str:
@@ -297,7 +260,10 @@ def words_rows(models: Sequence[str], data_sets: Sequence[int], parted: Mapping[
 def overconfidence() -> np.ndarray:
     """Mean over seeds of each model."""
     return np.array(
-        [np.mean([m.overconfidence for m in measured() if (m.data_set, m.architecture) == name]) for name in names()]
+        [
+            np.mean([m.overconfidence for m in fc.measured() if (m.data_set, m.architecture) == name])
+            for name in fc.names()
+        ]
     )
 
 
@@ -308,11 +274,11 @@ def measure_sure() -> Numbers:
         rank = ranked("conf-ECE", methods)[:, 1]
         within = [
             float(spearmanr(sure[here], rank[here]).statistic)
-            for here in (of_data_set(of) for of in data_sets())
+            for here in (fc.of_data_set(of) for of in fc.data_sets())
             if here.sum() >= FEWEST_DATA_SETS and np.ptp(rank[here]) > 0
         ]
         readings[name] = {"parted": _parted(rank, sure > np.median(sure)), "within": within}
-    return {"models": model_names(), "readings": readings}
+    return {"models": fc.model_names(), "readings": readings}
 
 
 def judge_sure(models: Sequence[str], readings: Mapping[str, Mapping[str, Sequence[float]]]) -> Verdict:
@@ -323,7 +289,7 @@ def _surer(parted: Sequence[float], within: Sequence[float]) -> Verdict:
     """A clear difference over models counts if most data sets agree within."""
     one, other, p = parted
     agreeing = sum(r < 0 if one < other else r > 0 for r in within)
-    if p > LEVEL or 2 * agreeing <= len(within):
+    if p > fc.LEVEL or 2 * agreeing <= len(within):
         return Verdict.OPEN
     return holds(one < other)
 
@@ -343,9 +309,9 @@ def words_sure(models: Sequence[str], readings: Mapping[str, Mapping[str, Sequen
 
 
 def measure_passing() -> Numbers:
-    sure = [one for one in measured() if one.overconfidence > OVER_CONFIDENT]
-    passed = np.array([one.pvalue for one in sure]) > LEVEL
-    at = {method: passed[:, MEASURED.index(method)] for method in MEASURED}
+    sure = [one for one in fc.measured() if one.overconfidence > OVER_CONFIDENT]
+    passed = np.array([one.pvalue for one in sure]) > fc.LEVEL
+    at = {method: passed[:, fc.MEASURED.index(method)] for method in fc.MEASURED}
     alone = {
         name: int(np.logical_and.reduce([at[m] for m in methods[:2]] + [~at[m] for m in methods[2:]]).sum())
         for name, methods in CHOICES.items()
@@ -359,13 +325,13 @@ def measure_passing() -> Numbers:
 
 def words_passing(forecasts: Sequence[str], passed: Mapping[str, int], alone: Mapping[str, int]) -> str:
     def counts(names: Sequence[str]) -> str:
-        return span([passed[name] for name in names])
+        return fc.span([passed[name] for name in names])
 
     others = ", ".join(f"{name.split(',')[0]} {passed[name]}" for name in OTHERS)
     return (
         f"Their network is not at hand. Of {len(forecasts)} forecasts here whose mean confidence exceeds the accuracy by more "
-        f"than {OVER_CONFIDENT:g}, so many pass at 5%: NA-FIR {counts(NA_FIR)}, SCIR {counts(SCIR)}, {others}; these two alone "
-        f"on {span(list(alone.values()))}."
+        f"than {OVER_CONFIDENT:g}, so many pass at 5%: NA-FIR {counts(fc.NA_FIR)}, SCIR {counts(fc.SCIR)}, {others}; these two "
+        f"alone on {fc.span(list(alone.values()))}."
     )
 
 
@@ -384,55 +350,24 @@ def words_time(seconds: Mapping[str, float], exponent: float) -> str:
     )
 
 
-def not_judged(**numbers) -> Verdict:
-    return Verdict.NOT_JUDGED
+OF_RANKS = {
+    "often best in conf-ECE": (measure_wins, judge_wins, words_wins),
+    "near the top in conf-ECE": (measure_top, judge_top, words_top),
+    "SCIR where the Brier score is comparable": (measure_comparable, judge_comparable, words_comparable),
+    "rows a class": (measure_rows, judge_rows, words_rows),
+    "over-confident classifiers": (measure_sure, judge_sure, words_sure),
+    "who passes the test": (measure_passing, not_judged, words_passing),
+    "fit times": (measure_time, not_judged, words_time),
+}
 
 
-IN_EVERY_READING = "clear at 5% (binomial test) in every reading"
-
-OF_RANKS = (
-    Claim(
-        "often best in conf-ECE", "section 5.2, Table 2", "SCIR often has the lowest conf-ECE of the eight methods.",
-        f"lowest on more models than any other method, {IN_EVERY_READING}", Verdict.OPEN, measure_wins, judge_wins,
-        words_wins, over="models",
-    ),
-    Claim(
-        "near the top in conf-ECE", "section 5.2", "By conf-ECE NA-FIR is consistently among the top.",
-        f"among the first {TOP} on more than half of the models, {IN_EVERY_READING}", Verdict.OPEN, measure_top, judge_top,
-        words_top, over="models",
-    ),
-    Claim(
-        "SCIR where the Brier score is comparable", "section 5.2",
-        "SCIR's NLL is worse even where its Brier score is comparable.",
-        f"a higher NLL on most models whose Brier score is at most 1% higher, {IN_EVERY_READING}", Verdict.OPEN,
-        measure_comparable, judge_comparable, words_comparable, over="models",
-    ),
-    Claim(
-        "rows a class", "section 5.2, Fig. 7", "MS and IR-OvR are greatly affected by the number of classes and rows.",
-        f"worse ranks by NLL with fewer than {FEW_ROWS} rows a class, rank-sum tests clear at 5% for both, and at least "
-        f"{FEWEST_DATA_SETS} data sets on each side",
-        Verdict.OPEN, measure_rows, judge_rows, words_rows, over="models",
-    ),
-    Claim(
-        "over-confident classifiers", "section 5.2, Table 4",
-        "Highly over-confident classifiers benefit substantially from SCIR, compared with other methods (conf-ECE).",
-        "a better rank on the more over-confident half of the models, by a rank-sum test clear at 5%, with most data sets "
-        "agreeing within, in every reading",
-        Verdict.HOLDS, measure_sure, judge_sure, words_sure, over="models",
-    ),
-    Claim(
-        "who passes the test", "Fig. 1", "On one over-confident network NA-FIR and SCIR alone pass the test of calibration.",
-        "a statement about one network", Verdict.NOT_JUDGED, measure_passing, not_judged, words_passing,
-    ),
-    Claim(
-        "fit times", "section 5.2",
-        "On ImageNet SCIR takes about 120 minutes and NA-FIR 15; SCIR's time is sensitive to the number of classes.",
-        "a statement about the authors' program and machine", Verdict.NOT_JUDGED, measure_time, not_judged, words_time,
-    ),
-)  # fmt: skip
-
-
-CLAIMS: tuple[Claim, ...] = (*METHODS, *OF_ALTERNATIVES, *OF_PAIRS, *OF_RANKS, *PRINTED)
+CLAIMS = claims_of(
+    "na_isotonic",
+    METHODS | OF_ALTERNATIVES | OF_PAIRS | OF_RANKS | PRINTED,
+    FEWEST_DATA_SETS=FEWEST_DATA_SETS,
+    FEW_ROWS=FEW_ROWS,
+    TOP=TOP,
+)
 
 PAPER = Paper(
     name="na_isotonic", title="Improving multi-class calibration through normalization-aware isotonic techniques",

@@ -14,17 +14,8 @@ from sklearn.isotonic import isotonic_regression
 
 from calibrant import ByNotion, IsotonicCalibration, NormalizedFlattenedIsotonic, log_loss
 from calibrant.calibrators.base import Calibrator
-from studies.claims import Claim, Numbers, Verdict, holds, table
-from studies.na_isotonic.forecasts import (
-    CALIBRATORS,
-    EXACT,
-    MEASURED,
-    NA_FIR,
-    PUBLISHED,
-    Model,
-    measured,
-    published_models,
-)
+from studies.claims import Functions, Numbers, Verdict, holds, printed_as, table
+from studies.na_isotonic import forecasts as fc
 
 # NA-FIR solved exactly against NA-FIR by random search, on the published forecasts whose optimum others computed as well.
 
@@ -58,15 +49,11 @@ GRANULARITIES, SEEDS = (0.001, 0.003, 0.01), 3
 @cache
 def found() -> dict[str, dict[str, tuple[float, float, float]]]:
     """NLL of the rows to calibrate on, NLL of the test rows and CPU seconds, of each method on each forecast."""
-    place = {names: file for file, names in PUBLISHED.items()}
-    return {
-        file: {name: _fitted(of, model) for name, of in methods().items()}
-        for model in published_models()
-        if (file := place[model.data_set, model.architecture]) in FACTS
-    }
+    published = {file: fc.published_model(*names) for file, names in fc.PUBLISHED.items() if file in FACTS}
+    return {file: {name: _fitted(of, model) for name, of in methods().items()} for file, model in published.items()}
 
 
-def _fitted(calibrator: Calibrator, model: Model) -> tuple[float, float, float]:
+def _fitted(calibrator: Calibrator, model: fc.Model) -> tuple[float, float, float]:
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # without smoothing the optimum lies at infinity, as the page says
@@ -89,7 +76,7 @@ def check_facts() -> None:
 def annealing_table() -> str:
     body = []
     for file, of in found().items():
-        data_set, architecture = PUBLISHED[file]
+        data_set, architecture = fc.PUBLISHED[file]
         others = {"FIR": "FIR", ANNEALED: "annealed", EXACT_SEARCH: "exact"}
         for name, (fit, test, seconds) in of.items():
             other = f"{FACTS[file][others[name]]:.6f}" if name in others else ""
@@ -102,7 +89,7 @@ def annealing_table() -> str:
 @cache
 def searched(file: str, granularity: float) -> np.ndarray:
     """NLL of the rows to calibrate on, one a random search."""
-    model = next(m for m in published_models() if (m.data_set, m.architecture) == PUBLISHED[file])
+    model = fc.published_model(*fc.PUBLISHED[file])
     searches = (
         NormalizedFlattenedIsotonic(solver="annealing", smoothing=0.0, granularity=granularity, random_state=seed)
         for seed in range(SEEDS)
@@ -113,7 +100,7 @@ def searched(file: str, granularity: float) -> np.ndarray:
 def granularity_table() -> str:
     body = []
     for file, of in found().items():
-        data_set, architecture = PUBLISHED[file]
+        data_set, architecture = fc.PUBLISHED[file]
         ends = [searched(file, size) for size in GRANULARITIES]
         body.append([f"{architecture}, {data_set}", *(f"{end.min():.6f} to {end.max():.6f}" for end in ends)])
         body[-1].append(f"{of[EXACT_SEARCH][0]:.6f}")
@@ -255,7 +242,7 @@ N_PAIRS = 500
 ROUNDING = 1e-9
 """Mean NLL by which random searches may differ."""
 
-KEEP_ORDER = ("NA-FIR", EXACT, *NA_FIR, "FIR", "TS")
+KEEP_ORDER = ("NA-FIR", fc.EXACT, *fc.NA_FIR, "FIR", "TS")
 CHANGE_ORDER = ("SCIR", "IR-OvR", "VS", "MS")
 INVARIANT, NOT_INVARIANT = ("NA-FIR", "SCIR", "FIR", "TS"), ("IR-OvR", "VS", "MS")
 
@@ -282,10 +269,10 @@ def words_scores(gain: Mapping[str, float], problems: int) -> str:
 
 
 def measure_order() -> Numbers:
-    share = (np.array([one.disordered for one in measured()]) > 0).mean(axis=0)
+    share = (np.array([one.disordered for one in fc.measured()]) > 0).mean(axis=0)
     return {
-        "forecasts": [f"{one.data_set}, {one.architecture}, {one.seed}" for one in measured()],
-        "share": {method: float(share[MEASURED.index(method)]) for method in (*KEEP_ORDER, *CHANGE_ORDER)},
+        "forecasts": [f"{one.data_set}, {one.architecture}, {one.seed}" for one in fc.measured()],
+        "share": {method: float(share[fc.MEASURED.index(method)]) for method in (*KEEP_ORDER, *CHANGE_ORDER)},
     }
 
 
@@ -302,13 +289,13 @@ def words_order(forecasts: Sequence[str], share: Mapping[str, float]) -> str:
 
 def measure_invariance() -> Numbers:
     change: dict[str, list[float]] = {}
-    few = [model for model in published_models() if model.n_classes <= 10]
+    few = [model for model in fc.published_models() if model.n_classes <= 10]
     for model in few:
         order = np.random.default_rng(0).permutation(model.n_classes)
         while (order == np.arange(model.n_classes)).any():
             order = np.random.default_rng(int(order[0])).permutation(model.n_classes)
         rows = model.test[:500]
-        for method, make in CALIBRATORS.items():
+        for method, make in fc.CALIBRATORS.items():
             fitted = make().fit(model.fit, model.y_fit)
             moved = np.abs(fitted.predict_proba(rows[:, order]) - fitted.predict_proba(rows)[:, order]).max()
             change.setdefault(method, []).append(float(moved))
@@ -394,9 +381,7 @@ def measure_example() -> Numbers:
 
 def judge_example(sums: Sequence[float], printed: float) -> Verdict:
     """Return whether the second sum is as printed; a misprint, where the third, 0.9, is that of the same rule."""
-    if abs(sums[1] - printed) <= ROUNDING:
-        return Verdict.HOLDS
-    return Verdict.MISPRINT if abs(sums[2] - 0.9) <= ROUNDING else Verdict.FAILS
+    return printed_as(abs(sums[1] - printed) <= ROUNDING, abs(sums[2] - 0.9) <= ROUNDING)
 
 
 def words_example(sums: Sequence[float], printed: float) -> str:
@@ -451,57 +436,14 @@ def words_constant(fit: float, whole: float, largest_upper_set: Sequence[int]) -
     )
 
 
-CLAIMS = (
-    Claim(
-        "order", "section 4.1, Table 1",
-        "NA-FIR, FIR and TS keep the order of a row's classes; SCIR, IR-OvR, VS and MS need not.",
-        "no row is changed by the first three on any forecast, and some row by each of the others", Verdict.HOLDS,
-        measure_order, judge_order, words_order, tolerance="1e-12", over="forecasts",
-    ),
-    Claim(
-        "permutation", "Table 1",
-        "NA-FIR, SCIR, FIR and TS treat all classes alike (permutation invariance); IR-OvR, VS and MS do not.",
-        "a fitted map gives the same probabilities when columns are permuted for the first four, and others for the last three",
-        Verdict.HOLDS, measure_invariance, judge_invariance, words_invariance, tolerance="1e-9", over="models",
-    ),
-    Claim(
-        "convexity", "section 4.1", "The problem of NA-FIR is not convex, so local minima are searched for at random.",
-        "midpoints above the mean of their ends in the values of the map, and in their logarithms", Verdict.IN_PART,
-        measure_convexity, judge_convexity, words_convexity, tolerance="1e-9",
-        one_suffices="it is proven: the objective in the logarithms is a log-sum-exp less a linear function",
-    ),
-    Claim(
-        "stable search", "section 4.1", "The random search converges stably.",
-        "searches with the same step size end at calibration NLLs that differ by less than each has gained on its start, on "
-        "each forecast",
-        Verdict.HOLDS, measure_stability, judge_stability, words_stability, over="ends",
-    ),
-    Claim(
-        "example of SCIR", "section 4.2",
-        "In the example the third highest of (0.2, 0.4, 0.3, 0.1) gets g(0.9, 3) - g(0.8, 2).",
-        "0.8 is the sum of the two highest; a misprint if 0.9 is that of the three highest",
-        Verdict.MISPRINT, measure_example, judge_example, words_example, tolerance="1e-9",
-        one_suffices="arithmetic of a printed example",
-    ),
-    Claim(
-        "Algorithm 2", "Algorithms 2 and 3",
-        "The printed algorithm, which looks at the sign of y - b, returns a maximal upper set.",
-        "the greatest sum in every random problem", Verdict.FAILS, measure_upper_set, judge_upper_set, words_upper_set,
-        one_suffices="a counterexample to a statement about all problems",
-    ),
-    Claim(
-        "Lemma A.11", "Lemma A.11", "Taking the greater of both sums at each point gives a maximal upper set.",
-        "the greatest sum in every random problem", Verdict.HOLDS, measure_lemma, judge_upper_set, words_upper_set,
-    ),
-    Claim(
-        "Theorem A.5", "Theorem A.5", "Where no upper set has a positive sum, the fit is H of the whole set.",
-        "the fit of a falling pair equals H of the whole set", Verdict.FAILS, measure_constant, judge_constant,
-        words_constant, tolerance="1e-9", one_suffices="H of the whole set is 0 by its definition",
-    ),
-    Claim(
-        "proper scores", "Theorem D.1",
-        "Isotonic regression of one score is the best non-decreasing map by every proper scoring rule.",
-        "no map on a fine grid is better, by four proper scoring rules", Verdict.HOLDS, measure_scores, judge_scores,
-        words_scores, tolerance="1e-9",
-    ),
-)  # fmt: skip
+FUNCTIONS: dict[str, Functions] = {
+    "order": (measure_order, judge_order, words_order),
+    "permutation": (measure_invariance, judge_invariance, words_invariance),
+    "convexity": (measure_convexity, judge_convexity, words_convexity),
+    "stable search": (measure_stability, judge_stability, words_stability),
+    "example of SCIR": (measure_example, judge_example, words_example),
+    "Algorithm 2": (measure_upper_set, judge_upper_set, words_upper_set),
+    "Lemma A.11": (measure_lemma, judge_upper_set, words_upper_set),
+    "Theorem A.5": (measure_constant, judge_constant, words_constant),
+    "proper scores": (measure_scores, judge_scores, words_scores),
+}

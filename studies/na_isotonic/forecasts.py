@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest, friedmanchisquare, rankdata, studentized_range
+from scipy.stats import binomtest, friedmanchisquare, rankdata
 from sklearn.datasets import load_digits
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -40,6 +40,7 @@ from calibrant import (
     expected_calibration_error,
     log_loss,
 )
+from calibrant.assessment import mean_ranks
 from calibrant.calibrators import MatrixScaling
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics import mean_class_brier_loss, thresholded_adaptive_calibration_error
@@ -136,6 +137,11 @@ def published_models() -> tuple[Model, ...]:
     """The published forecasts, in the order above."""
     found = {forecast.name: forecast for forecast in (load() for load in published())}
     return tuple(of_published(found[name]) for name in PUBLISHED)
+
+
+def published_model(*names: str) -> Model:
+    """The published forecast of a data set and an architecture."""
+    return next(model for model in published_models() if (model.data_set, model.architecture) == names)
 
 
 def models() -> Iterator[Model]:
@@ -384,9 +390,7 @@ def friedman(metric: str) -> float:
 
 def critical_difference() -> float:
     """Difference of two mean ranks from which on it is clear, of all pairs of methods at once (Nemenyi)."""
-    k, n = len(METHODS), len(names())
-    quantile = studentized_range.ppf(1.0 - LEVEL, k, np.inf) / np.sqrt(2.0)
-    return float(quantile * np.sqrt(k * (k + 1) / (6.0 * n)))
+    return mean_ranks(dict(zip(METHODS, values("NLL").T, strict=True)), level=LEVEL).critical_difference
 
 
 def mean_rank(metric: str) -> dict[str, float]:

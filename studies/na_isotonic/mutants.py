@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from studies.claims import Mutant, Numbers, run_with
+from studies.claims import Numbers, run_with
 from studies.na_isotonic import claims_methods
+from studies.na_isotonic.claims_printed import FUNCTIONS as PRINTED
+from studies.printed import opposite, turned
 
 
 def exchanged(readings: dict[str, dict[str, Any]], **_: Any) -> Numbers:
@@ -39,33 +41,31 @@ PAIRS = (
     "cumulating, NLL",
     "cumulating, conf-ECE",
 )
-PAIR = Mutant("the two methods exchanged", exchanged)
 
-MUTANTS = {
-    "order": Mutant("SCIR in place of NA-FIR", lambda forecasts, share: {"share": share | {"NA-FIR": share["SCIR"]}}),
-    "permutation": Mutant(
-        "IR-OvR in place of NA-FIR", lambda models, change: {"change": change | {"NA-FIR": change["IR-OvR"]}}
-    ),
-    "convexity": Mutant(
-        "the logarithms in place of the values", lambda above_in_logarithm, **_: {"above": above_in_logarithm}
-    ),
-    "stable search": Mutant(
-        "a search that never moves",
-        lambda ends, start, optimum: {
-            "ends": {
-                file: {size: [start[file]] * len(of) for size, of in sizes.items()} for file, sizes in ends.items()
-            }
-        },
-    ),
-    "example of SCIR": Mutant("0.7 in place of 0.8", lambda sums, printed: {"printed": sums[1]}),
-    "Algorithm 2": Mutant("the lemma in place of the algorithm", claims_methods.measure_lemma, measured=True),
-    "Lemma A.11": Mutant("the algorithm in place of the lemma", claims_methods.measure_upper_set, measured=True),
-    "Theorem A.5": Mutant("the mean in place of H", lambda fit, **_: {"whole": fit}),
-    "proper scores": Mutant(
-        "the absolute error, which is not proper",
-        run_with(claims_methods, "SCORES", IMPROPER, claims_methods.measure_scores),
-        measured=True,
-    ),
-    **dict.fromkeys(PAIRS, PAIR),
-    "over-confident classifiers": Mutant("the two halves exchanged", halves_exchanged),
+TOLD = {
+    "category independence": lambda change: {"change": change | {"FIR": change["NA-FIR"]}},
+    "search against alternatives": lambda above, **_: {"above": opposite(above)},
+    **dict.fromkeys(PRINTED, turned),
+    "ranks add up": lambda sums: {"sums": [sums[0] + 8, *sums[1:]]},
+    "best across all data sets": lambda places: {"places": {n: {"x": 8} for n in places}},
+    "SCIR wins most, printed": lambda wins: {"wins": wins | {"SCIR": wins["TS"]}},
+    "TS on images, printed": lambda means: {"means": {n: of[::-1] for n, of in means.items()}},
+    "order": lambda forecasts, share: {"share": share | {"NA-FIR": share["SCIR"]}},
+    "permutation": lambda models, change: {"change": change | {"NA-FIR": change["IR-OvR"]}},
+    "convexity": lambda above_in_logarithm, **_: {"above": above_in_logarithm},
+    "stable search": lambda ends, start, optimum: {
+        "ends": {file: {size: [start[file]] * len(of) for size, of in sizes.items()} for file, sizes in ends.items()}
+    },
+    "example of SCIR": lambda sums, printed: {"printed": sums[1]},
+    "Theorem A.5": lambda fit, **_: {"whole": fit},
+    **dict.fromkeys(PAIRS, exchanged),
+    "over-confident classifiers": halves_exchanged,
 }
+"""Numbers that the mutant of a claim has otherwise, from the claim's own."""
+
+RUN = {
+    "Algorithm 2": claims_methods.measure_lemma,
+    "Lemma A.11": claims_methods.measure_upper_set,
+    "proper scores": run_with(claims_methods, "SCORES", IMPROPER, claims_methods.measure_scores),
+}
+"""Mutants that are measured."""

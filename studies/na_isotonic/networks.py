@@ -21,19 +21,9 @@ from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 from studies.arena.data_sets import DataSet, table_of
-from studies.claims import table
+from studies.claims import bold, table
 from studies.evidence_scaling.networks import Network, Recipe, trained
-from studies.na_isotonic.forecasts import (
-    MEASURED,
-    METHODS,
-    METRICS,
-    Measured,
-    Model,
-    measure,
-    measured_methods,
-    split_rows,
-    trained_on,
-)
+from studies.na_isotonic import forecasts as fc
 from studies.top_label.networks import measure as measure_top_label
 from studies.top_label.networks import store as store_top_label
 
@@ -74,15 +64,15 @@ def patches(X: np.ndarray, height: int, width: int, channels: int, side: int) ->
 def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Features and labels."""
     keel = {name: table_of(DataSet(name, "", "keel", name, "", ())) for name in KEEL}
-    return {name: of for name, of in trained_on().items() if name != "spambase"} | keel
+    return {name: of for name, of in fc.trained_on().items() if name != "spambase"} | keel
 
 
-def models() -> Iterator[Model]:
+def models() -> Iterator[fc.Model]:
     """The forecast of every network, one at a time."""
     for name, (X, y) in tables().items():
         label = np.unique(y, return_inverse=True)[1]
         for seed in range(SEEDS):
-            train, fit, test = split_rows(len(y), seed)
+            train, fit, test = fc.split_rows(len(y), seed)
             scale = X[train].std(axis=0)
             scaled = ((X - X[train].mean(axis=0)) / np.where(scale > 0, scale, 1.0)).clip(-5, 5).astype(np.float32)
             of = {"deep MLP": scaled} | ({"CNN": patches(scaled, *IMAGES[name])} if name in IMAGES else {})
@@ -93,44 +83,44 @@ def models() -> Iterator[Model]:
                     network = Convolutional(rows.shape[1], rows.shape[2], sizes, rng)
                 made = trained(rows[train], label[train], int(label.max()) + 1, RECIPE, network)
                 prob = [made.prob(rows[part]) for part in (fit, test)]
-                yield Model(name, architecture, seed, label[fit], prob[0], label[test], prob[1])
+                yield fc.Model(name, architecture, seed, label[fit], prob[0], label[test], prob[1])
 
 
-def kept(found: Measured) -> dict[str, Any]:
+def kept(found: fc.Measured) -> dict[str, Any]:
     """Return what was measured as JSON holds it."""
     plain = {name: of.tolist() if isinstance(of, np.ndarray) else of for name, of in vars(found).items()}
     return json.loads(json.dumps(plain), parse_float=lambda word: float(f"{float(word):.{DIGITS}g}"))
 
 
-def stored() -> list[Measured]:
+def stored() -> list[fc.Measured]:
     """Return what was measured of every network."""
     of = json.loads(STORE.read_text(encoding="utf-8"))
-    if of["methods"] != measured_methods():
+    if of["methods"] != fc.measured_methods():
         raise SystemExit(
             "networks.json must have the methods of the study. Run `python -m studies.na_isotonic.networks`."
         )
     arrays = ("value", "pvalue", "seconds", "disordered", "shift")
     return [
-        Measured(**{**one, **{name: np.array(one[name]) for name in arrays}, "warned": Counter(one["warned"])})
+        fc.Measured(**{**one, **{name: np.array(one[name]) for name in arrays}, "warned": Counter(one["warned"])})
         for one in of["networks"]
     ]
 
 
-def by_network() -> dict[str, list[Measured]]:
+def by_network() -> dict[str, list[fc.Measured]]:
     """What was measured, by network."""
     names = dict.fromkeys(f"{one.data_set}, {one.architecture}" for one in stored())
     return {name: [one for one in stored() if f"{one.data_set}, {one.architecture}" == name] for name in names}
 
 
-SHOWN = [*METHODS, "sCW", "HB-OvR"]
+SHOWN = [*fc.METHODS, "sCW", "HB-OvR"]
 
 
 def value_table(metric: str) -> str:
     """A metric of each network after each method, means over splits, and the mean ranks."""
-    columns, which = [MEASURED.index(name) for name in SHOWN], list(METRICS).index(metric)
+    columns, which = [fc.MEASURED.index(name) for name in SHOWN], list(fc.METRICS).index(metric)
     values = np.array([np.mean([m.value[columns, which] for m in of], axis=0) for of in by_network().values()])
     body = [
-        [name, *(f"**{v:.4f}**" if v <= row.min() + 1e-12 else f"{v:.4f}" for v in row)]
+        [name, *bold((f"{v:.4f}" for v in row), row <= row.min() + 1e-12)]
         for name, row in zip(by_network(), values, strict=True)
     ]
     body.append(["mean rank", *(f"{rank:.1f}" for rank in rankdata(values.round(12), axis=1).mean(axis=0))])
@@ -150,14 +140,14 @@ def main() -> None:
         warnings.simplefilter("ignore")
         for model in models():
             begun = time.process_time()
-            found.append(kept(measure(model)))
+            found.append(kept(fc.measure(model)))
             if model.seed == 0:
                 y, prob = np.concatenate([model.y_fit, model.y_test]), np.concatenate([model.fit, model.test])
                 of_top_label[f"{model.architecture}, {model.data_set}"] = measure_top_label(prob, y)
             sure = found[-1]["overconfidence"]
             seconds = time.process_time() - begun
             print(f"{model.data_set}, {model.architecture}, {model.seed}: {sure:+.3f}, {seconds:.0f} s", flush=True)
-    STORE.write_text(json.dumps({"methods": measured_methods(), "networks": found}) + "\n", encoding="utf-8")
+    STORE.write_text(json.dumps({"methods": fc.measured_methods(), "networks": found}) + "\n", encoding="utf-8")
     store_top_label(of_top_label)
 
 

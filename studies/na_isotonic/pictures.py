@@ -28,25 +28,8 @@ from calibrant.calibrators.nafir import split_blocks
 from calibrant.curves import calibration_shift, cumulative_calibration_map
 from calibrant.metrics.decompositions import accuracy
 from studies.claims import table
+from studies.na_isotonic import forecasts as fc
 from studies.na_isotonic.alternatives import cut_times
-from studies.na_isotonic.forecasts import (
-    METHODS,
-    METRICS,
-    NA_FIR,
-    RANKED,
-    SCIR_FIXED,
-    Model,
-    architectures,
-    beats,
-    calibrated,
-    data_sets,
-    of_architecture,
-    of_data_set,
-    p_value,
-    published_models,
-    standardised,
-    values,
-)
 from tools.make_gallery import save_picture
 
 mpl.use("Agg")
@@ -128,9 +111,9 @@ def draw_times(
     for number, pairs in enumerate(seconds.values()):
         size, taken = np.array(sorted(pairs), dtype=float).reshape(-1, 2).T
         at = np.unique(size)
-        colour, marker = _look(number)
-        ax.plot(at, [np.median(taken[size == one]) for one in at], color=colour, linewidth=1.5, zorder=3)
-        ax.plot(size, taken, marker, color=colour, markersize=5, zorder=3.1)
+        look = _look(number)
+        ax.plot(at, [np.median(taken[size == one]) for one in at], color=look["color"], linewidth=1.5, zorder=3)
+        ax.plot(size, taken, linestyle="", markersize=5, zorder=3.1, **look)
     ax.set(xscale="log", yscale="log", xlabel=x_label, ylabel=y_label)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_locator(LogLocator(subs=range(2, 10), numticks=20))
@@ -179,22 +162,19 @@ def _draw_set(ax: Any, place: int, methods: list[str], of: dict[str, list[float]
         found = found[np.isfinite(found)]
         if found.size:
             at = place + step * (number - (len(methods) - 1) / 2)
-            colour, marker = _look(number)
-            ax.plot(np.full(found.size, at), found, marker, color=colour, markersize=5, alpha=0.6, markeredgewidth=0)
-            ax.hlines(found.mean(), at - 0.42 * step, at + 0.42 * step, color=colour, linewidth=2.0)
+            look = {"linestyle": "", "markersize": 5, "alpha": 0.6, "markeredgewidth": 0, **_look(number)}
+            ax.plot(np.full(found.size, at), found, **look)
+            ax.hlines(found.mean(), at - 0.42 * step, at + 0.42 * step, color=look["color"], linewidth=2.0)
 
 
-def _look(number: int) -> tuple[str, str]:
+def _look(number: int) -> dict[str, str]:
     """Colour and marker of a method."""
-    return LINES[number % len(LINES)], MARKERS[number % len(MARKERS)]
+    return {"color": LINES[number % len(LINES)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def _name_methods(figure: Any, methods: Iterable[str], **line: Any) -> None:
-    handles = []
-    for number, method in enumerate(methods):
-        colour, marker = _look(number)
-        look = {"linestyle": "", **line}
-        handles.append(mpl.lines.Line2D([], [], color=colour, marker=marker, markersize=5, label=method, **look))
+    looks = [{"label": method, "linestyle": "", **_look(number), **line} for number, method in enumerate(methods)]
+    handles = [mpl.lines.Line2D([], [], markersize=5, **look) for look in looks]
     figure.legend(handles=handles, loc="outside right upper", frameon=False)
 
 
@@ -215,24 +195,24 @@ RESAMPLES = 1999
 
 
 @cache
-def shown() -> Model:
+def shown() -> fc.Model:
     """The published forecast that is most over-confident."""
-    return max(published_models(), key=overconfidence)
+    return max(fc.published_models(), key=overconfidence)
 
 
-def overconfidence(model: Model) -> float:
+def overconfidence(model: fc.Model) -> float:
     return float(model.test.max(axis=1).mean()) - accuracy(model.y_test, model.test)
 
 
 @cache
 def panels() -> dict[str, np.ndarray]:
     """Its test rows after each method, uncalibrated first."""
-    return {method: calibrated(shown(), method)[0] for method in [METHODS[-1], *METHODS[:-1]]}
+    return {method: fc.calibrated(shown(), method)[0] for method in [fc.METHODS[-1], *fc.METHODS[:-1]]}
 
 
 @cache
 def panel_p_values() -> dict[str, float]:
-    return {method: p_value(shown().y_test, prob, RESAMPLES) for method, prob in panels().items()}
+    return {method: fc.p_value(shown().y_test, prob, RESAMPLES) for method, prob in panels().items()}
 
 
 def draw(folder: Path) -> None:
@@ -264,7 +244,7 @@ def methods() -> dict[str, Calibrator]:
 @cache
 def cifar() -> Rows:
     """All 10 000 rows of the DenseNet on CIFAR-100."""
-    model = next(m for m in published_models() if (m.data_set, m.architecture) == ("CIFAR-100", "DenseNet-BC"))
+    model = fc.published_model("CIFAR-100", "DenseNet-BC")
     return np.concatenate([model.y_fit, model.y_test]), np.concatenate([model.fit, model.test])
 
 
@@ -363,14 +343,14 @@ def draw_seconds(folder: Path) -> None:
 
 def draw_figure_2(folder: Path) -> None:
     """Five ranks of SCIR in one panel, and NA-FIR against FIR in 30 bins over their sizes."""
-    model = next(m for m in published_models() if (m.data_set, m.architecture) == ("CIFAR-100", "DenseNet-BC"))
+    model = fc.published_model("CIFAR-100", "DenseNet-BC")
     labels = range(model.n_classes)
     figure, axes = plt.subplots(1, 2, figsize=(10.4, 5.6), layout="constrained")
     figure.get_layout_engine().set(rect=(0.0, 0.07, 1.0, 0.93))  # the sizes of the bins stand below
-    scir = SCIR_FIXED(labels=labels).fit(model.fit, model.y_fit)
+    scir = fc.SCIR_FIXED(labels=labels).fit(model.fit, model.y_fit)
     cumulative_calibration_map(scir, ranks=5).plot(ax=axes[0])
-    after = {name: calibrated(model, name)[0] for name in ("FIR", NA_FIR[1])}
-    after["NA-FIR"] = after.pop(NA_FIR[1])
+    after = {name: fc.calibrated(model, name)[0] for name in ("FIR", fc.NA_FIR[1])}
+    after["NA-FIR"] = after.pop(fc.NA_FIR[1])
     calibration_shift(model.test, after, y_true=model.y_test, binning=30, labels=labels).plot(ax=axes[1])
     save_picture(figure, folder / "figure-2.png")
 
@@ -416,17 +396,17 @@ def file_of(kind: str, metric: str) -> str:
 
 def by_data_set(metric: str) -> dict[str, dict[str, list[float]]]:
     """One value a model, by data set and method."""
-    return {name: _by_method(metric, of_data_set(name)) for name in data_sets()}
+    return {name: _by_method(metric, fc.of_data_set(name)) for name in fc.data_sets()}
 
 
 def by_classifier(metric: str) -> dict[str, dict[str, list[float]]]:
     """One value a data set, by classifier and method."""
-    return {name: _by_method(metric, of_architecture(name)) for name in architectures()}
+    return {name: _by_method(metric, fc.of_architecture(name)) for name in fc.architectures()}
 
 
 def _by_method(metric: str, models: np.ndarray) -> dict[str, list[float]]:
-    of = standardised(metric) if metric in STANDARDISED else values(metric)
-    return {method: of[models, m].tolist() for m, method in enumerate(METHODS)}
+    of = fc.standardised(metric) if metric in STANDARDISED else fc.values(metric)
+    return {method: of[models, m].tolist() for m, method in enumerate(fc.METHODS)}
 
 
 def label(metric: str) -> str:
@@ -436,9 +416,9 @@ def label(metric: str) -> str:
 def draw_all() -> None:
     """Draw all."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for metric in METRICS:
-        draw_wins(METHODS, beats(metric), metric, IMAGES / file_of("wins", metric))
-    for metric in RANKED:
+    for metric in fc.METRICS:
+        draw_wins(fc.METHODS, fc.beats(metric), metric, IMAGES / file_of("wins", metric))
+    for metric in fc.RANKED:
         draw_values(by_data_set(metric), label(metric), IMAGES / file_of("values", metric))
     for metric in BY_CLASSIFIER:
         draw_values(by_classifier(metric), label(metric), IMAGES / file_of("classifiers", metric))

@@ -33,10 +33,7 @@ from studies.na_isotonic.forecasts import calibrated_part as calibrated
 
 
 OPTIONS: dict[str, Callable[..., Calibrator]] = {
-    "1e-12": partial(SortedCumulativeIsotonic, epsilon=1e-12, rise="last"),
-    "1e-6": partial(SortedCumulativeIsotonic, epsilon=1e-6, rise="last"),
-    "1e-4": SCIR,
-    "1e-3": partial(SortedCumulativeIsotonic, epsilon=1e-3, rise="last"),
+    **{word: partial(SCIR, epsilon=float(word)) for word in ("1e-12", "1e-6", "1e-4", "1e-3")},
     "cv": partial(SortedCumulativeIsotonic, rise="last"),
     "1e-4, ties by column": partial(SCIR, ties="column"),
     "1e-4, spread": partial(SCIR, rise="spread"),
@@ -50,15 +47,8 @@ def options() -> dict[tuple[str, str], np.ndarray]:
     found = {}
     for model in published_models():
         for name, make in OPTIONS.items():
-            values = []
-            for part in splits(model):
-                prob = calibrated(part, make)
-                values.append(
-                    [
-                        log_loss(part.y_test, prob, clip=1e-12),
-                        expected_calibration_error(part.y_test, prob),
-                    ]
-                )
+            after = [(part.y_test, calibrated(part, make)) for part in splits(model)]
+            values = [[log_loss(*of, clip=1e-12), expected_calibration_error(*of)] for of in after]
             found[name_of(model), name] = np.mean(values, axis=0)
     return found
 
@@ -231,15 +221,8 @@ def _by_shape() -> str:
     body = []
     for found in shapes():
         errors = [f"{found.mean(name):.4f} ± {found.error[name].std(ddof=1):.4f}" for name in METHODS]
-        body.append(
-            [
-                name_of(found.model),
-                found.shape,
-                f"{found.mean('Uncalibrated'):.4f}",
-                *errors,
-                f"{-found.gain.mean():+.4f} ± {found.gain.std(ddof=1):.4f}",
-            ]
-        )
+        gain = f"{-found.gain.mean():+.4f} ± {found.gain.std(ddof=1):.4f}"
+        body.append([name_of(found.model), found.shape, f"{found.mean('Uncalibrated'):.4f}", *errors, gain])
     return table(head, body)
 
 

@@ -5,11 +5,12 @@ Run: python -m studies.roc_isotonic. The data sets lie in $CALIBRANT_DATA, or in
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
 from studies.claims import Row, claims_table, coverage_table, filled, reproduce, table
 from studies.roc_isotonic import authors, exact, study
-from studies.roc_isotonic.claims import CLAIMS, FIRST_SPLITS, PAPER, risen
+from studies.roc_isotonic.claims import CLAIMS, CLASSES, FIRST_SPLITS, PAPER, risen
 from studies.roc_isotonic.pictures import draw
 
 # The main results of docs/roc-isotonic.md.
@@ -26,7 +27,7 @@ def summary(rows: list[Row]) -> str:
 
 
 def _digits() -> str:
-    found = {k: [one.agrees for one in authors.targets(k)] for k in (2, 3, 4)}
+    found = {k: [one.agrees for one in authors.targets(k)] for k in CLASSES}
     all_same = all(all(of) for of in found.values())
     verdict = "agree" if all_same else "do not all agree"
     counts = ", ".join(f"{sum(of)} of {len(of)} for K = {k}" for k, of in found.items())
@@ -42,14 +43,14 @@ def _digits() -> str:
 def _sums() -> str:
     parts = [
         f"{authors.irp(k).stages[-1].test_loss:.4f} becomes {authors.irp(k).stages[-1].normalised:.4f} for K = {k}"
-        for k in (2, 3, 4)
+        for k in CLASSES
     ]
-    before = ", ".join(f"{authors.irp(k).before.test_loss:.4f}" for k in (2, 3, 4))
-    worse = all(authors.irp(k).stages[-1].normalised > authors.irp(k).before.test_loss for k in (2, 3, 4))
+    before = ", ".join(f"{authors.irp(k).before.test_loss:.4f}" for k in CLASSES)
+    worse = all(authors.irp(k).stages[-1].normalised > authors.irp(k).before.test_loss for k in CLASSES)
     verdict = "above" if worse else "not all above"
     return (
         "**The published cross-entropies are of vectors that sum to "
-        f"{', '.join(f'{authors.total(k):.3f}' for k in (2, 3, 4))}.** Divided by it, {', '.join(parts)}: {verdict} "
+        f"{', '.join(f'{authors.total(k):.3f}' for k in CLASSES)}.** Divided by it, {', '.join(parts)}: {verdict} "
         f"those before calibration, {before}."
     )
 
@@ -76,7 +77,7 @@ def beaten(n_classes: int) -> bool:
 
 def _better() -> str:
     parts = []
-    for k in (2, 3, 4):
+    for k in CLASSES:
         (loss, n_regions), (before, _), target = (
             study.on_paper(k)[study.AS_MANY],
             study.on_paper(k)[study.BEFORE],
@@ -87,7 +88,7 @@ def _better() -> str:
             f"K = {k}: {loss:.4f} with {n_regions} regions, the authors' {target.normalised:.4f} with {target.n_regions}, "
             f"{word} the {before:.4f} of no calibration"
         )
-    word = "a lower test cross-entropy with no more regions" if all(map(beaten, (2, 3, 4))) else "other figures"
+    word = "a lower test cross-entropy with no more regions" if all(map(beaten, CLASSES)) else "other figures"
     return (
         f"**On the paper's rows the library has {word}**, with vectors that are probabilities, labels mixed with the "
         "predictions (softened), smoothing by cross-validation, other candidates, and growth stopped at as many regions as the "
@@ -103,14 +104,10 @@ def _of(model: str) -> list[study.Case]:
 
 def _many() -> str:
     cases = _of(study.LOGISTIC)
-    counts = {
-        name: (sum(study.is_better(c, name) for c in cases), sum(study.is_worse(c, name) for c in cases))
-        for name in OWN
-    }
+    counts = {name: (study.n_better(cases, name), study.n_better(cases, study.BEFORE, name)) for name in OWN}
     parts = [f"{name}: better than no calibration in {b}, worse in {w}" for name, (b, w) in counts.items()]
     rivals = ", ".join(
-        f"{name} better in {sum(study.is_better(c, name) for c in cases)}"
-        for name in (study.ISOTONIC, study.TEMPERATURE, study.MATRIX)
+        f"{name} better in {study.n_better(cases, name)}" for name in (study.ISOTONIC, study.TEMPERATURE, study.MATRIX)
     )
     few, many = (
         study.regions(next(c for c in cases if c.n_classes == 3 and c.n_fit == n), study.LAPLACE_ALL)
@@ -135,8 +132,7 @@ def _wrong() -> str:
             matrix, _ = study.gained(case, study.MATRIX)
             parts.append(f"{case.name} {mean:+.3f} ± {error:.3f} ({study.MATRIX} {matrix:+.3f})")
     cases = _of(study.BAYES) + _of(study.FOREST)
-    better = sum(study.is_better(case, study.LAPLACE_CV) for case in cases)
-    behind = sum(study.is_worse(case, study.LAPLACE_CV, study.MATRIX) for case in cases)
+    better, behind = study.n_better(cases, study.LAPLACE_CV), study.n_better(cases, study.MATRIX, study.LAPLACE_CV)
     return (
         f"**Where predictions are miscalibrated it {'helps' if better > len(cases) / 2 else 'rarely helps'}**: in {better} of "
         f"{len(cases)} cases, all on Covertype, and its log loss is above that of {study.MATRIX} in {behind}. Changes of "
@@ -147,11 +143,9 @@ def _wrong() -> str:
 
 def _choose() -> str:
     cases = study.CASES
-    soft = sum(study.is_better(case, study.SOFTENED, study.LAPLACE_CV) for case in cases)
-    hard = sum(study.is_worse(case, study.SOFTENED, study.LAPLACE_CV) for case in cases)
-    stop = sum(study.is_better(case, study.LAPLACE_CV, study.LAPLACE_ALL) for case in cases)
-    late = sum(study.is_worse(case, study.LAPLACE_CV, study.LAPLACE_ALL) for case in cases)
-    own = sum(study.is_better(case, study.LAPLACE_CV, study.PUBLISHED) for case in cases)
+    soft, hard = (study.n_better(cases, *of) for of in permutations((study.SOFTENED, study.LAPLACE_CV)))
+    stop, late = (study.n_better(cases, *of) for of in permutations((study.LAPLACE_CV, study.LAPLACE_ALL)))
+    own = study.n_better(cases, study.LAPLACE_CV, study.PUBLISHED)
     return (
         f"**How to choose.** Smoothing and number of regions by cross-validation are better than the authors' "
         f"choice in {own} of {len(cases)} cases, better than smoothing 1 and no stopping in {stop} and worse in {late}. "
@@ -198,9 +192,8 @@ def page(rows: list[Row]) -> str:
         n_splits=dict(exact.counts())[500],
         first_split_table=exact.first_split_table(),
         loss_table=exact.loss_table(),
-        study_table_2=study.study_table(2, (study.LOGISTIC, study.BAYES, study.FOREST)),
-        study_table_3=study.study_table(3, (study.LOGISTIC, study.BAYES, study.FOREST)),
-        study_table_4=study.study_table(4, (study.LOGISTIC, study.BAYES, study.FOREST)),
+        **{f"study_table_{k}": study.study_table(k) for k in CLASSES},
+        **{f"target_table_{k}": authors.target_table(k) for k in CLASSES},
         farthest=far.name,
         mean=mean,
         error=error,
@@ -210,43 +203,32 @@ def page(rows: list[Row]) -> str:
         n_smaller=sum(grid < data for grid, data, *_ in real),
         n_real=len(real),
         near=authors.VOLUME_OF_FOUR,
-        target_table_2=authors.target_table(2),
-        target_table_3=authors.target_table(3),
-        target_table_4=authors.target_table(4),
     )
 
 
 def proper_table() -> str:
     """Test cross-entropy on the paper's rows, a method a line."""
-    head = ["", *(f"K = {k}" for k in (2, 3, 4))]
+    head = ["", *(f"K = {k}" for k in CLASSES)]
     names = [study.BEFORE, *study.methods(3)]
     names.insert(names.index(study.SOFTENED) + 1, study.AS_MANY)
-    ends = [[authors.irp(k, printed=printed).stages[-1] for k in (2, 3, 4)] for printed in (False, True)]
+    ends = [[authors.irp(k, printed=printed).stages[-1] for k in CLASSES] for printed in (False, True)]
     words = ("IRP as published", "IRP, Algorithm 2 as printed")
     body = [
         *(
-            [f"{w}, vectors that do not sum to one", *(_end(e.test_loss, e.n_regions) for e in of)]
-            for w, of in zip(words, ends, strict=True)
+            [f"{word}, {which}", *(_cell(getattr(end, loss), end.n_regions) for end in of)]
+            for which, loss in (
+                ("vectors that do not sum to one", "test_loss"),
+                ("divided by their sums", "normalised"),
+            )
+            for word, of in zip(words, ends, strict=True)
         ),
-        *(
-            [f"{w}, divided by their sums", *(_end(e.normalised, e.n_regions) for e in of)]
-            for w, of in zip(words, ends, strict=True)
-        ),
-        *([name, *(_cell(k, name) for k in (2, 3, 4))] for name in names),
+        *([name, *(_cell(*study.on_paper(k).get(name, ())) for k in CLASSES)] for name in names),
     ]
     return table(head, body)
 
 
-def _end(loss: float, n_regions: int) -> str:
-    return f"{loss:.4f} ({n_regions})"
-
-
-def _cell(n_classes: int, name: str) -> str:
-    found = study.on_paper(n_classes).get(name)
-    if found is None:
-        return ""
-    loss, n_regions = found
-    return f"{loss:.4f} ({n_regions})" if n_regions else f"{loss:.4f}"
+def _cell(loss: float | None = None, n_regions: int = 0) -> str:
+    return "" if loss is None else f"{loss:.4f} ({n_regions})" if n_regions else f"{loss:.4f}"
 
 
 if __name__ == "__main__":

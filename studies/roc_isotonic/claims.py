@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,79 +14,39 @@ from calibrant.calibrators import IsotonicRecursivePartitioning, MulticlassRecur
 from calibrant.curves import roc_surface
 from calibrant.metrics import volume_under_surface_score
 from studies.claims import (
-    Claim,
+    Functions,
     Numbers,
     Paper,
     Verdict,
     above_zero,
     all_of,
     below_zero,
+    claims_of,
     holds,
-    mean_and_error,
+    not_judged,
+    pm,
     under_all_readings,
 )
-from studies.roc_isotonic import exact
-from studies.roc_isotonic.authors import (
-    FIGURE,
-    VOLUME_OF_FOUR,
-    Forecasts,
-    covertype,
-    irp,
-    of_paper,
-    partitioning,
-    targets,
-    total,
-)
-from studies.roc_isotonic.study import (
-    AUTHORS,
-    BAYES,
-    BEFORE,
-    CASES,
-    FIRST_SEED,
-    FOREST,
-    ISOTONIC,
-    LAPLACE_ALL,
-    LOGISTIC,
-    MATRIX,
-    PUBLISHED,
-    SAME_SIZES,
-    SPLITS,
-    TEMPERATURE,
-    courses,
-    differences,
-    gained,
-    is_better,
-    on_paper,
-)
+from studies.roc_isotonic import authors, exact, study
 
 # What the paper says of its experiments: Figures 2, 4 and 5, and the text of 2.4 and 3.4.
 
 
 CLASSES = (2, 3, 4)
 
+JUDGED: dict[str, Functions] = {}
+"""What measures, judges and words each claim."""
+
 NEAR = 0.002
 """Cross-entropies that are nearer than this can hardly be told apart on a figure of the paper."""
 
 
-def figure(n_classes: int) -> Claim:
+def figure(n_classes: int) -> Functions:
     """A figure, by the numbers that an independent port of the published code gave."""
-
-    def measure() -> Numbers:
-        return {"figures": [[one.what, one.target, one.found, one.tolerance] for one in targets(n_classes)]}
-
-    return Claim(
-        key=f"figure-{FIGURE[n_classes].removeprefix('Fig. ')}",
-        where=FIGURE[n_classes],
-        sentence=f"The curves of K = {n_classes}, as the published code draws them.",
-        target="every figure that an independent port of the published code gave",
-        tolerance="half of the last digit of six"
-        if n_classes < 4
-        else f"half of the last digit of four, {VOLUME_OF_FOUR:g} of volumes, as they hang on the grid of thresholds",
-        says=Verdict.HOLDS,
-        measure=measure,
-        judge=lambda figures: holds(all(abs(found - target) <= tolerance for _, target, found, tolerance in figures)),
-        words=say_figures,
-        over="figures",
+    return (
+        lambda: {"figures": [[one.what, one.target, one.found, one.tolerance] for one in authors.targets(n_classes)]},
+        lambda figures: holds(all(abs(found - target) <= tolerance for _, target, found, tolerance in figures)),
+        say_figures,
     )
 
 
@@ -100,7 +61,7 @@ def say_figures(figures: list[list[float]]) -> str:
 
 
 def measure_printed() -> Numbers:
-    published, printed = (irp(4, printed=of) for of in (False, True))
+    published, printed = (authors.irp(4, printed=of) for of in (False, True))
     gammas = [{tuple(np.round(gamma, 9).tolist()) for gamma in path.tree.gamma} for path in (published, printed)]
     ends = [path.stages[-1] for path in (published, printed)]
     names = ("n_regions", "test_loss", "normalised", "volume", "test_volume")
@@ -125,62 +86,48 @@ def say_printed(ends: list[list[float]], splits: int, shared: int) -> str:
     )
 
 
-AS_PRINTED = Claim(
-    key="figure-5-as-printed",
-    where="Fig. 5, Algorithm 2",
-    sentence="Algorithm 2 as it is printed makes Figure 5.",
-    target="the same splits and the same number of regions",
-    says=Verdict.FAILS,
-    measure=measure_printed,
-    judge=lambda ends, splits, shared: holds(shared == splits and ends[0][0] == ends[1][0]),
-    words=say_printed,
-    one_suffices="one figure of one data set, which the published code makes and the printed algorithm does not",
+JUDGED["figure-5-as-printed"] = (
+    measure_printed,
+    lambda ends, splits, shared: holds(shared == splits and ends[0][0] == ends[1][0]),
+    say_printed,
 )
 
-SUMS = Claim(
-    key="sums-of-vectors",
-    where="Fig. 2, 4, 5",
-    sentence="The cross-entropies after calibration are those of probability vectors.",
-    target="the entries of each vector sum to one",
-    says=Verdict.FAILS,
-    measure=lambda: {
-        "sums": [total(k) for k in CLASSES],
-        "losses": [[irp(k).stages[-1].test_loss, irp(k).stages[-1].normalised] for k in CLASSES],
+JUDGED["sums-of-vectors"] = (
+    lambda: {
+        "sums": [authors.total(k) for k in CLASSES],
+        "losses": [[authors.irp(k).stages[-1].test_loss, authors.irp(k).stages[-1].normalised] for k in CLASSES],
     },
-    judge=lambda sums, losses: holds(all(abs(of - 1.0) < 1e-12 for of in sums)),
-    words=lambda sums, losses: "; ".join(
+    lambda sums, losses: holds(all(abs(of - 1.0) < 1e-12 for of in sums)),
+    lambda sums, losses: "; ".join(
         f"K = {k}: they sum to {of:.4f}, and {drawn:.4f} becomes {proper:.4f} when they are divided by it"
         for k, of, (drawn, proper) in zip(CLASSES, sums, losses, strict=True)
     ),
-    over="sums",
 )
 
 
-LOWER_AS_DRAWN = Claim(
-    key="lower-as-drawn",
-    where="Fig. 2, 4, 5",
-    sentence="The curves of the test cross-entropy end lower than before calibration, as the figures draw them.",
-    target="lower for two, three and four classes",
-    says=Verdict.HOLDS,
-    measure=lambda: {"losses": [[irp(k).before.test_loss, irp(k).stages[-1].test_loss] for k in CLASSES]},
-    judge=lambda losses: holds(all(after < before for before, after in losses)),
-    words=lambda losses: (
+JUDGED["lower-as-drawn"] = (
+    lambda: {"losses": [[authors.irp(k).before.test_loss, authors.irp(k).stages[-1].test_loss] for k in CLASSES]},
+    lambda losses: holds(all(after < before for before, after in losses)),
+    lambda losses: (
         "; ".join(f"K = {k}: {b:.4f} before, {a:.4f} after" for k, (b, a) in zip(CLASSES, losses, strict=True))
         + ", of vectors that do not sum to one"
     ),
-    over="losses",
 )
 
-READINGS = (PUBLISHED, AUTHORS, LAPLACE_ALL)
+JUDGED |= {f"figure-{authors.FIGURE[k].removeprefix('Fig. ')}": figure(k) for k in CLASSES}
+
+READINGS = (study.PUBLISHED, study.AUTHORS, study.LAPLACE_ALL)
 """The published code, Algorithm 2 as printed, and Laplace's smoothing as the text names it."""
 
 
 def measure_lower() -> Numbers:
-    cases = {k: next(c for c in CASES if (c.model, c.n_classes, c.n_fit) == (LOGISTIC, k, 500)) for k in CLASSES}
-    others = [case for case in CASES if case.model in (BAYES, FOREST)]
+    cases = {
+        k: next(c for c in study.CASES if (c.model, c.n_classes, c.n_fit) == (study.LOGISTIC, k, 500)) for k in CLASSES
+    }
+    others = [case for case in study.CASES if case.model in (study.BAYES, study.FOREST)]
     return {
-        "differences": [[k, name, differences(case, name)] for k, case in cases.items() for name in READINGS],
-        "elsewhere": [sum(is_better(case, PUBLISHED) for case in others), len(others)],
+        "differences": [[k, name, study.differences(case, name)] for k, case in cases.items() for name in READINGS],
+        "elsewhere": [study.n_better(others, study.PUBLISHED), len(others)],
     }
 
 
@@ -192,79 +139,50 @@ def judge_lower(differences: list[list[Any]], elsewhere: list[int]) -> Verdict:
 
 
 def say_lower(differences: list[list[Any]], elsewhere: list[int]) -> str:
-    parts = []
-    for k, name, of in differences:
-        mean, error = mean_and_error(of)
-        parts.append(f"K = {k}, {name}: {mean:+.4f} ± {error:.4f} over {len(of)} splits")
+    parts = [f"K = {k}, {name}: {pm(of)} over {len(of)} splits" for k, name, of in differences]
     return (
         f"Test cross-entropy less that before: {'; '.join(parts)}. As published, normalised, it is lower in {elsewhere[0]} of "
         f"{elsewhere[1]} naive Bayes and forest cases"
     )
 
 
-LOWER = Claim(
-    key="lower-of-probabilities",
-    where="Fig. 2, 4, 5",
-    sentence="Logistic regression, 500 rows (the paper's set-up): IRP lowers the test cross-entropy, of vectors that sum to "
-    "one. (Not a sentence of the paper: the curves are plotted.)",
-    target="a mean difference to no calibration below zero, by two standard errors, under three readings",
-    says=Verdict.OPEN,
-    undecided="it is no sentence of the paper",
-    measure=measure_lower,
-    judge=judge_lower,
-    words=say_lower,
-    over="differences",
-)
+JUDGED["lower-of-probabilities"] = (measure_lower, judge_lower, say_lower)
 
 
 def measure_rises() -> Numbers:
-    return {"rises": [[[one.rise for one, _ in courses(k)], [other.rise for _, other in courses(k)]] for k in CLASSES]}
+    return {"rises": [[[one.rise for one in of] for of in zip(*study.courses(k), strict=True)] for k in CLASSES]}
 
 
 def say_rises(rises: list[list[list[float]]]) -> str:
     parts = [
-        f"K = {k}, {SPLITS[k]} splits: IRP {np.mean(own):.4f}, binning {np.mean(binned):.4f}"
+        f"K = {k}, {study.SPLITS[k]} splits: IRP {np.mean(own):.4f}, binning {np.mean(binned):.4f}"
         for k, (own, binned) in zip(CLASSES, rises, strict=True)
     ]
-    return "By how much the test cross-entropy at the end is above its least on the way, on average: " + "; ".join(
-        parts
+    return (
+        f"By how much the test cross-entropy at the end is above its least on the way, on average: {'; '.join(parts)}"
     )
 
 
-OVER_FITS = Claim(
-    key="binning-over-fits",
-    where="2.4, 3.4",
-    sentence="Recursive binning over-fits as its grid gets finer.",
-    target=f"a mean rise from the least to the end above {NEAR:g}, by two standard errors, for each K",
-    says=Verdict.HOLDS,
-    measure=measure_rises,
-    judge=lambda rises: all_of(above_zero([rise - NEAR for rise in binned]) for _, binned in rises),
-    words=say_rises,
-    over="rises",
+JUDGED["binning-over-fits"] = (
+    measure_rises,
+    lambda rises: all_of(above_zero([rise - NEAR for rise in binned]) for _, binned in rises),
+    say_rises,
 )
 
-OVER_FITS_LESS = Claim(
-    key="monotony-prevents-over-fitting",
-    where="2.4, 3.4",
-    sentence="The monotony of IRP prevents the over-fitting that recursive binning shows.",
-    target="a mean rise below that of binning, by two standard errors, for each K",
-    says=Verdict.HOLDS,
-    measure=measure_rises,
-    judge=lambda rises: all_of(
-        below_zero([one - other for one, other in zip(own, binned, strict=True)]) for own, binned in rises
-    ),
-    words=say_rises,
-    over="rises",
+JUDGED["monotony-prevents-over-fitting"] = (
+    measure_rises,
+    lambda rises: all_of(below_zero(np.subtract(*both)) for both in rises),
+    say_rises,
 )
 
 
 def measure_stops() -> Numbers:
     paper = []
     for k in CLASSES:
-        stages = irp(k).stages
+        stages = authors.irp(k).stages
         least = min(stages, key=lambda one: one.normalised)
         paper.append([least.n_regions, stages[-1].n_regions, stages[-1].normalised - least.normalised])
-    return {"paper": paper, "rises": [[one.rise for one, _ in courses(k)] for k in CLASSES]}
+    return {"paper": paper, "rises": [[one.rise for one, _ in study.courses(k)] for k in CLASSES]}
 
 
 def say_stops(paper: list[list[float]], rises: list[list[float]]) -> str:
@@ -276,27 +194,21 @@ def say_stops(paper: list[list[float]], rises: list[list[float]]) -> str:
     return "; ".join(parts) + ". The paper does not say how near it means"
 
 
-STOPS = Claim(
-    key="stops-at-the-least",
-    where="2.4, 3.4",
-    sentence="IRP stops when the test cross-entropy is least.",
-    target="the end is the least stage of the path, in each split",
-    says=Verdict.OPEN,
-    undecided="the paper does not say how near the end is to the least",
-    measure=measure_stops,
-    judge=lambda paper, rises: holds(all(rise == 0 for of in rises for rise in of)),
-    words=say_stops,
-    over="rises",
+JUDGED["stops-at-the-least"] = (
+    measure_stops,
+    lambda paper, rises: holds(all(rise == 0 for of in rises for rise in of)),
+    say_stops,
 )
 
 
 def measure_fewer() -> Numbers:
     """IRP less binning: at the same sizes, and where binning is at its best."""
     same = [
-        [[one.best_within(n) - other.best_within(n) for one, other in courses(k)] for n in SAME_SIZES] for k in CLASSES
+        [[one.best_within(n) - other.best_within(n) for one, other in study.courses(k)] for n in study.SAME_SIZES]
+        for k in CLASSES
     ]
     best = [
-        [one.best_within(other.n_regions[other.least]) - other.loss[other.least] for one, other in courses(k)]
+        [one.best_within(other.n_regions[other.least]) - other.loss[other.least] for one, other in study.courses(k)]
         for k in CLASSES
     ]
     return {"same": same, "best": best}
@@ -304,77 +216,43 @@ def measure_fewer() -> Numbers:
 
 def judge_fewer(same: list[list[list[float]]], best: list[list[float]]) -> Verdict:
     """Both readings: lower with as many regions, and lower than the best of binning with no more regions."""
-    return under_all_readings(
-        (
-            all_of(below_zero(of) for sizes in same for of in sizes),
-            all_of(below_zero(of) for of in best),
-        )
-    )
+    return under_all_readings(all_of(map(below_zero, of)) for of in (chain.from_iterable(same), best))
 
 
 def say_fewer(same: list[list[list[float]]], best: list[list[float]]) -> str:
-    def pm(of: list[float]) -> str:
-        mean, error = mean_and_error(of)
-        return f"{mean:+.4f} ± {error:.4f}"
-
     parts = [
         f"K = {k}: "
-        + ", ".join(f"{pm(of)} with at most {n} regions" for n, of in zip(SAME_SIZES, sizes, strict=True))
+        + ", ".join(f"{pm(of)} with at most {n} regions" for n, of in zip(study.SAME_SIZES, sizes, strict=True))
         + f", {pm(ends)} where binning is at its best"
         for k, sizes, ends in zip(CLASSES, same, best, strict=True)
     ]
     return "Test cross-entropy of IRP less that of binning over splits: " + "; ".join(parts)
 
 
-FEWER_BINS = Claim(
-    key="fewer-bins",
-    where="2.4, 3.4",
-    sentence="IRP has a lower test cross-entropy than recursive binning with fewer bins.",
-    target="mean differences below zero, by two standard errors, for each K, under both readings of fewer",
-    says=Verdict.OPEN,
-    measure=measure_fewer,
-    judge=judge_fewer,
-    words=say_fewer,
-    over="best",
-)
+JUDGED["fewer-bins"] = (measure_fewer, judge_fewer, say_fewer)
 
 
 def measure_parametric() -> Numbers:
-    cases = [case for case in CASES if case.model == LOGISTIC]
+    cases = [case for case in study.CASES if case.model == study.LOGISTIC]
     return {
         "ahead": {
-            name: sum(is_better(case, name, LAPLACE_ALL) for case in cases) for name in (BEFORE, TEMPERATURE, MATRIX)
+            name: study.n_better(cases, name, study.LAPLACE_ALL)
+            for name in (study.BEFORE, study.TEMPERATURE, study.MATRIX)
         },
-        "behind": [[case.name, *gained(case, LAPLACE_ALL, MATRIX)] for case in cases],
+        "behind": [[case.name, *study.gained(case, study.LAPLACE_ALL, study.MATRIX)] for case in cases],
     }
 
 
-PARAMETRIC = Claim(
-    key="parametric",
-    where="3.4",
-    sentence="A comparison with parametric methods is left for later work.",
-    target="nothing to judge: the comparison is done here",
-    says=Verdict.NOT_JUDGED,
-    measure=measure_parametric,
-    judge=lambda ahead, behind: Verdict.NOT_JUDGED,
-    words=lambda ahead, behind: (
-        f"Against {LAPLACE_ALL}, test cross-entropy lower by two standard errors: "
+JUDGED["parametric"] = (
+    measure_parametric,
+    not_judged,
+    lambda ahead, behind: (
+        f"Against {study.LAPLACE_ALL}, test cross-entropy lower by two standard errors: "
         + ", ".join(f"{name} in {n} of {len(behind)} cases" for name, n in ahead.items())
-        + "; at most {1:+.4f} ± {2:.4f} behind {MATRIX} ({0})".format(*max(behind, key=lambda of: of[1]), MATRIX=MATRIX)
+        + "; at most {1:+.4f} ± {2:.4f} behind {MATRIX} ({0})".format(
+            *max(behind, key=lambda of: of[1]), MATRIX=study.MATRIX
+        )
     ),
-)
-
-FIGURES = (
-    *(figure(k) for k in CLASSES),
-    AS_PRINTED,
-    SUMS,
-    LOWER_AS_DRAWN,
-    LOWER,
-    OVER_FITS,
-    OVER_FITS_LESS,
-    STOPS,
-    FEWER_BINS,
-    PARAMETRIC,
 )
 
 
@@ -387,19 +265,17 @@ TIES = 2
 
 MANY_THRESHOLDS = 20_000
 
-EXACT = "to 1e-12"
 
-
-def problems() -> Iterator[tuple[str, Forecasts]]:
+def problems() -> Iterator[tuple[str, authors.Forecasts]]:
     """Two classes: the paper's rows, other splits and other models, each as it is and with ties."""
-    found = {"paper's rows": of_paper(2)}
-    for seed in range(FIRST_SEED, FIRST_SEED + 3):
+    found = {"paper's rows": authors.of_paper(2)}
+    for seed in range(study.FIRST_SEED, study.FIRST_SEED + 3):
         for model in ("logistic regression", "naive Bayes", "random forest"):
-            found[f"{model}, split {seed}"] = covertype(2, seed, model=model)
+            found[f"{model}, split {seed}"] = authors.covertype(2, seed, model=model)
     for name, of in found.items():
         yield name, of
         score = np.round(of.p[:, 1], TIES)
-        yield f"{name}, rounded", Forecasts(np.column_stack([1.0 - score, score]), of.y, of.p_test, of.y_test)
+        yield f"{name}, rounded", authors.Forecasts(np.column_stack([1.0 - score, score]), of.y, of.p_test, of.y_test)
 
 
 def isotonic() -> IsotonicCalibration:
@@ -408,26 +284,14 @@ def isotonic() -> IsotonicCalibration:
 
 
 def measure_proposition() -> Numbers:
-    gaps = []
-    for _, of in problems():
-        value = isotonic().fit(of.p, of.y).predict_proba(of.p)[:, 1]
-        gaps.append(max(abs(of.y[value == one].mean() - one) for one in np.unique(value)))
-    return {"gaps": [float(gap) for gap in gaps]}
+    values = [(of.y, isotonic().fit(of.p, of.y).predict_proba(of.p)[:, 1]) for _, of in problems()]
+    return {"gaps": [float(max(abs(y[value == one].mean() - one) for one in np.unique(value))) for y, value in values]}
 
 
-PROPOSITION = Claim(
-    key="calibrated-on-its-rows",
-    where="Proposition 2.1",
-    sentence="Isotonic regression has a calibration error of zero on the rows that it is fitted to.",
-    target="in each bin the value is the event rate, in all problems",
-    tolerance=EXACT,
-    says=Verdict.HOLDS,
-    measure=measure_proposition,
-    judge=lambda gaps: holds(max(gaps) <= ROUNDING),
-    words=lambda gaps: (
-        f"The largest gap of {len(gaps)} problems of two classes, half of them with ties, is {max(gaps):.1g}"
-    ),
-    over="gaps",
+JUDGED["calibrated-on-its-rows"] = (
+    measure_proposition,
+    lambda gaps: holds(max(gaps) <= ROUNDING),
+    lambda gaps: f"The largest gap of {len(gaps)} problems of two classes, half of them with ties, is {max(gaps):.1g}",
 )
 
 
@@ -455,24 +319,18 @@ def roc_against_hull(y: np.ndarray, before: np.ndarray, after: np.ndarray) -> li
     return [len(hull), len(hull ^ set(roc_corners(y, after)))]
 
 
-THEOREM = Claim(
-    key="roc-hull",
-    where="Theorem 2.1",
-    sentence="After isotonic regression the ROC curve equals the hull of the earlier one.",
-    target="the curve after and the hull before have the same corners, counted in rows, in all problems",
-    says=Verdict.HOLDS,
-    measure=lambda: {
+JUDGED["roc-hull"] = (
+    lambda: {
         "corners": [
             roc_against_hull(of.y, of.p[:, 1], isotonic().fit(of.p, of.y).predict_proba(of.p)[:, 1])
             for _, of in problems()
         ]
     },
-    judge=lambda corners: holds(all(differ == 0 for _, differ in corners)),
-    words=lambda corners: (
+    lambda corners: holds(all(differ == 0 for _, differ in corners)),
+    lambda corners: (
         f"In {sum(differ == 0 for _, differ in corners)} of {len(corners)} problems, half of them with ties, with "
         f"{min(n for n, _ in corners)} to {max(n for n, _ in corners)} corners; a property test of the library draws others"
     ),
-    over="corners",
 )
 
 
@@ -482,22 +340,16 @@ def measure_infinite() -> Numbers:
         if not name.endswith("rounded"):
             fitted = isotonic().fit(of.p, of.y).predict_proba(of.p_test)
             zeros.append(int((fitted[np.arange(of.y_test.size), of.y_test] == 0).sum()))
-    return {"zeros": zeros, "smooth": on_paper(2)[ISOTONIC][0]}
+    return {"zeros": zeros, "smooth": study.on_paper(2)[study.ISOTONIC][0]}
 
 
-INFINITE = Claim(
-    key="infinite-loss",
-    where="2.4",
-    sentence="The test cross-entropy of plain isotonic regression can be infinite.",
-    target="a test row of some problem has probability zero",
-    says=Verdict.HOLDS,
-    measure=measure_infinite,
-    judge=lambda zeros, smooth: holds(max(zeros) > 0),
-    words=lambda zeros, smooth: (
+JUDGED["infinite-loss"] = (
+    measure_infinite,
+    lambda zeros, smooth: holds(max(zeros) > 0),
+    lambda zeros, smooth: (
         f"In {sum(n > 0 for n in zeros)} of {len(zeros)} problems some of 1000 test rows had probability zero, at most "
         f"{max(zeros)}. With smoothed ends the cross-entropy of the paper's rows is {smooth:.4f}"
     ),
-    over="zeros",
 )
 
 
@@ -525,10 +377,10 @@ def measure_two_classes() -> Numbers:
 
 def cuts() -> tuple[np.ndarray, np.ndarray]:
     """Between which of the ordered fitted rows isotonic regression cuts, and the authors' algorithm."""
-    of = of_paper(2)
+    of = authors.of_paper(2)
     order = np.argsort(of.p[:, 1])
     block = isotonic().fit(of.p, of.y).predict_proba(of.p)[order, 1]
-    region = irp(2).tree.index(of.p)[order]
+    region = authors.irp(2).tree.index(of.p)[order]
     return np.flatnonzero(np.diff(block)), np.flatnonzero(np.diff(region))
 
 
@@ -542,64 +394,46 @@ def say_two_classes(same: list[list[bool]], blocks: list[int], grid_cuts: int, s
     )
 
 
-TWO_CLASSES = Claim(
-    key="two-classes",
-    where="3.3",
-    sentence="For two classes the algorithm is isotonic recursive partitioning, and solves isotonic regression.",
-    target="the calibrated values are equal in all problems",
-    tolerance="none for one score, 1e-12 for the simplex",
-    says=Verdict.HOLDS,
-    measure=measure_two_classes,
-    judge=lambda same, blocks, grid_cuts, shared_cuts: all_of(holds(all(of)) for of in zip(*same, strict=True)),
-    words=say_two_classes,
-    over="same",
+JUDGED["two-classes"] = (
+    measure_two_classes,
+    lambda same, blocks, grid_cuts, shared_cuts: all_of(holds(all(of)) for of in zip(*same, strict=True)),
+    say_two_classes,
 )
 
 
 def measure_zero_error() -> Numbers:
     gaps, published = [], []
     for k in (3, 4):
-        for of in (of_paper(k), covertype(k, FIRST_SEED)):
+        for of in (authors.of_paper(k), authors.covertype(k, study.FIRST_SEED)):
             plain = MulticlassRecursivePartitioning(candidates=20, max_regions=None, smoothing=0.0, softening=0.0)
             gaps.append(_gap(plain.fit(of.p, of.y), of))
-            published.append(_gap(partitioning(k, steps=20).fit(of.p, of.y), of))
+            published.append(_gap(authors.partitioning(k, steps=20).fit(of.p, of.y), of))
     return {"gaps": gaps, "published": published}
 
 
-def _gap(fitted: MulticlassRecursivePartitioning, of: Forecasts) -> float:
+def _gap(fitted: MulticlassRecursivePartitioning, of: authors.Forecasts) -> float:
     """Largest difference of the vector of a region and its class rates on the fitted rows."""
     region, label = fitted.cells(of.p), np.eye(of.n_classes)[of.y]
     return max(float(np.abs(fitted.value_[r] - label[region == r].mean(axis=0)).max()) for r in np.unique(region))
 
 
-ZERO_ERROR = Claim(
-    key="zero-error",
-    where="Abstract, 3.3",
-    sentence="The map for several classes has a calibration error of zero on the rows that it is fitted to.",
-    target="without smoothing the vector of each region is its class rates",
-    tolerance=EXACT,
-    says=Verdict.HOLDS,
-    measure=measure_zero_error,
-    judge=lambda gaps, published: holds(max(gaps) <= ROUNDING),
-    words=lambda gaps, published: (
+JUDGED["zero-error"] = (
+    measure_zero_error,
+    lambda gaps, published: holds(max(gaps) <= ROUNDING),
+    lambda gaps, published: (
         f"The largest gap of {len(gaps)} data sets of three and four classes is {max(gaps):.1g} without smoothing; with the "
         f"smoothing of the published code, divided by its sums, {max(published):.2f}"
     ),
-    over="gaps",
 )
 
 
 @cache
 def hulls(n_classes: int, method: str) -> list[float]:
     """Volume of the hull on the paper's fitted rows, before and after: over all splits of three classes, over many of four."""
-    of = of_paper(n_classes)
-    fitted = partitioning(n_classes, printed=method == AUTHORS).fit(of.p, of.y)
-    if n_classes == 3:
-        return [exact.volume(of.y, p) for p in (of.p, fitted.predict_proba(of.p))]
-    return [
-        float(volume_under_surface_score(of.y, p, n_thresholds=MANY_THRESHOLDS))
-        for p in (of.p, fitted.predict_proba(of.p))
-    ]
+    of = authors.of_paper(n_classes)
+    fitted = authors.partitioning(n_classes, printed=method == study.AUTHORS).fit(of.p, of.y)
+    many = partial(volume_under_surface_score, n_thresholds=MANY_THRESHOLDS)
+    return [float((exact.volume if n_classes == 3 else many)(of.y, p)) for p in (of.p, fitted.predict_proba(of.p))]
 
 
 VOLUMES = ("that of the hull", "that of tuples", "that below the surface itself")
@@ -607,18 +441,15 @@ VOLUMES = ("that of the hull", "that of tuples", "that below the surface itself"
 
 
 def measure_majorised() -> Numbers:
-    of = of_paper(3)
+    of = authors.of_paper(3)
     best = exact.fitted(of.p, of.y).predict_proba(of.p)
-    paper = [[name, *hulls(3, name)] for name in (PUBLISHED, AUTHORS)]
+    paper, four = ([[name, *hulls(k, name)] for name in (study.PUBLISHED, study.AUTHORS)] for k in (3, 4))
     return {
         "six": exact.before_and_after(*exact.SIX),
         "drawn": [exact.before_and_after(*exact.drawn(*one)) for one in exact.SMALL],
         "kept": [both for n in FIRST_SPLITS for both in exact.kept(n, PROBLEMS)["volumes"]],
-        "paper": [
-            *paper,
-            ["all splits as candidates, plain means", exact.volume(of.y, of.p), exact.volume(of.y, best)],
-        ],
-        "four": [[name, *hulls(4, name)] for name in (PUBLISHED, AUTHORS)],
+        "paper": [*paper, ["all splits as candidates, plain means", *(exact.volume(of.y, p) for p in (of.p, best))]],
+        "four": four,
     }
 
 
@@ -627,9 +458,7 @@ def risen(drawn: list[list[float]]) -> list[int]:
     return [sum(after[at] > before + ROUNDING for before, *after in drawn) for at in range(len(VOLUMES))]
 
 
-def judge_majorised(
-    six: list[float], drawn: list[list[float]], kept: list[list[float]], paper: list[Any], four: list[Any]
-) -> Verdict:
+def judge_majorised(six: list[float], drawn: list[list[float]], kept: list[list[float]], **beside: Any) -> Verdict:
     """Judge the guarantee of the definition, and that of the algorithm in every meaning of the volume after."""
     defined = holds(all(after <= before + ROUNDING for before, after in kept))
     as_run = under_all_readings([holds(not n) for n in risen([six, *drawn])])
@@ -656,19 +485,7 @@ def say_majorised(
     )
 
 
-MAJORISED = Claim(
-    key="volume-majorised",
-    where="3.4",
-    sentence="The monotony criterion guarantees that the volume on the fitted rows is at most that of the hull before.",
-    target="the volume after is not above that before, of maps that keep Definition 3.2 and of Algorithm 2 as run; in part: of "
-    "one of them",
-    tolerance=EXACT,
-    says=Verdict.IN_PART,
-    measure=measure_majorised,
-    judge=judge_majorised,
-    words=say_majorised,
-    over="drawn",
-)
+JUDGED["volume-majorised"] = (measure_majorised, judge_majorised, say_majorised)
 
 
 FIRST_SPLITS, PROBLEMS = (12, 20, 30), 20
@@ -705,76 +522,46 @@ def say_restrictive(groups: list[dict[str, int]]) -> str:
     )
 
 
-RESTRICTIVE = Claim(
-    key="too-restrictive",
-    where="3.3",
-    sentence="Full ROC monotony is too restrictive for any split to exist.",
-    target="no first split of 12 rows or more keeps Definition 3.2; in part: fewer than one in a hundred",
-    says=Verdict.IN_PART,
-    measure=measure_restrictive,
-    judge=judge_restrictive,
-    words=say_restrictive,
-    over="groups",
-)
+JUDGED["too-restrictive"] = (measure_restrictive, judge_restrictive, say_restrictive)
 
-EXACT_SPLIT = Claim(
-    key="exact-split",
-    where="3.4, remark",
-    sentence="The best split of a region can be found exactly, where the experiments take points of a grid.",
-    target="n distinct rows of three classes have (n + 2)(n + 1) / 2 - 3 splits, and no first split of other candidates is "
-    "better than the best of them",
-    says=Verdict.HOLDS,
-    measure=lambda: {"counts": exact.counts(), "shares": exact.shares()},
-    judge=lambda counts, shares: holds(
+JUDGED["exact-split"] = (
+    lambda: {"counts": exact.counts(), "shares": exact.shares()},
+    lambda counts, shares: holds(
         all(found == (n + 2) * (n + 1) // 2 - 3 for n, found in counts)
         and max(max(of) for group in shares.values() for of in group) <= 1.0 + TIE
     ),
-    words=lambda counts, shares: (
+    lambda counts, shares: (
         f"Without a linear program: {', '.join(f'{found} splits of {n} rows' for n, found in counts)}. Quality of the first "
         "split of a grid of 1/100 over the best, mean and least: "
         + "; ".join(
             f"{name} {np.mean(of, axis=0)[-1]:.4f}, {np.min(of, axis=0)[-1]:.4f}" for name, of in shares.items()
         )
     ),
-    over="counts",
 )
 
-OUTSIDE = Claim(
-    key="outside-the-simplex",
-    where="3.1, remark",
-    sentence="With three classes the surface needs points outside the simplex: those inside cannot put all rows on one side.",
-    target="in each problem there is a class on whose side no point of the simplex puts all rows",
-    says=Verdict.HOLDS,
-    measure=lambda: {
+JUDGED["outside-the-simplex"] = (
+    lambda: {
         "problems": [exact.inside(*exact.drawn(*one)) for one in exact.SMALL]
-        + [exact.inside(of_paper(3).p, of_paper(3).y)]
+        + [exact.inside(authors.of_paper(3).p, authors.of_paper(3).y)]
     },
-    judge=lambda problems: holds(all(alone < 3 for _, _, alone, *_ in problems)),
-    words=lambda problems: (
+    lambda problems: holds(all(alone < 3 for _, _, alone, *_ in problems)),
+    lambda problems: (
         f"In {sum(alone == 0 for _, _, alone, *_ in problems)} of {len(problems)} problems, {len(problems) - 1} drawn and the "
         "paper's rows, this is so of all three classes, in the others of one or two. A point of the simplex makes "
         f"{min(near / n for n, near, *_ in problems):.0%} to {max(near / n for n, near, *_ in problems):.0%} of the splits. On "
         f"the paper's rows {problems[-1][1]} of {problems[-1][0]}: the hull has a volume of {problems[-1][3]:.4f} with these "
         f"alone, and of {problems[-1][4]:.4f} with all"
     ),
-    over="problems",
 )
 
-REGULARISED = Claim(
-    key="regularised-mean",
-    where="2.4, remark",
-    sentence="The mean with Laplace smoothing minimises H(p, y) - λ log p.",
-    target="over probability vectors the minimum, found by BFGS, is at (mean + λ) / (1 + Kλ)",
-    tolerance="1e-6",
-    says=Verdict.HOLDS,
-    measure=lambda: {"gaps": [[k, *exact.regularised(k, number)] for k in CLASSES for number in range(10)]},
-    judge=lambda gaps: holds(all(gap <= 1e-6 for _, gap, _ in gaps)),
-    words=lambda gaps: (
+JUDGED["regularised-mean"] = (
+    lambda: {"gaps": [[k, *exact.regularised(k, number)] for k in CLASSES for number in range(10)]},
+    lambda gaps: holds(all(gap <= 1e-6 for _, gap, _ in gaps)),
+    lambda gaps: (
         f"At most {max(gap for _, gap, _ in gaps):.1g} away in a class, over {len(gaps)} draws of two, three and four classes. "
         "(mean + λ) / (1 + λ) of the published code is no probability vector, and up to "
         f"{max(gap for *_, gap in gaps):.2f} away; divided by its sum it is the minimum"
     ),
-    over="gaps",
 )
 
 SURFACES = tuple((seed, noise) for noise in (0.1, 0.2, 0.3) for seed in (0, 1))
@@ -801,55 +588,26 @@ def measure_surfaces() -> Numbers:
     return {"points": points, "volumes": volumes}
 
 
-FEWER_POINTS = Claim(
-    key="fewer-points",
-    where="3.3, Fig. 7",
-    sentence="The calibrated ROC surface has far fewer points than the one before.",
-    target="at most a tenth of the points over a grid of 1/100, in all six data sets",
-    says=Verdict.HOLDS,
-    measure=measure_surfaces,
-    judge=lambda points, volumes: holds(all(10 * after <= before for before, after in points)),
-    words=lambda points, volumes: (
+JUDGED["fewer-points"] = (
+    measure_surfaces,
+    lambda points, volumes: holds(all(10 * after <= before for before, after in points)),
+    lambda points, volumes: (
         f"{min(b for b, _ in points)} to {max(b for b, _ in points)} points before and {min(a for _, a in points)} to "
         f"{max(a for _, a in points)} after, in {len(points)} drawn data sets"
     ),
-    over="points",
 )
 
-COVERS = Claim(
-    key="covers-surface",
-    where="3.3, Fig. 7",
-    sentence="The calibrated surface appears to cover the one before.",
-    target="the volume of the hull is not smaller after",
-    says=Verdict.OPEN,
-    undecided="the paper says how it looks in a figure, and not how strong its noise is",
-    measure=measure_surfaces,
-    judge=lambda points, volumes: holds(all(after >= before for before, after in volumes)),
-    words=lambda points, volumes: (
+JUDGED["covers-surface"] = (
+    measure_surfaces,
+    lambda points, volumes: holds(all(after >= before for before, after in volumes)),
+    lambda points, volumes: (
         f"Volumes of the hulls over the same grid: after less before {min(a - b for b, a in volumes):+.4f} to "
         f"{max(a - b for b, a in volumes):+.4f} in {len(volumes)} data sets. The paper says how it looks in a figure, not how "
         "strong its noise is"
     ),
-    over="volumes",
 )
 
-THEORY = (
-    PROPOSITION,
-    THEOREM,
-    INFINITE,
-    REGULARISED,
-    OUTSIDE,
-    ZERO_ERROR,
-    TWO_CLASSES,
-    RESTRICTIVE,
-    FEWER_POINTS,
-    COVERS,
-    MAJORISED,
-    EXACT_SPLIT,
-)
-
-
-CLAIMS: tuple[Claim, ...] = (*THEORY, *FIGURES)
+CLAIMS = claims_of("roc_isotonic", JUDGED, NEAR=NEAR)
 
 PAPER = Paper(
     name="roc_isotonic",

@@ -15,7 +15,7 @@ from calibrant._core.arrays import grouped
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.fit.trees import ExactCandidates, Rows
 from calibrant.metrics import volume_under_surface_score
-from studies.claims import mean_and_error, table
+from studies.claims import pm, table
 from studies.roc_isotonic.authors import SMOOTHING, Forecasts, covertype, of_paper
 from studies.roc_isotonic.study import FIRST_SEED
 
@@ -168,10 +168,7 @@ def loss_table() -> str:
     body = []
     for model, n in (("logistic regression", 12), ("naive Bayes", 8)):
         found = {c: [_test_loss(of, c) for of in several(model, n)] for c in ("exact", *OTHERS.values())}
-        parts = []
-        for name, c in OTHERS.items():
-            mean, error = mean_and_error([a - b for a, b in zip(found["exact"], found[c], strict=True)])
-            parts.append(f"{name} {mean:+.4f} ± {error:.4f}")
+        parts = [f"{name} {pm(np.subtract(found['exact'], found[c]))}" for name, c in OTHERS.items()]
         body.append([f"{model}, {n} splits", "; ".join(parts)])
     return table(head, body)
 

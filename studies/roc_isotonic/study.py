@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,17 +19,8 @@ from calibrant.calibrators import (
     MulticlassRecursivePartitioning,
 )
 from calibrant.metrics import hand_till_score, volume_under_surface_score
-from studies.claims import CLEAR, mean_and_error, table
-from studies.roc_isotonic.authors import (
-    STEPS,
-    SURFACE_STEPS,
-    Forecasts,
-    covertype,
-    of_paper,
-    partitioning,
-    recursive_binning,
-    walked_losses,
-)
+from studies.claims import CLEAR, mean_and_error, pm, table
+from studies.roc_isotonic import authors
 
 # What isotonic recursive partitioning is compared with, and its own variants: a new calibrator for so many classes.
 
@@ -80,8 +71,8 @@ ISOTONIC = "isotonic regression, smoothed ends"
 BINNING = "recursive binning, smoothing 1"
 
 METHODS: dict[str, Method] = {
-    PUBLISHED: partitioning,
-    AUTHORS: lambda k: partitioning(k, printed=True),
+    PUBLISHED: authors.partitioning,
+    AUTHORS: lambda k: authors.partitioning(k, printed=True),
     LAPLACE_ALL: lambda k: irp(k, smoothing=1.0, max_regions=None),
     LAPLACE_CV: irp,
     COARSE_CV: lambda k: irp(k, candidates=COARSE),
@@ -102,7 +93,7 @@ def methods(n_classes: int) -> dict[str, Method]:
     return {name: make for name, make in METHODS.items() if n_classes > 2 or name not in ONLY_OF_MORE}
 
 
-def measured(make: Method, of: Forecasts) -> tuple[float, int]:
+def measured(make: Method, of: authors.Forecasts) -> tuple[float, int]:
     """Test cross-entropy, and the number of regions; 0 of a method without."""
     fitted = make(of.n_classes).fit(of.p, of.y)
     regions = len(fitted.value_) if hasattr(fitted, "value_") else 0
@@ -112,7 +103,7 @@ def measured(make: Method, of: Forecasts) -> tuple[float, int]:
 @cache
 def on_paper(n_classes: int) -> dict[str, tuple[float, int]]:
     """Each method on the paper's rows, and the predictions as they are."""
-    of = of_paper(n_classes)
+    of = authors.of_paper(n_classes)
     found = {name: measured(make, of) for name, make in methods(n_classes).items()}
     found[AS_MANY] = measured(lambda k: softened_irp(k, max_regions=found[PUBLISHED][1]), of)
     return {BEFORE: (log_loss(of.y_test, of.p_test, clip=1e-12), 0)} | found
@@ -137,9 +128,9 @@ class Case:
         """Words for a line."""
         return f"{self.model}, K = {self.n_classes}, {self.n_fit} rows"
 
-    def draw(self, seed: int) -> Forecasts:
+    def draw(self, seed: int) -> authors.Forecasts:
         """One split."""
-        return covertype.__wrapped__(  # a split is asked for once
+        return authors.covertype.__wrapped__(  # a split is asked for once
             self.n_classes, seed, model=self.model, n_train=self.n_train, n_fit=self.n_fit, n_test=None
         )
 
@@ -192,15 +183,14 @@ def is_better(case: Case, method: str, over: str = BEFORE) -> bool:
     return mean < -CLEAR * error
 
 
-def is_worse(case: Case, method: str, over: str = BEFORE) -> bool:
-    """Whether it is higher by more than chance explains."""
-    mean, error = gained(case, method, over)
-    return mean > CLEAR * error
+def n_better(cases: Iterable[Case], method: str, over: str = BEFORE) -> int:
+    """In how many cases it is."""
+    return sum(is_better(case, method, over) for case in cases)
 
 
-def study_table(n_classes: int, models: tuple[str, ...]) -> str:
+def study_table(n_classes: int) -> str:
     """Differences to no calibration, a method a line and a case a column."""
-    cases = [case for case in CASES if case.n_classes == n_classes and case.model in models]
+    cases = [case for case in CASES if case.n_classes == n_classes]
     head = ["", *(f"{case.model}, {case.n_fit} rows" for case in cases)]
     body = [[BEFORE, *(f"{losses(case)[BEFORE][:, 0].mean():.4f}" for case in cases)]]
     body += [[name, *(_cell(case, name) for case in cases)] for name in methods(n_classes)]
@@ -209,11 +199,9 @@ def study_table(n_classes: int, models: tuple[str, ...]) -> str:
 
 
 def _cell(case: Case, name: str) -> str:
-    mean, error = gained(case, name)
-    text = f"{mean:+.4f} ± {error:.4f}"
-    regions = losses(case)[name][:, 1].mean()
+    text = pm(differences(case, name))
     text = f"**{text}**" if is_better(case, name) else text
-    return f"{text} ({regions:.0f})" if regions else text
+    return f"{text} ({regions(case, name):.0f})" if regions(case, name) else text
 
 
 def regions(case: Case, method: str) -> float:
@@ -260,11 +248,12 @@ def courses(n_classes: int) -> tuple[tuple[Course, Course], ...]:
 
 
 def _pair(n_classes: int, seed: int) -> tuple[Course, Course]:
-    of = covertype.__wrapped__(n_classes, seed, n_test=None)  # a split is asked for once
-    grown = partitioning(n_classes).fit(of.p, of.y).tree_
-    binned = recursive_binning(of.p, simplex_grid(n_classes, STEPS[n_classes]))
+    of = authors.covertype.__wrapped__(n_classes, seed, n_test=None)  # a split is asked for once
+    grown = authors.partitioning(n_classes).fit(of.p, of.y).tree_
+    binned = authors.recursive_binning(of.p, simplex_grid(n_classes, authors.STEPS[n_classes]))
     one, other = (
-        Course(tuple(int(n) for n in tree.n_regions), tuple(walked_losses(of, tree))) for tree in (grown, binned)
+        Course(tuple(int(n) for n in tree.n_regions), tuple(authors.walked_losses(of, tree)))
+        for tree in (grown, binned)
     )
     return one, other
 
@@ -281,8 +270,8 @@ DRAWS = 500
 @cache
 def forecasts() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Labels and forecasts: test rows of the paper, and for each number of classes a perfect one and one that knows nothing."""
-    found = {f"paper, K = {k}": (of_paper(k).y_test, of_paper(k).p_test) for k in SURFACE_STEPS}
-    for k in SURFACE_STEPS:
+    found = {f"paper, K = {k}": (authors.of_paper(k).y_test, authors.of_paper(k).p_test) for k in authors.SURFACE_STEPS}
+    for k in authors.SURFACE_STEPS:
         y = np.arange(FEW) % k
         found[f"perfect, K = {k}"] = y, 0.9 * np.eye(k)[y] + 0.1 / k
         found[f"all equal, K = {k}"] = y, np.full((FEW, k), 1.0 / k)
@@ -293,7 +282,7 @@ def forecasts() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def volumes(name: str) -> tuple[float, ...]:
     """Hull over the grid of the published code, hull over thresholds of the rows, hull by rays, tuples, Hand and Till's M."""
     y, p = forecasts()[name]
-    steps = SURFACE_STEPS[p.shape[1]]
+    steps = authors.SURFACE_STEPS[p.shape[1]]
     return (
         float(volume_under_surface_score(y, p, thresholds=steps)),
         float(volume_under_surface_score(y, p)),

@@ -5,6 +5,8 @@ The data sets lie in $CALIBRANT_DATA, or in shared/data beside the repository.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -134,53 +136,26 @@ FILES = ("tce_simulation.npz", "tce_uci.npz", "imagenet_dogs.npz", *uci_page.FIL
 def page(rows: list[Row]) -> str:
     """The whole page."""
     return filled(
-        Path(__file__).with_name("page.md"),
-        coverage=coverage_table(PAPER.coverage),
-        summary=summary(),
-        claims=claims_table(CLAIMS, rows),
-        study_seeds=sim.SEEDS,
-        test_table=sim.test_table(),
-        null_size_table=sim.size_table(),
-        few_null_seeds=sim.FEW_SEEDS_NULL,
-        null_resamples=sim.RESAMPLES,
-        estimates_table=sim.estimates_table(),
-        few_study_seeds=sim.FEW_SEEDS,
-        convention_table=sim.convention_table(),
-        t_table=sim.t_table(),
-        error_table=imagenet.error_table(),
-        figures=figures(networks=True),
-        bin_table=imagenet.bin_table(),
-        quality_table=imagenet.quality_table(),
-        draws=imagenet.DRAWS,
-        subsample_table=imagenet.subsample_table(),
-        resamples=imagenet.RESAMPLES,
-        size_of_error_table=imagenet.size_of_error_table(),
-        rows=sim.ROWS,
+        Path(__file__).with_name("page.md"), coverage=coverage_table(PAPER.coverage), summary=summary(),
+        claims=claims_table(CLAIMS, rows), study_seeds=sim.SEEDS, test_table=sim.test_table(), null_size_table=sim.size_table(),
+        few_null_seeds=sim.FEW_SEEDS_NULL, null_resamples=sim.RESAMPLES, estimates_table=sim.estimates_table(),
+        few_study_seeds=sim.FEW_SEEDS, convention_table=sim.convention_table(), t_table=sim.t_table(),
+        error_table=imagenet.error_table(), figures=figures(networks=True), bin_table=imagenet.bin_table(),
+        quality_table=imagenet.quality_table(), draws=imagenet.DRAWS, subsample_table=imagenet.subsample_table(),
+        resamples=imagenet.RESAMPLES, size_of_error_table=imagenet.size_of_error_table(), rows=sim.ROWS,
         seeds=sim.SEEDS_MONITORING,
-        prevalence_tables="\n\n".join(
-            (
-                part
-                for name, word in zip(sim.FORECASTS, WORDS, strict=True)
-                for part in (word, sim.prevalence_table(name))
-            )
-        ),
-        alarm_table=sim.alarm_table(),
-        at=sim.AT,
-        few_seeds=sim.FEW_SEEDS_MONITORING,
-        size_tables="\n\n".join(
-            part for name in sim.FORECASTS for part in (f"{name.capitalize()}:", sim.size_table_monitoring(name))
-        ),
-        trained_models=uci_page.section().rstrip(),
-        generator_error=sim.generator_error(),
-        digit_tables="\n\n".join(
-            (part for number, of in sim.TABLES.items() for part in (f"### {of.what}", sim.side_by_side(number)))
-        ),
-        draw_tables="\n\n".join(
-            part
-            for number in sim.SHOWN
-            for part in (f"### {sim.TABLES[number].what}, many draws", sim.seeds_table(number))
-        ),
-    )
+        prevalence_tables=parts((word, sim.prevalence_table(name)) for name, word in zip(sim.FORECASTS, WORDS, strict=True)),
+        alarm_table=sim.alarm_table(), at=sim.AT, few_seeds=sim.FEW_SEEDS_MONITORING,
+        size_tables=parts((f"{name.capitalize()}:", sim.size_table_monitoring(name)) for name in sim.FORECASTS),
+        trained_models=uci_page.section().rstrip(), generator_error=sim.generator_error(),
+        digit_tables=parts((f"### {of.what}", sim.side_by_side(number)) for number, of in sim.TABLES.items()),
+        draw_tables=parts((f"### {sim.TABLES[number].what}, many draws", sim.seeds_table(number)) for number in sim.SHOWN),
+    )  # fmt: skip
+
+
+def parts(of: Iterable[tuple[str, str]]) -> str:
+    """Headings, each with what stands below it."""
+    return "\n\n".join(chain.from_iterable(of))
 
 
 WORDS = (

@@ -10,9 +10,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from operator import itemgetter
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,18 +41,10 @@ HALF_DISTANCE, SCALE = 0.5, 2.0
 SLOPE = 2.0 * HALF_DISTANCE / SCALE**2
 """Coefficient of the feature in the log-odds; the text says 4."""
 
-CASES: Mapping[str, tuple[float, float]] = MappingProxyType(
-    {
-        "50-50": (0.50, 0.50),
-        "50-40": (0.50, 0.40),
-        "50-60": (0.50, 0.60),
-        "01-01": (0.01, 0.01),
-        "01-00": (0.01, 0.00),
-        "01-02": (0.01, 0.02),
-        "02-02": (0.02, 0.02),
-        "02-00": (0.02, 0.00),
-    }
-)
+CASES: dict[str, tuple[float, float]] = {
+    case: (int(case[:2]) / 100, int(case[3:]) / 100)
+    for case in ("50-50", "50-40", "50-60", "01-01", "01-00", "01-02", "02-02", "02-00")
+}
 """Prevalence of the training and of the test rows, by the name that the stored predictions have."""
 
 
@@ -311,15 +302,28 @@ def both(
 ) -> tuple[tuple[str, Setting], ...]:
     """Lines of the calibrated and of the miscalibrated model."""
     return tuple(
-        (f"{100 * of[0]:g} % - {100 * of[1]:g} %, {word(key)}", setting)
-        for of in (CALIBRATED, MISCALIBRATED)
-        for key, setting in make(of)
+        (f"{_percent(*of)}, {word(key)}", setting) for of in (CALIBRATED, MISCALIBRATED) for key, setting in make(of)
     )
 
 
 def _percent(train: float, test: float) -> str:
     return f"{100 * train:g} % - {100 * test:g} %"
 
+
+def with_sizes(
+    word: str, sizes: Sequence[int], pair: Callable[[int], tuple[int, int]]
+) -> tuple[tuple[str, Setting], ...]:
+    """Lines of the least or the largest size of a bin."""
+    return both(
+        lambda size: f"{word} {size}",
+        lambda of: [(size, Setting(*of, sizes=pair(size), n_bins=n)) for size, n in zip(sizes, N_BINS, strict=True)],
+    )
+
+
+OF_PAIRS = both(
+    lambda pair: f"{pair[0]} to {pair[1]}",
+    lambda of: [(pair, Setting(*of, sizes=pair, n_bins=N_TEST // (2 * pair[0]))) for pair in PAIRS],
+)
 
 TABLES: dict[int, Table] = {
     2: Table(
@@ -335,32 +339,17 @@ TABLES: dict[int, Table] = {
     6: Table(
         "Table 6: the smallest bin",
         "N_min",
-        both(
-            lambda least: f"N_min {least}",
-            lambda of: [
-                (least, Setting(*of, sizes=(least, N_TEST), n_bins=n))
-                for least, n in zip((1, 6, 30, 60, 300, 600, 3000), N_BINS, strict=True)
-            ],
-        ),
+        with_sizes("N_min", (1, 6, 30, 60, 300, 600, 3000), lambda least: (least, N_TEST)),
     ),
     7: Table(
         "Table 7: the largest bin",
         "N_max",
-        both(
-            lambda most: f"N_max {most}",
-            lambda of: [
-                (most, Setting(*of, sizes=(1, most), n_bins=n))
-                for most, n in zip((6, 30, 60, 300, 600, 3000, 6000), N_BINS, strict=True)
-            ],
-        ),
+        with_sizes("N_max", (6, 30, 60, 300, 600, 3000, 6000), lambda most: (1, most)),
     ),
     8: Table(
         "Table 8: both sizes",
         "N_min to N_max",
-        both(
-            lambda pair: f"{pair[0]} to {pair[1]}",
-            lambda of: [(pair, Setting(*of, sizes=pair, n_bins=N_TEST // (2 * pair[0]))) for pair in PAIRS],
-        ),
+        OF_PAIRS,
     ),
     9: Table(
         "Table 9: noise in the log-odds",
@@ -378,10 +367,7 @@ TABLES: dict[int, Table] = {
     11: Table(
         "Table 11: the test",
         "N_min to N_max",
-        both(
-            lambda pair: f"{pair[0]} to {pair[1]}",
-            lambda of: [(pair, Setting(*of, sizes=pair, n_bins=N_TEST // (2 * pair[0]))) for pair in PAIRS],
-        ),
+        OF_PAIRS,
         TESTS,
     ),
     12: Table(
@@ -418,7 +404,7 @@ SHOWN: dict[int, tuple[str, ...]] = {
     8: ("TCE(P)",),
     9: ("TCE(P)", "TCE(Q)", "TCE(V)", "ECE", "ACE"),
     10: ("TCE(P)", "TCE(Q)", "TCE(V)"),
-    11: ("TCE(P)-B", "TCE(P)-T", "TCE(Q)-B", "TCE(Q)-T", "TCE(V)-B", "TCE(V)-T"),
+    11: TESTS,
     12: ("TCE(P)", "TCE(Q)", "TCE(V)", "ECE", "ACE"),
     13: ("TCE(P)", "TCE(Q)", "TCE(V)", "ECE", "ACE"),
 }
@@ -618,12 +604,8 @@ def t_tests() -> list[list[str]]:
     """Three t-tests and the binomial test of the calibrated model, over the three binnings."""
     setting = Setting(0.5, 0.5)
     of = forecast_of(setting)
-    found: dict[str, dict[str, float]] = {
-        "binomial": {},
-        "t, as published": {},
-        "t, with the root of it": {},
-        "t, of the library": {},
-    }
+    words = ("binomial", "t, as published", "t, with the root of it", "t, of the library")
+    found: dict[str, dict[str, float]] = {word: {} for word in words}
     for name, cut in BINNING.items():
         how: dict[str, Any] = {"binning": cut(setting), "labels": [0, 1]}
         found["binomial"][name] = bin_test_calibration_error(of.y, of.prob, **how)
@@ -658,8 +640,8 @@ FORECASTS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
 """Log-odds that are right, too high by SHIFT, and STRETCH times as far from those of the prevalence."""
 
 METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
-    "TCE(P)": lambda y, p: bin_test_calibration_error(y, p, binning=BoundedIsotonic(), labels=[0, 1]),
-    "TCE(Q)": lambda y, p: bin_test_calibration_error(y, p, binning=EqualMass(10), labels=[0, 1]),
+    "TCE(P)": partial(bin_test_calibration_error, binning=BoundedIsotonic(), labels=[0, 1]),
+    "TCE(Q)": partial(bin_test_calibration_error, binning=EqualMass(10), labels=[0, 1]),
     "ECE": lambda y, p: expected_calibration_error(y, p, binning=10, labels=[0, 1]),
     "ACE": lambda y, p: expected_calibration_error(y, p, binning=EqualMass(10), labels=[0, 1]),
     "debiased": lambda y, p: debiased_calibration_error(y, p, binning=EqualMass(10), labels=[0, 1]),
@@ -742,8 +724,5 @@ def prevalence_table(forecast: str) -> str:
 
 def size_table_monitoring(forecast: str) -> str:
     """All metrics of a forecast as rows grow in number."""
-    body = [
-        [f"{rows:,}", *(shown(at(AT, forecast, metric, rows), metric) for metric in METRICS)]
-        for rows in SIZES_MONITORING
-    ]
+    body = [[f"{n:,}", *(shown(at(AT, forecast, metric, n), metric) for metric in METRICS)] for n in SIZES_MONITORING]
     return table(["rows", *HEAD], body)

@@ -6,8 +6,7 @@ import gzip
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations
-from types import MappingProxyType
+from itertools import combinations, product, starmap
 from typing import Any
 
 import numpy as np
@@ -81,9 +80,7 @@ def _thinned(x: np.ndarray, positive: np.ndarray, n_positive: int, n_negative: i
     return x[rows], positive[rows]
 
 
-DATA_SETS: Mapping[str, Callable[[], Data]] = MappingProxyType(
-    {"satimage": satimage, "spambase": spambase, "digits": digits, "cancer": cancer, "covertype": covertype}
-)
+DATA_SETS: dict[str, Callable[[], Data]] = {of.__name__: of for of in (satimage, spambase, digits, cancer, covertype)}
 
 
 @cache
@@ -100,16 +97,14 @@ def data_set(name: str) -> Data:
 SEEDS = range(3)
 TEST_SHARE = 0.3
 
-ALGORITHMS: Mapping[str, Callable[[int], Any]] = MappingProxyType(
-    {
-        "LR": lambda seed: LogisticRegression(max_iter=10_000),
-        # SVC(probability=True), which the paper used, is deprecated; this is what scikit-learn offers for it.
-        "SVM": lambda seed: CalibratedClassifierCV(SVC(), ensemble=False),
-        "RF": lambda seed: RandomForestClassifier(max_depth=10, random_state=seed),
-        "GB": lambda seed: GradientBoostingClassifier(random_state=seed),
-        "MLP": lambda seed: MLPClassifier((1000,), max_iter=10_000, random_state=seed),
-    }
-)
+ALGORITHMS: dict[str, Callable[[int], Any]] = {
+    "LR": lambda seed: LogisticRegression(max_iter=10_000),
+    # SVC(probability=True), which the paper used, is deprecated; this is what scikit-learn offers for it.
+    "SVM": lambda seed: CalibratedClassifierCV(SVC(), ensemble=False),
+    "RF": lambda seed: RandomForestClassifier(max_depth=10, random_state=seed),
+    "GB": lambda seed: GradientBoostingClassifier(random_state=seed),
+    "MLP": lambda seed: MLPClassifier((1000,), max_iter=10_000, random_state=seed),
+}
 """As scikit-learn has them, but for the depth of the forest and the hidden units: what the paper says (C.2)."""
 
 
@@ -134,10 +129,7 @@ def forecast(data: str, algorithm: str, seed: int) -> Forecast:
 
 def forecasts(data: str | None = None) -> Iterator[Forecast]:
     """Those of one data set, or of all."""
-    for name in DATA_SETS if data is None else (data,):
-        for algorithm in ALGORITHMS:
-            for seed in SEEDS:
-                yield forecast(name, algorithm, seed)
+    yield from starmap(forecast, product((data,) if data else DATA_SETS, ALGORITHMS, SEEDS))
 
 
 # What is measured of each model, and the same of a calibrated forecast with its probabilities.
@@ -145,27 +137,23 @@ def forecasts(data: str | None = None) -> Iterator[Forecast]:
 
 N_BINS, RESAMPLES = 10, 99
 
-SPELLINGS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "TCE": {"binning": BoundedIsotonic(), "loss": BinTest()},
-        "TCE(Q)": {"binning": EqualMass(N_BINS), "loss": BinTest()},
-        "ECE": {"binning": EqualWidth(N_BINS)},
-        "ACE": {"binning": EqualMass(N_BINS)},
-        "MCE": {"binning": EqualWidth(N_BINS), "norm": "max"},
-        "MCE(Q)": {"binning": EqualMass(N_BINS), "norm": "max"},
-        "debiased": {"binning": EqualMass(N_BINS), "loss": "debiased squared gap", "norm": "root"},
-    }
-)
+SPELLINGS: dict[str, Mapping[str, Any]] = {
+    "TCE": {"binning": BoundedIsotonic(), "loss": BinTest()},
+    "TCE(Q)": {"binning": EqualMass(N_BINS), "loss": BinTest()},
+    "ECE": {"binning": EqualWidth(N_BINS)},
+    "ACE": {"binning": EqualMass(N_BINS)},
+    "MCE": {"binning": EqualWidth(N_BINS), "norm": "max"},
+    "MCE(Q)": {"binning": EqualMass(N_BINS), "norm": "max"},
+    "debiased": {"binning": EqualMass(N_BINS), "loss": "debiased squared gap", "norm": "root"},
+}
 """Calibration errors: points of `calibration_error`."""
 
-PROPER: Mapping[str, Callable[[np.ndarray, np.ndarray], float]] = MappingProxyType(
-    {
-        "NLL": partial(log_loss, clip=1e-12),
-        "Brier": mean_class_brier_loss,
-        "MCB": lambda y, prob: corp_decomposition(y, prob)["miscalibration"],
-        "MCB, log": lambda y, prob: corp_decomposition(y, prob, score="log")["miscalibration"],
-    }
-)
+PROPER: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "NLL": partial(log_loss, clip=1e-12),
+    "Brier": mean_class_brier_loss,
+    "MCB": lambda y, prob: corp_decomposition(y, prob)["miscalibration"],
+    "MCB, log": lambda y, prob: corp_decomposition(y, prob, score="log")["miscalibration"],
+}
 """Proper scores, and the miscalibration parts of both, which have no bins to choose."""
 
 METRICS = (*SPELLINGS, *PROPER)
@@ -177,12 +165,15 @@ def measure(of: Forecast, metric: str) -> float:
     return calibration_error(of.y, of.prob, **SPELLINGS[metric])
 
 
+def of_each(figure: Callable[[str, str, int], float | None]) -> np.ndarray:
+    """A figure of every model."""
+    return np.array([[[figure(d, a, s) for s in SEEDS] for a in ALGORITHMS] for d in DATA_SETS], dtype=float)
+
+
 @cache
 def values(metric: str) -> np.ndarray:
     """The metric of every model, shape (n_data_sets, n_algorithms, n_seeds)."""
-    return np.array(
-        [[[measure(forecast(d, a, s), metric) for s in SEEDS] for a in ALGORITHMS] for d in DATA_SETS], dtype=float
-    )
+    return of_each(lambda *of: measure(forecast(*of), metric))
 
 
 def of_data(metric: str, data: str) -> np.ndarray:
@@ -200,17 +191,13 @@ def estimate(data: str, algorithm: str, seed: int, metric: str) -> Estimate:
 @cache
 def floors(metric: str) -> np.ndarray:
     """Mean over draws of calibrated outcomes, shape (n_data_sets, n_algorithms, n_seeds)."""
-    return np.array(
-        [[[estimate(d, a, s, metric).noise_floor for s in SEEDS] for a in ALGORITHMS] for d in DATA_SETS], dtype=float
-    )
+    return of_each(lambda *of: estimate(*of, metric).noise_floor)
 
 
 @cache
 def pvalues(metric: str) -> np.ndarray:
     """Share of calibrated forecasts with at least the figure, shape (n_data_sets, n_algorithms, n_seeds)."""
-    return np.array(
-        [[[estimate(d, a, s, metric).pvalue for s in SEEDS] for a in ALGORITHMS] for d in DATA_SETS], dtype=float
-    )
+    return of_each(lambda *of: estimate(*of, metric).pvalue)
 
 
 # What the paper prints for its ten data sets (Tables 3, 4 and 14) and its three binnings (Table 1).

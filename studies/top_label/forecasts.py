@@ -75,12 +75,8 @@ class Forecast:
 def cifar() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Logits and labels, to calibrate and to test."""
     with np.load(data_dir() / "cifar10_resnet50.npz") as data:
-        return (
-            data["logits_cal"].astype(np.float64),
-            data["y_cal"],
-            data["logits_test"].astype(np.float64),
-            data["y_test"],
-        )
+        logits, test_logits = (data[f"logits_{part}"].astype(np.float64) for part in ("cal", "test"))
+        return logits, data["y_cal"], test_logits, data["y_test"]
 
 
 def stored_networks() -> dict[str, tuple[np.ndarray, np.ndarray, bool]]:
@@ -197,17 +193,8 @@ def top_label_table() -> str:
         e, of = estimate(name, "TL-ECE"), forecasts()[name]
         own = f"{of.error('top-label', Unique()):.4f}" if name.startswith("TL-HB") else ""
         mass = f"{of.error('top-label', EqualMass(15)):.4f}"
-        body.append(
-            [
-                name,
-                interval(e),
-                f"{e.debiased:.4f}",
-                f"{e.noise_floor:.4f}",
-                mass,
-                own,
-                f"{printed(name, 'TL-ECE'):.3f}",
-            ],
-        )  # fmt: skip
+        figures = [interval(e), f"{e.debiased:.4f}", f"{e.noise_floor:.4f}", mass, own]
+        body.append([name, *figures, f"{printed(name, 'TL-ECE'):.3f}"])
     return table(head, body)
 
 

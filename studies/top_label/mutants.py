@@ -6,8 +6,10 @@ from functools import partial
 
 from calibrant.calibrators import binning_guarantee
 from calibrant.datasets import load_top_label_example
-from studies.claims import Mutant, run_with
+from studies.claims import run_with
+from studies.printed import turned
 from studies.top_label import claims, guarantee
+from studies.top_label.claims_printed import FUNCTIONS as PRINTED
 
 
 def reversed_labels():
@@ -28,54 +30,28 @@ def rates(draws):
 
 FEW_DRAWS = 50
 
-MUTANTS = {
-    "patients": Mutant(
-        "the conf-ECE in place of the TL-ECE",
-        lambda found, expected: {"found": dict.fromkeys(found, found["confidence"])},
-    ),
-    "panels": Mutant(
-        "labels in the reverse order",
-        run_with(claims, "load_top_label_example", reversed_labels, claims.panels),
-        measured=True,
-    ),
-    "panel-e": Mutant("the vectors of panel (a)", lambda stand: {"stand": dict.fromkeys(stand, True)}),
-    "class-wise-not-canonical": Mutant(
-        "the class-wise ECE in place of the canonical one", lambda class_wise, canonical: {"canonical": class_wise}
-    ),
-    "accuracy": Mutant(
-        "two rows that exchange their classes: the accuracy is the same",
-        lambda changed, **_: {"changed": dict.fromkeys(changed, 2)},
-    ),
-    "canonical-implies-class-wise": Mutant(
-        "a label moved in each table", lambda **_: claims.canonical_worlds(moved=True)
-    ),
-    "two-or-three-times": Mutant(
-        "a ratio of 2.5 everywhere",
-        lambda ratios, **_: {"ratios": {name: [2.5] * len(of) for name, of in ratios.items()}},
-    ),
-    "theorem-1-constant": Mutant(
-        "25 points a bin",
-        lambda bound: {"bound": binning_guarantee(5000, 25, n_classes=10).expected_error},
-    ),
-    "theorem-1": Mutant(
-        "promises for sixteen times as many points a bin",
-        run_with(guarantee, "binning_guarantee", too_many_points, partial(rates, FEW_DRAWS)),
-        measured=True,
-    ),
-    "theorem-1-mean": Mutant(
-        "the bound of four times as many points a bin",
-        lambda lower, upper: {"upper": {name: of / 2 for name, of in upper.items()}},
-    ),
-    "forest-rare": Mutant("the most frequent class in place of the rarest", lambda one, other: {"one": other}),
-    "points-uniform": Mutant(
-        "the forest in place of 100 points a bin",
-        lambda spread: {"spread": spread | {"100 points a bin": spread["forest"]}},
-    ),
-    "bins-rare": Mutant(
-        "100 points a bin in place of a fixed number of bins",
-        lambda ways: {"ways": {way: {"one": of["other"], "other": of["other"]} for way, of in ways.items()}},
-    ),
-    "sierpinski": Mutant("13 in place of 14", lambda made, printed: {"printed": made}),
-    "empty-bin": Mutant("1 / L in place of 1 / B", lambda classes, bins: {"bins": classes}),
-    "projection": Mutant("the ceiling in place of the floor", lambda fewest, promised, ceiling: {"promised": ceiling}),
+TOLD = {
+    **dict.fromkeys(PRINTED, turned),
+    "better-than-temperature": lambda **_: {"differences": {"TS less TL-HB": claims.less("TL-ECE", "TS", "TL-HB")}},
+    "patients": lambda found, expected: {"found": dict.fromkeys(found, found["confidence"])},
+    "panel-e": lambda stand: {"stand": dict.fromkeys(stand, True)},
+    "class-wise-not-canonical": lambda class_wise, canonical: {"canonical": class_wise},
+    "accuracy": lambda changed, **_: {"changed": dict.fromkeys(changed, 2)},
+    "canonical-implies-class-wise": lambda **_: claims.canonical_worlds(moved=True),
+    "two-or-three-times": lambda ratios, **_: {"ratios": {name: [2.5] * len(of) for name, of in ratios.items()}},
+    "theorem-1-constant": lambda bound: {"bound": binning_guarantee(5000, 25, n_classes=10).expected_error},
+    "theorem-1-mean": lambda lower, upper: {"upper": {name: of / 2 for name, of in upper.items()}},
+    "forest-rare": lambda one, other: {"one": other},
+    "points-uniform": lambda spread: {"spread": spread | {"100 points a bin": spread["forest"]}},
+    "bins-rare": lambda ways: {"ways": {way: {"one": of["other"], "other": of["other"]} for way, of in ways.items()}},
+    "sierpinski": lambda made, printed: {"printed": made},
+    "empty-bin": lambda classes, bins: {"bins": classes},
+    "projection": lambda fewest, promised, ceiling: {"promised": ceiling},
 }
+"""Numbers that the mutant of a claim has otherwise, from the claim's own."""
+
+RUN = {
+    "panels": run_with(claims, "load_top_label_example", reversed_labels, claims.panels),
+    "theorem-1": run_with(guarantee, "binning_guarantee", too_many_points, partial(rates, FEW_DRAWS)),
+}
+"""Mutants that are measured."""

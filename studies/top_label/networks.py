@@ -22,14 +22,14 @@ from scipy.stats import binomtest
 
 from calibrant import TemperatureScaling, VectorScaling, calibration_error, drawing
 from calibrant.notions import WithinGroups
-from studies.claims import Verdict, holds, table
+from studies.claims import Verdict, bold, mean_and_error, mostly, table, under_all_readings
 from studies.top_label.forecasts import one_against_rest, stored_networks, top_label_binning
 
 mpl.use("Agg")
 
 STORE = Path(__file__).with_name("networks.json")
 SIZES, SPLITS, MOST_TESTED, ROWS_A_BIN = (300, 1000, 2500, 5000), 5, 5000, 50
-LEVEL, FEW = 0.05, 1e-12
+FEW = 1e-12
 PAIRS = ("TL-HB", "CW-HB")
 NOTIONS = {"TL-ECE": "top-label", "conf-ECE": "confidence", "CW-ECE": "class-wise"}
 
@@ -110,15 +110,10 @@ def less(metric: str, one: str, other: str) -> dict[str, float]:
 
 def on_most(differences: Mapping[str, Mapping[str, float]]) -> Verdict:
     """Return whether the one is lower on most networks in every comparison, clearly by a sign test."""
-    verdicts = {_on_most(list(of.values())) for of in differences.values()}
-    return verdicts.pop() if len(verdicts) == 1 else Verdict.OPEN
-
-
-def _on_most(of: list[float]) -> Verdict:
-    lower, differ = sum(d < -FEW for d in of), sum(abs(d) > FEW for d in of)
-    if not differ or binomtest(lower, differ).pvalue > LEVEL:
-        return Verdict.OPEN
-    return holds(2 * lower > differ)
+    return under_all_readings(
+        mostly(sum(d < -FEW for d in of.values()), sum(abs(d) > FEW for d in of.values()))
+        for of in differences.values()
+    )
 
 
 def in_words(differences: Mapping[str, Mapping[str, float]]) -> str:
@@ -148,12 +143,11 @@ def size_table() -> str:
     for name, of in stored().items():
         for size, metrics in of["sizes"].items():
             found = {method: float(np.mean(values)) for method, values in metrics["TL-ECE"].items()}
-            gap = np.array(metrics["TL-ECE"]["TL-HB"]) - np.array(metrics["TL-ECE"]["N-HB"])
-            error = gap.std(ddof=1) / np.sqrt(len(gap))
+            gap, error = mean_and_error(np.subtract(*(metrics["TL-ECE"][method] for method in ("TL-HB", "N-HB"))))
             best = min(found.values())
-            cells = [f"**{value:.4f}**" if value == best else f"{value:.4f}" for value in found.values()]
+            cells = bold((f"{value:.4f}" for value in found.values()), (value == best for value in found.values()))
             body.append(
-                [name, f"{int(size):,}", f"{of['rows_a_class'][size]:.0f}", *cells, f"{gap.mean():+.4f} ({error:.4f})"]
+                [name, f"{int(size):,}", f"{of['rows_a_class'][size]:.0f}", *cells, f"{gap:+.4f} ({error:.4f})"]
             )
     return table(["network", "rows to calibrate on", "a class", *found, "TL-HB less N-HB"], body)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,42 +12,23 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import DirichletCalibration, EqualMass, TemperatureScaling, assess, brier_score_loss, drawing, log_loss
+from calibrant import (
+    DirichletCalibration,
+    EqualMass,
+    TemperatureScaling,
+    assess,
+    brier_score_loss,
+    curves,
+    drawing,
+    log_loss,
+)
 from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique, Unique
 from calibrant.calibrators import CanonicalBinning
-from calibrant.curves import (
-    bin_sweep,
-    plot_bin_sweep,
-    plot_class_errors,
-    plot_simplex_partition,
-    plot_top_label,
-    plot_top_label_bin,
-    plot_validity,
-    simplex_partition,
-    top_label_curve,
-    validity_curve,
-)
 from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.decompositions import accuracy
 from calibrant.metrics.estimate import Estimate
-from studies.claims import data_dir, table
-from studies.top_label.forecasts import (
-    ALIKE,
-    BINS,
-    CLASSES,
-    LEVEL,
-    METHODS,
-    RARE,
-    RESAMPLES,
-    Design,
-    Forecast,
-    by_class,
-    cifar,
-    errors,
-    fitted_rows,
-    forecasts,
-    interval,
-)
+from studies.claims import data_dir, mean_and_error, table
+from studies.top_label import forecasts as fc
 from tools.make_gallery import save_picture
 
 mpl.use("Agg")
@@ -66,19 +47,19 @@ def save(figure: Any, name: str) -> None:
 
 def curve_of(method: str) -> Any:
     """Confidence and top-label reliability of a method."""
-    of, y = forecasts()[method], cifar()[3]
-    return top_label_curve(y, of.prob, y_pred=of.label, labels=range(10))
+    of, y = fc.forecasts()[method], fc.cifar()[3]
+    return curves.top_label_curve(y, of.prob, y_pred=of.label, labels=range(10))
 
 
 def draw_diagram() -> None:
     """Confidence and top-label reliability side by side: the paper's figure 1."""
-    axes = plot_top_label({name: curve_of(name) for name in ("Base", "TS", "TL-HB (50)")})
+    axes = curves.plot_top_label({name: curve_of(name) for name in ("Base", "TS", "TL-HB (50)")})
     save(axes[0].figure, "diagram")
 
 
 def draw_bin() -> None:
     """The classes in the fullest bin: the paper's figure 2."""
-    save(plot_top_label_bin(curve_of("Base"))[0].figure, "bin")
+    save(curves.plot_top_label_bin(curve_of("Base"))[0].figure, "bin")
 
 
 def fullest_bin() -> str:
@@ -98,12 +79,14 @@ def draw_sweep() -> None:
     """Errors against the number of bins: the paper's figure 3, and the same with equal mass."""
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained", sharey=True)
     for ax, binning in zip(axes, (None, EqualMass(15)), strict=True):
-        how = {"n_bins": BINS, "n_resamples": 1} | ({} if binning is None else {"binning": binning})
+        how = {"n_bins": fc.BINS, "n_resamples": 1} | ({} if binning is None else {"binning": binning})
         sweeps = {
-            name: {word: bin_sweep(**forecasts()[name].asked(notion), **how) for word, notion in WORDS.items()}
+            name: {
+                word: curves.bin_sweep(**fc.forecasts()[name].asked(notion), **how) for word, notion in WORDS.items()
+            }
             for name in SHOWN
         }
-        plot_bin_sweep(sweeps, ax=ax)
+        curves.plot_bin_sweep(sweeps, ax=ax)
         key = ax.get_legend()
         key.remove()
     axes[1].set_ylabel("")
@@ -114,14 +97,14 @@ def draw_sweep() -> None:
 
 def draw_validity() -> None:
     """Share of predictions within a distance of the rate of their event."""
-    curves = {"Base, 15 equal mass a class": _validity(forecasts()["Base"], EqualMass(15), None)}
+    found = {"Base, 15 equal mass a class": _validity(fc.forecasts()["Base"], EqualMass(15), None)}
     for points in (50, 100):
-        curves[f"TL-HB ({points})"] = _validity(forecasts()[f"TL-HB ({points})"], Unique(), points)
-    save(plot_validity(curves).figure, "validity")
+        found[f"TL-HB ({points})"] = _validity(fc.forecasts()[f"TL-HB ({points})"], Unique(), points)
+    save(curves.plot_validity(found).figure, "validity")
 
 
-def _validity(of: Forecast, binning: Any, points: int | None) -> Any:
-    return validity_curve(**of.asked("top-label"), binning=binning, points_per_bin=points)
+def _validity(of: fc.Forecast, binning: Any, points: int | None) -> Any:
+    return curves.validity_curve(**of.asked("top-label"), binning=binning, points_per_bin=points)
 
 
 PLACES = {
@@ -153,13 +136,8 @@ def draw_implications() -> None:
     box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": drawing.colour(0)}
     boxes = {name: ax.text(*at, name, ha="center", va="center", bbox=box, zorder=3) for name, at in PLACES.items()}
     for one, other in ARROWS:
-        ends = {
-            "patchA": boxes[one].get_bbox_patch(),
-            "patchB": boxes[other].get_bbox_patch(),
-            "shrinkA": 0,
-            "shrinkB": 1,
-        }
-        look = {"arrowstyle": "-|>", "color": drawing.IDEAL, "linewidth": 1.4, **ends}
+        ends = {f"patch{end}": boxes[name].get_bbox_patch() for end, name in (("A", one), ("B", other))}
+        look = {"arrowstyle": "-|>", "color": drawing.IDEAL, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 1, **ends}
         ax.annotate("", PLACES[other], PLACES[one], arrowprops=look, zorder=2)
     ax.set(xlim=(-0.55, 2.45), ylim=(-0.35, 4.35))
     ax.set_axis_off()
@@ -223,18 +201,21 @@ def _lines() -> Iterator[list[str]]:
         yield ["... one row added for each class", "", "", *_measured(test_y, smooth, few=True)]
 
 
+on_each_value = partial(canonical_calibration_error, binning=SimplexUnique())
+
+
 def estimate_on_grid(y: np.ndarray, prob: np.ndarray) -> Estimate:
     """Canonical ECE over the grid of 5, with its interval."""
-    (row,) = assess(y, prob, metrics=["canonical-ece"], level=LEVEL, n_resamples=RESAMPLES, rng=0).rows
+    (row,) = assess(y, prob, metrics=["canonical-ece"], level=fc.LEVEL, n_resamples=fc.RESAMPLES, rng=0).rows
     return row.estimate
 
 
 def _measured(y: np.ndarray, prob: np.ndarray, *, few: bool = False) -> list[str]:
     e = estimate_on_grid(y, prob)
-    own = f"{canonical_calibration_error(y, prob, binning=SimplexUnique()):.3f}" if few else ""
+    own = f"{on_each_value(y, prob):.3f}" if few else ""
     nll = log_loss(y, prob, clip=1e-12)
     losses = [f"{loss:.3f}" for loss in (nll, brier_score_loss(y, prob), accuracy(y, prob))]
-    return [interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
+    return [fc.interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
 
 
 def random_directions() -> str:
@@ -244,9 +225,7 @@ def random_directions() -> str:
     for seed in range(RANDOM_SEEDS):
         method = CanonicalBinning(Projection(27, "random", random_state=seed), smoothing=1.0).fit(prob, y)
         after = method.predict_proba(test)
-        found.append(
-            [brier_score_loss(test_y, after), canonical_calibration_error(test_y, after, binning=SimplexUnique())]
-        )
+        found.append([brier_score_loss(test_y, after), on_each_value(test_y, after)])
     (brier, canonical) = np.array(found).T
     return (
         f"Over {RANDOM_SEEDS} draws of the random directions, one row added for each class, the Brier score is "
@@ -274,8 +253,8 @@ def finding() -> str:
 def draw_canonical() -> None:
     """The cells in the colours of their vectors: the paper's figures 10 to 12."""
     figure, axes = plt.subplots(2, 2, figsize=(8.4, 7.6), layout="constrained")
-    results = {name: simplex_partition(fitted(name)) for name in BINNINGS}
-    plot_simplex_partition(results, axes=axes.ravel(), text="count")
+    results = {name: curves.simplex_partition(fitted(name)) for name in BINNINGS}
+    curves.plot_simplex_partition(results, axes=axes.ravel(), text="count")
     save(figure, "partitions")
 
 
@@ -284,25 +263,29 @@ def draw_canonical() -> None:
 
 def mean(values: np.ndarray) -> str:
     """The mean over seeds, and its standard error."""
-    return f"{values.mean():.3f} ({values.std(ddof=1) / np.sqrt(len(values)):.3f})"
+    return "{:.3f} ({:.3f})".format(*mean_and_error(values))
 
 
-def error_table(design: Design) -> str:
+def error_table(design: fc.Design) -> str:
     """TL-ECE of each predicted class and of all."""
-    head = ["TL-ECE", *(f"predicted {number}" for number in CLASSES), "all"]
-    body = [["rows to calibrate on", *(f"{count:.0f}" for count in fitted_rows(design)), ""]]
-    for name in METHODS:
-        of = by_class(design, name)
+    head = ["TL-ECE", *(f"predicted {number}" for number in fc.CLASSES), "all"]
+    body = [["rows to calibrate on", *(f"{count:.0f}" for count in fc.fitted_rows(design)), ""]]
+    for name in fc.METHODS:
+        of = fc.by_class(design, name)
         body.append([name, *map(mean, of.error.T), mean((of.error * of.share).sum(axis=1))])
     return table(head, body)
 
 
-def root_table(design: Design) -> str:
+def root_table(design: fc.Design) -> str:
     """Bias-corrected root mean square of the gaps, and how far the classes lie apart."""
-    head = ["root mean square, bias-corrected", *(f"predicted {number}" for number in CLASSES), "highest less lowest"]
+    head = [
+        "root mean square, bias-corrected",
+        *(f"predicted {number}" for number in fc.CLASSES),
+        "highest less lowest",
+    ]
     body = []
-    for name in METHODS:
-        of = by_class(design, name)
+    for name in fc.METHODS:
+        of = fc.by_class(design, name)
         figures = [f"{root:.3f} ({error:.3f})" for root, error in zip(of.root, of.root_error, strict=True)]
         body.append([name, *figures, f"{np.ptp(of.root):.3f}"])
     return table(head, body)
@@ -314,8 +297,10 @@ def root_table(design: Design) -> str:
 def draw_covertype_shown() -> None:
     """Bars of each predicted class with their standard errors: the paper's figure 4, and the same bias-corrected."""
     figure, axes = plt.subplots(2, 2, figsize=(10.4, 6.6), layout="constrained", sharey="row")
-    for column, (title, design) in zip(axes.T, {"one class rare": RARE, "classes alike": ALIKE}.items(), strict=True):
-        found, rows = {name: by_class(design, name) for name in METHODS}, fitted_rows(design)
+    for column, (title, design) in zip(
+        axes.T, {"one class rare": fc.RARE, "classes alike": fc.ALIKE}.items(), strict=True
+    ):
+        found, rows = {name: fc.by_class(design, name) for name in fc.METHODS}, fc.fitted_rows(design)
         for ax, word in zip(column, ("TL-ECE", "root mean square gap, bias-corrected"), strict=True):
             bars = {
                 name: (of.error.mean(axis=0), of.error.std(axis=0, ddof=1) / np.sqrt(len(of.error)))
@@ -323,12 +308,12 @@ def draw_covertype_shown() -> None:
                 else (of.root, of.root_error)
                 for name, of in found.items()
             }
-            shown = {name: replace(errors(design, 0, name), value=value) for name, (value, _) in bars.items()}
-            plot_class_errors(shown, ax=ax, counts=False, noise=False)
+            shown = {name: replace(fc.errors(design, 0, name), value=value) for name, (value, _) in bars.items()}
+            curves.plot_class_errors(shown, ax=ax, counts=False, noise=False)
             for drawn, (value, error) in zip(list(ax.containers), bars.values(), strict=True):
                 middle = [bar.get_x() + bar.get_width() / 2 for bar in drawn]
                 ax.errorbar(middle, value, error, linestyle="", color="black", elinewidth=1.0, capsize=2.0)
-            ax.set_xticks(range(4), [f"{number}\n{count:.0f}" for number, count in zip(CLASSES, rows, strict=True)])
+            ax.set_xticks(range(4), [f"{number}\n{count:.0f}" for number, count in zip(fc.CLASSES, rows, strict=True)])
             ax.set(xlabel="", ylabel=word)
             ax.get_legend().remove()
         column[0].set_title(title, fontsize="medium")

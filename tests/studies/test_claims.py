@@ -108,8 +108,8 @@ def test_not_decided_beside_numbers_that_decide_needs_a_reason_which_the_page_pr
 def test_one_network_cannot_contradict_the_authors():
     of = claim(judge=lambda differences: Verdict.FAILS)
     assert "rests on one case" in overstatement(of, of.judged({"differences": [1.0]}))
-    assert "rests on one case" in overstatement(replace(of, over=None), of.judged(of.measure()))
-    alone = replace(of, over=None, one_suffices="a counterexample")
+    assert "rests on one case" in overstatement(replace(of, over=""), of.judged(of.measure()))
+    alone = replace(of, over="", one_suffices="a counterexample")
     assert overstatement(alone, alone.judged({"differences": [1.0]})) is None
 
 
@@ -121,7 +121,7 @@ def test_a_sentence_about_most_cases_is_not_contradicted_by_a_target_about_each(
 
 
 def test_a_mutant_must_change_the_verdict_and_an_asserted_claim_must_have_one():
-    of = claim(over=None, one_suffices="drawn")
+    of = claim(over="", one_suffices="drawn")
     own = of.measure()
     assert "must have a mutant" in survival(of, None, own)
     assert "no mutant breaks" in survival(of, Mutant("twice as much", lambda differences: {}), own)
