@@ -155,17 +155,11 @@ class OwnOfClass:
 
     def pulled(self, residual: FloatArray) -> FloatArray:
         """Return the sums of residuals times features."""
-        return np.stack([np.einsum("ik,ik->k", feature, residual) for feature in self.own], axis=1, dtype=np.float64)
+        return np.asarray(np.einsum("fik,ik->kf", self.own, residual), dtype=np.float64)
 
     def blocks(self, weight: FloatArray) -> FloatArray:
         """Return the weighted sums of products."""
-        size, weight = len(self.own), weight.T
-        blocks = np.empty((weight.shape[1], size, size), self.own.dtype)
-        for f in range(size):
-            weighted = self.own[f] * weight
-            for g in range(f + 1):
-                blocks[:, f, g] = blocks[:, g, f] = np.einsum("ik,ik->k", weighted, self.own[g])
-        return blocks
+        return np.asarray(np.einsum("fik,gik->kfg", self.own * weight.T, self.own))
 
     def part(self, rows: slice | IntArray) -> FeatureTable:
         """Return the features of some rows."""
