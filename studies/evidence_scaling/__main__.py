@@ -1,7 +1,7 @@
 """Print tables of docs/evidence-scaling.md and docs/evidence-intervals.md: log loss of public networks, seconds of a fit.
 
-Run: python -m studies.evidence_scaling losses, few, blocks, size, needed, coverage, times. The data lie in $CALIBRANT_DATA, or
-in shared/data beside the repository.
+Run: python -m studies.evidence_scaling losses, few, fifty, blocks, size, needed, coverage, times. The data lie in
+$CALIBRANT_DATA, or in shared/data beside the repository; the forecasts of ``fifty`` are those of studies.arena.out_of_fold.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
+from scipy.stats import rankdata
 
 from calibrant import SafeCalibrator, TemperatureScaling, log_loss
 from calibrant.calibrators import EvidenceScaling, StructuredMatrixScaling
+from calibrant.calibrators.base import as_calibrator
 from calibrant.fit import evidence as softmax_curvature
 from calibrant.significance import bayes_factor_test, cox_test, kernel_test, resampling_test
+from studies.arena.data_sets import DESIGN
+from studies.arena.out_of_fold import load, stored
 from studies.claims import data_dir, table
 
 # How often intervals of `EvidenceScaling` hold the true probability, and how wide they are, on rows that were not fitted.
@@ -208,6 +212,9 @@ OF_TEN, FEW, WORSE = ("cifar10_resnet50", "cifar10_lenet5"), (100, 300), 1e-4
 """A network that needs little calibration and one that needs more, numbers of rows, and by how much a log loss is higher where
 harm was done."""
 
+FIFTY, MOST_OF_FIFTY, HARM = 50, 15, 1e-3
+"""Rows, most classes, and the change of the log loss that is harm, for the data sets for design."""
+
 SIZE_DRAWS = 100
 SIZED = ((300, 2, 0.4), (2000, 2, 0.4), (300, 4, 0.4), (300, 10, 0.4), (2000, 10, 0.4), (300, 10, 1.5))
 """Calibrated forecasts that are drawn: rows, classes, and the parameter of the Dirichlet distribution."""
@@ -249,6 +256,30 @@ def with_few(network: str, n: int) -> Iterator[tuple[str, float, int, float]]:
             found.append([float(loss) for loss in each])
         loss, before = np.transpose(found)
         yield name, float(loss.mean()), int(np.sum(loss - before > WORSE)), float(np.max(loss - before))
+
+
+def with_fifty(of_two: bool) -> Iterator[list[str]]:
+    """Yield each method with its mean rank, mean change of the log loss, harm and worst case, fitted to 50 rows for design."""
+    words = ("temperature", "ensemble-temperature", *(("platt", "beta") if of_two else ("sms",)), "svs")
+    made = {
+        "as it is": None,
+        **{word: as_calibrator(word) for word in words},
+        "default": SafeCalibrator(EvidenceScaling()),
+    }
+    found = []
+    for data_set, model in stored(DESIGN):
+        prob, label = load(data_set.name, model)
+        if prob.shape[1] > MOST_OF_FIFTY or (prob.shape[1] == 2) != of_two:
+            continue
+        for seed in range(SPLITS):
+            order = np.random.default_rng([seed, FIFTY]).permutation(len(label))
+            rows, rest = order[:FIFTY], order[FIFTY:][:4000]
+            if len(np.unique(label[rows])) > 1:
+                each = [calibrated_rest(one, prob, label, rows, rest) for one in made.values()]
+                found.append([log_loss(label[rest], one, labels=range(prob.shape[1])) for one in each])
+    change = np.array(found) - np.array(found)[:, :1]
+    for name, rank, one in zip(made, rankdata(change, axis=1).mean(axis=0), change.T, strict=True):
+        yield [name, f"{rank:.2f}", f"{one.mean():+.4f}", f"{np.mean(one > HARM):.1%}", f"{one.max():+.4f}"]
 
 
 def with_blocks(name: str, n: int) -> list[float]:
@@ -319,6 +350,10 @@ def main(what: str) -> None:
             for name, loss, worse, most in with_few(network, n)
         ]
         print(table(["network", "rows", "method", "log loss", "splits worse", "worst split"], lines))
+    elif what == "fifty":
+        warnings.simplefilter("ignore")
+        for of_two, word in ((True, "two classes"), (False, "more")):
+            print(table([word, "mean rank", "change", "harm", "worst case"], list(with_fifty(of_two))), end="\n\n")
     elif what == "blocks":
         pairs = [(name, n) for name in ("cifar10_lenet5", "cifar10_resnet50") for n in (300, 1000, 3000)]
         lines = [[name, f"{n}", *(f"{loss:.5f}" for loss in with_blocks(name, n))] for name, n in pairs]

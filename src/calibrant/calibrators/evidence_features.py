@@ -494,7 +494,8 @@ def model_of(
         precision: type[np.floating[Any]] = np.float32 if z.size * n_classes > MANY else np.float64
         table = SameForAll.none(len(z), n_classes) if ordered else table_of(z, features)
         shared: FloatArray = features.shared(z).astype(precision, copy=False)
-        logit, names = ManyClasses(z, shared, table.cast(precision), label, weight), features.shared_groups
+        offset: FloatArray = z.astype(precision, copy=False)
+        logit, names = ManyClasses(offset, shared, table.cast(precision), label, weight), features.shared_groups
         names += [] if ordered else [name for row in table_groups(n_classes) for name in row]
     groups = groups_of(n_classes, ordered=ordered)
     number = {name: g for g, name in enumerate(groups)}

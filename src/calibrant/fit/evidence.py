@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import BoolArray, IntArray
-from calibrant.fit.log_loss import between_classes, blocks_of_classes, softmax_in_place
+from calibrant.fit.log_loss import between_classes, blocks_of_classes, products, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise
 
 # Second derivatives H of a log loss, and A = H + diag(ridge): solutions, the diagonal of the inverse, and the determinant
@@ -27,10 +27,10 @@ JITTER = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class DenseCurvature:
-    """The matrix H, shape (d, d); so many updates of precisions are made with it."""
+    """The matrix H, shape (d, d)."""
 
     matrix: FloatArray
-    most_inner = 30
+    most_inner, far, tolerance = 30, 0.0, 1.0
 
     def times(self, w: FloatArray) -> FloatArray:
         """Return H w."""
@@ -92,13 +92,6 @@ def inverse_of(factor: FloatArray) -> FloatArray:
 # Features with a weight for each class: what they add to scores, the transpose of that, and second derivatives
 
 
-NO_PART = 1e-5
-"""Part of the largest weight of rows in a block below which a row is left out of it."""
-
-MOST_ROWS = 0.5
-"""Part of the rows from which it is quicker to leave none out."""
-
-
 @dataclass(frozen=True, eq=False)
 class SameForAll:
     """Features of rows, shape (n, F), the same for all classes; ``own``, shape (K, m), are those made of a class itself."""
@@ -131,7 +124,7 @@ class SameForAll:
 
     def blocks(self, weight: FloatArray) -> FloatArray:
         """Return the sums over rows of weights, shape (K, n), times products of the features of a class, shape (K, F, F)."""
-        return np.stack([weighted_products(self.rows, own) for own in weight])
+        return weighted_products(self.rows, weight)
 
     def part(self, rows: slice | IntArray) -> FeatureTable:
         """Return the features of some rows."""
@@ -162,17 +155,11 @@ class OwnOfClass:
 
     def pulled(self, residual: FloatArray) -> FloatArray:
         """Return the sums of residuals times features."""
-        return np.stack([np.einsum("ik,ik->k", feature, residual) for feature in self.own], axis=1, dtype=np.float64)
+        return np.asarray(np.einsum("fik,ik->kf", self.own, residual), dtype=np.float64)
 
     def blocks(self, weight: FloatArray) -> FloatArray:
         """Return the weighted sums of products."""
-        size, weight = len(self.own), weight.T
-        blocks = np.empty((weight.shape[1], size, size), self.own.dtype)
-        for f in range(size):
-            weighted = self.own[f] * weight
-            for g in range(f + 1):
-                blocks[:, f, g] = blocks[:, g, f] = np.einsum("ik,ik->k", weighted, self.own[g])
-        return blocks
+        return np.asarray(np.einsum("fik,gik->kfg", self.own * weight.T, self.own))
 
     def part(self, rows: slice | IntArray) -> FeatureTable:
         """Return the features of some rows."""
@@ -186,14 +173,21 @@ class OwnOfClass:
 FeatureTable = SameForAll | OwnOfClass
 
 
+NUMBERS = 1 << 21
+"""Products of two features, and numbers of features, that are worked on at a time."""
+
+
 def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return the sum over rows of a weight, at least 0, times the products of the row's numbers, shape (F, F)."""
-    some = weight > NO_PART * weight.max(initial=0.0)
-    if some.sum() <= MOST_ROWS * len(some):
-        rows, weight = rows[some], weight[some]
-    half = rows * np.sqrt(np.maximum(weight, 0.0))[:, None]
-    # Of a matrix and its own transpose NumPy works out one half.
-    return half.T @ half
+    """Return the sums over rows of weights, shape (K, n), times the products of the row's numbers, shape (K, F, F)."""
+    (n, size), (f, g) = rows.shape, np.triu_indices(rows.shape[1])
+    found = np.zeros((len(weight), len(f)), rows.dtype)
+    step = max(1, NUMBERS // max(len(f), 1))
+    for start in range(0, n, step):
+        part = np.ascontiguousarray(rows[start : start + step].T)
+        found += weight[:, start : start + step] @ products(part, part, 0).T
+    blocks = np.empty((len(weight), size, size), rows.dtype)
+    blocks[:, f, g] = blocks[:, g, f] = found
+    return blocks
 
 
 # The blocks  X_j' diag(c_j) X_j + diag(ridge_j)  of the classes: their inverses applied, with diagonals and determinants
@@ -212,7 +206,7 @@ class WholeBlocks:
     """Blocks with their inverses, the diagonals of these, shape (K, F), and the sum of the logarithms of the determinants."""
 
     def __init__(self, blocks: FloatArray, ridge: FloatArray) -> None:
-        self.log_det, self.inverses = 0.0, np.empty_like(blocks)
+        self.log_det, self.inverses, self.shape = 0.0, np.empty_like(blocks), ridge.shape
         for j, (block, own) in enumerate(zip(blocks, ridge, strict=True)):
             factor = factor_of(block, own)
             self.log_det += 2.0 * float(np.log(factor.diagonal()).sum())
@@ -240,28 +234,46 @@ class FewDirections:
         self.scale = 1.0 / np.sqrt(base)
         scaled = rows * self.scale.astype(rows.dtype)
         self.common, self.beyond, inner = _seen(scaled, own, doubt, total * np.outer(self.scale, self.scale))
-        identity = np.eye(inner.shape[1])
-        self.held = identity - np.linalg.inv(inner + identity)
-        directions = np.concatenate([np.broadcast_to(self.common, (len(own), *self.common.shape)), self.beyond], axis=2)
-        held, seen = (np.vecdot(directions @ part, directions) for part in (self.held, inner))
-        rest = np.maximum(np.asarray(doubt @ scaled**2, dtype=np.float64) - seen, 0.0)
-        diagonal = np.maximum(1.0 - held, LEAST_VARIANCE)
-        self._put_right(diagonal / (1.0 + rest * diagonal) / base, ridge - base)
-        log_det = np.linalg.slogdet(inner + identity)[1].sum() + len(ridge) * np.log(base).sum()
-        self.log_det = float(log_det + np.log(self.pivot).sum() + np.log1p(rest).sum())
-
-    def _put_right(self, diagonal: FloatArray, apart: FloatArray) -> None:
-        """Change the ridge of one weight of each class."""
-        classes = np.arange(len(apart))
+        unit = np.ones(inner.shape[1])
+        self.factors = [factor_of(block, unit) for block in inner]
+        self.held = np.eye(len(unit)) - np.stack([inverse_of(factor) for factor in self.factors])
+        self.base, self.inner, self.squares, self.shape = base, inner, (doubt, scaled), ridge.shape
+        # The ridge of one weight of each class is another.
+        apart = ridge - base
         self.other = np.abs(apart).argmax(axis=1)
-        at, change = (classes, self.other), apart[classes, self.other]
-        unit = np.zeros_like(apart)
-        unit[at] = 1.0
+        self.at = np.arange(len(apart)), self.other
+        self.change, unit = apart[self.at], np.zeros_like(apart)
+        unit[self.at] = 1.0
         self.column = self._without_change(unit)
-        self.pivot = 1.0 + change * self.column[at]
-        self.factor = change / self.pivot
-        self.inverse_diagonal = np.maximum(diagonal - self.factor[:, None] * self.column**2, LEAST_VARIANCE * diagonal)
-        self.inverse_diagonal[at] = diagonal[at] / (1.0 + change * diagonal[at])
+        self.pivot = 1.0 + self.change * self.column[self.at]
+        self.factor = self.change / self.pivot
+
+    def _along(self, part: FloatArray) -> FloatArray:
+        """Return the diagonals of  V_j P_j V_j',  shape (K, F), of parts P, shape (K, r + m, r + m)."""
+        n = self.common.shape[1]
+        of_common, of_own = part[:, :n, :n], self.beyond @ part[:, n:, n:] + 2.0 * self.common @ part[:, :n, n:]
+        return np.asarray(np.vecdot(self.common @ of_common, self.common) + np.vecdot(of_own, self.beyond))
+
+    @cached_property
+    def rest(self) -> FloatArray:
+        """What rows say of each weight beyond the directions, in units of the prior."""
+        doubt, scaled = self.squares
+        return np.maximum(np.asarray(doubt @ scaled**2, dtype=np.float64) - self._along(self.inner), 0.0)
+
+    @cached_property
+    def inverse_diagonal(self) -> FloatArray:
+        """Diagonals of the inverses, shape (K, F)."""
+        diagonal = np.maximum(1.0 - self._along(self.held), LEAST_VARIANCE)
+        diagonal = diagonal / (1.0 + self.rest * diagonal) / self.base
+        inverse = np.maximum(diagonal - self.factor[:, None] * self.column**2, LEAST_VARIANCE * diagonal)
+        inverse[self.at] = diagonal[self.at] / (1.0 + self.change * diagonal[self.at])
+        return np.asarray(inverse)
+
+    @cached_property
+    def log_det(self) -> float:
+        """Sum of the logarithms of the determinants."""
+        each = 2.0 * sum(np.log(factor.diagonal()).sum() for factor in self.factors) + np.log1p(self.rest).sum()
+        return float(each + len(self.other) * np.log(self.base).sum() + np.log(self.pivot).sum())
 
     def solved(self, right: FloatArray) -> FloatArray:
         """Return the solutions for right-hand sides."""
@@ -286,14 +298,16 @@ def _seen(
     values, vectors = eigh(total, driver="evd", check_finite=False)
     common = vectors[:, (values > RESOLVED * len(doubt)) & (np.arange(len(values)) >= len(values) - MOST_DIRECTIONS)]
     beyond, mixed = _beyond(common, own)
-    (n_classes, _, n_own), n_common = beyond.shape, common.shape[1]
-    points = np.empty((len(scaled), n_common + n_own), scaled.dtype)
-    points[:, :n_common] = turned = scaled @ common.astype(scaled.dtype)
-    of_own = scaled[:, own.ravel()] - turned @ common[own.ravel()].T.astype(scaled.dtype)
-    inner = np.empty((n_classes, n_common + n_own, n_common + n_own))
-    for j, weight in enumerate(doubt):
-        points[:, n_common:] = of_own[:, j * n_own : (j + 1) * n_own] @ mixed[j].astype(scaled.dtype)
-        inner[j] = weighted_products(points, weight)
+    kind, n_common = scaled.dtype, common.shape[1]
+    turned = scaled @ common.astype(kind)
+    of_own = np.ascontiguousarray(scaled.T)[own] - common[own].astype(kind) @ turned.T
+    of_own = mixed.transpose(0, 2, 1).astype(kind) @ of_own
+    weighted = of_own * doubt[:, None, :]
+    inner = np.empty((len(own), n_common + own.shape[1], n_common + own.shape[1]))
+    inner[:, :n_common, :n_common] = weighted_products(turned, doubt)
+    inner[:, n_common:, :n_common] = weighted @ turned
+    inner[:, :n_common, n_common:] = inner[:, n_common:, :n_common].transpose(0, 2, 1)
+    inner[:, n_common:, n_common:] = weighted @ of_own.transpose(0, 2, 1)
     return common, beyond, inner
 
 
@@ -342,7 +356,7 @@ class Bordered:
         self, blocks: WholeBlocks | FewDirections, of_shared: FloatArray, border: FloatArray, ridge: FloatArray
     ) -> None:
         n_shared = len(of_shared)
-        self.blocks, self.ridge = blocks, ridge[n_shared:].reshape(blocks.inverse_diagonal.shape)
+        self.blocks, self.ridge = blocks, ridge[n_shared:].reshape(blocks.shape)
         self.total = self.ridge.sum(axis=0)
         own = np.stack([self._of_classes(line) for line in border])
         whole, both = of_shared + np.diag(ridge[:n_shared]), border @ own.T
@@ -405,7 +419,7 @@ MOST_DENSE = 800
 MOST_WHOLE = 120
 """Features with a weight for each class up to which the block of a class is made whole."""
 
-MOST_PRODUCTS, RESIDUAL, OF_STEP = 60, 3e-3, 3e-2
+MOST_PRODUCTS, RESIDUAL, OF_STEP = 60, 1e-2, 3e-2
 """Products for one solution, and the residual at which it is good enough, relative to the right-hand side; and that of a step,
 after which others follow."""
 
@@ -433,7 +447,7 @@ def curvature_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArra
 class SoftmaxCurvature:
     """Products with H, and its blocks."""
 
-    most_inner = 3
+    most_inner, far, tolerance = 1, 0.1, 2.0
 
     def __init__(self, prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable) -> None:
         self.prob, self.shared, self.table = prob.astype(shared.dtype, copy=False), shared, table
@@ -454,9 +468,15 @@ class SoftmaxCurvature:
     @cached_property
     def of_shared(self) -> FloatArray:
         """Block of the shared features, shape (S, S)."""
-        mean = np.einsum("sik,ik->si", self.shared, self.prob)
-        pulled = (self.shared * self.weighted).reshape(len(self.shared), -1)
-        return np.asarray(pulled @ self.flat.T - (mean * self.weight.astype(mean.dtype)) @ mean.T)
+        (size, n, n_classes), found = self.shared.shape, np.zeros((len(self.shared), len(self.shared)))
+        step = max(1, NUMBERS // (max(size, 1) * n_classes))
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            part = self.shared[:, rows]
+            mean = np.vecdot(part, self.prob[rows])
+            found += (part * self.weighted[rows]).reshape(size, -1) @ part.reshape(size, -1).T
+            found -= (mean * self.weight[rows]) @ mean.T
+        return found
 
     @cached_property
     def border(self) -> FloatArray:
@@ -477,8 +497,10 @@ class SoftmaxCurvature:
     @cached_property
     def total(self) -> FloatArray:
         """Sum of the blocks of the classes, shape (F, F)."""
-        unit = self.doubt.sum(axis=0, keepdims=True)
-        return np.asarray(self.table.blocks(unit)[0].astype(np.float64))
+        rows = cast(SameForAll, self.table).rows
+        half = rows * np.sqrt(np.maximum(self.doubt.sum(axis=0), 0.0))[:, None]
+        # Of a matrix and its own transpose NumPy works out one half.
+        return np.asarray((half.T @ half).astype(np.float64))
 
     def of_classes(self, ridge: FloatArray) -> WholeBlocks | FewDirections:
         """Return the blocks with a ridge, shape (K, F)."""
@@ -502,8 +524,17 @@ class BlockSolvable:
         factor = factor_of(curvature.of_shared, ridge[:n_shared])
         self.of_shared = inverse_of(factor)
         self.of_classes = curvature.of_classes(ridge[n_shared:].reshape(n_classes, -1))
-        self.log_det = 2.0 * float(np.log(factor.diagonal()).sum()) + self.of_classes.log_det
-        self.inverse_diagonal = np.append(self.of_shared.diagonal(), self.of_classes.inverse_diagonal)
+        self.log_det_of_shared = 2.0 * float(np.log(factor.diagonal()).sum())
+
+    @property
+    def log_det(self) -> float:
+        """Logarithm of the determinant, by blocks."""
+        return self.log_det_of_shared + self.of_classes.log_det
+
+    @property
+    def inverse_diagonal(self) -> FloatArray:
+        """Diagonal of the inverse, by blocks."""
+        return np.append(self.of_shared.diagonal(), self.of_classes.inverse_diagonal)
 
     def preconditioned(self, right: FloatArray) -> FloatArray:
         """Return the solution for the blocks alone, or for the better preconditioner, if it was made."""
@@ -644,14 +675,14 @@ class ManyClasses:
         n_shared, (n, n_classes), w = len(self.shared), self.offset.shape, w.astype(self.shared.dtype, copy=False)
         scores = (w[:n_shared] @ self.shared.reshape(n_shared, -1)).reshape(n, n_classes)
         scores += self.table.scores(w[n_shared:].reshape(n_classes, -1))
-        prob = scores + self.offset
-        value = float(self.weight @ softmax_in_place(prob, self.label))
-        residual, at_label = self.weight[:, None] * prob, (np.arange(n), self.label)
+        scores += self.offset
+        prob, at_label = scores, (np.arange(n), self.label)
+        loss = softmax_in_place(prob, self.label).astype(np.float64, copy=False)
+        residual = self.weight.astype(prob.dtype, copy=False)[:, None] * prob
         residual[at_label] -= self.weight
-        residual = residual.astype(self.shared.dtype, copy=False)
         shared = self.shared.reshape(n_shared, -1) @ residual.ravel()
         gradient = np.concatenate([shared, self.table.pulled(residual).ravel()]).astype(np.float64, copy=False)
-        return Look(self, prob, prob[at_label], value, gradient)
+        return Look(self, prob, np.exp(-loss), float(self.weight @ loss), gradient)
 
     def curvature(self, prob: FloatArray) -> Curvature:
         """Return second derivatives: a matrix of few weights; of many, blocks and products."""
@@ -682,7 +713,8 @@ in nats of all rows up to `FEW_ROWS`, and in proportion of more."""
 FEW_ROWS = 1000
 
 FARTHEST, FAR = 2.0, 4.0
-"""How far rho moves in one outer iteration, and the promised gain (twice, in nats) above which it does not move."""
+"""How far rho moves in one outer iteration, and the promised gain (twice, in nats) above which it does not move. Each kind of
+curvature has that gain a row too, the updates of rho that are made with one, and a factor of the last losses and gains."""
 
 MANY, MANY_ROWS, ONE_IN = 1 << 24, 2000, 4
 """Rows times weights, and rows, from which the search begins where it ends for one row in so many."""
@@ -730,7 +762,7 @@ class Evidence:
     n_iter: int
 
 
-def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
+def most_evident(logit: Logit, group: IntArray, prior: Prior, rows: float = 0.0) -> Evidence:
     """Find weights and precisions, from weights zero and the mean of the prior.
 
     Of many rows and weights, from those that a part of the rows finds.
@@ -743,13 +775,16 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
         Group of each weight.
     prior : Prior
         Of the logarithm of the precision of each group.
+    rows : float
+        Rows for which the accuracy is to be enough, if that is more than there are.
     """
     w, rho, n = np.zeros(logit.size), prior.mean.copy(), len(logit.weight)
+    rows = max(rows, float(n))
     if n * logit.size >= MANY and n >= MANY_ROWS:
-        of_part = most_evident(logit.part(slice(None, None, ONE_IN)), group, prior)
+        of_part = most_evident(logit.part(slice(None, None, ONE_IN)), group, prior, rows)
         w, rho = of_part.w, of_part.rho
     look, path = logit.at(w), _Path()
-    n_iter, is_last, unit = 0, False, max(1.0, n / FEW_ROWS)
+    n_iter, is_last, unit = 0, False, max(1.0, rows / FEW_ROWS) * look.curvature.tolerance
     most = MOST_AFTER_PART if w.any() else MOST_OUTER
     while n_iter < most and not is_last:
         n_iter += 1
@@ -760,31 +795,37 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior) -> Evidence:
         ridge = np.exp(rho)[group]
         w, look, gain = _moved(logit, look, w, v, ridge)
         is_last = gain < LAST_GAIN * unit and lost < LAST_LOSS * unit
-    half = 0.5 * (rho[group].sum() - look.curvature.with_ridge(ridge).log_det)
-    return Evidence(w, rho, determined, look, float(half) - look.value - 0.5 * float(ridge @ w**2), n_iter)
+    solvable = look.curvature.with_ridge(ridge)
+    log_evidence = 0.5 * float(rho[group].sum() - solvable.log_det) - look.value - 0.5 * float(ridge @ w**2)
+    return Evidence(w, rho, _determined(solvable, rho, group), look, log_evidence, n_iter)
 
 
 def _updated(
     look: Look, w: FloatArray, rho: FloatArray, group: IntArray, prior: Prior
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the weights of the quadratic model, and the precisions that its evidence asks for."""
-    curvature, v = look.curvature, w
+    """Return the weights of the quadratic model, the precisions of most evidence, and how many weights are determined."""
+    curvature, v, determined = look.curvature, w, np.zeros_like(rho)
     right = curvature.times(w) - look.gradient
-    count = np.bincount(group, minlength=rho.size).astype(np.float64)
     low, high = np.maximum(rho - FARTHEST, LEAST_LOG), np.minimum(rho + FARTHEST, MOST_LOG)
     for number in range(curvature.most_inner):
         ridge = np.exp(rho)[group]
         solvable = curvature.with_ridge(ridge)
         v = solvable.solved(right, v)
-        held = np.bincount(group, solvable.inverse_diagonal, minlength=rho.size) * np.exp(rho)
-        determined = np.clip(count - held, 0.0, count)
-        if number == 0 and (look.gradient + ridge * w) @ (w - v) > FAR:
+        if number == 0 and (look.gradient + ridge * w) @ (w - v) > max(FAR, curvature.far * len(look.prob)):
             break
+        determined = _determined(solvable, rho, group)
         square: FloatArray = np.bincount(group, v**2, minlength=rho.size).astype(np.float64)
         before, rho = rho, np.clip(_best_rho(rho, determined, square, prior), low, high)
         if np.abs(rho - before).max() < LAST_CHANGE:
             break
     return v, rho, determined
+
+
+def _determined(solvable: Solvable, rho: FloatArray, group: IntArray) -> FloatArray:
+    """Return how many weights of each group the rows determine."""
+    count = np.bincount(group, minlength=rho.size).astype(np.float64)
+    held = np.bincount(group, solvable.inverse_diagonal, minlength=rho.size) * np.exp(rho)
+    return np.clip(count - held, 0.0, count)
 
 
 class _Path:

@@ -100,17 +100,17 @@ def between_classes(prob: FloatArray, weighted: FloatArray, features: FloatArray
     Features x of a row, shape (F, n), are the same for all classes; probabilities have shape (K, n), and so have these times
     the weights of the rows. Half of the numbers tell the whole matrix: `blocks_of_classes`.
     """
-    return _products(weighted, prob, 1) @ _products(features, features, 0).T
+    return products(weighted, prob, 1) @ products(features, features, 0).T
 
 
-def _products(one: FloatArray, other: FloatArray, apart: int) -> FloatArray:
+def products(one: FloatArray, other: FloatArray, apart: int) -> FloatArray:
     """Return the products of numbers f and g of each row, g >= f + apart, shape (pairs, n), from shapes (m, n)."""
     m, n = other.shape
-    products, end = np.empty(((m - apart) * (m - apart + 1) // 2, n)), 0
+    found, end = np.empty(((m - apart) * (m - apart + 1) // 2, n), other.dtype), 0
     for f in range(m - apart):
         start, end = end, end + m - apart - f
-        np.multiply(one[f], other[f + apart :], out=products[start:end])
-    return products
+        np.multiply(one[f], other[f + apart :], out=found[start:end])
+    return found
 
 
 def blocks_of_classes(between: FloatArray, n_classes: int, n_features: int) -> FloatArray:

@@ -5,6 +5,7 @@ from scipy.special import expit, softmax
 
 from calibrant import TemperatureScaling, load_digits_forecast, log_loss
 from calibrant.calibrators import EvidenceScaling
+from calibrant.calibrators.classifier import default_method
 
 
 def drawn(n, k, seed=0):
@@ -184,6 +185,35 @@ def test_on_public_networks_it_gains_what_its_specification_says(name, n, data_d
     error = np.std(gains, ddof=1) / np.sqrt(len(gains))
     assert np.mean(gains) < PUBLIC[name, n] + 0.0005 + 2.0 * error
     assert np.max(gains) < 0.0
+
+
+def bent(z):
+    """Rates of scores with a bias, a wave, and of many classes an influence of the last on the first."""
+    last = 0.4 * (z[:, -1:] - z[:, -1].mean()) * (z.shape[1] > 2)
+    return softmax(z / 1.3 + 0.3 * np.sin(1.5 * z) + (0.5 + last) * (np.arange(z.shape[1]) == 0), axis=1)
+
+
+def over_confident(z):
+    return softmax(z / 1.6, axis=1)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("k", "rates", "draws"), [(2, np.exp, 60), *((k, f, 6) for k in (2, 3, 10) for f in (over_confident, bent))]
+)
+def test_of_more_rows_the_default_is_not_worse(k, rates, draws):
+    sizes, losses = (50, 100, 300, 1000, 3000), []
+    for seed in range(draws):
+        rng = np.random.default_rng([seed, k])
+        prob = softmax(rng.normal(0.0, 1.5, (7000, k)), axis=1)
+        rate = rates(np.log(prob))
+        label = (rng.random((7000, 1)) > rate.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+        defaults = [
+            default_method(k, n).calibrator().set_params(labels=range(k)).fit(prob[:n], label[:n]) for n in sizes
+        ]
+        log_prob = [np.log(np.maximum(one.predict_proba(prob[3000:]), 1e-12)) for one in defaults]
+        losses.append([-(rate[3000:] * one).sum(axis=1).mean() for one in log_prob])
+    assert np.diff(np.mean(losses, axis=0)).max() <= 0.001
 
 
 def test_of_more_numbers_than_asked_for_a_part_of_the_rows_is_fitted():
