@@ -90,6 +90,7 @@ OF_COLUMNS = {
 }
 OF_A_NOTION = {"--notion": Case(("--notion", "confidence")), "--pos-label": Case(("--pos-label", "0"))}
 SAMPLE = Case(("--sample", "90"))
+WHERE = Case(("--where", "w >= 2"))
 ON_ERROR = Case(("--on-error", "skip"), same=True, idle=True)
 OF_MEASURING = {
     "--metrics": Case(("--metrics", "nll,rmsce")),
@@ -113,6 +114,7 @@ CASES = {
         **OF_MEASURING,
         "--json": Case(("--json",), says='"rows": 120'),
         "--fail-if": Case(("--fail-if", "ece > 0"), code=1),
+        "--where": WHERE,
     },
     "test": {
         "files": Case(says="120 rows, event: class 1"),
@@ -154,6 +156,8 @@ CASES = {
         "--seed": Case(("--seed", "5")),
         "--pos-label": Case(("--metric", "ece", "--pos-label", "0")),
         "--json": Case(("--json",), says='"recommended": "'),
+        "--fail-if": Case(("--fail-if", "nll.difference < 1"), code=1),
+        "--where": WHERE,
         "--report": Case(("--report", "out.htm")),
         "--force": Case(("--force",), idle=True),
     },
@@ -200,6 +204,7 @@ CASES = {
         **OF_COLUMNS,
         "--costs": Case(("--costs", "0,4;1,0")),
         "--extra": Case(("--costs", "0,4,1;1,0,1", "--extra", "ask"), says="ask"),
+        "--where": WHERE,
         "--target-risk": Case(("--target-risk", "0.45"), says="the true error rate is at most 0.45"),
         "--old-prior": Case(("--old-prior", "0.3", "--new-prior", "0.1")),
         "--new-prior": Case(("--old-prior", "0.3", "--new-prior", "0.6")),

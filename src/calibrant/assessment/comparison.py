@@ -382,12 +382,11 @@ def compare(
     method for the number of candidates, below the level. Of those that are, the best is recommended, and the reason names
     those whose difference from it cannot be shown. So where no candidate is better than the first, one is recommended in its
     place with a probability of at most the level. By log loss there is one exception: the first forecast after
-    `EvidenceScaling` within `SafeCalibrator` is taken where its log loss is lower, shown or not, and then others must be shown better than it;
-    the reason names those whose value is better and cannot. It does next to no harm, and where probabilities of 0 or 1 were
-    wrong the tests of log loss see little: docs/decisions/0057 has what the recommendation costs on forecasts with held-out
-    rows. Of other calibrators within `SafeCalibrator` that was not measured: they are candidates as all others. A difference is
-    that of `paired_difference`, its p-value that of
-    `paired_test`.
+    `EvidenceScaling` within `SafeCalibrator` is taken where its log loss is lower, shown or not, and then others must be shown
+    better than it; the reason names those whose value is better and cannot. It does next to no harm, and where probabilities of
+    0 or 1 were wrong the tests of log loss see little: docs/decisions/0057 has what the recommendation costs on forecasts with
+    held-out rows. Of other calibrators within `SafeCalibrator` that was not measured: they are candidates as all others. A
+    difference is that of `paired_difference`, its p-value that of `paired_test`.
 
     The interval of a calibrator is for the forecasts of the folds, with the calibrators that were fitted there. It does not
     contain what another sample to fit on would change.

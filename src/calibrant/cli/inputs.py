@@ -7,6 +7,7 @@ import codecs
 import inspect
 import json
 import math
+import operator
 import re
 import shutil
 import sys
@@ -272,9 +273,49 @@ def chosen_columns(asked: Namespace) -> dict[str, Any]:
 def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Forecast:
     """Read the file of a command, and say what was guessed."""
     rows, where = rows_named(asked.rows), "standard input" if file == STANDARD_INPUT else file
-    table, chosen, said = _answers(read_table(_of_standard_input() if file == STANDARD_INPUT else file), asked, where)
+    whole = read_table(_of_standard_input() if file == STANDARD_INPUT else file)
+    if (condition := getattr(asked, "where", None)) is not None:
+        whole = whole.taken(_rows_where(whole, condition, where))
+    table, chosen, said = _answers(whole, asked, where)
     found = forecast_in(table, rows=rows, label_optional=label_optional, where=where, **chosen)
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
+
+
+CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+?)\s*")
+
+DATE = re.compile(r"\d{4}-\d\d")
+
+COMPARED = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def _rows_where(table: FileTable, condition: str, where: str) -> Any:
+    """Return the rows of a table for which a condition on a column holds: of numbers, or of text such as dates."""
+    match = CONDITION.fullmatch(condition)
+    if match is None:
+        hint = "For example 'day >= 2026-10-01'"
+        refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
+    name, value = select_one(list(table), match[1], "--where", where=where), match[3]
+    cells, numbers = np.array(table.columns[name].cells(), dtype=object), table.numbers(name)
+    if is_figure(value) and numbers.dtype.kind in NUMERIC:
+        kept = COMPARED[match[2]](numbers, float(value))
+    else:
+        wrong = next((cell for cell in (value, *cells) if cell and not DATE.match(cell)), None)
+        if match[2] not in ("=", "!=") and wrong is not None:
+            must = f"--where must compare numbers with a number, or dates such as 2026-03-31, by {match[2]}"
+            refuse(must, got=f"{wrong!r} beside {name} of {where}", hint="Words can be = or !=")
+        kept = COMPARED[match[2]](cells, value) & (cells != "")
+    rows = np.flatnonzero(kept)
+    if not rows.size:
+        refuse(f"--where must leave rows of {where}", got=f"none with {condition}", hint=f"See what {name} holds")
+    print(f"{where}: {rows.size} of {len(cells)} rows have {condition.strip()}", file=sys.stderr)
+    return rows
 
 
 STANDARD_INPUT = "-"
@@ -494,6 +535,7 @@ def is_large(asked: Namespace, file: str) -> bool:
     path = Path(file)
     is_read_so = (
         asked.rows is None
+        and getattr(asked, "where", None) is None
         and asked.confidence is None
         and path.suffix.lower() in STREAMED
         and path.is_file()
@@ -506,6 +548,7 @@ def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
     where = "with files that are read in batches"
     left_out("--rows", asked.rows, where, hint="Pass --sample N for some of the rows")
+    left_out("--where", getattr(asked, "where", None), where, hint="Pass one file, without --sample and --on-error")
     refuse_answers(asked, where)
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight

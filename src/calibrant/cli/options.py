@@ -64,6 +64,10 @@ ESCAPE = """\
 """
 
 
+WHERE = """\
+--where CONDITION: use only the rows whose column is so, such as 'day >= 2026-10-01' or 'site = A'
+"""
+
 # What is measured of predictions, and how
 
 
@@ -96,7 +100,7 @@ ASSESS = f"""\
 --json: print JSON
 --fail-if CONDITION (append): exit with 1 if it holds, or the figure is NaN, such as 'ece > 0.05' or 'ece.lower > 0'; may be
     repeated
-{COLUMNS}{NOTION}{MEASURING}"""
+{COLUMNS}{WHERE}{NOTION}{MEASURING}"""
 TEST = f"""\
 {FILES}\
 --tests A,B: see `calibrant list tests` (default: the usual ones)
@@ -135,8 +139,11 @@ files FILE (+): predictions of the same rows, such as those of two models; the f
 --seed N (natural, =0): seed of the folds and draws (default: %(default)s)
 --pos-label LABEL: of two classes, the event (default: 1, or the class of the second column)
 --json: print JSON
+--fail-if CONDITION (append): exit with 1 if it holds for a candidate other than the first, or its figure is NaN; of the metric
+    by which they are ranked, its difference from the first or an end of that interval: 'nll > 0.4', 'nll.difference > 0',
+    'nll.lower > 0'; may be repeated
 --report HTML: write a page as well: the ranked table, diagrams over one another, and the groups of --by, for which it adds ece
-{FORCE}{COLUMNS}"""
+{FORCE}{COLUMNS}{WHERE}"""
 FIT = f"""\
 {CALIBRATION_SET}\
 --method NAME: see `calibrant list calibrators` (default: evidence-scaling, above 100 classes sms; below 1000 rows with
@@ -173,7 +180,7 @@ file FILE: predictions; with a label column, the cost of the decisions is printe
 --old-prior P: share of the event, or of each class, in the data on which the predictions are calibrated
 --new-prior P: the same in the data to decide on
 -o --output OUT: write the file with columns decision and expected_cost
-{FORCE}{ESCAPE}{COLUMNS}"""
+{FORCE}{ESCAPE}{COLUMNS}{WHERE}"""
 REPORT = f"""\
 files FILE (+): one or more files with the same columns, such as before and after calibration
 -o --output HTML (required): the page to write
