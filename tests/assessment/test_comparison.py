@@ -13,6 +13,7 @@ from scipy.special import expit, logit, softmax
 from calibrant import (
     PlattScaling,
     SafeCalibrator,
+    TemperatureScaling,
     advise,
     assess,
     brier_score_loss,
@@ -22,7 +23,9 @@ from calibrant import (
     measure,
     paired_test,
 )
+from calibrant.assessment import held_out
 from calibrant.assessment.held_out import IDENTITY
+from calibrant.calibrators import MulticlassCalibrator
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import paired_difference
 
@@ -444,7 +447,9 @@ def test_brier_is_the_mean_over_rows():
     assert compare(y, {"a": a, "b": b}, metric="brier")["b"].value == pytest.approx(brier_score_loss(y, b))
 
 
-# What stands within SafeCalibrator
+# The default within SafeCalibrator
+
+SAFE_DEFAULT = "evidence-scaling --safe"
 
 
 def wrongly_certain(seed, n=500):
@@ -460,19 +465,19 @@ def wrongly_certain(seed, n=500):
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 def test_a_safe_calibrator_with_a_lower_log_loss_is_taken_although_no_difference_can_be_shown():
     y, p = wrongly_certain(0)
-    found = compare(y, p, calibrators=["platt --safe"])
-    assert found["platt --safe"].adjusted > 0.05
-    assert found.recommended == "platt --safe"
+    found = compare(y, p, calibrators=[SAFE_DEFAULT])
+    assert found[SAFE_DEFAULT].adjusted > 0.05
+    assert found.recommended == SAFE_DEFAULT
     assert "by itself the difference cannot be shown at the level of 0.05" in found.reason
     assert compare(y, p, calibrators=["platt"]).recommended == IDENTITY
-    by_name = compare(y, {"model": p, "other": p[::-1]}, calibrators={"safe": SafeCalibrator("platt")})
+    by_name = compare(y, {"model": p, "other": p[::-1]}, calibrators={"safe": SafeCalibrator("evidence-scaling")})
     assert by_name.recommended == "model + safe"
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 def test_only_log_loss_takes_a_safe_calibrator_unshown():
     y, p = wrongly_certain(0)
-    found = compare(y, p, calibrators=["temperature --safe"], metric="roc-auc")
+    found = compare(y, p, calibrators=["evidence-scaling --safe"], metric="roc-auc")
     assert found.recommended == IDENTITY
 
 
@@ -480,24 +485,80 @@ def test_a_safe_calibrator_that_changes_nothing_is_not_taken():
     rng = np.random.default_rng(1)
     p = rng.uniform(0.05, 0.95, 400)
     y = (rng.random(400) < p).astype(int)
-    found = compare(y, p, calibrators=["temperature --safe"])
-    if found["temperature --safe"].value >= found[IDENTITY].value:
-        assert found.recommended == IDENTITY
-    else:
-        assert found.recommended == "temperature --safe"
+    found = compare(y, p, calibrators=[SAFE_DEFAULT])
+    assert found.recommended == (SAFE_DEFAULT if found[SAFE_DEFAULT].value < found[IDENTITY].value else IDENTITY)
 
 
-def test_what_takes_the_place_of_a_safe_calibrator_must_be_better_than_it():
-    rng = np.random.default_rng(2)
-    p = rng.uniform(0.02, 0.98, 3000)
-    y = (rng.random(3000) < p).astype(int)
-    bent = np.where(p < 0.5, p / 4, 1 - (1 - p) / 4)
+@pytest.fixture
+def temperature_is_the_default(monkeypatch):
+    """Take temperature scaling for the default: there are simple rows on which others are shown to be better than it."""
+    monkeypatch.setattr(held_out, "EvidenceScaling", TemperatureScaling)
+
+
+def bent_forecast(seed, n):
+    """A forecast that jumps in the middle, as temperature scaling does not undo."""
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0.02, 0.98, n)
+    y = (rng.random(n) < p).astype(int)
+    return y, np.where(p < 0.5, p / 4, 1 - (1 - p) / 4)
+
+
+@pytest.mark.usefixtures("temperature_is_the_default")
+def test_what_takes_the_place_of_the_safe_default_must_be_better_than_it():
+    y, bent = bent_forecast(2, 3000)
     found = compare(y, bent, calibrators=["temperature --safe", "isotonic"])
     assert found["isotonic"].value < found["temperature --safe"].value < found[IDENTITY].value
     assert found.recommended == "isotonic"
-    alike = compare(y, bent, calibrators=["platt --safe", "platt"])
-    assert alike.recommended == "platt --safe"
-    assert "Between it and platt no difference can be shown." in alike.reason
+    alike = compare(y, bent, calibrators=["temperature --safe", "temperature"])
+    assert alike.recommended == "temperature --safe"
+    assert "temperature" in alike.reason.split("Take temperature --safe")[1]
+
+
+class TowardRates(MulticlassCalibrator):
+    """Mix a forecast with the class rates: a calibrator of the user's own."""
+
+    def _fit(self, problem):
+        self.rates_ = np.bincount(problem.label, problem.weight, problem.classes.size) / problem.weight.sum()
+
+    def _apply(self, forecast):
+        return 0.9 * forecast.prob + 0.1 * self.rates_
+
+
+def three_classes(seed, n=1000):
+    """A forecast of three classes that is far too sure."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n, 3))
+    y = np.array([rng.choice(3, p=row) for row in softmax(scores, axis=1)])
+    return y, softmax(2.5 * scores, axis=1)
+
+
+def test_a_safe_calibrator_of_the_users_own_keeps_no_better_one_from_being_taken():
+    y, p = three_classes(0)
+    own = {"mine safe": SafeCalibrator(TowardRates()), "temperature": "temperature"}
+    found = compare(y, p, calibrators=own)
+    assert found["temperature"].value < found["mine safe"].value < found[IDENTITY].value
+    assert found["temperature"].adjusted < 0.05
+    assert found.recommended == "temperature"
+
+
+@pytest.mark.usefixtures("temperature_is_the_default")
+def test_the_reason_names_those_that_are_ahead_of_the_safe_default_and_their_p_values():
+    words = ["temperature --safe", "isotonic", "platt", "beta", "temperature"]
+    seen = set()
+    for seed in range(12):
+        y, p = bent_forecast(seed, 100)
+        found = compare(y, p, calibrators=words)
+        taken = found[found.recommended]
+        ahead = [one.name for one in found.candidates if one.value < taken.value]
+        if taken.name != "temperature --safe" or not ahead:
+            continue
+        rest = found.reason.partition(", by ")[2] or found.reason
+        said, _, after = rest.partition(" a better nll, but cannot be shown to be better than temperature --safe: ")
+        assert all(name in said for name in ahead)
+        assert after.count("p ") == len(ahead)
+        assert not any(name in after.partition("Between it and")[2].split() for name in ahead)
+        seen.add(len(ahead))
+    assert len(seen) > 1
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
@@ -522,6 +583,7 @@ def test_several_metrics_are_shown_for_all_rows_and_for_groups():
         compare(y, p, metric=[])
 
 
+@pytest.mark.usefixtures("temperature_is_the_default")
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 def test_the_reason_says_of_what_a_candidate_was_shown_to_be_better():
     """One that beats the safe calibrator but, for certain and wrong rows, not the forecast is not said to be safe."""

@@ -158,6 +158,7 @@ CASES = {
         "--seed": Case(("--seed", "5")),
         "--pos-label": Case(("--metric", "ece", "--pos-label", "0")),
         "--json": Case(("--json",), says='"recommended": "'),
+        "--fail-if": Case(("--fail-if", "nll.difference < 1"), code=1),
         "--report": Case(("--report", "out.htm")),
         "--force": Case(("--force",), idle=True),
     },

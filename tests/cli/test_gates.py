@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import equivalence_test
+from calibrant import equivalence_test, log_loss
 from calibrant._core.result import shown_pvalue
-from calibrant.cli.commands import draws_for
+from calibrant.assessment.comparison import Compared
+from calibrant.cli.commands import OF_A_CANDIDATE, draws_for, parse_gate
 from calibrant.interop.tables import write_table
 from calibrant.metrics.kernel import SimplexPairs
 from calibrant.significance import by_class, kernel_test, kuiper_test, resampling_test
@@ -212,3 +213,87 @@ def test_results_of_tests_print_the_bound():
     assert repr(three).endswith("smallest adjusted p-value <= 0.03)")
     (legend,) = [t.get_text() for t in found.plot().get_legend().get_texts() if "beyond" in t.get_text()]
     assert legend == "beyond it: p <= 0.01"
+
+
+# Of candidates that are compared, and of recent rows
+
+
+def later_worse():
+    """Two forecasts of a file, of which the second is wrong from October on."""
+    late = np.arange(300) >= 200
+    days = np.where(late, "2026-10-05", "2026-09-05")
+    old = np.clip(P, 0.02, 0.98)
+    new = np.where(late, 1 - old, old)
+    for file, prob in (("old.csv", old), ("new.csv", new)):
+        write_table(file, {"day": days, "site": np.where(late, 2, 1), "label": TRUTH, "p": prob})
+    return late, old, new
+
+
+@pytest.mark.parametrize(
+    ("condition", "fails"),
+    [
+        ("nll.lower > 0", True),
+        ("nll.difference > 0", True),
+        ("nll > 0.5", True),
+        ("nll.upper < 0", False),
+        ("nll.difference > 30", False),
+    ],
+)
+def test_a_gate_of_compare_is_about_the_candidates_after_the_first(condition, fails, run):
+    later_worse()
+    code, out, err = run("compare", "old.csv", "new.csv", "--prob", "p", "--fail-if", condition, "--json")
+    assert code == fails
+    assert json.loads(out)["gates"] == [{"condition": condition, "failed": fails}]
+    assert (f"gate failed: {condition}: new" in err) == fails
+    assert run("compare", "new.csv", "new.csv", "--names", "a,b", "--prob", "p", "--fail-if", "nll.lower > 0")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("ece > 0.1", "--fail-if must be about the metric by which candidates are ranked"),
+        ("nll.pvalue < 0.01", "the figure of nll in --fail-if"),
+        ("accuracy.difference > 1", "can never hold"),
+    ],
+)
+def test_a_gate_of_compare_that_decides_nothing_is_refused(condition, words, run):
+    later_worse()
+    metric = "accuracy" if condition.startswith("acc") else "nll"
+    code, _, err = run("compare", "old.csv", "new.csv", "--prob", "p", "--metric", metric, "--fail-if", condition)
+    assert code == 2
+    assert words in err
+
+
+def test_a_candidate_without_a_figure_fails_every_gate():
+    gate = parse_gate("nll > 30", 0, OF_A_CANDIDATE)
+    said = gate.fails_for(Compared("a + platt", np.nan, failure="no rows"))
+    assert said == "nll > 30: nll of a + platt is NaN, and NaN fails every gate"
+
+
+@pytest.mark.parametrize("condition", ["day >= 2026-10-01", "site = 2", "day != 2026-09-05", "site > 1.5"])
+def test_where_keeps_the_rows_for_which_a_condition_holds(condition, run):
+    late, _, new = later_worse()
+    code, out, err = run("assess", "new.csv", "--prob", "p", "--metrics", "nll", "--where", condition, "--json")
+    assert code == 0
+    assert f"new.csv: 100 of 300 rows have {condition}" in err
+    assert json.loads(out)["metrics"]["nll"]["value"] == pytest.approx(log_loss(TRUTH[late], new[late]))
+    words = ["compare", "old.csv", "new.csv", "--prob", "p", "--where", condition]
+    assert run(*words, "--fail-if", "nll.lower > 0")[0] == 1
+    assert run("decide", "new.csv", "--prob", "p", "--where", condition)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("day", "--where must read COLUMN OP VALUE"),
+        ("month > 3", "must have the column 'month'"),
+        ("day > 2030-01-01", "--where must leave rows of new.csv; got none"),
+        ("day > 5", "--where must compare numbers with a number, or dates"),
+        ("site >= A", "--where must compare numbers with a number, or dates"),
+    ],
+)
+def test_where_refuses_what_orders_nothing(condition, words, run):
+    later_worse()
+    code, _, err = run("assess", "new.csv", "--prob", "p", "--where", condition)
+    assert code == 2
+    assert words in err

@@ -383,11 +383,12 @@ def compare(
     The first forecast as it is stays recommended unless another candidate is better than it with a p-value, adjusted by Holm's
     method for the number of candidates, below the level. Of those that are, the best is recommended, and the reason names
     those whose difference from it cannot be shown. So where no candidate is better than the first, one is recommended in its
-    place with a probability of at most the level. By log loss there is one exception: the first forecast within
-    `SafeCalibrator` is taken where its log loss is lower, shown or not, and then others must be better than it. It does next
-    to no harm, and where probabilities of 0 or 1 were wrong the tests of log loss see little: docs/decisions/0057 has what the
-    recommendation costs on forecasts with held-out rows. A difference is that of `paired_difference`, its p-value that of
-    `paired_test`.
+    place with a probability of at most the level. By log loss there is one exception: the first forecast after
+    `EvidenceScaling` within `SafeCalibrator` is taken where its log loss is lower, shown or not, and then others must be shown
+    better than it; the reason names those whose value is better and cannot. It does next to no harm, and where probabilities of
+    0 or 1 were wrong the tests of log loss see little: docs/decisions/0057 has what the recommendation costs on forecasts with
+    held-out rows. Of other calibrators within `SafeCalibrator` that was not measured: they are candidates as all others. A
+    difference is that of `paired_difference`, its p-value that of `paired_test`.
 
     The interval of a calibrator is for the forecasts of the folds, with the calibrators that were fitted there. It does not
     contain what another sample to fit on would change.
@@ -688,6 +689,10 @@ def _since(rows: tuple[Compared, ...], beside: Beside) -> str:
 def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[str, str]:
     """Return the name of the candidate to take, and why."""
     first, metric, level = next(iter(candidates)), beside.metric, beside.level
+
+    def bad(one: Compared) -> float:
+        return _badness(metric, one.value)
+
     others = [one for one in rows if one.name != first and not one.failure]
     if not others:
         if len(rows) > 1:
@@ -703,7 +708,9 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
         tested = list(_compared(of_base, beside)[1:])
     sign = -1.0 if metric.higher_is_better and metric.ideal is None else 1.0
     better = [one for one in tested if one.adjusted < level and sign * one.difference < 0]
-    best = min(better, key=lambda one: _badness(metric, one.value), default=base)
+    best = min(better, key=bad, default=base)
+    ahead = [one for one in tested if bad(one) < bad(best)]
+    unshown = _unshown(ahead, base, metric)
     shown = [one for one in others if one.adjusted < level]
     if best.name == first:
         if not shown:
@@ -719,7 +726,7 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
         return best.name, (
             f"Take {best.name}: its {metric.name} of {best.value:.4g} is below that of {first}, {start.value:.4g}, and within "
             f"SafeCalibrator it changes the forecast only as far as held-out rows favour that; by itself the difference cannot "
-            f"be shown at the level of {level:g}."
+            f"be shown at the level of {level:g}.{unshown}"
         )
     beaten = base  # what it was shown to be better than
     if of_first in shown:
@@ -734,9 +741,21 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     alike = []
     for one in others:
         problem = candidates[one.name].problem
-        if one.name != best.name and problem is not None and beside.has_none(problem, taken):
+        is_behind = one.name != best.name and bad(one) >= bad(best)
+        if is_behind and problem is not None and beside.has_none(problem, taken):
             alike.append(one.name)
-    return best.name, reason + (f" Between it and {_listed(alike)} no difference can be shown." if alike else "")
+    return best.name, reason + unshown + (
+        f" Between it and {_listed(alike)} no difference can be shown." if alike else ""
+    )
+
+
+def _unshown(ahead: list[Compared], base: Compared, metric: Metric) -> str:
+    """Say of candidates that are ahead of the one to take that they cannot be shown to be better than they must."""
+    if not ahead:
+        return ""
+    they = f" {_listed([one.name for one in ahead])} {'has' if len(ahead) == 1 else 'have'} a better {metric.name}, but"
+    p = [shown_adjusted(one.adjusted, one.pvalue, one.least_pvalue, ".3g", name="p") for one in ahead]
+    return f"{they} cannot be shown to be better than {base.name}: {_listed(p)} by Holm's method."
 
 
 def _listed(names: list[str]) -> str:

@@ -21,6 +21,7 @@ from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Wei
 from calibrant.assessment.compared_rows import Names, require_names
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
+from calibrant.calibrators.evidence import EvidenceScaling
 from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
 from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.fit.folds import observed
@@ -114,7 +115,8 @@ class CrossValidation(NamedTuple):
 class CandidateRows(NamedTuple):
     """A candidate as it is compared: its rows, None where its calibrator failed, and what that took or said.
 
-    ``is_safe`` says that it is the first forecast after a `SafeCalibrator`.
+    ``is_safe`` says that it is the first forecast after `EvidenceScaling` within `SafeCalibrator`, of which was measured how
+    little harm it does and how close to the best it is.
     """
 
     problem: Problem | None
@@ -145,7 +147,9 @@ def candidates_of(
     must, hint = "there must be a row for each fold", "Pass more rows, or a smaller n_folds"
     require(counts.sum() >= cv.n_folds, must, got=f"{int(counts.sum())} rows for {cv.n_folds} folds", hint=hint)
     held_out = HeldOut(counts, cv.n_folds, rng)
-    safe = {word for word, make in makers.items() if isinstance(make(2), SafeCalibrator)}
+    made = {word: make(2) for word, make in makers.items()}
+    inner = {word: one.calibrator for word, one in made.items() if isinstance(one, SafeCalibrator)}
+    safe = {word for word, one in inner.items() if one is not None and isinstance(as_calibrator(one), EvidenceScaling)}
     of_names = dict(zip(problems, sorted_, strict=True))
     memory = os.fspath(cv.memory) if cv.memory else None
     kept = check_memory(memory).cache(_calibrated, ignore=["held_out", "problem"])
@@ -153,12 +157,12 @@ def candidates_of(
     calls = (delayed(_tried)(kept, held_out, of_names[name], calibrators[word]) for name, word in tasks)
     done = Parallel(n_jobs=cv.n_jobs, return_as="generator")(calls)
     done = tracked(done, len(tasks), show=cv.progress, desc="calibrators", unit="fit")
-    made = dict(zip(tasks, done, strict=True))
+    fitted = dict(zip(tasks, done, strict=True))
     found = dict[str, CandidateRows]()
     for name, problem in of_names.items():
         found[names[name, ""]] = CandidateRows(held_out.of(problem))
         for word in makers:
-            found[names[name, word]] = made[name, word]._replace(is_safe=word in safe and problem is sorted_[0])
+            found[names[name, word]] = fitted[name, word]._replace(is_safe=word in safe and problem is sorted_[0])
     return found, None if groups is None else groups[held_out.rows]
 
 

@@ -25,7 +25,7 @@ from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
 from calibrant.assessment.compared_rows import groups_of, periods_of, require_same_classes
-from calibrant.assessment.comparison import Pairing, comparison_of, metrics_of
+from calibrant.assessment.comparison import Compared, Pairing, comparison_of, metrics_of
 from calibrant.assessment.held_out import CrossValidation, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
@@ -149,7 +149,12 @@ def run_compare(asked: Namespace) -> int:
     if asked.report:
         require_free(Path(asked.report), force=asked.force, inputs=asked.files, endings=PAGES)
     cut = None if asked.bins is None and asked.binning is None else binning_of(asked)
-    metrics = metrics_of([word.strip() for word in asked.metric.split(",")], cut)
+    words = [word.strip() for word in asked.metric.split(",")]
+    metrics = metrics_of(words, cut)
+    gates = [parse_gate(text, 0, OF_A_CANDIDATE) for text in asked.fail_if]
+    for gate in gates:
+        must, hint = "--fail-if must be about the metric by which candidates are ranked", "Name it first in --metric"
+        require(metric_named(gate.metric).name == metric_named(words[0]).name, must, got=gate.metric, hint=hint)
     level, named, groups = as_level(asked.level), _forecasts_named(asked), None
     pairing: Pairing = "rows"
     if asked.over is not None:
@@ -178,20 +183,34 @@ def run_compare(asked: Namespace) -> int:
     draws, rng = max(2, asked.resamples), as_rng(asked.seed)
     cv = CrossValidation(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
     found = comparison_of(problems, calibrators, metrics, cv, level, draws, rng, groups, pairing=pairing)
+    others = [one for one in found.candidates if one.name != found.first]
+    failed = [next(filter(None, map(gate.fails_for, others)), None) for gate in gates]
     if asked.report:
         write_report(found, asked.report, title="Comparison", force=asked.force)
     if asked.json:
         facts = ("metric", "first", "recommended", "reason", "pairing", "n_rows", "n_classes", "n_folds", "level")
         document = {name: getattr(found, name) for name in facts}
         parts = {name: [asdict(one) for one in getattr(found, name)] for name in ("candidates", "groups")}
-        print(inputs.json_of(document | parts))
+        print(inputs.json_of(document | parts | {"gates": _gates_told(asked, failed)}))
     else:
         print(f"{shown_rows(found.n_rows)}, {found.n_classes} classes")
         print(found)
         for name, problem in problems.items() if asked.confidence else ():
             judged = assess(**rows_of(problem), metrics=["accuracy"], n_resamples=1)
             print(f"{name}: {' '.join(judged.verdict.sentences)}")
-    return 0
+    return _end_of(failed)
+
+
+def _gates_told(asked: Namespace, failed: list[str | None]) -> list[dict[str, Any]]:
+    """Return each condition of --fail-if, and whether the command fails by it."""
+    return [{"condition": text, "failed": bad is not None} for text, bad in zip(asked.fail_if, failed, strict=True)]
+
+
+def _end_of(failed: list[str | None]) -> int:
+    """Say which gates failed, and return the exit code."""
+    for why in filter(None, failed):
+        print(f"calibrant: gate failed: {why}", file=sys.stderr)
+    return int(any(failed))
 
 
 def _groups(
@@ -463,6 +482,9 @@ def _numbers(option: str, text: str) -> float | list[float]:
 
 FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
 
+OF_A_CANDIDATE = ("value", "difference", "lower", "upper")
+"""Figures of a candidate of `calibrant compare`: its metric, and how that differs from the first one's."""
+
 NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
 
 GATE = re.compile(r"\s*([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z_]+))?\s*(<=|>=|<|>)\s*" + NUMBER + r"\s*")
@@ -516,12 +538,19 @@ class Gate:
             self.require_possible(least or 0.0, 1.0, draws=None if least is None else round(1 / least) - 1)
         return self.text if self._holds(found) else None
 
+    def fails_for(self, candidate: Compared) -> str | None:
+        """Return why the command fails by this condition for a candidate that was compared; None where it does not."""
+        found = getattr(candidate, self.field)
+        if math.isnan(found):
+            return f"{self.text}: {self.metric} of {candidate.name} is NaN, and NaN fails every gate"
+        return f"{self.text}: {candidate.name}" if self._holds(found) else None
+
     def _holds(self, found: float) -> bool:
         compare = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}[self.comparison]
         return bool(compare(found, self.number))
 
 
-def parse_gate(text: str, n_resamples: int) -> Gate:
+def parse_gate(text: str, n_resamples: int, fields: Sequence[str] = FIELDS) -> Gate:
     """Parse ``METRIC[.FIELD] OP NUMBER``, and refuse what no figure can decide. Nothing is evaluated."""
     match = GATE.fullmatch(text)
     if match is None or not math.isfinite(float(match[4])):
@@ -529,11 +558,14 @@ def parse_gate(text: str, n_resamples: int) -> Gate:
         refuse(must, value=text, hint="For example 'ece > 0.05'")
     metric, field, comparison, number = match.groups()
     if field is not None:
-        choice(f"the figure of {metric} in --fail-if", field, FIELDS)
+        choice(f"the figure of {metric} in --fail-if", field, fields)
     known = metric_named(metric)
     gate = Gate(text.strip(), known.word_for(metric), field or "value", comparison, float(number))
+    low, high = known.range
+    if fields == OF_A_CANDIDATE and gate.field != "value":
+        low, high = low - high, high - low
     if gate.field != "pvalue":
-        gate.require_possible(*known.range)
+        gate.require_possible(low, high)
     elif n_resamples > 0:
         drawn = known.draws_labels  # others say it of the estimate
         gate.require_possible(1 / (n_resamples + 1) if drawn else 0.0, 1.0, draws=n_resamples if drawn else None)
@@ -593,16 +625,12 @@ def run_assess(asked: Namespace) -> int:
             "verdict": asdict(result.verdict),
             "left_out": result.left_out,
             "columns": {"label": forecast.label_column, forecast.input: list(forecast.forecast_columns)},
-            "gates": [
-                {"condition": text, "failed": bad is not None} for text, bad in zip(asked.fail_if, failed, strict=True)
-            ],
+            "gates": _gates_told(asked, failed),
         }
         print(inputs.json_of(document))
     else:
         print(result)
-    for why in filter(None, failed):
-        print(f"calibrant: gate failed: {why}", file=sys.stderr)
-    return int(any(failed))
+    return _end_of(failed)
 
 
 USUAL_TESTS = ("spiegelhalter", "cox", "hosmer-lemeshow", "kuiper", "resampling", "kernel")

@@ -7,6 +7,7 @@ import codecs
 import inspect
 import json
 import math
+import operator
 import re
 import shutil
 import sys
@@ -22,7 +23,7 @@ import numpy as np
 
 from calibrant._core.arrays import NUMERIC
 from calibrant._core.border import Input, as_labels, as_problem, as_weights, classes_of_score
-from calibrant._core.checks import as_numbers, left_out, refuse, require
+from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities
 from calibrant.assessment.table import Assessment, assess, default_metrics
@@ -285,42 +286,47 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
             raise
         raise ValueError(str(error).replace(path, where)) from error
     if (condition := getattr(asked, "where", None)) is not None:
-        whole = _rows_where(whole, condition, where)
+        whole = whole.taken(_rows_where(whole, condition, where))
     table, chosen, said = _answers(whole, asked, where)
     found = forecast_in(table, rows=rows, label_optional=label_optional, where=where, **chosen)
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
 
 
-CONDITION = re.compile(r"(.+?)\s*(>=|<=|!=|=|>|<)\s*(.+)", flags=re.DOTALL)
+CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+?)\s*")
+
+DATE = re.compile(r"\d{4}-\d\d")
+
 COMPARED = {
-    ">=": np.greater_equal,
-    "<=": np.less_equal,
-    "!=": np.not_equal,
-    "=": np.equal,
-    ">": np.greater,
-    "<": np.less,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "!=": operator.ne,
 }
 
 
-def _rows_where(table: FileTable, condition: str, where: str) -> FileTable:
-    """Return the rows of a table for which a condition on a column holds; it holds for no empty cell."""
-    if not (match := CONDITION.fullmatch(condition.strip())):
-        must, hint = "--where must be a column, one of = != < <= > >=, and a value", "Pass --where 'day >= 2026-10-01'"
-        refuse(must, value=condition, hint=hint)
-    named, sign, value = match.groups()
-    name = select_one(list(table), named, "--where", where=where)
-    cells = np.array([cell.strip() for cell in table.columns[name].cells()], dtype=str)
-    filled = np.flatnonzero(cells != "")
-    if is_figure(value):
-        wrong = [cell for cell in cells[filled].tolist() if not is_figure(cell)]
-        must, hint = f"{name} of {where} must hold numbers to be compared with {value}", "Write another value"
-        require(not wrong, must, got=repr(next(iter(wrong), "")), hint=hint)
-        kept = filled[COMPARED[sign](cells[filled].astype(float), float(value))]
+def _rows_where(table: FileTable, condition: str, where: str) -> Any:
+    """Return the rows of a table for which a condition on a column holds: of numbers, or of text such as dates."""
+    match = CONDITION.fullmatch(condition)
+    if match is None:
+        hint = "For example 'day >= 2026-10-01'"
+        refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
+    name, value = select_one(list(table), match[1], "--where", where=where), match[3]
+    cells, numbers = np.array(table.columns[name].cells(), dtype=object), table.numbers(name)
+    if is_figure(value) and numbers.dtype.kind in NUMERIC:
+        kept = COMPARED[match[2]](numbers, float(value)) & ~np.isnan(numbers)
     else:
-        kept = filled[COMPARED[sign](cells[filled], value)]
-    hint = "Check the column and the value"
-    require(kept.size > 0, f"--where must hold for some rows of {where}", got="none", hint=hint)
-    return table.taken(kept)
+        wrong = next((cell for cell in (value, *cells) if cell and not DATE.match(cell)), None)
+        if match[2] not in ("=", "!=") and wrong is not None:
+            must = f"--where must compare numbers with a number, or dates such as 2026-03-31, by {match[2]}"
+            refuse(must, got=f"{wrong!r} beside {name} of {where}", hint="Words can be = or !=")
+        kept = COMPARED[match[2]](cells, value) & (cells != "")
+    rows = np.flatnonzero(kept)
+    if not rows.size:
+        refuse(f"--where must leave rows of {where}", got=f"none with {condition}", hint=f"See what {name} holds")
+    print(f"{where}: {rows.size} of {len(cells)} rows have {condition.strip()}", file=sys.stderr)
+    return rows
 
 
 STANDARD_INPUT = "-"
@@ -553,7 +559,7 @@ def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
     where = "with files that are read in batches"
     left_out("--rows", asked.rows, where, hint="Pass --sample N for some of the rows")
-    left_out("--where", asked.where, where, hint="Pass one file")
+    left_out("--where", asked.where, where, hint="Pass one file, without --sample and --on-error")
     refuse_answers(asked, where)
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight

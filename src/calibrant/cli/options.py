@@ -55,8 +55,7 @@ OF_ROWS = """\
 --classes A,B,...: the class of each column, if names and labels do not show it
 """
 WHERE = """\
---where CONDITION: use only the rows for which it holds, such as 'day >= 2026-10-01' or 'model = a': numbers are compared as
-    numbers, dates and words as text
+--where CONDITION: use only the rows for which it holds, such as 'day >= 2026-10-01' or 'model = a'
 """
 COLUMNS = f"{GUESSED}{FORECAST}{WHERE}{ANSWERS}{OF_ROWS}"
 FORCE = """\
@@ -140,6 +139,9 @@ files FILE (+): predictions of the same rows, such as those of two models; the f
 --seed N (natural, =0): seed of the folds and draws (default: %(default)s)
 --pos-label LABEL: of two classes, the event (default: 1, or the class of the second column)
 --json: print JSON
+--fail-if CONDITION (append): exit with 1 if it holds for a candidate other than the first, or its figure is NaN; of the metric
+    by which they are ranked, its difference from the first or an end of that interval: 'nll > 0.4', 'nll.difference > 0',
+    'nll.lower > 0'; may be repeated
 --report HTML: write a page as well: the ranked table, diagrams over one another, and the groups of --by, for which it adds ece
 {FORCE}{COLUMNS}"""
 FIT = f"""\
