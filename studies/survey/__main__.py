@@ -13,18 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from studies.claims import ASSERTED, Row, Verdict, claims_table, coverage_table, filled, run
-from studies.survey.cases import (
-    BINARY,
-    DRAWS,
-    NETWORK,
-    NETWORKS,
-    READINGS,
-    ROWS,
-    SETS,
-    of_three_classes,
-    of_two,
-    the_case,
-)
+from studies.survey import cases as sv
 from studies.survey.claims import PAPER
 from studies.survey.pictures import PICTURES, draw
 
@@ -46,12 +35,12 @@ def summary(rows: list[Row]) -> str:
             f"{counts[Verdict.IN_PART]} in part and {counts[Verdict.FAILS]} not: {fails}. "
             f"{counts[Verdict.MISPRINT]} is a misprint.",
             f"* **{counts[Verdict.OPEN]} sentences are not decided**, each with its reason.",
-            f"* **Networks differ.** The survey shows one network of two classes and one of three. Here are {len(NETWORKS)} of "
-            "each, trained as it says, and what holds for one often does not hold for the next.",
+            f"* **Networks differ.** The survey shows one network of two classes and one of three. Here are {len(sv.NETWORKS)} "
+            "of each, trained as it says, and what holds for one often does not hold for the next.",
             "* **Class 3 can be read in two ways.** The survey prints class 3 as Gaussian(0, 8) and does not say whether "
             f"8 is a variance or a standard deviation. Its posterior reaches {highest['variance']['bayes']:.3f} with "
             f"the one and {highest['standard deviation']['bayes']:.3f} with the other, which the "
-            f"caption of Fig. 20 picks. There are {len(NETWORKS)} networks of each reading.",
+            f"caption of Fig. 20 picks. There are {len(sv.NETWORKS)} networks of each reading.",
         ]
     )
 
@@ -59,20 +48,12 @@ def summary(rows: list[Row]) -> str:
 def page(rows: list[Row]) -> str:
     """The whole page."""
     return filled(
-        Path(__file__).with_name("page.md"),
-        summary=summary(rows),
-        coverage=coverage_table(PAPER.coverage),
-        rows=ROWS,
-        draws=DRAWS,
-        sets=SETS,
-        networks=len(NETWORKS),
-        n_points=len(the_case("bayes-optimal").x),
-        claims=claims_table(PAPER.claims, rows),
-        network=NETWORK,
-        **{family: of_two(list(methods)) for family, methods in BINARY.items()},
-        variance=of_three_classes(READINGS[0]),
-        deviation=of_three_classes(READINGS[1]),
-    )
+        Path(__file__).with_name("page.md"), summary=summary(rows), coverage=coverage_table(PAPER.coverage), rows=sv.ROWS,
+        draws=sv.DRAWS, sets=sv.SETS, networks=len(sv.NETWORKS), n_points=len(sv.the_case("bayes-optimal").x),
+        claims=claims_table(PAPER.claims, rows), network=sv.NETWORK,
+        **{family: sv.of_two(list(methods)) for family, methods in sv.BINARY.items()},
+        variance=sv.of_three_classes(sv.READINGS[0]), deviation=sv.of_three_classes(sv.READINGS[1]),
+    )  # fmt: skip
 
 
 def figures(rows: list[Row]) -> str:

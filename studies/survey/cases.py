@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,12 +26,12 @@ from calibrant import (
 from calibrant.calibrators import MatrixScaling
 from calibrant.datasets import SLOPES, SurveyMixture
 from studies.claims import (
-    CLEAR,
-    Claim,
+    Functions,
     Verdict,
     above_zero,
     all_of,
     below_zero,
+    each_holds,
     holds,
     mean_and_error,
     table,
@@ -392,11 +391,6 @@ def of_three_classes(class_3: str) -> str:
 WELL, LITTLE = 0.3, 0.75
 """Shares of the error that are left where a method works well, and where it does little."""
 
-CLEARLY = f"by more than {CLEAR:g} standard errors"
-FALLS = f"E abs(S - C) falls {CLEARLY}"
-LEFT_OVER = f"less than {WELL:.0%} of E abs(S - C) is left, {CLEARLY}; in part: it falls {CLEARLY}"
-ON_MEANS = f"on the mean over {len(NETWORKS)} networks"
-IN_BOTH = f"{ON_MEANS}, with 8 as a variance and as a standard deviation"
 COUNTS = 0.05
 """Share of an error from which on a difference counts for a single network."""
 
@@ -464,17 +458,6 @@ def in_both_worlds(judge: Judge) -> Judge:
     return of
 
 
-def few_values(cases: Mapping[str, Sequence[int]], bins: int) -> Verdict:
-    """Return whether no case has more values than bins, and the under-confident one always fewer."""
-    few = all(max(counts) <= bins for counts in cases.values())
-    return holds(few and max(cases["under-confident"]) < bins)
-
-
-def many_values(cases: Mapping[str, Sequence[int]], bins: int) -> Verdict:
-    """Return whether every fit has more blocks than there are bins."""
-    return holds(min(map(min, cases.values())) > bins)
-
-
 def on_the_diagonal(before: Figure, after: Draws, near: Draws) -> Verdict:
     """Return whether the error falls and most predictions end up close to the diagonal."""
     return all_of([falls(before, after), above_zero(less(near, 0.5))])
@@ -485,25 +468,10 @@ def traded(calibration: Mapping[str, Any], grouping: Mapping[str, Any]) -> Verdi
     return all_of([falls(**calibration), rises(**grouping)])
 
 
-def full_confidence(zero: float, one: float) -> Verdict:
-    """Return whether some fit ends at 0 and some at 1."""
-    return holds(zero > 0 and one > 0)
-
-
-def several(worse: Draws, better: Draws, regions: int) -> Verdict:
-    """Return whether two regions or more get worse on the mean over networks."""
-    return above_zero(less(worse, 1.5))
-
-
 def mostly_worse(worse: Draws, better: Draws, regions: int) -> Verdict:
     """Return whether more than half of the regions get worse on the mean over networks; in part, whether any do."""
     most = above_zero(less(worse, regions / 2))
     return Verdict.IN_PART if most is not Verdict.HOLDS and above_zero(worse) is Verdict.HOLDS else most
-
-
-def almost_the_same(apart: Draws) -> Verdict:
-    """Return whether two sets of predictions differ by little."""
-    return below_zero(less(apart, SAME))
 
 
 def identity(largest_change: float, tolerance: float) -> Verdict:
@@ -517,13 +485,7 @@ def capped(highest: Mapping[str, Mapping[str, Any]], low: float, high: float) ->
     Judged with 8 as a standard deviation, the reading that the sentence picks.
     """
     of = highest["standard deviation"]
-    found = [low < value < high for value in (of["bayes"], *of["networks"])]
-    return Verdict.HOLDS if all(found) else Verdict.IN_PART if any(found) else Verdict.FAILS
-
-
-def outside(shares: Mapping[str, float], barely: float) -> Verdict:
-    """Return whether hardly any prediction lies outside a range, with second numbers as variances."""
-    return holds(shares["variance"] < barely)
+    return each_holds(low < value < high for value in (of["bayes"], *of["networks"]))
 
 
 def near_in_each(classes: Mapping[str, Sequence[Draws]]) -> Verdict:
@@ -564,11 +526,6 @@ def rounds_to(value: Fraction, printed: str) -> bool:
     """Return whether a value is within half a unit of the last printed digit; either way at a tie."""
     digits = len(printed.partition(".")[2])
     return abs(value - Fraction(printed)) <= Fraction(1, 2 * 10**digits) + Fraction(1, 10**12)
-
-
-def entries_as_printed(off: Sequence[str], n: int) -> Verdict:
-    """Return whether every entry of a table is its exact value, rounded."""
-    return Verdict.HOLDS if not off else Verdict.IN_PART if len(off) < n else Verdict.FAILS
 
 
 # Sentences of evidence, from numbers alone.
@@ -660,66 +617,26 @@ def differences(classes: Mapping[str, Sequence[Draws]]) -> str:
     return "differences of E abs(S - C) " + each({n: shown(less(*pair), sign="+") for n, pair in classes.items()})
 
 
-# Claims: their sentences are data, and those about networks of three classes have one shape
+# Claims about networks of three classes have one shape
 
 
-def _sentences() -> dict[str, dict[str, str]]:
-    with Path(__file__).with_name("sentences.csv").open(encoding="utf-8", newline="") as file:
-        return {line.pop("key"): line for line in csv.DictReader(file)}
-
-
-SENTENCES = _sentences()
-"""Where the survey says what, by the key of the claim."""
-
-
-def said(
-    key: str,
-    target: str,
-    says: Verdict,
-    measure: Callable[[], Mapping[str, Any]],
-    judge: Judge,
-    words: Words,
-    **more: Any,
-) -> Claim:
-    """Return a claim about a sentence of the survey."""
-    return Claim(key, **SENTENCES[key], target=target, says=says, measure=measure, judge=judge, words=words, **more)
-
-
-def on_networks(
-    key: str, target: str, says: Verdict, measure: Callable[[str], Mapping[str, Any]],
-    judge: Judge, say: Words, undecided: str = "",
-) -> Claim:  # fmt: skip
-    """Return a claim about networks of three classes: it is decided where both readings of class 3 say the same."""
-    return said(
-        key,
-        f"{target}, {IN_BOTH}",
-        says,
+def on_networks(measure: Callable[[str], Mapping[str, Any]], judge: Judge, say: Words) -> Functions:
+    """Return the functions of a claim about networks of three classes, decided where both readings of class 3 say the same."""
+    return (
         lambda: {"readings": {reading: dict(measure(reading)) for reading in READINGS}},
         in_both_worlds(judge),
         of_readings(say),
-        one_suffices=BY_NETWORKS,
-        undecided=undecided,
     )
 
 
-BY_NETWORKS = f"it rests on {len(NETWORKS)} networks, which its numbers list"
-
-
-def pair(
-    key: str, what: str, one: str, other: str, says: Verdict,
-    figure: Callable[[str, str], list[float]], undecided: str = "",
-) -> Claim:  # fmt: skip
-    """Return a claim that one method has a lower figure than another."""
+def pair(what: str, one: str, other: str, figure: Callable[[str, str], list[float]]) -> Functions:
+    """Return the functions of a claim that one method has a lower figure than another."""
     return on_networks(
-        key,
-        f"{what} is lower after {one} than after {other}, {CLEARLY}",
-        says,
         lambda reading: {"one": figure(reading, one), "other": figure(reading, other)},
         lower,
         lambda one, other, names=(one, other): (
             f"{what} {compared(one, other, *names, digits=5)}, lower in {count(one, other)}"
         ),
-        undecided,
     )
 
 
@@ -730,12 +647,9 @@ def class_by_class(one: str, other: str, classes: Sequence[int] = CLASSES) -> Ca
     }
 
 
-def over_fits(key: str, method: str, says: Verdict) -> Claim:
-    """Return the claim that a method does worse than temperature scaling on few rows."""
+def over_fits(method: str) -> Functions:
+    """Return the functions of the claim that a method does worse than temperature scaling on few rows."""
     return on_networks(
-        key,
-        f"fitted to {FEW} rows it is worse than temperature scaling, {CLEARLY}",
-        says,
         lambda reading: {
             "before": excess(reading, None),
             "one": excess(reading, method, FEW),

@@ -23,22 +23,7 @@ from calibrant.datasets import CLASS_1, CLASS_2, load_hallenbeck_forecasts, load
 from calibrant.drawing import legend_above
 from calibrant.significance import resampling_test
 from calibrant.significance.result import plot_null
-from studies.survey.cases import (
-    BINARY,
-    CLASSES,
-    LOGISTIC,
-    NETWORK,
-    NETWORKS,
-    OF_THREE,
-    READINGS,
-    STRAIGHT,
-    TWO,
-    Case,
-    fitted,
-    fitted_three,
-    the_case,
-    values,
-)
+from studies.survey import cases as sv
 from studies.survey.claims import EXAMPLES_OF_6
 from tools.make_gallery import save_picture
 
@@ -50,7 +35,7 @@ TRUTH = {"color": "#000000", "linewidth": 1.3, "zorder": 3}
 BEFORE = {"color": drawing.IDEAL, "linewidth": 1.3, "zorder": 2}
 THIN = {"linewidth": 0.5, "alpha": 0.35}
 RED = drawing.colour(1)
-READING = READINGS[1]
+READING = sv.READINGS[1]
 """The reading of class 3 that the caption of Fig. 20 picks."""
 
 CHANGES = {"linthresh": 0.01, "vmin": -1.0, "vmax": 1.0}
@@ -98,9 +83,9 @@ def fewer_bins() -> Any:
 
 def under_and_over() -> Any:
     figure, axes = panels(2, 4.6)
-    for ax, name in zip(axes, LOGISTIC, strict=True):
-        prob, y = the_case(name).draw(10_000, 0)
-        fits = {"logistic curve": fitted(name, STRAIGHT, 0), "beta curve": fitted(name, "beta", 0)}
+    for ax, name in zip(axes, sv.LOGISTIC, strict=True):
+        prob, y = sv.the_case(name).draw(10_000, 0)
+        fits = {"logistic curve": sv.fitted(name, sv.STRAIGHT, 0), "beta curve": sv.fitted(name, "beta", 0)}
         plot_calibration_map(
             {word: calibration_map(fit.calibrate, y, prob, binning=15) for word, fit in fits.items()}, ax=ax
         )
@@ -110,9 +95,9 @@ def under_and_over() -> Any:
 
 def corrected() -> Any:
     figure, ax = panels(1, 4.6)
-    prob, y = the_case("under-confident").draw(10_000, 0)
+    prob, y = sv.the_case("under-confident").draw(10_000, 0)
     bins = reliability_curve(y, prob, notion="binary", binning=15).panels[0].bins
-    fit, seen = fitted("under-confident", STRAIGHT, 0), bins.count > 100
+    fit, seen = sv.fitted("under-confident", sv.STRAIGHT, 0), bins.count > 100
     x, rate = bins.mean_prob[seen], bins.event_rate[seen]
     to = np.asarray(fit.calibrate(x))
     diagonal(ax)
@@ -130,7 +115,7 @@ def corrected() -> Any:
 
 def four_looks() -> Any:
     figure, axes = panels(2, 8.8, rows=2)
-    prob, y = the_case("over-confident").draw(600, 1)
+    prob, y = sv.the_case("over-confident").draw(600, 1)
     looks = [
         ("numbers beside markers", {"markers": "counts", "intervals": False}, {}),
         ("half range: confidence", {"intervals": False}, {"notion": "confidence"}),
@@ -163,11 +148,11 @@ def half_a_bin() -> Any:
 
 def by_libraries() -> Any:
     figure, axes = panels(3, 5.0)
-    prob, y = the_case(NETWORKS[0], READING).draw(1000, 1)
+    prob, y = sv.the_case(sv.NETWORKS[0], READING).draw(1000, 1)
     bars(reliability_curve(y, prob, binning=10), axes[0], below="counts")
     interval = reliability_curve(y, prob, binning=10, interval="clopper-pearson")
     plot_reliability(interval, ax=axes[1], below="counts")
-    one = {f"class {j + 1}": reliability_curve(y == j, prob[:, j], notion="binary", binning=10) for j in CLASSES}
+    one = {f"class {j + 1}": reliability_curve(y == j, prob[:, j], notion="binary", binning=10) for j in sv.CLASSES}
     plot_reliability(one, ax=axes[2], below="counts", intervals=False, markers="equal")
     axes[2].set_title("class-wise")
     return figure
@@ -187,7 +172,7 @@ def of_running(notion: str, chosen: Sequence[str]) -> Any:
 
 def mixture() -> Any:
     figure, axes = panels(3, 3.3)
-    of = the_case("bayes-optimal")
+    of = sv.the_case("bayes-optimal")
     seen = np.abs(of.x) < 200
     x = of.x[seen][::50]
     for j, (ax, components) in enumerate(zip(axes, (CLASS_1, CLASS_2), strict=False)):
@@ -203,7 +188,7 @@ def mixture() -> Any:
     return figure
 
 
-def diagram(of: Sequence[Case], value: Sequence[np.ndarray], target: Sequence[np.ndarray], cells: int = 250) -> Any:
+def diagram(of: Sequence[sv.Case], value: Sequence[np.ndarray], target: Sequence[np.ndarray], cells: int = 250) -> Any:
     """Return predictions, the probability of the event given them, and their mass, all networks together, for a picture."""
     cell = [(np.minimum(v, 1 - 1e-12) * cells).astype(np.int64) for v in value]
     sums = [
@@ -216,7 +201,7 @@ def diagram(of: Sequence[Case], value: Sequence[np.ndarray], target: Sequence[np
     return sums[1][seen] / sums[0][seen], sums[2][seen] / sums[0][seen], sums[0][seen] / len(of)
 
 
-def draw_diagrams(ax: Any, of: Sequence[Case], value: Any, target: Any, points: bool = False, **look: Any) -> None:
+def draw_diagrams(ax: Any, of: Sequence[sv.Case], value: Any, target: Any, points: bool = False, **look: Any) -> None:
     """Draw the diagram of a case, or those of networks thin with that of all together."""
     if len(of) > 1 and not points:
         for one, v, q in zip(of, value, target, strict=True):
@@ -233,13 +218,13 @@ def draw_diagrams(ax: Any, of: Sequence[Case], value: Any, target: Any, points: 
 
 def members(name: str) -> list[str]:
     """Return the networks, or the case itself."""
-    return list(NETWORKS) if name == NETWORK else [name]
+    return list(sv.NETWORKS) if name == sv.NETWORK else [name]
 
 
 def uncalibrated() -> Any:
     figure, axes = panels(3, 3.9, sharey=True)
-    for ax, name in zip(axes, TWO, strict=True):
-        of = [the_case(n) for n in members(name)]
+    for ax, name in zip(axes, sv.TWO, strict=True):
+        of = [sv.the_case(n) for n in members(name)]
         diagonal(ax)
         draw_diagrams(ax, of, [c.forecast for c in of], [c.posterior for c in of], color=drawing.colour(0), zorder=4)
         x, _, mass = diagram(of, [c.forecast for c in of], [c.posterior for c in of])
@@ -256,11 +241,11 @@ def uncalibrated() -> Any:
 def of_two(family: str) -> Any:
     """Calibration map above, reliability after calibration below, for each of the three cases."""
     figure, axes = panels(3, 6.8, rows=2, sharex=True, sharey=True)
-    for (top, bottom), name in zip(axes.T, TWO, strict=True):
+    for (top, bottom), name in zip(axes.T, sv.TWO, strict=True):
         for ax in (top, bottom):
             diagonal(ax)
         draw_case(top, bottom, name, family)
-        top.set_title(name if name != NETWORK else f"{len(NETWORKS)} networks", fontsize="medium")
+        top.set_title(name if name != sv.NETWORK else f"{len(sv.NETWORKS)} networks", fontsize="medium")
         bottom.set_xlabel("probability")
     axes[0, 0].set_ylabel("calibrated probability")
     axes[1, 0].set_ylabel("probability of the event given it")
@@ -271,21 +256,21 @@ def of_two(family: str) -> Any:
 
 def draw_case(top: Any, bottom: Any, name: str, family: str) -> None:
     """The map and the reliability of one case, or of the networks: each thin, and their mean."""
-    of = [the_case(n) for n in members(name)]
+    of = [sv.the_case(n) for n in members(name)]
     forecast, posterior = [c.forecast for c in of], [c.posterior for c in of]
     x, y, mass = diagram(of, forecast, posterior)
     top.fill_between(x, 0.12 * mass / mass.max(), color=drawing.FILL, linewidth=0, zorder=1)
     top.plot(x, y, **TRUTH, label="truth")
     bottom.plot(x, y, **BEFORE, label="before")
     scores = np.linspace(min(f.min() for f in forecast), max(f.max() for f in forecast), 1001)
-    for shade, method in enumerate(BINARY[family]):
+    for shade, method in enumerate(sv.BINARY[family]):
         look = {"color": drawing.colour(shade), "zorder": 4}
-        maps = [np.asarray(fitted(n, method, 0).calibrate(scores)) for n in members(name)]
+        maps = [np.asarray(sv.fitted(n, method, 0).calibrate(scores)) for n in members(name)]
         for one in maps if len(maps) > 1 else ():
             top.plot(scores, one, **look, **THIN)
         top.plot(scores, np.mean(maps, axis=0), linewidth=1.8, **look, label=method)
-        after = [values(n, method, 0) for n in members(name)]
-        label = f"after, {method}" if len(BINARY[family]) > 1 else "after"
+        after = [sv.values(n, method, 0) for n in members(name)]
+        label = f"after, {method}" if len(sv.BINARY[family]) > 1 else "after"
         points = family in ("binning", "isotonic")
         draw_diagrams(bottom, of, after, posterior, points=points, linewidth=1.8, label=label, **look)
 
@@ -293,12 +278,12 @@ def draw_case(top: Any, bottom: Any, name: str, family: str) -> None:
 def of_three(method: str) -> Any:
     """The mean map of the networks on the simplex above, class-wise reliability before and after calibration below."""
     figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.9), layout="constrained", height_ratios=(1.0, 1.2))
-    fits = [fitted_three(READING, n, method, 0) for n in NETWORKS]
+    fits = [sv.fitted_three(READING, n, method, 0) for n in sv.NETWORKS]
     mean = simplex_map(lambda prob: np.mean([fit.calibrate(prob) for fit in fits], axis=0), resolution=81)
     mean.plot(axes=axes[0], norm=SymLogNorm(**CHANGES))
-    of = [the_case(n, READING) for n in NETWORKS]
+    of = [sv.the_case(n, READING) for n in sv.NETWORKS]
     after = [np.asarray(fit.calibrate(case.forecast)) for fit, case in zip(fits, of, strict=True)]
-    for j in CLASSES:
+    for j in sv.CLASSES:
         where = np.abs(of[0].x) < 200
         axes[0, j].plot(*(of[0].forecast[where] @ CORNERS[3]).T, color="#000000", linewidth=0.9, linestyle=":")
         axes[0, j].set_title(f"class {j + 1}", fontsize="medium", pad=4)
@@ -336,8 +321,8 @@ PICTURES: dict[int, Callable[[], Any]] = {
     10: lambda: of_running("confidence", ["confidence"]),
     11: mixture,
     12: uncalibrated,
-    **{13 + k: partial(of_two, family) for k, family in enumerate(BINARY)},
-    **{17 + k: partial(of_three, method) for k, method in enumerate(OF_THREE)},
+    **{13 + k: partial(of_two, family) for k, family in enumerate(sv.BINARY)},
+    **{17 + k: partial(of_three, method) for k, method in enumerate(sv.OF_THREE)},
     21: null,
 }
 
