@@ -962,8 +962,8 @@ def _hint_of_sums(sums: FloatArray, scale: float, remedies: Remedies) -> str:
 
 def _one_by_one(sums: FloatArray, remedies: Remedies) -> str:
     """Say what to do about classes of which several can be true at once: their rows have sums of any size."""
-    several = sums.size and np.ptp(sums) > SLIGHT * sums.max()
-    return remedies.several if several else ""
+    far = np.abs(sums / np.median(sums) - 1.0) > SLIGHT if sums.size else sums
+    return remedies.several if 2 * np.count_nonzero(far) > sums.size else ""
 
 
 def _without_zeros(sums: FloatArray) -> tuple[str, FloatArray]:
