@@ -426,7 +426,10 @@ def measure_constant() -> Numbers:
 
 
 def judge_constant(fit: float, whole: float, largest_upper_set: Sequence[int]) -> Verdict:
-    return holds(abs(fit - whole) <= ROUNDING)
+    """Return whether the fit is as printed; a misprint, where it is the mean of the whole set, 0.5."""
+    if abs(fit - whole) <= ROUNDING:
+        return Verdict.HOLDS
+    return Verdict.MISPRINT if abs(fit - 0.5) <= ROUNDING else Verdict.FAILS
 
 
 def words_constant(fit: float, whole: float, largest_upper_set: Sequence[int]) -> str:

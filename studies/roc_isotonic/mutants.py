@@ -49,6 +49,10 @@ TOLD = {
     **{f"figure-{number}": divided for number in (2, 4, 5)},
     "figure-5-as-printed": lambda ends, splits, shared: {"ends": [ends[0], ends[0]], "shared": splits},
     "sums-of-vectors": lambda sums, losses: {"sums": [1.0 for _ in sums]},
+    "lower-of-probabilities": lambda differences, **_: {
+        "differences": [[k, name, [-one for one in of]] for k, name, of in differences]
+    },
+    "stops-at-the-least": lambda rises, **_: {"rises": [[0.0 for _ in of] for of in rises]},
     "lower-as-drawn": lambda losses: {"losses": [[before, before] for before, _ in losses]},
     **dict.fromkeys(
         ("binning-over-fits", "monotony-prevents-over-fitting"),

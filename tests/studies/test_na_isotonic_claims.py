@@ -195,9 +195,9 @@ def test_one_upper_set_that_is_not_maximal_fails_the_algorithm(missed, verdict):
     assert claims_methods.judge_upper_set(100, missed, [1]) is verdict
 
 
-@pytest.mark.parametrize(("whole", "verdict"), [(0.5, HOLDS), (0.0, FAILS)])
-def test_the_constant_fit_is_compared_with_what_is_printed(whole, verdict):
-    assert claims_methods.judge_constant(0.5, whole, []) is verdict
+@pytest.mark.parametrize(("fit", "whole", "verdict"), [(0.5, 0.5, HOLDS), (0.5, 0.0, MISPRINT), (0.4, 0.0, FAILS)])
+def test_the_constant_fit_is_compared_with_what_is_printed(fit, whole, verdict):
+    assert claims_methods.judge_constant(fit, whole, []) is verdict
 
 
 @pytest.mark.parametrize(("gain", "verdict"), [(0.0, HOLDS), (1e-3, FAILS)])
