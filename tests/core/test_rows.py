@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import calibrant as cb
+from calibrant import cli
 from calibrant._core.border import as_problem
 from calibrant.curves import calibration_shift, simplex_points
 from calibrant.decisions import calibration_regret, estimate_prior, shift_prior
@@ -291,7 +292,7 @@ def save(name, truth, table):
 
 
 def run(capsys, *words):
-    code = cb.cli.main([str(word) for word in words])
+    code = cli.main([str(word) for word in words])
     return code, *capsys.readouterr()
 
 
@@ -323,7 +324,7 @@ def test_percent_of_logits_is_refused_and_so_are_both_options(capsys):
         in err
     )
     with pytest.raises(SystemExit):
-        cb.cli.main(["assess", "z.csv", "--percent", "--normalize"])
+        cli.main(["assess", "z.csv", "--percent", "--normalize"])
     assert "not allowed with" in capsys.readouterr().err
 
 
