@@ -134,7 +134,7 @@ def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
     assert ("two rows or more" if n_rows == 1 else "must differ in what they add") in found["b"].failure
     assert (found["c"].pvalue, found.recommended) == (1.0, "a")
     assert compare({"a": y["a"], "b": y["b"]}, {"a": p["a"], "b": p["b"]}, paired=False).reason == (
-        "Every other candidate failed."
+        "Keep a: every other candidate failed."
     )
 
 

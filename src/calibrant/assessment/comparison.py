@@ -484,9 +484,6 @@ def comparison_of(
         else:
             rows = tuple(sorted(rows, key=lambda one: (bool(np.isnan(one.value)), _badness(metric, one.value))))
             chosen, reason = _choice(rows, candidates, beside)
-        if pairing == "none":  # samples, such as those of hospitals, may be none to choose from
-            reason = reason.removeprefix(f"Keep {chosen}: ").replace("from it ", f"from {chosen} ")
-            reason = f"{reason[0].upper()}{reason[1:]}"
         figures, members = list[GroupFigure](), dict[str, IntArray]()
         if len(metrics) > 1:
             figures += _figures(candidates, members, metrics, Resampling(level, n_resamples, rng))
@@ -698,6 +695,8 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
         if len(rows) > 1:
             return first, f"Keep {first}: every other candidate failed."
         return first, "There is one forecast, and no other to compare it with."
+    # Samples, such as those of hospitals, may be none to choose from.
+    none, it = (f"Keep {first}: no", "it") if beside.pairing == "rows" else ("No", first)
     start = next(one for one in rows if one.name == first)
     base, tested = start, others
     lower = [one for one in others if candidates[one.name].is_safe and one.value < start.value]
@@ -714,12 +713,12 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     shown = [one for one in others if one.adjusted < level]
     if best.name == first:
         if not shown:
-            return first, f"Keep {first}: no difference from it can be shown at the level of {level:g}."
-        words = f"Keep {first}: no candidate is shown to be better. "
+            return first, f"{none} difference from {it} can be shown at the level of {level:g}."
+        words = f"{none} candidate is shown to be better. "
         open_ones = [one.name for one in others if one not in shown]
         worse = f"{_listed([one.name for one in shown])} {'is' if len(shown) == 1 else 'are'} worse"
         return first, words + worse + (
-            f"; no difference from it can be shown for {_listed(open_ones)}." if open_ones else "."
+            f"; no difference from {it} can be shown for {_listed(open_ones)}." if open_ones else "."
         )
     of_first = next(one for one in others if one.name == best.name)
     if best is base and of_first not in shown:
