@@ -33,7 +33,7 @@ def summary(rows: list[Row]) -> str:
         [
             f"* **{len(judged)} sentences are judged**, {counts[Verdict.HOLDS]} of which hold, "
             f"{counts[Verdict.IN_PART]} in part and {counts[Verdict.FAILS]} not: {fails}. "
-            f"{counts[Verdict.MISPRINT]} is a misprint.",
+            f"{counts[Verdict.MISPRINT]} are misprints: figures from the rounded entries of tables, and equations.",
             f"* **{counts[Verdict.OPEN]} sentences are not decided**, each with its reason.",
             f"* **Networks differ.** The survey shows one network of two classes and one of three. Here are {len(sv.NETWORKS)} "
             "of each, trained as it says, and what holds for one often does not hold for the next.",
@@ -49,7 +49,7 @@ def page(rows: list[Row]) -> str:
     """The whole page."""
     return filled(
         Path(__file__).with_name("page.md"), summary=summary(rows), coverage=coverage_table(PAPER.coverage), rows=sv.ROWS,
-        draws=sv.DRAWS, sets=sv.SETS, networks=len(sv.NETWORKS), n_points=len(sv.the_case("bayes-optimal").x),
+        draws=sv.DRAWS, many=sv.MANY, sets=sv.SETS, networks=len(sv.NETWORKS), n_points=len(sv.the_case("bayes-optimal").x),
         claims=claims_table(PAPER.claims, rows), network=sv.NETWORK,
         **{family: sv.of_two(list(methods)) for family, methods in sv.BINARY.items()},
         variance=sv.of_three_classes(sv.READINGS[0]), deviation=sv.of_three_classes(sv.READINGS[1]),

@@ -21,10 +21,9 @@ from calibrant.curves import calibration_map, plot_calibration_map, simplex_map
 from calibrant.curves.simplex_partition import CORNERS
 from calibrant.datasets import CLASS_1, CLASS_2, load_hallenbeck_forecasts, load_survey_table_3
 from calibrant.drawing import legend_above
-from calibrant.significance import resampling_test
 from calibrant.significance.result import plot_null
 from studies.survey import cases as sv
-from studies.survey.claims import EXAMPLES_OF_6
+from studies.survey.claims import EXAMPLES_OF_6, by_resampling
 from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "survey"
@@ -34,9 +33,11 @@ IDEAL = {"color": drawing.IDEAL, "linestyle": "--", "linewidth": 1, "zorder": 1}
 TRUTH = {"color": "#000000", "linewidth": 1.3, "zorder": 3}
 BEFORE = {"color": drawing.IDEAL, "linewidth": 1.3, "zorder": 2}
 THIN = {"linewidth": 0.5, "alpha": 0.35}
-RED = drawing.colour(1)
 READING = sv.READINGS[1]
 """The reading of class 3 that the caption of Fig. 20 picks."""
+
+SHOWN = sv.NETWORKS[4]
+"""The one of the ten whose temperature, 1.035, is in the middle: the fifth highest."""
 
 CHANGES = {"linthresh": 0.01, "vmin": -1.0, "vmax": 1.0}
 """Changes of a probability that colours span, the same in Fig. 17 to 20: to scale up to 0.01, by powers of ten from there."""
@@ -83,8 +84,8 @@ def fewer_bins() -> Any:
 
 def under_and_over() -> Any:
     figure, axes = panels(2, 4.6)
-    for ax, name in zip(axes, sv.LOGISTIC, strict=True):
-        prob, y = sv.the_case(name).draw(10_000, 0)
+    for ax, name in zip(axes, (sv.HALVED, sv.DOUBLED), strict=True):
+        prob, y = sv.the_case(name).draw(sv.ROWS, 0)
         fits = {"logistic curve": sv.fitted(name, sv.STRAIGHT, 0), "beta curve": sv.fitted(name, "beta", 0)}
         plot_calibration_map(
             {word: calibration_map(fit.calibrate, y, prob, binning=15) for word, fit in fits.items()}, ax=ax
@@ -95,21 +96,8 @@ def under_and_over() -> Any:
 
 def corrected() -> Any:
     figure, ax = panels(1, 4.6)
-    prob, y = sv.the_case("under-confident").draw(10_000, 0)
-    bins = reliability_curve(y, prob, notion="binary", binning=15).panels[0].bins
-    fit, seen = sv.fitted("under-confident", sv.STRAIGHT, 0), bins.count > 100
-    x, rate = bins.mean_prob[seen], bins.event_rate[seen]
-    to = np.asarray(fit.calibrate(x))
-    diagonal(ax)
-    scores = np.linspace(0, 1, 201)
-    ax.plot(scores, fit.calibrate(scores), color=drawing.colour(0), label="calibration map")
-    for s, c, r in zip(x, to, rate, strict=True):
-        ax.plot([s, s, c, c], [0, c, c, r], color=drawing.IDEAL, linestyle=":", linewidth=1)
-        ax.annotate("", (c, r), (s, r), arrowprops={"arrowstyle": "->", "color": drawing.IDEAL, "linewidth": 0.7})
-    ax.plot(x, rate, "o", color=drawing.colour(0), label="before")
-    ax.plot(to, rate, "o", color=RED, label="after", zorder=5)
-    ax.set(xlabel="mean probability", ylabel="event rate")
-    legend_above(ax)
+    prob, y = sv.the_case(sv.HALVED).draw(sv.ROWS, 0)
+    calibration_map(sv.fitted(sv.HALVED, sv.STRAIGHT, 0).calibrate, y, prob, binning=15).plot(arrows=True, ax=ax)
     return figure
 
 
@@ -130,19 +118,10 @@ def four_looks() -> Any:
 
 
 def half_a_bin() -> Any:
-    figure, axes = panels(2)
+    figure, axes = panels(2, 4.6)
     for ax, (name, (score, y)) in zip(axes, EXAMPLES_OF_6.items(), strict=True):
-        bins = reliability_curve(y, np.array(score, dtype=float), notion="binary", binning=2).panels[0].bins
-        diagonal(ax)
-        centre = (bins.edges[1:] + bins.edges[:-1]) / 2
-        ax.bar(centre, bins.event_rate, width=0.5, color=drawing.FILL, edgecolor=drawing.IDEAL, zorder=0.5)
-        for x, rate, mean in zip(centre, bins.event_rate, bins.mean_prob, strict=True):
-            ax.plot([x, x], [0, 1], color=drawing.colour(2), linestyle="--", linewidth=1)
-            ax.plot([mean, x], [rate, rate], color=RED, linewidth=2)
-        ax.plot(centre, bins.event_rate, "D", color=drawing.colour(2), label="at the centre")
-        ax.plot(bins.mean_prob, bins.event_rate, "o", color=RED, label="at the mean", zorder=5)
-        ax.set(xlabel=f"{name} probability", ylabel="event rate")
-        legend_above(ax)
+        bars(reliability_curve(y, np.array(score, dtype=float), notion="binary", binning=2), ax, centres=True)
+        ax.set_title(name, fontsize="medium")
     return figure
 
 
@@ -276,12 +255,12 @@ def draw_case(top: Any, bottom: Any, name: str, family: str) -> None:
 
 
 def of_three(method: str) -> Any:
-    """The mean map of the networks on the simplex above, class-wise reliability before and after calibration below."""
+    """A network's map on the simplex, as the survey shows one; below its class-wise reliability, thin that of the others."""
     figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.9), layout="constrained", height_ratios=(1.0, 1.2))
-    fits = [sv.fitted_three(READING, n, method, 0) for n in sv.NETWORKS]
-    mean = simplex_map(lambda prob: np.mean([fit.calibrate(prob) for fit in fits], axis=0), resolution=81)
-    mean.plot(axes=axes[0], norm=SymLogNorm(**CHANGES))
-    of = [sv.the_case(n, READING) for n in sv.NETWORKS]
+    names = sorted(sv.NETWORKS, key=lambda name: name != SHOWN)
+    fits = [sv.fitted_three(READING, n, method, 0) for n in names]
+    simplex_map(fits[0], resolution=81).plot(axes=axes[0], norm=SymLogNorm(**CHANGES))
+    of = [sv.the_case(n, READING) for n in names]
     after = [np.asarray(fit.calibrate(case.forecast)) for fit, case in zip(fits, of, strict=True)]
     for j in sv.CLASSES:
         where = np.abs(of[0].x) < 200
@@ -289,11 +268,16 @@ def of_three(method: str) -> Any:
         axes[0, j].set_title(f"class {j + 1}", fontsize="medium", pad=4)
         for text in axes[0, j].texts:
             text.set_text(str(int(text.get_text()) + 1))
-        ax, target = axes[1, j], [c.posterior[:, j] for c in of]
+        ax = axes[1, j]
         diagonal(ax)
-        ax.plot(*diagram(of, [c.forecast[:, j] for c in of], target)[:2], **BEFORE, label="before")
-        look = {"color": drawing.colour(0), "linewidth": 1.8, "zorder": 4, "label": "after"}
-        draw_diagrams(ax, of, [value[:, j] for value in after], target, **look)
+        looks = [
+            BEFORE | {"label": "before"},
+            {"color": drawing.colour(0), "linewidth": 1.8, "zorder": 4, "label": "after"},
+        ]
+        for i, (case, value) in enumerate(zip(of, after, strict=True)):
+            for look, prob in zip(looks, (case.forecast, value), strict=True):
+                x, y, _ = diagram([case], [prob[:, j]], [case.posterior[:, j]], 120)
+                ax.plot(x, y, **(look | THIN | {"label": None} if i else look))
         ax.set_xlabel("probability")
     axes[1, 0].set_ylabel("probability of the class given it")
     legend_above(axes[1, 0])
@@ -303,8 +287,7 @@ def of_three(method: str) -> Any:
 def null() -> Any:
     figure, ax = panels(1, 3.3)
     figure.set_size_inches(5.6, 3.3)
-    how = {"metric": "classwise-ece", "binning": 5, "n_resamples": 1000, "strict": True, "correction": False, "rng": 0}
-    plot_null(resampling_test(*load_survey_table_3(), **how, **LABELS), ax=ax)
+    plot_null(by_resampling(), ax=ax)
     return figure
 
 
