@@ -121,7 +121,6 @@ class Figures:
     volume: float
     test_volume: float
     normalised: float
-    walked: float
 
 
 @dataclass(frozen=True)
@@ -253,7 +252,6 @@ def _before(of: Forecasts) -> Figures:
         volume=volume(of.y, of.p),
         test_volume=volume(of.y_test, of.p_test),
         normalised=loss,
-        walked=loss,
     )
 
 
@@ -261,8 +259,7 @@ def _stages(of: Forecasts, tree: SplitTree) -> Iterator[Figures]:
     """The figures after each split."""
     c = total(of.n_classes)
     node, value = node_values(of, tree)
-    walks = tree.stages(of.p_test)
-    for n_regions, at, nearest, walked in zip(tree.n_regions, node, _nearest(of, tree, value), walks, strict=True):
+    for n_regions, at, nearest in zip(tree.n_regions, node, _nearest(of, tree, value), strict=True):
         test_loss = cross_entropy(c * nearest, of.y_test)
         yield Figures(
             n_regions=int(n_regions),
@@ -271,7 +268,6 @@ def _stages(of: Forecasts, tree: SplitTree) -> Iterator[Figures]:
             volume=volume(of.y, value[at]),
             test_volume=volume(of.y_test, nearest),
             normalised=test_loss + float(np.log(c)),
-            walked=cross_entropy(value[walked], of.y_test),
         )
 
 
@@ -286,10 +282,10 @@ def node_values(of: Forecasts, tree: SplitTree) -> tuple[np.ndarray, np.ndarray]
     return node, (1.0 - part) * sums / sums.sum(axis=1, keepdims=True) + part / k
 
 
-def walked_losses(of: Forecasts, tree: SplitTree) -> list[float]:
-    """Test cross-entropy at each stage, of vectors that sum to one, where each row walks down the tree."""
-    _, value = node_values(of, tree)
-    return [cross_entropy(value[node], of.y_test) for node in tree.stages(of.p_test)]
+def walked(of: Forecasts, tree: SplitTree) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Vectors of the fitted and of the test rows at each stage, which sum to one; each row walks down the tree."""
+    nodes, value = node_values(of, tree)
+    return ((value[own], value[node]) for own, node in zip(nodes, tree.stages(of.p_test), strict=True))
 
 
 def _nearest(of: Forecasts, tree: SplitTree, value: np.ndarray) -> Iterator[np.ndarray]:
@@ -361,6 +357,8 @@ class Target:
     found: float
     digits: int
     tolerance: float
+    follows: bool = False
+    """Whether it cannot differ where the others agree, so that it does not count."""
 
     @property
     def agrees(self) -> bool:
@@ -377,7 +375,8 @@ def targets(n_classes: int) -> list[Target]:
     ):
         for name, target in wanted.items():
             value = float(getattr(of, name))
-            found.append(Target(f"{WORDS[name]}, {when}", target, value, *_precision(n_classes, name)))
+            follows = name == "normalised"
+            found.append(Target(f"{WORDS[name]}, {when}", target, value, *_precision(n_classes, name), follows))
     return found + _path_targets(path, n_classes)
 
 
@@ -389,7 +388,7 @@ def _precision(n_classes: int, name: str) -> tuple[int, float]:
     return digits, tolerance
 
 
-REGIONS = {2: list(range(1, 17)), 3: [1, 3, 5, 7, 9, 10, 11, 12, 13, 14, 15, 16]}
+REGIONS = {3: [1, 3, 5, 7, 9, 10, 11, 12, 13, 14, 15, 16]}
 FIRST_SPLITS = {
     2: [[0.453], [0.715], [0.249], [0.849], [0.392]],
     3: [[0.29, 0.37, 0.34], [0.20, 0.70, 0.10], [0.00, 0.08, 0.92], [0.73, 0.27, 0.00]],
@@ -399,24 +398,32 @@ FIRST_SPLITS = {
 
 def _path_targets(path: Path, n_classes: int) -> list[Target]:
     """The coordinates of the first splits, and the regions at each stage."""
-    if n_classes not in REGIONS:
-        return []
+    # Coordinates sum to one, the first stage has one region, the last all of them, and of two classes each has one more.
     found = [
-        Target(f"split {s + 1}, coordinate {k + 1}", coordinate, float(path.tree.gamma[s, k]), 3, 1e-9)
-        for s, gamma in enumerate(FIRST_SPLITS[n_classes])
+        Target(f"split {s + 1}, coordinate {k + 1}", coordinate, float(path.tree.gamma[s, k]), 3, 1e-9, k == 2)
+        for s, gamma in enumerate(FIRST_SPLITS.get(n_classes, []))
         for k, coordinate in enumerate(gamma)
     ]
-    stages = zip(REGIONS[n_classes], path.stages, strict=True)
+    regions = REGIONS.get(n_classes, [])
+    stages = zip(regions, path.stages, strict=bool(regions))
     return [
         *found,
-        *(Target(f"regions at stage {s + 1}", n, one.n_regions, 0, 0.0) for s, (n, one) in enumerate(stages)),
+        *(
+            Target(f"regions at stage {s + 1}", n, one.n_regions, 0, 0.0, s in {0, len(regions) - 1})
+            for s, (n, one) in enumerate(stages)
+        ),
     ]
 
 
 def target_table(n_classes: int) -> str:
     """The figures before and at the end."""
     body = [
-        [one.what, f"{one.target:.{one.digits}f}", f"{one.found:.{one.digits}f}", "yes" if one.agrees else "**no**"]
+        [
+            one.what,
+            f"{one.target:.{one.digits}f}",
+            f"{one.found:.{one.digits}f}",
+            ("yes" if one.agrees else "**no**") + ", follows" * one.follows,
+        ]
         for one in targets(n_classes)
         if not one.what.startswith("regions at stage")
     ]

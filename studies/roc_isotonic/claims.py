@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from calibrant import IsotonicCalibration
 from calibrant.calibrators import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
-from calibrant.curves import roc_surface
 from calibrant.metrics import volume_under_surface_score
 from studies.claims import (
     Functions,
@@ -23,7 +21,6 @@ from studies.claims import (
     below_zero,
     claims_of,
     holds,
-    not_judged,
     pm,
     under_all_readings,
 )
@@ -44,19 +41,26 @@ NEAR = 0.002
 def figure(n_classes: int) -> Functions:
     """A figure, by the numbers that an independent port of the published code gave."""
     return (
-        lambda: {"figures": [[one.what, one.target, one.found, one.tolerance] for one in authors.targets(n_classes)]},
-        lambda figures: holds(all(abs(found - target) <= tolerance for _, target, found, tolerance in figures)),
+        lambda: {
+            "figures": [
+                [one.what, one.target, one.found, one.tolerance]
+                for one in authors.targets(n_classes)
+                if not one.follows
+            ],
+            "normalised": authors.irp(n_classes).stages[-1].normalised,
+        },
+        lambda figures, **_: holds(all(abs(found - target) <= tolerance for _, target, found, tolerance in figures)),
         say_figures,
     )
 
 
-def say_figures(figures: list[list[float]]) -> str:
+def say_figures(figures: list[list[float]], normalised: float) -> str:
     same = sum(abs(found - target) <= tolerance for _, target, found, tolerance in figures)
     ends = {what.removesuffix(", at the end"): found for what, _, found, _ in figures if what.endswith("at the end")}
     return (
-        f"{same} of {len(figures)} figures agree; at the end {ends['number of regions']:.0f} regions, test cross-entropy "
-        f"{ends['cross-entropy, test rows']:.4f}, of rows divided by their sums "
-        f"{ends['the same of rows divided by their sums']:.4f}, test volume {ends['volume, test rows']:.4f}"
+        f"{same} of {len(figures)} figures agree, those that follow from others left out; at the end "
+        f"{ends['number of regions']:.0f} regions, test cross-entropy {ends['cross-entropy, test rows']:.4f}, of rows divided "
+        f"by their sums {normalised:.4f}, test volume {ends['volume, test rows']:.4f}"
     )
 
 
@@ -150,7 +154,9 @@ JUDGED["lower-of-probabilities"] = (measure_lower, judge_lower, say_lower)
 
 
 def measure_rises() -> Numbers:
-    return {"rises": [[[one.rise for one in of] for of in zip(*study.courses(k), strict=True)] for k in CLASSES]}
+    return {
+        "rises": [[[one.rise for one in of] for of in list(zip(*study.courses(k), strict=True))[:2]] for k in CLASSES]
+    }
 
 
 def say_rises(rises: list[list[list[float]]]) -> str:
@@ -176,13 +182,40 @@ JUDGED["monotony-prevents-over-fitting"] = (
 )
 
 
+GAPS = ("IRP", "without monotony, as many regions", "to the end", "binning, as many regions", "to the end")
+
+
+def gaps_of(own: study.Course, binned: study.Course, free: study.Course) -> list[float]:
+    """By how much the test cross-entropy is above that of the fitted rows, of all that GAPS names."""
+    return [own.gap(), *(of.gap(n) for of in (free, binned) for n in (own.n_regions[-1], np.inf))]
+
+
+def say_gaps(gaps: list[list[list[float]]]) -> str:
+    parts = [
+        f"K = {k}, {len(of)} splits: "
+        + ", ".join(f"{word} {pm(one, 3, '')}" for word, one in zip(GAPS, zip(*of, strict=True), strict=True))
+        for k, of in zip(CLASSES, gaps, strict=True)
+    ]
+    return (
+        f"Test cross-entropy less that of the fitted rows. {'; '.join(parts)}. Monotony lessens the gap and does not close it; "
+        "binning with as many regions has nearly the same"
+    )
+
+
+JUDGED["monotony-lessens-the-gap"] = (
+    lambda: {"gaps": [[gaps_of(*of) for of in study.courses(k)] for k in CLASSES]},
+    lambda gaps: all_of(below_zero([line[0] - line[at] for line in of]) for of in gaps for at in (1, 2)),
+    say_gaps,
+)
+
+
 def measure_stops() -> Numbers:
     paper = []
     for k in CLASSES:
         stages = authors.irp(k).stages
         least = min(stages, key=lambda one: one.normalised)
         paper.append([least.n_regions, stages[-1].n_regions, stages[-1].normalised - least.normalised])
-    return {"paper": paper, "rises": [[one.rise for one, _ in study.courses(k)] for k in CLASSES]}
+    return {"paper": paper, "rises": [[of[0].rise for of in study.courses(k)] for k in CLASSES]}
 
 
 def say_stops(paper: list[list[float]], rises: list[list[float]]) -> str:
@@ -201,58 +234,36 @@ JUDGED["stops-at-the-least"] = (
 )
 
 
-def measure_fewer() -> Numbers:
-    """IRP less binning: at the same sizes, and where binning is at its best."""
-    same = [
-        [[one.best_within(n) - other.best_within(n) for one, other in study.courses(k)] for n in study.SAME_SIZES]
-        for k in CLASSES
-    ]
-    best = [
-        [one.best_within(other.n_regions[other.least]) - other.loss[other.least] for one, other in study.courses(k)]
-        for k in CLASSES
-    ]
-    return {"same": same, "best": best}
+def measure_fewer(*classes: int) -> Numbers:
+    """IRP less binning: cross-entropies of test and of fitted rows and volumes at the same sizes, and where binning is best."""
+    found: dict[str, list[Any]] = {"same": [], "best": []}
+    for k in classes:
+        of = [both[:2] for both in study.courses(k)]
+        for n in study.SAME_SIZES:
+            for word, what in (("loss", "test cross-entropy"), ("fitted", "cross-entropy of the fitted rows")):
+                differences = [one.best_within(n, word) - other.best_within(n, word) for one, other in of]
+                found["same"].append([f"K = {k}, at most {n} regions, {what}", differences])
+            if k > 2:
+                more = [other.volume[n] - one.volume[n] for one, other in of]
+                found["same"].append([f"K = {k}, at most {n} regions, volume below 1", more])
+        best = [one.best_within(other.n_regions[other.least]) - other.loss[other.least] for one, other in of]
+        found["best"].append([f"K = {k}, where binning is at its best, test cross-entropy", best])
+    return found
 
 
-def judge_fewer(same: list[list[list[float]]], best: list[list[float]]) -> Verdict:
-    """Both readings: lower with as many regions, and lower than the best of binning with no more regions."""
-    return under_all_readings(all_of(map(below_zero, of)) for of in (chain.from_iterable(same), best))
+def say_fewer(same: list[Any], best: list[Any]) -> str:
+    return "IRP less binning over splits: " + "; ".join(f"{word} {pm(of)}" for word, of in [*same, *best])
 
 
-def say_fewer(same: list[list[list[float]]], best: list[list[float]]) -> str:
-    parts = [
-        f"K = {k}: "
-        + ", ".join(f"{pm(of)} with at most {n} regions" for n, of in zip(study.SAME_SIZES, sizes, strict=True))
-        + f", {pm(ends)} where binning is at its best"
-        for k, sizes, ends in zip(CLASSES, same, best, strict=True)
-    ]
-    return "Test cross-entropy of IRP less that of binning over splits: " + "; ".join(parts)
-
-
-JUDGED["fewer-bins"] = (measure_fewer, judge_fewer, say_fewer)
-
-
-def measure_parametric() -> Numbers:
-    cases = [case for case in study.CASES if case.model == study.LOGISTIC]
-    return {
-        "ahead": {
-            name: study.n_better(cases, name, study.LAPLACE_ALL)
-            for name in (study.BEFORE, study.TEMPERATURE, study.MATRIX)
-        },
-        "behind": [[case.name, *study.gained(case, study.LAPLACE_ALL, study.MATRIX)] for case in cases],
-    }
-
-
-JUDGED["parametric"] = (
-    measure_parametric,
-    not_judged,
-    lambda ahead, behind: (
-        f"Against {study.LAPLACE_ALL}, test cross-entropy lower by two standard errors: "
-        + ", ".join(f"{name} in {n} of {len(behind)} cases" for name, n in ahead.items())
-        + "; at most {1:+.4f} ± {2:.4f} behind {MATRIX} ({0})".format(
-            *max(behind, key=lambda of: of[1]), MATRIX=study.MATRIX
-        )
-    ),
+JUDGED["fewer-bins"] = (
+    partial(measure_fewer, 2),
+    lambda same, best: under_all_readings(all_of(below_zero(of) for _, of in one) for one in (same, best)),
+    say_fewer,
+)
+JUDGED["bin-efficiency"] = (
+    partial(measure_fewer, 3, 4),
+    lambda same, best: all_of(below_zero(of) for _, of in same),
+    say_fewer,
 )
 
 
@@ -575,39 +586,88 @@ def noisy(seed: int, noise: float) -> tuple[np.ndarray, np.ndarray]:
     return p, (p + rng.normal(scale=noise, size=p.shape)).argmax(axis=1)
 
 
+@cache
 def measure_surfaces() -> Numbers:
-    points, volumes = [], []
-    for seed, noise in SURFACES:
-        p, y = noisy(seed, noise)
+    found = []
+    for p, y in (noisy(*of) for of in SURFACES):
         fitted = MulticlassRecursivePartitioning(
             candidates=100, max_regions=None, smoothing=1.0, softening=0.0, mixture=0.0
         ).fit(p, y)
-        both = [roc_surface(y, q, thresholds=100) for q in (p, fitted.predict_proba(p))]
-        points.append([len(np.unique(of.share, axis=0)) for of in both])
-        volumes.append([float(of.volume) for of in both])
-    return {"points": points, "volumes": volumes}
+        found.append(exact.surfaces(y, p, fitted.predict_proba(p)))
+    return {"surfaces": found}
+
+
+def say_surfaces(surfaces: list[list[float]]) -> str:
+    kept = ", ".join(f"{kept} of {after}" for _, after, kept, *_ in surfaces)
+    before, _, _, first, last, outside, far = zip(*surfaces, strict=True)
+    change = np.subtract(last, first)
+    return (
+        f"Over all splits of {len(surfaces)} drawn data sets: {min(before)} to {max(before)} points before, and of those after "
+        f"{kept} are among them. The volume of the hull changes by {change.min():+.4f} to {change.max():+.4f}; "
+        f"{min(outside):.0%} to {max(outside):.0%} of the points before lie outside of the hull after, the farthest "
+        f"{min(far):.3f} to {max(far):.3f} away"
+    )
 
 
 JUDGED["fewer-points"] = (
     measure_surfaces,
-    lambda points, volumes: holds(all(10 * after <= before for before, after in points)),
-    lambda points, volumes: (
-        f"{min(b for b, _ in points)} to {max(b for b, _ in points)} points before and {min(a for _, a in points)} to "
-        f"{max(a for _, a in points)} after, in {len(points)} drawn data sets"
-    ),
+    lambda surfaces: holds(all(10 * after <= before for before, after, *_ in surfaces)),
+    say_surfaces,
 )
+
+JUDGED["points-belong"] = (
+    measure_surfaces,
+    lambda surfaces: holds(all(kept == after for _, after, kept, *_ in surfaces)),
+    say_surfaces,
+)
+
+SEEN = 0.05
+"""A distance that a picture of the surface hardly shows."""
 
 JUDGED["covers-surface"] = (
     measure_surfaces,
-    lambda points, volumes: holds(all(after >= before for before, after in volumes)),
-    lambda points, volumes: (
-        f"Volumes of the hulls over the same grid: after less before {min(a - b for b, a in volumes):+.4f} to "
-        f"{max(a - b for b, a in volumes):+.4f} in {len(volumes)} data sets. The paper says how it looks in a figure, not how "
-        "strong its noise is"
+    lambda surfaces: under_all_readings(
+        (holds(all(of[5] == 0.0 for of in surfaces)), holds(all(of[6] <= SEEN for of in surfaces)))
     ),
+    say_surfaces,
 )
 
-CLAIMS = claims_of("roc_isotonic", JUDGED, NEAR=NEAR)
+
+def measure_kept() -> Numbers:
+    of, exactly = authors.of_paper(3), exact.fitted
+    paper = {
+        "as published": authors.partitioning(3).fit(of.p, of.y),
+        "as printed": authors.partitioning(3, printed=True).fit(of.p, of.y),
+        "all splits as candidates": exactly(of.p, of.y),
+    }
+    drawn = [(p, y, exactly(p, y)) for p, y in (exact.drawn(*one) for one in exact.SMALL)]
+    return {
+        "drawn": [exact.surfaces(y, p, fitted.predict_proba(p))[1:5] for p, y, fitted in drawn],
+        "paper": [[name, *exact.surfaces(of.y, of.p, one.predict_proba(of.p))[1:5]] for name, one in paper.items()],
+    }
+
+
+def judge_kept(drawn: list[list[float]], paper: list[Any]) -> Verdict:
+    """Both readings: no new point of the surface, and the same volume of its hull."""
+    maps = [*drawn, *(of[1:] for of in paper)]
+    points, hulls = ([of[0] == of[1] for of in maps], [abs(of[2] - of[3]) <= ROUNDING for of in maps])
+    return under_all_readings((holds(all(points)), holds(all(hulls))))
+
+
+def say_kept(drawn: list[list[float]], paper: list[Any]) -> str:
+    after, kept, *_ = np.sum(drawn, axis=0)
+    whole = sum(of[0] == of[1] for of in drawn), sum(abs(of[2] - of[3]) <= ROUNDING for of in drawn)
+    here = "; ".join(f"{name} {own:.0f} of {n:.0f}, hull from {b:.4f} to {a:.4f}" for name, n, own, b, a in paper)
+    return (
+        f"Of the points of the surface after Algorithm 2 as run, {kept:.0f} of {after:.0f} are points of that before, over "
+        f"{len(drawn)} drawn problems of 12 to 25 rows; all of them in {whole[0]}, and the hull has its volume in {whole[1]}. "
+        f"On the paper's rows of three classes: {here}"
+    )
+
+
+JUDGED["keeps-surface"] = (measure_kept, judge_kept, say_kept)
+
+CLAIMS = claims_of("roc_isotonic", JUDGED, NEAR=NEAR, SEEN=SEEN)
 
 PAPER = Paper(
     name="roc_isotonic",

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.spatial import ConvexHull
 
-from calibrant import log_loss
 from calibrant._core.arrays import grouped
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.fit.trees import ExactCandidates, Rows
 from calibrant.metrics import volume_under_surface_score
-from studies.claims import pm, table
 from studies.roc_isotonic.authors import SMOOTHING, Forecasts, covertype, of_paper
 from studies.roc_isotonic.study import FIRST_SEED
 
@@ -69,6 +68,29 @@ def keeps_definition(margin: np.ndarray, of: np.ndarray, value: np.ndarray) -> b
 def volume(y: np.ndarray, p: np.ndarray) -> float:
     """Return the volume of the hull of the whole surface."""
     return float(volume_under_surface_score(y, p, thresholds=all_splits(p)))
+
+
+def points(y: np.ndarray, p: np.ndarray) -> set[tuple[int, ...]]:
+    """Return the points of the whole surface, as numbers of rows of each class on its own side; all on one side not counted."""
+    gammas, label = all_splits(p), np.eye(3)[y]
+    found: set[tuple[int, ...]] = set()
+    for some in np.array_split(gammas, 1 + len(gammas) // 1000):
+        own = (p - some[:, None]).argmax(axis=2) == y
+        found |= set(map(tuple, (own @ label).astype(int).tolist()))
+    return found
+
+
+def surfaces(y: np.ndarray, p: np.ndarray, r: np.ndarray) -> list[float]:
+    """Return numbers of points before, after, and of those after that are points before; volumes of the hulls before and after.
+
+    Then the share of points before that are outside of the hull after, and how far the farthest is.
+    """
+    before, after = points(y, p), points(y, r)
+    ends = np.vstack([np.array([*after]) / np.bincount(y), np.eye(3), np.zeros((1, 3))])
+    faces = ConvexHull(ends).equations
+    far = (np.array([*before]) / np.bincount(y) @ faces[:, :3].T + faces[:, 3]).max(axis=1)
+    both = [len(before), len(after), len(before & after), volume(y, p), volume(y, r)]
+    return [*both, float((far > 1e-9).mean()), float(far.max())]
 
 
 def volume_below(y: np.ndarray, p: np.ndarray) -> float:
@@ -145,37 +167,6 @@ def shares() -> dict[str, list[list[float]]]:
         best = [(p, y, first_quality(p, y, "exact")) for p, y in problems]
         found[name] = [[first_quality(p, y, c) / most for c in OTHERS.values()] for p, y, most in best if most > 0.0]
     return found
-
-
-def first_split_table() -> str:
-    """How near other candidates come to the best first split."""
-    head = ["", *(f"{name}: mean, least, the best one" for name in OTHERS)]
-    body = []
-    for name, rows in shares().items():
-        of = np.array(rows)
-        best = (of > 1.0 - 1e-9).sum(axis=0)
-        cells = zip(of.mean(axis=0), of.min(axis=0), best, strict=True)
-        body.append([name, *(f"{mean:.4f}, {least:.4f}, {n} of {len(of)}" for mean, least, n in cells)])
-    return table(head, body)
-
-
-def loss_table() -> str:
-    """Test cross-entropies with all splits as candidates less those with candidates from the data."""
-    head = [
-        "500 rows fitted, smoothing and stopping by cross-validation",
-        "test cross-entropy with all splits less that with others",
-    ]
-    body = []
-    for model, n in (("logistic regression", 12), ("naive Bayes", 8)):
-        found = {c: [_test_loss(of, c) for of in several(model, n)] for c in ("exact", *OTHERS.values())}
-        parts = [f"{name} {pm(np.subtract(found['exact'], found[c]))}" for name, c in OTHERS.items()]
-        body.append([f"{model}, {n} splits", "; ".join(parts)])
-    return table(head, body)
-
-
-def _test_loss(of: Forecasts, candidates: Any) -> float:
-    calibrator = MulticlassRecursivePartitioning(candidates=candidates).fit(of.p, of.y)
-    return float(log_loss(of.y_test, calibrator.predict_proba(of.p_test), clip=1e-12))
 
 
 # Definition 3.2: of all first splits that leave the map monotone at the split itself, those that it allows

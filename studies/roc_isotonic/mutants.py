@@ -28,11 +28,15 @@ def instead(other: Any, key: str) -> Any:
     return run_with(claims, "isotonic", other, next(one.measure for one in claims.CLAIMS if one.key == key))
 
 
-def divided(figures: list[list[Any]]) -> Numbers:
+def divided(figures: list[list[Any]], normalised: float) -> Numbers:
     """The cross-entropy at the end of vectors divided by their sums."""
-    found = {what: value for what, _, value, _ in figures}
-    of = {"cross-entropy, test rows, at the end": found["the same of rows divided by their sums, at the end"]}
+    of = {"cross-entropy, test rows, at the end": normalised}
     return {"figures": [[what, target, of.get(what, value), near] for what, target, value, near in figures]}
+
+
+def unchanged(surfaces: list[list[float]]) -> Numbers:
+    """The surface of the predictions themselves."""
+    return {"surfaces": [[before, before, before, hull, hull, 0.0, 0.0] for before, _, _, hull, *_ in surfaces]}
 
 
 TOLD = {
@@ -40,7 +44,17 @@ TOLD = {
     "outside-the-simplex": lambda problems: {"problems": [[n, n, 3, *volumes] for n, _, _, *volumes in problems]},
     "zero-error": lambda gaps, published: {"gaps": published},
     "too-restrictive": lambda groups: {"groups": [of | {"kept": of["monotone"]} for of in groups]},
-    "fewer-points": lambda points, volumes: {"points": [[before, before] for before, _ in points]},
+    "fewer-points": unchanged,
+    "points-belong": unchanged,
+    "keeps-surface": lambda drawn, paper: {
+        "drawn": [[n, n, v, v] for n, _, v, _ in drawn],
+        "paper": [[name, n, n, v, v] for name, n, _, v, _ in paper],
+    },
+    "fewer-bins": lambda **both: {word: [[what, [0.0] * len(of)] for what, of in one] for word, one in both.items()},
+    "bin-efficiency": lambda **both: {
+        word: [[what, [0.0] * len(of)] for what, of in one] for word, one in both.items()
+    },
+    "monotony-lessens-the-gap": lambda gaps: {"gaps": [[[line[1], *line[1:]] for line in of] for of in gaps]},
     "volume-majorised": lambda six, drawn, **_: {
         "six": [six[0]] * len(six),
         "drawn": [[of[0]] * len(of) for of in drawn],

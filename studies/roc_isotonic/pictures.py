@@ -13,12 +13,10 @@ mpl.use("Agg")
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import drawing, log_loss
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.curves import (
     PartitionPath,
     cumulative_sum_curve,
-    partition_path,
     plot_partition_path,
     plot_simplex_partition,
     plot_simplex_points,
@@ -29,17 +27,12 @@ from calibrant.curves import (
 )
 from studies.roc_isotonic.authors import Figures, baseline, irp, of_paper, total
 from studies.roc_isotonic.authors import Path as AuthorsPath
-from studies.roc_isotonic.study import BAYES, BINNING, CASES, LAPLACE_ALL, LOGISTIC, METHODS, SOFTENED, gained, losses
-from studies.roc_isotonic.study import BEFORE as NONE
 from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "roc"
 
 NAMES = {2: "curves-2", 3: "curves-3", 4: "curves-4"}
 """Figures 2, 4 and 5."""
-
-LAST = {"color": drawing.IDEAL, "marker": "*"}
-"""Look of the method for which no colour is left."""
 
 
 def save(figure: Any, name: str) -> None:
@@ -96,38 +89,6 @@ def _leave_out_one_region(ax: Any, paths: list[PartitionPath], number: int) -> N
     ax.set_ylim(shown.min() - room, shown.max() + room)
 
 
-@cache
-def proper_paths(n_classes: int) -> dict[str, PartitionPath]:
-    """Test cross-entropy of vectors that are probabilities: the authors', and two of the library."""
-    of, found = of_paper(n_classes), {}
-    path = as_path(irp(n_classes), ("normalised", "walked"), ("NLL", "NLL"), "IRP")
-    before = np.array([log_loss(of.y_test, of.p_test, clip=1e-12)])
-    found["IRP as published, divided by their sums"] = PartitionPath(
-        path.n_regions, path.value[:, :1], before, ("nll",), ("NLL",), path.calibrator
-    )
-    for name in (LAPLACE_ALL, SOFTENED):
-        fitted = METHODS[name](n_classes).fit(of.p, of.y)
-        found[name] = partition_path(of.y_test, of.p_test, fitted, metrics=["nll"])
-    return found
-
-
-def draw_proper() -> None:
-    """The test cross-entropy along the paths, K = 2, 3, 4."""
-    figure, axes = plt.subplots(1, 3, figsize=(10.6, 3.4), layout="constrained")
-    for ax, n_classes in zip(axes, NAMES, strict=True):
-        paths = proper_paths(n_classes)
-        plot_partition_path(paths, ax=ax)
-        ax.set_title(f"K = {n_classes}", fontsize="medium")
-        before = next(iter(paths.values())).before[0]
-        ax.set_ylim(before - 0.02, before + 0.2)
-        ax.set_ylabel("test cross-entropy")
-        if ax is not axes[-1]:
-            ax.get_legend().remove()
-    for ax in axes[1:]:
-        ax.set_ylabel("")
-    save(figure, "proper")
-
-
 def draw_theorem() -> None:
     """Figure 1: a small example of theorem 2.1."""
     rng = np.random.default_rng(6)
@@ -181,36 +142,6 @@ def draw_tetrahedron() -> None:
     save(np.ravel(ax)[0].figure, "tetrahedron")
 
 
-def draw_study() -> None:
-    """Differences to no calibration, case by case."""
-    chosen = [case for case in CASES if case.model in (LOGISTIC, BAYES)]
-    figure, axes = plt.subplots(1, 2, figsize=(10.4, 5.2), layout="constrained", width_ratios=(3, 2))
-    for ax, model in zip(axes, (LOGISTIC, BAYES), strict=True):
-        cases = [case for case in chosen if case.model == model]
-        shown = [name for name in losses(cases[0]) if name not in (NONE, BINNING)]
-        for k, name in enumerate(shown):
-            for i, case in enumerate(cases):
-                if name not in losses(case):
-                    continue
-                mean, error = gained(case, name)
-                place = i + (k - len(shown) / 2) * 0.09
-                look = LAST if k >= len(drawing.COLOURS) else {"color": drawing.colour(k), "marker": drawing.marker(k)}
-                ax.errorbar(
-                    mean, place, xerr=2 * error, **look, markersize=4, linestyle="none", label=None if i else name
-                )
-        ax.axvline(0.0, color=drawing.IDEAL, linestyle="--", linewidth=1.2)
-        ax.set_yticks(range(len(cases)), [f"K = {case.n_classes}, {case.n_fit} rows" for case in cases])
-        ax.invert_yaxis()
-        ax.set(
-            title=model, xlabel="test cross-entropy less that of no calibration\n(bars: 2 standard errors over splits)"
-        )
-        ax.grid(axis="x", color=drawing.GRID)
-        ax.set_axisbelow(True)
-    handles, words = axes[0].get_legend_handles_labels()
-    figure.legend(handles, words, loc="outside lower center", ncols=2, frameon=False, fontsize="small")
-    save(figure, "study")
-
-
 def draw() -> None:
     """Draw all of them."""
     for n_classes in NAMES:
@@ -221,7 +152,5 @@ def draw() -> None:
         draw_triangles,
         draw_surface,
         draw_tetrahedron,
-        draw_proper,
-        draw_study,
     ):
         make()

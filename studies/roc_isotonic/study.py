@@ -18,8 +18,8 @@ from calibrant.calibrators import (
     MulticlassIsotonic,
     MulticlassRecursivePartitioning,
 )
-from calibrant.metrics import hand_till_score, volume_under_surface_score
-from studies.claims import CLEAR, mean_and_error, pm, table
+from calibrant.fit import trees
+from studies.claims import CLEAR, mean_and_error, pm, run_with, table
 from studies.roc_isotonic import authors
 
 # What isotonic recursive partitioning is compared with, and its own variants: a new calibrator for so many classes.
@@ -212,7 +212,7 @@ def regions(case: Case, method: str) -> float:
 # The authors' algorithm and the recursive binning, stage by stage, on other splits of the data.
 
 
-SPLITS = {2: 20, 3: 12, 4: 8}
+SPLITS = {2: 40, 3: 12, 4: 8}
 """Splits by number of classes, each of 500 rows to fit and all that are left to test."""
 
 SAME_SIZES = (5, 10)
@@ -221,10 +221,12 @@ SAME_SIZES = (5, 10)
 
 @dataclass(frozen=True)
 class Course:
-    """Numbers of regions and test cross-entropies at each stage."""
+    """Numbers of regions, and cross-entropies of test and of fitted rows, at each stage; volumes with so many regions."""
 
     n_regions: tuple[int, ...]
     loss: tuple[float, ...]
+    fitted: tuple[float, ...]
+    volume: dict[int, float]
 
     @property
     def least(self) -> int:
@@ -236,63 +238,43 @@ class Course:
         """By how much the cross-entropy at the end is above the least."""
         return self.loss[-1] - self.loss[self.least]
 
-    def best_within(self, n_regions: int) -> float:
-        """The least cross-entropy with at most so many regions."""
-        return min(loss for n, loss in zip(self.n_regions, self.loss, strict=True) if n <= n_regions)
+    def best_within(self, n_regions: int, of: str = "loss") -> float:
+        """The least cross-entropy with at most so many regions, of the test rows or of the fitted ones."""
+        return min(loss for n, loss in zip(self.n_regions, getattr(self, of), strict=True) if n <= n_regions)
+
+    def gap(self, n_regions: float = np.inf) -> float:
+        """By how much the test cross-entropy is above that of the fitted rows, at the last stage of so many regions."""
+        at = max(stage for stage, n in enumerate(self.n_regions) if n <= n_regions)
+        return self.loss[at] - self.fitted[at]
 
 
 @cache
-def courses(n_classes: int) -> tuple[tuple[Course, Course], ...]:
-    """IRP as published and recursive binning, one pair a split; vectors sum to one, and test rows walk down the trees."""
-    return tuple(_pair(n_classes, FIRST_SEED + number) for number in range(SPLITS[n_classes]))
+def courses(n_classes: int) -> tuple[tuple[Course, ...], ...]:
+    """IRP as published, recursive binning, and IRP that asks no split for monotony: of each split.
+
+    Vectors sum to one, and test rows walk down the trees.
+    """
+    return tuple(_of_split(n_classes, FIRST_SEED + number) for number in range(SPLITS[n_classes]))
 
 
-def _pair(n_classes: int, seed: int) -> tuple[Course, Course]:
+def _of_split(n_classes: int, seed: int) -> tuple[Course, ...]:
     of = authors.covertype.__wrapped__(n_classes, seed, n_test=None)  # a split is asked for once
-    grown = authors.partitioning(n_classes).fit(of.p, of.y).tree_
+
+    def grown() -> Any:
+        return authors.partitioning(n_classes).fit(of.p, of.y).tree_
+
     binned = authors.recursive_binning(of.p, simplex_grid(n_classes, authors.STEPS[n_classes]))
-    one, other = (
-        Course(tuple(int(n) for n in tree.n_regions), tuple(authors.walked_losses(of, tree)))
-        for tree in (grown, binned)
+    free = run_with(trees._Growing, "_first_monotone", lambda self, v, tried, live: int(tried[0]), grown)
+    return tuple(_course(of, tree) for tree in (grown(), binned, free()))
+
+
+def _course(of: authors.Forecasts, tree: authors.SplitTree) -> Course:
+    n_regions = tree.n_regions.tolist()
+    loss, fitted, volume = [], [], {}
+    for n, (own, test) in zip(n_regions, authors.walked(of, tree), strict=True):
+        loss.append(authors.cross_entropy(test, of.y_test))
+        fitted.append(authors.cross_entropy(own, of.y))
+        volume |= {size: own for size in SAME_SIZES if n <= size and of.n_classes > 2}
+    return Course(
+        tuple(n_regions), tuple(loss), tuple(fitted), {n: authors.volume(of.y, own) for n, own in volume.items()}
     )
-    return one, other
-
-
-# Volumes under the ROC surface: where what is called so is one thing, and where it is not.
-
-
-FEW = 300
-"""Rows of the artificial forecasts."""
-
-DRAWS = 500
-
-
-@cache
-def forecasts() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Labels and forecasts: test rows of the paper, and for each number of classes a perfect one and one that knows nothing."""
-    found = {f"paper, K = {k}": (authors.of_paper(k).y_test, authors.of_paper(k).p_test) for k in authors.SURFACE_STEPS}
-    for k in authors.SURFACE_STEPS:
-        y = np.arange(FEW) % k
-        found[f"perfect, K = {k}"] = y, 0.9 * np.eye(k)[y] + 0.1 / k
-        found[f"all equal, K = {k}"] = y, np.full((FEW, k), 1.0 / k)
-    return found
-
-
-@cache
-def volumes(name: str) -> tuple[float, ...]:
-    """Hull over the grid of the published code, hull over thresholds of the rows, hull by rays, tuples, Hand and Till's M."""
-    y, p = forecasts()[name]
-    steps = authors.SURFACE_STEPS[p.shape[1]]
-    return (
-        float(volume_under_surface_score(y, p, thresholds=steps)),
-        float(volume_under_surface_score(y, p)),
-        float(volume_under_surface_score(y, p, method="monte-carlo", n_draws=DRAWS)),
-        float(volume_under_surface_score(y, p, method="probability")),
-        float(hand_till_score(y, p)),
-    )
-
-
-def volume_table() -> str:
-    """All forecasts."""
-    head = ["forecast", "hull, grid", "hull, data", "hull by rays", "tuples", "Hand-Till"]
-    return table(head, [[name, *(f"{value:.4f}" for value in volumes(name))] for name in forecasts()])

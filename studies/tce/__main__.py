@@ -27,7 +27,7 @@ def summary() -> str:
 
 def _digits() -> str:
     (same, cells), (of_networks, all_networks) = sim.agreeing(), imagenet.agreeing()
-    of = {name: [a == b for *_, a, b in published.cells(name)] for name in published.DATA_SETS}
+    of = {name: [a == b for *_, a, b in published.cells(name)] for name in published.DATA_SETS if name != "satimage"}
     trained = ", ".join(f"{sum(found)} of {len(found)} of {name}" for name, found in of.items())
     return (
         f"**The cells that the authors' predictions determine come out**: {same} of {cells} of Tables 2 and 6 to 13, and "
@@ -138,10 +138,10 @@ def page(rows: list[Row]) -> str:
     return filled(
         Path(__file__).with_name("page.md"), coverage=coverage_table(PAPER.coverage), summary=summary(),
         claims=claims_table(CLAIMS, rows), study_seeds=sim.SEEDS, test_table=sim.test_table(), null_size_table=sim.size_table(),
-        few_null_seeds=sim.FEW_SEEDS_NULL, null_resamples=sim.RESAMPLES, estimates_table=sim.estimates_table(),
+        few_null_seeds=sim.FEW_SEEDS_NULL,
         few_study_seeds=sim.FEW_SEEDS, convention_table=sim.convention_table(), t_table=sim.t_table(),
         error_table=imagenet.error_table(), figures=figures(networks=True), bin_table=imagenet.bin_table(),
-        quality_table=imagenet.quality_table(), draws=imagenet.DRAWS, subsample_table=imagenet.subsample_table(),
+        quality_table=imagenet.quality_table(),
         resamples=imagenet.RESAMPLES, size_of_error_table=imagenet.size_of_error_table(), rows=sim.ROWS,
         seeds=sim.SEEDS_MONITORING,
         prevalence_tables=parts((word, sim.prevalence_table(name)) for name, word in zip(sim.FORECASTS, WORDS, strict=True)),

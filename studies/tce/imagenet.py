@@ -71,8 +71,6 @@ BINNINGS: dict[str, Binning | int] = {
     "10 equal width": 10,
 }
 RESAMPLES = 100
-SUBSAMPLES = (500, 2000, 10_000, 50_000)
-DRAWS = 20
 
 
 @cache
@@ -177,24 +175,6 @@ def quality_table() -> str:
 
 
 @cache
-def subsampled(network: str, rows: int) -> np.ndarray:
-    """TCE and ECE of random rows of a network, one line a draw."""
-    y, prob = dogs()["y"], dogs()[network]
-    rng = np.random.default_rng(0)
-    chosen = [rng.permutation(y.size)[:rows] for _ in range(DRAWS if rows < y.size else 1)]
-    return np.array([[METRICS[m](y[i], prob[i]) for m in ("TCE", "ECE")] for i in chosen])
-
-
-def subsample_table() -> str:
-    """TCE and ECE of the same networks with fewer rows."""
-    body = []
-    for network, name in NETWORKS.items():
-        means = [subsampled(network, rows).mean(axis=0) for rows in SUBSAMPLES]
-        body.append([name, *(f"{mean[0]:.1f}, {mean[1]:.4f}" for mean in means)])
-    return table(["TCE, ECE", *(f"{rows:,} rows" for rows in SUBSAMPLES)], body)
-
-
-@cache
 def estimate(network: str) -> Any:
     """TCE with what a calibrated forecast would show."""
     y, prob = dogs()["y"], dogs()[network]
@@ -256,12 +236,46 @@ def of_networks() -> list[list[list[float]]]:
     return [compared(dogs()["y"], dogs()[network]) for network in NETWORKS]
 
 
-def of_rare_events() -> list[list[list[float]]]:
-    """Small problems of rare events, whose predictions are right but for a shift in log-odds."""
+@cache
+def rare_events() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Labels and predictions of small problems of rare events, which are right but for a shift in log-odds."""
     rng = np.random.default_rng(0)
     found = []
     for _ in range(N_PROBLEMS):
         log_odds = rng.normal(-4.0, 1.0, N_ROWS)
         y = (rng.random(N_ROWS) < 1.0 / (1.0 + np.exp(-log_odds))).astype(int)
-        found.append(compared(y, 1.0 / (1.0 + np.exp(-log_odds - rng.normal()))))
+        found.append((y, 1.0 / (1.0 + np.exp(-log_odds - rng.normal()))))
     return found
+
+
+def printed_sizes(y: np.ndarray, least: int, most: int) -> np.ndarray:
+    """Rows of each bin of Algorithms 2 and 3 as they are printed, of labels in the order of distinct predictions."""
+    sizes, events = list[int](), list[int]()
+
+    def join() -> None:
+        sizes[-2:], events[-2:] = [sum(sizes[-2:])], [sum(events[-2:])]
+
+    for label in y[: y.size - least]:
+        sizes.append(1)
+        events.append(int(label))
+        while len(sizes) > 1:
+            both = sizes[-2] + sizes[-1]
+            if both > least and (both > most or events[-2] / sizes[-2] < events[-1] / sizes[-1]):
+                break
+            join()
+    sizes.append(least)
+    events.append(int(y[y.size - least :].sum()))
+    if sizes[-2] + least <= most:
+        join()
+    rate = np.repeat(np.divide(events, sizes), sizes)
+    return np.diff(np.concatenate([[0], 1 + np.flatnonzero(np.diff(rate)), [y.size]]))
+
+
+def below_least(least: int, most: int) -> list[int]:
+    """In how many of the small problems a bin has fewer rows than the least: as printed, and in the library."""
+    sorted_y = [y[np.argsort(prob)] for y, prob in rare_events()]
+    blocks = BoundedIsotonic(least, most)
+    return [
+        sum(bool(printed_sizes(y, least, most).min() < least) for y in sorted_y),
+        sum(bool(bins_of(y, prob, blocks).count.min() < least) for y, prob in rare_events()),
+    ]

@@ -32,13 +32,19 @@ TOLD = {
         "networks": [[blocks, blocks] for blocks, _ in networks],
         "above": 0,
     },
-    "level": lambda equal, half, many: {"equal": [half["TCE(Q)"]] * len(equal)},
+    "algorithm-3-smallest": lambda below, library: {"below": library},
+    "level": lambda sizes, half, many: {"sizes": [[prob, [half["TCE(Q)"]] * len(of)] for prob, of in sizes]},
     "slope": lambda slopes: {"slopes": dict.fromkeys(slopes, 4.0)},
     "small-ece": lambda differences: {"differences": [0.0 for _ in differences]},
     "order": lambda shares: {"shares": dict.fromkeys(shares, 0.5)},
+    "scale": lambda shift, order, **_: {"tce": shift, "order": order[2:]},
     **dict.fromkeys(
-        (f"reasonable-{number}" for number in (6, 7, 10, 12)), lambda good, bad: {"good": bad, "bad": good}
+        (f"reasonable-{of}" for of in ("6", "7", "10", "12", "12-milder", "13")),
+        lambda **both: {word: [line[::-1] for line in of] for word, of in both.items()},
     ),
+    "all-better": lambda printed, means: {
+        "printed": [[100.0 * (2 * i >= len(printed)), *of[1:]] for i, of in enumerate(printed)]
+    },
     "best-sizes": lambda apart: {"apart": [apart[3]] * len(apart)},
     "noise-breaks-down": lambda means: {"means": {name: [of[0]] * len(of) for name, of in means.items()}},
     "noise-felt-alike": lambda means: {"means": {name: of[: len(of) // 2] * 2 for name, of in means.items()}},

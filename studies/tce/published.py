@@ -18,13 +18,14 @@ from calibrant.metrics import maximum_calibration_error
 from calibrant.metrics.bin_losses import rejects
 from calibrant.notions import BinaryProblem
 from studies.claims import data_dir, table
+from studies.tce import uci
 from studies.tce.imagenet import printed_lines
 from studies.tce.simulation import TruncatedMass
 
 ALGORITHMS = ("LR", "SVM", "RF", "GB", "MLP")
 METRICS = ("TCE", "TCE(Q)", "ECE", "ACE", "MCE", "MCE(Q)")
-DATA_SETS = {"abalone": "abalone", "optdigits": "optical_digits", "spambase": "spambase"}
-"""Their names in the file of the predictions, and those that the paper prints."""
+DATA_SETS = {"abalone": "abalone", "optdigits": "optical_digits", "spambase": "spambase", "satimage": "satimage"}
+"""Their names in the file of the predictions, and those that the paper prints. Satimage is not in it: models of this study."""
 
 N_BINS, LEVEL, SMALL = 10, 0.05, 16
 ORDERS = 25
@@ -36,6 +37,9 @@ Rows = tuple[np.ndarray, np.ndarray]
 @cache
 def rows(data: str, algorithm: str) -> Rows:
     """The test rows of a model."""
+    if data == "satimage":
+        of = uci.forecast(data, algorithm, 0)
+        return of.y, of.prob
     with np.load(data_dir() / "tce_uci.npz") as file:
         return file[f"{data}_y"].astype(int), file[f"{data}_{algorithm}"]
 
@@ -137,6 +141,20 @@ def cells(data: str, *, ties: str = "as published") -> list[list[str]]:
                 if cell != "-"
             ]
     return found
+
+
+def multiples(data: str, n: int) -> int:
+    """How many printed TCEs are a whole number of n rows in percent, to their digits."""
+    printed = [cell for name, _, *of in printed_lines(14) if name == data for cell in of[:2]]
+    return sum(f"{100.0 * round(float(cell) * n / 100.0) / n:.4f}" == cell for cell in printed)
+
+
+def of_averages(data: str) -> float:
+    """How much of the ECE the gap of the two averages over all rows is, median over the models."""
+    found = [rows(data, algorithm) for algorithm in ALGORITHMS]
+    return float(
+        np.median([abs(y.mean() - p.mean()) / expected_calibration_error(y, p, binning=N_BINS) for y, p in found])
+    )
 
 
 def of_orders(algorithm: str) -> list[float]:

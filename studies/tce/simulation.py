@@ -28,7 +28,7 @@ from calibrant import (
     maximum_calibration_error,
 )
 from calibrant.binning import Binning, Bins, BoundedIsotonic, Isotonic
-from calibrant.metrics import BinTest, calibration_in_the_large, debiased_calibration_error, estimate_calibration_error
+from calibrant.metrics import calibration_in_the_large, debiased_calibration_error
 from calibrant.notions import BinaryProblem
 from calibrant.significance import cox_test
 from studies.claims import data_dir, table
@@ -402,7 +402,7 @@ SHOWN: dict[int, tuple[str, ...]] = {
     6: ("TCE(P)", "TCE(Q)", "ECE", "ACE", "MCE(Q)"),
     7: ("TCE(P)",),
     8: ("TCE(P)",),
-    9: ("TCE(P)", "TCE(Q)", "TCE(V)", "ECE", "ACE"),
+    9: SEVEN,
     10: ("TCE(P)", "TCE(Q)", "TCE(V)"),
     11: TESTS,
     12: ("TCE(P)", "TCE(Q)", "TCE(V)", "ECE", "ACE"),
@@ -456,7 +456,6 @@ SIZES_NULL = (1000, 6000, 30_000)
 FEW_SEEDS_NULL = 40
 BINNINGS = {"TCE(P)": BoundedIsotonic(), "TCE(Q)": EqualMass(10), "TCE(V)": Isotonic()}
 TESTS_NULL = ("binomial", "mid-p", "clopper-pearson", "t")
-RESAMPLES = 200
 
 
 def truth(prevalence: float, n: int, seed: int) -> Forecast:
@@ -498,22 +497,6 @@ def size_table() -> str:
     """The same forecast with more rows."""
     body = [[f"{n:,}", *(summary(at_size(n)[name]) for name in BINNINGS)] for n in SIZES_NULL]
     return table(["rows", *BINNINGS], body)
-
-
-def estimates_table() -> str:
-    """What `estimate_calibration_error` says of the study's own forecasts."""
-    body = []
-    for case in ("50-50", "50-40", "01-01", "01-02"):
-        of = stored(case)
-        e = estimate_calibration_error(
-            of.y, of.prob, binning=BINNINGS["TCE(P)"], loss=BinTest(), n_resamples=RESAMPLES, labels=[0, 1]
-        )
-        body.append([_words(case), f"{e.value:.2f}", f"{e.noise_floor:.2f}", f"{e.pvalue:.3f}"])
-    return table(["training - test prevalence", "TCE(P)", "if calibrated", "p-value"], body)
-
-
-def _words(case: str) -> str:
-    return " - ".join(f"{int(part)} %" for part in case.split("-"))
 
 
 # The tables of the simulation study: the printed figure beside the one computed here.

@@ -6,11 +6,10 @@ import gzip
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations, product, starmap
+from itertools import product, starmap
 from typing import Any
 
 import numpy as np
-from scipy.stats import kendalltau
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -19,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from calibrant import EqualMass, EqualWidth, calibration_error, expected_calibration_error, log_loss
+from calibrant import EqualMass, EqualWidth, calibration_error, log_loss
 from calibrant._core.rows import Weights
 from calibrant.binning import Bins, BoundedIsotonic, Isotonic
 from calibrant.curves import BinningQuality, binning_quality
@@ -28,7 +27,6 @@ from calibrant.metrics.estimate import Estimate
 from calibrant.notions import BinaryProblem
 from studies.claims import data_dir, table
 from studies.tce.imagenet import printed_lines
-from studies.tce.published import rows
 
 Data = tuple[np.ndarray, np.ndarray]
 """Features of shape (n, n_features), and whether each row is of the positive class."""
@@ -152,9 +150,8 @@ PROPER: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "NLL": partial(log_loss, clip=1e-12),
     "Brier": mean_class_brier_loss,
     "MCB": lambda y, prob: corp_decomposition(y, prob)["miscalibration"],
-    "MCB, log": lambda y, prob: corp_decomposition(y, prob, score="log")["miscalibration"],
 }
-"""Proper scores, and the miscalibration parts of both, which have no bins to choose."""
+"""Proper scores, and the part of one that is miscalibration, which has no bins to choose."""
 
 METRICS = (*SPELLINGS, *PROPER)
 
@@ -410,39 +407,6 @@ def best_table() -> str:
     return table(["same best model", "here", "in the paper's tables"], body)
 
 
-def tau(one: np.ndarray, other: np.ndarray) -> float:
-    """Kendall's tau-b, 0 where one of them tells no models apart."""
-    found = kendalltau(one.round(12), other.round(12)).statistic
-    return 0.0 if np.isnan(found) else float(found)
-
-
-@cache
-def taus(one: str, other: str) -> np.ndarray:
-    """Kendall's tau over the models of a split, mean over splits, of each data set."""
-    pairs = zip(values(one), values(other), strict=True)
-    return np.array([np.mean([tau(a[:, s], b[:, s]) for s in range(len(SEEDS))]) for a, b in pairs])
-
-
-@cache
-def repeats(metric: str) -> np.ndarray:
-    """Kendall's tau over models between two splits, mean over pairs of splits, of each data set."""
-    splits = list(combinations(range(len(SEEDS)), 2))
-    return np.array([np.mean([tau(of[:, a], of[:, b]) for a, b in splits]) for of in values(metric)])
-
-
-def _mean(of: np.ndarray) -> str:
-    return f"{of.mean():+.2f} ({of.std(ddof=1) / np.sqrt(of.size):.2f})"
-
-
-def tau_table() -> str:
-    """Agreement with proper scores and with itself, mean over data sets and its standard error."""
-    body = [
-        [metric, *(_mean(taus(metric, score)) for score in PROPER), _mean(repeats(metric))]
-        for metric in (*SPELLINGS, *PROPER)
-    ]
-    return table(["Kendall's tau", *(f"with {score}" for score in PROPER), "with itself, another split"], body)
-
-
 # How many models each error tells from calibrated ones, and what the ECE is made of.
 
 
@@ -497,11 +461,3 @@ def of_averages() -> dict[str, float]:
         name: float(np.median([abs(of.y.mean() - of.prob.mean()) / measure(of, "ECE") for of in forecasts(name)]))
         for name in DATA_SETS
     }
-
-
-def of_published(name: str) -> float:
-    """The same of the paper's models for a data set of theirs, trained again."""
-    found = [rows(name, algorithm) for algorithm in ALGORITHMS]
-    return float(
-        np.median([abs(y.mean() - p.mean()) / expected_calibration_error(y, p, binning=N_BINS) for y, p in found])
-    )

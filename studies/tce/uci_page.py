@@ -177,8 +177,6 @@ def section() -> str:
         clear_table=uci.clear_table(),
         n_rankings=len(uci.DATA_SETS) * len(uci.SEEDS),
         best_table=uci.best_table(),
-        n_data_sets=len(uci.DATA_SETS),
-        tau_table=uci.tau_table(),
         bins_table=uci.bins_table(),
         violated=uci.title(uci.most_violated()),
         violations_table=uci.violations_table(),

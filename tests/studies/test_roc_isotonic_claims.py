@@ -1,6 +1,7 @@
 """Verdicts on the paper on ROC-regularised isotonic regression: each judge on both sides, without data."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from calibrant import IsotonicCalibration
 from calibrant.binning.cells import simplex_grid
 from calibrant.fit.trees import Candidates, Rows
 from studies.claims import Verdict
-from studies.roc_isotonic import exact
+from studies.roc_isotonic import authors, exact, study
 from studies.roc_isotonic.authors import SMOOTHING, FirstAgainstUnsmoothed, mixture, partitioning, total
 from studies.roc_isotonic.claims import CLAIMS, READINGS, roc_against_hull, roc_corners, upper_hull
 
@@ -36,6 +37,16 @@ def volumes(after, kept):
     return {"six": [0.5, *after], "drawn": [[0.5, 0.5, 0.5, 0.5]] * 2, "kept": [[0.5, kept]], "paper": [], "four": []}
 
 
+def surface(after=10, kept=5, outside=0.3, far=0.01):
+    """500 points before, and what is found after."""
+    return [500, after, kept, 0.9, 0.89, outside, far]
+
+
+def gaps(own, same, end):
+    """Gaps of three splits: of IRP and without monotony, and of binning."""
+    return [[own + step, same, end, own, own] for step in (0.0, 0.001, 0.002)]
+
+
 CASES = {
     "calibrated-on-its-rows": [({"gaps": [0.0, 1e-6]}, FAILS)],
     "roc-hull": [({"corners": [[9, 0], [7, 1]]}, FAILS)],
@@ -51,10 +62,20 @@ CASES = {
         ({"groups": [group(12, 10), group(30, 0)]}, IN_PART),
         ({"groups": [group(12, 10), group(30, 10)]}, FAILS),
     ],
-    "fewer-points": [({"points": [[500, 50], [500, 51]], "volumes": [[0.9, 0.9]]}, FAILS)],
+    "fewer-points": [({"surfaces": [surface(after=50), surface(after=51)]}, FAILS)],
+    "points-belong": [
+        ({"surfaces": [surface(after=50, kept=50)] * 2}, HOLDS),
+        ({"surfaces": [surface(after=50, kept=50), surface(after=50, kept=49)]}, FAILS),
+    ],
     "covers-surface": [
-        ({"points": [[500, 50]], "volumes": [[0.9, 0.9]]}, HOLDS),
-        ({"points": [[500, 50]], "volumes": [[0.9, 0.89]]}, FAILS),
+        ({"surfaces": [surface(outside=0.0, far=0.0)]}, HOLDS),
+        ({"surfaces": [surface(outside=0.3, far=0.04)]}, OPEN),
+        ({"surfaces": [surface(outside=0.0, far=0.0), surface(outside=0.3, far=0.06)]}, FAILS),
+    ],
+    "keeps-surface": [
+        ({"drawn": [[9, 9, 0.5, 0.5]], "paper": [["a", 9, 9, 0.5, 0.5]]}, HOLDS),
+        ({"drawn": [[9, 9, 0.5, 0.4]], "paper": [["a", 9, 9, 0.5, 0.5]]}, OPEN),
+        ({"drawn": [[9, 9, 0.5, 0.5]], "paper": [["a", 9, 8, 0.5, 0.6]]}, FAILS),
     ],
     "volume-majorised": [
         (volumes(after=[0.5, 0.5, 0.5], kept=0.5), HOLDS),
@@ -72,8 +93,8 @@ CASES = {
     "regularised-mean": [({"gaps": [[2, 0.0, 0.1], [3, 2e-6, 0.1]]}, FAILS)],
     **{
         f"figure-{n}": [
-            ({"figures": [["loss", 0.5, 0.5000001, 5e-7], ["regions", 16, 16, 0.0]]}, HOLDS),
-            ({"figures": [["loss", 0.5, 0.5000001, 5e-7], ["regions", 16, 17, 0.0]]}, FAILS),
+            ({"figures": [["loss", 0.5, 0.5000001, 5e-7], ["regions", 16, 16, 0.0]], "normalised": 0.6}, HOLDS),
+            ({"figures": [["loss", 0.5, 0.5000001, 5e-7], ["regions", 16, 17, 0.0]], "normalised": 0.6}, FAILS),
         ]
         for n in (2, 4, 5)
     },
@@ -97,10 +118,20 @@ CASES = {
         ({"paper": [], "rises": [[0.0, 0.0], [1e-4]]}, FAILS),
     ],
     "fewer-bins": [
-        ({"same": [[LOW, LOW]] * 3, "best": [LOW] * 3}, HOLDS),
-        ({"same": [[HIGH, HIGH]] * 3, "best": [HIGH] * 3}, FAILS),
+        ({"same": [["a", LOW]], "best": [["a", LOW]]}, HOLDS),
+        ({"same": [["a", LOW]], "best": [["a", UNCLEAR]]}, OPEN),
+        ({"same": [["a", HIGH]], "best": [["a", HIGH]]}, FAILS),
     ],
-    "parametric": [({"ahead": {"a": n}, "behind": []}, NOT_JUDGED) for n in (0, 8)],
+    "bin-efficiency": [
+        ({"same": [["a", LOW], ["b", LOW]], "best": [["a", HIGH]]}, HOLDS),
+        ({"same": [["a", LOW], ["b", UNCLEAR]], "best": [["a", LOW]]}, OPEN),
+        ({"same": [["a", HIGH], ["b", HIGH]], "best": [["a", LOW]]}, FAILS),
+    ],
+    "monotony-lessens-the-gap": [
+        ({"gaps": [gaps(0.02, 0.5, 0.9)] * 2}, HOLDS),
+        ({"gaps": [gaps(0.02, 0.5, 0.9), gaps(0.6, 0.5, 0.9)]}, IN_PART),
+        ({"gaps": [gaps(0.02, 0.01, 0.01)]}, FAILS),
+    ],
 }
 
 
@@ -192,9 +223,38 @@ def test_volumes_are_those_of_all_points_of_the_surface(number):
     p, y = exact.drawn(6, number)
     points = reference.all_points(p.tolist(), y, np.ones(6))
     assert exact.volume(y, p) == pytest.approx(reference.hull_volume(sorted(points)))
+    rows = {tuple(np.rint(np.array(point) * np.bincount(y)).astype(int)) for point in points}
+    alone = {tuple(corner) for corner in np.diag(np.bincount(y))}
+    assert rows - alone == exact.points(y, p) - alone
     corners = np.random.default_rng(0).random((20_000, 3))
     inside = (corners[:, None] <= np.array(sorted(points))[None]).all(axis=2).any(axis=1).mean()
     assert exact.volume_below(y, p) == pytest.approx(inside, abs=0.02)
+
+
+def test_the_identity_keeps_every_point_and_a_constant_keeps_none_and_its_hull_is_small():
+    p, y = exact.drawn(8, 0)
+    n = len(exact.points(y, p))
+    assert exact.surfaces(y, p, p)[:3] == [n, n, n]
+    assert exact.surfaces(y, p, p)[5:] == pytest.approx([0.0, 0.0], abs=1e-9)
+    _, after, kept, before, hull, outside, far = exact.surfaces(y, p, p[:, [1, 2, 0]])
+    assert kept < after
+    assert hull < before
+    assert outside > 0.0
+    assert far > 0.1
+
+
+def test_growth_without_monotony_goes_on_until_all_rows_of_a_region_are_alike(monkeypatch):
+    p, y = exact.drawn(25, 1)
+    same = authors.Forecasts(p, y, p[::-1], y[::-1])
+    monkeypatch.setattr(authors, "covertype", SimpleNamespace(__wrapped__=lambda *_, **__: same))
+    own, binned, free = study._of_split(3, 0)
+    assert free.fitted[-1] == pytest.approx(-np.log(1.0 - mixture(3) * 2.0 / 3.0))
+    assert own.n_regions[-1] < free.n_regions[-1]
+    assert own.fitted[-1] > free.fitted[-1]
+    assert own.volume[5] <= 1.0
+    for course in (own, binned, free):
+        assert course.gap() == pytest.approx(0.0, abs=1e-12)
+        assert course.gap(1) == pytest.approx(course.loss[0] - course.fitted[0])
 
 
 @pytest.mark.parametrize("number", range(3))

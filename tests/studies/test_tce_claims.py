@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom, binomtest
 
 from calibrant import bin_test_calibration_error
 from calibrant.binning import BoundedIsotonic
 from studies.claims import Verdict
 from studies.tce.claims import CLAIMS, PICTURED
-from studies.tce.claims_simulation import means_of_models
-from studies.tce.imagenet import PrintedCut, bins_of, compared
+from studies.tce.claims_simulation import means_of_models, size
+from studies.tce.imagenet import PrintedCut, bins_of, compared, printed_sizes
 from studies.tce.published import as_published, introsort, of_the_library
 from studies.tce.simulation import NOISES, TABLES
 
@@ -17,7 +18,13 @@ HOLDS, IN_PART, FAILS, MISPRINT, OPEN, NOT_JUDGED = Verdict
 LOW, HIGH, UNCLEAR = [-0.1, -0.11, -0.09], [0.1, 0.11, 0.09], [-0.1, 0.1, 0.0]
 
 DIGITS = [({"same": 24, "cells": 24}, HOLDS), ({"same": 23, "cells": 24}, FAILS), ({"same": 0, "cells": 0}, FAILS)]
-RANGES = [({"good": [74.0, 80.0], "bad": [1.7, 73.0]}, HOLDS), ({"good": [74.0, 80.0], "bad": [1.7, 75.0]}, FAILS)]
+GOOD, MIXED = [[5.0, 80.0], [7.0, 90.0]], [[5.0, 80.0], [81.0, 90.0]]
+BOTH_FAIL, NONE_FAILS = [[8.0, 79.0]], [[6.0, 85.0]]
+RANGES = [
+    ({"good": GOOD, "bad": BOTH_FAIL}, HOLDS),
+    ({"good": GOOD, "bad": [*BOTH_FAIL, *NONE_FAILS]}, IN_PART),
+    ({"good": MIXED, "bad": NONE_FAILS}, FAILS),
+]
 
 
 def cut(*largest, above=0):
@@ -69,6 +76,14 @@ CASES = {
         ),
     ],
     "algorithm-3-as-printed": [(cut(10_000, 9000), HOLDS), (cut(10_000, above=1), FAILS)],
+    "algorithm-3-smallest": [
+        ({"below": [0, 0], "library": [0, 0]}, HOLDS),
+        ({"below": [1, 9], "library": [0, 0]}, FAILS),
+    ],
+    "table-14-satimage": [
+        (cells("0.1") | {"rows": {"1931": 10}}, HOLDS),
+        (cells("0.2") | {"rows": {"1931": 10}}, OPEN),
+    ],
     "table-3": CELLS,
     "table-14-optdigits": CELLS,
     "table-14-spambase": [(cells("0.1"), HOLDS), (cells("0.2"), OPEN)],
@@ -79,7 +94,10 @@ CASES = {
         ({"printed": "0.0102", "value": 0.010145, "line": [True, False]}, FAILS),
     ],
     "pictures": [({"found": {name: [[10] * 10, [0] * 10] for name in PICTURED}}, FAILS)],
-    "level": [({"equal": [3.0, 3.1, 3.0], "half": {"TCE(P)": 10.0}, "many": 34.0}, FAILS)],
+    "level": [
+        ({"sizes": [[0.5, [4.3, 5.9]], [0.01, [4.0]]], "half": {"TCE(P)": 10.0}, "many": 34.0}, HOLDS),
+        ({"sizes": [[0.5, [3.9]], [0.01, [4.9, 6.1]]], "half": {"TCE(P)": 10.0}, "many": 34.0}, FAILS),
+    ],
     "slope": [({"slopes": {"a": 4.0, "b": 4.0}}, HOLDS), ({"slopes": {"a": 4.0, "b": 0.25}}, OPEN)],
     **{f"table-{number}": DIGITS for number in TABLES},
     "small-ece": [({"differences": HIGH}, FAILS), ({"differences": UNCLEAR}, OPEN)],
@@ -88,10 +106,15 @@ CASES = {
         ({"shares": {"TCE(P)": 1.0, "TCE(Q)": 0.99, "ECE": 0.99, "ACE": 0.05}}, IN_PART),
     ],
     "scale": [
-        ({"tce": [99.0, 60.0], "ece": [0.1, 0.01], "order": [0.98, 0.9]}, HOLDS),
-        ({"tce": [99.0, 23.0], "ece": [0.1, 0.01], "order": [0.6, 0.9]}, FAILS),
+        ({"tce": [99.0, 60.0], "ece": [0.1, 0.01], "shift": [0.5, 0.5], "order": [0.98, 0.9, 1.0]}, HOLDS),
+        ({"tce": [99.0, 23.0], "ece": [0.1, 0.01], "shift": [0.5, 0.5], "order": [0.6, 0.9, 1.0]}, FAILS),
     ],
-    **{f"reasonable-{number}": RANGES for number in (6, 7, 10, 12)},
+    **{f"reasonable-{of}": RANGES for of in ("6", "7", "10", "12", "12-milder")},
+    "reasonable-13": [({"good": MIXED, "bad": []}, FAILS)],
+    "all-better": [
+        ({"printed": [[7.0, 8.0, 7.0], [90.0, 80.0, 90.0]], "means": []}, HOLDS),
+        ({"printed": [[7.0, 8.0, 9.0], [90.0, 80.0, 91.0]], "means": []}, FAILS),
+    ],
     "best-sizes": [
         ({"apart": [[90.0, 90.3], [91.0, 91.2], [90.0, 90.2], [85.0, 85.1], [88.0, 88.2]]}, FAILS),
         ({"apart": [[5.0, 5.1], [34.0, 34.1], [64.0, 64.1], [85.0, 85.1], [88.0, 88.2]]}, IN_PART),
@@ -215,3 +238,19 @@ def test_the_printed_cut_is_that_of_the_blocks_where_rates_differ():
     blocks, printed = (bins_of(y, score, binning) for binning in (BoundedIsotonic(), PrintedCut()))
     assert (np.diff(blocks.event_rate) != 0.0).all()
     np.testing.assert_array_equal(printed.edges, blocks.edges)
+
+
+@pytest.mark.parametrize(("least", "most", "smallest"), [(10, 40, 11), (30, 40, 20)])
+def test_the_printed_algorithms_keep_the_smallest_size_where_two_of_it_fit_in_the_largest(least, most, smallest):
+    y, score = rare_events()
+    sizes = printed_sizes(y, least, most)
+    assert sizes.sum() == 200
+    assert sizes.min() == smallest
+    if most >= 2 * least:
+        np.testing.assert_array_equal(sizes, bins_of(y, score, PrintedCut()).count)
+
+
+def test_the_exact_size_is_the_share_of_counts_that_reject():
+    found = np.array([binomtest(k, 30, 0.1).pvalue <= 0.05 for k in range(31)])
+    assert size(0.1, 30) == pytest.approx(100.0 * binom.pmf(np.arange(31), 30, 0.1)[found].sum())
+    assert size(0.01, 300) < 3.5
