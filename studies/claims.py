@@ -468,9 +468,9 @@ def printed_as(printed: bool, meant: bool) -> Verdict:
     return Verdict.HOLDS if printed else Verdict.MISPRINT if meant else Verdict.FAILS
 
 
-def mostly(count: int, n: int) -> Verdict:
-    """Return whether so many of n are more than half of them, clearly by a sign test at 5%."""
-    return holds(2 * count > n) if n and binomtest(count, n).pvalue <= LEVEL else Verdict.OPEN
+def mostly(count: int, n: int, level: float = LEVEL) -> Verdict:
+    """Return whether so many of n are more than half of them, clearly by a sign test, by default at 5%."""
+    return holds(2 * count > n) if n and binomtest(count, n).pvalue <= level else Verdict.OPEN
 
 
 def equals(value: float, target: float, tolerance: float) -> Verdict:

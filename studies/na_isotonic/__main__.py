@@ -6,6 +6,7 @@ The data sets lie in $CALIBRANT_DATA, or in shared/data beside the repository.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,18 +14,16 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from calibrant.exceptions import CalibrationWarning
-from studies.claims import Claim, Row, Verdict, bold, claims_table, coverage_table, filled, require, run, table
+from studies.claims import Claim, Row, Verdict, bold, claims_table, coverage_table, filled, reproduce, table
 from studies.na_isotonic import alternatives, claims_methods, networks, pictures, scir
 from studies.na_isotonic import forecasts as fc
-from studies.na_isotonic.claims import CLAIMS, PAPER
+from studies.na_isotonic.claims import CHOICES, CLAIMS, PAPER
+from studies.na_isotonic.claims_printed import SURE, models, printed_mean, values
 from studies.na_isotonic.pictures import BY_CLASSIFIER, file_of, shown
 from studies.na_isotonic.pictures import RESAMPLES as PANEL_RESAMPLES
 from studies.na_isotonic.pictures import draw_all as draw
 
 # What the study of normalisation-aware isotonic calibration shows, in a few sentences.
-
-
-KEEP_ORDER = ("NA-FIR", "FIR", "TS")
 
 
 def summary(claims: Iterable[Claim]) -> str:
@@ -47,39 +46,9 @@ def _standing(metric: str) -> str:
     behind = [name for name in others if of[name] - of[first] > fc.critical_difference()]
     ranks = ", ".join(f"{name} {of[name]:.1f}" for name in list(of)[:3])
     return (
-        f"* With the library's defaults the first of eight by mean rank in {metric} are {ranks}; clearly behind {first} are "
+        f"* The first of eight by mean rank in {metric} are {ranks}; clearly behind {first} are "
         f"{', '.join(behind) or 'none'}."
     )
-
-
-def accuracy_changes(method: str) -> np.ndarray:
-    """What a method adds to the accuracy of each model."""
-    of = fc.values("accuracy")
-    return of[:, fc.METHODS.index(method)] - of[:, fc.METHODS.index("Uncalibrated")]
-
-
-def kept_order() -> str:
-    """Which of the methods that keep the order of a row keep the prediction, too."""
-    exactly = [name for name in KEEP_ORDER if not accuracy_changes(name).any()]
-    tied = [name for name in KEEP_ORDER if name not in exactly]
-    text = (
-        f"{' and '.join(exactly) or 'No method'} leave{'s' * (len(exactly) < 2)} the accuracy of every model as it was."
-    )
-    if tied:
-        text += (
-            f" {' and '.join(tied)} keep{'s' * (len(tied) == 1)} the order of a row, but where a step ties the first two "
-            "classes the first column counts as predicted."
-        )
-    return text
-
-
-def where_fir_leads() -> str:
-    """The classifiers of the models on which FIR has the lower NLL."""
-    of = fc.values("NLL")
-    behind = of[:, fc.METHODS.index("NA-FIR")] > of[:, fc.METHODS.index("FIR")]
-    count = {name: int((behind & fc.of_architecture(name)).sum()) for name in fc.architectures()}
-    listed = ", ".join(f"{name} on {n} of {int(fc.of_architecture(name).sum())}" for name, n in count.items() if n)
-    return f"NA-FIR has a higher NLL than FIR on {int(behind.sum())} of {len(fc.names())} models: {listed or 'none'}."
 
 
 # The tables of docs/na-isotonic.md that come from the ranks and values of the methods.
@@ -94,6 +63,8 @@ SHOWN = (
     ("CIFAR-10", "LeNet-5"),
     ("satimage", "MLP"),
     ("satimage", "tree"),
+    ("letter", "deep MLP"),
+    ("optdigits", "CNN"),
 )
 """Models with tables of their own."""
 
@@ -103,11 +74,11 @@ def forecast_table() -> str:
     body = []
     for data_set in fc.data_sets():
         of = [one for one in fc.measured() if one.data_set == data_set]
-        fit, test = (_span([getattr(one, size) for one in of]) for size in ("n_fit", "n_test"))
+        seeds = list(Counter(one.architecture for one in of).values())
+        fit, test, n_seeds = (_span(sizes) for sizes in ([one.n_fit for one in of], [one.n_test for one in of], seeds))
         sure = [one.overconfidence for one in of]
-        n_models = len({one.architecture for one in of})
         span = f"{min(sure):+.3f} to {max(sure):+.3f}" if len(of) > 1 else f"{sure[0]:+.3f}"
-        body.append([data_set, str(of[0].n_classes), str(n_models), str(len(of) // n_models), fit, test, span])
+        body.append([data_set, str(of[0].n_classes), str(len(seeds)), n_seeds, fit, test, span])
     head = [
         "data set", "classes", "models", "seeds", "rows to calibrate on", "rows to test", "mean confidence - accuracy",
     ]  # fmt: skip
@@ -120,13 +91,32 @@ def _span(sizes: list[int]) -> str:
 
 def rank_table(metric: str) -> str:
     """Average ranks and shares of wins by data set: the paper's Table 2."""
-    body = []
-    for data_set in fc.data_sets():
-        here = fc.of_data_set(data_set)
-        body.append([data_set, str(here.sum()), *_cells(fc.ranks(metric)[here], fc.wins(metric)[here])])
-    body.append(["**all**", str(len(fc.names())), *_cells(fc.ranks(metric), fc.wins(metric))])
-    printed, won = (fc.printed_mean(figure, metric) for figure in ("rank", "wins"))
-    body.append(["the paper, all", str(fc.N_MODELS)])
+    every = np.ones(len(fc.names()), dtype=bool)
+    groups = {name: fc.of_data_set(name) for name in fc.data_sets()} | {
+        "**neural networks**": fc.neural(),
+        "**all**": every,
+    }
+    body = [
+        [name, str(here.sum()), *_cells(fc.ranks(metric)[here], fc.wins(metric)[here])] for name, here in groups.items()
+    ]
+    of = np.array([fc.ranks(metric, methods).mean(axis=0) for methods in CHOICES.values()])
+    body.append(
+        [
+            "all, over the readings",
+            str(every.sum()),
+            *(f"{a:.1f} to {b:.1f}" for a, b in zip(of.min(0), of.max(0), strict=True)),
+        ]
+    )
+    defaults = tuple(fc.METHODS)
+    body.append(
+        [
+            "all, the library's defaults",
+            str(every.sum()),
+            *_cells(fc.ranks(metric, defaults), fc.wins(metric, defaults)),
+        ]
+    )
+    printed, won = (printed_mean(figure, metric) for figure in ("rank", "wins"))
+    body.append(["the paper, all", f"{sum(models().values()):g}"])
     body[-1] += _best([printed[name] for name in fc.METHODS], [won[name] for name in fc.METHODS])
     return table(["data set", "models", *fc.METHODS], body)
 
@@ -186,25 +176,24 @@ DENSENET = ("CIFAR-100", "DenseNet-BC")
 PRINTED = ("accuracy", "conf-ECE", "NLL")
 
 
-def unpenalised() -> str:
+def penalised() -> str:
     """What the penalties of matrix scaling are for."""
-    without = fc.after("NLL", "MS, no penalty")[fc.names().index(DENSENET)]
-    own = fc.values("NLL")[fc.names().index(DENSENET), fc.METHODS.index("MS")]
+    row = fc.names().index(DENSENET)
+    without, own = (fc.after("NLL", name)[row] for name in (*fc.MS, "MS"))
     return (
-        f"MS has its default penalties of 1e-3: its NLL of DenseNet-BC on CIFAR-100 is {own:.2f} (the paper's, of a "
-        f"DenseNet121, {fc.TABLE_4['MS'][2]:.2f}), and {without:.2f} without them."
+        f"MS has no penalty, as the paper writes it: its NLL of DenseNet-BC on CIFAR-100 is {without:.2f} (the paper's, of a "
+        f"DenseNet121, {values('NLL')[SURE[0]]['MS']:.2f}), and {own:.2f} with the library's default penalties of 1e-3."
     )
 
 
 def paper_densenet_table() -> str:
     """Beside the paper's network of the same family: which way each figure moves."""
-    row = fc.names().index(DENSENET)
-    body = []
+    row, body = fc.names().index(DENSENET), []
     for m, method in enumerate(fc.METHODS):
-        pairs = (
-            (metric, (fc.values(metric)[row, m], of)) for metric, of in zip(PRINTED, fc.TABLE_4[method], strict=True)
-        )
-        body.append([method, *(_text(metric, value) for metric, pair in pairs for value in pair)])
+        body.append([method])
+        for metric in PRINTED:
+            theirs = values(metric)[SURE[0]][method] / (100 if metric in PERCENT else 1)
+            body[-1] += [_text(metric, value) for value in (fc.values(metric)[row, m], theirs)]
     head = [f"{metric}{who}" for metric in PRINTED for who in (", here", ", paper")]
     return table(["method", *head], body)
 
@@ -222,13 +211,12 @@ def architecture_table(metric: str) -> str:
 
 def p_value_table() -> str:
     """Share of forecasts of which conf-ECE cannot be told from that of a calibrated one."""
-    body = []
-    for data_set in fc.data_sets():
-        of = [one for one in fc.measured() if one.data_set == data_set]
-        body.append([data_set, str(len(of)), *_shares([one.pvalue[: len(fc.METHODS)] for one in of])])
-    body.append(
-        ["**all**", str(len(fc.measured())), *_shares([one.pvalue[: len(fc.METHODS)] for one in fc.measured()])]
-    )
+    columns = [fc.MEASURED.index(method) for method in fc.PUBLISHED_AS]
+    groups = {name: [one for one in fc.measured() if one.data_set == name] for name in fc.data_sets()}
+    body = [
+        [name, str(len(of)), *_shares([one.pvalue[columns] for one in of])]
+        for name, of in (groups | {"**all**": fc.measured()}).items()
+    ]
     return table(["data set", "forecasts", *fc.METHODS], body)
 
 
@@ -252,13 +240,14 @@ FILES = (*(f"{name}.npz" for name in fc.PUBLISHED), "covertype_small.csv.gz", "s
 
 def page(rows: list[Row]) -> str:
     """The whole page."""
-    said = {method: sum(one.warned[method] for one in fc.measured()) for method in fc.METHODS}
+    said = {method: sum(one.warned[method] for one in fc.measured()) for method in fc.PUBLISHED_AS}
     warned = ", ".join(f"{method} on {count}" for method, count in said.items() if count) or "none"
     return filled(
         Path(__file__).with_name("page.md"), title=PAPER.title, authors=PAPER.authors, venue=PAPER.venue,
         command=PAPER.command, minutes=PAPER.minutes, summary=summary(CLAIMS), coverage=coverage_table(PAPER.coverage),
-        n_models=len(fc.names()), claims=claims_table(CLAIMS, rows), forecast_table=forecast_table(), seeds=fc.SEEDS,
-        most_trained=fc.MOST_TRAINED, unpenalised=unpenalised(), critical_difference=fc.critical_difference(),
+        n_models=len(fc.names()), n_neural=int(fc.neural().sum()), shown_as="; ".join(fc.SHOWN_AS.values()),
+        claims=claims_table(CLAIMS, rows), forecast_table=forecast_table(), seeds=fc.SEEDS,
+        most_trained=fc.MOST_TRAINED, penalised=penalised(), critical_difference=fc.critical_difference(),
         n_forecasts=len(fc.measured()), warned=warned, rank_tables="\n\n".join(rank_tables()),
         value_pictures="\n\n".join(
             f"![{metric} by data set and method](images/na/{file_of('values', metric)})" for metric in fc.RANKED
@@ -266,16 +255,15 @@ def page(rows: list[Row]) -> str:
         win_pictures="\n\n".join(
             f"![{metric}: who beats whom](images/na/{file_of('wins', metric)})" for metric in fc.METRICS
         ),
-        accuracy_table=accuracy_table(), kept_order=kept_order(), model_tables="\n\n".join(model_tables()),
+        accuracy_table=accuracy_table(), model_tables="\n\n".join(model_tables()),
         paper_densenet_table=paper_densenet_table(), architecture=shown().architecture, data_set=shown().data_set,
         panel_resamples=PANEL_RESAMPLES, resamples=fc.RESAMPLES, level=fc.LEVEL, p_value_table=p_value_table(),
-        where_fir_leads=where_fir_leads(), by_classifier="\n\n".join(by_classifier_parts()),
-        annealing_table=claims_methods.annealing_table(), finding=claims_methods.finding(), searches=claims_methods.SEEDS,
-        granularity_table=claims_methods.granularity_table(), most_iterations=alternatives.MOST_ITERATIONS,
+        by_classifier="\n\n".join(by_classifier_parts()),
+        annealing_table=claims_methods.annealing_table(), finding=claims_methods.finding(),
+        most_iterations=alternatives.MOST_ITERATIONS,
         alternatives_table=alternatives.alternatives_table(), network_seeds=networks.SEEDS,
-        network_sure=networks.over_confidence(), network_nll=networks.value_table("NLL"),
-        network_ece=networks.value_table("conf-ECE"), scir="\n\n".join(scir.sections()),
-        scir_won=fc.printed_mean("wins", "conf-ECE")["SCIR"], n_splits=scir.N_SPLITS,
+        network_sure=networks.over_confidence(), ten_ranks=networks.rank_table(), scir="\n\n".join(scir.sections()),
+        scir_won=printed_mean("wins", "conf-ECE")["SCIR"], n_splits=scir.N_SPLITS,
         scir_printed=", ".join(f"{name} {value:.4f}" for name, value in scir.PRINTED.items()),
         growth_table=pictures.growth_table(), paper_table=pictures.paper_table(),
     )  # fmt: skip
@@ -292,15 +280,9 @@ def by_classifier_parts() -> list[str]:
 
 def main() -> None:
     """Judge the claims, draw the pictures and write the page."""
-    require(FILES)
     warnings.filterwarnings("ignore", "log loss is finite only", CalibrationWarning)  # FIR and IR-OvR predict zeros
     with threadpool_limits(1):
-        claims_methods.check_facts()
-        rows = run(PAPER)
-        print("pictures", flush=True)
-        draw()
-        print("page", flush=True)
-        PAPER.publish(page(rows))
+        reproduce(PAPER, page, draw, files=FILES, check=claims_methods.check_facts)
 
 
 if __name__ == "__main__":

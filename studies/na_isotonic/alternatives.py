@@ -18,7 +18,6 @@ from calibrant.calibrators.nafir import Cells, Comparisons
 from calibrant.metrics import log_loss
 from studies.claims import Functions, Numbers, Verdict, holds, mostly, table, under_all_readings
 from studies.na_isotonic import forecasts as fc
-from studies.na_isotonic.networks import by_network
 
 # Appendix A.2: projected gradients, SLSQP, trust-constr and penalties, in the values g of the blocks of FIR, as it writes them.
 
@@ -159,18 +158,10 @@ def words_search(forecasts: Sequence[str], above: Mapping[str, Mapping[str, Sequ
 # Section 5.2, Fig. 2: NA-FIR against FIR by the probability before.
 
 
-@cache
-def shifts() -> dict[str, list[float]]:
-    """What NA-FIR is above FIR by band, of the published networks and of those trained here (means over their splits)."""
-    found = {}
-    for model in fc.published_models():
-        after, before = (fc.calibrated(model, name)[0] for name in (fc.NA_FIR[1], "FIR"))
-        found[fc.name_of(model)] = fc.shift_by_band(model.test, after - before).tolist()
-    return found | {name: np.mean([m.shift for m in of], axis=0).tolist() for name, of in by_network().items()}
-
-
 def measure_inflation() -> Numbers:
-    return {"shift": shifts()}
+    """What NA-FIR is above FIR by band, of each neural network (means over its splits)."""
+    of = [(", ".join(name), np.mean([m.shift for m in of], axis=0).round(6)) for name, of in fc.by_model().items()]
+    return {"shift": {name: shift.tolist() for (name, shift), yes in zip(of, fc.neural(), strict=True) if yes}}
 
 
 def judge_inflation(shift: Mapping[str, Sequence[float]]) -> Verdict:
@@ -186,7 +177,7 @@ def words_inflation(shift: Mapping[str, Sequence[float]]) -> str:
     )
     return (
         f"NA-FIR (annealed by 0.003) less FIR in {fc.BANDS} bands of the probability before, from 0.01 to 1: the lowest rises "
-        f"on {up} of {len(shift)} models, the highest falls on {down}. {shown}"
+        f"on {up} of {len(shift)} neural networks, the highest falls on {down}. {shown}"
     )
 
 
@@ -223,7 +214,7 @@ def measure_pairs() -> Numbers:
         for method in (*INDEPENDENT, *DEPENDENT):
             prob = [(of + 1) / (VOTES + N_CLASSES) for of in (votes, other)]
             models = [fc.Model("", "", seed, y, of, y, prob[0]) for of in prob]
-            make = fc.CALIBRATORS[method]().set_params
+            make = fc.made(method).set_params
             parts = [fc.calibrated_part(model, make) for model in models]
             change.setdefault(method, []).append(float(np.abs(parts[1] - parts[0]).max()))
     return {"change": change}

@@ -97,33 +97,18 @@ def searched(file: str, granularity: float) -> np.ndarray:
     return np.array([_fitted(search, model)[0] for search in searches])
 
 
-def granularity_table() -> str:
-    body = []
-    for file, of in found().items():
-        data_set, architecture = fc.PUBLISHED[file]
-        ends = [searched(file, size) for size in GRANULARITIES]
-        body.append([f"{architecture}, {data_set}", *(f"{end.min():.6f} to {end.max():.6f}" for end in ends)])
-        body[-1].append(f"{of[EXACT_SEARCH][0]:.6f}")
-    return table(["calibration NLL", *(f"{size:g}" for size in GRANULARITIES), "optimum"], body)
-
-
 def finding() -> str:
     """What the exact solution adds, on the rows fitted and on others."""
     above = [of[ANNEALED][0] - of[EXACT_SEARCH][0] for of in found().values()]
     worse = sum(of[EXACT_SEARCH][1] > of[ANNEALED][1] for of in found().values())
     better = sum(of[CHOSEN][1] < of[ANNEALED][1] for of in found().values())
-    n = len(above)
+    n, gains = len(above), ", ".join(f"{of[ANNEALED][1] - of[CHOSEN][1]:+.4f}" for of in found().values())
     return (
         f"Annealing ends {min(above):.6f} to {max(above):.6f} above the optimum of the rows fitted. The optimum itself "
         f"over-fits: on test rows it is worse than annealing, which stops on its way there, on {worse} of {n}. With "
         f"smoothing by cross-validation the exact solution is better than annealing on {better} of {n}, by "
-        f"{_by()} on the test rows."
+        f"{gains} on the test rows."
     )
-
-
-def _by() -> str:
-    gain = [of[ANNEALED][1] - of[CHOSEN][1] for of in found().values()]
-    return ", ".join(f"{g:+.4f}" for g in np.array(gain))
 
 
 # Statements of the paper about all problems, checked on small ones against their definitions.
@@ -295,8 +280,8 @@ def measure_invariance() -> Numbers:
         while (order == np.arange(model.n_classes)).any():
             order = np.random.default_rng(int(order[0])).permutation(model.n_classes)
         rows = model.test[:500]
-        for method, make in fc.CALIBRATORS.items():
-            fitted = make().fit(model.fit, model.y_fit)
+        for method in fc.CALIBRATORS:
+            fitted = fc.made(method).fit(model.fit, model.y_fit)
             moved = np.abs(fitted.predict_proba(rows[:, order]) - fitted.predict_proba(rows)[:, order]).max()
             change.setdefault(method, []).append(float(moved))
     return {"models": [f"{m.data_set}, {m.architecture}" for m in few], "change": change}

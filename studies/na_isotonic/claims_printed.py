@@ -1,16 +1,16 @@
-"""What the paper says of its own Table 2, asked of that table."""
+"""What the paper says of its own Tables 2, 4 and 5, asked of these tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import rankdata, spearmanr
 
-from studies.claims import Functions, Numbers, Verdict, all_of, holds
-from studies.printed import Lines, comparing, in_words, on_every, on_most, read
+from studies.claims import LEVEL, Functions, Numbers, Verdict, all_of, holds, under_all_readings
+from studies.printed import Lines, comparing, gaps, in_words, on_every, on_most, read
 
 PRINTED = Path(__file__).with_name("printed.csv")
 METRICS = ("NLL", "conf-ECE", "BS", "cw-ECE", "TECE")
@@ -23,8 +23,18 @@ SUM, ROUNDED = 36, 0.4
 
 
 def ranks(metric: str, figure: str = "rank") -> Lines:
-    """Mean ranks of the methods, or percents of wins, by data set."""
+    """Mean ranks of the methods, or percents of wins, by data set; or their values, by network (Tables 4 and 5)."""
     return read(PRINTED, "data_set", 4, figure=figure, metric=metric)
+
+
+values = partial(ranks, figure="value")
+
+
+def printed_mean(figure: str, metric: str) -> dict[str, float]:
+    """Mean "rank", or percent of "wins", over the paper's models: over its data sets, each by its number of models."""
+    found, weights = ranks(metric, figure), list(models().values())
+    methods = next(iter(found.values()))
+    return {name: float(np.average([of[name] for of in found.values()], weights=weights)) for name in methods}
 
 
 def models() -> dict[str, float]:
@@ -68,9 +78,7 @@ def words_places(places: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def measure_wins() -> Numbers:
-    found, weights = ranks("conf-ECE", "wins"), list(models().values())
-    methods = next(iter(found.values()))
-    return {"wins": {name: float(np.average([of[name] for of in found.values()], weights=weights)) for name in methods}}
+    return {"wins": printed_mean("wins", "conf-ECE")}
 
 
 def judge_wins(wins: Mapping[str, float]) -> Verdict:
@@ -91,11 +99,116 @@ def judge_images(means: Mapping[str, list[float]]) -> Verdict:
     return all_of(holds(images < texts) for images, texts in means.values())
 
 
-compared = partial(comparing, ranks)
+# Tables 4 and 5: single networks.
+
+
+SURE, LESS_SURE = ("DenseNet121 (CIFAR-100)", "ResNet110 (CIFAR-100)"), ("Swin (CIFAR-100)", "ViT (CIFAR-100)")
+COMPARABLE = 1.01
+"""A Brier score up to so many times the other's is comparable."""
+
+
+def measure_gains() -> Numbers:
+    """What share of the conf-ECE of no calibration, and of the next best method, SCIR leaves, and the percent it takes away."""
+    found = {}
+    for name in (*SURE, *LESS_SURE):
+        of = dict(values("conf-ECE")[name])
+        own, none = of.pop("SCIR"), of.pop("Uncalibrated")
+        found[name] = {
+            word: [own / other, round(other - own, 2)] for word, other in (("none", none), ("next", min(of.values())))
+        }
+    return {"gains": found}
+
+
+def judge_substantial(gains: Mapping[str, Mapping[str, Sequence[float]]]) -> Verdict:
+    return holds(all(gains[name]["next"][0] <= 0.5 for name in SURE))
+
+
+def judge_modest(
+    gains: Mapping[str, Mapping[str, Sequence[float]]], words: Sequence[str] = ("none", "next")
+) -> Verdict:
+    """A gain on both that is less than on either of the others: on no calibration, or on the next best method."""
+    return under_all_readings(
+        holds(all(0 < gains[name][word][1] < min(gains[other][word][1] for other in SURE) for name in LESS_SURE))
+        for word in words
+    )
+
+
+def words_gains(gains: Mapping[str, Mapping[str, Sequence[float]]], names: Sequence[str] = SURE) -> str:
+    parts = (
+        f"{name} {gains[name]['none'][1]:.2f} points below no calibration, {gains[name]['next'][1]:.2f} points below the next "
+        f"best method and {gains[name]['next'][0]:.0%} of it"
+        for name in names
+    )
+    return f"conf-ECE of SCIR: {'; '.join(parts)}; as printed"
+
+
+def words_modest(gains: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    none, best = (judge_modest(gains, [word]) for word in ("none", "next"))
+    return f"{words_gains(gains, (*SURE, *LESS_SURE))}. By no calibration: {none!s}; by the next best method: {best!s}"
+
+
+def measure_comparable() -> Numbers:
+    alike = [name for name, of in values("BS").items() if of["SCIR"] <= COMPARABLE * of["NA-FIR"]]
+    gap = gaps(values("NLL"), "NA-FIR", ("SCIR",))
+    what = "NLL: NA-FIR before SCIR"
+    at_most = f"where SCIR's Brier score is at most {COMPARABLE - 1:.0%} above"
+    return {"gaps": {f"{what} {at_most}": {name: gap[name] for name in alike}}, "beside": {f"{what} anywhere": gap}}
+
+
+def measure_spread() -> Numbers:
+    """The conf-ECE before, after the best method, and how far the methods lie apart, of each network."""
+    found = {}
+    for name, of in values("conf-ECE").items():
+        after = [value for method, value in of.items() if method != "Uncalibrated"]
+        found[name] = [of["Uncalibrated"], min(after), round(max(after) - min(after), 2)]
+    return {"networks": found}
+
+
+def _correlation(networks: Mapping[str, Sequence[float]]) -> tuple[float, float]:
+    before, _, spread = zip(*networks.values(), strict=True)
+    found = spearmanr(before, spread)
+    return float(found.statistic), float(found.pvalue)
+
+
+def judge_spread(networks: Mapping[str, Sequence[float]]) -> Verdict:
+    """Whether some method helps each network, and methods differ less where there is less to mend."""
+    r, p = _correlation(networks)
+    return all_of([holds(all(best < before for before, best, _ in networks.values())), holds(r > 0 and p <= LEVEL)])
+
+
+def words_spread(networks: Mapping[str, Sequence[float]]) -> str:
+    said = "; ".join(f"{name} {before:g}, {best:g}, {spread:g}" for name, (before, best, spread) in networks.items())
+    r, p = _correlation(networks)
+    return (
+        f"conf-ECE in percent before, after the best method, and highest less lowest of the methods: {said}. Rank correlation "
+        f"of the first and the last {r:.2f} (p = {p:.2g}); as printed"
+    )
+
+
+compared, of_networks = partial(comparing, ranks), partial(comparing, values)
+
+
+def both_tables(*pairs: tuple[str, str]) -> Numbers:
+    """A method before another in Table 2, and in Tables 4 and 5, by NLL and by conf-ECE."""
+    found = {}
+    for made, where in ((compared, "Table 2"), (of_networks, "Tables 4 and 5")):
+        asked = ((m, one, (other,), f"{other} in {where}") for m in JUDGED for one, other in pairs)
+        found |= made(*asked)()["gaps"]
+    return {"gaps": found}
+
 
 FUNCTIONS: dict[str, Functions] = {
     "ranks add up": (measure_sums, judge_sums, lambda sums: f"{len(sums)} lines sum to {min(sums):g} to {max(sums):g}"),
     "best across all data sets": (measure_places, judge_places, words_places),
+    "consistent improvement, printed": (
+        partial(both_tables, ("NA-FIR", "Uncalibrated"), ("SCIR", "Uncalibrated")),
+        on_every,
+        in_words,
+    ),
+    "SCIR on over-confident networks, printed": (measure_gains, judge_substantial, words_gains),
+    "SCIR on less over-confident networks, printed": (measure_gains, judge_modest, words_modest),
+    "SCIR where the Brier score is comparable, printed": (measure_comparable, on_every, in_words),
+    "less sensitive, printed": (measure_spread, judge_spread, words_spread),
     "NA-FIR before FIR, printed": (
         compared(*((metric, "NA-FIR", ("FIR",), "FIR") for metric in JUDGED)),
         on_every,

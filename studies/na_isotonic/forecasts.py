@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import sys
 import time
 import warnings
@@ -169,7 +169,7 @@ CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
     "MS": partial(MatrixScaling, off_diagonal=1e-3, intercept=1e-3),
 }
 METHODS = [*CALIBRATORS, "Uncalibrated"]
-"""The methods that the page ranks, as the paper does, with what the library chooses where the paper leaves it open."""
+"""The methods of the paper; under these names they are measured with the choices of the library."""
 
 READINGS: dict[str, Callable[[], Calibrator]] = {
     "NA-FIR, exact": partial(NormalizedFlattenedIsotonic, smoothing=0.0),
@@ -190,6 +190,24 @@ READINGS: dict[str, Callable[[], Calibrator]] = {
 """The same methods as the paper writes them, with several values where it does not say which; and two that it does not run."""
 
 MEASURED = [*METHODS, *READINGS]
+
+NA_FIR = ("NA-FIR, annealed by 0.001", "NA-FIR, annealed by 0.003", "NA-FIR, annealed by 0.01")
+EXACT = "NA-FIR, exact"
+SCIR = ("SCIR, 1e-12", "SCIR, 1e-06", "SCIR, 0.0001", "SCIR, 0.001")
+MS = ("MS, no penalty",)
+"""How the paper can be read: it leaves open by how much annealing changes a value, and which epsilon SCIR adds.
+
+The exact optimum of NA-FIR and the defaults of the library were not run by its authors: they stand beside, and decide nothing.
+"""
+
+SHOWN_AS = {"NA-FIR": NA_FIR[1], "SCIR": SCIR[1], "MS": MS[0]}
+PUBLISHED_AS = tuple(SHOWN_AS.get(name, name) for name in METHODS)
+"""The methods as published, in the reading that the tables and pictures show."""
+
+
+def made(method: str) -> Calibrator:
+    """The calibrator of one of the paper's names, as published."""
+    return (CALIBRATORS | READINGS)[SHOWN_AS.get(method, method)]()
 
 
 def measured_methods() -> list[str]:
@@ -238,6 +256,7 @@ class Measured:
     warned: Counter[str]
 
 
+@cache
 def calibrated(model: Model, method: str) -> tuple[np.ndarray, float]:
     """The test rows after a calibrator, and the CPU seconds of its fit."""
     if method == "Uncalibrated":
@@ -297,27 +316,52 @@ def out_of_order(before: np.ndarray, after: np.ndarray) -> float:
     return float((ahead & (sorted_after[:, 1:] > lowest_ahead + 1e-12)).any(axis=1).mean())
 
 
+Name = tuple[str, str]
+
+STORE = Path(__file__).with_name("networks.json")
+
+
+@cache
+def stored() -> tuple[Measured, ...]:
+    """What networks.py measured of the networks that it trains."""
+    of = json.loads(STORE.read_text(encoding="utf-8"))
+    if of["methods"] != measured_methods():
+        raise SystemExit(
+            "networks.json must have the methods of the study. Run `python -m studies.na_isotonic.networks`."
+        )
+    arrays = ("value", "pvalue", "seconds", "disordered", "shift")
+    return tuple(
+        Measured(**{**one, **{name: np.array(one[name]) for name in arrays}, "warned": Counter(one["warned"])})
+        for one in of["networks"]
+    )
+
+
 @cache
 def measured() -> tuple[Measured, ...]:
-    """Every forecast, measured."""
+    """Every forecast, measured; those of the networks that are trained here as they are stored."""
     started, found = time.process_time(), []
     for model in models():
         found.append(measure(model))
         where = f"{model.data_set}, {model.architecture}, {model.seed}"
         print(f"{time.process_time() - started:6.0f} CPU s  {where}", file=sys.stderr)
-    return tuple(found)
+    return (*found, *stored())
 
 
 # Ranks, wins and their uncertainty: a model is a classifier on a data set, its figures are means over seeds.
 
 
-Name = tuple[str, str]
-
-
 @cache
+def by_model() -> dict[Name, list[Measured]]:
+    """What was measured of each model, by data set and architecture."""
+    found: dict[Name, list[Measured]] = {}
+    for one in measured():
+        found.setdefault((one.data_set, one.architecture), []).append(one)
+    return found
+
+
 def names() -> list[Name]:
     """Data set and architecture of each model."""
-    return list(dict.fromkeys((one.data_set, one.architecture) for one in measured()))
+    return list(by_model())
 
 
 def data_sets() -> list[str]:
@@ -332,24 +376,23 @@ def of_data_set(data_set: str) -> np.ndarray:
     return np.array([name[0] == data_set for name in names()])
 
 
-def of_architecture(architecture: str) -> np.ndarray:
-    return np.array([name[1] == architecture for name in names()])
+def of_architecture(*architectures: str) -> np.ndarray:
+    return np.array([name[1] in architectures for name in names()])
+
+
+NETWORKS = ("ResNet-50", "LeNet-5", "DenseNet-BC", "MLP", "deep MLP", "CNN")
+
+
+def neural() -> np.ndarray:
+    """Which models are neural networks, as nearly all of the paper's are."""
+    return of_architecture(*NETWORKS)
 
 
 @cache
 def all_values(metric: str) -> np.ndarray:
     """The metric of each model after each method in every reading, shape (n_models, len(MEASURED))."""
     which = list(METRICS | CLIPPED).index(metric)
-    found = [
-        np.mean([one.value[:, which] for one in measured() if (one.data_set, one.architecture) == name], axis=0)
-        for name in names()
-    ]
-    return np.array(found)
-
-
-def values(metric: str) -> np.ndarray:
-    """The metric of each model after each method that is ranked, shape (n_models, n_methods)."""
-    return all_values(metric)[:, : len(METHODS)]
+    return np.array([np.mean([one.value[:, which] for one in of], axis=0) for of in by_model().values()])
 
 
 def after(metric: str, method: str) -> np.ndarray:
@@ -357,17 +400,22 @@ def after(metric: str, method: str) -> np.ndarray:
     return all_values(metric)[:, MEASURED.index(method)]
 
 
+def values(metric: str, methods: Sequence[str] = PUBLISHED_AS) -> np.ndarray:
+    """The metric of each model after each method, shape (n_models, n_methods)."""
+    return np.column_stack([after(metric, method) for method in methods])
+
+
 @cache
-def ranks(metric: str) -> np.ndarray:
+def ranks(metric: str, methods: tuple[str, ...] = PUBLISHED_AS) -> np.ndarray:
     """Ranks of the methods on each model, 1 the best; equal ones share."""
-    better = -values(metric) if metric == "accuracy" else values(metric)
-    return rankdata(better.round(12), axis=1)
+    of = values(metric, methods)
+    return rankdata((-of if metric == "accuracy" else of).round(12), axis=1)
 
 
 @cache
-def wins(metric: str) -> np.ndarray:
+def wins(metric: str, methods: tuple[str, ...] = PUBLISHED_AS) -> np.ndarray:
     """Share of the win that each method has on each model; equal ones share it."""
-    best = ranks(metric) == ranks(metric).min(axis=1, keepdims=True)
+    best = ranks(metric, methods) == ranks(metric, methods).min(axis=1, keepdims=True)
     return best / best.sum(axis=1, keepdims=True)
 
 
@@ -405,15 +453,6 @@ def mean_rank(metric: str) -> dict[str, float]:
 Duel = Mapping[str, Any]
 """Counts of models and data sets, and quartiles of the differences."""
 
-NA_FIR = ("NA-FIR, annealed by 0.001", "NA-FIR, annealed by 0.003", "NA-FIR, annealed by 0.01")
-EXACT = "NA-FIR, exact"
-SCIR = ("SCIR, 1e-12", "SCIR, 1e-06", "SCIR, 0.0001", "SCIR, 0.001")
-MS = ("MS, no penalty",)
-"""How the paper can be read: it leaves open by how much annealing changes a value, and which epsilon SCIR adds.
-
-The exact optimum of NA-FIR and the defaults of the library were not run by its authors: they stand beside, and decide nothing.
-"""
-
 NLLS = ("NLL", "NLL, 1e-15", "NLL, 1e-07")
 """NLL with probabilities clipped at 1e-12, 1e-15 and 1e-7."""
 
@@ -433,22 +472,23 @@ def model_names() -> list[str]:
     return [f"{data_set}, {architecture}" for data_set, architecture in names()]
 
 
-def duel(metric: str, one: str, other: str) -> Duel:
-    """Compare the one with the other: lower is better."""
-    return from_differences(after(metric, one) - after(metric, other), [of_data_set(name) for name in data_sets()])
+def duel(metric: str, one: str, other: str, here: Any = slice(None)) -> Duel:
+    """Compare the one with the other on some models: lower is better."""
+    difference = after(metric, one) - after(metric, other)
+    return from_differences(difference[here], [of_data_set(name)[here] for name in data_sets()])
 
 
 def from_differences(difference: np.ndarray, groups: Sequence[np.ndarray]) -> Duel:
     """Count over models, and over the data sets that the masks select."""
     sign = np.sign(np.where(np.abs(difference) < 1e-12, 0.0, difference))
-    by_group = [float(sign[group].sum()) for group in groups]
+    by_group = [float(sign[group].sum()) for group in groups if group.any()]
     low, middle, high = np.quantile(difference, [0.25, 0.5, 0.75])
     return {
         "better": int((sign < 0).sum()),
         "different": int((sign != 0).sum()),
         "ahead": sum(total < 0 for total in by_group),
         "behind": sum(total > 0 for total in by_group),
-        "data_sets": len(groups),
+        "data_sets": len(by_group),
         "low": float(low),
         "median": float(middle),
         "high": float(high),
@@ -469,12 +509,18 @@ def judged(found: Duel, level: float = LEVEL) -> Verdict:
     return holds(is_better)
 
 
-def judge_pair(one: str, models: Sequence[str], readings: Mapping[str, Duel], beside: Mapping[str, Duel]) -> Verdict:
+def consistently(found: Duel) -> Verdict:
+    """Whether the one is better and, since "consistently" is more, not behind on any data set."""
+    verdict = judged(found)
+    return Verdict.IN_PART if verdict is Verdict.HOLDS and found["behind"] else verdict
+
+
+def judge_pair(readings: Mapping[str, Duel], judge: Callable[[Duel], Verdict] = judged, **beside: Any) -> Verdict:
     """Judge a pair in every reading of the paper."""
-    return under_all_readings(judged(found) for found in readings.values())
+    return under_all_readings(judge(found) for found in readings.values())
 
 
-def judge_best(models: Sequence[str], readings: Mapping[str, Mapping[str, Duel]], **beside: Any) -> Verdict:
+def judge_best(readings: Mapping[str, Mapping[str, Duel]], **beside: Any) -> Verdict:
     """Whether a method beats each other one: fails where another clearly beats it, with the level shared among the others.
 
     ``readings`` has a mapping of opponents for each reading of the method; opponents that differ behind a comma are readings of
@@ -505,30 +551,51 @@ def said(found: Duel) -> str:
     )
 
 
-def words_pair(one: str, models: Sequence[str], readings: Mapping[str, Duel], beside: Mapping[str, Duel]) -> str:
-    """Say the first reading in full, the range over all, and what stands beside."""
+def words_pair(
+    one: str,
+    models: Sequence[str],
+    readings: Mapping[str, Duel],
+    neural: Mapping[str, Duel],
+    beside: Mapping[str, Duel],
+    judge: Callable[[Duel], Verdict] = judged,
+) -> str:
+    """Say the first reading in full, the range over all, that of the neural networks alone, and what stands beside."""
     text = f"{one} is lower {said(next(iter(readings.values())))}."
     if len(readings) > 1:
-        counts = [found["better"] for found in readings.values()]
         n_clear = sum(judged(found) is not Verdict.OPEN for found in readings.values())
-        text += f" Over {len(readings)} readings of the paper: on {span(counts)} models, clear in {n_clear} readings."
-    for name, found in beside.items():
-        text += f" {name}: on {found['better']} of {found['different']}."
-    return text
+        sets = span([found["ahead"] for found in readings.values()])
+        text += (
+            f" Over {len(readings)} readings of the paper: {_on(readings)} and {sets} data sets, clear in {n_clear}."
+        )
+    if judge is consistently:
+        text += f" On most models: {judge_pair(readings)!s}."
+    text += f" Of the neural networks alone: {_on(neural)}, {judge_pair(neural, judge)!s}."
+    return text + "".join(f" {name}: on {of['better']} of {of['different']}." for name, of in beside.items())
 
 
-def words_best(models: Sequence[str], readings: Mapping[str, Mapping[str, Duel]], **beside: Any) -> str:
-    """Say on how many models the method is lower than each other one, over all readings."""
-    parts = [f"{name} on {span(counts)}" for name, counts in _counts(readings).items()]
-    return f"Of {len(models)} models lower than {', '.join(parts)} (ranges over the readings of the paper)."
+def _on(readings: Mapping[str, Duel]) -> str:
+    better, of = (span([found[count] for found in readings.values()]) for count in ("better", "different"))
+    return f"on {better} of {of} models"
 
 
-def _counts(readings: Mapping[str, Mapping[str, Duel]]) -> dict[str, list[int]]:
-    counts: dict[str, list[int]] = {}
-    for duels in readings.values():
-        for name, found in duels.items():
-            counts.setdefault(name.split(",")[0], []).append(found["better"])
-    return counts
+def words_best(
+    models: Sequence[str],
+    readings: Mapping[str, Mapping[str, Duel]],
+    neural: Mapping[str, Mapping[str, Duel]],
+    at_most: Sequence[int],
+    data_sets: int,
+) -> str:
+    """Say on how many models the method is lower than each other one, by each metric over all readings."""
+    counts: dict[str, dict[str, list[int]]] = {}
+    for name, duels in readings.items():
+        of = counts.setdefault(name.split(",")[0], {})
+        for other, found in duels.items():
+            of.setdefault(other.split(",")[0], []).append(found["better"])
+    parts = [f"{m}: lower than {', '.join(f'{o} on {span(n)}' for o, n in of.items())}" for m, of in counts.items()]
+    return (
+        f"Of {len(models)} models by {'; by '.join(parts)} (ranges over the readings of the paper). Ahead of each on at most "
+        f"{max(at_most)} of {data_sets} data sets in any reading. By the neural networks alone: {judge_best(neural)!s}."
+    )
 
 
 def span(counts: Sequence[int]) -> str:
@@ -563,31 +630,3 @@ def calibrated_part(model: Model, make: Callable[..., Calibrator]) -> np.ndarray
 
 def name_of(model: Model) -> str:
     return f"{model.data_set}, {model.architecture}"
-
-
-# What Arad and Rosset print: printed.csv has the average ranks of their Table 2, and the percent of the models on which a
-# method is best, a row a data set.
-
-
-N_MODELS = 75
-TABLE_4 = {
-    "Uncalibrated": (0.7548, 0.2098, 2.056),
-    "NA-FIR": (0.7551, 0.0491, 1.112),
-    "SCIR": (0.7520, 0.0157, 1.204),
-    "FIR": (0.7551, 0.0756, 1.194),
-    "IR-OvR": (0.7528, 0.0796, 1.718),
-    "TS": (0.7548, 0.0506, 1.190),
-    "VS": (0.7584, 0.0483, 1.169),
-    "MS": (0.7179, 0.1387, 1.860),
-}
-"""Accuracy, conf-ECE and NLL of DenseNet121 on CIFAR-100."""
-
-
-def printed_mean(figure: str, metric: str) -> dict[str, float]:
-    """Mean "rank", or percent of "wins", over the paper's models: over its data sets, each by its number of models."""
-    with Path(__file__).with_name("printed.csv").open(encoding="utf-8", newline="") as file:
-        lines = [line for line in csv.DictReader(file) if (line["figure"], line["metric"]) == (figure, metric)]
-    weights = [int(line["models"]) for line in lines]
-    return {
-        name: float(np.average([float(line[name]) for line in lines], weights=weights)) for name in list(lines[0])[4:]
-    }

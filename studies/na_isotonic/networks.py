@@ -10,14 +10,11 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 from studies.arena.data_sets import DataSet, table_of
@@ -27,7 +24,6 @@ from studies.na_isotonic import forecasts as fc
 from studies.top_label.networks import measure as measure_top_label
 from studies.top_label.networks import store as store_top_label
 
-STORE = Path(__file__).with_name("networks.json")
 RECIPE = Recipe((128, 128, 128), epochs=100)
 KEEL = ("letter", "optdigits", "penbased")
 IMAGES = {"digits": (8, 8, 1, 3), "optdigits": (8, 8, 1, 3), "satimage": (3, 3, 4, 2)}
@@ -92,44 +88,19 @@ def kept(found: fc.Measured) -> dict[str, Any]:
     return json.loads(json.dumps(plain), parse_float=lambda word: float(f"{float(word):.{DIGITS}g}"))
 
 
-def stored() -> list[fc.Measured]:
-    """Return what was measured of every network."""
-    of = json.loads(STORE.read_text(encoding="utf-8"))
-    if of["methods"] != fc.measured_methods():
-        raise SystemExit(
-            "networks.json must have the methods of the study. Run `python -m studies.na_isotonic.networks`."
-        )
-    arrays = ("value", "pvalue", "seconds", "disordered", "shift")
-    return [
-        fc.Measured(**{**one, **{name: np.array(one[name]) for name in arrays}, "warned": Counter(one["warned"])})
-        for one in of["networks"]
-    ]
-
-
-def by_network() -> dict[str, list[fc.Measured]]:
-    """What was measured, by network."""
-    names = dict.fromkeys(f"{one.data_set}, {one.architecture}" for one in stored())
-    return {name: [one for one in stored() if f"{one.data_set}, {one.architecture}" == name] for name in names}
-
-
-SHOWN = [*fc.METHODS, "sCW", "HB-OvR"]
-
-
-def value_table(metric: str) -> str:
-    """A metric of each network after each method, means over splits, and the mean ranks."""
-    columns, which = [fc.MEASURED.index(name) for name in SHOWN], list(fc.METRICS).index(metric)
-    values = np.array([np.mean([m.value[columns, which] for m in of], axis=0) for of in by_network().values()])
-    body = [
-        [name, *bold((f"{v:.4f}" for v in row), row <= row.min() + 1e-12)]
-        for name, row in zip(by_network(), values, strict=True)
-    ]
-    body.append(["mean rank", *(f"{rank:.1f}" for rank in rankdata(values.round(12), axis=1).mean(axis=0))])
-    return table([metric, *SHOWN], body)
+def rank_table() -> str:
+    """Mean ranks of the methods with the two that the paper does not run."""
+    methods, body = (*fc.PUBLISHED_AS, "sCW", "HB-OvR"), []
+    for metric in fc.RANKED:
+        for who, here in (("all", slice(None)), ("neural networks", fc.neural())):
+            rank = fc.ranks(metric, methods)[here].mean(axis=0)
+            body.append([f"{metric}, {who}", *bold((f"{of:.1f}" for of in rank), rank <= rank.min() + 1e-9)])
+    return table(["mean rank of ten", *fc.METHODS, *methods[-2:]], body)
 
 
 def over_confidence() -> str:
     """The range of mean confidence less accuracy."""
-    of = [one.overconfidence for one in stored()]
+    of = [one.overconfidence for one in fc.stored()]
     return f"{min(of):+.3f} to {max(of):+.3f}"
 
 
@@ -147,7 +118,7 @@ def main() -> None:
             sure = found[-1]["overconfidence"]
             seconds = time.process_time() - begun
             print(f"{model.data_set}, {model.architecture}, {model.seed}: {sure:+.3f}, {seconds:.0f} s", flush=True)
-    STORE.write_text(json.dumps({"methods": fc.measured_methods(), "networks": found}) + "\n", encoding="utf-8")
+    fc.STORE.write_text(json.dumps({"methods": fc.measured_methods(), "networks": found}) + "\n", encoding="utf-8")
     store_top_label(of_top_label)
 
 

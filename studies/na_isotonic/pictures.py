@@ -207,7 +207,8 @@ def overconfidence(model: fc.Model) -> float:
 @cache
 def panels() -> dict[str, np.ndarray]:
     """Its test rows after each method, uncalibrated first."""
-    return {method: fc.calibrated(shown(), method)[0] for method in [fc.METHODS[-1], *fc.METHODS[:-1]]}
+    shown_as = dict(zip(fc.METHODS, fc.PUBLISHED_AS, strict=True))
+    return {method: fc.calibrated(shown(), shown_as[method])[0] for method in [fc.METHODS[-1], *fc.METHODS[:-1]]}
 
 
 @cache

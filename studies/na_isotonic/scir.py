@@ -23,9 +23,9 @@ from calibrant import (
     log_loss,
 )
 from calibrant.calibrators.base import Calibrator
-from calibrant.metrics import estimate_calibration_error
 from studies.claims import table
-from studies.na_isotonic.forecasts import N_SPLITS, TABLE_4, Model, name_of, published_models, splits
+from studies.na_isotonic.claims_printed import SURE, values
+from studies.na_isotonic.forecasts import N_SPLITS, Model, name_of, published_models, splits
 from studies.na_isotonic.forecasts import SCIR_FIXED as SCIR
 from studies.na_isotonic.forecasts import calibrated_part as calibrated
 
@@ -53,21 +53,6 @@ def options() -> dict[tuple[str, str], np.ndarray]:
     return found
 
 
-@cache
-def before_rows() -> dict[str, float]:
-    """The conf-ECE of the fitted g(q, 1) as the probability that the predicted class is true, means over splits."""
-    found = {}
-    for model in published_models():
-        errors = []
-        for part in splits(model):
-            fitted = SCIR(labels=range(part.n_classes)).fit(part.fit, part.y_fit)
-            left, value = fitted.steps(1)
-            score = value[np.searchsorted(left, part.test.max(axis=1), side="right") - 1]
-            errors.append(expected_calibration_error((part.test.argmax(axis=1) == part.y_test).astype(int), score))
-        found[name_of(model)] = float(np.mean(errors))
-    return found
-
-
 def section() -> list[str]:
     return ["## Epsilon, ties, and where a rise goes", by_option(), findings()]
 
@@ -76,13 +61,11 @@ def by_option() -> str:
     """Log loss, and below it conf-ECE."""
     parts = []
     for column, title in enumerate(("Log loss", "conf-ECE")):
-        last = ["fitted g(q, 1) itself"] if column else []
         body = []
         for model in published_models():
             name = name_of(model)
-            own = [f"{before_rows()[name]:.4f}"] if column else []
-            body.append([name, *(f"{options()[name, option][column]:.4f}" for option in OPTIONS), *own])
-        parts += [f"{title}, means over {N_SPLITS} splits:", table(["forecast", *OPTIONS, *last], body)]
+            body.append([name, *(f"{options()[name, option][column]:.4f}" for option in OPTIONS)])
+        parts += [f"{title}, means over {N_SPLITS} splits:", table(["forecast", *OPTIONS], body)]
     return "\n\n".join(parts)
 
 
@@ -95,13 +78,10 @@ def findings() -> str:
     ties = np.abs(change("1e-4, ties by column", "1e-4", 1)).max()
     least = change("1e-12", "1e-4", 1)
     chosen, spread = change("cv", "1e-4", 0), change("cv, spread", "cv", 0)
-    own = np.array([before_rows()[name] - options()[name, "1e-4"][1] for name in names])
     lines = [
         f"* Ties: which of two equal classes comes first changes conf-ECE by at most {ties:.1g}.",
         f"* Epsilon: conf-ECE at 1e-12 less that at 1e-4 is {least.min():+.4f} to {least.max():+.4f}; log loss "
         f"{change('1e-12', '1e-4', 0).min():+.4f} to {change('1e-12', '1e-4', 0).max():+.4f}.",
-        f"* Rows: conf-ECE of the fitted g(q, 1) for the class that was predicted, less that of the row: {own.min():+.4f} to "
-        f"{own.max():+.4f}. What comes of it in the row is the addition of epsilon, and another class on top.",
         f"* Epsilon by cross-validation changes the log loss by {chosen.min():+.4f} to {chosen.max():+.4f} against 1e-4, on "
         f"average {chosen.mean():+.4f}, and conf-ECE by {change('cv', '1e-4', 1).min():+.4f} to "
         f"{change('cv', '1e-4', 1).max():+.4f}.",
@@ -115,8 +95,6 @@ def findings() -> str:
 
 # The conf-ECE that calibrators leave of forecasts whose over-confidence has one shape or another.
 
-
-N_RESAMPLES = 100
 
 METHODS: dict[str, Callable[..., Calibrator]] = {
     "TS": TemperatureScaling,
@@ -195,19 +173,7 @@ def shapes() -> tuple[Shape, ...]:
     return tuple(found)
 
 
-@cache
-def floors() -> dict[str, tuple[float, float]]:
-    """Of SCIR on the split of the study: what a calibrated forecast shows, and the error without bias."""
-    found = {}
-    for model in published_models():
-        e = estimate_calibration_error(
-            model.y_test, calibrated(model, SCIR), notion="confidence", n_resamples=N_RESAMPLES, rng=0
-        )
-        found[name_of(model)] = (e.noise_floor or 0.0, e.debiased or 0.0)
-    return found
-
-
-PRINTED = {name: TABLE_4[name][1] for name in ("Uncalibrated", "TS", "FIR", "NA-FIR", "SCIR")}
+PRINTED = {name: values("conf-ECE")[SURE[0]][name] / 100 for name in ("Uncalibrated", "TS", "FIR", "NA-FIR", "SCIR")}
 """conf-ECE of DenseNet-121 on CIFAR-100 in the paper's Table 4."""
 
 
@@ -237,12 +203,7 @@ def _findings_of_shapes() -> list[str]:
             f"* {shape}: SCIR is lowest on {len(ahead)} of {len(here)}, on {len(clear)} by more than twice the standard "
             f"deviation over splits. A temperature leaves {left:.0%} of the conf-ECE, on average."
         )
-    lines += [_cause(), _other_way(), _likeness()]
-    noise = ", ".join(f"{name} {floor:.4f} ({debiased:.4f})" for name, (floor, debiased) in floors().items())
-    lines.append(
-        "* Expected conf-ECE of a calibrated classifier with as many test rows, and in brackets the bias-corrected conf-ECE "
-        f"of SCIR, on the split of the study: {noise}."
-    )
+    lines += [_cause(), _other_way()]
     return ["\n".join(lines)]
 
 
@@ -281,23 +242,6 @@ def _other_way() -> str:
         f"* Bent back by {-BACK:g} of the highest probability SCIR is lowest on {sum(f.leads for f in back)} of {len(back)} "
         f"and has a higher conf-ECE than NA-FIR on {sum(by > 0 for by in lost.values())} (SCIR less NA-FIR: {behind}). No "
         "temperature undoes this shape either."
-    )
-
-
-def _likeness() -> str:
-    """Which shape of the DenseNet here is most like the one whose figures the paper prints."""
-    here = [found for found in shapes() if found.model.architecture.startswith("DenseNet")]
-
-    def distance(found: Shape) -> float:
-        return sum(abs(np.log(found.mean(name) / value)) for name, value in PRINTED.items())
-
-    nearest = min(here, key=distance)
-    errors = ", ".join(f"{name} {nearest.mean(name):.4f}" for name in PRINTED)
-    return (
-        f"* The paper's figures for a DenseNet are nearest to those of the DenseNet here in the shape {nearest.shape}: "
-        f"{errors}. There SCIR {'is' if nearest.leads else 'is not'} lowest. Whether the paper's networks have this shape is "
-        "not known: their predictions are not at hand. The NA-FIR here is the exact optimum with smoothing, theirs was "
-        "searched at random."
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from calibrant.calibrators import binning_guarantee
 from calibrant.datasets import load_top_label_example
 from studies.claims import run_with
-from studies.printed import turned
+from studies.printed import opposite, turned
 from studies.top_label import claims, guarantee
 from studies.top_label.claims_printed import FUNCTIONS as PRINTED
 
@@ -44,6 +46,9 @@ TOLD = {
     "forest-rare": lambda one, other: {"one": other},
     "points-uniform": lambda spread: {"spread": spread | {"100 points a bin": spread["forest"]}},
     "bins-rare": lambda ways: {"ways": {way: {"one": of["other"], "other": of["other"]} for way, of in ways.items()}},
+    "bins-frequent": lambda ways, **_: {"splits": np.subtract(*ways["10 bins a class"].values()).tolist()},
+    "n-hb-best": lambda differences, **_: {"differences": opposite(differences)},
+    "few-rows": lambda **of: {word: dict.fromkeys(found, found[claims.PROJECTED]) for word, found in of.items()},
     "sierpinski": lambda made, printed: {"printed": made},
     "empty-bin": lambda classes, bins: {"bins": classes},
     "projection": lambda fewest, promised, ceiling: {"promised": ceiling},

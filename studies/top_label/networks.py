@@ -22,7 +22,7 @@ from scipy.stats import binomtest
 
 from calibrant import TemperatureScaling, VectorScaling, calibration_error, drawing
 from calibrant.notions import WithinGroups
-from studies.claims import Verdict, bold, mean_and_error, mostly, table, under_all_readings
+from studies.claims import LEVEL, Verdict, bold, mean_and_error, mostly, table, under_all_readings
 from studies.top_label.forecasts import one_against_rest, stored_networks, top_label_binning
 
 mpl.use("Agg")
@@ -108,10 +108,10 @@ def less(metric: str, one: str, other: str) -> dict[str, float]:
     }
 
 
-def on_most(differences: Mapping[str, Mapping[str, float]]) -> Verdict:
+def on_most(differences: Mapping[str, Mapping[str, float]], level: float = LEVEL) -> Verdict:
     """Return whether the one is lower on most networks in every comparison, clearly by a sign test."""
     return under_all_readings(
-        mostly(sum(d < -FEW for d in of.values()), sum(abs(d) > FEW for d in of.values()))
+        mostly(sum(d < -FEW for d in of.values()), sum(abs(d) > FEW for d in of.values()), level)
         for of in differences.values()
     )
 
@@ -120,7 +120,8 @@ def in_words(differences: Mapping[str, Mapping[str, float]]) -> str:
     """Return on how many networks the one is lower, and the median difference."""
     parts = [
         f"{name} below zero on {sum(d < 0 for d in of.values())} of {len(of)} networks (median "
-        f"{np.median(list(of.values())):+.4f}, p = {binomtest(sum(d < 0 for d in of.values()), len(of)).pvalue:.2g})"
+        f"{np.median(list(of.values())):+.4f}, p = {binomtest(sum(d < 0 for d in of.values()), len(of)).pvalue:.2g}; on "
+        f"{sum(d < 0 for network, d in of.items() if 'CIFAR' in network)} of the 4 on CIFAR)"
         for name, of in differences.items()
     ]
     return f"Means over {SPLITS} splits, the most rows to calibrate on: {'; '.join(parts)}"

@@ -218,22 +218,6 @@ def _measured(y: np.ndarray, prob: np.ndarray, *, few: bool = False) -> list[str
     return [fc.interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
 
 
-def random_directions() -> str:
-    """Return how much depends on the draw of the directions."""
-    prob, y, test, test_y = covertype3()
-    found = []
-    for seed in range(RANDOM_SEEDS):
-        method = CanonicalBinning(Projection(27, "random", random_state=seed), smoothing=1.0).fit(prob, y)
-        after = method.predict_proba(test)
-        found.append([brier_score_loss(test_y, after), on_each_value(test_y, after)])
-    (brier, canonical) = np.array(found).T
-    return (
-        f"Over {RANDOM_SEEDS} draws of the random directions, one row added for each class, the Brier score is "
-        f"{brier.min():.3f} to {brier.max():.3f} and the canonical ECE of each value {canonical.min():.3f} to "
-        f"{canonical.max():.3f}."
-    )
-
-
 def finding() -> str:
     """Return the effect of canonical binning, in a sentence."""
     _, _, test, test_y = covertype3()

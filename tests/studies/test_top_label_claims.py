@@ -30,8 +30,9 @@ def changed(rows, after):
     return {"rows": 100, "changed": {"a": 0, "b": rows}, "before": 0.95, "after": {"a": 0.95, "b": after}}
 
 
-def ways(ten):
-    return {"50": {"one": splits(0.4), "other": splits(0.3)}, "10": {"one": splits(ten), "other": splits(0.3)}}
+def ways(fifty):
+    of = {"50 bins a class": splits(fifty), "10 bins a class": splits(0.4)}
+    return {way: {"one": one, "other": splits(0.3)} for way, one in of.items()}
 
 
 BY_FUNCTION = [
@@ -46,7 +47,11 @@ BY_FUNCTION = [
         ({"a": True, "b": True}, HOLDS), ({"a": False, "b": True}, IN_PART), ({"a": False, "b": False}, FAILS)]),
     ("squares are compared split by split", lambda one: claims.higher(one, splits(0.3)), [
         (splits(0.4), HOLDS), (splits(0.2), FAILS), (splits(0.4, 5.0), OPEN), (splits(0.2, 5.0), OPEN)]),
-    ("both numbers of bins must say the same", claims.in_every_way, [(ways(0.4), HOLDS), (ways(0.2), OPEN)]),
+    ("the paper's number of bins decides", claims.by_its_bins, [(ways(0.4), HOLDS), (ways(0.2), FAILS), (ways(0.3), OPEN)]),
+    ("estimates are poor where bins have few rows", lambda of: claims.judge_poor(
+        dict.fromkeys(claims.OF_DATA, [of[0]] * 20),
+        dict.fromkeys(claims.OF_DATA, splits(of[1])) | {claims.PROJECTED: splits(0.5)}), [
+        ((2, 0.9), HOLDS), ((2, 0.3), IN_PART), ((9, 0.3), FAILS), ((2, 0.5), OPEN)]),
     ("errors are uniform where points a bin leave little spread",
         lambda points: claims.uniform({"forest": 0.1, "100 points a bin": points, "10 bins a class": 0.04}), [
         (0.02, HOLDS), (0.06, FAILS), (0.045, FAILS)]),
@@ -61,7 +66,8 @@ BY_CLAIM = {
     "better-than-temperature": [
         (less((12, 1)), HOLDS), (less((1, 12)), FAILS), (less((7, 6)), OPEN), (less((0, 0)), OPEN)],
     "n-hb-best": [
-        (less((12, 1), (13, 0)), HOLDS), (less((1, 12), (0, 13)), FAILS), (less((12, 1), (1, 12)), OPEN)],
+        (less((12, 1), (13, 0)), HOLDS), (less((1, 12), (0, 13)), FAILS), (less((12, 1), (1, 12)), FAILS),
+        (less((12, 1), (7, 6)), OPEN), (less((12, 1), (2, 11)), FAILS), (less((12, 1), (2, 11), (12, 1)), OPEN)],
     "cw-hb-best": [(less((12, 1)), HOLDS), (less((1, 12)), FAILS)],
     "n-hb-terrible": [(less((12, 1)), HOLDS), (less((1, 12)), FAILS)],
     "canonical-implies-class-wise": [
