@@ -13,7 +13,6 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from html import escape
 from itertools import combinations, groupby
 from pathlib import Path
@@ -36,15 +35,12 @@ from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
 from calibrant.curves.smooth import smooth_reliability_curve
 from calibrant.decisions.expected_cost import decision_curve
-from calibrant.drawing import as_named
+from calibrant.drawing import as_named, require_kind
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.writing import PAGES, require_free, whole_file
 from calibrant.metrics.bin_losses import debiased_squares
-from calibrant.metrics.kinds import as_metric
 from calibrant.notions import as_notion
-from calibrant.report.sentences import COMPARED, Differences, comparison, findings, headline
-from calibrant.significance.differences import PairedDifference, difference_of
-from calibrant.sums.draws import as_rng
+from calibrant.report.sentences import comparison, differences_of, findings, headline
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
@@ -340,7 +336,7 @@ def summarise(
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
-    differences: Differences | None = None,
+    differences: Comparison | Sequence[Comparison] = (),
     clinical: Rows | Mapping[str, Rows] | None = None,
 ) -> dict[str, Any]:
     """Return everything that a report shows, of the arguments of `write_report`.
@@ -370,7 +366,12 @@ def summarise(
         must, got = "clinical must say of which forecast it is", f"that of one for {', '.join(assessments)}"
         require(len(assessments) == 1, must, got=got, hint="Pass {'name': {'y_true': y, ...}}", error=TypeError)
         clinical = dict.fromkeys(assessments, clinical)
-    for what, of in {"advice": advice, "differences": differences, "clinical": clinical}.items():
+    differences = [differences] if isinstance(differences, Comparison) else differences
+    for one in differences:
+        require_kind(one, "differences", "compare(y_true, forecasts, metric='nll')", Comparison)
+        must, hint = f"differences must be from {next(iter(assessments))!r}", "Compare forecasts in their order here"
+        require(one.first == next(iter(assessments)), must, got=f"from {one.first!r}", hint=hint)
+    for what, of in {"advice": advice, "clinical": clinical}.items():
         must, got = f"{what} must be of forecasts of the report", f"{', '.join(of or ())} for {', '.join(assessments)}"
         require(set(of or ()) <= set(assessments), must, got=got, hint="Call them as the assessments are called")
     by_name, classes = advice or {}, _classes(assessments)
@@ -415,23 +416,22 @@ def _of_groups(found: Comparison, name: str, groups: Sequence[str]) -> Reliabili
     return ReliabilityCurve(panels, notion.name, repr(binning), level)
 
 
-def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]], dict[str, Rows]]:
+def _assessed(found: Comparison) -> tuple[dict[str, Assessment], list[Comparison], dict[str, Rows]]:
     """Assess the first candidate, the recommended one and the best others, and take their differences from the first."""
     must, hint = "a report needs the rows of a comparison", "Pass compare(y_true, y_prob, calibrators=[...])"
     require(bool(found.problems), must, got="that of a CalibratorSelector, which keeps none", hint=hint)
     names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
     problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
-    assessments, differences, n = {}, dict[str, list[PairedDifference]](), found.n_resamples
-    rows = {name: rows_of(problem) for name, problem in problems.items()}
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+    rows, n = {name: rows_of(problem) for name, problem in problems.items()}, found.n_resamples
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
-        for name, problem in problems.items():
-            assessments[name] = assess(**rows[name], level=found.level, n_resamples=n)
-            if name != found.first and problem.size > 1 and found.pairing == "rows":
-                of = partial(difference_of, level=found.level, n_resamples=n)
-                first = problems[found.first]
-                differences[name] = [of(as_metric(one, None), problem, first, rng=as_rng(0)) for one in COMPARED]
-    return assessments, differences, {name: rows[name] for name in (found.first, found.recommended)}
+        assessments = {name: assess(**own, level=found.level, n_resamples=n) for name, own in rows.items()}
+    differences = list[Comparison]()
+    if min(problem.weights.n_rows for problem in problems.values()) > 1:
+        differences = differences_of(problems, level=found.level, n_resamples=n, pairing=found.pairing)
+    of_first = {one.metric: one[found.first].value for one in differences}
+    own = [found] if of_first.get(found.metric) == found[found.first].value else []  # it has all candidates
+    return assessments, [*differences, *own], {name: rows[name] for name in (found.first, found.recommended)}
 
 
 def rows_of(problem: Problem) -> Rows:
@@ -567,7 +567,7 @@ def write_report(
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
-    differences: Differences | None = None,
+    differences: Comparison | Sequence[Comparison] = (),
     clinical: Rows | Mapping[str, Rows] | None = None,
     force: bool = False,
 ) -> None:
@@ -590,9 +590,9 @@ def write_report(
     advice : Advice or dict of name to Advice, optional
         Result of `advise` for a forecast: the page then names the calibrator to fit, with the figures behind it. Without it
         the page names the command that computes it.
-    differences : dict of name to sequence of PairedDifference, optional
-        For a forecast of the same rows as the first, what `paired_difference` gives with it as A and the first as B, under
-        ``metric="nll"``, ``"ece"`` and ``"accuracy"``. Forecasts without are compared as samples of different rows.
+    differences : Comparison or sequence of them, optional
+        What `compare` says of these forecasts under ``metric="nll"``, ``"ece"`` and ``"accuracy"``, or of independent samples
+        ``"debiased-ece"``. A page of assessments alone has their figures and no test of how they differ.
     clinical : dict, or dict of name to dict, optional
         Rows of a forecast of one event, by the arguments of `assess`, such as ``{"y_true": y, "y_prob": p}``; of several
         forecasts by their names. The page then has the panel of clinical papers: flexible and logistic curve with bands,
