@@ -49,11 +49,11 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.columns import Values
 from calibrant.interop.save import columns_of, load_calibrator
 from calibrant.interop.tables import require_csv, select_one, write_table
-from calibrant.interop.writing import PAGES, format_of, require_ending, require_free
+from calibrant.interop.writing import PAGES, PICTURES, format_of, require_ending, require_free, whole_file
 from calibrant.metrics.kinds import metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.planning import rows_for
-from calibrant.report.page import MOST_POINTS, NEEDED, rows_of, write_report
+from calibrant.report.page import MOST_POINTS, NEEDED, plot_clinical, rows_of, write_report
 from calibrant.report.sentences import COMPARED, comparison, differences_of, findings, headline
 from calibrant.significance.differences import as_level
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
@@ -737,6 +737,10 @@ def run_report(asked: Namespace) -> int:
     if in_batches:
         hint = "Run calibrant apply first, and report on what it writes"
         left_out("--calibrator", asked.calibrator, "with files that are read in batches", hint=hint)
+    if asked.picture:
+        require_free(Path(asked.picture), force=asked.force, inputs=read_files, endings=PICTURES)
+        must, got = "a picture must be of one forecast that is read whole", f"{len(asked.files)} to read"
+        require(len(names) == 1 and not in_batches, must, got=got, hint="Pass one file")
     assessments: dict[str, Assessment] = {}
     simplex: dict[str, SimplexPoints] = {}
     shown: list[Shown] = []  # without files in batches, of which no single rows are shown
@@ -764,6 +768,13 @@ def run_report(asked: Namespace) -> int:
     differences = differences_from(shown[0], shown[1:]) if len(shown) > 1 else []
     more: Any = {"simplex": simplex, "advice": advice, "differences": differences}
     more["clinical"] = {} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown}
+    if asked.picture:
+        from matplotlib.figure import Figure
+
+        own, (_, forecast, prob) = Figure(figsize=(5.2, 6.6), layout="constrained"), shown[-1]
+        plot_clinical(**forecast.rows(prob), ax=own.subplots(), level=asked.level, n_resamples=asked.resamples)
+        with whole_file(asked.picture, force=asked.force) as beside:
+            own.savefig(beside, format=Path(asked.picture).suffix[1:].lower(), dpi=300)
     write_report(assessments, asked.output, title=asked.title, force=asked.force, **more)
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
@@ -771,7 +782,7 @@ def run_report(asked: Namespace) -> int:
         print(f"{sentence}\n")
     if advice is not None:
         print(f"{findings(assessments[shown[0][0]], advice)[-1]}\n")
-    print(f"wrote {asked.output}")
+    print(f"wrote {asked.output}{f' and {asked.picture}' if asked.picture else ''}")
     return 0
 
 

@@ -16,13 +16,15 @@ from dataclasses import asdict, replace
 from html import escape
 from itertools import combinations, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 import calibrant
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import require, some
 from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
@@ -33,7 +35,7 @@ from calibrant.curves.reliability import FEW as FEW_ROWS
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, curve_of, interval_of, reliability_curve
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
-from calibrant.curves.smooth import smooth_reliability_curve
+from calibrant.curves.smooth import SmoothReliabilityCurve, plot_smooth_reliability, smooth_reliability_curve
 from calibrant.decisions.expected_cost import decision_curve
 from calibrant.drawing import as_named, require_kind
 from calibrant.exceptions import CalibrationWarning
@@ -273,26 +275,101 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
         given, level = dict(rows[name]), found.level
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)  # the assessment has said what there is to say
-            own = assess(**given, metrics=list(CLINICAL), level=level, n_resamples=found.n_resamples)
-            smooth = [smooth_reliability_curve(**given, smoother=one, level=level) for one in ("logistic", "local")]
-            deciles = reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
+            own, smooth, deciles = _clinical(given, level, found.n_resamples)
             net = decision_curve(**given)
-        lines = [
-            [one.panels[0].score, one.panels[0].event_rate, one.panels[0].lower, one.panels[0].upper] for one in smooth
-        ]
-        rows_of_own = [next(row for row in own.rows if row.is_called(metric)) for metric in CLINICAL]
-        printed = [
-            [word, cells[1], cells[2].strip("[]").replace(", ", " to ")]
-            for word, cells in zip(CLINICAL.values(), map(figures_of, rows_of_own), strict=True)
-        ]
+        lines = {kind: one.panels[0] for kind, one in smooth.items()}
+        drawn = {kind: _thinned([one.score, one.event_rate, one.lower, one.upper]) for kind, one in lines.items()}
         panels.append(
             {"forecast": name, "number": number, "event": found.event, "rows": found.n_rows, "level": level}
-            | {"lines": dict(zip(("logistic", "flexible"), map(_thinned, lines), strict=True))}
-            | {"printed": printed, "deciles": _panel(deciles, level)["bins"]}
+            | {"lines": drawn, "printed": _printed(own), "deciles": _panel(deciles, level)["bins"]}
         )
         own_benefit = _thinned([net.threshold, net.panels[0].net_benefit, net.treat_all])
         benefit.append({"forecast": name, "number": number, "points": own_benefit, "most": net.event_rate})
     return {"panels": panels, "benefit": benefit}
+
+
+def _clinical(
+    given: Rows, level: float, n_resamples: int
+) -> tuple[Assessment, dict[str, SmoothReliabilityCurve], ReliabilityPanel]:
+    """Return figures, curves and deciles of one event."""
+    own = assess(**given, metrics=list(CLINICAL), level=level, n_resamples=n_resamples)
+    smoothers = {"logistic": "logistic", "flexible": "local"}
+    smooth = {kind: smooth_reliability_curve(**given, smoother=one, level=level) for kind, one in smoothers.items()}
+    return own, smooth, reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
+
+
+def _printed(own: Assessment) -> list[str]:
+    """Return the figures as they are printed on the picture."""
+    cells = {CLINICAL[row.metric]: figures_of(row)[1:3] for row in own.rows}
+    words = {
+        word: value if of == "none" else f"{value} ({of[1:-1].replace(', ', ' to ')})"
+        for word, (value, of) in cells.items()
+    }
+    return [f"{word} {'not defined' if shown.startswith('nan') else shown}" for word, shown in words.items()]
+
+
+def plot_clinical(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    ax: Any = None,
+    level: float = 0.05,
+    n_resamples: int = 500,
+    **data: Unpack[DataOptions],
+) -> Any:
+    """Draw the calibration of one event as clinical papers show it, with the figures on the picture.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_prob : array-like of shape (n_samples,) or (n_samples, 2)
+        Probabilities of the event, or of both classes.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    level : float, default=0.05
+        One minus the coverage of bands and intervals.
+    n_resamples : int, default=500
+        Resamples behind the intervals of ICI, E50 and E90.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on: the flexible curve (local regression) and the logistic one with their bands, the event rates of ten
+        groups of equal size with their intervals, the density of the predictions, and the intercept with the slope fixed at 1,
+        slope, observed over expected events, ICI, E50, E90 and c-statistic with intervals. The title is the event.
+
+    Raises
+    ------
+    ValueError
+        If there are more than two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.report import plot_clinical
+    >>> risk = np.random.default_rng(0).random(500)
+    >>> ax = plot_clinical(np.where(np.random.default_rng(1).random(500) < risk, "ill", "well"), risk, pos_label="ill")
+    >>> ax.get_title()
+    'class ill'
+    """
+    given = {"y_true": y_true, "y_prob": y_prob, **data}
+    classes = as_problem(y_true, y_prob, **data).classes.size
+    require(
+        classes == 2, "there must be one event", got=f"{classes} classes", hint="Pass one column, and y_true == 'ill'"
+    )
+    own, smooth, deciles = _clinical(given, level, n_resamples)
+    ax, bins = plot_smooth_reliability(dict(reversed(smooth.items())), ax=ax), deciles.bins
+    reach = np.abs(np.vstack([deciles.lower, deciles.upper]) - bins.event_rate)
+    ax.errorbar(bins.mean_prob, bins.event_rate, reach, fmt="o", color="black", markersize=4, linewidth=1, zorder=4)
+    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
+    ax.text(
+        0.03, 0.97, "\n".join(_printed(own)), transform=ax.transAxes, va="top", fontsize="small", zorder=5, bbox=box
+    )
+    ax.set_title(own.event, parse_math=False)
+    return ax
 
 
 def _thinned(columns: Sequence[FloatArray]) -> list[list[float]]:
