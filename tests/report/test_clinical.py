@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from calibrant import EqualMass, assess, compare, decision_curve, reliability_curve, smooth_reliability_curve
 from calibrant.cli import main
+from calibrant.drawing import DIAGONAL
 from calibrant.interop.tables import write_table
 from calibrant.report import plot_clinical
 from calibrant.report.page import CLINICAL, LEAST_EVENTS, POINTS_A_LINE, render, summarise
@@ -131,7 +132,7 @@ def test_the_panel_is_a_picture_of_the_figures_and_curves_with_the_event_as_its_
     ends = np.array([segment[:, 1] for segment in deciles[2][0].get_segments()])
     np.testing.assert_allclose(ends, [(one["lower"], one["upper"]) for one in panel["deciles"]])
     labels = [label.split(":")[0] for label in ax.get_legend_handles_labels()[1]]
-    assert labels == ["calibrated", "flexible", "logistic"]
+    assert labels == [DIAGONAL, "flexible", "logistic"]
     for kind, place in (("flexible", 0), ("logistic", 1)):
         drawn, vertices = np.array(panel["lines"][kind]), np.vstack(ax.collections[2 * place + 1].get_segments())
         np.testing.assert_allclose(np.interp(drawn[:, 0], vertices[:, 0], vertices[:, 1]), drawn[:, 1], atol=5e-3)

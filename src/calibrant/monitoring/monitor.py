@@ -39,6 +39,11 @@ FAR = 100
 """Windows of time without rows in between, beyond which it is said: a year may be mistyped."""
 
 
+def shown_evidence(evidence: float) -> str:
+    """Return evidence in words: it may be infinite, or more than a number can hold."""
+    return "infinite" if evidence == np.inf else "more than 1e308" if evidence > 1e308 else f"{evidence:.3g}"
+
+
 @dataclass(frozen=True)
 class Alarm:
     """The first window after which the evidence of a test is enough.
@@ -65,7 +70,8 @@ class Alarm:
 
     def __str__(self) -> str:
         what = "predictions are not calibrated" if self.test == CALIBRATION else "calibration has changed"
-        return f"{self.window}: {what}: {self.where} (evidence {self.evidence:.3g}, alarm from {1 / self.alpha:.3g})"
+        evidence = f"evidence {shown_evidence(self.evidence)}, alarm from {1 / self.alpha:.3g}"
+        return f"{self.window}: {what}: {self.where} ({evidence})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +165,9 @@ class MonitorTable(DrawnResult):
         lines = [[word.replace("_", " ") for word in head]]
         for k, name in enumerate(self.window):
             gap = "" if np.isnan(self.gap[k]) else f"{self.gap[k]:+.4f}"
-            drift = "" if np.isnan(self.drift_evidence[k]) else f"{self.drift_evidence[k]:.3g}"
+            drift = "" if np.isnan(self.drift_evidence[k]) else shown_evidence(self.drift_evidence[k])
             interval = f"[{self.ece_lower[k]:.4f}, {self.ece_upper[k]:.4f}]"
-            figures = [f"{self.noise_floor[k]:.4f}", f"{self.log_loss[k]:.4f}", f"{self.evidence[k]:.3g}", drift]
+            figures = [f"{self.noise_floor[k]:.4f}", f"{self.log_loss[k]:.4f}", shown_evidence(self.evidence[k]), drift]
             shown = f"{name} (reference)" if self.is_reference[k] else name
             lines.append([shown, f"{self.rows[k]}", gap, f"{self.ece[k]:.4f}", interval, *figures])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
