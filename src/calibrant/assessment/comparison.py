@@ -27,7 +27,7 @@ from calibrant._core.checks import (
     some,
     whole,
 )
-from calibrant._core.result import Result, Table, under
+from calibrant._core.result import Result, Table, in_columns, under
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.compared_rows import Every, Names, forecasts_of, groups_of, periods_of, samples_of
 from calibrant.assessment.held_out import CandidateRows, CrossValidation, candidates_of, named_calibrators
@@ -210,7 +210,7 @@ class Comparison(Result):
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
-        first, *others = (_in_columns(rows, n) for rows, n in zip(self._tables(), (1, 2), strict=False))
+        first, *others = (in_columns(rows, n) for rows, n in zip(self._tables(), (1, 2), strict=False))
         failed = [f"{one.name} failed: {one.failure}" for one in self.candidates if one.failure]
         said = self.said_of_groups()
         return "\n".join([*first, *failed, self.reason, *("\n".join(["", *lines]) for lines in others), *said])
@@ -277,17 +277,6 @@ class Comparison(Result):
                 value = "-" if np.isnan(found.value) else f"{found.value:.5f}"
                 rows.append([*words, value, interval, floor, "-" if np.isnan(figure.adjusted) else p])
         yield rows
-
-
-def _in_columns(rows: list[list[str]], n_words: int) -> list[str]:
-    """Return the lines of a table whose first columns are words and the others figures."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        words, figures = row[:n_words], row[n_words:]
-        cells = [*map(str.ljust, words, widths), *map(str.rjust, figures, widths[n_words:])]
-        lines.append("  ".join(cells).rstrip())
-    return [lines[0], "  ".join("-" * width for width in widths), *lines[1:]]
 
 
 def compare(

@@ -769,12 +769,9 @@ def run_report(asked: Namespace) -> int:
     more: Any = {"simplex": simplex, "advice": advice, "differences": differences}
     more["clinical"] = {} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown}
     if asked.picture:
-        from matplotlib.figure import Figure
-
-        own, (_, forecast, prob) = Figure(figsize=(5.2, 6.6), layout="constrained"), shown[-1]
-        plot_clinical(**forecast.rows(prob), ax=own.subplots(), level=asked.level, n_resamples=asked.resamples)
+        ax = plot_clinical(**shown[-1][1].rows(shown[-1][2]), level=asked.level, n_resamples=asked.resamples)
         with whole_file(asked.picture, force=asked.force) as beside:
-            own.savefig(beside, format=Path(asked.picture).suffix[1:].lower(), dpi=300)
+            ax.figure.savefig(beside, format=Path(asked.picture).suffix[1:].lower(), dpi=300)
     write_report(assessments, asked.output, title=asked.title, force=asked.force, **more)
     for name, result in assessments.items():
         print(f"{name}: {result}\n")

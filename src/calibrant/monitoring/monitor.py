@@ -18,7 +18,7 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input, as_problem
 from calibrant._core.checks import fraction, refuse, require, resamples, whole
 from calibrant._core.checksum import checksum_of
-from calibrant._core.result import DrawnResult, Picture, Table
+from calibrant._core.result import DrawnResult, Picture, Table, in_columns
 from calibrant._core.rows import BoolArray, IntArray, Problem, Rows, SimplexProblem
 from calibrant.binning import EqualWidth, as_binning
 from calibrant.drawing import require_kind
@@ -170,11 +170,8 @@ class MonitorTable(DrawnResult):
             figures = [f"{self.noise_floor[k]:.4f}", f"{self.log_loss[k]:.4f}", shown_evidence(self.evidence[k]), drift]
             shown = f"{name} (reference)" if self.is_reference[k] else name
             lines.append([shown, f"{self.rows[k]}", gap, f"{self.ece[k]:.4f}", interval, *figures])
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        lines.insert(1, ["-" * width for width in widths])
-        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         said = [f"alarm: {alarm}" for alarm in self.alarms] or [f"no alarm; it takes evidence of {1 / self.alpha:.3g}"]
-        return "\n".join([*text, *said])
+        return "\n".join([*in_columns(lines, len(head)), *said])
 
 
 class Look(NamedTuple):
