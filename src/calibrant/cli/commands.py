@@ -25,7 +25,15 @@ from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
 from calibrant.assessment.compared_rows import groups_of, periods_of, require_same_classes
-from calibrant.assessment.comparison import Compared, Comparison, Pairing, compare, comparison_of, metrics_of
+from calibrant.assessment.comparison import (
+    Compared,
+    Comparison,
+    Pairing,
+    compare,
+    comparison_of,
+    differences_of,
+    metrics_of,
+)
 from calibrant.assessment.held_out import CrossValidation, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
@@ -54,7 +62,7 @@ from calibrant.metrics.kinds import metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.planning import rows_for
 from calibrant.report.page import MOST_POINTS, NEEDED, plot_clinical, rows_of, write_report
-from calibrant.report.sentences import COMPARED, comparison, differences_of, findings, headline
+from calibrant.report.sentences import COMPARED, comparison, findings, headline
 from calibrant.significance.differences import as_level
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import as_rng
@@ -109,7 +117,7 @@ Shown = tuple[str, Forecast, FloatArray | None]
 
 def differences_from(first: Shown, others: Sequence[Shown]) -> list[Comparison]:
     """Return how forecasts differ from the first, of the same rows or of samples, and say which are no such rows."""
-    (start, before, calibrated), asked, found = first, first[1].asked, list[Comparison]()
+    (start, before, calibrated), asked = first, first[1].asked
     reference = before.problem(calibrated)
     of: dict[Pairing, dict[str, Problem]] = {"rows": {}, "none": {}}
     for name, forecast, prob in others:
@@ -122,17 +130,10 @@ def differences_from(first: Shown, others: Sequence[Shown]) -> list[Comparison]:
             of["none" if said else "rows"][name] = problem
             if said:
                 inputs.note(f"{name} has {said} than {start}: they are compared as samples of different rows")
-    how: Any = {
-        "notion": asked.notion,
-        "binning": binning_of(asked),
-        "clip": asked.clip,
-        "level": as_level(asked.level),
-    }
-    for pairing, problems in of.items():
-        if problems:
-            how |= {"n_resamples": asked.resamples, "seed": asked.seed, "pairing": pairing}
-            found += differences_of({start: reference, **problems}, **how)
-    return found
+    how: Any = {"notion": asked.notion, "binning": binning_of(asked), "clip": asked.clip, "seed": asked.seed}
+    how |= {"names": [*COMPARED], "level": as_level(asked.level), "n_resamples": asked.resamples}
+    each = (differences_of({start: reference, **some}, pairing=kind, **how) for kind, some in of.items() if some)
+    return [found for compared in each for found in compared]
 
 
 def _different_rows(first: Forecast, other: Forecast) -> str:

@@ -28,7 +28,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import require, some
 from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
-from calibrant.assessment.comparison import ALL_ROWS, Comparison
+from calibrant.assessment.comparison import ALL_ROWS, Comparison, differences_of
 from calibrant.assessment.table import Assessment, assess, figures_of, heads
 from calibrant.binning import EqualMass, EqualWidth
 from calibrant.curves.reliability import FEW as FEW_ROWS
@@ -42,7 +42,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.writing import PAGES, require_free, whole_file
 from calibrant.metrics.bin_losses import debiased_squares
 from calibrant.notions import as_notion
-from calibrant.report.sentences import comparison, differences_of, findings, headline
+from calibrant.report.sentences import COMPARED, comparison, findings, headline
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
@@ -275,13 +275,13 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
         given, level = dict(rows[name]), found.level
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)  # the assessment has said what there is to say
-            own, smooth, deciles = _clinical(given, level, found.n_resamples)
+            _, printed, smooth, deciles = _clinical(given, level, found.n_resamples)
             net = decision_curve(**given)
         lines = {kind: one.panels[0] for kind, one in smooth.items()}
         drawn = {kind: _thinned([one.score, one.event_rate, one.lower, one.upper]) for kind, one in lines.items()}
         panels.append(
             {"forecast": name, "number": number, "event": found.event, "rows": found.n_rows, "level": level}
-            | {"lines": drawn, "printed": _printed(own), "deciles": _panel(deciles, level)["bins"]}
+            | {"lines": drawn, "printed": printed, "deciles": _panel(deciles, level)["bins"]}
         )
         own_benefit = _thinned([net.threshold, net.panels[0].net_benefit, net.treat_all])
         benefit.append({"forecast": name, "number": number, "points": own_benefit, "most": net.event_rate})
@@ -290,22 +290,19 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
 
 def _clinical(
     given: Rows, level: float, n_resamples: int
-) -> tuple[Assessment, dict[str, SmoothReliabilityCurve], ReliabilityPanel]:
-    """Return figures, curves and deciles of one event."""
+) -> tuple[str | None, list[str], dict[str, SmoothReliabilityCurve], ReliabilityPanel]:
+    """Return the event, the figures as they are printed on its picture, its curves and deciles."""
     own = assess(**given, metrics=list(CLINICAL), level=level, n_resamples=n_resamples)
-    smoothers = {"logistic": "logistic", "flexible": "local"}
-    smooth = {kind: smooth_reliability_curve(**given, smoother=one, level=level) for kind, one in smoothers.items()}
-    return own, smooth, reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
-
-
-def _printed(own: Assessment) -> list[str]:
-    """Return the figures as they are printed on the picture."""
     cells = {CLINICAL[row.metric]: figures_of(row)[1:3] for row in own.rows}
     words = {
         word: value if of == "none" else f"{value} ({of[1:-1].replace(', ', ' to ')})"
         for word, (value, of) in cells.items()
     }
-    return [f"{word} {'not defined' if shown.startswith('nan') else shown}" for word, shown in words.items()]
+    printed = [f"{word} {'not defined' if shown.startswith('nan') else shown}" for word, shown in words.items()]
+    smoothers = {"logistic": "logistic", "flexible": "local"}
+    smooth = {kind: smooth_reliability_curve(**given, smoother=one, level=level) for kind, one in smoothers.items()}
+    deciles = reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
+    return own.event, printed, smooth, deciles
 
 
 def plot_clinical(
@@ -360,15 +357,13 @@ def plot_clinical(
     require(
         classes == 2, "there must be one event", got=f"{classes} classes", hint="Pass one column, and y_true == 'ill'"
     )
-    own, smooth, deciles = _clinical(given, level, n_resamples)
+    event, printed, smooth, deciles = _clinical(given, level, n_resamples)
     ax, bins = plot_smooth_reliability(dict(reversed(smooth.items())), ax=ax), deciles.bins
     reach = np.abs(np.vstack([deciles.lower, deciles.upper]) - bins.event_rate)
     ax.errorbar(bins.mean_prob, bins.event_rate, reach, fmt="o", color="black", markersize=4, linewidth=1, zorder=4)
     box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
-    ax.text(
-        0.03, 0.97, "\n".join(_printed(own)), transform=ax.transAxes, va="top", fontsize="small", zorder=5, bbox=box
-    )
-    ax.set_title(own.event, parse_math=False)
+    ax.text(0.03, 0.97, "\n".join(printed), transform=ax.transAxes, va="top", fontsize="small", zorder=5, bbox=box)
+    ax.set_title(event, parse_math=False)
     return ax
 
 
@@ -505,7 +500,7 @@ def _assessed(found: Comparison) -> tuple[dict[str, Assessment], list[Comparison
         assessments = {name: assess(**own, level=found.level, n_resamples=n) for name, own in rows.items()}
     differences = list[Comparison]()
     if min(problem.weights.n_rows for problem in problems.values()) > 1:
-        differences = differences_of(problems, level=found.level, n_resamples=n, pairing=found.pairing)
+        differences = differences_of(problems, [*COMPARED], level=found.level, n_resamples=n, pairing=found.pairing)
     of_first = {one.metric: one[found.first].value for one in differences}
     own = [found] if of_first.get(found.metric) == found[found.first].value else []  # it has all candidates
     return assessments, [*differences, *own], {name: rows[name] for name in (found.first, found.recommended)}

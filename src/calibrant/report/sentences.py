@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from calibrant._core.result import shown_pvalue, shown_rows
-from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
-from calibrant.assessment.comparison import Compared, Comparison, Pairing, comparison_of
-from calibrant.assessment.held_out import IDENTITY, CrossValidation
+from calibrant.assessment.comparison import OF_SAMPLES, Compared, Comparison
+from calibrant.assessment.held_out import IDENTITY
 from calibrant.assessment.table import Assessment
 from calibrant.assessment.verdict import REVERSED, shown_coverage, shown_percent, shown_points
-from calibrant.binning import Binning
-from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import Estimate
-from calibrant.metrics.kinds import as_metric
-from calibrant.notions import as_notion, single_problem
 from calibrant.significance.result import shown_adjusted
-from calibrant.sums.draws import as_rng
 
 COMPARED = {"nll": "log loss", "ece": "ECE", "accuracy": "accuracy"}
 """Metrics that forecasts are compared by, and what a sentence calls them."""
-
-OF_SAMPLES = {"ece": "debiased-ece"}
-"""What samples of different rows are compared by in place of a metric that is larger where there are fewer rows."""
-
-DRAWS = 1000
-"""Draws behind each difference, as `compare` takes them where nothing else is said."""
-
 
 NOUNS = {
     "over-confident": "over-confidence",
@@ -76,35 +62,10 @@ Moves = Mapping[str, Move]
 """By the name of a metric; one that was not compared is not among them."""
 
 
-def differences_of(
-    problems: Mapping[str, Problem],
-    *,
-    notion: str | None = None,
-    binning: int | Binning | None = None,
-    clip: float | None = None,
-    level: float = 0.05,
-    n_resamples: int = DRAWS,
-    seed: int = 0,
-    pairing: Pairing = "rows",
-) -> list[Comparison]:
-    """Return what `compare` says of problems by each metric; of the ECE it is that of the notion."""
-    found, cv = list[Comparison](), CrossValidation(5)
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # an infinite loss less another is no number
-        warnings.simplefilter("ignore", CalibrationWarning)  # of each forecast by itself it was said
-        for name in COMPARED:
-            metric = as_metric(name, binning) if pairing == "rows" else as_metric(OF_SAMPLES.get(name, name), None)
-            metric, of = metric if clip is None else metric.clipped(clip), problems
-            if notion is not None and name == "ece":
-                of = {key: single_problem(one, as_notion(notion, one), "") for key, one in problems.items()}
-            how = level, max(n_resamples, DRAWS), as_rng(seed)
-            found.append(comparison_of(of, {}, [metric], cv, *how, pairing=pairing))
-    return found
-
-
 def moves_of(assessments: Mapping[str, Assessment], differences: Sequence[Comparison]) -> dict[str, dict[str, Move]]:
     """Return how each forecast but the first differs from the first."""
     found = {name: dict[str, Move]() for name in list(assessments)[1:]}
-    metrics = {OF_SAMPLES.get(metric, metric): metric for metric in COMPARED} | {metric: metric for metric in COMPARED}
+    metrics = {metric: metric for metric in COMPARED} | {other: metric for metric, other in OF_SAMPLES.items()}
     for of in differences:
         for one in of.candidates:
             if one.name in found and of.metric in metrics and not one.failure:
@@ -122,11 +83,9 @@ def comparison(assessments: Mapping[str, Assessment], differences: Sequence[Comp
             f"{word} {_move(before[metric].value, after[metric].value, moves.get(metric))}"
             for metric, word in COMPARED.items()
         )
-        rows = f"on {after.n_rows} and {before.n_rows} rows"
-        if moves:
-            rows += ", taken for independent samples of different rows"
-        if not _is_apart(moves):
-            rows = f"on the same {after.n_rows} rows"
+        samples = ", taken for independent samples of different rows" if moves else ""
+        rows = f"on {after.n_rows} and {before.n_rows} rows{samples}"
+        rows = rows if _is_apart(moves) else f"on the same {after.n_rows} rows"
         holm = " The p-values are by Holm's method." if moves and len(assessments) > 2 else ""
         sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}.{holm}")
     return sentences
