@@ -98,6 +98,8 @@ def test_the_ece_of_another_notion_is_compared_by_that_notion(tmp_path, monkeypa
     before, after, difference = map(float, figures.groups())
     assert difference == pytest.approx(after - before, abs=1.1e-4)
     assert difference == pytest.approx(one.difference, abs=1e-4)
+    assert main([*words, "--notion", "class-wise", "--force"]) == 2
+    assert "'class-wise' makes 3. Pass one of these" in capsys.readouterr().err
 
 
 def test_assessments_alone_have_figures_and_no_verdict_on_how_they_differ(both):

@@ -526,7 +526,8 @@ def differences_of(
             metric = as_metric(name, binning) if pairing == "rows" else as_metric(OF_SAMPLES.get(name, name), None)
             metric, of = metric if clip is None else metric.clipped(clip), problems
             if notion is not None and name == "ece":
-                of = {key: single_problem(one, as_notion(notion, one), "") for key, one in problems.items()}
+                hint = "Pass one of these, or OneVsRest(...)"
+                of = {key: single_problem(one, as_notion(notion, one), hint) for key, one in problems.items()}
             how = level, max(n_resamples, DRAWS), as_rng(seed)
             found.append(comparison_of(of, {}, [metric], CrossValidation(5), *how, pairing=pairing))
     return found
