@@ -4,6 +4,7 @@ Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...] [
 
 The truth of a metric is its value at the scores at hand if every outcome occurred exactly as often as it should: each row is
 counted once for each class, with the probabilities of these as weights. `tce` has no interval; METRIC tce measures why.
+METRIC sun-l2 is the interval of Sun, Chaudhari, Barnett, Dobriban (arXiv 2408.08998), of the bins and truth of debiased-ece.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel_calibration_error
 from calibrant.metrics.bin_losses import NormOfBins
 from calibrant.registry import entries
+from tests.reference.l2_interval import squared_error_interval
 from tools.simulation import in_processes, outcomes, print_table
 
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
@@ -38,6 +40,8 @@ FEW_DISTINCT = {
 MULTICLASS = ("classwise", "top-label", "canonical", "tace", "accuracy", "brier")
 FIGURES = ("value", "debiased", "noise_floor", "detectable")
 METRICS = entries("metric")
+SUN, N_BINS = "sun-l2", 15
+"""An interval that is not ours, and its bins, which are those of debiased-ece."""
 
 
 def binary(rng: np.random.Generator, n: int, temperature: float) -> tuple[np.ndarray, np.ndarray]:
@@ -117,9 +121,14 @@ def lines(
     else:
         chosen = [name for name in metrics if name.startswith(MULTICLASS) == (kind == "three classes")]
     rng, seen = np.random.default_rng(0), {name: [] for name in chosen}
-    for run in range(runs if chosen else 0):
+    others, chosen = [name for name in chosen if name == SUN], [name for name in chosen if name != SUN]
+    for run in range(runs if seen else 0):
         prob, truth, own = repeated(rng, *make(rng, n, temperature), weights)
         y = outcomes(rng, truth)
+        for name in others:
+            seen[name].append(of_sun(y, prob, true_value("debiased-ece", prob, truth, own)))
+        if not chosen:
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
             rows = {None: (y, prob, None), "fractions": (y, prob, own)}.get(weights) or counted(y, prob)
@@ -133,6 +142,16 @@ def lines(
             rejected = np.nan if e.pvalue is None else e.pvalue <= LEVEL
             seen[name].append((true[name], *figures, not any(tails), *tails, e.upper - e.lower, rejected))
     return [line(name, n, world, np.array(rows, dtype=float)) for name, rows in seen.items()]
+
+
+def of_sun(y: np.ndarray, score: np.ndarray, truth: float) -> tuple[float, ...]:
+    """Return the figures of a data set by the interval of Sun et al., whose ends are of the square; 0 has its own test."""
+    bins = np.empty(y.size, dtype=int)
+    bins[np.argsort(score)] = np.sort(np.arange(y.size) % N_BINS)
+    value, lower, upper, has_zero = squared_error_interval(y, score, bins, LEVEL)
+    tails = (lower > truth**2, upper < truth**2) if truth > 1e-9 else (not has_zero, False)
+    figures = truth, np.sqrt(max(value, 0.0)), np.nan, np.nan, np.nan
+    return (*figures, not any(tails), *tails, np.sqrt(upper) - np.sqrt(lower), not has_zero)
 
 
 def line(name: str, n: int, world: str, rows: np.ndarray) -> list[str]:

@@ -465,7 +465,11 @@ def grid(ax: Any, axis: str = "both") -> None:
     ax.grid(axis=axis, color=GRID, linewidth=0.8)
 
 
-def unit_square(ax: Any, *, diagonal: str | None = "calibrated") -> None:
+DIAGONAL = "perfectly calibrated"
+"""What a legend calls the line on which calibrated forecasts lie; a forecast may well be called "calibrated"."""
+
+
+def unit_square(ax: Any, *, diagonal: str | None = DIAGONAL) -> None:
     """Show the unit square with a grid, and the diagonal on which a calibrated forecast lies."""
     if diagonal is not None:
         ax.plot([0, 1], [0, 1], color=IDEAL, linestyle="--", linewidth=1, label=diagonal, zorder=1.5)

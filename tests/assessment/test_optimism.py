@@ -96,7 +96,8 @@ def test_samples_without_a_class_are_drawn_anew():
         ({"n_resamples": 1}, "n_resamples must be a whole number, at least 2"),
         ({"metrics": []}, "metric must hold at least one metric"),
         ({"metrics": "nl"}, "nll"),
-        ({"n_jobs": "all"}, "n_jobs must be a whole number or None"),
+        ({"n_jobs": "all"}, "n_jobs must be a whole number other than 0, or None"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number other than 0, or None; got 0"),
         ({"metrics": [lambda y, p: float("nan")]}, "must be numbers on most samples of the rows; got 0 of 5"),
     ],
 )

@@ -159,7 +159,8 @@ def test_a_few_rows_that_are_all_right_are_no_better_than_many():
             {"labels": [0, 1], "y_true": {"a": [1], "b": [0, 1]}, "forecasts": {"a": [0.3], "b": [0.3, 0.2]}},
             "the first sample",
         ),
-        ({"n_jobs": 1.5}, "n_jobs must be a whole number or None; got 1.5"),
+        ({"n_jobs": 1.5}, "n_jobs must be a whole number other than 0, or None; got 1.5"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number other than 0, or None; got 0"),
     ],
 )
 def test_what_samples_cannot_have_is_refused(how, words):

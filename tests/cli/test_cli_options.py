@@ -221,6 +221,7 @@ CASES = {
         **OF_MEASURING,
         "--calibrator": Case(("--calibrator", "calibrator.json"), says="f, calibrated"),
         "--names": Case(("--names", "old,new"), says="From “old” to “new”"),
+        "--picture": Case(instead=("f.csv", "-o", "out.html", "--picture", "out.svg"), says="out.html and out.svg"),
         "--title": Case(("--title", "Monday")),
         "--points": Case(("--points", "20"), "three"),
         "--output": OUTPUT,

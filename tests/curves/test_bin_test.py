@@ -14,6 +14,7 @@ from strategies import columns, tables
 from calibrant import EqualMass, drawing, load_digits_forecast
 from calibrant.binning import Unique
 from calibrant.curves import bin_test_curve, plot_bin_test
+from calibrant.drawing import DIAGONAL
 from calibrant.metrics.binned import bin_test_calibration_error
 
 NOTIONS = ("confidence", "top-label", "class-wise")
@@ -346,7 +347,7 @@ def test_the_axes_and_the_legend_say_what_they_show():
     assert words == ["event rate", "not rejected", "rejected", "accepted values"]
     ax = plot_bin_test(curve(), style="standard")
     assert (rooms(ax)[0].get_xlabel(), ax.get_ylabel()) == ("mean probability", "accuracy")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["calibrated", "forecast"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [DIAGONAL, "forecast"]
 
 
 def test_of_many_bins_no_shares_are_written():

@@ -12,6 +12,7 @@ from strategies import tables
 
 import calibrant as cb
 from calibrant.curves.calibration_map import calibration_shift
+from calibrant.drawing import DIAGONAL
 
 Y, PROB = cb.load_digits_forecast()
 GRID = np.linspace(0.0, 1.0, 11)
@@ -102,7 +103,7 @@ def test_a_map_without_rows_stands_alone():
     ax = cb.curves.calibration_map(np.sqrt).plot()
     assert len(maps_in(ax)) == 1
     assert not ax.collections
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["calibrated", "map"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [DIAGONAL, "map"]
 
 
 def test_maps_are_drawn_over_each_other_with_one_set_of_points():
@@ -111,7 +112,7 @@ def test_maps_are_drawn_over_each_other_with_one_set_of_points():
     ax = cb.curves.plot_calibration_map(maps)
     assert len({line.get_color() for line in maps_in(ax)}) == 2
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["calibrated", "event rate", "95% interval", "isotonic", "temperature"]
+    assert words == [DIAGONAL, "event rate", "95% interval", "isotonic", "temperature"]
 
 
 def test_arrows_lead_from_each_point_to_what_the_map_makes_of_its_mean_probability():

@@ -14,6 +14,7 @@ from strategies import columns, tables
 from calibrant import corp_curve, load_digits_forecast
 from calibrant.curves import plot_corp, plot_mcb_dsc
 from calibrant.curves.corp import MOST_PLACES, places
+from calibrant.drawing import DIAGONAL
 from calibrant.metrics import corp_decomposition, murphy_decomposition
 
 BANDS = ["consistency", "confidence", "simultaneous"]
@@ -140,7 +141,7 @@ def curve(**options):
 
 def fits(ax):
     """Lines of fits: neither the diagonal nor what stands in the legend only."""
-    return [line for line in ax.lines if line.get_label() != "calibrated" and line.get_xdata().size]
+    return [line for line in ax.lines if line.get_label() != DIAGONAL and line.get_xdata().size]
 
 
 def bands(ax):
@@ -212,7 +213,7 @@ def test_the_legend_says_what_the_band_is_and_what_the_score_is_made_of():
         found = curve(band=band)
         panel = found.panels[0]
         terms = f"MCB {panel.miscalibration:.4f}   DSC {panel.discrimination:.4f}   UNC {panel.uncertainty:.4f}"
-        assert words(found.plot()) == [terms, "calibrated", word, "isotonic fit"]
+        assert words(found.plot()) == [terms, DIAGONAL, word, "isotonic fit"]
 
 
 def test_forecasts_are_drawn_over_each_other_with_their_terms():
@@ -223,7 +224,7 @@ def test_forecasts_are_drawn_over_each_other_with_their_terms():
     assert fits(ax)[0].get_color() != fits(ax)[1].get_color()
     panels = [found.panels[0] for found in curves.values()]
     terms = [f"MCB {panel.miscalibration:.4f}, DSC {panel.discrimination:.4f}" for panel in panels]
-    assert words(ax)[1:] == ["calibrated", f"before: {terms[0]}", f"after: {terms[1]}"]
+    assert words(ax)[1:] == [DIAGONAL, f"before: {terms[0]}", f"after: {terms[1]}"]
 
 
 @pytest.mark.parametrize("options", [{"band": False}, {"histogram": False}])

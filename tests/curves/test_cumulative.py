@@ -28,6 +28,7 @@ from calibrant.curves.cumulative import (
     plot_cumulative_calibration_map,
     simultaneous_band,
 )
+from calibrant.drawing import DIAGONAL
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kolmogorov_smirnov_error, kuiper_error
 from calibrant.sums.draws import distance_survival
@@ -256,7 +257,7 @@ def test_the_legend_states_the_errors():
     words = [text.get_text() for text in curve.plot().get_legend().get_texts()]
     panel = curve.panels[0]
     assert words == [
-        "calibrated",
+        DIAGONAL,
         "95% if calibrated",
         f"forecast: KS {panel.ks_error:.3f}, Kuiper {panel.kuiper_error:.3f}",
     ]

@@ -15,7 +15,7 @@ from calibrant import EqualMass, expected_calibration_error, load_digits_forecas
 from calibrant.binning import Unique
 from calibrant.curves import score_distribution
 from calibrant.curves.reliability import ENOUGH, FEW
-from calibrant.drawing import rooms
+from calibrant.drawing import DIAGONAL, rooms
 
 Y = [0, 1, 2, 1]
 P = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]])
@@ -49,7 +49,7 @@ DIGITS, PROB = load_digits_forecast()
 
 def data_lines(ax):
     """What is drawn besides the diagonal, and the stronger lines through bins of many rows."""
-    return [line for line in ax.lines if line.get_label() != "calibrated" and line.get_gid() != ENOUGH]
+    return [line for line in ax.lines if line.get_label() != DIAGONAL and line.get_gid() != ENOUGH]
 
 
 def intervals(ax):
@@ -98,7 +98,7 @@ def test_every_class_has_a_panel_with_its_name(notion):
 
 
 def test_forecasts_are_drawn_over_each_other_and_told_apart():
-    curves = {"before": reliability_curve(DIGITS, PROB), "after": reliability_curve(DIGITS, 0.5 * PROB + 0.05)}
+    curves = {"before": reliability_curve(DIGITS, PROB), "calibrated": reliability_curve(DIGITS, 0.5 * PROB + 0.05)}
     ax = plot_reliability(curves)
     for number, curve in enumerate(curves.values()):
         shows(ax, curve.panels[0], number)
@@ -106,9 +106,9 @@ def test_forecasts_are_drawn_over_each_other_and_told_apart():
     assert first.get_color() != second.get_color()
     assert {line.get_marker() for line in ax.lines if line.get_label() in curves} == {"o", "s"}
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "calibrated",
+        DIAGONAL,
         "before",
-        "after",
+        "calibrated",
         "95% interval",
     ]
 

@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 from strategies import columns, tables
 
 import calibrant as cb
+from calibrant.drawing import DIAGONAL
 from calibrant.lenses import Local
 from calibrant.metrics import calibration_intercept, calibration_slope
 
@@ -131,7 +132,7 @@ def test_forecasts_are_drawn_over_each_other_and_told_apart():
     for number, curve in enumerate(curves.values()):
         shows(ax, curve.panels[0], number)
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["calibrated", *(f"{name}: smECE {curve.error:.3f}" for name, curve in curves.items())]
+    assert words == [DIAGONAL, *(f"{name}: smECE {curve.error:.3f}" for name, curve in curves.items())]
 
 
 def test_a_constant_forecast_is_a_point_with_its_interval():

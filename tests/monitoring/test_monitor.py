@@ -194,12 +194,17 @@ def test_an_impossible_event_is_infinite_evidence_and_possible_ones_are_none():
     (alarm,) = monitor.alarms
     assert (alarm.window, alarm.evidence, alarm.test) == ("rows 50:60", np.inf, "calibration")
     assert "probability 0 occurred" in str(alarm)
+    assert "(evidence infinite, alarm from 20)" in str(alarm)
     assert monitor.table(n_resamples=9).impossible.tolist() == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
 
 
 def test_evidence_beyond_all_numbers_is_not_that_of_an_impossible_event():
     monitor = Monitor(reference=0).update(np.zeros(20_000, dtype=int), np.full(20_000, 0.5), at=np.zeros(20_000))
-    assert 1e308 < monitor.table(n_resamples=9).evidence[0] < np.inf
+    table = monitor.table(n_resamples=9)
+    assert 1e308 < table.evidence[0] < np.inf
+    assert "(evidence more than 1e308, alarm from 20)" in str(table.alarms[0])
+    assert str(table).splitlines()[2].endswith("more than 1e308")
+    assert "e+308" not in str(table)
 
 
 def test_logits_and_predictions_that_are_certain_and_wrong():

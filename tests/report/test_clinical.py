@@ -10,7 +10,9 @@ from scipy.special import expit
 
 from calibrant import EqualMass, assess, compare, decision_curve, reliability_curve, smooth_reliability_curve
 from calibrant.cli import main
+from calibrant.drawing import DIAGONAL
 from calibrant.interop.tables import write_table
+from calibrant.report import plot_clinical
 from calibrant.report.page import CLINICAL, LEAST_EVENTS, POINTS_A_LINE, render, summarise
 
 pytest.importorskip("jinja2")
@@ -38,12 +40,9 @@ def section(rows):
 def test_the_figures_on_the_picture_are_those_of_assess(rows, section):
     (panel,) = section["panels"]
     own = assess(**rows, metrics=list(CLINICAL), n_resamples=19)
-    for (word, value, interval), (metric, called) in zip(panel["printed"], CLINICAL.items(), strict=True):
-        found = own[metric]
-        assert word == called
-        assert [float(one) for one in (value, *interval.split(" to "))] == pytest.approx(
-            [found.value, found.lower, found.upper], rel=1e-3
-        )
+    for figure, (metric, called) in zip(panel["printed"], CLINICAL.items(), strict=True):
+        found, printed = own[metric], re.fullmatch(rf"{re.escape(called)} (\S+) \((\S+) to (\S+)\)", figure).groups()
+        assert list(map(float, printed)) == pytest.approx([found.value, found.lower, found.upper], rel=1e-3)
 
 
 def test_curves_bands_deciles_and_net_benefit_are_those_of_the_library(rows, section):
@@ -119,3 +118,46 @@ def test_the_command_and_a_comparison_have_a_panel_of_one_event_and_of_no_other_
         assert (f"Calibration of class {event}<" in (tmp_path / "r.html").read_text("utf-8")) == has
     text = render(compare(y, {"bold": p, "flat": 0.5 * p + 0.2}, pos_label="ill", n_resamples=9))
     assert "Calibration of class ill<" in text
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_the_panel_is_a_picture_of_the_figures_and_curves_with_the_event_as_its_title(rows, section, ending, tmp_path):
+    ax = plot_clinical(**rows, n_resamples=19)
+    (panel,), (text,) = section["panels"], ax.texts
+    assert ax.get_title() == panel["event"] == "class ill"
+    assert text.get_text().splitlines() == panel["printed"]
+    (deciles,) = (bars for bars in ax.containers if bars.has_yerr)
+    held = [(one["mean_prob"], one["event_rate"]) for one in panel["deciles"]]
+    np.testing.assert_allclose(deciles[0].get_xydata(), held)
+    ends = np.array([segment[:, 1] for segment in deciles[2][0].get_segments()])
+    np.testing.assert_allclose(ends, [(one["lower"], one["upper"]) for one in panel["deciles"]])
+    labels = [label.split(":")[0] for label in ax.get_legend_handles_labels()[1]]
+    assert labels == [DIAGONAL, "flexible", "logistic"]
+    for kind, place in (("flexible", 0), ("logistic", 1)):
+        drawn, vertices = np.array(panel["lines"][kind]), np.vstack(ax.collections[2 * place + 1].get_segments())
+        np.testing.assert_allclose(np.interp(drawn[:, 0], vertices[:, 0], vertices[:, 1]), drawn[:, 1], atol=5e-3)
+    ax.figure.savefig(tmp_path / f"panel.{ending}")
+
+
+def test_a_picture_is_of_one_event():
+    with pytest.raises(ValueError, match="there must be one event; got 3 classes"):
+        plot_clinical([0, 1, 2], np.eye(3))
+
+
+def test_the_command_draws_the_panel_of_one_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    y, p = forecast(200)
+    write_table("f.csv", {"died": (y == "ill").astype(int), "risk": p}, force=False)
+    words = ["report", "f.csv", "--label", "died", "--prob", "risk", "-o", "r.html", "--resamples", "9", "--picture"]
+    assert main([*words, "p.svg"]) == 0
+    assert "wrote r.html and p.svg" in capsys.readouterr().out
+    assert "<svg" in (tmp_path / "p.svg").read_text("utf-8")
+    assert main([*words, "p.svg", "--force"]) == 0
+    several = ["report", "f.csv", *words[1:], "p.png", "--force", "--names", "a,b"]
+    for call, said in (
+        ([*words, "p.svg"], "already exists"),
+        ([*words, "p.txt", "--force"], "must end in .png or .svg or .pdf"),
+        (several, "a picture must be of one forecast"),
+    ):
+        assert main(call) == 2
+        assert said in capsys.readouterr().err

@@ -10,14 +10,14 @@ import pytest
 from scipy.special import expit
 
 from calibrant import CalibratorSelector, PlattScaling, assess, compare, reliability_curve
+from calibrant.assessment.comparison import Compared, Comparison
 from calibrant.cli import main
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import write_table
 from calibrant.metrics.estimate import Estimate
 from calibrant.report.page import render, summarise
 from calibrant.report.sentences import COMPARED, NOUNS, comparison, headline
-from calibrant.significance import PairedDifference, paired_difference
-from calibrant.significance.differences import difference_of_estimates
+from calibrant.significance.result import shown_pvalue
 
 
 class Broken(PlattScaling):
@@ -38,32 +38,93 @@ def both():
     return {"bold": assess(y, bold, n_resamples=99), "right": assess(y, right, n_resamples=99)}
 
 
-def test_on_the_same_rows_the_interval_is_that_of_paired_differences(both):
+def by_each(y, forecasts, **more):
+    """What `compare` says by each metric of a report."""
+    return [compare(y, forecasts, metric=metric, **more) for metric in COMPARED]
+
+
+def printed(one, of):
+    """A difference as the page has it."""
+    p = shown_pvalue(one.adjusted, one.least_pvalue if one.pvalue <= one.least_pvalue else None, ".3g", name="p")
+    return f"(difference{of} {one.difference:+.4f}, 95 % interval [{one.lower:+.4f}, {one.upper:+.4f}], {p})"
+
+
+def test_the_page_has_the_differences_of_compare(both):
     y, right, bold = forecasts()
-    found = [paired_difference(y, right, bold, metric=metric, n_resamples=99) for metric in COMPARED]
-    (sentence,) = comparison(both, {"right": found})
+    forecast = {"bold": bold, "right": right}
+    found = by_each(y, forecast)
+    (sentence,) = summarise(both, differences=found)["comparison"]
     assert sentence.startswith("From “bold” to “right”, on the same 1500 rows: log loss goes from ")
     for one in found:
-        assert f"(difference {one.difference:+.4f}, 95 % interval [{one.lower:+.4f}, {one.upper:+.4f}])" in sentence
-        assert one.difference == pytest.approx(
-            both["right"][one.metric].value - both["bold"][one.metric].value, abs=1e-9
+        assert printed(one["right"], "") in sentence
+    assert summarise(found[0])["comparison"] == [sentence]  # the page of one comparison has all three as well
+    assert sentence in unescape(render(found[2]))
+
+
+def test_the_command_has_the_differences_of_compare(both, tmp_path, monkeypatch, capsys):
+    y, right, bold = forecasts()
+    monkeypatch.chdir(tmp_path)
+    for name, prob, rows in (("bold", bold, 1500), ("right", right, 1500), ("few", right, 700)):
+        write_table(f"{name}.csv", {"label": y[:rows].astype(int), "p": prob[:rows]}, force=False)
+    found = by_each(y.astype(int), {"bold": bold, "right": right})
+    assert main(["report", "bold.csv", "right.csv", "-o", "r.html", "--resamples", "99"]) == 0
+    out, page = capsys.readouterr().out, unescape((tmp_path / "r.html").read_text(encoding="utf-8"))
+    for one in found:
+        assert printed(one["right"], "") in out
+        assert printed(one["right"], "") in page
+    assert main(["report", "bold.csv", "few.csv", "-o", "s.html", "--resamples", "99"]) == 0
+    out, samples = capsys.readouterr().out, {"bold": bold, "few": right[:700]}
+    for metric, of in (("nll", ""), ("debiased-ece", " of squares without bias"), ("accuracy", "")):
+        truth = {"bold": y.astype(int), "few": y[:700].astype(int)}
+        one = compare(truth, samples, metric=metric, paired=False)["few"]
+        assert (
+            f"{of} {one.difference:+.4f}, 95 % interval [{one.lower:+.4f}, {one.upper:+.4f}], p = {one.adjusted:.3g})"
+            in out
         )
+
+
+def test_the_ece_of_another_notion_is_compared_by_that_notion(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 400)
+    y = (rng.random((400, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+    flat = (prob + 0.2) / 1.6
+    monkeypatch.chdir(tmp_path)
+    for name, table in (("a", prob), ("b", flat)):
+        write_table(f"{name}.csv", {"label": y, **{f"p_{k}": table[:, k] for k in range(3)}}, force=False)
+    words = ["report", "a.csv", "b.csv", "-o", "r.html", "--points", "0"]
+    assert main([*words, "--notion", "flattened"]) == 0
+    one = compare((y[:, None] == range(3)).ravel(), {"a": prob.ravel(), "b": flat.ravel()}, metric="ece")["b"]
+    figures = re.search(r"ECE goes from ([\d.]+) to ([\d.]+) \(difference ([+-][\d.]+)", capsys.readouterr().out)
+    before, after, difference = map(float, figures.groups())
+    assert difference == pytest.approx(after - before, abs=1.1e-4)
+    assert difference == pytest.approx(one.difference, abs=1e-4)
+    assert main([*words, "--notion", "class-wise", "--force"]) == 2
+    assert "'class-wise' makes 3. Pass one of these" in capsys.readouterr().err
+
+
+def test_assessments_alone_have_figures_and_no_verdict_on_how_they_differ(both):
+    (sentence,) = comparison(both, [])
+    assert re.fullmatch(
+        r"From “bold” to “right”, on 1500 and 1500 rows: (.* (goes|stays) .*, ){2}accuracy .*\.", sentence
+    )
+    assert not re.search("difference|interval|p [=<]", sentence)
+    said = headline(both)
+    assert re.search(r"; log loss 0\.\d+ and 0\.\d+, without a test of their difference", said)
+    assert not re.search("removed|shown to change|accuracy", said)
+
+
+def test_differences_must_be_from_the_first_forecast(both):
+    y, right, bold = forecasts()
+    with pytest.raises(ValueError, match="differences must be from 'bold'; got from 'right'"):
+        summarise(both, differences=by_each(y, {"right": right, "bold": bold}, n_resamples=19))
 
 
 def test_a_worse_log_loss_is_called_so(both):
     y, right, bold = forecasts()
     turned = {"right": both["right"], "bold": both["bold"]}
-    found = [paired_difference(y, bold, right, metric=metric, n_resamples=99) for metric in COMPARED]
-    assert summarise(turned, differences={"bold": found})["headline"] == (
+    assert summarise(turned, differences=by_each(y, {"right": right, "bold": bold}))["headline"] == (
         "“bold” brought overly extreme predictions that “right” does not show: ECE 3.0 to 5.5 points, which is more than "
         "noise; log loss rose by 3.6 %; accuracy at a threshold of 50 % did not change."
-    )
-
-
-def test_the_interval_of_independent_estimates_is_that_of_both_in_quadrature():
-    after, before = Estimate(0.5, 0.45, 0.58), Estimate(0.4, 0.36, 0.43)
-    assert difference_of_estimates(after, before) == pytest.approx(
-        (0.1, 0.1 - np.hypot(0.05, 0.03), 0.1 + np.hypot(0.08, 0.04))
     )
 
 
@@ -80,7 +141,7 @@ def test_an_infinite_log_loss_compares_with_nothing():
     ):
         both = {"a": one, "b": other}
         assert f"; the log loss of {whose} is infinite" in headline(both)
-        assert "nan" not in headline(both) + comparison(both, None)[0]
+        assert "nan" not in headline(both) + comparison(both, [])[0]
 
 
 # The headline
@@ -100,11 +161,27 @@ def made(both):
     return made
 
 
-def moves(after, before, *, sure):
-    """Differences of each metric, whose intervals hold 0 but for those that are named."""
-    difference = {metric: after[metric].value - before[metric].value for metric in COMPARED}
-    reach = {metric: abs(d) * (0.1 if metric in sure else 2.0) for metric, d in difference.items()}
-    return [PairedDifference(one, d, d - reach[one], d + reach[one], 0.1, 0.05) for one, d in difference.items()]
+def moves(*others, sure, pairing="rows", best="a"):
+    """What a comparison by each metric says of these forecasts beside the first; those that are named are shown to differ."""
+    (_, before), *rest = others
+    found = []
+    for metric in COMPARED:
+        candidates = [Compared("a", before[metric].value, 0.0, 0.0, 0.0)]
+        for name, after in rest:
+            d = after[metric].value - before[metric].value
+            p = 0.001 if metric in sure else 0.4
+            candidates.append(Compared(name, after[metric].value, d, d - 0.01, d + 0.01, pvalue=p, adjusted=p))
+        facts = {
+            "scale": "value",
+            "first": "a",
+            "recommended": best,
+            "reason": "",
+            "n_rows": 9,
+            "n_classes": 2,
+            "n_folds": 0,
+        }
+        found.append(Comparison(metric=metric, candidates=tuple(candidates), level=0.05, pairing=pairing, **facts))
+    return found
 
 
 OVER, ALL = ["over-confident"], ("nll", "ece", "accuracy")
@@ -136,10 +213,10 @@ CHANGES = [
 @pytest.mark.parametrize(("old", "new", "figures", "sure", "said"), CHANGES)
 def test_the_headline_of_two_says_what_became_of_the_fault(old, new, figures, sure, said, made):
     before, after = made(*old), made(*new, **figures)
-    sentence = headline({"a": before, "b": after}, {"b": moves(after, before, sure=sure)})
+    sentence = headline({"a": before, "b": after}, moves(("a", before), ("b", after), sure=sure))
     assert said.replace("accuracy", "accuracy at a threshold of 50 %") in sentence
     before, after = (replace(one, n_classes=3) for one in (before, after))
-    assert said in headline({"a": before, "b": after}, {"b": moves(after, before, sure=sure)})
+    assert said in headline({"a": before, "b": after}, moves(("a", before), ("b", after), sure=sure))
     assert sentence.endswith(".")
     assert ". " not in sentence
 
@@ -155,24 +232,19 @@ SAMPLES = [
 
 @pytest.mark.parametrize(("old", "new", "said"), SAMPLES)
 def test_of_samples_of_different_rows_the_headline_says_what_each_shows(old, new, said, made):
-    one, other = (
-        replace(
-            found, rows=tuple(replace(row, estimate=replace(row.estimate, lower=low, upper=high)) for row in found.rows)
-        )
-        for found, low, high in (
-            (made(*old, ece=40.0, p=0.002 if old else 0.5), 0.35, 0.45),
-            (made(*new, ece=5.0, p=0.002 if new else 0.5), 0.0, 0.1),
-        )
-    )
-    sentence = headline({"a": one, "b": other})
+    one, other = made(*old, ece=40.0, p=0.002 if old else 0.5), made(*new, ece=5.0, p=0.002 if new else 0.5)
+
+    def of(before, after, sure=ALL):
+        return headline({"a": before, "b": after}, moves(("a", before), ("b", after), sure=sure, pairing="none"))
+
+    sentence = of(one, other)
     assert said in sentence
     assert not re.search("removed|brought|turned|lessened|increased|remain", sentence)
-    turned = headline({"b": other, "a": one})
     if new == old:
-        assert turned.startswith("“a” shows more of the over-confidence of “b”: ECE 5.0 to 40.0")
-    same = {"a": one, "b": one}
+        assert of(other, one).startswith("“b” shows more of the over-confidence of “a”: ECE 5.0 to 40.0")
     if old:
-        assert headline(same).startswith("“b” is not shown to differ in the over-confidence of “a”: ECE still 40.0")
+        same = of(one, one, sure=())
+        assert same.startswith("“b” is not shown to differ in the over-confidence of “a”: ECE still 40.0")
 
 
 @pytest.mark.parametrize("fault", [None, *NOUNS])
@@ -186,36 +258,23 @@ def test_the_headline_of_one_states_the_fault_and_names_no_calibrator(fault, mad
     assert "calibrator" not in sentence
 
 
-def test_the_headline_of_several_names_the_best_that_is_shown_to_be_better(made):
+def test_the_headline_of_several_names_the_one_that_compare_recommends(made):
     a, b, c = made("over-confident"), made(ece=3.57, p=0.6, nll=0.6), made(ece=3.0, p=0.6, nll=0.4)
-    differences = {"b": moves(b, a, sure=ALL), "c": moves(c, a, sure=())}
     every = {"a": a, "b": b, "c": c}
-    assert headline(every, differences).startswith(
+
+    def said(recommended, first=a, **more):
+        of = {**every, "a": first}
+        return headline(of, moves(*of.items(), sure=ALL, best=recommended), **more)
+
+    assert said("b").startswith(
         "The best forecast that is shown to be better than “a” is “b”: it removed the over-confidence: ECE 20.0 to 3.6"
     )
-    assert "is “c”: " in headline(every, differences | {"c": moves(c, a, sure=ALL)})
-    assert "is “c”: " in headline(every, differences, best="c")
-    said = "No other forecast is shown to be better than “a”: "
-    none = {name: moves(every[name], a, sure=()) for name in "bc"}
-    assert (
-        headline(every, none)
-        == said + "it is over-confident by 20.0 points: ECE 20.0 points, which is more than noise."
-    )
-    calm = every | {"a": made(p=0.3)}
-    assert (
-        headline(calm, none) == said + "of it no miscalibration was detected: ECE 20.0 points, which is within noise."
-    )
-
-
-def test_several_forecasts_need_wider_intervals():
-    """An interval that just leaves out 0 shows nothing of one among ten."""
-    y, right, _ = forecasts(400)
-    found = assess(y, right, n_resamples=9)
-    of = [PairedDifference(metric, -0.01, -0.0198, -0.0002, 0.005, 0.05) for metric in COMPARED]
-    for n_others, begins in ((2, "The best forecast"), (10, "No other forecast")):
-        every = {str(i): found for i in range(n_others + 1)}
-        wide = dict.fromkeys(list(every)[1:], of if n_others > 2 else [replace(one, upper=-0.002) for one in of])
-        assert headline(every, wide).startswith(begins)
+    assert "is “c”: " in said("c")
+    assert "is “c”: " in said("b", best="c")
+    none = "No other forecast is shown to be better than “a”: "
+    assert said("a") == none + "it is over-confident by 20.0 points: ECE 20.0 points, which is more than noise."
+    calm = said("a", made(p=0.3))
+    assert calm == none + "of it no miscalibration was detected: ECE 20.0 points, which is within noise."
 
 
 # The page of a comparison

@@ -208,7 +208,7 @@ def test_what_is_no_assessment_is_refused(found):
         summarise(found)
 
 
-@pytest.mark.parametrize("what", ["advice", "differences", "clinical"])
+@pytest.mark.parametrize("what", ["advice", "clinical"])
 def test_what_is_said_of_no_forecast_of_the_report_is_refused(what):
     found = assess([0, 1], [0.3, 0.6], n_resamples=1)
     with pytest.raises(ValueError, match=f"{what} must be of forecasts of the report; got other for model"):

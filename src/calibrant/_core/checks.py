@@ -398,8 +398,9 @@ def tracked(items: Iterable[T], total: int, *, show: bool, desc: str, unit: str)
 
 def require_jobs(n_jobs: object) -> None:
     """Refuse a number of processes that is none."""
-    must = "n_jobs must be a whole number or None"
-    require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint="Pass n_jobs=2", error=TypeError)
+    must, hint = "n_jobs must be a whole number other than 0, or None", "Pass n_jobs=2, or -1 for all cores"
+    require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint=hint, error=TypeError)
+    require(n_jobs != 0, must, value=n_jobs, hint=hint)
 
 
 EventScore = Callable[[FloatArray, FloatArray], FloatArray]

@@ -260,6 +260,16 @@ def shown_pvalue(
     return f"{name}{equals}{text}" if name else text
 
 
+def in_columns(rows: Sequence[Sequence[str]], n_words: int) -> list[str]:
+    """Return the lines of a table, the first of them its head; the first columns are words, the others figures."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    ruled = [rows[0], ["-" * width for width in widths], *rows[1:]]
+    cells = (
+        [*map(str.ljust, row[:n_words], widths), *map(str.rjust, row[n_words:], widths[n_words:])] for row in ruled
+    )
+    return ["  ".join(row).rstrip() for row in cells]
+
+
 def shown_rows(n: int) -> str:
     """Return a number of rows in words."""
     return "1 row" if n == 1 else f"{n} rows"

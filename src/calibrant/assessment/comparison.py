@@ -27,7 +27,7 @@ from calibrant._core.checks import (
     some,
     whole,
 )
-from calibrant._core.result import Result, Table, under
+from calibrant._core.result import Result, Table, in_columns, under
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.compared_rows import Every, Names, forecasts_of, groups_of, periods_of, samples_of
 from calibrant.assessment.held_out import CandidateRows, CrossValidation, candidates_of, named_calibrators
@@ -37,6 +37,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.lenses import USUAL
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
+from calibrant.notions import as_notion, single_problem
 from calibrant.significance.differences import as_level, difference_of, difference_of_samples, paired_result_of
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import Rng, as_rng
@@ -48,6 +49,12 @@ Pairing = Literal["rows", "none", "periods"]
 
 MANY = 12
 """Periods beside the first above which, where none is shown to differ, longer ones are advised."""
+
+DRAWS = 1000
+"""Draws behind a difference where nothing else is said."""
+
+OF_SAMPLES = {"ece": "debiased-ece"}
+"""What independent samples are compared by in place of a metric that is larger where there are fewer rows."""
 
 FEWEST = 30
 """Rows of a group that overlaps others, below which nothing is said of it."""
@@ -210,7 +217,7 @@ class Comparison(Result):
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
-        first, *others = (_in_columns(rows, n) for rows, n in zip(self._tables(), (1, 2), strict=False))
+        first, *others = (in_columns(rows, n) for rows, n in zip(self._tables(), (1, 2), strict=False))
         failed = [f"{one.name} failed: {one.failure}" for one in self.candidates if one.failure]
         said = self.said_of_groups()
         return "\n".join([*first, *failed, self.reason, *("\n".join(["", *lines]) for lines in others), *said])
@@ -279,17 +286,6 @@ class Comparison(Result):
         yield rows
 
 
-def _in_columns(rows: list[list[str]], n_words: int) -> list[str]:
-    """Return the lines of a table whose first columns are words and the others figures."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        words, figures = row[:n_words], row[n_words:]
-        cells = [*map(str.ljust, words, widths), *map(str.rjust, figures, widths[n_words:])]
-        lines.append("  ".join(cells).rstrip())
-    return [lines[0], "  ".join("-" * width for width in widths), *lines[1:]]
-
-
 def compare(
     y_true: npt.ArrayLike | Mapping[str, npt.ArrayLike],
     forecasts: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
@@ -304,7 +300,7 @@ def compare(
     binning: int | Binning | None = None,
     n_folds: int = 5,
     level: float = 0.05,
-    n_resamples: int = 1000,
+    n_resamples: int = DRAWS,
     rng: Rng = 0,
     n_jobs: int | None = None,
     memory: str | os.PathLike[str] | None = None,
@@ -508,6 +504,33 @@ def comparison_of(
         problems={name: one.problem for name, one in candidates.items() if one.problem is not None},
         members=members,
     )
+
+
+def differences_of(
+    problems: Mapping[str, Problem],
+    names: Sequence[str],
+    *,
+    notion: str | None = None,
+    binning: int | Binning | None = None,
+    clip: float | None = None,
+    level: float,
+    n_resamples: int,
+    seed: int = 0,
+    pairing: Pairing = "rows",
+) -> list[Comparison]:
+    """Return how problems compare by metrics of these names, a result each; the ECE is that of the notion."""
+    found = []
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # an infinite loss less another is no number
+        warnings.simplefilter("ignore", CalibrationWarning)  # of each forecast by itself it was said
+        for name in names:
+            metric = as_metric(name, binning) if pairing == "rows" else as_metric(OF_SAMPLES.get(name, name), None)
+            metric, of = metric if clip is None else metric.clipped(clip), problems
+            if notion is not None and name == "ece":
+                hint = "Pass one of these, or OneVsRest(...)"
+                of = {key: single_problem(one, as_notion(notion, one), hint) for key, one in problems.items()}
+            how = level, max(n_resamples, DRAWS), as_rng(seed)
+            found.append(comparison_of(of, {}, [metric], CrossValidation(5), *how, pairing=pairing))
+    return found
 
 
 def _require_of_samples(metric: Metric, first: Problem, calibrators: object, groups: object) -> None:

@@ -13,7 +13,7 @@ from calibrant._core.arrays import FloatArray, quotients, sum_of_rows
 from calibrant._core.border import Input
 from calibrant._core.rows import Forecast, Problem
 from calibrant.assessment.advice import OF_CLASSES, OF_ONE_EVENT
-from calibrant.assessment.comparison import Comparison, comparison_of
+from calibrant.assessment.comparison import DRAWS, Comparison, comparison_of
 from calibrant.assessment.held_out import IDENTITY, SAFE, CrossValidation, HeldOut, maker_of, named_calibrators
 from calibrant.calibrators.base import Calibrator, fitted, parameter
 from calibrant.calibrators.classifier import default_of
@@ -23,9 +23,6 @@ from calibrant.metrics.kinds import as_metric
 from calibrant.sums.draws import as_rng
 
 NLL = as_metric("nll", None)
-
-DRAWS = 1000
-"""Random swaps behind each p-value of a choice."""
 
 
 class CalibratorSelector(Calibrator):

@@ -18,7 +18,7 @@ from calibrant._core.arrays import CLIP, FloatArray
 from calibrant._core.border import DataOptions, as_labels, as_problem, refuse_rows
 from calibrant._core.checks import list_of_names, meant, nearest, require, resamples, tracked
 from calibrant._core.registry import named
-from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue, shown_rows, under
+from calibrant._core.result import DrawnResult, Picture, Table, in_columns, shown_pvalue, shown_rows, under
 from calibrant._core.rows import Approximate, as_simplex
 from calibrant.assessment.verdict import CELLS, Verdict, verdict_of
 from calibrant.binning import Binning, as_binning
@@ -313,15 +313,9 @@ class Assessment(DrawnResult):
 
     def __str__(self) -> str:
         """Return the table as text."""
-        head = heads(self.level)
-        body = [figures_of(row) for row in self.rows]
-        widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
-        lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in [head, *body]
-        ]
-        lines = [f"{line}  {note}" if note else line for line, note in zip(lines, self._notes, strict=True)]
-        lines.insert(1, "  ".join("-" * w for w in widths))
-        return "\n".join([self.heading, *lines, *self.verdict.sentences])
+        lines = in_columns([heads(self.level), *map(figures_of, self.rows)], len(heads(self.level)))
+        noted = [f"{line}  {note}".rstrip() for line, note in zip(lines, ["", *self._notes], strict=True)]
+        return "\n".join([self.heading, *noted, *self.verdict.sentences])
 
     @property
     def _notes(self) -> list[str]:

@@ -25,7 +25,15 @@ from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
 from calibrant.assessment.compared_rows import groups_of, periods_of, require_same_classes
-from calibrant.assessment.comparison import Compared, Pairing, comparison_of, metrics_of
+from calibrant.assessment.comparison import (
+    Compared,
+    Comparison,
+    Pairing,
+    compare,
+    comparison_of,
+    differences_of,
+    metrics_of,
+)
 from calibrant.assessment.held_out import CrossValidation, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
@@ -49,13 +57,13 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.columns import Values
 from calibrant.interop.save import columns_of, load_calibrator
 from calibrant.interop.tables import require_csv, select_one, write_table
-from calibrant.interop.writing import PAGES, format_of, require_ending, require_free
-from calibrant.metrics.kinds import as_metric, metric_named
+from calibrant.interop.writing import PAGES, PICTURES, format_of, require_ending, require_free, whole_file
+from calibrant.metrics.kinds import metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.planning import rows_for
-from calibrant.report.page import MOST_POINTS, NEEDED, rows_of, write_report
+from calibrant.report.page import MOST_POINTS, NEEDED, plot_clinical, rows_of, write_report
 from calibrant.report.sentences import COMPARED, comparison, findings, headline
-from calibrant.significance.differences import PairedDifference, as_level, difference_of, paired_difference
+from calibrant.significance.differences import as_level
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import as_rng
 
@@ -107,26 +115,25 @@ Shown = tuple[str, Forecast, FloatArray | None]
 """What a forecast is called in a report, its file, and its calibrated probabilities where it is shown after a calibrator."""
 
 
-def differences_from(first: Shown, other: Shown) -> list[PairedDifference]:
-    """Return metrics of one forecast less those of the first, where the rows are the same; else none, and say so."""
-    (_, before, calibrated), asked = first, first[1].asked
-    a, b = other[1].problem(other[2]), before.problem(calibrated)
-    same_classes = a.classes.tolist() == b.classes.tolist()
-    if said := _different_rows(before, other[1]) if same_classes else "other classes":
-        inputs.note(f"{other[0]} has {said} than {first[0]}: they are compared as samples of different rows")
-        return []
-    if a.size < 2:
-        inputs.note("there is no interval of a difference on one row")
-        return []
-    level, n_resamples = as_level(asked.level), max(2, asked.resamples)
-    # As the report has them, with the bins and the clip of the command. The ECE of another notion has that of two samples.
-    metrics = [as_metric(name, binning_of(asked)) for name in COMPARED if asked.notion is None or name != "ece"]
-    if asked.clip is not None:
-        metrics = [metric.clipped(asked.clip) for metric in metrics]
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # an infinite loss less another is no number
-        # Of each forecast by itself it was said when it was assessed.
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return [difference_of(metric, a, b, level, n_resamples, as_rng(asked.seed)) for metric in metrics]
+def differences_from(first: Shown, others: Sequence[Shown]) -> list[Comparison]:
+    """Return how forecasts differ from the first, of the same rows or of samples, and say which are no such rows."""
+    (start, before, calibrated), asked = first, first[1].asked
+    reference = before.problem(calibrated)
+    of: dict[Pairing, dict[str, Problem]] = {"rows": {}, "none": {}}
+    for name, forecast, prob in others:
+        problem, said = forecast.problem(prob), _different_rows(before, forecast)
+        if problem.classes.tolist() != reference.classes.tolist():
+            inputs.note(f"{name} has other classes than {start}: no difference is computed")
+        elif min(problem.weights.n_rows, reference.weights.n_rows) < 2:
+            inputs.note("there is no interval of a difference on one row")
+        else:
+            of["none" if said else "rows"][name] = problem
+            if said:
+                inputs.note(f"{name} has {said} than {start}: they are compared as samples of different rows")
+    how: Any = {"notion": asked.notion, "binning": binning_of(asked), "clip": asked.clip, "seed": asked.seed}
+    how |= {"names": [*COMPARED], "level": as_level(asked.level), "n_resamples": asked.resamples}
+    each = (differences_of({start: reference, **some}, pairing=kind, **how) for kind, some in of.items() if some)
+    return [found for compared in each for found in compared]
 
 
 def _different_rows(first: Forecast, other: Forecast) -> str:
@@ -731,6 +738,10 @@ def run_report(asked: Namespace) -> int:
     if in_batches:
         hint = "Run calibrant apply first, and report on what it writes"
         left_out("--calibrator", asked.calibrator, "with files that are read in batches", hint=hint)
+    if asked.picture:
+        require_free(Path(asked.picture), force=asked.force, inputs=read_files, endings=PICTURES)
+        must, got = "a picture must be of one forecast that is read whole", f"{len(asked.files)} to read"
+        require(len(names) == 1 and not in_batches, must, got=got, hint="Pass one file")
     assessments: dict[str, Assessment] = {}
     simplex: dict[str, SimplexPoints] = {}
     shown: list[Shown] = []  # without files in batches, of which no single rows are shown
@@ -755,9 +766,13 @@ def run_report(asked: Namespace) -> int:
             simplex[name] = replace(points, splits=splits)
     # A forecast that stands alone may be one of a calibration set; those that are compared are of rows to test on.
     advice = advised(shown[0][1]) if len(shown) == 1 else None
-    differences = {other[0]: differences_from(shown[0], other) for other in shown[1:]}
+    differences = differences_from(shown[0], shown[1:]) if len(shown) > 1 else []
     more: Any = {"simplex": simplex, "advice": advice, "differences": differences}
     more["clinical"] = {} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown}
+    if asked.picture:
+        ax = plot_clinical(**shown[-1][1].rows(shown[-1][2]), level=asked.level, n_resamples=asked.resamples)
+        with whole_file(asked.picture, force=asked.force) as beside:
+            ax.figure.savefig(beside, format=Path(asked.picture).suffix[1:].lower(), dpi=300)
     write_report(assessments, asked.output, title=asked.title, force=asked.force, **more)
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
@@ -765,7 +780,7 @@ def run_report(asked: Namespace) -> int:
         print(f"{sentence}\n")
     if advice is not None:
         print(f"{findings(assessments[shown[0][0]], advice)[-1]}\n")
-    print(f"wrote {asked.output}")
+    print(f"wrote {asked.output}{f' and {asked.picture}' if asked.picture else ''}")
     return 0
 
 
@@ -784,7 +799,7 @@ def run_demo(asked: Namespace) -> int:
         "before": assess(y[half:], prob[half:], progress=show),
         after: assess(y[half:], calibrated, progress=show),
     }
-    differences = {after: [paired_difference(y[half:], calibrated, prob[half:], metric=metric) for metric in COMPARED]}
+    differences = [compare(y[half:], {"before": prob[half:], after: calibrated}, metric=metric) for metric in COMPARED]
     print("A small neural network classifies handwritten digits; its probabilities are over-confident.")
     print(f"Temperature scaling, fitted on {half} rows: T = {calibrator.temperature_:.4f}\n")
     for name, result in assessments.items():

@@ -185,6 +185,7 @@ REPORT = f"""\
 files FILE (+): one or more files with the same columns, such as before and after calibration
 -o --output HTML (required): the page to write
 --calibrator CALIBRATOR: show the predictions of each file also after this calibrator
+--picture PICTURE: draw the clinical panel of one event as well, as .png, .svg or .pdf; with --calibrator after it
 --names A,B: names of the files in the report (default: the files' names)
 --title TITLE (=Calibration report): title of the page
 --points N (natural, =1000): with 3 or 4 classes: number of rows, drawn at random, to show as points of a triangle or

@@ -474,7 +474,7 @@ def _draw_histogram(beside: Any, shown: reliability.BinProfiles, style: Style) -
 def _draw_standard(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds: bool) -> None:
     ax.grid(color=drawing.GRID, linewidth=0.8)
     ax.set_aspect("equal")
-    ax.plot([0, 1], [0, 1], color=drawing.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
+    ax.plot([0, 1], [0, 1], color=drawing.IDEAL, linestyle="--", linewidth=1, label=drawing.DIAGONAL, zorder=1.5)
     reliability.draw_points(ax, panel, "forecast", 0, log_odds=log_odds, joined=True)
     if log_odds:
         reliability.draw_edges(ax, panel, 0)

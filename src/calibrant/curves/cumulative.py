@@ -517,7 +517,7 @@ def plot_cumulative_residual(
 
 
 def _draw_residual(ax: Any, panels: Mapping[str, CumulativeResidualPanel], alone: bool, level: float) -> None:
-    ax.axhline(0, color=drawing.IDEAL, linestyle="--", linewidth=1, label="calibrated", zorder=1.5)
+    ax.axhline(0, color=drawing.IDEAL, linestyle="--", linewidth=1, label=drawing.DIAGONAL, zorder=1.5)
     single = len(panels) == 1
     for number, (name, panel) in enumerate(panels.items()):
         colour, label, ends = drawing.colour(number), name or "forecast", (-panel.reach, panel.reach)

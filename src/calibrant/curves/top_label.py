@@ -394,7 +394,7 @@ def _write_distances(ax: Any, x: FloatArray, plus: FloatArray, distance: FloatAr
 def _draw_classes(ax: Any, curve: TopLabelCurve, b: int, shown: IntArray, others: IntArray) -> None:
     mean_prob, accuracy = curve.bins.mean_prob[b], curve.bins.event_rate[b]
     points = np.array([(own.mean_prob[b], own.event_rate[b]) for own in curve.class_bins])
-    ax.axline((mean_prob, mean_prob), slope=1, color=drawing.IDEAL, linestyle="--", linewidth=1, label="calibrated")
+    ax.axline((mean_prob, mean_prob), slope=1, color=drawing.IDEAL, linestyle="--", linewidth=1, label=drawing.DIAGONAL)
     if others.size:
         label = f"{others.size} other classes"
         ax.plot(*points[others].T, "o", markersize=3, color=drawing.IDEAL, alpha=0.6, label=label, zorder=2)

@@ -177,6 +177,9 @@ NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EM
 PAGES = (".html", ".htm")
 """Endings of a page."""
 
+PICTURES = (".png", ".svg", ".pdf")
+"""Endings of a picture."""
+
 
 def require_free(path: Path, *, force: bool, inputs: Sequence[str] = (), endings: Sequence[str] = ()) -> None:
     """Refuse an output path that exists, unless asked to replace it, is no file, is of what is read or has another ending."""

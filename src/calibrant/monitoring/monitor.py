@@ -18,7 +18,7 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input, as_problem
 from calibrant._core.checks import fraction, refuse, require, resamples, whole
 from calibrant._core.checksum import checksum_of
-from calibrant._core.result import DrawnResult, Picture, Table
+from calibrant._core.result import DrawnResult, Picture, Table, in_columns
 from calibrant._core.rows import BoolArray, IntArray, Problem, Rows, SimplexProblem
 from calibrant.binning import EqualWidth, as_binning
 from calibrant.drawing import require_kind
@@ -37,6 +37,11 @@ CALIBRATION, DRIFT = "calibration", "drift"
 
 FAR = 100
 """Windows of time without rows in between, beyond which it is said: a year may be mistyped."""
+
+
+def shown_evidence(evidence: float) -> str:
+    """Return evidence in words: it may be infinite, or more than a number can hold."""
+    return "infinite" if evidence == np.inf else "more than 1e308" if evidence > 1e308 else f"{evidence:.3g}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,8 @@ class Alarm:
 
     def __str__(self) -> str:
         what = "predictions are not calibrated" if self.test == CALIBRATION else "calibration has changed"
-        return f"{self.window}: {what}: {self.where} (evidence {self.evidence:.3g}, alarm from {1 / self.alpha:.3g})"
+        evidence = f"evidence {shown_evidence(self.evidence)}, alarm from {1 / self.alpha:.3g}"
+        return f"{self.window}: {what}: {self.where} ({evidence})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,16 +165,13 @@ class MonitorTable(DrawnResult):
         lines = [[word.replace("_", " ") for word in head]]
         for k, name in enumerate(self.window):
             gap = "" if np.isnan(self.gap[k]) else f"{self.gap[k]:+.4f}"
-            drift = "" if np.isnan(self.drift_evidence[k]) else f"{self.drift_evidence[k]:.3g}"
+            drift = "" if np.isnan(self.drift_evidence[k]) else shown_evidence(self.drift_evidence[k])
             interval = f"[{self.ece_lower[k]:.4f}, {self.ece_upper[k]:.4f}]"
-            figures = [f"{self.noise_floor[k]:.4f}", f"{self.log_loss[k]:.4f}", f"{self.evidence[k]:.3g}", drift]
+            figures = [f"{self.noise_floor[k]:.4f}", f"{self.log_loss[k]:.4f}", shown_evidence(self.evidence[k]), drift]
             shown = f"{name} (reference)" if self.is_reference[k] else name
             lines.append([shown, f"{self.rows[k]}", gap, f"{self.ece[k]:.4f}", interval, *figures])
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        lines.insert(1, ["-" * width for width in widths])
-        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         said = [f"alarm: {alarm}" for alarm in self.alarms] or [f"no alarm; it takes evidence of {1 / self.alpha:.3g}"]
-        return "\n".join([*text, *said])
+        return "\n".join([*in_columns(lines, len(head)), *said])
 
 
 class Look(NamedTuple):

@@ -13,38 +13,36 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from html import escape
 from itertools import combinations, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 import calibrant
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import require, some
 from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
-from calibrant.assessment.comparison import ALL_ROWS, Comparison
+from calibrant.assessment.comparison import ALL_ROWS, Comparison, differences_of
 from calibrant.assessment.table import Assessment, assess, figures_of, heads
 from calibrant.binning import EqualMass, EqualWidth
 from calibrant.curves.reliability import FEW as FEW_ROWS
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, curve_of, interval_of, reliability_curve
 from calibrant.curves.simplex import mixed
 from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
-from calibrant.curves.smooth import smooth_reliability_curve
+from calibrant.curves.smooth import SmoothReliabilityCurve, plot_smooth_reliability, smooth_reliability_curve
 from calibrant.decisions.expected_cost import decision_curve
-from calibrant.drawing import as_named
+from calibrant.drawing import as_named, require_kind
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.writing import PAGES, require_free, whole_file
 from calibrant.metrics.bin_losses import debiased_squares
-from calibrant.metrics.kinds import as_metric
 from calibrant.notions import as_notion
-from calibrant.report.sentences import COMPARED, Differences, comparison, findings, headline
-from calibrant.significance.differences import PairedDifference, difference_of
-from calibrant.sums.draws import as_rng
+from calibrant.report.sentences import COMPARED, comparison, findings, headline
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
@@ -277,26 +275,96 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
         given, level = dict(rows[name]), found.level
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)  # the assessment has said what there is to say
-            own = assess(**given, metrics=list(CLINICAL), level=level, n_resamples=found.n_resamples)
-            smooth = [smooth_reliability_curve(**given, smoother=one, level=level) for one in ("logistic", "local")]
-            deciles = reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
+            _, printed, smooth, deciles = _clinical(given, level, found.n_resamples)
             net = decision_curve(**given)
-        lines = [
-            [one.panels[0].score, one.panels[0].event_rate, one.panels[0].lower, one.panels[0].upper] for one in smooth
-        ]
-        rows_of_own = [next(row for row in own.rows if row.is_called(metric)) for metric in CLINICAL]
-        printed = [
-            [word, cells[1], cells[2].strip("[]").replace(", ", " to ")]
-            for word, cells in zip(CLINICAL.values(), map(figures_of, rows_of_own), strict=True)
-        ]
+        lines = {kind: one.panels[0] for kind, one in smooth.items()}
+        drawn = {kind: _thinned([one.score, one.event_rate, one.lower, one.upper]) for kind, one in lines.items()}
         panels.append(
             {"forecast": name, "number": number, "event": found.event, "rows": found.n_rows, "level": level}
-            | {"lines": dict(zip(("logistic", "flexible"), map(_thinned, lines), strict=True))}
-            | {"printed": printed, "deciles": _panel(deciles, level)["bins"]}
+            | {"lines": drawn, "printed": printed, "deciles": _panel(deciles, level)["bins"]}
         )
         own_benefit = _thinned([net.threshold, net.panels[0].net_benefit, net.treat_all])
         benefit.append({"forecast": name, "number": number, "points": own_benefit, "most": net.event_rate})
     return {"panels": panels, "benefit": benefit}
+
+
+def _clinical(
+    given: Rows, level: float, n_resamples: int
+) -> tuple[str | None, list[str], dict[str, SmoothReliabilityCurve], ReliabilityPanel]:
+    """Return the event, the figures as they are printed on its picture, its curves and deciles."""
+    own = assess(**given, metrics=list(CLINICAL), level=level, n_resamples=n_resamples)
+    cells = {CLINICAL[row.metric]: figures_of(row)[1:3] for row in own.rows}
+    words = {
+        word: value if of == "none" else f"{value} ({of[1:-1].replace(', ', ' to ')})"
+        for word, (value, of) in cells.items()
+    }
+    printed = [f"{word} {'not defined' if shown.startswith('nan') else shown}" for word, shown in words.items()]
+    smoothers = {"logistic": "logistic", "flexible": "local"}
+    smooth = {kind: smooth_reliability_curve(**given, smoother=one, level=level) for kind, one in smoothers.items()}
+    deciles = reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
+    return own.event, printed, smooth, deciles
+
+
+def plot_clinical(
+    y_true: npt.ArrayLike,
+    y_prob: npt.ArrayLike,
+    *,
+    ax: Any = None,
+    level: float = 0.05,
+    n_resamples: int = 500,
+    **data: Unpack[DataOptions],
+) -> Any:
+    """Draw the calibration of one event as clinical papers show it, with the figures on the picture.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_prob : array-like of shape (n_samples,) or (n_samples, 2)
+        Probabilities of the event, or of both classes.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    level : float, default=0.05
+        One minus the coverage of bands and intervals.
+    n_resamples : int, default=500
+        Resamples behind the intervals of ICI, E50 and E90.
+    **data : DataOptions
+        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and others: see `DataOptions`.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on: the flexible curve (local regression) and the logistic one with their bands, the event rates of ten
+        groups of equal size with their intervals, the density of the predictions, and the intercept with the slope fixed at 1,
+        slope, observed over expected events, ICI, E50, E90 and c-statistic with intervals. The title is the event.
+
+    Raises
+    ------
+    ValueError
+        If there are more than two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.report import plot_clinical
+    >>> risk = np.random.default_rng(0).random(500)
+    >>> ax = plot_clinical(np.where(np.random.default_rng(1).random(500) < risk, "ill", "well"), risk, pos_label="ill")
+    >>> ax.get_title()
+    'class ill'
+    """
+    given = {"y_true": y_true, "y_prob": y_prob, **data}
+    classes = as_problem(y_true, y_prob, **data).classes.size
+    require(
+        classes == 2, "there must be one event", got=f"{classes} classes", hint="Pass one column, and y_true == 'ill'"
+    )
+    event, printed, smooth, deciles = _clinical(given, level, n_resamples)
+    ax, bins = plot_smooth_reliability(dict(reversed(smooth.items())), ax=ax), deciles.bins
+    reach = np.abs(np.vstack([deciles.lower, deciles.upper]) - bins.event_rate)
+    ax.errorbar(bins.mean_prob, bins.event_rate, reach, fmt="o", color="black", markersize=4, linewidth=1, zorder=4)
+    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
+    ax.text(0.03, 0.97, "\n".join(printed), transform=ax.transAxes, va="top", fontsize="small", zorder=5, bbox=box)
+    ax.set_title(event, parse_math=False)
+    return ax
 
 
 def _thinned(columns: Sequence[FloatArray]) -> list[list[float]]:
@@ -340,7 +408,7 @@ def summarise(
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
-    differences: Differences | None = None,
+    differences: Comparison | Sequence[Comparison] = (),
     clinical: Rows | Mapping[str, Rows] | None = None,
 ) -> dict[str, Any]:
     """Return everything that a report shows, of the arguments of `write_report`.
@@ -370,7 +438,12 @@ def summarise(
         must, got = "clinical must say of which forecast it is", f"that of one for {', '.join(assessments)}"
         require(len(assessments) == 1, must, got=got, hint="Pass {'name': {'y_true': y, ...}}", error=TypeError)
         clinical = dict.fromkeys(assessments, clinical)
-    for what, of in {"advice": advice, "differences": differences, "clinical": clinical}.items():
+    differences = [differences] if isinstance(differences, Comparison) else differences
+    for one in differences:
+        require_kind(one, "differences", "compare(y_true, forecasts, metric='nll')", Comparison)
+        must, hint = f"differences must be from {next(iter(assessments))!r}", "Compare forecasts in their order here"
+        require(one.first == next(iter(assessments)), must, got=f"from {one.first!r}", hint=hint)
+    for what, of in {"advice": advice, "clinical": clinical}.items():
         must, got = f"{what} must be of forecasts of the report", f"{', '.join(of or ())} for {', '.join(assessments)}"
         require(set(of or ()) <= set(assessments), must, got=got, hint="Call them as the assessments are called")
     by_name, classes = advice or {}, _classes(assessments)
@@ -415,23 +488,22 @@ def _of_groups(found: Comparison, name: str, groups: Sequence[str]) -> Reliabili
     return ReliabilityCurve(panels, notion.name, repr(binning), level)
 
 
-def _assessed(found: Comparison) -> tuple[dict[str, Assessment], dict[str, list[PairedDifference]], dict[str, Rows]]:
+def _assessed(found: Comparison) -> tuple[dict[str, Assessment], list[Comparison], dict[str, Rows]]:
     """Assess the first candidate, the recommended one and the best others, and take their differences from the first."""
     must, hint = "a report needs the rows of a comparison", "Pass compare(y_true, y_prob, calibrators=[...])"
     require(bool(found.problems), must, got="that of a CalibratorSelector, which keeps none", hint=hint)
     names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
     problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
-    assessments, differences, n = {}, dict[str, list[PairedDifference]](), found.n_resamples
-    rows = {name: rows_of(problem) for name, problem in problems.items()}
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+    rows, n = {name: rows_of(problem) for name, problem in problems.items()}, found.n_resamples
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
-        for name, problem in problems.items():
-            assessments[name] = assess(**rows[name], level=found.level, n_resamples=n)
-            if name != found.first and problem.size > 1 and found.pairing == "rows":
-                of = partial(difference_of, level=found.level, n_resamples=n)
-                first = problems[found.first]
-                differences[name] = [of(as_metric(one, None), problem, first, rng=as_rng(0)) for one in COMPARED]
-    return assessments, differences, {name: rows[name] for name in (found.first, found.recommended)}
+        assessments = {name: assess(**own, level=found.level, n_resamples=n) for name, own in rows.items()}
+    differences = list[Comparison]()
+    if min(problem.weights.n_rows for problem in problems.values()) > 1:
+        differences = differences_of(problems, [*COMPARED], level=found.level, n_resamples=n, pairing=found.pairing)
+    of_first = {one.metric: one[found.first].value for one in differences}
+    own = [found] if of_first.get(found.metric) == found[found.first].value else []  # it has all candidates
+    return assessments, [*differences, *own], {name: rows[name] for name in (found.first, found.recommended)}
 
 
 def rows_of(problem: Problem) -> Rows:
@@ -567,7 +639,7 @@ def write_report(
     title: str = "Calibration report",
     simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
-    differences: Differences | None = None,
+    differences: Comparison | Sequence[Comparison] = (),
     clinical: Rows | Mapping[str, Rows] | None = None,
     force: bool = False,
 ) -> None:
@@ -590,9 +662,9 @@ def write_report(
     advice : Advice or dict of name to Advice, optional
         Result of `advise` for a forecast: the page then names the calibrator to fit, with the figures behind it. Without it
         the page names the command that computes it.
-    differences : dict of name to sequence of PairedDifference, optional
-        For a forecast of the same rows as the first, what `paired_difference` gives with it as A and the first as B, under
-        ``metric="nll"``, ``"ece"`` and ``"accuracy"``. Forecasts without are compared as samples of different rows.
+    differences : Comparison or sequence of them, optional
+        What `compare` says of these forecasts under ``metric="nll"``, ``"ece"`` and ``"accuracy"``, or of independent samples
+        ``"debiased-ece"``. A page of assessments alone has their figures and no test of how they differ.
     clinical : dict, or dict of name to dict, optional
         Rows of a forecast of one event, by the arguments of `assess`, such as ``{"y_true": y, "y_prob": p}``; of several
         forecasts by their names. The page then has the panel of clinical papers: flexible and logistic curve with bands,

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant.assessment.advice import Advice
+from calibrant.assessment.comparison import OF_SAMPLES, Compared, Comparison
 from calibrant.assessment.held_out import IDENTITY
 from calibrant.assessment.table import Assessment
 from calibrant.assessment.verdict import REVERSED, shown_coverage, shown_percent, shown_points
 from calibrant.metrics.estimate import Estimate
-from calibrant.significance.differences import PairedDifference, difference_of_estimates
+from calibrant.significance.result import shown_adjusted
 
 COMPARED = {"nll": "log loss", "ece": "ECE", "accuracy": "accuracy"}
 """Metrics that forecasts are compared by, and what a sentence calls them."""
-
-NOTHING = (np.nan, np.nan, np.nan)
-"""A difference and its interval where a forecast has one row."""
-
-Differences = Mapping[str, Sequence[PairedDifference]]
-"""By the name of a forecast: its metrics less those of the first forecast, on the same rows."""
-
-Moves = Mapping[str, tuple[float, float, float]]
-"""By the name of a metric: its difference from the first forecast, and the interval of that."""
 
 NOUNS = {
     "over-confident": "over-confidence",
@@ -51,79 +43,95 @@ IS = {
 """What is said of a forecast of each fault that has no size in points."""
 
 
-# How forecasts differ: by paired differences where they are of the same rows, else as independent samples
+# How forecasts differ: as `compare` says it, of the same rows or of independent samples
 
 
-def moves_of(assessments: Mapping[str, Assessment], differences: Differences | None) -> dict[str, Moves]:
-    """Return how each forecast but the first differs from the first: paired where differences are given."""
-    first, *others = assessments
-    before, found = assessments[first], dict[str, Moves]()
-    for name in others:
-        after = assessments[name]
-        paired = {one.metric: (one.difference, one.lower, one.upper) for one in (differences or {}).get(name, ())}
-        found[name] = dict.fromkeys(COMPARED, NOTHING)
-        if min(after.n_rows, before.n_rows) > 1:
-            found[name] = {
-                metric: paired.get(metric) or difference_of_estimates(after[metric], before[metric])
-                for metric in COMPARED
-            }
+class Move(NamedTuple):
+    """How a metric of a forecast differs from that of the first."""
+
+    one: Compared
+    of: Comparison
+
+    @property
+    def way(self) -> int:
+        """Whether it is shown to be lower, -1, or higher, 1; 0 where no difference is shown."""
+        return int(np.sign(self.one.difference)) if self.one.adjusted < self.of.level else 0
+
+
+Moves = Mapping[str, Move]
+"""By the name of a metric; one that was not compared is not among them."""
+
+
+def moves_of(assessments: Mapping[str, Assessment], differences: Sequence[Comparison]) -> dict[str, dict[str, Move]]:
+    """Return how each forecast but the first differs from the first."""
+    found = {name: dict[str, Move]() for name in list(assessments)[1:]}
+    metrics = {metric: metric for metric in COMPARED} | {other: metric for metric, other in OF_SAMPLES.items()}
+    for of in differences:
+        for one in of.candidates:
+            if one.name in found and of.metric in metrics and not one.failure:
+                found[one.name][metrics[of.metric]] = Move(one, of)
     return found
 
 
-def comparison(assessments: Mapping[str, Assessment], differences: Differences | None) -> list[str]:
+def comparison(assessments: Mapping[str, Assessment], differences: Sequence[Comparison]) -> list[str]:
     """Return the differences of each forecast from the first, in figures."""
     first, sentences = next(iter(assessments)), []
     before = assessments[first]
     for name, moves in moves_of(assessments, differences).items():
         after = assessments[name]
-        coverage = shown_coverage(after.level)
         moved = ", ".join(
-            f"{COMPARED[metric]} {_move(before[metric].value, after[metric].value, coverage, *ends)}"
-            for metric, ends in moves.items()
+            f"{word} {_move(before[metric].value, after[metric].value, moves.get(metric))}"
+            for metric, word in COMPARED.items()
         )
-        rows = f"on the same {after.n_rows} rows"
-        if not (differences or {}).get(name):
-            rows = f"on {after.n_rows} and {before.n_rows} rows, taken for independent samples of different rows"
-        sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}.")
+        samples = ", taken for independent samples of different rows" if moves else ""
+        rows = f"on {after.n_rows} and {before.n_rows} rows{samples}"
+        rows = rows if _is_apart(moves) else f"on the same {after.n_rows} rows"
+        holm = " The p-values are by Holm's method." if moves and len(assessments) > 2 else ""
+        sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}.{holm}")
     return sentences
 
 
-def _move(old: float, new: float, coverage: str, difference: float, lower: float, upper: float) -> str:
+def _is_apart(moves: Moves) -> bool:
+    """Whether forecasts are of different rows, or nobody said that they are of the same."""
+    return not moves or any(move.of.pairing != "rows" for move in moves.values())
+
+
+def _move(old: float, new: float, move: Move | None) -> str:
     before, after = f"{old:.4f}", f"{new:.4f}"
     way = f"stays at {before}" if before == after else f"goes from {before} to {after}"
-    if not np.isfinite(difference):
+    if move is None or not np.isfinite(move.one.difference):
         return way
-    return f"{way} (difference {difference:+.4f}, {coverage} [{lower:+.4f}, {upper:+.4f}])"
+    one, of = move
+    p = shown_adjusted(one.adjusted, one.pvalue, one.least_pvalue, ".3g", name="p")
+    squares = " of squares without bias" if of.scale == "square" else ""
+    interval = f"{shown_coverage(of.level)} [{one.lower:+.4f}, {one.upper:+.4f}]"
+    return f"{way} (difference{squares} {one.difference:+.4f}, {interval}, {p})"
 
 
 # The headline: one sentence on one forecast, on two, or on several
 
 
 def headline(
-    assessments: Mapping[str, Assessment], differences: Differences | None = None, best: str | None = None
+    assessments: Mapping[str, Assessment], differences: Sequence[Comparison] = (), best: str | None = None
 ) -> str:
     """Return the sentence that a report begins with; ``best`` is the forecast to take, where a comparison says so.
 
-    Without a comparison the best of several is that of least log loss among those whose log loss is shown to be below that of
-    the first: by intervals that are wider for their number (Bonferroni).
+    Without it the best of several is that of least log loss among those that `compare` recommends in place of the first.
     """
     first, *others = assessments
     if not others:
         return f"{_state('The forecast is', assessments[first])}."
-    moves, same = moves_of(assessments, differences), differences or {}
+    moves = moves_of(assessments, differences)
     if len(others) == 1:
-        return _changed(assessments, others[0], moves, not same.get(others[0]), f"“{others[0]}”")
+        return _changed(assessments, others[0], moves[others[0]], f"“{others[0]}”")
     if best is None:
-        level = assessments[first].level
-        wider = float(ndtri(1.0 - level / 2.0 / len(others)) / ndtri(1.0 - level / 2.0))
-        ends = {name: (own["nll"][1] + own["nll"][2], own["nll"][2] - own["nll"][1]) for name, own in moves.items()}
-        better = [name for name, (twice, width) in ends.items() if twice + wider * width < 0.0]
+        better = [of.recommended for of in differences if of.metric == "nll" and of.recommended in others]
         best = min(better, key=lambda name: assessments[name]["nll"].value, default=first)
     if best == first:
         said = f"No other forecast is shown to be better than “{first}”"
         return f"{said}: {_state('it is', assessments[first], alone=False)}."
     said = f"The best forecast that is shown to be better than “{first}” is “{best}”: "
-    return said + _changed(assessments, best, moves, not same.get(best), "it")
+    return said + _changed(assessments, best, moves[best], "it")
 
 
 def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
@@ -137,42 +145,38 @@ def _state(is_: str, found: Assessment, *, alone: bool = True) -> str:
     return f"{said}: ECE {_in_points(found['ece'])} points, {_noise(found)}"
 
 
-def _changed(
-    assessments: Mapping[str, Assessment], name: str, moves: Mapping[str, Moves], apart: bool, subject: str
-) -> str:
-    """Say what became of the fault of the first forecast, and of its log loss and accuracy; ``apart``, what each shows."""
-    first = next(iter(assessments))
+def _changed(assessments: Mapping[str, Assessment], name: str, moves: Moves, subject: str) -> str:
+    """Say what became of the fault of the first forecast, and of its log loss and accuracy; of samples, what each shows."""
+    first, apart = next(iter(assessments)), _is_apart(moves)
     of_first = f" of “{first}”" if apart else ""
-    before, after, move = assessments[first], assessments[name], moves[name]
+    before, after, ece = assessments[first], assessments[name], moves.get("ece")
     old, new = (next(iter(one.verdict.faults), None) for one in (before, after))
-    _, lower, upper = move["ece"]
-    rest = []
+    way, rest = 0 if ece is None else ece.way, []
     if old is None:
         what = f"neither “{first}” nor “{name}” shows miscalibration"
         if new is not None:
             what = f"{subject} {'shows' if apart else 'brought'} {NOUNS[new]} that “{first}” does not show"
     elif new == old:
         how = ("is not shown to change", "is not shown to differ in")
-        if upper < 0.0 or lower > 0.0:
-            how = ("lessened", "shows less of") if upper < 0.0 else ("increased", "shows more of")
+        if way:
+            how = ("lessened", "shows less of") if way < 0 else ("increased", "shows more of")
         what = f"{subject} {how[apart]} the {NOUNS[old]}{of_first}"
     elif new in (None, "by class", "other"):
         what = f"{subject} {'does not show' if apart else 'removed'} the {NOUNS[old]}{of_first}"
-        if not upper < 0.0:
-            what = (
-                f"the {NOUNS[old]} of “{first}” {_is(old)} not detected in “{name}”, but no difference in ECE is shown"
-            )
+        if way >= 0:
+            shown = "" if ece is None else ", but no difference in ECE is shown"
+            what = f"the {NOUNS[old]} of “{first}” {_is(old)} not detected in “{name}”{shown}"
         if new is not None:
             rest = [f"it shows {NOUNS[new]}" if apart else f"{NOUNS[new]} remain"]
     else:
         what = f"{subject} turned the {NOUNS[old]} into {NOUNS[new]}"
         if apart:
             what = f"{subject} shows {NOUNS[new]} in place of the {NOUNS[old]}{of_first}"
-    ece = _in_points(before["ece"]), _in_points(after["ece"])
-    shown = f"ECE {' to '.join(ece)} points" if ece[0] != ece[1] else f"ECE still {ece[1]} points"
+    points = _in_points(before["ece"]), _in_points(after["ece"])
+    shown = f"ECE {' to '.join(points)} points" if points[0] != points[1] else f"ECE still {points[1]} points"
     losses = {first: before["nll"].value, name: after["nll"].value}
-    parts = [f"{what}: {shown}, {_noise(after)}", _loss(losses, move["nll"]), _accuracy(before, after, move), *rest]
-    sentence = "; ".join(part for part in parts if part)
+    figures = _loss(losses, moves.get("nll")), _accuracy(before, after, moves.get("accuracy"))
+    sentence = "; ".join(part for part in (f"{what}: {shown}, {_noise(after)}", *figures, *rest) if part)
     return f"{sentence if subject == 'it' else sentence[0].upper() + sentence[1:]}."
 
 
@@ -194,14 +198,14 @@ def _noise(found: Assessment) -> str:
     return f"which is {'more than' if is_real(found) else 'within'} noise"
 
 
-def _loss(losses: Mapping[str, float], move: tuple[float, float, float]) -> str:
-    """Judge by the log loss, a proper score: it changed only where the interval of the difference is on one side of 0."""
+def _loss(losses: Mapping[str, float], move: Move | None) -> str:
+    """Judge by the log loss, a proper score: it changed only where its difference is shown."""
     if infinite := [f"“{name}”" for name, loss in losses.items() if not np.isfinite(loss)]:
         return f"the log loss of {' and of '.join(infinite)} is infinite"
-    (old, new), (_, lower, upper) = losses.values(), move
-    if np.isnan(lower):
-        return "one row does not say how much the log loss varies"
-    if lower <= 0.0 <= upper:
+    old, new = losses.values()
+    if move is None:
+        return f"log loss {old:.4f} and {new:.4f}, without a test of their difference"
+    if not move.way:
         is_same = f"{old:.4f}" == f"{new:.4f}"
         return "log loss did not change" if is_same else "no difference in log loss can be shown"
     if new < old:
@@ -209,15 +213,16 @@ def _loss(losses: Mapping[str, float], move: tuple[float, float, float]) -> str:
     return "log loss more than doubled" if new > 2.0 * old else f"log loss rose by {shown_percent(new / old - 1.0)}"
 
 
-def _accuracy(before: Assessment, after: Assessment, move: Moves) -> str:
-    difference, lower, upper = move["accuracy"]
-    if np.isnan(lower):
+def _accuracy(before: Assessment, after: Assessment, move: Move | None) -> str:
+    if move is None:
         return ""
     accuracy = "accuracy" if before.n_classes > 2 else "accuracy at a threshold of 50 %"
-    if lower <= 0.0 <= upper:
-        return f"{accuracy} did not change" if difference == 0.0 else f"no difference in {accuracy} can be shown"
+    if not move.way:
+        return (
+            f"{accuracy} did not change" if move.one.difference == 0.0 else f"no difference in {accuracy} can be shown"
+        )
     points = shown_points(100.0 * abs(after["accuracy"].value - before["accuracy"].value))
-    return f"{accuracy} {'rose' if lower > 0.0 else 'fell'} by {points} points"
+    return f"{accuracy} {'rose' if move.way > 0 else 'fell'} by {points} points"
 
 
 # The findings on one forecast: the verdict, whether that is noise, and the next step, as computed on the rows at hand or the

@@ -18,7 +18,6 @@ from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, We
 from calibrant.binning import Binning
 from calibrant.exceptions import warn
 from calibrant.metrics.estimate import (
-    Estimate,
     Sizes,
     consistent_deviations,
     resampled_deviations,
@@ -194,7 +193,7 @@ def difference_of(
     return PairedDifference(metric.name, difference, difference - reach, difference + reach, found.error, level)
 
 
-# Independent samples: the difference of a metric from the rows of both, or from their estimates
+# Independent samples: the difference of a metric from the rows of both
 
 
 ROUNDING = 1e-12
@@ -223,18 +222,6 @@ def difference_of_samples(
     pvalue = 2.0 * float(special.stdtr(rows, -t)) if difference else 1.0
     ends = difference - far * error, difference + far * error
     return PairedDifference(metric.name, difference, *ends, error, level), pvalue
-
-
-def difference_of_estimates(after: Estimate, before: Estimate) -> tuple[float, float, float]:
-    """Return the difference of two estimates of independent samples, and its interval from the intervals of both.
-
-    It needs no rows. (Zou and Donner, Construction of confidence limits about effect measures, Statistics
-    in Medicine 2008.) Of errors it is about the bias-corrected difference, which their intervals hold.
-    """
-    new, old = (one.value if one.debiased is None else one.debiased for one in (after, before))
-    (lower, upper), (low, high) = after.interval, before.interval
-    down, up = np.hypot(new - lower, high - old), np.hypot(upper - new, old - low)
-    return after.value - before.value, new - old - float(down), new - old + float(up)
 
 
 # Two forecasts of the same rows: is one better calibrated than the other?

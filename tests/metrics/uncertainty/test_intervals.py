@@ -8,12 +8,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import expit, ndtri
 from scipy.stats import binom
 
 from calibrant import assess
+from calibrant._core.border import as_problem
 from calibrant._core.rows import Weights
 from calibrant.metrics.estimate import TAIL, mean_estimate
+from calibrant.metrics.kinds import as_metric
+from calibrant.metrics.noise import unbiased_square
+from tests.reference.l2_interval import squared_error_interval
 from tools.coverage_of_intervals import FEW_DISTINCT
 
 LEVEL, DRAWS, RUNS = 0.2, 60, 150
@@ -136,3 +140,21 @@ def test_the_interval_of_a_mean_is_that_of_cornish_and_fisher():
     assert found.value == pytest.approx(0.2)
     assert found.upper == pytest.approx(0.2 + error * (z + k * (2 * z**2 + 1) / 6))
     assert found.lower == pytest.approx(0.2 + error * (-z + k * (2 * z**2 + 1) / 6))
+
+
+def test_the_interval_of_the_squared_error_by_sun_and_others_covers_large_errors_and_zero():
+    rng, inside, zero = np.random.default_rng(0), [], []
+    for _ in range(300):
+        score = rng.random(450)
+        for temperature, found in ((1.0, zero), (0.3, inside)):
+            rate = expit(temperature * np.log(score / (1.0 - score)))
+            y = (rng.random(450) < rate).astype(int)
+            bins = np.empty(450, dtype=int)
+            bins[np.argsort(score)] = np.sort(np.arange(450) % 15)
+            value, lower, upper, has_zero = squared_error_interval(y, score, bins, 0.05)
+            truth = np.average((np.bincount(bins, rate - score) / np.bincount(bins)) ** 2, weights=np.bincount(bins))
+            found.append(lower <= truth <= upper if temperature < 1.0 else has_zero)
+        square, _, _ = unbiased_square(as_metric("debiased-ece", None).residuals(as_problem(y, score)))
+        assert value == pytest.approx(square)
+    assert np.mean(inside) > 0.9
+    assert 0.9 < np.mean(zero) < 0.99
