@@ -468,7 +468,7 @@ def test_a_safe_calibrator_with_a_lower_log_loss_is_taken_although_no_difference
     found = compare(y, p, calibrators=[SAFE_DEFAULT])
     assert found[SAFE_DEFAULT].adjusted > 0.05
     assert found.recommended == SAFE_DEFAULT
-    assert "by itself the difference cannot be shown at the level of 0.05" in found.reason
+    assert "By itself the difference cannot be shown at the level of 0.05" in found.reason
     assert compare(y, p, calibrators=["platt"]).recommended == IDENTITY
     by_name = compare(y, {"model": p, "other": p[::-1]}, calibrators={"safe": SafeCalibrator("evidence-scaling")})
     assert by_name.recommended == "model + safe"
@@ -486,7 +486,29 @@ def test_a_safe_calibrator_that_changes_nothing_is_not_taken():
     p = rng.uniform(0.05, 0.95, 400)
     y = (rng.random(400) < p).astype(int)
     found = compare(y, p, calibrators=[SAFE_DEFAULT])
-    assert found.recommended == (SAFE_DEFAULT if found[SAFE_DEFAULT].value < found[IDENTITY].value else IDENTITY)
+    assert found[SAFE_DEFAULT].difference == pytest.approx(0.0, abs=1e-12)
+    assert found.recommended == IDENTITY
+
+
+def steep_forecast(seed, n):
+    """A forecast that is a little too sure."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(scale=1.5, size=n)
+    return (rng.random(n) < expit(scores)).astype(int), expit(1.6 * scores)
+
+
+def test_a_safe_calibrator_is_taken_unless_it_changes_nothing_or_is_shown_to_be_worse():
+    taken = {True: 0, False: 0}
+    for seed in range(25):
+        y, p = steep_forecast(seed, 150)
+        found = compare(y, p, calibrators=[SAFE_DEFAULT], n_resamples=200)
+        safe = found[SAFE_DEFAULT]
+        changes, worse = abs(safe.difference) > 1e-12, safe.difference > 0 and safe.adjusted < 0.05
+        assert found.recommended == (SAFE_DEFAULT if changes and not worse else IDENTITY)
+        taken[safe.value > found[IDENTITY].value + 1e-12] += found.recommended == SAFE_DEFAULT
+        if safe.value > found[IDENTITY].value and found.recommended == SAFE_DEFAULT:
+            assert f"its nll is {safe.value:.4g}, against {found[IDENTITY].value:.4g} of {IDENTITY}" in found.reason
+    assert min(taken.values()) > 0
 
 
 @pytest.fixture

@@ -56,6 +56,9 @@ DRAWS = 1000
 OF_SAMPLES = {"ece": "debiased-ece"}
 """What independent samples are compared by in place of a metric that is larger where there are fewer rows."""
 
+ROUNDING = 1e-12
+"""Difference, in nats, up to which a calibrator that left the forecast as it is differs from it."""
+
 FEWEST = 30
 """Rows of a group that overlaps others, below which nothing is said of it."""
 
@@ -380,10 +383,10 @@ def compare(
     method for the number of candidates, below the level. Of those that are, the best is recommended, and the reason names
     those whose difference from it cannot be shown. So where no candidate is better than the first, one is recommended in its
     place with a probability of at most the level. By log loss there is one exception: the first forecast after
-    `EvidenceScaling` within `SafeCalibrator` is taken where its log loss is lower, shown or not, and then others must be shown
-    better than it; the reason names those whose value is better and cannot. It does next to no harm, and where probabilities of
-    0 or 1 were wrong the tests of log loss see little: docs/decisions/0057 has what the recommendation costs on forecasts with
-    held-out rows. Of other calibrators within `SafeCalibrator` that was not measured: they are candidates as all others. A
+    `EvidenceScaling` within `SafeCalibrator` is taken where it changes the forecasts of the folds and is not shown to be worse;
+    then others must be shown better than it, and the reason names those whose value is better and cannot. It does next to no
+    harm, and the tests of log loss see little of few rows, or where probabilities of 0 or 1 were wrong: docs/decisions/0057 has
+    what the recommendation costs on forecasts with held-out rows. Of other calibrators within `SafeCalibrator` that was not measured: they are candidates as all others. A
     difference is that of `paired_difference`, its p-value that of `paired_test`.
 
     The interval of a calibrator is for the forecasts of the folds, with the calibrators that were fitted there. It does not
@@ -722,10 +725,10 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     none, it = (f"Keep {first}: no", "it") if beside.pairing == "rows" else ("No", first)
     start = next(one for one in rows if one.name == first)
     base, tested = start, others
-    lower = [one for one in others if candidates[one.name].is_safe and one.value < start.value]
-    if lower and metric.name == "nll":
-        # It is no worse than the first: what is to take its place must be better than it.
-        base = lower[0]
+    safe = [one for one in others if candidates[one.name].is_safe and abs(one.difference) > ROUNDING]
+    if safe and metric.name == "nll" and not (safe[0].difference > 0 and safe[0].adjusted < level):
+        # It is not shown to be worse than the first: what is to take its place must be better than it.
+        base = safe[0]
         of_base = {one.name: candidates[one.name] for one in (base, *others)}
         tested = list(_compared(of_base, beside)[1:])
     sign = -1.0 if metric.higher_is_better and metric.ideal is None else 1.0
@@ -746,9 +749,9 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     of_first = next(one for one in others if one.name == best.name)
     if best is base and of_first not in shown:
         return best.name, (
-            f"Take {best.name}: its {metric.name} of {best.value:.4g} is below that of {first}, {start.value:.4g}, and within "
-            f"SafeCalibrator it changes the forecast only as far as held-out rows favour that; by itself the difference cannot "
-            f"be shown at the level of {level:g}.{unshown}"
+            f"Take {best.name}: its {metric.name} is {best.value:.4g}, against {start.value:.4g} of {first}. By itself the "
+            f"difference cannot be shown at the level of {level:g}, but within SafeCalibrator it changes the forecast only as "
+            f"far as held-out rows favour that.{unshown}"
         )
     beaten = base  # what it was shown to be better than
     if of_first in shown:

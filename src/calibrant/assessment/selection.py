@@ -38,7 +38,7 @@ class CalibratorSelector(Calibrator):
         Each is fitted as often, on the rows outside one fold, and judged on that fold.
     level : float, default=0.05
         A calibrator takes the place of the forecast where its p-value, adjusted by Holm's method, is below;
-        `EvidenceScaling` within `SafeCalibrator` where its log loss is lower. See `compare`.
+        `EvidenceScaling` within `SafeCalibrator` where it is not shown to be worse. See `compare`.
     nested : bool, default=True
         Find the log loss of choosing and fitting on held-out rows, by as many choices as folds. It takes that many times as
         long; the choice is the same without.
