@@ -386,8 +386,8 @@ def compare(
     `EvidenceScaling` within `SafeCalibrator` is taken where it changes the forecasts of the folds and is not shown to be worse;
     then others must be shown better than it, and the reason names those whose value is better and cannot. It does next to no
     harm, and the tests of log loss see little of few rows, or where probabilities of 0 or 1 were wrong: docs/decisions/0057 has
-    what the recommendation costs on forecasts with held-out rows. Of other calibrators within `SafeCalibrator` that was not measured: they are candidates as all others. A
-    difference is that of `paired_difference`, its p-value that of `paired_test`.
+    what the recommendation costs on forecasts with held-out rows. Of other calibrators within `SafeCalibrator` that was not
+    measured: they are candidates as all others. A difference is that of `paired_difference`, its p-value that of `paired_test`.
 
     The interval of a calibrator is for the forecasts of the folds, with the calibrators that were fitted there. It does not
     contain what another sample to fit on would change.
