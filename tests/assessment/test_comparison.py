@@ -536,6 +536,25 @@ def test_what_takes_the_place_of_the_safe_default_must_be_better_than_it():
     assert "temperature" in alike.reason.split("Take temperature --safe")[1]
 
 
+@pytest.mark.usefixtures("temperature_is_the_default")
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+def test_what_takes_the_place_of_a_safe_default_that_is_behind_must_be_better_than_the_first():
+    n_ahead = 0
+    for seed in (13, 16, 19, 29, 30):
+        rng = np.random.default_rng(seed)
+        t = rng.normal(size=120)
+        y, p = (rng.random(120) < expit(t)).astype(int), expit(1.1 * t)
+        p[0] = 1 - 0.999 * y[0] - 0.0005  # nearly certain and wrong
+        found = compare(y, p, calibrators=["temperature --safe", "platt", "beta"], n_resamples=200)
+        assert found["temperature --safe"].value > found[IDENTITY].value
+        assert found.recommended == "temperature --safe" or found[found.recommended].adjusted < 0.05
+        ahead = [one.name for one in found.candidates if one.value < found[IDENTITY].value]
+        n_ahead += len(ahead)
+        said = found.reason.partition("cannot be shown to be better than ")
+        assert all(name in said[0] and said[2].startswith(f"{IDENTITY}: p") for name in ahead)
+    assert n_ahead >= 4
+
+
 class TowardRates(MulticlassCalibrator):
     """Mix a forecast with the class rates: a calibrator of the user's own."""
 

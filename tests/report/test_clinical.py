@@ -124,7 +124,7 @@ def test_the_command_and_a_comparison_have_a_panel_of_one_event_and_of_no_other_
 def test_the_panel_is_a_picture_of_the_figures_and_curves_with_the_event_as_its_title(rows, section, ending, tmp_path):
     ax = plot_clinical(**rows, n_resamples=19)
     (panel,), (text,) = section["panels"], ax.texts
-    assert ax.get_title() == panel["event"] == "class ill"
+    assert (ax.get_title(), panel["event"]) == ("ill", "class ill")
     assert text.get_text().splitlines() == panel["printed"]
     (deciles,) = (bars for bars in ax.containers if bars.has_yerr)
     held = [(one["mean_prob"], one["event_rate"]) for one in panel["deciles"]]

@@ -380,11 +380,11 @@ def compare(
     Notes
     -----
     The first forecast as it is stays recommended unless another candidate is better than it with a p-value, adjusted by Holm's
-    method for the number of candidates, below the level. Of those that are, the best is recommended, and the reason names
-    those whose difference from it cannot be shown. So where no candidate is better than the first, one is recommended in its
-    place with a probability of at most the level. By log loss there is one exception: the first forecast after
-    `EvidenceScaling` within `SafeCalibrator` is taken where it changes the forecasts of the folds and is not shown to be worse;
-    then others must be shown better than it, and the reason names those whose value is better and cannot. It does next to no
+    method for the number of candidates, below the level. Of those that are, the best is recommended, and the reason names those
+    whose difference from it cannot be shown. So where no candidate is better than the first, one is recommended in its place
+    with a probability of at most the level. By log loss there is one exception: the first forecast after `EvidenceScaling`
+    within `SafeCalibrator` is taken where it changes the forecasts of the folds and is not shown to be worse; then others must
+    be shown better than the lower of the two, and the reason names those whose value is better and cannot. It does next to no
     harm, and the tests of log loss see little of few rows, or where probabilities of 0 or 1 were wrong: docs/decisions/0057 has
     what the recommendation costs on forecasts with held-out rows. Of other calibrators within `SafeCalibrator` that was not
     measured: they are candidates as all others. A difference is that of `paired_difference`, its p-value that of `paired_test`.
@@ -724,18 +724,20 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     # Samples, such as those of hospitals, may be none to choose from.
     none, it = (f"Keep {first}: no", "it") if beside.pairing == "rows" else ("No", first)
     start = next(one for one in rows if one.name == first)
-    base, tested = start, others
+    base, rival, tested = start, start, others
     safe = [one for one in others if candidates[one.name].is_safe and abs(one.difference) > ROUNDING]
     if safe and metric.name == "nll" and not (safe[0].difference > 0 and safe[0].adjusted < level):
-        # It is not shown to be worse than the first: what is to take its place must be better than it.
+        # It is not shown to be worse than the first: what is to take its place must be better than the better of both.
         base = safe[0]
-        of_base = {one.name: candidates[one.name] for one in (base, *others)}
-        tested = list(_compared(of_base, beside)[1:])
+        if base.value < start.value:
+            rival = base
+            of_base = {one.name: candidates[one.name] for one in (base, *others)}
+            tested = list(_compared(of_base, beside)[1:])
     sign = -1.0 if metric.higher_is_better and metric.ideal is None else 1.0
     better = [one for one in tested if one.adjusted < level and sign * one.difference < 0]
     best = min(better, key=bad, default=base)
     ahead = [one for one in tested if bad(one) < bad(best)]
-    unshown = _unshown(ahead, base, metric)
+    unshown = _unshown(ahead, rival, metric)
     shown = [one for one in others if one.adjusted < level]
     if best.name == first:
         if not shown:
@@ -753,7 +755,7 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
             f"difference cannot be shown at the level of {level:g}, but within SafeCalibrator it changes the forecast only as "
             f"far as held-out rows favour that.{unshown}"
         )
-    beaten = base  # what it was shown to be better than
+    beaten = rival  # what it was shown to be better than
     if of_first in shown:
         best, beaten = of_first, start
     values = f"its {metric.name} of {best.value:.4g} is {{}} that of {beaten.name}, {beaten.value:.4g}"
@@ -774,13 +776,13 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     )
 
 
-def _unshown(ahead: list[Compared], base: Compared, metric: Metric) -> str:
+def _unshown(ahead: list[Compared], rival: Compared, metric: Metric) -> str:
     """Say of candidates that are ahead of the one to take that they cannot be shown to be better than they must."""
     if not ahead:
         return ""
     they = f" {_listed([one.name for one in ahead])} {'has' if len(ahead) == 1 else 'have'} a better {metric.name}, but"
     p = [shown_adjusted(one.adjusted, one.pvalue, one.least_pvalue, ".3g", name="p") for one in ahead]
-    return f"{they} cannot be shown to be better than {base.name}: {_listed(p)} by Holm's method."
+    return f"{they} cannot be shown to be better than {rival.name}: {_listed(p)} by Holm's method."
 
 
 def _listed(names: list[str]) -> str:

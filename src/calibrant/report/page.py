@@ -350,20 +350,26 @@ def plot_clinical(
     >>> risk = np.random.default_rng(0).random(500)
     >>> ax = plot_clinical(np.where(np.random.default_rng(1).random(500) < risk, "ill", "well"), risk, pos_label="ill")
     >>> ax.get_title()
-    'class ill'
+    'ill'
     """
     given = {"y_true": y_true, "y_prob": y_prob, **data}
-    classes = as_problem(y_true, y_prob, **data).classes.size
-    require(
-        classes == 2, "there must be one event", got=f"{classes} classes", hint="Pass one column, and y_true == 'ill'"
-    )
+    classes = as_problem(y_true, y_prob, **data).classes
+    must, hint = "there must be one event", "Pass one column, and y_true == 'ill'"
+    require(classes.size == 2, must, got=f"{classes.size} classes", hint=hint)
     event, printed, smooth, deciles = _clinical(given, level, n_resamples)
     ax, bins = plot_smooth_reliability(dict(reversed(smooth.items())), ax=ax), deciles.bins
     reach = np.abs(np.vstack([deciles.lower, deciles.upper]) - bins.event_rate)
     ax.errorbar(bins.mean_prob, bins.event_rate, reach, fmt="o", color="black", markersize=4, linewidth=1, zorder=4)
     box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
-    ax.text(0.03, 0.97, "\n".join(printed), transform=ax.transAxes, va="top", fontsize="small", zorder=5, bbox=box)
-    ax.set_title(event, parse_math=False)
+    # On the side of the diagonal where fewer of the marks are.
+    x, y, ha, va = (
+        (0.97, 0.03, "right", "bottom")
+        if (bins.event_rate > bins.mean_prob).mean() > 0.5
+        else (0.03, 0.97, "left", "top")
+    )
+    ax.text(x, y, "\n".join(printed), transform=ax.transAxes, ha=ha, va=va, fontsize="small", zorder=5, bbox=box)
+    assert event is not None
+    ax.set_title(event.removeprefix("class ") if classes.dtype.kind in "UO" else event, parse_math=False)
     return ax
 
 
