@@ -383,3 +383,18 @@ def test_the_command_writes_the_page_of_what_it_prints(tmp_path, capsys, monkeyp
     assert main(words) == 2
     assert "already exists. Pass --force" in capsys.readouterr().err
     assert main([*words[:-1], "a.csv"]) == 2
+
+
+def test_the_headline_does_not_call_better_what_is_not_shown_to_be():
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y = (rng.random(300) < p).astype(int)[:12]
+    q = (p**2 / (p**2 + (1 - p) ** 2))[:12]
+    found = compare(y, q, calibrators=["evidence-scaling --safe", "temperature"], n_resamples=200)
+    taken = found[found.recommended]
+    assert taken.name == "evidence-scaling --safe"
+    assert not taken.adjusted < found.level
+    said = summarise(found)["headline"]
+    assert said.startswith(
+        "The forecast to take is “evidence-scaling --safe”, though it is not shown to be better than "
+    )

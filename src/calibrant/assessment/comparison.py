@@ -736,7 +736,7 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     sign = -1.0 if metric.higher_is_better and metric.ideal is None else 1.0
     better = [one for one in tested if one.adjusted < level and sign * one.difference < 0]
     best = min(better, key=bad, default=base)
-    ahead = [one for one in tested if bad(one) < bad(best)]
+    ahead = [one for one in tested if bad(one) < min(bad(best), bad(rival))]
     unshown = _unshown(ahead, rival, metric)
     shown = [one for one in others if one.adjusted < level]
     if best.name == first:
@@ -750,10 +750,10 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
         )
     of_first = next(one for one in others if one.name == best.name)
     if best is base and of_first not in shown:
+        way = "lower" if rival is base else "higher"
         return best.name, (
-            f"Take {best.name}: its {metric.name} is {best.value:.4g}, against {start.value:.4g} of {first}. By itself the "
-            f"difference cannot be shown at the level of {level:g}, but within SafeCalibrator it changes the forecast only as "
-            f"far as held-out rows favour that.{unshown}"
+            f"Take {best.name}: its {metric.name} of {best.value:.4g} is {way} than that of {first}, {start.value:.4g}, but the "
+            f"difference cannot be shown at the level of {level:g}. Within SafeCalibrator it changes a forecast only as far as held-out rows favour that.{unshown}"
         )
     beaten = rival  # what it was shown to be better than
     if of_first in shown:

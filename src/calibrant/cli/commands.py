@@ -740,6 +740,8 @@ def run_report(asked: Namespace) -> int:
         left_out("--calibrator", asked.calibrator, "with files that are read in batches", hint=hint)
     if asked.picture:
         require_free(Path(asked.picture), force=asked.force, inputs=read_files, endings=PICTURES)
+        if asked.notion:
+            left_out("--picture", asked.picture, "with --notion", hint="It is of one event: leave --notion out")
         must, got = "a picture must be of one forecast that is read whole", f"{len(asked.files)} to read"
         require(len(names) == 1 and not in_batches, must, got=got, hint="Pass one file")
     assessments: dict[str, Assessment] = {}
@@ -769,11 +771,13 @@ def run_report(asked: Namespace) -> int:
     differences = differences_from(shown[0], shown[1:]) if len(shown) > 1 else []
     more: Any = {"simplex": simplex, "advice": advice, "differences": differences}
     more["clinical"] = {} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown}
+    ax = None
     if asked.picture:
         ax = plot_clinical(**shown[-1][1].rows(shown[-1][2]), level=asked.level, n_resamples=asked.resamples)
+    write_report(assessments, asked.output, title=asked.title, force=asked.force, **more)
+    if ax is not None:
         with whole_file(asked.picture, force=asked.force) as beside:
             ax.figure.savefig(beside, format=Path(asked.picture).suffix[1:].lower(), dpi=300)
-    write_report(assessments, asked.output, title=asked.title, force=asked.force, **more)
     for name, result in assessments.items():
         print(f"{name}: {result}\n")
     for sentence in (headline(assessments, differences), *comparison(assessments, differences)):

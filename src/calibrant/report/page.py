@@ -421,9 +421,10 @@ def summarise(
 
     It is of strings, numbers, lists and dicts only; NaN appears as None, infinity as "inf".
     """
-    ranked, best, reason = None, None, ""
+    ranked, best, reason, is_shown = None, None, "", True
     if isinstance(assessments, Comparison):
         ranked, best = _ranked(assessments), assessments.recommended
+        is_shown = assessments[best].adjusted < assessments.level
         reason = assessments.reason if assessments.pairing == "periods" else ""
         assessments, differences, clinical = _assessed(assessments)
     if isinstance(assessments, Mapping):
@@ -444,7 +445,7 @@ def summarise(
         must, got = "clinical must say of which forecast it is", f"that of one for {', '.join(assessments)}"
         require(len(assessments) == 1, must, got=got, hint="Pass {'name': {'y_true': y, ...}}", error=TypeError)
         clinical = dict.fromkeys(assessments, clinical)
-    differences = [differences] if isinstance(differences, Comparison) else differences
+    differences = [differences] if isinstance(differences, Comparison) else list(differences)
     for one in differences:
         require_kind(one, "differences", "compare(y_true, forecasts, metric='nll')", Comparison)
         must, hint = f"differences must be from {next(iter(assessments))!r}", "Compare forecasts in their order here"
@@ -459,7 +460,7 @@ def summarise(
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
         "forecasts": [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()],
-        "headline": reason or headline(assessments, differences, best),
+        "headline": reason or headline(assessments, differences, best, is_shown=is_shown),
         "ranked": ranked,
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),

@@ -86,7 +86,9 @@ def comparison(assessments: Mapping[str, Assessment], differences: Sequence[Comp
         samples = ", taken for independent samples of different rows" if moves else ""
         rows = f"on {after.n_rows} and {before.n_rows} rows{samples}"
         rows = rows if _is_apart(moves) else f"on the same {after.n_rows} rows"
-        holm = " The p-values are by Holm's method." if moves and len(assessments) > 2 else ""
+        holm = (
+            " The p-values are by Holm's method." if any(len(move.of.candidates) > 2 for move in moves.values()) else ""
+        )
         sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}.{holm}")
     return sentences
 
@@ -112,11 +114,16 @@ def _move(old: float, new: float, move: Move | None) -> str:
 
 
 def headline(
-    assessments: Mapping[str, Assessment], differences: Sequence[Comparison] = (), best: str | None = None
+    assessments: Mapping[str, Assessment],
+    differences: Sequence[Comparison] = (),
+    best: str | None = None,
+    *,
+    is_shown: bool = True,
 ) -> str:
     """Return the sentence that a report begins with; ``best`` is the forecast to take, where a comparison says so.
 
-    Without it the best of several is that of least log loss among those that `compare` recommends in place of the first.
+    ``is_shown`` is whether it is shown to be better than the first. Without it the best of several is that of least log
+    loss among those that `compare` recommends in place of the first.
     """
     first, *others = assessments
     if not others:
@@ -125,12 +132,15 @@ def headline(
     if len(others) == 1:
         return _changed(assessments, others[0], moves[others[0]], f"“{others[0]}”")
     if best is None:
-        better = [of.recommended for of in differences if of.metric == "nll" and of.recommended in others]
+        nll = (of for of in differences if of.metric == "nll" and of.recommended in others)
+        better = [of.recommended for of in nll if of[of.recommended].adjusted < of.level]
         best = min(better, key=lambda name: assessments[name]["nll"].value, default=first)
     if best == first:
         said = f"No other forecast is shown to be better than “{first}”"
         return f"{said}: {_state('it is', assessments[first], alone=False)}."
     said = f"The best forecast that is shown to be better than “{first}” is “{best}”: "
+    if not is_shown:
+        said = f"The forecast to take is “{best}”, though it is not shown to be better than “{first}”: "
     return said + _changed(assessments, best, moves[best], "it")
 
 
