@@ -751,9 +751,10 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     of_first = next(one for one in others if one.name == best.name)
     if best is base and of_first not in shown:
         way = "lower" if rival is base else "higher"
+        values = f"its {metric.name} of {best.value:.4g} is {way} than that of {first}, {start.value:.4g}"
         return best.name, (
-            f"Take {best.name}: its {metric.name} of {best.value:.4g} is {way} than that of {first}, {start.value:.4g}, but the "
-            f"difference cannot be shown at the level of {level:g}. Within SafeCalibrator it changes a forecast only as far as held-out rows favour that.{unshown}"
+            f"Take {best.name}: {values}, but the difference cannot be shown at the level of {level:g}. Within SafeCalibrator "
+            f"it changes a forecast only as far as held-out rows favour that.{unshown}"
         )
     beaten = rival  # what it was shown to be better than
     if of_first in shown:

@@ -307,7 +307,7 @@ def _clinical(
 
 def plot_clinical(
     y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
+    y_prob: npt.ArrayLike | None = None,
     *,
     ax: Any = None,
     level: float = 0.05,
@@ -320,7 +320,7 @@ def plot_clinical(
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes.
-    y_prob : array-like of shape (n_samples,) or (n_samples, 2)
+    y_prob : array-like of shape (n_samples,) or (n_samples, 2), optional
         Probabilities of the event, or of both classes.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
