@@ -87,6 +87,10 @@ def leaves(result, path=""):
     elif isinstance(result, (list, tuple)):
         for number, value in enumerate(result):
             yield from leaves(value, f"{path}[{number}]")
+    elif hasattr(result, "get_title"):  # a picture
+        yield f"{path}.title", result.get_title()
+        yield from ((f"{path}.text[{number}]", text.get_text()) for number, text in enumerate(result.texts))
+        yield from ((f"{path}.bars[{number}]", bars[0].get_xydata()) for number, bars in enumerate(result.containers))
 
 
 def assert_same(one, other):

@@ -356,6 +356,8 @@ def plot_clinical(
     classes = as_problem(y_true, y_prob, **data).classes
     must, hint = "there must be one event", "Pass one column, and y_true == 'ill'"
     require(classes.size == 2, must, got=f"{classes.size} classes", hint=hint)
+    must, hint = "ax must be an Axes of matplotlib", "Pass that of plt.subplots()"
+    require(ax is None or hasattr(ax, "plot"), must, value=ax, hint=hint, error=TypeError)
     event, printed, smooth, deciles = _clinical(given, level, n_resamples)
     ax, bins = plot_smooth_reliability(dict(reversed(smooth.items())), ax=ax), deciles.bins
     reach = np.abs(np.vstack([deciles.lower, deciles.upper]) - bins.event_rate)
