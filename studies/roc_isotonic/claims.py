@@ -161,12 +161,17 @@ def measure_rises() -> Numbers:
 
 def say_rises(rises: list[list[list[float]]]) -> str:
     parts = [
-        f"K = {k}, {study.SPLITS[k]} splits: IRP {np.mean(own):.4f}, binning {np.mean(binned):.4f}"
+        f"K = {k}, {study.SPLITS[k]} splits: IRP {pm(own, 4, '')}, binning {pm(binned, 4, '')}"
         for k, (own, binned) in zip(CLASSES, rises, strict=True)
     ]
     return (
         f"By how much the test cross-entropy at the end is above its least on the way, on average: {'; '.join(parts)}"
     )
+
+
+def is_over_fitted(rises: list[float]) -> bool:
+    """Whether the mean rise is above NEAR by two standard errors."""
+    return above_zero([rise - NEAR for rise in rises]) is Verdict.HOLDS
 
 
 JUDGED["binning-over-fits"] = (
@@ -177,7 +182,11 @@ JUDGED["binning-over-fits"] = (
 
 JUDGED["monotony-prevents-over-fitting"] = (
     measure_rises,
-    lambda rises: all_of(below_zero(np.subtract(*both)) for both in rises),
+    lambda rises: all_of(
+        judge
+        for own, binned in rises
+        for judge in (below_zero(np.subtract(own, binned)), holds(not is_over_fitted(own)))
+    ),
     say_rises,
 )
 
@@ -202,9 +211,17 @@ def say_gaps(gaps: list[list[list[float]]]) -> str:
     )
 
 
+def judge_gaps(gaps: list[list[list[float]]]) -> Verdict:
+    """Return whether no gap is left, or at least less than without monotony."""
+    if all(below_zero([line[0] for line in of]) is Verdict.HOLDS for of in gaps):
+        return Verdict.HOLDS
+    less = all_of(below_zero([line[0] - line[at] for line in of]) for of in gaps for at in (1, 2))
+    return Verdict.IN_PART if less is Verdict.HOLDS else less
+
+
 JUDGED["monotony-lessens-the-gap"] = (
     lambda: {"gaps": [[gaps_of(*of) for of in study.courses(k)] for k in CLASSES]},
-    lambda gaps: all_of(below_zero([line[0] - line[at] for line in of]) for of in gaps for at in (1, 2)),
+    judge_gaps,
     say_gaps,
 )
 
@@ -229,7 +246,9 @@ def say_stops(paper: list[list[float]], rises: list[list[float]]) -> str:
 
 JUDGED["stops-at-the-least"] = (
     measure_stops,
-    lambda paper, rises: holds(all(rise == 0 for of in rises for rise in of)),
+    lambda paper, rises: under_all_readings(
+        [holds(all(rise == 0 for of in rises for rise in of)), holds(not any(map(is_over_fitted, rises)))]
+    ),
     say_stops,
 )
 

@@ -66,7 +66,6 @@ TOLD = {
     "lower-of-probabilities": lambda differences, **_: {
         "differences": [[k, name, [-one for one in of]] for k, name, of in differences]
     },
-    "stops-at-the-least": lambda rises, **_: {"rises": [[0.0 for _ in of] for of in rises]},
     "lower-as-drawn": lambda losses: {"losses": [[before, before] for before, _ in losses]},
     **dict.fromkeys(
         ("binning-over-fits", "monotony-prevents-over-fitting"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from calibrant.calibrators import binning_guarantee
 from calibrant.datasets import load_top_label_example
 from studies.claims import run_with
@@ -46,7 +44,6 @@ TOLD = {
     "forest-rare": lambda one, other: {"one": other},
     "points-uniform": lambda spread: {"spread": spread | {"100 points a bin": spread["forest"]}},
     "bins-rare": lambda ways: {"ways": {way: {"one": of["other"], "other": of["other"]} for way, of in ways.items()}},
-    "bins-frequent": lambda ways, **_: {"splits": np.subtract(*ways["10 bins a class"].values()).tolist()},
     "n-hb-best": lambda differences, **_: {"differences": opposite(differences)},
     "few-rows": lambda **of: {word: dict.fromkeys(found, found[claims.PROJECTED]) for word, found in of.items()},
     "sierpinski": lambda made, printed: {"printed": made},

@@ -111,11 +111,13 @@ CASES = {
     ],
     "monotony-prevents-over-fitting": [
         ({"rises": [[HIGH, [0.0] * 3]] * 3}, FAILS),
-        ({"rises": [[[0.0] * 3, HIGH], [HIGH, HIGH]]}, OPEN),
+        ({"rises": [[[0.0] * 3, HIGH], [[0.0] * 3] * 2]}, OPEN),
+        ({"rises": [[HIGH, [10.0 * one for one in HIGH]]]}, IN_PART),
     ],
     "stops-at-the-least": [
         ({"paper": [], "rises": [[0.0, 0.0], [0.0]]}, HOLDS),
-        ({"paper": [], "rises": [[0.0, 0.0], [1e-4]]}, FAILS),
+        ({"paper": [], "rises": [[0.0, 0.0], [1e-4, 1e-4]]}, OPEN),
+        ({"paper": [], "rises": [[0.0, 0.0], HIGH]}, FAILS),
     ],
     "fewer-bins": [
         ({"same": [["a", LOW]], "best": [["a", LOW]]}, HOLDS),
@@ -128,8 +130,8 @@ CASES = {
         ({"same": [["a", HIGH], ["b", HIGH]], "best": [["a", LOW]]}, FAILS),
     ],
     "monotony-lessens-the-gap": [
-        ({"gaps": [gaps(0.02, 0.5, 0.9)] * 2}, HOLDS),
-        ({"gaps": [gaps(0.02, 0.5, 0.9), gaps(0.6, 0.5, 0.9)]}, IN_PART),
+        ({"gaps": [gaps(-0.02, 0.5, 0.9)] * 2}, HOLDS),
+        ({"gaps": [gaps(0.02, 0.5, 0.9)] * 2}, IN_PART),
         ({"gaps": [gaps(0.02, 0.01, 0.01)]}, FAILS),
     ],
 }
