@@ -137,6 +137,8 @@ def test_the_panel_is_a_picture_of_the_figures_and_curves_with_the_event_as_its_
         drawn, vertices = np.array(panel["lines"][kind]), np.vstack(ax.collections[2 * place + 1].get_segments())
         np.testing.assert_allclose(np.interp(drawn[:, 0], vertices[:, 0], vertices[:, 1]), drawn[:, 1], atol=5e-3)
     ax.figure.savefig(tmp_path / f"panel.{ending}")
+    words, page, square = text.get_window_extent(), ax.figure.bbox, ax.get_window_extent()
+    assert square.x1 < words.x0 < words.x1 < page.x1
 
 
 def test_a_picture_is_of_one_event():

@@ -305,6 +305,10 @@ def _clinical(
     return own.event, printed, smooth, deciles
 
 
+OF_FIGURES = 3.2
+"""Inches that the figures of a clinical picture take beside it."""
+
+
 def plot_clinical(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike | None = None,
@@ -359,17 +363,18 @@ def plot_clinical(
     must, hint = "ax must be an Axes of matplotlib", "Pass that of plt.subplots()"
     require(ax is None or hasattr(ax, "plot"), must, value=ax, hint=hint, error=TypeError)
     event, printed, smooth, deciles = _clinical(given, level, n_resamples)
-    ax, bins = plot_smooth_reliability(dict(reversed(smooth.items())), ax=ax), deciles.bins
+    is_new, ax, bins = ax is None, plot_smooth_reliability(dict(reversed(smooth.items())), ax=ax), deciles.bins
     reach = np.abs(np.vstack([deciles.lower, deciles.upper]) - bins.event_rate)
     ax.errorbar(bins.mean_prob, bins.event_rate, reach, fmt="o", color="black", markersize=4, linewidth=1, zorder=4)
-    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
-    # On the side of the diagonal where fewer of the marks are.
-    x, y, ha, va = (
-        (0.97, 0.03, "right", "bottom")
-        if (bins.event_rate > bins.mean_prob).mean() > 0.5
-        else (0.03, 0.97, "left", "top")
-    )
-    ax.text(x, y, "\n".join(printed), transform=ax.transAxes, ha=ha, va=va, fontsize="small", zorder=5, bbox=box)
+    if is_new:
+        ax.figure.set_figwidth(ax.figure.get_figwidth() + OF_FIGURES)
+        ax.set_anchor("W")
+    # Beside the marks where the layout of the figure makes room, else where they are seen through.
+    at, box = (1.04, 1.0), None
+    if ax.figure.get_layout_engine() is None:
+        at, box = (0.03, 0.97), {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
+        ax.legend(**drawing.INSIDE | {"loc": "lower right"})
+    ax.text(*at, "\n".join(printed), transform=ax.transAxes, va="top", fontsize="small", zorder=5, bbox=box)
     assert event is not None
     ax.set_title(event.removeprefix("class ") if classes.dtype.kind in "UO" else event, parse_math=False)
     return ax
