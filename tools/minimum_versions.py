@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-EXTRAS = "plot", "report", "table", "all", "dask", "duckdb", "test"
+EXTRAS = "plot", "report", "table", "sql", "onnx", "all", "dask", "duckdb", "test"
 lines = project["dependencies"] + [line for extra in EXTRAS for line in project["optional-dependencies"][extra]]
 for requirement in dict.fromkeys(lines):
     if match := re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement):

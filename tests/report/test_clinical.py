@@ -11,6 +11,7 @@ from scipy.special import expit
 from calibrant import EqualMass, assess, compare, decision_curve, reliability_curve, smooth_reliability_curve
 from calibrant.cli import main
 from calibrant.drawing import DIAGONAL
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import write_table
 from calibrant.report import plot_clinical
 from calibrant.report.page import CLINICAL, LEAST_EVENTS, POINTS_A_LINE, render, summarise
@@ -144,6 +145,14 @@ def test_the_panel_is_a_picture_of_the_figures_and_curves_with_the_event_as_its_
 def test_a_picture_is_of_one_event():
     with pytest.raises(ValueError, match="there must be one event; got 3 classes"):
         plot_clinical([0, 1, 2], np.eye(3))
+    with pytest.raises(ValueError, match="y_pred must be left out where one event is drawn"):
+        plot_clinical([0, 1], [0.6, 0.7], y_pred=[0, 0])
+
+
+def test_of_one_class_the_curves_are_not_defined():
+    with pytest.warns(CalibrationWarning):
+        ax = plot_clinical(np.zeros(20, dtype=int), np.linspace(0.1, 0.6, 20), labels=[0, 1], n_resamples=9)
+    assert "logistic: not defined" in ax.get_legend_handles_labels()[1]
 
 
 def test_the_command_draws_the_panel_of_one_file(tmp_path, monkeypatch, capsys):

@@ -117,6 +117,9 @@ def test_differences_must_be_from_the_first_forecast(both):
     y, right, bold = forecasts()
     with pytest.raises(ValueError, match="differences must be from 'bold'; got from 'right'"):
         summarise(both, differences=by_each(y, {"right": right, "bold": bold}, n_resamples=19))
+    fewer = by_each(y[:900], {"bold": bold[:900], "right": right[:900]}, n_resamples=19)
+    with pytest.raises(ValueError, match="of the rows that were assessed; got 900 and 1500 of 'bold'"):
+        summarise(both, differences=fewer)
 
 
 def test_a_worse_log_loss_is_called_so(both):

@@ -726,7 +726,7 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     start = next(one for one in rows if one.name == first)
     base, rival, tested = start, start, others
     safe = [one for one in others if candidates[one.name].is_safe and abs(one.difference) > ROUNDING]
-    if safe and metric.name == "nll" and not (safe[0].difference > 0 and safe[0].adjusted < level):
+    if safe and metric.name == "nll" and not (safe[0].difference > 0 and safe[0].pvalue < level):
         # It is not shown to be worse than the first: what is to take its place must be better than the better of both.
         base = safe[0]
         if base.value < start.value:

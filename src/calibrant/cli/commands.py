@@ -738,7 +738,7 @@ def run_report(asked: Namespace) -> int:
     if in_batches:
         hint = "Run calibrant apply first, and report on what it writes"
         left_out("--calibrator", asked.calibrator, "with files that are read in batches", hint=hint)
-    if asked.picture:
+    if asked.picture is not None:
         require_free(Path(asked.picture), force=asked.force, inputs=read_files, endings=PICTURES)
         if asked.notion:
             left_out("--picture", asked.picture, "with --notion", hint="It is of one event: leave --notion out")
@@ -772,7 +772,7 @@ def run_report(asked: Namespace) -> int:
     more: Any = {"simplex": simplex, "advice": advice, "differences": differences}
     more["clinical"] = {} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown}
     ax = None
-    if asked.picture:
+    if asked.picture is not None:
         ax = plot_clinical(**shown[-1][1].rows(shown[-1][2]), level=asked.level, n_resamples=asked.resamples)
     write_report(assessments, asked.output, title=asked.title, force=asked.force, **more)
     if ax is not None:

@@ -316,7 +316,8 @@ def plot_smooth_reliability(
     def draw(ax: Any, drawn: Mapping[str, SmoothReliabilityPanel], alone: bool) -> Any:
         drawing.unit_square(ax)
         for place, (name, panel) in enumerate(drawn.items()):
-            label, words = name or "forecast", f"{first.symbol} {panel.error:.3f}" if panel.score.size else "no rows"
+            none = "not defined" if panel.share else "no rows"
+            label, words = name or "forecast", f"{first.symbol} {panel.error:.3f}" if panel.score.size else none
             _draw_curve(ax, panel, drawing.colour(place), f"{label}: {words}" if alone else label, band)
         if not alone and len(drawn) == 1:
             ax.text(0.97, 0.04, words, transform=ax.transAxes, ha="right", fontsize="small")

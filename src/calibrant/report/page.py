@@ -357,6 +357,8 @@ def plot_clinical(
     'ill'
     """
     given = {"y_true": y_true, "y_prob": y_prob, **data}
+    must, hint = "y_pred must be left out where one event is drawn", "Pass y_true == y_pred as y_true"
+    require(data.get("y_pred") is None, must, got="labels", hint=hint)
     classes = as_problem(y_true, y_prob, **data).classes
     must, hint = "there must be one event", "Pass one column, and y_true == 'ill'"
     require(classes.size == 2, must, got=f"{classes.size} classes", hint=hint)
@@ -457,6 +459,11 @@ def summarise(
         require_kind(one, "differences", "compare(y_true, forecasts, metric='nll')", Comparison)
         must, hint = f"differences must be from {next(iter(assessments))!r}", "Compare forecasts in their order here"
         require(one.first == next(iter(assessments)), must, got=f"from {one.first!r}", hint=hint)
+        for name, found in assessments.items():
+            alone = next((of for of in one.candidates if of.name == name), None)
+            must, hint = "differences must be of the rows that were assessed", "Compare and assess the same rows"
+            fits = alone is None or alone.n_rows in (found.n_rows, found.n_rows * found.n_classes)  # or flattened
+            require(fits, must, got=f"{alone and alone.n_rows} and {found.n_rows} of {name!r}", hint=hint)
     for what, of in {"advice": advice, "clinical": clinical}.items():
         must, got = f"{what} must be of forecasts of the report", f"{', '.join(of or ())} for {', '.join(assessments)}"
         require(set(of or ()) <= set(assessments), must, got=got, hint="Call them as the assessments are called")
