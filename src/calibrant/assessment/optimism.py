@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import as_labels, as_problem
 from calibrant._core.checks import flag, refuse, require, require_jobs, resamples, tracked
-from calibrant._core.result import Result, Table
+from calibrant._core.result import Result, Table, in_columns
 from calibrant.assessment.comparison import metrics_of
 from calibrant.calibrators.classifier import forecast_of
 from calibrant.exceptions import CalibrationWarning
@@ -62,13 +62,11 @@ class OptimismCorrected(Result):
 
     def __str__(self) -> str:
         """Return a line for each metric."""
-        width = max(map(len, (*self.metric, "metric")))
-        lines = [f"{'metric':{width}}  {'apparent':>10}  {'optimism':>10}  {'corrected':>10}  {'std. error':>10}"]
         columns = self.apparent, self.optimism, self.corrected, self.standard_error
-        for name, *figures in zip(self.metric, *columns, strict=True):
-            lines.append(f"{name:{width}}  " + "  ".join(f"{figure:>10.4f}" for figure in figures))
+        rows = [["metric", "apparent", "optimism", "corrected", "std. error"]]
+        rows += [[name, *(f"{one:.4f}" for one in of)] for name, *of in zip(self.metric, *columns, strict=True)]
         said = f"{self.n_resamples} bootstrap samples; the standard error is that of drawing so many"
-        return "\n".join([*lines, said])
+        return "\n".join([*in_columns(rows, 1), said])
 
 
 def optimism_corrected(

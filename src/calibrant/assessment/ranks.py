@@ -13,7 +13,7 @@ import numpy.typing as npt
 from calibrant import drawing
 from calibrant._core.arrays import NUMERIC, FloatArray, as_array
 from calibrant._core.checks import distinct_names, flag, require
-from calibrant._core.result import DrawnResult, Picture, Table, shown_pvalue
+from calibrant._core.result import DrawnResult, Picture, Table, in_columns, shown_pvalue
 from calibrant.assessment.comparison import Comparison
 from calibrant.significance.differences import as_level
 
@@ -62,18 +62,14 @@ class MeanRanks(DrawnResult):
 
     def __str__(self) -> str:
         """Return a line for each method, and what can be told apart."""
-        width = max(map(len, self.names))
-        lines = [f"{'method':{width}}  mean rank   wins"]
-        lines += [
-            f"{name:{width}}{rank:>11.2f}{won:>7.1f}"
-            for name, rank, won in zip(self.names, self.mean_rank, self.wins, strict=True)
-        ]
+        columns = zip(self.names, self.mean_rank, self.wins, strict=True)
+        rows = [["method", "mean rank", "wins"], *([name, f"{rank:.2f}", f"{won:.1f}"] for name, rank, won in columns)]
         p = shown_pvalue(self.pvalue, None, ".2g", name="p")
-        lines.append(
+        said = (
             f"{self.n_data_sets} data sets; that all methods are equally good: {p}. Mean ranks more than "
             f"{self.critical_difference:.2f} apart differ at the level of {self.level:g}."
         )
-        return "\n".join(lines)
+        return "\n".join([*in_columns(rows, 1), said])
 
 
 def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float = 0.05) -> MeanRanks:
