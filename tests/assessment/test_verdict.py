@@ -1,5 +1,6 @@
 """The verdict on forecasts whose truth is known."""
 
+import re
 import warnings
 from dataclasses import asdict
 from functools import partial
@@ -251,6 +252,24 @@ def test_certain_rows_that_are_wrong_are_counted_and_the_slope_is_without_them()
     assert (found.certain, found.wrong) == (178, wrong)
     assert found.slope == pytest.approx(rest, rel=1e-3)
     assert f"the calibration slope is {ruled:.3g}, without them {found.slope:.3g}" in found.sentences[-1]
+
+
+def test_a_certain_row_that_is_wrong_refutes_calibration_by_itself():
+    case = stated(np.random.default_rng(0), lambda q: q)
+    case["y_prob"][0] = 1.0 - case["y_true"][0]
+    found = verdict(case, metrics=["accuracy"])
+    assert (found.faults, found.wrong) == (("other",), 1)
+    assert found.sentences[0].startswith("Wrong where it is certain: class True occurred in ")
+    assert found.pvalue <= 1e-11
+
+
+@pytest.mark.parametrize("n", [2000, 200_000])
+def test_a_slope_is_printed_with_the_digits_that_its_interval_has(n):
+    found = verdict(event(np.random.default_rng(0), n, b=0.7), metrics=["accuracy"])
+    shown = re.search(r"slope (\d.\d+), 95 % interval (\d.\d+) to (\d.\d+)", str(found)).groups()
+    low, high = found.slope_lower, found.slope_upper
+    assert list(map(float, shown)) == pytest.approx([found.slope, low, high], abs=0.06 * max(high - low, 0.1))
+    assert len({*shown}) == 3
 
 
 def test_the_errors_of_classes_are_named_with_their_sign():

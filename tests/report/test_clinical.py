@@ -41,7 +41,10 @@ def section(rows):
 def test_the_figures_on_the_picture_are_those_of_assess(rows, section):
     (panel,) = section["panels"]
     own = assess(**rows, metrics=list(CLINICAL), n_resamples=19)
-    for figure, (metric, called) in zip(panel["printed"], CLINICAL.items(), strict=True):
+    weight = rows.get("sample_weight", np.ones(900))
+    *figures, counted = panel["printed"]
+    assert counted == f"{weight.sum():.0f} rows, {weight[rows['y_true'] == 'ill'].sum():.0f} events"
+    for figure, (metric, called) in zip(figures, CLINICAL.items(), strict=True):
         found, printed = own[metric], re.fullmatch(rf"{re.escape(called)} (\S+) \((\S+) to (\S+)\)", figure).groups()
         assert list(map(float, printed)) == pytest.approx([found.value, found.lower, found.upper], rel=1e-3)
 
@@ -162,7 +165,9 @@ def test_the_command_draws_the_panel_of_one_file(tmp_path, monkeypatch, capsys):
     words = ["report", "f.csv", "--label", "died", "--prob", "risk", "-o", "r.html", "--resamples", "9", "--picture"]
     assert main([*words, "p.svg"]) == 0
     assert "wrote r.html and p.svg" in capsys.readouterr().out
-    assert "<svg" in (tmp_path / "p.svg").read_text("utf-8")
+    drawn = (tmp_path / "p.svg").read_text("utf-8")
+    assert "<!-- died -->" in drawn  # the event of zeros and ones is called as the column is
+    assert f"<!-- 200 rows, {(y == 'ill').sum()} events -->" in drawn
     assert main([*words, "p.svg", "--force"]) == 0
     several = ["report", "f.csv", *words[1:], "p.png", "--force", "--names", "a,b"]
     for call, said in (

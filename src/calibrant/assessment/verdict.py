@@ -61,7 +61,7 @@ class Verdict(Result):
         (calibration slope below or above 1). Of predicted classes, and of a notion of several events, "over-confident" or
         "under-confident" on average, and the slope only if neither. "wrong way round", before all others, if the slope is
         below 0. "by class" if a class is too high or too low, and "other" if a calibration error is significant and nothing of
-        this is.
+        this is, or if certain rows are wrong.
     predicted, observed : float
         Mean predicted probability and event rate, or mean confidence and accuracy.
     points, lower, upper : float
@@ -264,10 +264,11 @@ def verdict_of(
     if largest:
         faults.append("by class")
     significant = [symbol for symbol, pvalue in of_error.items() if pvalue <= level]
-    if significant and not faults:
+    if (significant or wrong) and not faults:
         faults.append("other")
 
-    smallest = min(of_shift, of_slope, *of_class.tolist(), *of_error.values())
+    of_certain = asked * certain * 1e-12 if wrong else 1.0
+    smallest = min(of_shift, of_slope, of_certain, *of_class.tolist(), *of_error.values())
     points, half = float(main.points[0]), 100.0 * z * float(main.error[0])
     found = Verdict(
         faults=tuple(faults),
@@ -353,6 +354,8 @@ def _found(
             return f"{fault.capitalize()} by {shown_points(100.0 * off)} points on average: {how}; {_slope(found)}."
         case "by class":
             return f"Off by class: {_classes(found)}; on average {facts}."
+        case "other" if not significant:
+            return f"Wrong where it is certain: {facts}."
         case "other":
             figures = ", ".join(
                 f"{symbol} {one.value:#.4g}, {shown_pvalue(one.pvalue or 0.0, one.least_pvalue, '.3g', name='p')}"
@@ -389,8 +392,10 @@ def _classes(found: Verdict) -> str:
 def _slope(found: Verdict) -> str:
     if not math.isfinite(found.slope):
         return "the predictions separate the outcomes"
-    interval = f"{shown_coverage(found.level)} {found.slope_lower:.2f} to {found.slope_upper:.2f}"
-    return f"calibration slope {found.slope:.2f}, {interval}"
+    width = found.slope_upper - found.slope_lower
+    digits = 2 if not 0.0 < width < 0.05 else 1 - math.floor(math.log10(width))
+    low, slope, high = (f"{one:.{digits}f}" for one in (found.slope_lower, found.slope, found.slope_upper))
+    return f"calibration slope {slope}, {shown_coverage(found.level)} {low} to {high}"
 
 
 def shown_coverage(level: float) -> str:

@@ -203,7 +203,7 @@ def run_compare(asked: Namespace) -> int:
         print(f"{shown_rows(found.n_rows)}, {found.n_classes} classes")
         print(found)
         for name, problem in problems.items() if asked.confidence else ():
-            judged = assess(**rows_of(problem), metrics=["accuracy"], n_resamples=1)
+            judged = assess(**rows_of(problem), level=level, n_resamples=draws, rng=asked.seed)
             print(f"{name}: {' '.join(judged.verdict.sentences)}")
     return _end_of(failed)
 
@@ -774,6 +774,8 @@ def run_report(asked: Namespace) -> int:
     ax = None
     if asked.picture is not None:
         ax = plot_clinical(**shown[-1][1].rows(shown[-1][2]), level=asked.level, n_resamples=asked.resamples)
+        if ax.get_title() in ("class 1", "class True"):  # zeros and ones have no name, and their column has
+            ax.set_title(shown[-1][1].label_column, parse_math=False)
     write_report(assessments, asked.output, title=asked.title, force=asked.force, **more)
     if ax is not None:
         with whole_file(asked.picture, force=asked.force) as beside:

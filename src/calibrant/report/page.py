@@ -299,6 +299,8 @@ def _clinical(
         for word, (value, of) in cells.items()
     }
     printed = [f"{word} {'not defined' if shown.startswith('nan') else shown}" for word, shown in words.items()]
+    panel = own.curve.panels[0]
+    printed.append(f"{own.n_rows} rows, {panel.bins.outcome_sum.sum() * panel.rows_per_weight:.0f} events")
     smoothers = {"logistic": "logistic", "flexible": "local"}
     smooth = {kind: smooth_reliability_curve(**given, smoother=one, level=level) for kind, one in smoothers.items()}
     deciles = reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
