@@ -258,6 +258,8 @@ def test_the_headline_of_one_states_the_fault_and_names_no_calibrator(fault, mad
     else:
         assert sentence.startswith("The forecast is ")
         assert sentence.endswith(": ECE 20.0 points, which is more than noise.")
+        alone = headline({"f": made(fault, p=0.3)})
+        assert alone.endswith(": ECE 20.0 points, which by itself is within noise.")
     assert "calibrator" not in sentence
 
 

@@ -205,7 +205,9 @@ def is_real(found: Assessment) -> bool:
 
 
 def _noise(found: Assessment) -> str:
-    return f"which is {'more than' if is_real(found) else 'within'} noise"
+    if is_real(found):
+        return "which is more than noise"
+    return "which by itself is within noise" if found.verdict.faults else "which is within noise"
 
 
 def _loss(losses: Mapping[str, float], move: Move | None) -> str:
