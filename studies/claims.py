@@ -516,8 +516,13 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def under_all_readings(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the verdict that every reading of an ambiguous text gives; not decided where they differ."""
+    """Return the verdict that every reading of an ambiguous text gives; not decided where they differ.
+
+    Some readings by which the sentence holds and others by which it holds in part agree that it does in part.
+    """
     found = set(verdicts)
+    if found == {Verdict.HOLDS, Verdict.IN_PART}:
+        return Verdict.IN_PART
     return found.pop() if len(found) == 1 else Verdict.OPEN
 
 

@@ -30,7 +30,8 @@ def summary(claims: Iterable[Claim]) -> str:
     """The sentences of the paper by verdict, and the first of the ranks."""
     by_verdict: dict[Verdict, list[str]] = {}
     for claim in claims:
-        by_verdict.setdefault(claim.says, []).append(claim.sentence)
+        printed = " (as printed)" if "as printed" in claim.where else ""
+        by_verdict.setdefault(claim.says, []).append(claim.sentence.removesuffix(".") + printed + ".")
     lines = [
         f"* **{verdict!s}** ({len(by_verdict[verdict])}): {' '.join(by_verdict[verdict])}"
         for verdict in Verdict

@@ -568,7 +568,8 @@ def words_pair(
             f" Over {len(readings)} readings of the paper: {_on(readings)} and {sets} data sets, clear in {n_clear}."
         )
     if judge is consistently:
-        text += f" On most models: {judge_pair(readings)!s}."
+        everywhere = sum(not found["behind"] for found in readings.values())
+        text += f" On most models: {judge_pair(readings)!s}. Behind on no data set in {everywhere} of {len(readings)} readings."
     text += f" Of the neural networks alone: {_on(neural)}, {judge_pair(neural, judge)!s}."
     return text + "".join(f" {name}: on {of['better']} of {of['different']}." for name, of in beside.items())
 

@@ -38,6 +38,8 @@ IMPROPER = {"absolute error": lambda p, y: abs(p - y)}
 PAIRS = (
     "NA-FIR improves NLL",
     "NA-FIR improves conf-ECE",
+    "SCIR improves conf-ECE",
+    "SCIR's NLL",
     "flattening, NLL",
     "flattening, conf-ECE",
     "cumulating, NLL",

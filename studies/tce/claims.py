@@ -12,8 +12,8 @@ from calibrant.curves import binning_criterion
 from calibrant.notions import BinaryProblem
 from studies.claims import Functions, Numbers, Paper, Verdict, claims_of, each_holds, holds, not_judged, printed_as
 from studies.tce import imagenet, uci
+from studies.tce.claims_simulation import HALF, MOST
 from studies.tce.claims_simulation import JUDGED as SIMULATION
-from studies.tce.claims_simulation import MOST
 from studies.tce.published import bounded, cells, introsort, multiples, of_averages, of_orders, rows, tested
 
 # What the paper says of ImageNet (4.3) and of its bins (3.3, Algorithm 3).
@@ -406,7 +406,9 @@ JUDGED["mild-violations"] = (
     ),
 )
 
-CLAIMS = claims_of("tce", SIMULATION | JUDGED, ALIKE=ALIKE, BAD=BAD, MILD=MILD, MOST=MOST, SMALL=SMALL, VISIBLE=VISIBLE)
+CLAIMS = claims_of(
+    "tce", SIMULATION | JUDGED, ALIKE=ALIKE, BAD=BAD, HALF=HALF, MILD=MILD, MOST=MOST, SMALL=SMALL, VISIBLE=VISIBLE
+)
 
 PAPER = Paper(
     name="tce", title="TCE: a test-based approach to measuring calibration error", authors="Matsubara, Tax, Mudd and Guy",

@@ -29,6 +29,9 @@ ROWS_OF_BINS = (300, 600, 1200)
 MOST = 0.95
 """Share of pairs in the same order from which on a metric keeps the order."""
 
+HALF = 50.0
+"""TCE below which a model is shown as calibrated, and above it as miscalibrated, where the text speaks of one model alone."""
+
 
 def digits(number: int) -> Functions:
     """The cells of a table."""
@@ -145,15 +148,17 @@ def apart(number: int, i: int, metric: str = "TCE(P)") -> list[float]:
     return [float(d) for d in sim.drawn(number, half + i, metric) - sim.drawn(number, i, metric)]
 
 
-def reasonable(number: int, good: Sequence[int], bad: Sequence[int] = (), failing: str = "calibrated") -> Functions:
-    """Settings that the paper calls reasonable, and others at which it says that TCE(P) fails for one of the models."""
+def reasonable(
+    number: int, good: Sequence[int], bad: Sequence[int] = (), failing: str = "calibrated", *, alone: bool = False
+) -> Functions:
+    """Settings that the paper calls reasonable, for both models or for one alone, and others at which TCE(P) fails for one."""
     half = len(sim.TABLES[number].lines) // 2
     return (
         lambda: {
             word: [[float(sim.drawn(number, i + at, "TCE(P)").mean()) for at in (0, half)] for i in of]
             for word, of in (("good", good), ("bad", bad))
         },
-        partial(judge_reasonable, failing=failing),
+        partial(judge_alone if alone else judge_reasonable, failing=failing),
         say_reasonable,
     )
 
@@ -163,6 +168,14 @@ def judge_reasonable(good: list[list[float]], bad: list[list[float]], failing: s
     (right, wrong), others = zip(*good, strict=True), bad
     worse = [own > max(right) if failing == "calibrated" else other < min(wrong) for own, other in others]
     return each_holds([max(right) < min(wrong), *([all(worse)] if worse else [])])
+
+
+def judge_alone(good: list[list[float]], bad: list[list[float]], failing: str) -> Verdict:
+    """The model is on its own side of half in all good settings, and beyond half in each other one."""
+    wrong = failing == "miscalibrated"
+    return each_holds(
+        all((line[wrong] > HALF) == above for line in of) for of, above in ((good, wrong), (bad, not wrong))
+    )
 
 
 def say_reasonable(good: list[list[float]], bad: list[list[float]]) -> str:
@@ -178,8 +191,8 @@ def say_reasonable(good: list[list[float]], bad: list[list[float]]) -> str:
 
 
 JUDGED |= {
-    "reasonable-6": reasonable(6, range(6), (6,)),
-    "reasonable-7": reasonable(7, range(3, 7), range(3), "miscalibrated"),
+    "reasonable-6": reasonable(6, range(6), (6,), alone=True),
+    "reasonable-7": reasonable(7, range(3, 7), range(3), "miscalibrated", alone=True),
     "reasonable-10": reasonable(10, range(5), (5,)),
     "reasonable-12": reasonable(12, range(4, 8), range(4)),
     "reasonable-12-milder": reasonable(12, range(4, 8), range(4), "miscalibrated"),

@@ -72,6 +72,11 @@ def test_a_sentence_of_several_parts_holds_where_each_does(parts, verdict):
 def test_readings_that_differ_decide_nothing():
     assert claims.under_all_readings([Verdict.HOLDS, Verdict.HOLDS]) is Verdict.HOLDS
     assert claims.under_all_readings([Verdict.HOLDS, Verdict.FAILS]) is Verdict.OPEN
+    assert claims.under_all_readings([Verdict.IN_PART, Verdict.FAILS]) is Verdict.OPEN
+
+
+def test_what_holds_by_some_readings_and_in_part_by_the_others_holds_in_part():
+    assert claims.under_all_readings([Verdict.HOLDS, Verdict.IN_PART]) is Verdict.IN_PART
 
 
 # The machine
@@ -275,6 +280,11 @@ def test_each_asserted_verdict_has_a_mutant_that_changes_it(of):
     assert set(stored) >= {one.key for one in of.asserted if one.key in of.mutants and of.mutants[one.key].measured}
     wrong = [survival(one, of.mutants.get(one.key), rows[one.key], stored.get(one.key)) for one in of.asserted]
     assert [problem for problem in wrong if problem] == []
+
+
+@pytest.mark.parametrize("of", PAPERS, ids=lambda of: of.name)
+def test_what_holds_in_part_has_a_target_that_says_in_part(of):
+    assert [one.key for one in of.claims if one.says is Verdict.IN_PART and "in part" not in one.target] == []
 
 
 @pytest.mark.deep

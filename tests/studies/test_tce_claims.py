@@ -25,6 +25,11 @@ RANGES = [
     ({"good": GOOD, "bad": [*BOTH_FAIL, *NONE_FAILS]}, IN_PART),
     ({"good": MIXED, "bad": NONE_FAILS}, FAILS),
 ]
+OF_ONE = [
+    ({"good": GOOD, "bad": [[60.0, 40.0]]}, HOLDS),
+    ({"good": GOOD, "bad": [[60.0, 40.0], *NONE_FAILS]}, IN_PART),
+    ({"good": [*GOOD, [60.0, 40.0]], "bad": NONE_FAILS}, FAILS),
+]
 
 
 def cut(*largest, above=0):
@@ -109,7 +114,8 @@ CASES = {
         ({"tce": [99.0, 60.0], "ece": [0.1, 0.01], "shift": [0.5, 0.5], "order": [0.98, 0.9, 1.0]}, HOLDS),
         ({"tce": [99.0, 23.0], "ece": [0.1, 0.01], "shift": [0.5, 0.5], "order": [0.6, 0.9, 1.0]}, FAILS),
     ],
-    **{f"reasonable-{of}": RANGES for of in ("6", "7", "10", "12", "12-milder")},
+    **{f"reasonable-{of}": OF_ONE for of in ("6", "7")},
+    **{f"reasonable-{of}": RANGES for of in ("10", "12", "12-milder")},
     "reasonable-13": [({"good": MIXED, "bad": []}, FAILS)],
     "all-better": [
         ({"printed": [[7.0, 8.0, 7.0], [90.0, 80.0, 90.0]], "means": []}, HOLDS),
