@@ -496,7 +496,8 @@ def _ranked(found: Comparison) -> dict[str, Any]:
     groups = [name for name in dict.fromkeys(row[0] for row in tables[-1]) if name in found.members][:MOST_CLASSES]
     names = dict.fromkeys([found.first, found.recommended]) if groups else ()
     diagrams = _overlays({name: _of_groups(found, name, groups) for name in names}, groups)
-    said = {"title": title, "reason": reason, "of_groups": " ".join(found.said_of_groups())}
+    said: dict[str, Any] = {"title": title, "reason": reason, "of_groups": " ".join(found.said_of_groups())}
+    said |= {"n": sum(not one.failure for one in found.candidates), "what": "periods" if in_time else "candidates"}
     return said | {"tables": tables, "names": list(names), "diagrams": diagrams}
 
 
@@ -510,11 +511,15 @@ def _of_groups(found: Comparison, name: str, groups: Sequence[str]) -> Reliabili
 
 
 def _assessed(found: Comparison) -> tuple[dict[str, Assessment], list[Comparison], dict[str, Rows]]:
-    """Assess the first candidate, the recommended one and the best others, and take their differences from the first."""
+    """Assess the candidates that are drawn, the first one among them, and take their differences from it."""
     must, hint = "a report needs the rows of a comparison", "Pass compare(y_true, y_prob, calibrators=[...])"
     require(bool(found.problems), must, got="that of a CalibratorSelector, which keeps none", hint=hint)
-    names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
-    problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
+    others = [one for one in found.candidates if one.name != found.first and not one.failure]
+    if found.pairing == "periods":  # those that differ the most, of equal ones the latest
+        places = sorted(range(len(others)), key=lambda at: (others[at].adjusted, -at))[: MOST_CANDIDATES - 1]
+        others = [others[at] for at in sorted(places)]
+    names = dict.fromkeys([found.first, found.recommended, *(one.name for one in others)])
+    problems = {name: found.problems[name] for name in list(names)[:MOST_CANDIDATES]}
     rows, n = {name: rows_of(problem) for name, problem in problems.items()}, found.n_resamples
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
