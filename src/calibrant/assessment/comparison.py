@@ -665,8 +665,6 @@ def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Re
         estimate = Estimate(metric.value(part), None, None)
     else:
         estimate = estimates([metric], part, USUAL, resampling)[metric.name]
-    if part.weights.n_rows < 2:  # one row does not say how much it varies
-        estimate = replace(estimate, lower=None, upper=None)
     return GroupFigure(group, name, metric.name, part.weights.n_rows, estimate)
 
 
