@@ -142,10 +142,12 @@ def groups_of(
     some(called, columns, "column", hint="Pass the group of each row")
     kept = np.ones(problem.size, dtype=bool) if sample_weight is None else np.ravel(np.asarray(sample_weight)) > 0
     found: list[list[tuple[int, str]]] = []
+    must, hint = f"{called} must be one column, or columns by their names", "Pass a dict of columns, or a data frame"
     for name, values in columns.items():
+        require((shape := getattr(values, "shape", ()))[1:] in ((), (1,)), must, got=f"shape {shape}", hint=hint)
         group = as_labels(values, f"{called}[{name!r}]" if name else called)
-        must, got = f"{called} must have one value for each row", f"{len(group)} for {kept.size} rows"
-        require(len(group) == kept.size, must, got=got, hint="Pass one a row")
+        fits, got = len(group) == kept.size, f"{len(group)} for {kept.size} rows"
+        require(fits, f"{called} must have one value for each row", got=got, hint="Pass one a row")
         words = [str(one) for one in group[kept].tolist()]
         require(all(words), f"{called} must name the group of each row", got="an empty text", hint="Name it")
         found.append([(len(found), f"{name} {word}" if name else word) for word in words])
