@@ -707,3 +707,9 @@ def test_a_table_of_groups_without_names_is_told_to_name_its_columns():
         compare(y, prob, by=groups)
     named = compare(y, prob, by={"a": groups[:, 0], "b": groups[:, 1:]}, n_resamples=19)
     assert {one.group for one in named.groups} == {"a 0, b 1", "a 1, b 0"}
+
+
+def test_a_candidate_that_wins_no_row_has_its_share_in_the_table():
+    found = compare([0, 1] * 20, {"right": [0.1, 0.9] * 20, "wrong": [0.9, 0.1] * 20}, n_resamples=19)
+    assert "0.0%" in str(found)
+    assert "wins" not in str(compare([0, 1] * 20, [0.1, 0.9] * 20, n_resamples=19))
