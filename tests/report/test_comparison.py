@@ -203,8 +203,8 @@ CHANGES = [
      "which is more than noise; no difference in log loss can be shown;"),
     (OVER, OVER, {}, (), "“b” is not shown to change the over-confidence: ECE still 20.0 points, which is more than noise; "
      "log loss did not change; accuracy did not change."),
-    (OVER, ["under-confident"], {"ece": 5.0, "nll": 2.5}, ALL, "“b” turned the over-confidence into under-confidence: ECE 20.0 "
-     "to 5.0 points, which is more than noise; log loss more than doubled;"),
+    (OVER, ["under-confident"], {"ece": 5.0, "nll": 2.5}, ALL, "“b” shows under-confidence in place of the over-confidence: "
+     "ECE 20.0 to 5.0 points, which is more than noise; log loss more than doubled;"),
     ([], ["too low"], {"ece": 30.0, "accuracy": 0.65}, ALL, "“b” brought under-prediction that “a” does not show: ECE 20.0 to "
      "30.0 points, which is more than noise; log loss did not change; accuracy fell by 5.0 points."),
     ([], [], {"p": 0.3, "accuracy": 0.71}, (), "Neither “a” nor “b” shows miscalibration: ECE still 20.0 points, which is "
