@@ -118,7 +118,10 @@ def _said(error: Exception, known: Mapping[str, Any]) -> int:
     if isinstance(error, BrokenPipeError):
         return 128 + PIPE
     message = _escaped(_spelled(" ".join(_message_of(error).split()), known))
-    print(f"calibrant: error: {_shortened(message)}", file=sys.stderr)
+    # The middle of words, and of a message, is left out that no person reads: a cell of a file may hold anything.
+    words = re.sub(r"(\S{80})\S{120,}(\S{40})", r"\1...\2", message)
+    words = words if len(words) <= 2 * LONGEST else f"{words[:LONGEST]} ... {words[-LONGEST:]}"
+    print(f"calibrant: error: {words}", file=sys.stderr)
     return BAD_USE
 
 
@@ -203,12 +206,6 @@ def _always_printable() -> Iterator[None]:
 
 def _say_warning(known: Mapping[str, Any], message: Warning | str, *_: Any, **__: Any) -> None:
     print(f"calibrant: warning: {_escaped(_spelled(str(message), known))}", file=sys.stderr)
-
-
-def _shortened(message: str) -> str:
-    """Leave out the middle of words, and of a message, that no person reads: a cell of a file may hold anything."""
-    words = re.sub(r"(\S{80})\S{120,}(\S{40})", r"\1...\2", message)
-    return words if len(words) <= 2 * LONGEST else f"{words[:LONGEST]} ... {words[-LONGEST:]}"
 
 
 def _escaped(message: str) -> str:
