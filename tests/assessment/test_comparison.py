@@ -698,3 +698,18 @@ def test_a_calibrated_forecast_has_a_worst_group_as_often_as_the_level_says_or_l
         found = compare(y, p, by=by, overlapping=True, metric="ece", level=0.2, n_resamples=50)
         times += found.worst_group is not None
     assert 3 <= times <= 100 * (0.2 + 3 * np.sqrt(0.2 * 0.8 / 100))
+
+
+def test_a_table_of_groups_without_names_is_told_to_name_its_columns():
+    y, prob = np.arange(40) % 2, np.linspace(0.1, 0.9, 40)
+    groups = np.column_stack([y, 1 - y])
+    with pytest.raises(ValueError, match=r"by must be one column, .*; got shape \(40, 2\)\. Pass a dict of columns"):
+        compare(y, prob, by=groups)
+    named = compare(y, prob, by={"a": groups[:, 0], "b": groups[:, 1:]}, n_resamples=19)
+    assert {one.group for one in named.groups} == {"a 0, b 1", "a 1, b 0"}
+
+
+def test_a_candidate_that_wins_no_row_has_its_share_in_the_table():
+    found = compare([0, 1] * 20, {"right": [0.1, 0.9] * 20, "wrong": [0.9, 0.1] * 20}, n_resamples=19)
+    assert "0.0%" in str(found)
+    assert "wins" not in str(compare([0, 1] * 20, [0.1, 0.9] * 20, n_resamples=19))

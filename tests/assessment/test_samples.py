@@ -278,8 +278,8 @@ def test_rows_of_weight_zero_are_in_no_period():
     ("times", "every", "words"),
     [
         (["2024-13-01"] * 600, "month", "times must be dates where they are cut; got '2024-13-01'"),
-        (pd.Series([pd.NaT, *DAYS[:599]]), "month", "times must be dates where they are cut; got"),
-        ([None] * 600, "month", "times must be dates where they are cut; got None"),
+        (pd.Series([pd.NaT, *DAYS[:599]]), "month", "times must have a value in each row; got a missing one"),
+        ([None] * 600, "month", "times must have a value in each row; got a missing one"),
         (["2024-01-01"] * 600, "month", "periods must be 2 to 500; got 1"),
         (np.arange(600), None, "periods must be 2 to 500; got 600, such as 0 and 599"),
         (np.arange(599) % 2, None, "times must have one value for each row; got 599 for 600 rows"),

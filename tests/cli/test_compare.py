@@ -176,3 +176,11 @@ def test_files_of_other_classes_are_refused(files):
     code, out, err = run("compare", "two.csv", "three.csv", "--prob", "p_*")
     assert (code, out) == (2, "")
     assert "forecasts must have the same classes; got [0, 1] in two, [0, 1, 2] in three" in err
+
+
+def test_a_way_out_is_spelled_only_where_the_command_has_the_option(files):
+    run, _ = files
+    write_table("sure.csv", {"label": [0, 1] * 100, "p": [1.0, 0.5] * 100})
+    for command, is_told in (("assess", True), ("compare", False)):
+        code, _, err = run(command, "sure.csv", "--label", "label", "--prob", "p")
+        assert (code, "With clip=0" in err, "Here: --clip 0." in err) == (0, True, is_told)

@@ -105,9 +105,15 @@ def test_a_panel_needs_ten_events(n_events):
 
 def test_rows_of_one_forecast_for_several_are_refused_and_those_of_several_are_drawn_together(rows):
     found = assess(**rows, n_resamples=9)
-    with pytest.raises(TypeError, match="clinical must say of which forecast it is; got that of one for a, b"):
+    with pytest.raises(TypeError, match="clinical must say which forecast it is about; got one for a, b"):
         summarise({"a": found, "b": found}, clinical=rows)
     section = summarise({"a": found, "b": found}, clinical={"b": rows, "a": rows})["clinical"]
+    for other in (
+        rows | {"y_prob": 0.9 * rows["y_prob"]},
+        {name: of[:100] for name, of in rows.items() if name != "pos_label"},
+    ):
+        with pytest.raises(ValueError, match="clinical must be of the rows that were assessed; got others of 'a'"):
+            summarise({"a": found}, clinical={"pos_label": "ill"} | other)
     assert [(one["forecast"], one["number"]) for one in section["benefit"]] == [("a", 0), ("b", 1)]
 
 

@@ -203,8 +203,8 @@ CHANGES = [
      "which is more than noise; no difference in log loss can be shown;"),
     (OVER, OVER, {}, (), "“b” is not shown to change the over-confidence: ECE still 20.0 points, which is more than noise; "
      "log loss did not change; accuracy did not change."),
-    (OVER, ["under-confident"], {"ece": 5.0, "nll": 2.5}, ALL, "“b” turned the over-confidence into under-confidence: ECE 20.0 "
-     "to 5.0 points, which is more than noise; log loss more than doubled;"),
+    (OVER, ["under-confident"], {"ece": 5.0, "nll": 2.5}, ALL, "“b” shows under-confidence in place of the over-confidence: "
+     "ECE 20.0 to 5.0 points, which is more than noise; log loss more than doubled;"),
     ([], ["too low"], {"ece": 30.0, "accuracy": 0.65}, ALL, "“b” brought under-prediction that “a” does not show: ECE 20.0 to "
      "30.0 points, which is more than noise; log loss did not change; accuracy fell by 5.0 points."),
     ([], [], {"p": 0.3, "accuracy": 0.71}, (), "Neither “a” nor “b” shows miscalibration: ECE still 20.0 points, which is "
@@ -369,6 +369,21 @@ def test_periods_are_shown_in_their_order_under_what_became_of_them():
     assert summary["headline"] == found.reason
     assert (summary["ranked"]["title"], summary["ranked"]["reason"]) == ("In the order of time", "")
     assert "independent samples" in " ".join(summary["comparison"])
+
+
+def test_of_many_periods_those_that_differ_are_drawn_and_else_the_latest_and_the_page_says_of_how_many():
+    y, right = (np.tile(part, 6) for part in forecasts(200)[:2])
+    month = np.repeat([f"2026-{k:02}" for k in range(1, 7)], 200)
+    for wrong, drawn in (("2026-05", [1, 4, 5, 6]), ("2026-02", [1, 2, 5, 6])):
+        prob = np.where(month == wrong, 1 - right, right)
+        found = compare(y, prob, times=month, n_resamples=19)
+        names = [one["name"] for one in summarise(found)["forecasts"]]
+        assert names == [f"2026-{k:02}" for k in drawn]
+        assert "From here on: 4 of the 6 periods, the first and those that differ from it the most" in render(found)
+    y, prob = y[:400], right[:400]
+    found = compare(y, {f"{k}": prob**k for k in range(1, 6)}, n_resamples=19)
+    assert "From here on: 4 of the 5 candidates, the first and those that are the best" in render(found)
+    assert "From here on" not in render(compare(y, {"a": prob, "b": prob**2}, n_resamples=19))
 
 
 def test_the_command_writes_the_page_of_what_it_prints(tmp_path, capsys, monkeypatch):

@@ -215,6 +215,14 @@ def test_what_is_said_of_no_forecast_of_the_report_is_refused(what):
         summarise({"model": found}, **{what: {"other": ()}})
 
 
+@pytest.mark.parametrize("given", [3, "platt", [1], {"model": "platt"}])
+@pytest.mark.parametrize("what", ["advice", "clinical", "differences"])
+def test_what_is_of_another_type_is_refused(what, given):
+    found = assess([0, 1], [0.3, 0.6], n_resamples=1)
+    with pytest.raises(TypeError, match=rf"{what} must be (of type|a dict by the names of forecasts).*; got .*Pass "):
+        summarise({"model": found}, **{what: given})
+
+
 @pytest.mark.parametrize("missing", NEEDED)
 def test_an_assessment_without_the_metrics_of_the_sentences_is_refused(missing):
     metrics = [name for name in (*NEEDED, "brier") if name != missing]

@@ -96,14 +96,14 @@ def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = No
     require(whens.ndim == 1, "times must have one value for each row", got=f"shape {whens.shape}", hint=hint)
     if every is None:
         whens = as_labels(whens.astype(str) if whens.dtype.kind in "MO" else times, "times")
-        names = {when: str(when) for when in np.unique(whens).tolist()}
-        must, hint = "times must have a value in each row", "Fill it, or leave these rows out"
-        require(NO_TIME.isdisjoint(names.values()), must, got="a missing one", hint=hint)
     else:
         choice("every", every, get_args(Every))
         if whens.dtype.kind == "M":
             whens = whens.astype("datetime64[D]").astype(object)
-        names = {when: _period(when, every) for when in set(whens.tolist())}
+    found = np.unique(whens).tolist() if every is None else set(whens.tolist())
+    must, hint = "times must have a value in each row", "Fill it, or leave these rows out"
+    require(NO_TIME.isdisjoint(map(str, found)), must, got="a missing one", hint=hint)
+    names = {when: str(when) if every is None else _period(when, every) for when in found}
     of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
     counted = set(of_rows.tolist())
     distinct = [name for name in (sorted(set(names.values())) if every else names.values()) if name in counted]
@@ -118,7 +118,7 @@ def _period(when: object, every: str) -> str:
     try:
         day = when if isinstance(when, date) else datetime.fromisoformat(str(when))
         year, week, _ = day.isocalendar()
-        month = f"{day.year:04}-{day.month:02}"  # a missing pandas time has no year
+        month = f"{day.year:04}-{day.month:02}"
     except (ValueError, TypeError):
         refuse(
             "times must be dates where they are cut", value=when, hint="Write them as 2024-03-31, or leave every= out"
@@ -142,10 +142,12 @@ def groups_of(
     some(called, columns, "column", hint="Pass the group of each row")
     kept = np.ones(problem.size, dtype=bool) if sample_weight is None else np.ravel(np.asarray(sample_weight)) > 0
     found: list[list[tuple[int, str]]] = []
+    must, hint = f"{called} must be one column, or columns by their names", "Pass a dict of columns, or a data frame"
     for name, values in columns.items():
+        require((shape := getattr(values, "shape", ()))[1:] in ((), (1,)), must, got=f"shape {shape}", hint=hint)
         group = as_labels(values, f"{called}[{name!r}]" if name else called)
-        must, got = f"{called} must have one value for each row", f"{len(group)} for {kept.size} rows"
-        require(len(group) == kept.size, must, got=got, hint="Pass one a row")
+        fits, got = len(group) == kept.size, f"{len(group)} for {kept.size} rows"
+        require(fits, f"{called} must have one value for each row", got=got, hint="Pass one a row")
         words = [str(one) for one in group[kept].tolist()]
         require(all(words), f"{called} must name the group of each row", got="an empty text", hint="Name it")
         found.append([(len(found), f"{name} {word}" if name else word) for word in words])

@@ -255,7 +255,8 @@ class Comparison(Result):
     def _tables(self) -> Iterator[list[list[str]]]:
         """Yield the cells of the candidates; and of the groups, those of the first candidate and of the recommended one."""
         coverage = f"{100 * (1 - self.level):g}% interval"
-        wins, times = (any(getattr(one, name) > 0 for one in self.candidates) for name in ("win_rate", "seconds"))
+        above = {"win_rate": -1.0, "seconds": 0.0}.items()
+        wins, times = (any(getattr(one, name) > least for one in self.candidates) for name, least in above)
         of = {"square": " of squares", "distance": " of distances"}.get(self.scale, "")
         counts, word = self.pairing != "rows", "period" if self.pairing == "periods" else "candidate"
         head = [word, *["rows"] * counts, self.metric, f"difference{of}", coverage, "p (Holm)"]
@@ -665,8 +666,6 @@ def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Re
         estimate = Estimate(metric.value(part), None, None)
     else:
         estimate = estimates([metric], part, USUAL, resampling)[metric.name]
-    if part.weights.n_rows < 2:  # one row does not say how much it varies
-        estimate = replace(estimate, lower=None, upper=None)
     return GroupFigure(group, name, metric.name, part.weights.n_rows, estimate)
 
 

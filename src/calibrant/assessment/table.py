@@ -488,7 +488,7 @@ def _row(word: str, metric: Metric, estimate: Estimate, events: Impossible | Non
     also = tuple([other for other in (*metric.words, *metric.names) if other != word])
     note = "" if events is None else events.note
     if estimate.upper is None:
-        note = NO_INTERVAL
+        note = NO_INTERVAL if estimate.noise_floor is not None else ""
     elif estimate.is_mostly_noise:
         note = MOSTLY_NOISE
     elif estimate.value > estimate.upper:

@@ -152,7 +152,6 @@ def fitted_values(points: Points, n_ranks: int, *, is_whole: bool, advance: Adva
 
 Ties = Literal["share", "column"]
 Rise = Literal["last", "spread"]
-OF_EPSILON = "Pass a small one, such as 1e-4, or 'cv'"
 
 EPSILONS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6)
 """What cross-validation chooses from; of equal ones the first."""

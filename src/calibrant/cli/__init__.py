@@ -11,7 +11,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -86,20 +86,22 @@ def _main(argv: Sequence[str] | None) -> int:
             file=sys.stderr,
         )
         return BAD_USE
+    known = dict[str, Any]()
     try:
         with warnings.catch_warnings(), _ended_by_exception(), _always_printable():
             arguments = parser().parse_args(argv)
-            warnings.showwarning = _say_warning
+            known = vars(arguments)
+            warnings.showwarning = partial(_say_warning, known)
             warnings.simplefilter("default", CalibrationWarning)  # said, whatever PYTHONWARNINGS makes of warnings
             code: int = arguments.run(arguments)
             sys.stdout.flush()  # what cannot be printed is found here, and not when Python ends
     except SystemExit:  # --help, or an option that is not known
         if (lost := _unprinted()) is None:
             raise
-        return _said(lost)
+        return _said(lost, known)
     except (ValueError, TypeError, OSError, ImportError) as error:
         _unprinted()
-        return _said(error)
+        return _said(error, known)
     except (KeyboardInterrupt, _Terminated) as end:
         number = end.number if isinstance(end, _Terminated) else signal.SIGINT
         word = "terminated" if isinstance(end, _Terminated) else "interrupted"
@@ -111,12 +113,15 @@ def _main(argv: Sequence[str] | None) -> int:
     return code
 
 
-def _said(error: Exception) -> int:
+def _said(error: Exception, known: Mapping[str, Any]) -> int:
     """Print an error, and return the exit code; a reader of a pipe that has had enough, such as head, is none."""
     if isinstance(error, BrokenPipeError):
         return 128 + PIPE
-    message = _escaped(_spelled(" ".join(_message_of(error).split())))
-    print(f"calibrant: error: {_shortened(message)}", file=sys.stderr)
+    message = _escaped(_spelled(" ".join(_message_of(error).split()), known))
+    # The middle of words, and of a message, is left out that no person reads: a cell of a file may hold anything.
+    words = re.sub(r"(\S{80})\S{120,}(\S{40})", r"\1...\2", message)
+    words = words if len(words) <= 2 * LONGEST else f"{words[:LONGEST]} ... {words[-LONGEST:]}"
+    print(f"calibrant: error: {words}", file=sys.stderr)
     return BAD_USE
 
 
@@ -199,14 +204,8 @@ def _always_printable() -> Iterator[None]:
         out.reconfigure(errors=errors)
 
 
-def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"calibrant: warning: {_escaped(_spelled(str(message)))}", file=sys.stderr)
-
-
-def _shortened(message: str) -> str:
-    """Leave out the middle of words, and of a message, that no person reads: a cell of a file may hold anything."""
-    words = re.sub(r"(\S{80})\S{120,}(\S{40})", r"\1...\2", message)
-    return words if len(words) <= 2 * LONGEST else f"{words[:LONGEST]} ... {words[-LONGEST:]}"
+def _say_warning(known: Mapping[str, Any], message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"calibrant: warning: {_escaped(_spelled(str(message), known))}", file=sys.stderr)
 
 
 def _escaped(message: str) -> str:
@@ -214,7 +213,8 @@ def _escaped(message: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in message)
 
 
-def _spelled(message: str) -> str:
-    """Add to a message of the library how the command line spells the way out."""
-    found = [option for keyword, option in OPTIONS.items() if re.search(rf"(?<!\w){keyword}", message)]
+def _spelled(message: str, known: Mapping[str, Any]) -> str:
+    """Add to a message of the library how the command line spells the way out, by options that the command has."""
+    told = [option for keyword, option in OPTIONS.items() if re.search(rf"(?<!\w){keyword}", message)]
+    found = [one for one in told if known.keys() >= {name.replace("-", "_") for name in re.findall(r"--([\w-]+)", one)}]
     return f"{message} Here: {' or '.join(found)}." if found else message

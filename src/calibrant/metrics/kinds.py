@@ -463,12 +463,20 @@ class MeanOfRows(Metric):
         return self.value(problem), np.array(drawn)
 
     def estimate(self, setting: Setting) -> Estimate:
-        """Return the mean with the interval of a mean."""
+        """Return the mean with the interval of a mean; of one row, which does not say how much rows vary, with none."""
+        level = setting.resampling.level
         if is_unread(setting.problem):
             assert setting.sums is not None
-            return estimate_of_sums(setting.sums, self.name, self._endless, setting.resampling.level)
-        losses, weights = self.losses(setting.simplex), setting.simplex.weights
-        return mean_estimate(losses, weights, setting.bootstrap, level=setting.resampling.level)
+            n, found = setting.sums.rows, estimate_of_sums(setting.sums, self.name, self._endless, level)
+        else:
+            losses, weights = self.losses(setting.simplex), setting.simplex.weights
+            n, found = weights.n_rows, mean_estimate(losses, weights, setting.bootstrap, level=level)
+        if n < 2:
+            return replace(found, lower=None, upper=None)
+        if found.lower == found.upper and found.value in self.range == (0.0, 1.0):  # by Clopper and Pearson
+            room = 1.0 - (level / 2.0) ** (1.0 / n)
+            return replace(found, lower=max(found.value - room, 0.0), upper=min(found.value + room, 1.0))
+        return found
 
     def difference(self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the mean difference of the rows, whose standard error needs no draws."""

@@ -11,7 +11,7 @@ import io
 import math
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from html import escape
 from itertools import combinations, groupby
@@ -25,7 +25,7 @@ import calibrant
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import require, some
+from calibrant._core.checks import of_type, require, some
 from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
 from calibrant.assessment.comparison import ALL_ROWS, Comparison, differences_of
@@ -277,6 +277,9 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
             warnings.simplefilter("ignore", CalibrationWarning)  # the assessment has said what there is to say
             _, printed, smooth, deciles = _clinical(given, level, found.n_resamples)
             net = decision_curve(**given)
+        own, other = ([one.weight.sum(), one.outcome_sum.sum(), one.score_sum.sum()] for one in (bins, deciles.bins))
+        must, hint = "clinical must be of the rows that were assessed", "Pass what was passed to assess"
+        require(np.allclose(own, other), must, got=f"others of {name!r}", hint=hint)
         lines = {kind: one.panels[0] for kind, one in smooth.items()}
         drawn = {kind: _thinned([one.score, one.event_rate, one.lower, one.upper]) for kind, one in lines.items()}
         panels.append(
@@ -448,15 +451,28 @@ def summarise(
         curve, hint = assessment.curve, "Assess it with notion='binary', 'confidence' or OneVsRest(...)"
         given = f"{name!r} was assessed under {curve.notion!r}, which has {len(curve.panels)}"
         require(len(curve.panels) == 1, "a report speaks of one event in each row", given=given, hint=hint)
-    if isinstance(advice, Advice):
-        must, got = "advice must say which forecast it is about", f"one for {', '.join(assessments)}"
-        require(len(assessments) == 1, must, got=got, hint="Pass {'name': advice}", error=TypeError)
-        advice = dict.fromkeys(assessments, advice)
-    if clinical is not None and "y_true" in clinical:
-        must, got = "clinical must say of which forecast it is", f"that of one for {', '.join(assessments)}"
-        require(len(assessments) == 1, must, got=got, hint="Pass {'name': {'y_true': y, ...}}", error=TypeError)
-        clinical = dict.fromkeys(assessments, clinical)
-    differences = [differences] if isinstance(differences, Comparison) else list(differences)
+    of_each = dict[str, Mapping[str, Any]]()
+    for what, said, is_one, kind, call in (
+        ("advice", advice, isinstance(advice, Advice), Advice, "advise(...)"),
+        (
+            "clinical",
+            clinical,
+            isinstance(clinical, Mapping) and "y_true" in clinical,
+            Mapping,
+            "{'y_true': y, 'y_prob': prob}",
+        ),
+    ):
+        names, hint = ", ".join(assessments), f"Pass {{'name': {call}}}"
+        must, got = f"{what} must say which forecast it is about", f"one for {names}"
+        require(len(assessments) == 1 or not is_one, must, got=got, hint=hint, error=TypeError)
+        of: Any = dict.fromkeys(assessments, said) if is_one else said or {}
+        of_type(what, of, Mapping, "a dict by the names of forecasts", hint=hint)
+        must, got = f"{what} must be of forecasts of the report", f"{', '.join(map(str, of))} for {names}"
+        require(set(of) <= set(assessments), must, got=got, hint="Call them as the assessments are called")
+        for name, one in of.items():
+            require_kind(one, what, call, kind, name)
+        of_each[what] = of
+    differences = list(differences) if isinstance(differences, Iterable) else [differences]
     for one in differences:
         require_kind(one, "differences", "compare(y_true, forecasts, metric='nll')", Comparison)
         must, hint = f"differences must be from {next(iter(assessments))!r}", "Compare forecasts in their order here"
@@ -466,22 +482,21 @@ def summarise(
             must, hint = "differences must be of the rows that were assessed", "Compare and assess the same rows"
             fits = alone is None or alone.n_rows in (found.n_rows, found.n_rows * found.n_classes)  # or flattened
             require(fits, must, got=f"{alone and alone.n_rows} and {found.n_rows} of {name!r}", hint=hint)
-    for what, of in {"advice": advice, "clinical": clinical}.items():
-        must, got = f"{what} must be of forecasts of the report", f"{', '.join(of or ())} for {', '.join(assessments)}"
-        require(set(of or ()) <= set(assessments), must, got=got, hint="Call them as the assessments are called")
-    by_name, classes = advice or {}, _classes(assessments)
+    classes = _classes(assessments)
     of_classes = {name: one.class_curve for name, one in assessments.items() if one.n_classes > 2}
     shown = {row.metric for assessment in assessments.values() for row in assessment.rows}
     return {
         "title": title,
         "library": f"calibrant {calibrant.__version__}",
-        "forecasts": [_forecast(name, assessment, by_name.get(name)) for name, assessment in assessments.items()],
+        "forecasts": [
+            _forecast(name, assessment, of_each["advice"].get(name)) for name, assessment in assessments.items()
+        ],
         "headline": reason or headline(assessments, differences, best, is_shown=is_shown),
         "ranked": ranked,
         "comparison": comparison(assessments, differences),
         "table": _table(assessments),
         "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
-        "clinical": clinical_section(assessments, clinical or {}),
+        "clinical": clinical_section(assessments, of_each["clinical"]),
         "few": FEW_ROWS,
         "classes": classes,
         "class_diagrams": _overlays(of_classes, [line["name"] for line in classes[:MOST_CLASSES]]),
@@ -498,7 +513,8 @@ def _ranked(found: Comparison) -> dict[str, Any]:
     groups = [name for name in dict.fromkeys(row[0] for row in tables[-1]) if name in found.members][:MOST_CLASSES]
     names = dict.fromkeys([found.first, found.recommended]) if groups else ()
     diagrams = _overlays({name: _of_groups(found, name, groups) for name in names}, groups)
-    said = {"title": title, "reason": reason, "of_groups": " ".join(found.said_of_groups())}
+    said: dict[str, Any] = {"title": title, "reason": reason, "of_groups": " ".join(found.said_of_groups())}
+    said |= {"n": sum(not one.failure for one in found.candidates), "what": "periods" if in_time else "candidates"}
     return said | {"tables": tables, "names": list(names), "diagrams": diagrams}
 
 
@@ -512,11 +528,15 @@ def _of_groups(found: Comparison, name: str, groups: Sequence[str]) -> Reliabili
 
 
 def _assessed(found: Comparison) -> tuple[dict[str, Assessment], list[Comparison], dict[str, Rows]]:
-    """Assess the first candidate, the recommended one and the best others, and take their differences from the first."""
+    """Assess the candidates that are drawn, the first one among them, and take their differences from it."""
     must, hint = "a report needs the rows of a comparison", "Pass compare(y_true, y_prob, calibrators=[...])"
     require(bool(found.problems), must, got="that of a CalibratorSelector, which keeps none", hint=hint)
-    names = [found.first, found.recommended, *(one.name for one in found.candidates if not one.failure)]
-    problems = {name: found.problems[name] for name in list(dict.fromkeys(names))[:MOST_CANDIDATES]}
+    others = [one for one in found.candidates if one.name != found.first and not one.failure]
+    if found.pairing == "periods":  # those that differ the most, of equal ones the latest
+        places = sorted(range(len(others)), key=lambda at: (others[at].adjusted, -at))[: MOST_CANDIDATES - 1]
+        others = [others[at] for at in sorted(places)]
+    names = dict.fromkeys([found.first, found.recommended, *(one.name for one in others)])
+    problems = {name: found.problems[name] for name in list(names)[:MOST_CANDIDATES]}
     rows, n = {name: rows_of(problem) for name, problem in problems.items()}, found.n_resamples
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said

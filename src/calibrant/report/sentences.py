@@ -175,23 +175,18 @@ def _changed(assessments: Mapping[str, Assessment], name: str, moves: Moves, sub
         what = f"{subject} {'does not show' if apart else 'removed'} the {NOUNS[old]}{of_first}"
         if way >= 0:
             shown = "" if ece is None else ", but no difference in ECE is shown"
-            what = f"the {NOUNS[old]} of “{first}” {_is(old)} not detected in “{name}”{shown}"
+            is_ = "are" if NOUNS[old].endswith(("predictions", "class", "show")) else "is"
+            what = f"the {NOUNS[old]} of “{first}” {is_} not detected in “{name}”{shown}"
         if new is not None:
             rest = [f"it shows {NOUNS[new]}" if apart else f"{NOUNS[new]} remain"]
     else:
-        what = f"{subject} turned the {NOUNS[old]} into {NOUNS[new]}"
-        if apart:
-            what = f"{subject} shows {NOUNS[new]} in place of the {NOUNS[old]}{of_first}"
+        what = f"{subject} shows {NOUNS[new]} in place of the {NOUNS[old]}{of_first}"
     points = _in_points(before["ece"]), _in_points(after["ece"])
     shown = f"ECE {' to '.join(points)} points" if points[0] != points[1] else f"ECE still {points[1]} points"
     losses = {first: before["nll"].value, name: after["nll"].value}
     figures = _loss(losses, moves.get("nll")), _accuracy(before, after, moves.get("accuracy"))
     sentence = "; ".join(part for part in (f"{what}: {shown}, {_noise(after)}", *figures, *rest) if part)
     return f"{sentence if subject == 'it' else sentence[0].upper() + sentence[1:]}."
-
-
-def _is(fault: str) -> str:
-    return "are" if NOUNS[fault].endswith(("predictions", "class", "show")) else "is"
 
 
 def _in_points(ece: Estimate) -> str:

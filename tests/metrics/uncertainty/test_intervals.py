@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.special import expit, ndtri
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 
 from calibrant import assess
 from calibrant._core.border import as_problem
@@ -158,3 +158,20 @@ def test_the_interval_of_the_squared_error_by_sun_and_others_covers_large_errors
         assert value == pytest.approx(square)
     assert np.mean(inside) > 0.9
     assert 0.9 < np.mean(zero) < 0.99
+
+
+@pytest.mark.parametrize("n", [2, 20, 300])
+def test_of_an_accuracy_of_all_rows_or_none_the_interval_is_that_of_clopper_and_pearson(n):
+    label, prob = np.arange(n) % 2, np.where(np.arange(n) % 2, 0.9, 0.1)
+    for y, right in ((label, n), (1 - label, 0)):
+        low, high = binomtest(right, n).proportion_ci(method="exact")
+        found = assess(y, prob, metrics=["accuracy"], sample_weight=np.ones(n))["accuracy"]
+        assert (found.lower, found.upper) == pytest.approx((low, high), abs=1e-12)
+        half = assess(y[: n // 2], prob[: n // 2], metrics=["accuracy"], sample_weight=[2] * (n // 2))["accuracy"]
+        assert (half.lower, half.upper) == pytest.approx((low, high), abs=1e-12)
+
+
+def test_one_row_does_not_say_how_much_rows_vary():
+    found = assess([1], [0.4], metrics=["accuracy", "nll", "brier"])
+    assert [(found[name].lower, found[name].upper) for name in ("accuracy", "nll", "brier")] == [(None, None)] * 3
+    assert "no interval" not in str(found)
