@@ -319,7 +319,7 @@ def test_the_minimum_versions_are_those_that_the_project_states():
         requirement
         for group in (
             PROJECT["project"]["dependencies"],
-            *(EXTRAS[e] for e in ("plot", "report", "table", "all", "dask", "duckdb", "test")),
+            *(EXTRAS[e] for e in ("plot", "report", "table", "sql", "onnx", "all", "dask", "duckdb", "test")),
         )
         for requirement in group
         if not requirement.startswith("calibrant[")

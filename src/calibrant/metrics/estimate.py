@@ -270,7 +270,7 @@ def mean_estimate(losses: FloatArray, weights: Weights, bootstrap: Bootstrap, *,
     if not np.isfinite(value) and np.isposinf(losses).any():
         return _of_infinite(value, losses, weights.values, bootstrap, level)
     n, variance, third = _central_sums(losses, value, weights)
-    if variance == 0.0:
+    if variance == 0.0 or n <= 1.0:
         return Estimate(value, value, value)
     return interval_of_mean(value, np.sqrt(variance * n / (n - 1.0)), third / variance**1.5, level)
 
