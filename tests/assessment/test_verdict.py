@@ -254,13 +254,18 @@ def test_certain_rows_that_are_wrong_are_counted_and_the_slope_is_without_them()
     assert f"the calibration slope is {ruled:.3g}, without them {found.slope:.3g}" in found.sentences[-1]
 
 
-def test_a_certain_row_that_is_wrong_refutes_calibration_by_itself():
-    case = stated(np.random.default_rng(0), lambda q: q)
-    case["y_prob"][0] = 1.0 - case["y_true"][0]
+@pytest.mark.parametrize(
+    ("certain", "wrong", "is_fault"), [(40, 1, False), (40, 3, True), (1, 1, True), (1000, 15, False)]
+)
+def test_certain_rows_of_which_more_than_one_in_a_hundred_is_wrong_are_a_fault(certain, wrong, is_fault):
+    case = stated(np.random.default_rng(0), lambda q: q, 20_000)
+    right = case["y_true"][:certain] ^ (np.arange(certain) < wrong)
+    case["y_prob"][:certain] = right
     found = verdict(case, metrics=["accuracy"])
-    assert (found.faults, found.wrong) == (("other",), 1)
-    assert found.sentences[0].startswith("Wrong where it is certain: class True occurred in ")
-    assert found.pvalue <= 1e-11
+    assert (found.certain, found.wrong) == (certain, wrong)
+    assert found.faults == (("other",) if is_fault else ())
+    assert (binomtest(wrong, certain, 0.01, "greater").pvalue <= 0.025) == is_fault == (found.pvalue <= 0.05)
+    assert found.sentences[0].startswith("Wrong where it is certain: class True occurred in ") == is_fault
 
 
 @pytest.mark.parametrize("n", [2000, 200_000])

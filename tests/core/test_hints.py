@@ -89,7 +89,7 @@ HINTS = {
     ),
     "whose advice": (
         lambda: summarise({"a": FOUND, "b": FOUND}, advice=ADVICE),
-        r"Pass {'name': advice}\.",
+        r"Pass {'name': advise\(\.\.\.\)}\.",
         lambda: summarise({"a": FOUND, "b": FOUND}, advice={"a": ADVICE}),
     ),
     "bound": (

@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, expit, gammainc, gammaincc, logit, ndtr, ndtri
+from scipy.special import bdtrc, chdtrc, expit, gammainc, gammaincc, logit, ndtr, ndtri
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.result import Result, Table, shown_pvalue, shown_rows
@@ -31,6 +31,9 @@ CELLS = FineGrid(64)
 
 CERTAIN = 2
 """Cells at either end that hold the certain scores."""
+
+TOLERATED = 0.01
+"""Share of certain rows that may be wrong: labels have errors."""
 
 LEAST = 5.0
 """Events, and rows without the event, from which on the slope is tested: its law is one of many rows."""
@@ -61,7 +64,7 @@ class Verdict(Result):
         (calibration slope below or above 1). Of predicted classes, and of a notion of several events, "over-confident" or
         "under-confident" on average, and the slope only if neither. "wrong way round", before all others, if the slope is
         below 0. "by class" if a class is too high or too low, and "other" if a calibration error is significant and nothing of
-        this is, or if certain rows are wrong.
+        this is, or if more than 1 % of the certain rows are shown to be wrong.
     predicted, observed : float
         Mean predicted probability and event rate, or mean confidence and accuracy.
     points, lower, upper : float
@@ -264,10 +267,10 @@ def verdict_of(
     if largest:
         faults.append("by class")
     significant = [symbol for symbol, pvalue in of_error.items() if pvalue <= level]
-    if (significant or wrong) and not faults:
+    of_certain = asked * float(bdtrc(wrong - 1, certain, TOLERATED)) if wrong else 1.0
+    if (significant or of_certain <= level) and not faults:
         faults.append("other")
 
-    of_certain = asked * certain * 1e-12 if wrong else 1.0
     smallest = min(of_shift, of_slope, of_certain, *of_class.tolist(), *of_error.values())
     points, half = float(main.points[0]), 100.0 * z * float(main.error[0])
     found = Verdict(
