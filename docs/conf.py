@@ -1,5 +1,6 @@
 """Configuration of the documentation. Build with `make docs`; every warning is an error."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -43,6 +44,10 @@ html_theme_options = {
     "show_prev_next": False,
     "footer_end": [],
 }
+if home := os.environ.get("DOCS_HOME"):  # where the pages of all versions stand, with their list
+    switcher = {"json_url": f"{home}/versions.json", "version_match": release}
+    html_theme_options |= {"switcher": switcher, "check_switcher": False}
+    html_theme_options["navbar_end"] = ["version-switcher", "theme-switcher", "navbar-icon-links"]
 
 FULL_NAMES = reference.homes()
 
