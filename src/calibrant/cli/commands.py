@@ -412,10 +412,15 @@ def run_decide(asked: Namespace) -> int:
         least = _kept_risk(asked, forecast)
         if asked.output is None:
             return 0
+        abstaining = max(0.0, 1.0 - least)
+        if asked.confidence is not None:  # there is one answer, and no class that could be the answer in its place
+            kept = values >= least
+            words, expected = np.where(kept, "answer", "abstain"), np.where(kept, 1.0 - values, abstaining)
+            return _write_decisions(asked, forecast, words, expected)
         # To abstain costs the probability of an error at the threshold; of equal costs, of decimals too, a class is chosen.
         # Without a threshold an answer costs 1 more, so that one of probability 1 is not equal.
         answers = 1.0 - np.eye(n_classes) + math.isinf(least)
-        cost = np.hstack([answers, np.full((n_classes, 1), max(0.0, 1.0 - least))])
+        cost = np.hstack([answers, np.full((n_classes, 1), abstaining)])
     found = decide(values, cost, **options)
     if cost.shape == (2, 2):
         (true_negative, false_positive), (false_negative, true_positive) = cost.tolist()
@@ -426,14 +431,17 @@ def run_decide(asked: Namespace) -> int:
         print(found)
     else:
         print(confusion_table(forecast.y_true, values, cost_matrix=cost, sample_weight=forecast.weight, **options))
-    if asked.output:
-        new = {"decision": Values(found.named.astype(str)), "expected_cost": Values(found.expected_cost)}
-        if taken := [name for name in new if name in forecast.table]:
-            must = "new columns need names of their own"
-            refuse(must, given=f"{asked.file} already has {', '.join(taken)}", hint="Rename or remove these columns")
-        table, escape = forecast.table.extended(new), asked.escape_formulas
-        write_table(asked.output, table, force=asked.force, escape_formulas=escape)
-        print(f"wrote {asked.output}: {shown_rows(len(found.decision))}, decision and expected_cost")
+    return _write_decisions(asked, forecast, found.named.astype(str), found.expected_cost) if asked.output else 0
+
+
+def _write_decisions(asked: Namespace, forecast: Forecast, decision: Any, expected_cost: FloatArray) -> int:
+    """Write the file with the decision of each row, and its expected cost."""
+    new = {"decision": Values(decision), "expected_cost": Values(expected_cost)}
+    if taken := [name for name in new if name in forecast.table]:
+        must = "new columns need names of their own"
+        refuse(must, given=f"{asked.file} already has {', '.join(taken)}", hint="Rename or remove these columns")
+    write_table(asked.output, forecast.table.extended(new), force=asked.force, escape_formulas=asked.escape_formulas)
+    print(f"wrote {asked.output}: {shown_rows(len(decision))}, decision and expected_cost")
     return 0
 
 
@@ -444,9 +452,10 @@ def _kept_risk(asked: Namespace, forecast: Forecast) -> float:
         left_out(option, getattr(asked, name), "with --target-risk", hint="It is another question: ask one of them")
     must, hint = "--target-risk needs a label column, to count errors", "Name it by --label"
     require(forecast.label_column is not None, must, got=f"none in {forecast.file}", hint=hint)
-    rows = forecast.rows()
-    rows["pos_label"] = None  # either class may be the answer
-    found = risk_threshold(**rows, risk=asked.target_risk)
+    rows, notion = forecast.rows(), "binary"  # a stated confidence is that the one answer is right
+    if asked.confidence is None:
+        rows["pos_label"], notion = None, "confidence"  # either class may be the answer
+    found = risk_threshold(**rows, risk=asked.target_risk, notion=notion)
     print(found)
     return found.threshold
 
