@@ -203,7 +203,9 @@ def run_compare(asked: Namespace) -> int:
         print(f"{shown_rows(found.n_rows)}, {found.n_classes} classes")
         print(found)
         for name, problem in problems.items() if asked.confidence else ():
-            judged = assess(**rows_of(problem), level=level, n_resamples=draws, rng=asked.seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CalibrationWarning)  # the metrics that were asked for have warned
+                judged = assess(**rows_of(problem), level=level, n_resamples=draws, rng=asked.seed)
             print(f"{name}: {' '.join(judged.verdict.sentences)}")
     return _end_of(failed)
 
