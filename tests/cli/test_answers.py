@@ -245,3 +245,11 @@ def test_comparing_models_by_another_metric_warns_of_no_log_loss(shell):
     code, out, err = shell("compare", "a.csv", "b.csv", *words)
     assert (code, err) == (0, "")
     assert out.splitlines()[-2].startswith("a: ")
+
+
+@pytest.mark.parametrize("page", ["faq.md", "reliability.md"])
+def test_a_page_that_says_what_is_guessed_names_the_percent_of_a_confidence(page):
+    text = (Path(__file__).parents[2] / "docs" / page).read_text("utf-8")
+    assert "guesses nothing" not in text
+    assert "never guessed" not in text
+    assert any("`--confidence`" in line and "percent" in line for line in text.splitlines())
