@@ -64,7 +64,7 @@ from calibrant.planning import rows_for
 from calibrant.report.page import MOST_POINTS, NEEDED, plot_clinical, rows_of, write_report
 from calibrant.report.sentences import COMPARED, comparison, findings, headline
 from calibrant.significance.differences import as_level
-from calibrant.significance.result import adjusted_pvalues, shown_adjusted
+from calibrant.significance.result import TestResult, adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import as_rng
 
 # `calibrant advise`, and what a report needs of it: which calibrator to fit, and how two forecasts of a file differ
@@ -685,27 +685,36 @@ def run_test(asked: Namespace) -> int:
     undefined = [n for n, r in results.items() if math.isnan(r.statistic) or math.isnan(r.pvalue)]
     below = level is not None and any(p < level for p in adjusted.values())
     failed = below or (level is not None and bool(undefined))
+    notions = {} if event is not None else {n: _notion_of(r) for n, r in results.items()}
     if asked.json:
         document = {
             n: {name: getattr(r, name) for name in ("statistic", "df", "pvalue", "least_pvalue")}
-            | {"holm": adjusted[n], "null": r.null.description}
+            | {"holm": adjusted[n], "null": r.null.description, "notion": notions.get(n)}
             for n, r in results.items()
         }
         found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document, "failed": failed}
         print(inputs.json_of(found))
     else:
         print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
-        print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
+        told = f"{'notion':<13}" if notions else ""
+        print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  {told}if the forecast were calibrated")
         for n, r in results.items():
             alone = shown_pvalue(r.pvalue, r.least_pvalue, ".3g")
             all_told = shown_adjusted(adjusted[n], r.pvalue, r.least_pvalue, ".3g")
-            print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {r.null.description}")
+            told = f"{notions[n]:<13}" if notions else ""
+            print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {told}{r.null.description}")
     if below:
         print(f"calibrant: gate failed: a p-value is below {level:g}", file=sys.stderr)
     if failed and undefined:
         said = f"{', '.join(undefined)} is NaN on these rows, and NaN fails every gate"
         print(f"calibrant: gate failed: {said}", file=sys.stderr)
     return int(failed)
+
+
+def _notion_of(result: TestResult) -> str:
+    """Return the notion that a test of several classes speaks of; tests of the table know none."""
+    found = re.search(r"\(notion: (.+)\)$", result.hypothesis)
+    return "all classes" if found is None else found[1]
 
 
 def _tested(
