@@ -70,8 +70,11 @@ from calibrant.sums.draws import as_rng
 # `calibrant advise`, and what a report needs of it: which calibrator to fit, and how two forecasts of a file differ
 
 
-COLUMNS, FLAGS = ("label", "prob", "logit", "correct", "confidence", "weight", "classes"), ("percent", "normalize")
-"""Options that say where the columns of a file are, and what they hold; the next file will need them as well."""
+COLUMNS = "label", "prob", "logit", "where", "correct", "confidence", "weight", "classes"
+"""Options that say where the columns of a file are, and of which rows; the next file will need them as well."""
+
+FLAGS = "percent", "normalize"
+"""Options that say what the columns hold."""
 
 
 def run_advise(asked: Namespace) -> int:
