@@ -247,6 +247,9 @@ GRID = np.unique(np.concatenate([np.arange(0, 400) / 400, 1.0 - 10.0 ** (-np.ara
 ENOUGH = 10.0
 """Errors that the target would allow among the first rows that are tested: fewer rows have no power."""
 
+DIGITS = [10.0**k for k in range(10, 1, -1)]
+"""Rates of two digits are those of 10 to 99 over these."""
+
 
 @dataclass(frozen=True, eq=False)
 class RiskThreshold(Result):
@@ -272,19 +275,8 @@ class RiskThreshold(Result):
     """
 
     _table = Table(
-        None,
-        *(
-            "threshold",
-            "coverage",
-            "risk",
-            "upper",
-            "target",
-            "level",
-            "n_rows",
-            "n_answered",
-            "n_errors",
-            "lowest_target",
-        ),
+        *(None, "threshold", "coverage", "risk", "upper", "target", "level"),
+        *("n_rows", "n_answered", "n_errors", "lowest_target"),
     )
     _summary = "{threshold:.6g}, coverage={coverage:.4g}, risk={risk:.4g}, target={target:.4g}"
 
@@ -304,10 +296,8 @@ class RiskThreshold(Result):
         sure = f"with a confidence of {100 * (1 - self.level):g} %"
         if not self.n_answered:
             said = f"No threshold can be shown to keep the error rate of the answers at {self.target:g} {sure}: answer nothing"
-            more = "these rows show none at any rate"
-            if not np.isnan(self.lowest_target):
-                more = f"the lowest rate that these rows can show is {self.lowest_target:g}"
-            return f"{said}; {more}."
+            lowest = f"; the lowest rate that these rows can show is {self.lowest_target:g}."
+            return said + (lowest if self.lowest_target > 0 else "; these rows show none at any rate.")
         return (
             f"Answer from a confidence of {self.threshold:.6g} on: {self.coverage:.1%} of the rows, of which {self.risk:.2%} "
             f"are errors; the true error rate is at most {self.target:g} {sure}."
@@ -395,19 +385,12 @@ def risk_threshold(
 
     found = passed(risk)
     if not found.size:
-        # A target passes from the upper limit of the errors of its first rows on, where its rows are the first for it.
+        # A target is not below the upper limit of the errors of its first rows.
         upper = stats.beta.ppf(1.0 - level, wrong + 1.0, answered - wrong)
-        ends = np.where(answered < rows[-1], np.maximum(upper, ENOUGH / np.maximum(answered, 1.0)), upper)
-        rates = sorted({rate for end in ends[ends < 1.0].tolist() if 0.0 < (rate := _two_digits(end)) < 1.0})
-        lowest = next((rate for rate in rates if passed(rate).size), np.nan)
+        least, rates = np.min(upper[wrong < answered], initial=1.0), (d / e for e in DIGITS for d in range(10, 100))
+        lowest = next((rate for rate in rates if rate >= least and passed(rate).size), np.nan)
         return RiskThreshold(np.inf, 0.0, np.nan, np.nan, risk, level, n_rows, 0, 0, lowest)
     at = int(found[-1])
     n, k = float(answered[at]), float(wrong[at])
     upper = float(stats.beta.ppf(1.0 - level, k + 1.0, n - k)) if k < n else 1.0
     return RiskThreshold(float(grid[at]), n / n_rows, k / n, upper, risk, level, n_rows, int(n), int(k))
-
-
-def _two_digits(rate: float) -> float:
-    """Return a rate, rounded up to two digits."""
-    unit = 10.0 ** (np.floor(np.log10(rate)) - 1.0)
-    return float(np.round(np.ceil(rate / unit) * unit, 15))
