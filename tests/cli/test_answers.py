@@ -234,3 +234,22 @@ def test_a_json_document_on_one_line_comes_by_standard_input(document, shell, mo
         code, _, err = shell("assess", *words)
         assert (code, "standard input must be read whole, and alone" in err) == (2, True), err
     inputs._of_standard_input.cache_clear()
+
+
+def test_comparing_models_by_another_metric_warns_of_no_log_loss(shell):
+    """The sentences that are said of each model count answers that were sure and wrong; nobody asked for a log loss."""
+    write_table("a.csv", {"right": [False, *Y], "a": [1.0, *P], "b": [0.9, *P]})
+    words = ["--correct", "right", "--confidence", "a", "--metric", "brier", "--resamples", 20]
+    lines = Path("a.csv").read_text().splitlines()
+    Path("b.csv").write_text("\n".join([lines[0].replace("a", "c").replace("b", "a"), *lines[1:]]))
+    code, out, err = shell("compare", "a.csv", "b.csv", *words)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-2].startswith("a: ")
+
+
+@pytest.mark.parametrize("page", ["faq.md", "reliability.md"])
+def test_a_page_that_says_what_is_guessed_names_the_percent_of_a_confidence(page):
+    text = (Path(__file__).parents[2] / "docs" / page).read_text("utf-8")
+    assert "guesses nothing" not in text
+    assert "never guessed" not in text
+    assert any("`--confidence`" in line and "percent" in line for line in text.splitlines())

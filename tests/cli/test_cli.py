@@ -20,13 +20,14 @@ from calibrant import (
     VectorScaling,
     advise,
     assess,
+    classwise_calibration_error,
     decide,
     hosmer_lemeshow_test,
     load_calibrator,
     load_digits_forecast,
     spiegelhalter_test,
 )
-from calibrant._core.registry import HOMES, entries
+from calibrant._core.registry import HOMES, entries, find
 from calibrant.binning import PointsPerBin, Sierpinski
 from calibrant.calibrators import (
     CanonicalBinning,
@@ -713,6 +714,28 @@ def test_tests_are_printed_with_p_values_alone_and_together(run, forecast):
     for line in lines:
         _, _, pvalue, together, *_ = line.split()
         assert 0 <= float(pvalue) <= float(together) <= 1
+
+
+def test_each_test_of_several_classes_says_what_it_speaks_of(run, forecast):
+    """The statistic is that of the notion: of confidence alone, of each class in turn, or of none, of the whole table."""
+    _, out, _ = run("test", forecast, "--resamples", 19)
+    _, text, _ = run("test", forecast, "--resamples", 19, "--json")
+    document = json.loads(text)["tests"]
+    expected = dict.fromkeys(USUAL_TESTS, "confidence")
+    expected |= {"resampling": "class-wise", "hosmer-lemeshow": "all classes", "kernel": "all classes"}
+    assert {name: one["notion"] for name, one in document.items()} == expected
+    header, *lines = out.splitlines()[1:]
+    column = header.index("notion ")
+    assert {line.split()[0]: re.split(r"  +", line[column:])[0] for line in lines} == expected
+    y, prob = TRUTH, PROB
+    for name in ("spiegelhalter", "kuiper"):
+        assert document[name]["statistic"] == pytest.approx(
+            find("test", name).target(y, prob, notion="confidence").statistic
+        )
+    assert document["resampling"]["statistic"] == pytest.approx(classwise_calibration_error(y, prob))
+    told = json.loads(run("test", forecast, "--notion", "confidence", "--resamples", 19, "--json")[1])
+    assert told["event"] == "confidence"
+    assert {one["notion"] for one in told["tests"].values()} == {None}
 
 
 def test_chosen_tests_come_as_json_that_the_library_confirms(run, tmp_path):

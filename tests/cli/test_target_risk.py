@@ -1,5 +1,7 @@
 """`calibrant decide --target-risk`: the threshold of `risk_threshold`, and rows below it that abstain."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,8 @@ def test_where_no_threshold_keeps_it_all_abstain(run):
     write_table("f.csv", {"label": Y, **{f"p_{k}": certain[:, k] for k in range(3)}}, force=True)
     code, out, _ = run("decide", "f.csv", "--target-risk", 1e-4, "-o", "out.csv")
     assert code == 0
-    assert "answer nothing" in out
+    rate = re.search(r": answer nothing; the lowest rate that these rows can show is (0\.\d+)\.\n", out)[1]
+    assert run("decide", "f.csv", "--target-risk", rate)[1].startswith("Answer from a confidence of ")
     assert set(read_table("out.csv")["decision"]) == {"abstain"}
 
 
@@ -69,3 +72,31 @@ def test_errors_need_labels(run):
     code, _, err = run("decide", "bare.csv", "--target-risk", "0.1")
     assert code == 2
     assert "--target-risk needs a label column" in err
+
+
+@pytest.mark.parametrize("cells", ["{:.2f}", "{:.0%}"])
+@pytest.mark.parametrize("risk", [0.1, 0.3, 1e-4])
+def test_of_stated_confidences_those_below_the_threshold_abstain_and_the_rest_has_the_errors_printed(
+    cells, risk, shell
+):
+    """A confidence of 0 % is no sure answer "False": it is a wrong answer, as the model itself says."""
+    rng = np.random.default_rng(1)
+    stated = np.round(20 * rng.beta(0.8, 0.6, 3000)) / 20
+    right = rng.random(3000) < stated
+    text = "".join(f"{'C' if c else 'I'},{cells.format(p)}\n" for c, p in zip(right, stated, strict=True))
+    with open("a.csv", "w") as file:
+        file.write("right,stated\n" + text)
+    words = ["--correct", "right", "--confidence", "stated"]
+    code, out, err = shell("decide", "a.csv", *words, "--target-risk", risk, "-o", "out.csv")
+    assert code == 0, err
+    found = risk_threshold(right, stated, risk=risk, notion="binary")
+    assert out.splitlines() == [str(found), "wrote out.csv: 3000 rows, decision and expected_cost"]
+    decided = read_table("out.csv")["decision"]
+    kept = decided != "abstain"
+    assert set(decided[kept]) <= {"answer"}
+    assert (stated == 0).sum() > 50
+    assert not kept[stated == 0].any()
+    assert (risk < 0.01) == (not kept.any())
+    if kept.any():
+        assert f"{kept.mean():.1%} of the rows, of which {(~right)[kept].mean():.2%} are errors" in out
+        assert read_table("out.csv")["expected_cost"][kept] == pytest.approx(1 - stated[kept])

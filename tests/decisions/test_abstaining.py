@@ -156,12 +156,39 @@ def test_it_speaks_of_the_predicted_class_unless_told_otherwise():
     assert found.n_answered == answered.sum()
     assert found.n_errors == (y != p.argmax(axis=1))[answered].sum()
     assert str(found).startswith("Answer from a confidence of ")
-    assert str(risk_threshold(y, p, risk=0.0001)).endswith("answer nothing.")
+    assert ": answer nothing; the lowest rate that these rows can show is " in str(risk_threshold(y, p, risk=0.0001))
     one, two = (
         risk_threshold(y == 1, p[:, 1], risk=0.1),
         risk_threshold(y == 1, p[:, [1, 1]] * [-1, 1] + [1, 0], risk=0.1),
     )
     assert vars(one) == vars(two)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 2**16), st.sampled_from([0.001, 0.02, 0.1]), st.sampled_from([0.01, 0.05, 0.2]))
+def test_where_none_is_shown_the_rate_that_it_names_is_shown_and_none_of_two_digits_below_it(seed, risk, level):
+    rng = np.random.default_rng(seed)
+    score = rng.beta(4, 1, int(rng.integers(1, 400))).round(2)
+    right = rng.random(score.size) < 0.7 * score
+    found = risk_threshold(right, score, risk=risk, level=level, notion="binary")
+    lowest = found.lowest_target
+    if found.n_answered:
+        assert np.isnan(lowest)
+        return
+    below = np.array([digits * unit for unit in (1e-3, 1e-2) for digits in range(10, 100)])
+    assert np.isfinite(lowest) or score.size < 10 or not right.any()
+    if np.isfinite(lowest):
+        assert str(found).endswith(f": answer nothing; the lowest rate that these rows can show is {lowest:g}.")
+        assert f"{lowest:.2g}" == f"{lowest:g}"
+        again = risk_threshold(right, score, risk=float(f"{lowest:g}"), level=level, notion="binary")
+        assert again.n_answered > 0
+        below = below[below < lowest - 1e-9]
+    assert {threshold_by_definition(score, ~right, float(one), level) for one in below} <= {np.inf}
+
+
+def test_where_no_answer_is_right_no_rate_is_named():
+    found = risk_threshold([0] * 30, [0.9] * 30, risk=0.1, notion="binary", labels=[0, 1])
+    assert str(found).endswith(": answer nothing; these rows show none at any rate.")
 
 
 def test_what_has_no_guarantee_is_refused():

@@ -116,6 +116,22 @@ def test_the_event_and_the_notion_of_a_report_of_two_columns_are_those_of_its_co
         assert spoken in capsys.readouterr().out
 
 
+def test_the_rows_of_a_report_are_those_of_its_commands(files, capsys):
+    """With --where the commands fit and compare on the rows of which the report spoke."""
+    for name, (y, prob) in files.items():
+        day = np.where(np.arange(len(y)) < 900, "2026-02-01", "2026-01-01")
+        write_table(f"{name}.csv", {"label": y, "prob": prob, "day": day}, force=True)
+    words, given = ["--where", "day >= 2026-02-01"], "--where 'day >= 2026-02-01'"
+    out = told(["report", "CALIBRATION_FILE.csv", *words, "-o", "r.html", "--resamples", "99"], capsys)
+    (sentence,) = (line for line in out.splitlines() if line.startswith("Next: "))
+    assert f"calibrant fit CALIBRATION_FILE {given} --method" in sentence
+    assert f"calibrant report TEST_FILE {given} --calibrator" in sentence
+    assert "on 900 rows it lowers" in sentence
+    assert run(sentence, files) == ["fit", "report"]
+    assert "on the same 900 rows" in capsys.readouterr().out
+    assert given in told(["advise", "CALIBRATION_FILE.csv", *words], capsys).splitlines()[-1]
+
+
 def with_options(files, options):
     return replace(advise(*files["CALIBRATION_FILE"]), options=options)
 

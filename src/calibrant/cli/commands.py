@@ -64,14 +64,17 @@ from calibrant.planning import rows_for
 from calibrant.report.page import MOST_POINTS, NEEDED, plot_clinical, rows_of, write_report
 from calibrant.report.sentences import COMPARED, comparison, findings, headline
 from calibrant.significance.differences import as_level
-from calibrant.significance.result import adjusted_pvalues, shown_adjusted
+from calibrant.significance.result import TestResult, adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import as_rng
 
 # `calibrant advise`, and what a report needs of it: which calibrator to fit, and how two forecasts of a file differ
 
 
-COLUMNS, FLAGS = ("label", "prob", "logit", "correct", "confidence", "weight", "classes"), ("percent", "normalize")
-"""Options that say where the columns of a file are, and what they hold; the next file will need them as well."""
+COLUMNS = "label", "prob", "logit", "where", "correct", "confidence", "weight", "classes"
+"""Options that say where the columns of a file are, and of which rows; the next file will need them as well."""
+
+FLAGS = "percent", "normalize"
+"""Options that say what the columns hold."""
 
 
 def run_advise(asked: Namespace) -> int:
@@ -203,7 +206,9 @@ def run_compare(asked: Namespace) -> int:
         print(f"{shown_rows(found.n_rows)}, {found.n_classes} classes")
         print(found)
         for name, problem in problems.items() if asked.confidence else ():
-            judged = assess(**rows_of(problem), level=level, n_resamples=draws, rng=asked.seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CalibrationWarning)  # the metrics that were asked for have warned
+                judged = assess(**rows_of(problem), level=level, n_resamples=draws, rng=asked.seed)
             print(f"{name}: {' '.join(judged.verdict.sentences)}")
     return _end_of(failed)
 
@@ -412,10 +417,15 @@ def run_decide(asked: Namespace) -> int:
         least = _kept_risk(asked, forecast)
         if asked.output is None:
             return 0
+        abstaining = max(0.0, 1.0 - least)
+        if asked.confidence is not None:  # there is one answer, and no class that could be the answer in its place
+            kept = values >= least
+            words, expected = np.where(kept, "answer", "abstain"), np.where(kept, 1.0 - values, abstaining)
+            return _write_decisions(asked, forecast, words, expected)
         # To abstain costs the probability of an error at the threshold; of equal costs, of decimals too, a class is chosen.
         # Without a threshold an answer costs 1 more, so that one of probability 1 is not equal.
         answers = 1.0 - np.eye(n_classes) + math.isinf(least)
-        cost = np.hstack([answers, np.full((n_classes, 1), max(0.0, 1.0 - least))])
+        cost = np.hstack([answers, np.full((n_classes, 1), abstaining)])
     found = decide(values, cost, **options)
     if cost.shape == (2, 2):
         (true_negative, false_positive), (false_negative, true_positive) = cost.tolist()
@@ -426,14 +436,17 @@ def run_decide(asked: Namespace) -> int:
         print(found)
     else:
         print(confusion_table(forecast.y_true, values, cost_matrix=cost, sample_weight=forecast.weight, **options))
-    if asked.output:
-        new = {"decision": Values(found.named.astype(str)), "expected_cost": Values(found.expected_cost)}
-        if taken := [name for name in new if name in forecast.table]:
-            must = "new columns need names of their own"
-            refuse(must, given=f"{asked.file} already has {', '.join(taken)}", hint="Rename or remove these columns")
-        table, escape = forecast.table.extended(new), asked.escape_formulas
-        write_table(asked.output, table, force=asked.force, escape_formulas=escape)
-        print(f"wrote {asked.output}: {shown_rows(len(found.decision))}, decision and expected_cost")
+    return _write_decisions(asked, forecast, found.named.astype(str), found.expected_cost) if asked.output else 0
+
+
+def _write_decisions(asked: Namespace, forecast: Forecast, decision: Any, expected_cost: FloatArray) -> int:
+    """Write the file with the decision of each row, and its expected cost."""
+    new = {"decision": Values(decision), "expected_cost": Values(expected_cost)}
+    if taken := [name for name in new if name in forecast.table]:
+        must = "new columns need names of their own"
+        refuse(must, given=f"{asked.file} already has {', '.join(taken)}", hint="Rename or remove these columns")
+    write_table(asked.output, forecast.table.extended(new), force=asked.force, escape_formulas=asked.escape_formulas)
+    print(f"wrote {asked.output}: {shown_rows(len(decision))}, decision and expected_cost")
     return 0
 
 
@@ -444,9 +457,10 @@ def _kept_risk(asked: Namespace, forecast: Forecast) -> float:
         left_out(option, getattr(asked, name), "with --target-risk", hint="It is another question: ask one of them")
     must, hint = "--target-risk needs a label column, to count errors", "Name it by --label"
     require(forecast.label_column is not None, must, got=f"none in {forecast.file}", hint=hint)
-    rows = forecast.rows()
-    rows["pos_label"] = None  # either class may be the answer
-    found = risk_threshold(**rows, risk=asked.target_risk)
+    rows, notion = forecast.rows(), "binary"  # a stated confidence is that the one answer is right
+    if asked.confidence is None:
+        rows["pos_label"], notion = None, "confidence"  # either class may be the answer
+    found = risk_threshold(**rows, risk=asked.target_risk, notion=notion)
     print(found)
     return found.threshold
 
@@ -674,27 +688,36 @@ def run_test(asked: Namespace) -> int:
     undefined = [n for n, r in results.items() if math.isnan(r.statistic) or math.isnan(r.pvalue)]
     below = level is not None and any(p < level for p in adjusted.values())
     failed = below or (level is not None and bool(undefined))
+    notions = {} if event is not None else {n: _notion_of(r) for n, r in results.items()}
     if asked.json:
         document = {
             n: {name: getattr(r, name) for name in ("statistic", "df", "pvalue", "least_pvalue")}
-            | {"holm": adjusted[n], "null": r.null.description}
+            | {"holm": adjusted[n], "null": r.null.description, "notion": notions.get(n)}
             for n, r in results.items()
         }
         found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document, "failed": failed}
         print(inputs.json_of(found))
     else:
         print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
-        print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  if the forecast were calibrated")
+        told = f"{'notion':<13}" if notions else ""
+        print(f"{'test':<20}{'statistic':>12}{'p-value':>12}{'Holm':>12}  {told}if the forecast were calibrated")
         for n, r in results.items():
             alone = shown_pvalue(r.pvalue, r.least_pvalue, ".3g")
             all_told = shown_adjusted(adjusted[n], r.pvalue, r.least_pvalue, ".3g")
-            print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {r.null.description}")
+            told = f"{notions[n]:<13}" if notions else ""
+            print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {told}{r.null.description}")
     if below:
         print(f"calibrant: gate failed: a p-value is below {level:g}", file=sys.stderr)
     if failed and undefined:
         said = f"{', '.join(undefined)} is NaN on these rows, and NaN fails every gate"
         print(f"calibrant: gate failed: {said}", file=sys.stderr)
     return int(failed)
+
+
+def _notion_of(result: TestResult) -> str:
+    """Return the notion that a test of several classes speaks of; tests of the table know none."""
+    found = re.search(r"\(notion: (.+)\)$", result.hypothesis)
+    return "all classes" if found is None else found[1]
 
 
 def _tested(

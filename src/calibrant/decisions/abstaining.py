@@ -247,6 +247,9 @@ GRID = np.unique(np.concatenate([np.arange(0, 400) / 400, 1.0 - 10.0 ** (-np.ara
 ENOUGH = 10.0
 """Errors that the target would allow among the first rows that are tested: fewer rows have no power."""
 
+DIGITS = [10.0**k for k in range(10, 1, -1)]
+"""Rates of two digits are those of 10 to 99 over these."""
+
 
 @dataclass(frozen=True, eq=False)
 class RiskThreshold(Result):
@@ -266,10 +269,14 @@ class RiskThreshold(Result):
         Largest probability that the true risk at this threshold is above the target.
     n_rows, n_answered, n_errors : int
         Rows, those answered and the errors among them.
+    lowest_target : float
+        Where no threshold could be shown, the lowest target, of two digits, for which these rows show one; NaN if there is
+        none, and where it was not needed.
     """
 
     _table = Table(
-        None, *("threshold", "coverage", "risk", "upper", "target", "level", "n_rows", "n_answered", "n_errors")
+        *(None, "threshold", "coverage", "risk", "upper", "target", "level"),
+        *("n_rows", "n_answered", "n_errors", "lowest_target"),
     )
     _summary = "{threshold:.6g}, coverage={coverage:.4g}, risk={risk:.4g}, target={target:.4g}"
 
@@ -282,12 +289,15 @@ class RiskThreshold(Result):
     n_rows: int
     n_answered: int
     n_errors: int
+    lowest_target: float = np.nan
 
     def __str__(self) -> str:
         """Return the answer as a sentence."""
         sure = f"with a confidence of {100 * (1 - self.level):g} %"
         if not self.n_answered:
-            return f"No threshold can be shown to keep the error rate of the answers at {self.target:g} {sure}: answer nothing."
+            said = f"No threshold can be shown to keep the error rate of the answers at {self.target:g} {sure}: answer nothing"
+            lowest = f"; the lowest rate that these rows can show is {self.lowest_target:g}."
+            return said + (lowest if self.lowest_target > 0 else "; these rows show none at any rate.")
         return (
             f"Answer from a confidence of {self.threshold:.6g} on: {self.coverage:.1%} of the rows, of which {self.risk:.2%} "
             f"are errors; the true error rate is at most {self.target:g} {sure}."
@@ -340,7 +350,8 @@ def risk_threshold(
     sequence begins where so many rows are answered that the target allows ten errors, or with all rows if they are fewer; this
     start depends on confidences alone, and is safe where the risk does not rise with the confidence.
 
-    The guarantee is for new rows of the same kind. If these change, it is void.
+    The guarantee is for new rows of the same kind. If these change, it is void. It is also for a target that was chosen before
+    the rows were seen: one that they suggest, such as ``lowest_target``, is to be shown on new rows.
 
     References
     ----------
@@ -363,17 +374,23 @@ def risk_threshold(
     require(problem.weights.are_counts, must, got="fractions", hint=hint)
     ranked = _Ranked.of(problem)
     rows, errors = (sums.cumsum() for sums in ranked.sums(problem.weight))
-    grid = GRID[::-1]
+    grid, n_rows = GRID[::-1], int(rows[-1])
     reached = np.searchsorted(-ranked.threshold, -grid, side="right")  # confidences from each threshold on
     answered, wrong = (np.append(0.0, sums)[reached] for sums in (rows, errors))
-    allowed = answered >= min(ENOUGH / risk, rows[-1])
-    is_low = stats.binom.cdf(wrong, answered, risk) <= level
-    tested = np.flatnonzero(allowed)
-    passed = tested[np.logical_and.accumulate(is_low[tested])]
-    n_rows = int(rows[-1])
-    if not passed.size:
-        return RiskThreshold(np.inf, 0.0, np.nan, np.nan, risk, level, n_rows, 0, 0)
-    at = int(passed[-1])
+
+    def passed(risk: float) -> IntArray:
+        tested = np.flatnonzero(answered >= min(ENOUGH / risk, rows[-1]))
+        is_low = stats.binom.cdf(wrong[tested], answered[tested], risk) <= level
+        return tested[np.logical_and.accumulate(is_low)]
+
+    found = passed(risk)
+    if not found.size:
+        # A target is not below the upper limit of the errors of its first rows.
+        upper = stats.beta.ppf(1.0 - level, wrong + 1.0, answered - wrong)
+        least, rates = np.min(upper[wrong < answered], initial=1.0), (d / e for e in DIGITS for d in range(10, 100))
+        lowest = next((rate for rate in rates if rate >= least and passed(rate).size), np.nan)
+        return RiskThreshold(np.inf, 0.0, np.nan, np.nan, risk, level, n_rows, 0, 0, lowest)
+    at = int(found[-1])
     n, k = float(answered[at]), float(wrong[at])
     upper = float(stats.beta.ppf(1.0 - level, k + 1.0, n - k)) if k < n else 1.0
     return RiskThreshold(float(grid[at]), n / n_rows, k / n, upper, risk, level, n_rows, int(n), int(k))

@@ -498,10 +498,10 @@ def resampling_test(
     reached = ~(drawn < value - slack), ~(drawn > value + slack)
     above, below = ((correction + float(one.sum())) / (correction + drawn.size) for one in reached)
     pvalues = {"greater": above, "less": below, "two-sided": min(1.0, 2.0 * min(above, below))}
+    seen = measured.residuals(problem, binning) if problem.classes.size > 2 else None  # of two classes it is the event
+    spoken = hypothesis_of(problem, None if seen is None else seen.notion)
     name = f"resampling of {measured.name}"
-    return result_of(
-        name, value, label_draws(drawn), hypothesis_of(problem), pvalue=float(pvalues[side]), alternative=side
-    )
+    return result_of(name, value, label_draws(drawn), spoken, pvalue=float(pvalues[side]), alternative=side)
 
 
 # Distances of cumulative residuals: Kolmogorov-Smirnov and Kuiper, whose laws are those of a Brownian motion
