@@ -687,7 +687,10 @@ def test_demo_makes_its_folder_writes_the_page_and_shows_the_repair(run):
     assert f"T = {TemperatureScaling().fit(prob[:half], y[:half]).temperature_:.4f}" in out
     assert "before: 749 rows" in out
     assert "temperature scaling: 749 rows" in out
-    assert "“temperature scaling” removed the over-confidence: ECE 20.0 to 3.6 points, which by itself is within noise;" in out
+    assert (
+        "“temperature scaling” removed the over-confidence: ECE 20.0 to 3.6 points, which by itself is within noise;"
+        in out
+    )
     assert "Handwritten digits" in Path("demo/report.html").read_text(encoding="utf-8")
     assert run("demo")[0] == 2
     assert run("demo", "--force")[0] == 0
