@@ -225,6 +225,14 @@ def test_the_table_of_a_query_is_written_as_it_is(table, dialect):
     assert query.count(f"FROM {table}") == 1
 
 
+def test_a_version_that_drops_terms_of_the_query_is_refused(monkeypatch):
+    sqlglot = pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    label, X = rows(1, "probability")
+    monkeypatch.setattr(sqlglot, "__version__", "29.0.1")
+    with pytest.raises(ImportError, match=r"30\.0 or newer.*; got 29\.0\.1\. Run pip install 'calibrant\[sql\]'\."):
+        to_sql(PlattScaling().fit(X, label), dialect="sqlite")
+
+
 def test_a_query_of_many_classes_is_refused_with_the_way_that_works():
     label, X = rows(60, "logit", n=300)
     calibrator = TemperatureScaling(input="logit").fit(X, label)

@@ -365,6 +365,12 @@ def to_sql(
     require_length(sql, MOST_CHARACTERS)
     if dialect != "duckdb":
         sqlglot = needed("sqlglot", "calibrant[sql]")
+        must, hint = (
+            "sqlglot must be 30.0 or newer: older ones drop terms in SQLite",
+            "Run pip install 'calibrant[sql]'",
+        )
+        fits = int(sqlglot.__version__.split(".")[0]) >= 30
+        require(fits, must, got=sqlglot.__version__, hint=hint, error=ImportError)
         choice("dialect", dialect, sorted(sqlglot.Dialect.classes.keys() - NOT_WRITTEN), hint="Pass dialect='duckdb'")
         sql = sqlglot.transpile(sql, read="duckdb", write=dialect, pretty=True)[0]
         require_length(sql, MOST_CHARACTERS_OF.get(dialect, len(sql)))
