@@ -267,7 +267,8 @@ def verdict_of(
     if largest:
         faults.append("by class")
     significant = [symbol for symbol, pvalue in of_error.items() if pvalue <= level]
-    of_certain = asked * float(bdtrc(wrong - 1, certain, TOLERATED)) if wrong else 1.0
+    worth = [round(float(rows) * each) for rows in (missed, at_ends)]  # independent rows
+    of_certain = asked * float(bdtrc(worth[0] - 1, worth[1], TOLERATED)) if worth[0] else 1.0
     if (significant or of_certain <= level) and not faults:
         faults.append("other")
 

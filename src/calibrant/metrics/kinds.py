@@ -464,17 +464,18 @@ class MeanOfRows(Metric):
 
     def estimate(self, setting: Setting) -> Estimate:
         """Return the mean with the interval of a mean; of one row, which does not say how much rows vary, with none."""
-        level = setting.resampling.level
+        level, rows = setting.resampling.level, 1.0
         if is_unread(setting.problem):
             assert setting.sums is not None
-            n, found = setting.sums.rows, estimate_of_sums(setting.sums, self.name, self._endless, level)
+            rows, found = setting.sums.rows, estimate_of_sums(setting.sums, self.name, self._endless, level)
         else:
             losses, weights = self.losses(setting.simplex), setting.simplex.weights
-            n, found = weights.n_rows, mean_estimate(losses, weights, setting.bootstrap, level=level)
-        if n < 2:
+            found = mean_estimate(losses, weights, setting.bootstrap, level=level)
+            rows = weights.effective_rows if weights.n_rows > 1 else rows
+        if rows == 1:
             return replace(found, lower=None, upper=None)
         if found.lower == found.upper and found.value in self.range == (0.0, 1.0):  # by Clopper and Pearson
-            room = 1.0 - (level / 2.0) ** (1.0 / n)
+            room = 1.0 - (level / 2.0) ** (1.0 / rows)
             return replace(found, lower=max(found.value - room, 0.0), upper=min(found.value + room, 1.0))
         return found
 

@@ -169,6 +169,8 @@ def test_of_an_accuracy_of_all_rows_or_none_the_interval_is_that_of_clopper_and_
         assert (found.lower, found.upper) == pytest.approx((low, high), abs=1e-12)
         half = assess(y[: n // 2], prob[: n // 2], metrics=["accuracy"], sample_weight=[2] * (n // 2))["accuracy"]
         assert (half.lower, half.upper) == pytest.approx((low, high), abs=1e-12)
+    found = assess([0, 1, 1], [0.1, 0.9, 0.8], metrics=["accuracy"], sample_weight=[0.5, 0.5, 5.5])["accuracy"]
+    assert found.lower == pytest.approx(0.025 ** ((0.5**2 + 0.5**2 + 5.5**2) / 6.5**2))
 
 
 def test_one_row_does_not_say_how_much_rows_vary():
