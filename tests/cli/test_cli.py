@@ -249,7 +249,7 @@ def too_low(n):
     return rng.random(n) < 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(1.0 - z))
 
 
-def test_the_default_is_evidence_scaling_safe_below_a_thousand_rows_of_weight(run):
+def test_the_default_of_two_classes_is_safe_below_3000_rows_of_weight(run):
     y, prob = too_low(600)
     path = save("one.csv", y=y, p=prob, times=np.full(600, 2))
     said = run("fit", path, "--set", "safe.caution=0.5", "-o", "c.json")[1]
@@ -261,7 +261,7 @@ def test_the_default_is_evidence_scaling_safe_below_a_thousand_rows_of_weight(ru
     assert Path("named.json").read_text() == Path("c.json").read_text()
     again = run("fit", path, "--weight", "times", "-o", "c.json", "--force")[1]
     assert again.startswith("fitted evidence-scaling --safe (the default; ")  # 600 rows given twice are 600
-    y, prob = too_low(1200)
+    y, prob = too_low(3600)
     prob = prob.round(1)
     (label, score), count = np.unique([y, prob], axis=1, return_counts=True)
     table = save("counts.csv", y=label.astype(int), p=score, times=count)
@@ -275,22 +275,22 @@ def test_the_default_is_evidence_scaling_safe_below_a_thousand_rows_of_weight(ru
 
 def test_streamed_rows_get_the_default_of_a_sample(run, monkeypatch):
     pytest.importorskip("pyarrow")
-    y, prob = too_low(1200)
+    y, prob = too_low(3200)
     whole = save("one.csv", y=y, p=prob)
     assert run("fit", whole, "-o", "whole.json")[0] == 0
     Path("folder").mkdir()
     Path(whole).rename("folder/one.csv")
     assert (
-        "fitted evidence-scaling (the default; --method NAME takes another) on 1200 rows: "
+        "fitted evidence-scaling (the default; --method NAME takes another) on 3200 rows: "
         in (run("fit", "folder", "-o", "few.json")[1])
     )
     assert Path("few.json").read_text() == Path("whole.json").read_text()
-    assert "fitted temperature on 1200 rows: " in run("fit", "folder", "--method", "temperature", "-o", "t.json")[1]
+    assert "fitted temperature on 3200 rows: " in run("fit", "folder", "--method", "temperature", "-o", "t.json")[1]
     monkeypatch.setattr("calibrant.cli.fit.FEWEST_SAMPLED", 500)
     monkeypatch.setattr("calibrant.cli.fit.MANY_NUMBERS", 500)
     said = run("fit", "folder", "-o", "sample.json")[1]
     assert said.startswith(
-        "fitted evidence-scaling --safe (the default; --method NAME takes another) on 500 of 1200 rows, drawn at random: "
+        "fitted evidence-scaling --safe (the default; --method NAME takes another) on 500 of 3200 rows, drawn at random: "
     )
     assert run("fit", "folder", "--sample", "500", "-o", "asked.json")[0] == 0
     assert Path("sample.json").read_text() == Path("asked.json").read_text()

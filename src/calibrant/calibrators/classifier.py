@@ -51,8 +51,8 @@ from calibrant.fit.folds import copies_of, observed
 # What is fitted where no calibrator is named, and what `advise` recommends: one place by classes and rows
 
 
-SAFE_BELOW = 1000
-"""Rows from which on the default stands by itself, and not within `SafeCalibrator`."""
+SAFE_BELOW, SAFE_BELOW_OF_TWO = 1000, 3000
+"""Rows from which on the default stands by itself, and not within `SafeCalibrator`: of three classes or more, and of two."""
 
 MOST_CLASSES = 100
 """Classes up to which it is `EvidenceScaling`, which then fits 10 000 rows or more in seconds."""
@@ -77,10 +77,11 @@ class Method(NamedTuple):
 def default_method(n_classes: int, n_rows: float) -> Method:
     """Return what is fitted to so many classes and rows, for which weights stand, where no method is named.
 
-    It is `EvidenceScaling`, and above 100 classes `StructuredMatrixScaling`; within `SafeCalibrator` below 1000 rows.
-    docs/calibrators.md has the reasons.
+    It is `EvidenceScaling`, and above 100 classes `StructuredMatrixScaling`; within `SafeCalibrator` below 1000 rows, of two
+    classes below 3000. docs/calibrators.md has the reasons.
     """
-    return Method("evidence-scaling" if n_classes <= MOST_CLASSES else "sms", safe=not n_rows >= SAFE_BELOW)
+    safe = not n_rows >= (SAFE_BELOW_OF_TWO if n_classes == 2 else SAFE_BELOW)
+    return Method("evidence-scaling" if n_classes <= MOST_CLASSES else "sms", safe=safe)
 
 
 def default_of(problem: Problem) -> Method:
@@ -238,7 +239,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         `ByNotion` of it where there are more than two classes, as on the command line: each class is calibrated against the
         rest, and rows are divided by their sums. An object says so itself: ``ByNotion("isotonic", "top-label")``. By default,
         as in ``calibrant fit``, `EvidenceScaling`, and above 100 classes `StructuredMatrixScaling`; within `SafeCalibrator`
-        where the calibrator has fewer than 1000 rows.
+        where the calibrator has fewer than 1000 rows, of two classes fewer than 3000.
     cv : int, splitter, iterable or "prefit", default=5
         Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups, or where rows are copies, as after
         upsampling: equal rows whose labels hardly ever differ), or "prefit": the estimator is fitted already and stays as it

@@ -146,8 +146,8 @@ files FILE (+): predictions of the same rows, such as those of two models; the f
 {FORCE}{COLUMNS}"""
 FIT = f"""\
 {CALIBRATION_SET}\
---method NAME: see `calibrant list calibrators` (default: evidence-scaling, above 100 classes sms; below 1000 rows with
-    --safe; with --notion beta)
+--method NAME: see `calibrant list calibrators` (default: evidence-scaling, above 100 classes sms; below 1000 rows, of two
+    classes below 3000, with --safe; with --notion beta)
 --notion NAME: for methods of one score: binary (default of two classes), class-wise (default of more), confidence, top-label,
     top-3-label, top-3-confidence, ...; see `calibrant list notions`
 --set NAME=VALUE (append): a parameter of the method, such as parameters=ab; may be repeated

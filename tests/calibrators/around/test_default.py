@@ -20,9 +20,11 @@ PAGES = {"README.md": "## Which calibrator?", "docs/calibrators.md": "## Default
     ("n_classes", "n_rows", "words"),
     [
         (2, 1, "evidence-scaling --safe"),
-        (2, 999, "evidence-scaling --safe"),
-        (2, 999.5, "evidence-scaling --safe"),
-        (2, 1000, "evidence-scaling"),
+        (2, 2999, "evidence-scaling --safe"),
+        (2, 2999.5, "evidence-scaling --safe"),
+        (2, 3000, "evidence-scaling"),
+        (3, 999, "evidence-scaling --safe"),
+        (3, 1000, "evidence-scaling"),
         (5, 20_001, "evidence-scaling"),
         (2, 10**9, "evidence-scaling"),
         (100, 1000, "evidence-scaling"),
@@ -41,8 +43,10 @@ def table_of(page):
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in re.findall(r"^\|.*\|$", section, flags=re.M)]
 
 
-def bounds(text, unit, most):
+def bounds(text, unit, most, n_classes=None):
     """The whole numbers that a cell such as ``1000 rows or more, up to 100 classes`` allows of rows or of classes."""
+    if n_classes == 2:  # "1000 rows or more (two classes: 3000)"
+        text = re.sub(r"[\d,]+ (rows[^(]*)\(two classes: ([\d,]+)\)", r"\2 \1", text)
     if found := re.search(rf"fewer than ([\d,]+) {unit}", text):
         return 1, number(found[1]) - 1
     if found := re.search(rf"([\d,]+) {unit} or more", text):
@@ -66,11 +70,12 @@ def test_the_tables_name_what_is_fitted(page):
     for condition, cell, *_ in lines:
         named = eval(cell.strip("`"), names)
         for n_classes in bounds(condition, "classes", 10**4):
-            for n_rows in bounds(condition, "rows", 10**8):
+            for n_rows in bounds(condition, "rows", 10**8, n_classes):
                 made = default_method(n_classes, n_rows).calibrator()
                 assert repr(made) == repr(named), (condition, n_classes, n_rows)
                 covered.add((n_classes, n_rows))
-    assert covered == {(k, n) for k in (2, 100, 101, 10**4) for n in (1, 999, 1000, 10**8)}
+    ends = dict.fromkeys((100, 101, 10**4), (1, 999, 1000, 10**8)) | {2: (1, 2999, 3000, 10**8)}
+    assert covered == {(k, n) for k, sizes in ends.items() for n in sizes}
 
 
 # One answer

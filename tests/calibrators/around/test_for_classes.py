@@ -35,7 +35,7 @@ def test_a_word_is_the_method_of_one_event_and_by_class_of_more(word):
 @pytest.mark.parametrize("ensemble", [False, True])
 def test_an_estimator_counts_the_rows_that_its_calibrator_is_fitted_to(ensemble):
     rng = np.random.default_rng(0)
-    features, event = rng.normal(size=(1200, 2)), rng.random(1200) < 0.4
+    features, event = rng.normal(size=(3600, 2)), rng.random(3600) < 0.4
     found = [
         type(pair[1])
         for cv in (2, "prefit")
@@ -46,12 +46,12 @@ def test_an_estimator_counts_the_rows_that_its_calibrator_is_fitted_to(ensemble)
     safe, evidence = SafeCalibrator, WORDS["evidence-scaling"].target
     assert found == ([safe, safe, evidence] if ensemble else [evidence, evidence])
     twice = CalibratedClassifier(GaussianNB().fit(features, event), cv="prefit")
-    assert type(twice.fit(features[:600], event[:600], np.full(600, 2.0)).pairs_[0][1]) is safe  # copies are one row
-    assert type(twice.fit(features[:600], event[:600]).pairs_[0][1]) is safe
+    assert type(twice.fit(features[:1800], event[:1800], np.full(1800, 2.0)).pairs_[0][1]) is safe  # copies are one row
+    assert type(twice.fit(features[:1800], event[:1800]).pairs_[0][1]) is safe
     coarse, count = np.unique(np.column_stack([features.round(), event]), axis=0, return_counts=True)
     assert type(twice.fit(coarse[:, :2], coarse[:, 2] > 0, count).pairs_[0][1]) is evidence
     for unit in (1e-6, 1e6):  # weights that are no counts are scaled to a mean of one
-        assert type(twice.fit(features, event, unit * rng.random(1200)).pairs_[0][1]) is evidence
+        assert type(twice.fit(features, event, unit * rng.random(3600)).pairs_[0][1]) is evidence
 
 
 PAIRS = {
