@@ -253,14 +253,13 @@ def room_below(ax: Any) -> Any:
     return rooms(ax, "bottom")[0]
 
 
-def finish_below(below: Any, label: str, least: float = 0.0) -> Any:
-    """Leave what stands below a diagram a short axis that begins at zero, or a logarithmic one, and return it."""
+def finish_below(below: Any, label: str) -> Any:
+    """Leave what stands below a diagram a short axis that begins at zero, and return it."""
     below.set_ylabel(label, fontsize="small")
     below.tick_params(labelsize="small")
-    below.set_ylim(bottom=least)
+    below.set_ylim(bottom=0.0)
     below.spines[["top", "right"]].set_visible(False)
-    if not least:
-        below.locator_params(axis="y", nbins=3)
+    below.locator_params(axis="y", nbins=3)
     return below
 
 

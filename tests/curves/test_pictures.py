@@ -52,7 +52,6 @@ PICTURES = {
     "bin sweeps": lambda *a: several(cv.plot_bin_sweep, cv.bin_sweep, *a, n_bins=[1, 5], n_resamples=2),
     "bin test": lambda *a: one(cv.bin_test_curve, *a, binning=cb.EqualMass(4)),
     "map": lambda y, p, ax: cv.calibration_map(lambda score: score, y, p, **KNOWN).plot(ax=ax),
-    "shift": lambda y, p, ax: cv.calibration_shift(two(p), {"TS": two(p / 2)}, y_true=y, **KNOWN).plot(ax=ax),
     "cost": lambda y, p, ax: cb.decisions.expected_cost_curve(y, {"before": p, "after": p / 2}, **KNOWN).plot(ax=ax),
     "net benefit": lambda *a: one(cb.decision_curve, *a),
     "null": lambda *a: one(resampling_test, *a, n_resamples=99),
@@ -139,7 +138,7 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(name):
     assert dict(matplotlib.rcParams) == before
 
 
-SINGLE = {"plot_calibration_shift", "plot_top_label_bin", "plot_mcb_dsc"}
+SINGLE = {"plot_top_label_bin", "plot_mcb_dsc"}
 
 
 @pytest.mark.parametrize("name", [name for name in cv.__all__ if name.startswith("plot_")])

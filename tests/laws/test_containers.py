@@ -134,7 +134,6 @@ CALLS = {
         lambda **data: ca.significance.paired_difference(metric="brier", **data),
         {"y_true": Y, "prob_a": P, "prob_b": P[::-1], "y_true_b": Y, "sample_weight": W},
     ),
-    "calibration_shift": (ca.curves.calibration_shift, {"y_prob": P, "calibrated": P**2, "y_true": Y}),
     "decision_curve": (ca.decision_curve, ROWS | {"threshold": np.array([0.125, 0.25, 0.5])}),
     "expected_cost_curve": (ca.decisions.expected_cost_curve, ROWS | {"at": np.array([0.125, 0.25, 0.5])}),
     "decide": (

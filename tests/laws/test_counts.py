@@ -178,9 +178,6 @@ CURVES = {
     "bin_sweep": lambda y, p, **data: curves.bin_sweep(y, p, n_bins=[1, 5, 12], n_resamples=99, **data),
     "bin_test_curve": curves.bin_test_curve,
     "binning_quality": curves.binning_quality,
-    "calibration_shift": lambda y, p, **data: curves.calibration_shift(
-        p, {"a": p * p}, y_true=y, rows="normalize", **data
-    ),
     "class_errors": lambda y, p, **data: curves.class_errors(y, p, notion="class-wise", n_resamples=99, **data),
     "class_errors, anew": lambda y, p, **data: curves.class_errors(y, p, loss="squared gap", n_resamples=99, **data),
     "corp_curve": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, **data),

@@ -33,9 +33,6 @@ EXAMPLES = {
     "BinningQuality": lambda: cb.curves.binning_quality(Y, P, notion="top-label"),
     "CalibrationMap": lambda: cb.curves.calibration_map(cb.ByNotion(cb.PlattScaling()).fit(P, Y), Y, P, resolution=5),
     "CalibrationRegret": lambda: cb.decisions.calibration_regret(E, B, cost_matrix=[[0, 1], [5, 0]], n_resamples=9),
-    "CalibrationShift": lambda: cb.curves.calibration_shift(
-        P, {"a": P[:, ::-1], "b": P**0.5}, y_true=Y, rows="normalize"
-    ),
     "CanonicalGuarantee": lambda: cb.calibrators.canonical_binning_guarantee(100, 9, n_classes=3),
     "ClassErrors": lambda: cb.curves.class_errors(Y, P, n_resamples=9),
     "Comparison": lambda: cb.compare(E, {"a": B, "b": B**2}, calibrators=["platt"], n_resamples=9),

@@ -25,7 +25,6 @@ from calibrant import (
     reliability_curve,
 )
 from calibrant._core.lazy import homes, load
-from calibrant.curves import calibration_shift
 from calibrant.decisions import estimate_prior, shift_prior
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import read_table, write_table
@@ -173,10 +172,6 @@ def test_by_class_makes_one_test_of_one_event(name):
 
 def test_functions_of_several_forecasts_speak_of_the_second_column():
     assert_same(paired_test(Y, table(P), table(Q), n_resamples=50), paired_test(Y, P, Q, n_resamples=50))
-    assert_same(calibration_shift(table(P), table(Q), y_true=Y), calibration_shift(P, Q, y_true=Y))
-    assert_same(calibration_shift(table(P), table(Q)).panels[0].bins, calibration_shift(P, Q).panels[0].bins)
-    other = calibration_shift(table(P), table(Q), pos_label=0)
-    assert_same(other.panels[0].bins, calibration_shift(1.0 - P, 1.0 - Q).panels[0].bins)
     assert_same(by_group(resampling_test, Y, table(P), Y), by_group(resampling_test, Y, P, Y))
     for curve in (calibrant.decision_curve, calibrant.decisions.expected_cost_curve):
         assert_same(curve(Y, {"a": table(P), "b": table(Q)}), curve(Y, {"a": P, "b": Q}))

@@ -3,8 +3,6 @@ from .bin_test import BinTestCurve as BinTestCurve
 from .bin_test import plot_bin_test as plot_bin_test
 from .calibration_map import calibration_map as calibration_map
 from .calibration_map import CalibrationMap as CalibrationMap
-from .calibration_map import calibration_shift as calibration_shift
-from .calibration_map import CalibrationShift as CalibrationShift
 from .calibration_map import plot_calibration_map as plot_calibration_map
 from .corp import corp_curve as corp_curve
 from .corp import CorpCurve as CorpCurve
