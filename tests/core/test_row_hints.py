@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from calibrant import ByNotion, SortedCumulativeIsotonic, TemperatureScaling, cli, spiegelhalter_test
+from calibrant import ByNotion, TemperatureScaling, cli, spiegelhalter_test
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
@@ -38,7 +38,6 @@ BESIDE = {
     "curves": Y,
 }
 OF_ONE = {
-    "cumulative_calibration_map": {"calibrator": SortedCumulativeIsotonic().fit(TABLE, Y)},
     "partition_path": {"calibrator": MulticlassRecursivePartitioning(max_regions=3).fit(TABLE, Y)},
     "rows_for": {"detect": 0.15},
 }

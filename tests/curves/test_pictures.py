@@ -120,9 +120,6 @@ GIVEN = PICTURES | {
     "points": lambda y, p, ax: simplex_points(PROB.argmax(axis=1), PROB).plot(axes=ax),
     "surface": lambda *a: one(roc_surface, *a),
     "decompositions": lambda y, p, ax: cv.plot_mcb_dsc({"a": cb.metrics.corp_decomposition(y, p, **KNOWN)}, ax=ax),
-    "several rows": lambda y, p, ax: cv.plot_cumulative_calibration_map(
-        cv.cumulative_calibration_map(cb.SortedCumulativeIsotonic().fit(PROB, PROB.argmax(axis=1))), ax=ax
-    ),
 }
 
 

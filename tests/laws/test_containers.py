@@ -421,9 +421,8 @@ BESIDE = {
     "estimator": GaussianNB(),
     "X": P[:, None],
 }
-SUMS, STAGES = ca.calibrators.SortedCumulativeIsotonic(), ca.calibrators.MulticlassRecursivePartitioning()
+STAGES = ca.calibrators.MulticlassRecursivePartitioning()
 CALIBRATOR = {
-    "cumulative_calibration_map": SUMS.fit(TWO, Y),
     "partition_path": STAGES.fit(TWO, Y),
     "simplex_points": None,
 }

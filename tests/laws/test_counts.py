@@ -209,7 +209,6 @@ DRAWN_CURVES = {
 OF_DRAWS = {"noise_floor", "noise_lower", "noise_upper", "lower", "upper", "gain_lower", "gain_upper"}
 OF_A_CALIBRATOR = {
     "calibration_map",
-    "cumulative_calibration_map",
     "partition_path",
     "simplex_map",
     "simplex_partition",

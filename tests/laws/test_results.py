@@ -39,9 +39,6 @@ EXAMPLES = {
     "ConfusionTable": lambda: cb.decisions.confusion_table(Y, P, cost_matrix=COSTS),
     "CorpCurve": lambda: cb.corp_curve(Y, P, notion="class-wise", n_resamples=9),
     "CumulativeResidualCurve": lambda: cb.curves.cumulative_residual_curve(Y, P, notion="class-wise"),
-    "CumulativeCalibrationMap": lambda: cb.curves.cumulative_calibration_map(
-        cb.SortedCumulativeIsotonic().fit(P, Y), Y, P, ranks=2
-    ),
     "CumulativeSumCurve": lambda: cb.curves.cumulative_sum_curve(Y, P, notion="class-wise"),
     "Decisions": lambda: cb.decide(P, COSTS),
     "Decomposition": lambda: cb.metrics.murphy_decomposition(E, B),

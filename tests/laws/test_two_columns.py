@@ -46,7 +46,6 @@ NEEDS = {
     "binning_guarantee": None,  # of bins that are given
     "canonical_binning_guarantee": None,
     "calibration_map": None,  # its first argument is a calibrator
-    "cumulative_calibration_map": None,
     "simplex_points": None,  # of three or four classes
     "equivalence_test": {"bound": 0.05},
     "epistemic_irreducible": {"posterior": (Q, 2)},

@@ -325,10 +325,9 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
         return ""
     maker = makers[0]
     needs = inspect.signature(load(maker)).parameters
-    made_by = "HistogramBinning(3)" if maker == "cumulative_calibration_map" else "TemperatureScaling()"
     texts = {"y_true": "t", "y_prob": "q", "calibrated": "q", "n_resamples": "5", "resolution": "11"}
     texts |= {"values": "{'a': [1, 2], 'b': [2, 1]}", "estimator": MODEL, "X": "np.eye(len(t))"}
-    texts["calibrator"] = f"calibrant.{made_by}.fit(q, t)"
+    texts["calibrator"] = "calibrant.TemperatureScaling().fit(q, t)"
     made = f"{homes()[maker]}.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
     named = "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions")
     return f"{{'a': {made}}}" if named else made
