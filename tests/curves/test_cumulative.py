@@ -7,27 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
-from reference import cumulative, simultaneous
 from reference import isotonic as reference_isotonic
 from reference import roc as reference
+from reference import simultaneous
 from strategies import columns, tables
 
 from calibrant import load_digits_forecast
-from calibrant.curves import (
-    cumulative_residual_curve,
-    cumulative_sum_curve,
-    plot_cumulative_residual,
-    plot_cumulative_sum,
-    roc_curve,
-)
-from calibrant.curves.cumulative import (
-    brownian_quantile,
-    simultaneous_band,
-)
-from calibrant.drawing import DIAGONAL
+from calibrant.curves import cumulative_sum_curve, plot_cumulative_sum, roc_curve
+from calibrant.curves.cumulative import simultaneous_band
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics import kolmogorov_smirnov_error, kuiper_error
-from calibrant.sums.draws import distance_survival
 
 fractions = st.floats(0.01, 5.0)
 any_weights = st.one_of(columns(min_rows=2), columns(min_rows=2, weights=fractions))
@@ -196,78 +184,6 @@ def test_the_theorem_is_shown_of_one_panel():
     with pytest.raises(ValueError, match="got an Axes"):
         cumulative_sum_curve(LABEL, SCORE).plot(ax=plt.subplots()[1], style="theorem")
     assert diagram.plot(style="theorem", panels=["class 3"]).shape == (3, 2)
-
-
-# The path of cumulative residuals is the one of the definition, and stays in its band as often as promised
-
-
-@given(rows=columns())
-def test_the_path_is_that_of_the_definition(rows):
-    label, score, weight = rows
-    panel = cumulative_residual_curve(label, score, sample_weight=weight).panels[0]
-    path = cumulative.path(label.tolist(), score.tolist(), weight.tolist())
-    np.testing.assert_allclose(np.column_stack([panel.score, panel.share, panel.cumulative]), path, atol=1e-12)
-
-
-@given(rows=columns())
-def test_the_errors_of_the_panel_are_the_metrics(rows):
-    label, score, weight = rows
-    panel = cumulative_residual_curve(label, score, sample_weight=weight).panels[0]
-    assert panel.ks_error == pytest.approx(kolmogorov_smirnov_error(label, score, sample_weight=weight), abs=1e-15)
-    assert panel.kuiper_error == pytest.approx(kuiper_error(label, score, sample_weight=weight), abs=1e-15)
-    assert panel.ks_error == pytest.approx(np.abs(panel.cumulative).max(), abs=1e-15)
-    assert panel.kuiper_error == pytest.approx(np.ptp(panel.cumulative), abs=1e-15)
-
-
-def test_the_band_squares_a_weight_that_is_no_number_of_rows():
-    weight = np.array([0.5, 1.5])
-    panel = cumulative_residual_curve([0, 1], [0.5, 0.2], sample_weight=weight).panels[0]
-    deviation = np.sqrt(0.25 * 0.25 + 2.25 * 0.16) / 2.0
-    assert panel.reach == pytest.approx(brownian_quantile(0.05) * deviation)
-
-
-@pytest.mark.parametrize("level", [1e-12, 0.5, 1 - 1e-12])
-def test_quantiles_exist_for_every_level(level):
-    assert float(distance_survival(brownian_quantile(level))) == pytest.approx(level, abs=1e-10)
-
-
-# Pictures
-
-
-def path(ax, number=0):
-    return [line for line in ax.lines if len(line.get_xdata()) > 2][number]
-
-
-def test_the_artists_carry_exactly_the_arrays_of_the_result_of_residuals():
-    curve = cumulative_residual_curve(Y, PROB)
-    panel = curve.panels[0]
-    ax = curve.plot()
-    np.testing.assert_array_equal(path(ax).get_xdata(), panel.share)
-    np.testing.assert_array_equal(path(ax).get_ydata(), panel.cumulative)
-    (band,) = ax.patches
-    assert (band.get_y(), band.get_y() + band.get_height()) == pytest.approx((-panel.reach, panel.reach))
-
-
-def test_the_legend_states_the_errors():
-    curve = cumulative_residual_curve(Y, PROB)
-    words = [text.get_text() for text in curve.plot().get_legend().get_texts()]
-    panel = curve.panels[0]
-    assert words == [
-        DIAGONAL,
-        "95% if calibrated",
-        f"forecast: KS {panel.ks_error:.3f}, Kuiper {panel.kuiper_error:.3f}",
-    ]
-
-
-def test_forecasts_over_each_other_have_bands_of_their_own():
-    curves = {"before": cumulative_residual_curve(Y, PROB), "after": cumulative_residual_curve(Y, 0.5 * PROB + 0.05)}
-    ax = plot_cumulative_residual(curves)
-    for number, curve in enumerate(curves.values()):
-        np.testing.assert_array_equal(path(ax, number).get_ydata(), curve.panels[0].cumulative)
-        ends = [line for line in ax.lines if line.get_color() == path(ax, number).get_color()]
-        assert sorted(line.get_ydata()[0] for line in ends if len(line.get_xdata()) == 2) == pytest.approx(
-            [-curve.panels[0].reach, curve.panels[0].reach]
-        )
 
 
 # The band that holds the whole curve with proven confidence

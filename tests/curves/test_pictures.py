@@ -45,7 +45,6 @@ PICTURES = {
     "smooth": lambda *a: several(
         cv.plot_smooth_reliability, cb.smooth_reliability_curve, *a, bandwidth=0.1, other="after"
     ),
-    "cumulative": lambda *a: one(cv.cumulative_residual_curve, *a),
     "cumulative sum": lambda *a: one(cv.cumulative_sum_curve, *a),
     "roc": lambda *a: several(cv.plot_roc, cv.roc_curve, *a, other="after"),
     "bin sweep": lambda *a: one(cv.bin_sweep, *a, n_bins=[1, 5, 9], n_resamples=20),
@@ -154,7 +153,6 @@ OF_NOTIONS = {
     "score_distribution": {},
     "corp_curve": {"n_resamples": 5},
     "smooth_reliability_curve": {},
-    "cumulative_residual_curve": {},
     "cumulative_sum_curve": {},
     "roc_curve": {},
     "bin_test_curve": {},

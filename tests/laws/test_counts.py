@@ -183,7 +183,6 @@ CURVES = {
     "corp_curve": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, **data),
     "corp_curve, confidence": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, band="confidence", **data),
     "corp_curve, simultaneous": lambda y, p, **data: curves.corp_curve(y, p, band="simultaneous", **data),
-    "cumulative_residual_curve": curves.cumulative_residual_curve,
     "cumulative_sum_curve": curves.cumulative_sum_curve,
     "reliability_curve": curves.reliability_curve,
     "roc_curve": curves.roc_curve,

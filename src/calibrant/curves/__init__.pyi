@@ -8,11 +8,8 @@ from .corp import corp_curve as corp_curve
 from .corp import CorpCurve as CorpCurve
 from .corp import plot_corp as plot_corp
 from .corp import plot_mcb_dsc as plot_mcb_dsc
-from .cumulative import cumulative_residual_curve as cumulative_residual_curve
-from .cumulative import CumulativeResidualCurve as CumulativeResidualCurve
 from .cumulative import cumulative_sum_curve as cumulative_sum_curve
 from .cumulative import CumulativeSumCurve as CumulativeSumCurve
-from .cumulative import plot_cumulative_residual as plot_cumulative_residual
 from .cumulative import plot_cumulative_sum as plot_cumulative_sum
 from .errors import binning_criterion as binning_criterion
 from .errors import binning_quality as binning_quality

@@ -19,241 +19,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 from scipy.special import betaincinv
 
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require
-from calibrant._core.result import DrawnResult, Picture, Record, Table, frame, under
+from calibrant._core.result import DrawnResult, Picture, Record, frame
 from calibrant._core.rows import BinaryProblem, IntArray
 from calibrant.binning.bins import Ordered
-from calibrant.curves import reliability
 from calibrant.curves import roc as _roc
 from calibrant.fit.isotonic import isotonic_fit
-from calibrant.lenses import Cumulative, end_deviation, largest, residual_of, spread
 from calibrant.metrics.roc import RocPanel
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Predictions
-from calibrant.sums.draws import distance_survival
-
-# Cumulative residuals in the order of the scores: miscalibration without bins, as the slope of a line
-
-
-@dataclass(frozen=True, eq=False)
-class CumulativeResidualPanel(Record):
-    """One problem of a notion, read at its start and at each distinct score, shape (d + 1,).
-
-    ``share`` is the share of the rows up to each ``score``, ``cumulative`` the sum of their residuals (outcome minus
-    probability) over the weight of all rows. Both start at 0, where ``score`` repeats the lowest. ``reach`` is half the width
-    of the band of a calibrated forecast. Where a problem has no row, such as a class that is never predicted, the figures are
-    NaN.
-    """
-
-    name: str
-    score: FloatArray
-    share: FloatArray
-    cumulative: FloatArray
-    reach: float
-    ks_error: float
-    kuiper_error: float
-
-
-@dataclass(frozen=True, eq=False)
-class CumulativeResidualCurve(DrawnResult):
-    """Cumulative residuals of a forecast under a notion: one panel a problem.
-
-    Attributes
-    ----------
-    panels : tuple of CumulativeResidualPanel
-        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
-    notion : str
-        Where the figures come from.
-    level : float
-        How often a calibrated forecast leaves its band, a fraction.
-    """
-
-    _table = Table(
-        "distinct score, and one for the start", *under("panels", "panel=name", "score", "share", "cumulative", "reach")
-    )
-    _picture = Picture("the cumulative residuals", "curves.cumulative.plot_cumulative_residual", takes=("panels",))
-
-    panels: tuple[CumulativeResidualPanel, ...]
-    notion: str
-    level: float
-
-    def __repr__(self) -> str:
-        distinct = sum(max(p.score.size - 1, 0) for p in self.panels)
-        return f"CumulativeResidualCurve({self.notion}, panels={len(self.panels)}, scores={distinct})"
-
-
-def cumulative_residual_curve(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    level: float = 0.05,
-    **data: Unpack[DataOptions],
-) -> CumulativeResidualCurve:
-    """Cumulative sums of outcome minus probability in the order of scores, with the band of a calibrated forecast.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or Predictions
-        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    notion : str or Notion, optional
-        By default ``"binary"`` for two classes and ``"confidence"`` for more.
-    level : float, default=0.05
-        How often the line of a calibrated forecast leaves the band anywhere, a fraction in (0, 1).
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    CumulativeResidualCurve
-        A result with ``panels``, ``to_frame()`` and ``plot()``.
-
-    Notes
-    -----
-    Between two points the line climbs by the mean residual of the rows between them: its slope is the event rate minus the
-    mean probability there, whichever rows one looks at. No bins are chosen and nothing is smoothed. Its largest distance
-    from zero is the KS error, its range the Kuiper error.
-
-    If the forecast is calibrated, the line is a sum of independent terms with variance w^2 p (1 - p), which tends to a
-    Brownian motion. The band is  +- q * sqrt(sum of w^2 p (1 - p)) / sum of w  with P(sup abs(Brownian motion on [0, 1]) > q) =
-    level, q = 2.24 at 5 %: it holds for the whole line at once, asymptotically. (A triangle of two standard deviations,
-    as in the papers, speaks of the end of the line.) Whole weights count as rows, so that w^2 is w there; other weights
-    say how much a row counts, and not how often it was seen.
-
-    References
-    ----------
-    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu, Metrics of calibration for probabilistic predictions, JMLR 2022.
-    Tygert, Plots of the cumulative differences between observed and expected values of ordered Bernoulli variates,
-    arXiv 2006.02504.
-
-    Examples
-    --------
-    >>> from calibrant.curves import cumulative_residual_curve
-    >>> panel = cumulative_residual_curve([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]).panels[0]
-    >>> panel.cumulative.round(3).tolist()
-    [0.0, -0.025, -0.1, 0.0, 0.025]
-    """
-    reliability.require_level(level)
-    problem = as_problem(y_true, y_prob, **data)
-    chosen, quantile = as_notion(notion, problem), brownian_quantile(level)
-    panels = tuple(_residual_panel(binary, binary.name or chosen.name, quantile) for binary in chosen.split(problem))
-    return CumulativeResidualCurve(panels, chosen.name, level)
-
-
-def _residual_panel(problem: BinaryProblem, name: str, quantile: float) -> CumulativeResidualPanel:
-    if problem.size == 0:  # a class that is never predicted: only the start
-        return CumulativeResidualPanel(name, np.full(1, np.nan), np.zeros(1), np.zeros(1), *[float("nan")] * 3)
-    view = Cumulative()(problem)
-    seen = view.look(residual_of(problem))
-    score, share = np.append(view.score[:1], view.score), np.append(0.0, view.share)
-    reach, errors = quantile * end_deviation(problem), (float(size(view, seen)[0]) for size in (largest, spread))
-    return CumulativeResidualPanel(name, score, share, np.append(0.0, seen[0]), reach, *errors)
-
-
-def brownian_quantile(level: float) -> float:
-    """Return what the largest distance of a Brownian motion on [0, 1] from zero exceeds with probability ``level``."""
-    return float(brentq(lambda x: float(distance_survival(x)) - level, 0.05, 40.0, xtol=1e-12))
-
-
-# The plot of cumulative residuals
-
-
-RESIDUAL_LABELS = ("share of rows, in the order of their probabilities", "cumulative outcome $-$ probability")
-
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Where the upper axis shows which probability has been reached."""
-
-OF_UPPER_AXIS = 26.0
-"""Points that the upper axis takes with its label."""
-
-
-def plot_cumulative_residual(
-    curves: CumulativeResidualCurve | Mapping[str, CumulativeResidualCurve],
-    *,
-    ax: Any = None,
-    panels: Sequence[str] | None = None,
-) -> Any:
-    """Draw cumulative residuals against the share of rows, with the band of a calibrated forecast.
-
-    Parameters
-    ----------
-    curves : CumulativeResidualCurve or dict of name to CumulativeResidualCurve
-        One forecast, or several over each other. Several must have the same panels.
-    ax : matplotlib Axes, optional
-        Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
-    panels : sequence of str, optional
-        Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
-
-    Returns
-    -------
-    matplotlib Axes, or ndarray of Axes for several panels
-        What was drawn on. The upper axis of a single forecast shows which probability has been reached.
-
-    Raises
-    ------
-    ValueError
-        If there is no curve, if panels differ or are unknown or too many, or if ``ax`` is given for several.
-
-    Notes
-    -----
-    Where the line climbs, events occur more often than predicted; where it falls, less often. Its slope is the difference.
-
-    Examples
-    --------
-    >>> from calibrant import load_digits_forecast
-    >>> from calibrant.curves import cumulative_residual_curve
-    >>> ax = cumulative_residual_curve(*load_digits_forecast()).plot()
-    """
-    named = drawing.as_named(curves, "curves", "cumulative_residual_curve(y_true, y_prob)", CumulativeResidualCurve)
-    level = next(iter(named.values())).level
-    legend = partial(drawing.legend_above, room=drawing.OF_TITLE + (OF_UPPER_AXIS if len(named) == 1 else 0.0))
-    draw = partial(_draw_residual, level=level)
-    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.2, labels=RESIDUAL_LABELS, legend=legend)
-
-
-def _draw_residual(ax: Any, panels: Mapping[str, CumulativeResidualPanel], alone: bool, level: float) -> None:
-    ax.axhline(0, color=drawing.IDEAL, linestyle="--", linewidth=1, label=drawing.DIAGONAL, zorder=1.5)
-    single = len(panels) == 1
-    for number, (name, panel) in enumerate(panels.items()):
-        colour, label, ends = drawing.colour(number), name or "forecast", (-panel.reach, panel.reach)
-        if single:
-            band = f"{1 - level:.0%} if calibrated"
-            ax.axhspan(*ends, color=drawing.BAND, linewidth=0, label=band, zorder=0.4)
-        else:
-            for end in ends:
-                ax.axhline(end, color=colour, linestyle=":", linewidth=1.1, zorder=1.6)
-        if alone:
-            label += f": KS {panel.ks_error:.3f}, Kuiper {panel.kuiper_error:.3f}"
-        ax.plot(panel.share, panel.cumulative, color=colour, linewidth=1.5, label=label, zorder=3)
-    ax.set_xlim(0, 1)
-    ax.margins(y=0.12)
-    drawing.grid(ax)
-    if not single or panel.score.size == 1:  # a class that is never predicted has no scores to write above
-        return
-    at = np.minimum(np.searchsorted(panel.share, SHARES), panel.score.size - 1)
-    upper = ax.secondary_xaxis("top")
-    upper.set_xticks(SHARES, labels=[_brief(score) for score in panel.score[at]], fontsize="small")
-    if alone:
-        upper.set_xlabel("probability", fontsize="small")
-
-
-def _brief(score: float) -> str:
-    return f"{score:.2f}" if score >= 0.01 or score == 0 else f"{score:.3f}" if score >= 0.001 else "<.001"
-
 
 # Cumulative sum diagrams: the isotonic fit as the slopes of the greatest convex minorant, and the ROC curve beside it
 
