@@ -13,13 +13,17 @@ mpl.use("Agg")
 import numpy as np
 from matplotlib import pyplot as plt
 
+from calibrant import drawing
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.curves import (
     PartitionPath,
     cumulative_sum_curve,
+    plot_cumulative_sum,
     plot_partition_path,
+    plot_roc,
     plot_simplex_partition,
     plot_simplex_points,
+    roc_curve,
     roc_surface,
     simplex_partition,
     simplex_points,
@@ -90,12 +94,28 @@ def _leave_out_one_region(ax: Any, paths: list[PartitionPath], number: int) -> N
 
 
 def draw_theorem() -> None:
-    """Figure 1: a small example of theorem 2.1."""
+    """Figure 1: a small example of theorem 2.1; on the left before the isotonic fit, on the right after it."""
     rng = np.random.default_rng(6)
     score = np.sort(rng.random(20))
     outcome = (rng.random(20) < score).astype(int)
-    axes = cumulative_sum_curve(outcome, score).plot(style="theorem")
-    save(axes.ravel()[0].figure, "theorem")
+    (sums,), roc = cumulative_sum_curve(outcome, score).panels, roc_curve(outcome, score)
+    figure, axes = plt.subplots(3, 2, figsize=(8.4, 10.4), layout="constrained", height_ratios=(0.7, 1, 1.25))
+    for ax, height, title in zip(axes[0], (score, sums.fit), ("forecast", "isotonic fit"), strict=True):
+        for event, marker in ((0, "o"), (1, "^")):
+            at = (np.arange(20) + 0.5)[outcome == event] / 20
+            label = "event" if event else "no event"
+            ax.plot(at, height[outcome == event], marker, color=drawing.colour(event), markersize=5, label=label)
+        ax.set(title=title, xlim=(-0.02, 1.02), ylim=(-0.06, 1.06))
+        drawing.grid(ax)
+    axes[0, 0].set_ylabel("probability")
+    axes[0, 0].legend(fontsize="small")
+    for ax in axes[1]:
+        plot_cumulative_sum(cumulative_sum_curve(outcome, score), ax=ax)
+    axes[1, 0].lines[1].remove()
+    axes[1, 0].get_legend().remove()
+    for ax, hull in zip(axes[2], (False, True), strict=True):
+        plot_roc(roc, ax=ax, symmetric=True, hull=hull)
+    save(figure, "theorem")
 
 
 def draw_split() -> None:

@@ -5,15 +5,16 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.patches import StepPatch
-from reference import isotonic
+from reference import isotonic, simultaneous
 from scipy.special import expit
 from strategies import columns, tables
 
 from calibrant import corp_curve, load_digits_forecast
 from calibrant.curves import plot_corp, plot_mcb_dsc
-from calibrant.curves.corp import MOST_PLACES, places
+from calibrant.curves.corp import MOST_PLACES, places, simultaneous_band
 from calibrant.drawing import DIAGONAL
 from calibrant.metrics import corp_decomposition, murphy_decomposition
 
@@ -327,3 +328,21 @@ REFUSED = [
 def test_what_does_not_compare_is_refused(given, message):
     with pytest.raises((ValueError, TypeError), match=message):
         plot_mcb_dsc(given)
+
+
+# The band that holds the whole curve with proven confidence
+
+
+counts = st.lists(st.tuples(st.integers(1, 30), st.floats(0, 1)), min_size=1, max_size=40)
+
+
+def band(count, events, level=0.05):
+    return simultaneous_band(np.asarray(count, dtype=float), np.asarray(events, dtype=float), level)
+
+
+@given(rows=counts, level=st.sampled_from([0.5, 0.05, 0.001]))
+def test_the_bounds_are_those_of_all_intervals_one_at_a_time(rows, level):
+    count, events = [n for n, _ in rows], [round(share * n) for n, share in rows]
+    lower, upper = simultaneous.band(count, events, level)
+    found = band(count, events, level)
+    np.testing.assert_allclose(found, [lower, upper], rtol=1e-6, atol=1e-12)

@@ -17,8 +17,6 @@ def kuiper(y, p, w):
     return max(abs(residual_sum(y, p, w, low, high)) for low in bounds for high in bounds if low < high)
 
 
-
-
 def two_bins(y, p, w):
     """Averaged two-bin error: between neighbouring scores all places to cut are alike, so each counts with that width."""
     total, cuts = sum(w), sorted({0.0, 1.0, *p})
