@@ -118,7 +118,6 @@ GIVEN = PICTURES | {
     "partition": lambda y, p, ax: simplex_partition(np.sqrt, resolution=3).plot(axes=ax),
     "points": lambda y, p, ax: simplex_points(PROB.argmax(axis=1), PROB).plot(axes=ax),
     "surface": lambda *a: one(roc_surface, *a),
-    "decompositions": lambda y, p, ax: cv.plot_mcb_dsc({"a": cb.metrics.corp_decomposition(y, p, **KNOWN)}, ax=ax),
 }
 
 
@@ -134,7 +133,7 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(name):
     assert dict(matplotlib.rcParams) == before
 
 
-SINGLE = {"plot_top_label_bin", "plot_mcb_dsc"}
+SINGLE = {"plot_top_label_bin"}
 
 
 @pytest.mark.parametrize("name", [name for name in cv.__all__ if name.startswith("plot_")])

@@ -329,7 +329,7 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
     texts |= {"values": "{'a': [1, 2], 'b': [2, 1]}", "estimator": MODEL, "X": "np.eye(len(t))"}
     texts["calibrator"] = "calibrant.TemperatureScaling().fit(q, t)"
     made = f"{homes()[maker]}.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
-    named = "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions")
+    named = "Mapping" in hint and random.random() < 0.3
     return f"{{'a': {made}}}" if named else made
 
 

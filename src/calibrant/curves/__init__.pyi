@@ -7,7 +7,6 @@ from .calibration_map import plot_calibration_map as plot_calibration_map
 from .corp import corp_curve as corp_curve
 from .corp import CorpCurve as CorpCurve
 from .corp import plot_corp as plot_corp
-from .corp import plot_mcb_dsc as plot_mcb_dsc
 from .cumulative import cumulative_sum_curve as cumulative_sum_curve
 from .cumulative import CumulativeSumCurve as CumulativeSumCurve
 from .cumulative import plot_cumulative_sum as plot_cumulative_sum
