@@ -431,11 +431,11 @@ def arrows(ax: Any, start: FloatArray, end: FloatArray, **look: Any) -> None:
     ax.quiver(*start.T, *(end - start).T, **exact, **look)
 
 
-def outline(text: Any, width: float = 2.0) -> None:
+def outline(text: Any) -> None:
     """Draw words on a white rim, so that lines below do not hide them."""
     from matplotlib.patheffects import withStroke
 
-    text.set_path_effects([withStroke(linewidth=width, foreground="white")])
+    text.set_path_effects([withStroke(linewidth=2.0, foreground="white")])
 
 
 def as_named(results: Any, what: str, call: str, kind: type) -> Mapping[str, Any]:

@@ -16,10 +16,8 @@ from matplotlib import pyplot as plt
 from calibrant import drawing
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.curves import (
-    PartitionPath,
     cumulative_sum_curve,
     plot_cumulative_sum,
-    plot_partition_path,
     plot_roc,
     plot_simplex_partition,
     plot_simplex_points,
@@ -29,8 +27,8 @@ from calibrant.curves import (
     simplex_points,
     simplex_split,
 )
-from studies.roc_isotonic.authors import Figures, baseline, irp, of_paper, total
 from studies.roc_isotonic.authors import Path as AuthorsPath
+from studies.roc_isotonic.authors import baseline, irp, of_paper, total
 from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "roc"
@@ -44,22 +42,6 @@ def save(figure: Any, name: str) -> None:
     save_picture(figure, IMAGES / f"{name}.png")
 
 
-def as_path(of: AuthorsPath, names: tuple[str, str], symbols: tuple[str, str], word: str) -> PartitionPath:
-    """Two of the authors' figures as a result that plots."""
-
-    def pair(one: Figures) -> list[float]:
-        return [getattr(one, name) for name in names]
-
-    return PartitionPath(
-        n_regions=np.array([one.n_regions for one in of.stages]),
-        value=np.array([pair(one) for one in of.stages]),
-        before=np.array(pair(of.before)),
-        metrics=names,
-        symbols=symbols,
-        calibrator=word,
-    )
-
-
 def draw_curves(n_classes: int) -> None:
     """Cross-entropy and volume against the number of regions, of the rows to fit and of those to test."""
     word = "AUC of the hull" if n_classes == 2 else "VUS"
@@ -68,29 +50,32 @@ def draw_curves(n_classes: int) -> None:
         (("loss", "volume"), ("regularised cross-entropy", word)),
         (("test_loss", "test_volume"), ("cross-entropy", word)),
     )
+    paths = {"IRP": irp(n_classes), "recursive binning": baseline(n_classes)}
     for own, (names, symbols), title in zip(axes, rows, ("rows that were fitted", "test rows"), strict=True):
-        paths = {
-            "IRP": as_path(irp(n_classes), names, symbols, "IRP"),
-            "recursive binning": as_path(baseline(n_classes), names, symbols, "recursive binning"),
-        }
-        plot_partition_path(paths, ax=own)
-        for number, ax in enumerate(own):
-            sums = "" if number else f", vectors that sum to {total(n_classes):.3f}"
-            ax.set_title(title + sums, fontsize="medium")
-            _leave_out_one_region(ax, list(paths.values()), number)
-    for ax in axes[0]:
-        ax.set_xlabel("")
-    for ax in axes.ravel()[:-1]:
-        if (legend := ax.get_legend()) is not None:
-            legend.remove()
+        for ax, name, symbol in zip(own, names, symbols, strict=True):
+            _draw_path(ax, paths, name)
+            ax.set_ylabel(symbol)
+            ax.set_title(title, fontsize="medium")
+        own[0].set_title(f"{title}, vectors that sum to {total(n_classes):.3f}", fontsize="medium")
+    for ax in axes[1]:
+        ax.set_xlabel("number of regions")
+    drawing.legend_beside(axes[1, 1])
     save(figure, NAMES[n_classes])
 
 
-def _leave_out_one_region(ax: Any, paths: list[PartitionPath], number: int) -> None:
-    """Fit the axis to what comes after the first split."""
-    shown = np.concatenate([np.append(path.value[1:, number], path.before[number]) for path in paths])
+def _draw_path(ax: Any, paths: dict[str, AuthorsPath], name: str) -> None:
+    """Draw a figure of both methods; the axis is fitted to what comes after the first split."""
+    shown = []
+    for number, (label, of) in enumerate(paths.items()):
+        value, before = [getattr(one, name) for one in of.stages], getattr(of.before, name)
+        look = {"color": drawing.colour(number), "marker": drawing.marker(number), "markersize": 3.5}
+        ax.plot([one.n_regions for one in of.stages], value, label=label, zorder=3, **look)
+        before_look = {"color": drawing.IDEAL, "linestyle": "--", "linewidth": 1.2, "zorder": 2}
+        ax.axhline(before, label=None if number else "not calibrated", **before_look)
+        shown += [*value[1:], before]
     room = 0.08 * np.ptp(shown)
-    ax.set_ylim(shown.min() - room, shown.max() + room)
+    ax.set_ylim(min(shown) - room, max(shown) + room)
+    drawing.grid(ax)
 
 
 def draw_theorem() -> None:

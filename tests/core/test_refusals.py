@@ -14,13 +14,11 @@ from calibrant import (
     spiegelhalter_test,
 )
 from calibrant.binning import Projection, Unique
-from calibrant.calibrators import IsotonicRecursivePartitioning
 from calibrant.curves import (
     bin_sweep,
     bin_test_curve,
     calibration_map,
     cumulative_sum_curve,
-    partition_path,
     plot_bin_test,
     plot_cumulative_sum,
     plot_smooth_reliability,
@@ -64,12 +62,8 @@ OF_TYPES = [
     ),
     (lambda: by_group(lambda *rows, **data: 0.5, Y, P, Y), "test must return a TestResult; <function .*> returned"),
     (
-        lambda: plot_cumulative_sum(cumulative_sum_curve(Y, P), panels=1, style="theorem"),
+        lambda: plot_cumulative_sum(cumulative_sum_curve(Y, P), panels=1),
         "panels must be a list of names;",
-    ),
-    (
-        lambda: partition_path(Y, P, IsotonicRecursivePartitioning().fit(P, Y), metrics=-1),
-        "metrics must be a list of names;",
     ),
     (lambda: canonical_calibration_error(Y, P, binning=EqualMass(5)), "binning must be a whole number, a word, or"),
     (lambda: simplex_split("xyzzy"), "gamma must hold numbers; got str"),

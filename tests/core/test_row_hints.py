@@ -10,7 +10,6 @@ from calibrant import ByNotion, TemperatureScaling, cli, spiegelhalter_test
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
-from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.cli.options import parser
 from calibrant.interop.tables import write_table
@@ -38,7 +37,6 @@ BESIDE = {
     "curves": Y,
 }
 OF_ONE = {
-    "partition_path": {"calibrator": MulticlassRecursivePartitioning(max_regions=3).fit(TABLE, Y)},
     "rows_for": {"detect": 0.15},
 }
 QUICK = {"n_resamples": 9, "n_draws": 9}

@@ -34,13 +34,7 @@ PICTURES = {
     "reliability": lambda *a: several(cb.plot_reliability, cb.reliability_curve, *a),
     "consistency": lambda *a: one(cb.reliability_curve, *a, interval="consistency"),
     "log-odds": lambda y, p, ax: cb.reliability_curve(y, p / 100, **KNOWN).plot(ax=ax, axis="log-odds"),
-    "scores below": lambda y, p, ax: cb.reliability_curve(y, p, **KNOWN).plot(
-        ax=ax, below=cv.score_distribution(y, p, **KNOWN)
-    ),
-    "marks": lambda y, p, ax: cb.reliability_curve(y, p, **KNOWN, binning=5).plot(
-        ax=ax, centres=True, arrows=True, rug=cv.score_distribution(y, p, **KNOWN)
-    ),
-    "scores": lambda *a: one(cv.score_distribution, *a),
+    "marks": lambda y, p, ax: cb.reliability_curve(y, p, **KNOWN, binning=5).plot(ax=ax, centres=True),
     "corp": lambda *a: one(cb.corp_curve, *a, n_resamples=50),
     "smooth": lambda *a: several(
         cv.plot_smooth_reliability, cb.smooth_reliability_curve, *a, bandwidth=0.1, other="after"
@@ -149,7 +143,6 @@ def test_what_is_no_curve_is_refused_with_the_call_that_makes_one(name):
 
 OF_NOTIONS = {
     "reliability_curve": {},
-    "score_distribution": {},
     "corp_curve": {"n_resamples": 5},
     "smooth_reliability_curve": {},
     "cumulative_sum_curve": {},

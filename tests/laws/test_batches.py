@@ -33,7 +33,6 @@ BESIDE = {
     "epistemic_irreducible": lambda f, rows: f(rows, None, SCORE),
     "paired_difference": lambda f, rows: f(rows, SCORE, SCORE),
     "paired_test": lambda f, rows: f(rows, SCORE, SCORE),
-    "partition_path": lambda f, rows: f(rows, None, None),
 }
 """Functions that need more than labels and probabilities."""
 

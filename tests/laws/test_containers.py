@@ -421,9 +421,7 @@ BESIDE = {
     "estimator": GaussianNB(),
     "X": P[:, None],
 }
-STAGES = ca.calibrators.MulticlassRecursivePartitioning()
 CALIBRATOR = {
-    "partition_path": STAGES.fit(TWO, Y),
     "simplex_points": None,
 }
 CALIBRATOR |= dict.fromkeys(

@@ -54,9 +54,6 @@ EXAMPLES = {
     "OptimismCorrected": lambda: cb.assessment.optimism_corrected(GaussianNB(), B[:, None], E, n_resamples=3),
     "MeanRanks": lambda: cb.assessment.mean_ranks({"a": [1, 2, 3], "b": [2, 3, 4]}),
     "PairedResult": lambda: cb.paired_test(E, B, B**2, n_resamples=9),
-    "PartitionPath": lambda: cb.curves.partition_path(
-        Y, P, cb.calibrators.MulticlassRecursivePartitioning(candidates=50).fit(P, Y)
-    ),
     "PriorEstimate": lambda: cb.decisions.estimate_prior(P, old_prior=[0.3, 0.3, 0.4]),
     "ReliabilityCurve": lambda: cb.reliability_curve(Y, P, notion="top-label", binning=5),
     "RiskCoverageCurve": lambda: cb.decisions.risk_coverage_curve(Y, {"a": P, "b": P[:, ::-1]}, n_resamples=9),
@@ -65,7 +62,6 @@ EXAMPLES = {
     "RocHull": lambda: cb.metrics.roc_convex_hull(E, B),
     "RocSurface": lambda: cb.curves.roc_surface(Y, P, n_thresholds=20),
     "RowsNeeded": lambda: cb.rows_for(guarantee=0.1, n_classes=10),
-    "ScoreDistribution": lambda: cb.curves.score_distribution(Y, P, notion="class-wise"),
     "SimplexMap": lambda: cb.curves.simplex_map(np.sqrt, resolution=5),
     "SimplexPartition": lambda: cb.curves.simplex_partition(cb.calibrators.CanonicalBinning().fit(P, Y), resolution=20),
     "SimplexPoints": lambda: cb.curves.simplex_points(Y, P, cb.TemperatureScaling().fit(P, Y)),

@@ -49,7 +49,6 @@ NEEDS = {
     "simplex_points": None,  # of three or four classes
     "equivalence_test": {"bound": 0.05},
     "epistemic_irreducible": {"posterior": (Q, 2)},
-    "partition_path": {"calibrator": calibrant.calibrators.MulticlassRecursivePartitioning().fit(table(P), Y)},
 }
 """What a function of labels and forecast must be given besides; None where it does not look at two classes."""
 
@@ -140,8 +139,6 @@ def test_the_event_of_two_columns_is_the_positive_label(name):
     """``pos_label`` names it for a table as for its own column; and the other one is the default for no one."""
     y, function, two = np.where(Y, "yes", "no"), load(name), table(P)[:, ::-1]
     needed = NEEDS.get(name) or {}
-    if name == "partition_path":  # of a calibrator, which knows its columns in their order
-        return
     posterior = [{"posterior": q} if "posterior" in needed else needed for q in (table(Q)[:, ::-1], Q)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)

@@ -23,14 +23,9 @@ from .errors import plot_validity as plot_validity
 from .errors import validity_curve as validity_curve
 from .errors import ValidityCurve as ValidityCurve
 from .errors import within_bin_error as within_bin_error
-from .simplex_partition import partition_path as partition_path
-from .simplex_partition import PartitionPath as PartitionPath
-from .simplex_partition import plot_partition_path as plot_partition_path
 from .reliability import plot_reliability as plot_reliability
 from .reliability import reliability_curve as reliability_curve
 from .reliability import ReliabilityCurve as ReliabilityCurve
-from .reliability import score_distribution as score_distribution
-from .reliability import ScoreDistribution as ScoreDistribution
 from .roc import plot_roc as plot_roc
 from .roc import plot_roc_surface as plot_roc_surface
 from .roc import roc_curve as roc_curve

@@ -230,8 +230,12 @@ def plot_calibration_map(
             look = {"color": drawing.colour(place), "linewidth": 1.8, "label": name or "map"}
             ax.plot(panel.score, panel.calibrated, zorder=2.5, **look)
             for one in points.values() if arrows else ():
-                to = np.interp(one.bins.mean_prob, panel.score, panel.calibrated)
-                reliability.draw_arrows(ax, one.bins, to, drawing.colour(place), f"moved by {name or 'the map'}")
+                bins, key = one.bins, {"color": drawing.colour(place), "zorder": 3.4}
+                to = np.interp(bins.mean_prob, panel.score, panel.calibrated)
+                start, end = (np.column_stack([x, bins.event_rate])[bins.count > 0] for x in (bins.mean_prob, to))
+                drawing.arrows(ax, start, end, **key)
+                words = f"moved by {name or 'the map'}"
+                ax.plot([], [], linestyle="", marker=r"$\to$", markersize=9, label=words, **key)
 
     labels = ("probability", f"calibrated probability, {word}")
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)
