@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from calibrant.curves import (
     roc_surface,
     simplex_partition,
     simplex_points,
-    simplex_split,
 )
 from studies.roc_isotonic.authors import Path as AuthorsPath
 from studies.roc_isotonic.authors import baseline, irp, of_paper, total
@@ -103,9 +103,25 @@ def draw_theorem() -> None:
     save(figure, "theorem")
 
 
+GAMMA = np.array([0.5, 0.3, 0.2])
+"""The point of Figure 3."""
+
+
+class Split:
+    """One split as a calibrator: all predictions of a region become certain of its class."""
+
+    classes_, count_ = np.arange(3), np.ones(3, dtype=int)
+
+    def cells(self, prob: np.ndarray) -> np.ndarray:
+        return (prob - GAMMA).argmax(axis=1)
+
+    def predict_proba(self, prob: np.ndarray) -> np.ndarray:
+        return np.eye(3)[self.cells(prob)]
+
+
 def draw_split() -> None:
     """Figure 3."""
-    ax = plot_simplex_partition(simplex_split([0.5, 0.3, 0.2]))
+    ax = plot_simplex_partition(replace(simplex_partition(Split()), splits=GAMMA[None]))
     save(ax.figure, "split")
 
 

@@ -23,7 +23,6 @@ TABLES = ("y_prob", "prob_a", "prob_b", "old_prob")
 BESIDE = {
     "y_true": Y,
     "old_true": Y,
-    "calibrated": TABLE,
     "calibrator": TemperatureScaling().fit(TABLE, Y),
     "old_prior": 0.5,
     "new_prior": 0.2,

@@ -210,7 +210,7 @@ OF_A_CALIBRATOR = {
     "simplex_map",
     "simplex_partition",
 }
-OF_SINGLE_ROWS = {"simplex_points", "simplex_lattice", "simplex_split"}
+OF_SINGLE_ROWS = {"simplex_points"}
 OF_ONE_EVENT = {"decision_curve", "calibration_regret", "expected_cost_curve"}
 
 

@@ -36,13 +36,10 @@ from .simplex import simplex_map as simplex_map
 from .simplex import SimplexMap as SimplexMap
 from .simplex_partition import plot_simplex_partition as plot_simplex_partition
 from .simplex_partition import plot_simplex_points as plot_simplex_points
-from .simplex_partition import SimplexCells as SimplexCells
-from .simplex_partition import simplex_lattice as simplex_lattice
 from .simplex_partition import simplex_partition as simplex_partition
 from .simplex_partition import SimplexPartition as SimplexPartition
 from .simplex_partition import simplex_points as simplex_points
 from .simplex_partition import SimplexPoints as SimplexPoints
-from .simplex_partition import simplex_split as simplex_split
 from .smooth import plot_smooth_reliability as plot_smooth_reliability
 from .smooth import smooth_reliability_curve as smooth_reliability_curve
 from .smooth import SmoothReliabilityCurve as SmoothReliabilityCurve
