@@ -1,4 +1,4 @@
-"""What pictures share: names and panels, legends, axes in log-odds, Axes below and beside, and words beside points."""
+"""What pictures share: names and panels, legends, axes in log-odds, and Axes below and beside."""
 
 from __future__ import annotations
 
@@ -61,57 +61,6 @@ def colour(number: int) -> str:
 def marker(number: int) -> str:
     """Marker of the forecast of that number."""
     return MARKERS[number % len(MARKERS)]
-
-
-# What pictures share: names and panels, legends, axes in log-odds, Axes below and beside, and words beside points
-
-
-# Words beside points: in the first place where they cover nothing
-
-
-Place = tuple[float, float, str, str]
-"""Points to the right and up, and which side of the words stands there."""
-
-APART = 4.0
-"""Pixels of room about words."""
-
-
-NEAR = 10.0
-"""Points up to which words stand beside their point; words further away are tied to it."""
-
-
-def put_beside(text: Any, places: Sequence[Place], points: FloatArray, taken: Sequence[Any], page: Any) -> int:
-    """Move words to the first place where they cover no point and no other words, or to that of the least; return how many.
-
-    ``text`` is an annotation in offset points; ``points``, ``taken`` and ``page`` are in pixels: what is not to be covered, the
-    boxes of other words, and the box that is not to be left, which is worse than to cover anything.
-    """
-    covered: dict[Place, int] = {}
-    for place in places:
-        _put(text, place)
-        covered[place] = _covered(text.get_window_extent(), points, taken, page)
-        if covered[place] == 0:
-            return 0
-    _put(text, best := min(covered, key=lambda place: covered[place]))
-    return covered[best]
-
-
-def _put(text: Any, place: Place) -> None:
-    text.set(position=place[:2], ha=place[2], va=place[3])
-
-
-def tie(ax: Any, text: Any) -> None:
-    """Draw a line from words to their point, if they stand away from it."""
-    if np.hypot(*text.get_position()) > NEAR:
-        look = {"arrowstyle": "-", "linewidth": 0.7, "color": IDEAL, "shrinkA": 1, "shrinkB": 3}
-        ax.annotate("", text.xy, xytext=text.get_position(), textcoords="offset points", arrowprops=look, zorder=2)
-
-
-def _covered(box: Any, points: FloatArray, taken: Sequence[Any], page: Any) -> int:
-    padded = box.padded(APART)
-    outside = padded.x0 < page.x0 or padded.x1 > page.x1 or padded.y0 < page.y0 or padded.y1 > page.y1
-    inside = ((points > padded.min) & (points < padded.max)).all(axis=1)
-    return int(100 * outside + inside.sum() + sum(bool(padded.overlaps(other)) for other in taken))
 
 
 # Legends that hide nothing: above or beside an Axes, where the layout of the figure makes room for them
@@ -253,14 +202,13 @@ def room_below(ax: Any) -> Any:
     return rooms(ax, "bottom")[0]
 
 
-def finish_below(below: Any, label: str, least: float = 0.0) -> Any:
-    """Leave what stands below a diagram a short axis that begins at zero, or a logarithmic one, and return it."""
+def finish_below(below: Any, label: str) -> Any:
+    """Leave what stands below a diagram a short axis that begins at zero, and return it."""
     below.set_ylabel(label, fontsize="small")
     below.tick_params(labelsize="small")
-    below.set_ylim(bottom=least)
+    below.set_ylim(bottom=0.0)
     below.spines[["top", "right"]].set_visible(False)
-    if not least:
-        below.locator_params(axis="y", nbins=3)
+    below.locator_params(axis="y", nbins=3)
     return below
 
 
@@ -483,11 +431,11 @@ def arrows(ax: Any, start: FloatArray, end: FloatArray, **look: Any) -> None:
     ax.quiver(*start.T, *(end - start).T, **exact, **look)
 
 
-def outline(text: Any, width: float = 2.0) -> None:
+def outline(text: Any) -> None:
     """Draw words on a white rim, so that lines below do not hide them."""
     from matplotlib.patheffects import withStroke
 
-    text.set_path_effects([withStroke(linewidth=width, foreground="white")])
+    text.set_path_effects([withStroke(linewidth=2.0, foreground="white")])
 
 
 def as_named(results: Any, what: str, call: str, kind: type) -> Mapping[str, Any]:

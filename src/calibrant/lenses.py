@@ -275,11 +275,6 @@ class CumulativeView(View):
         sums = np.cumsum(residual[:, self.order] * self.weight, axis=1)
         return sums[:, self.ends]
 
-    @property
-    def share(self) -> FloatArray:
-        """Share of the weight up to each distinct score, shape (d,)."""
-        return np.cumsum(self.weight)[self.ends]
-
 
 def end_deviation(problem: BinaryProblem) -> float:
     """Standard deviation of the last sum, the mean residual, if the forecast is calibrated."""

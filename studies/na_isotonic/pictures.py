@@ -25,7 +25,7 @@ from calibrant import (
 )
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.nafir import split_blocks
-from calibrant.curves import calibration_shift, cumulative_calibration_map
+from calibrant.curves.reliability import wilson_interval
 from calibrant.metrics.decompositions import accuracy
 from studies.claims import table
 from studies.na_isotonic import forecasts as fc
@@ -349,11 +349,54 @@ def draw_figure_2(folder: Path) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(10.4, 5.6), layout="constrained")
     figure.get_layout_engine().set(rect=(0.0, 0.07, 1.0, 0.93))  # the sizes of the bins stand below
     scir = fc.SCIR_FIXED(labels=labels).fit(model.fit, model.y_fit)
-    cumulative_calibration_map(scir, ranks=5).plot(ax=axes[0])
+    _draw_ranks(axes[0], scir)
     after = {name: fc.calibrated(model, name)[0] for name in ("FIR", fc.NA_FIR[1])}
     after["NA-FIR"] = after.pop(fc.NA_FIR[1])
-    calibration_shift(model.test, after, y_true=model.y_test, binning=30, labels=labels).plot(ax=axes[1])
+    _draw_moved(axes[1], model, after)
     save_picture(figure, folder / "figure-2.png")
+
+
+def _draw_ranks(ax: Any, scir: SortedCumulativeIsotonic) -> None:
+    """Draw the map of each rank as the steps that it is; where they lie on each other the higher rank is the wider one."""
+    ax.plot([0, 1], [0, 1], color=drawing.IDEAL, linestyle="--", linewidth=1, label="unchanged")
+    for number in range(5):
+        left, value = scir.steps(number + 1)
+        look = {"color": drawing.colour(number), "linewidth": 1.4 + 0.9 * number, "zorder": 3 - 0.01 * number}
+        ax.step(np.append(left, 1.0), np.append(value, value[-1]), where="post", label=f"top {number + 1}", **look)
+    words = ("sum of the highest probabilities", "probability that the class is among them")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel=words[0], ylabel=words[1])
+    drawing.grid(ax)
+    drawing.legend_above(ax)
+
+
+LEAST = 0.01
+"""Least probability before calibration that counts: of many classes most are next to zero."""
+
+
+def _draw_moved(ax: Any, model: fc.Model, after: dict[str, Array]) -> None:
+    """Draw mean probabilities of all classes after calibration, in bins of those before, over the sizes of the bins."""
+    kept, edges = model.test >= LEAST, np.append(LEAST, np.arange(1, 31) / 30)
+    cell = np.maximum(np.searchsorted(edges, model.test[kept]), 1) - 1
+    count = np.bincount(cell, minlength=30)
+    held = count > 0
+
+    def sums(values: Array) -> Array:
+        return np.bincount(cell, values[kept], 30)[held]
+
+    before = sums(model.test) / count[held]
+    ax.plot([LEAST, 1], [LEAST, 1], color=drawing.IDEAL, linestyle="--", linewidth=1, label="unchanged")
+    for number, (name, prob) in enumerate(after.items()):
+        look = {"color": drawing.colour(number), "marker": drawing.marker(number), "markersize": 4}
+        ax.plot(before, sums(prob) / count[held], label=name, zorder=3, **look)
+    events = sums(model.y_test[:, None] == np.arange(model.n_classes))
+    ax.plot(before, events / count[held], "_", color="black", markersize=9, label="event rate", zorder=2.6)
+    ax.vlines(before, *wilson_interval(events, count[held], 0.05), color="black", linewidth=1.0, alpha=0.55)
+    ax.set(xlim=(-0.02, 1.02), ylabel="mean calibrated probability")
+    drawing.grid(ax)
+    drawing.legend_above(ax)
+    below = drawing.room_below(ax)
+    below.stairs(count, edges, color=drawing.FILL, fill=True, baseline=0.5)
+    below.set(yscale="log", xlabel="probability before calibration", ylabel="scores")
 
 
 POINTS = np.array([1.0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 1])

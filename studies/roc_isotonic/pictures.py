@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,21 @@ mpl.use("Agg")
 import numpy as np
 from matplotlib import pyplot as plt
 
+from calibrant import drawing
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.curves import (
-    PartitionPath,
     cumulative_sum_curve,
-    plot_partition_path,
+    plot_cumulative_sum,
+    plot_roc,
     plot_simplex_partition,
     plot_simplex_points,
+    roc_curve,
     roc_surface,
     simplex_partition,
     simplex_points,
-    simplex_split,
 )
-from studies.roc_isotonic.authors import Figures, baseline, irp, of_paper, total
 from studies.roc_isotonic.authors import Path as AuthorsPath
+from studies.roc_isotonic.authors import baseline, irp, of_paper, total
 from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "roc"
@@ -40,22 +42,6 @@ def save(figure: Any, name: str) -> None:
     save_picture(figure, IMAGES / f"{name}.png")
 
 
-def as_path(of: AuthorsPath, names: tuple[str, str], symbols: tuple[str, str], word: str) -> PartitionPath:
-    """Two of the authors' figures as a result that plots."""
-
-    def pair(one: Figures) -> list[float]:
-        return [getattr(one, name) for name in names]
-
-    return PartitionPath(
-        n_regions=np.array([one.n_regions for one in of.stages]),
-        value=np.array([pair(one) for one in of.stages]),
-        before=np.array(pair(of.before)),
-        metrics=names,
-        symbols=symbols,
-        calibrator=word,
-    )
-
-
 def draw_curves(n_classes: int) -> None:
     """Cross-entropy and volume against the number of regions, of the rows to fit and of those to test."""
     word = "AUC of the hull" if n_classes == 2 else "VUS"
@@ -64,43 +50,78 @@ def draw_curves(n_classes: int) -> None:
         (("loss", "volume"), ("regularised cross-entropy", word)),
         (("test_loss", "test_volume"), ("cross-entropy", word)),
     )
+    paths = {"IRP": irp(n_classes), "recursive binning": baseline(n_classes)}
     for own, (names, symbols), title in zip(axes, rows, ("rows that were fitted", "test rows"), strict=True):
-        paths = {
-            "IRP": as_path(irp(n_classes), names, symbols, "IRP"),
-            "recursive binning": as_path(baseline(n_classes), names, symbols, "recursive binning"),
-        }
-        plot_partition_path(paths, ax=own)
-        for number, ax in enumerate(own):
-            sums = "" if number else f", vectors that sum to {total(n_classes):.3f}"
-            ax.set_title(title + sums, fontsize="medium")
-            _leave_out_one_region(ax, list(paths.values()), number)
-    for ax in axes[0]:
-        ax.set_xlabel("")
-    for ax in axes.ravel()[:-1]:
-        if (legend := ax.get_legend()) is not None:
-            legend.remove()
+        for ax, name, symbol in zip(own, names, symbols, strict=True):
+            _draw_path(ax, paths, name)
+            ax.set_ylabel(symbol)
+            ax.set_title(title, fontsize="medium")
+        own[0].set_title(f"{title}, vectors that sum to {total(n_classes):.3f}", fontsize="medium")
+    for ax in axes[1]:
+        ax.set_xlabel("number of regions")
+    drawing.legend_beside(axes[1, 1])
     save(figure, NAMES[n_classes])
 
 
-def _leave_out_one_region(ax: Any, paths: list[PartitionPath], number: int) -> None:
-    """Fit the axis to what comes after the first split."""
-    shown = np.concatenate([np.append(path.value[1:, number], path.before[number]) for path in paths])
+def _draw_path(ax: Any, paths: dict[str, AuthorsPath], name: str) -> None:
+    """Draw a figure of both methods; the axis is fitted to what comes after the first split."""
+    shown = []
+    for number, (label, of) in enumerate(paths.items()):
+        value, before = [getattr(one, name) for one in of.stages], getattr(of.before, name)
+        look = {"color": drawing.colour(number), "marker": drawing.marker(number), "markersize": 3.5}
+        ax.plot([one.n_regions for one in of.stages], value, label=label, zorder=3, **look)
+        before_look = {"color": drawing.IDEAL, "linestyle": "--", "linewidth": 1.2, "zorder": 2}
+        ax.axhline(before, label=None if number else "not calibrated", **before_look)
+        shown += [*value[1:], before]
     room = 0.08 * np.ptp(shown)
-    ax.set_ylim(shown.min() - room, shown.max() + room)
+    ax.set_ylim(min(shown) - room, max(shown) + room)
+    drawing.grid(ax)
 
 
 def draw_theorem() -> None:
-    """Figure 1: a small example of theorem 2.1."""
+    """Figure 1: a small example of theorem 2.1; on the left before the isotonic fit, on the right after it."""
     rng = np.random.default_rng(6)
     score = np.sort(rng.random(20))
     outcome = (rng.random(20) < score).astype(int)
-    axes = cumulative_sum_curve(outcome, score).plot(style="theorem")
-    save(axes.ravel()[0].figure, "theorem")
+    (sums,), roc = cumulative_sum_curve(outcome, score).panels, roc_curve(outcome, score)
+    figure, axes = plt.subplots(3, 2, figsize=(8.4, 10.4), layout="constrained", height_ratios=(0.7, 1, 1.25))
+    for ax, height, title in zip(axes[0], (score, sums.fit), ("forecast", "isotonic fit"), strict=True):
+        for event, marker in ((0, "o"), (1, "^")):
+            at = (np.arange(20) + 0.5)[outcome == event] / 20
+            label = "event" if event else "no event"
+            ax.plot(at, height[outcome == event], marker, color=drawing.colour(event), markersize=5, label=label)
+        ax.set(title=title, xlim=(-0.02, 1.02), ylim=(-0.06, 1.06))
+        drawing.grid(ax)
+    axes[0, 0].set_ylabel("probability")
+    axes[0, 0].legend(fontsize="small")
+    for ax in axes[1]:
+        plot_cumulative_sum(cumulative_sum_curve(outcome, score), ax=ax)
+    axes[1, 0].lines[1].remove()
+    axes[1, 0].get_legend().remove()
+    for ax, hull in zip(axes[2], (False, True), strict=True):
+        plot_roc(roc, ax=ax, symmetric=True, hull=hull)
+    save(figure, "theorem")
+
+
+GAMMA = np.array([0.5, 0.3, 0.2])
+"""The point of Figure 3."""
+
+
+class Split:
+    """One split as a calibrator: all predictions of a region become certain of its class."""
+
+    classes_, count_ = np.arange(3), np.ones(3, dtype=int)
+
+    def cells(self, prob: np.ndarray) -> np.ndarray:
+        return (prob - GAMMA).argmax(axis=1)
+
+    def predict_proba(self, prob: np.ndarray) -> np.ndarray:
+        return np.eye(3)[self.cells(prob)]
 
 
 def draw_split() -> None:
     """Figure 3."""
-    ax = plot_simplex_partition(simplex_split([0.5, 0.3, 0.2]))
+    ax = plot_simplex_partition(replace(simplex_partition(Split()), splits=GAMMA[None]))
     save(ax.figure, "split")
 
 

@@ -14,17 +14,14 @@ from calibrant import (
     spiegelhalter_test,
 )
 from calibrant.binning import Projection, Unique
-from calibrant.calibrators import IsotonicRecursivePartitioning
 from calibrant.curves import (
     bin_sweep,
     bin_test_curve,
     calibration_map,
     cumulative_sum_curve,
-    partition_path,
     plot_bin_test,
     plot_cumulative_sum,
     plot_smooth_reliability,
-    simplex_split,
 )
 from calibrant.datasets import make_softmax_forecast, make_survey_forecast
 from calibrant.metrics import canonical_calibration_error
@@ -64,16 +61,10 @@ OF_TYPES = [
     ),
     (lambda: by_group(lambda *rows, **data: 0.5, Y, P, Y), "test must return a TestResult; <function .*> returned"),
     (
-        lambda: plot_cumulative_sum(cumulative_sum_curve(Y, P), panels=1, style="theorem"),
+        lambda: plot_cumulative_sum(cumulative_sum_curve(Y, P), panels=1),
         "panels must be a list of names;",
     ),
-    (
-        lambda: partition_path(Y, P, IsotonicRecursivePartitioning().fit(P, Y), metrics=-1),
-        "metrics must be a list of names;",
-    ),
     (lambda: canonical_calibration_error(Y, P, binning=EqualMass(5)), "binning must be a whole number, a word, or"),
-    (lambda: simplex_split("xyzzy"), "gamma must hold numbers; got str"),
-    (lambda: simplex_split([0.2, 0.3, 0.5], classes=3), "classes must be three names; got 3. Leave them out"),
     (lambda: plot_reliability(reliability_curve(Y, P), panels=0.5), r"panels must be a list of names; got 0\.5\."),
     (lambda: plot_smooth_reliability(smooth_reliability_curve(Y, P), panels=int), "panels must be a list of names;"),
     (lambda: plot_bin_test(bin_test_curve(Y, P), panels=1), r"panels must be a list of names; got 1\. Pass a list"),

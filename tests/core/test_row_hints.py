@@ -6,11 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from calibrant import ByNotion, SortedCumulativeIsotonic, TemperatureScaling, cli, spiegelhalter_test
+from calibrant import ByNotion, TemperatureScaling, cli, spiegelhalter_test
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
-from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.cli.options import parser
 from calibrant.interop.tables import write_table
@@ -24,7 +23,6 @@ TABLES = ("y_prob", "prob_a", "prob_b", "old_prob")
 BESIDE = {
     "y_true": Y,
     "old_true": Y,
-    "calibrated": TABLE,
     "calibrator": TemperatureScaling().fit(TABLE, Y),
     "old_prior": 0.5,
     "new_prior": 0.2,
@@ -38,8 +36,6 @@ BESIDE = {
     "curves": Y,
 }
 OF_ONE = {
-    "cumulative_calibration_map": {"calibrator": SortedCumulativeIsotonic().fit(TABLE, Y)},
-    "partition_path": {"calibrator": MulticlassRecursivePartitioning(max_regions=3).fit(TABLE, Y)},
     "rows_for": {"detect": 0.15},
 }
 QUICK = {"n_resamples": 9, "n_draws": 9}
@@ -83,9 +79,7 @@ def refusal(call, *given, **arguments):
 
 
 def test_the_walk_reaches_the_functions_that_speak_of_probabilities():
-    assert {"assess", "advise", "decide", "estimate_prior", "paired_test", "kernel_test", "calibration_shift"} <= set(
-        FUNCTIONS
-    )
+    assert {"assess", "advise", "decide", "estimate_prior", "paired_test", "kernel_test"} <= set(FUNCTIONS)
     assert len(FUNCTIONS) > 80
 
 

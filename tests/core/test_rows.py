@@ -10,7 +10,7 @@ import pytest
 import calibrant as cb
 from calibrant import cli
 from calibrant._core.border import as_problem
-from calibrant.curves import calibration_shift, simplex_points
+from calibrant.curves import simplex_points
 from calibrant.decisions import calibration_regret, estimate_prior, shift_prior
 from calibrant.interop.tables import write_table
 from calibrant.metrics import epistemic_irreducible
@@ -74,7 +74,6 @@ FUNCTIONS = {
     "calibration_regret": lambda p, **rows: calibration_regret(EVENT, p[:, 1], truth=P[:, 0], **rows).regret,
     "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y, p, P, **rows).terms),
     "simplex_points": lambda p, **rows: simplex_points(Y, p, P, **rows).calibrated.tolist(),
-    "calibration_shift": lambda p, **rows: calibration_shift(p, P, y_true=Y, **rows).to_frame().to_numpy().tolist(),
     "a predicted class": lambda p, **rows: cb.expected_calibration_error(
         Y, p.max(axis=1), y_pred=p.argmax(axis=1), **rows
     ),

@@ -2,16 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from matplotlib.collections import LineCollection, PathCollection
-from matplotlib.patches import StepPatch
+from matplotlib.collections import PathCollection
 from matplotlib.quiver import Quiver
-from reference import shift
-from strategies import tables
 
 import calibrant as cb
-from calibrant.curves.calibration_map import calibration_shift
 from calibrant.drawing import DIAGONAL
 
 Y, PROB = cb.load_digits_forecast()
@@ -73,7 +67,7 @@ def test_na_fir_of_two_classes_is_shown_as_it_maps_and_of_more_is_no_map_of_one_
     panel = cb.curves.calibration_map(fitted, resolution=11).panels[0]
     np.testing.assert_array_equal(panel.calibrated, fitted.calibrate(panel.score))
     assert panel.calibrated[0] + panel.calibrated[-1] == pytest.approx(1.0)
-    with pytest.raises(TypeError, match=r"one score at a time.*calibration_shift"):
+    with pytest.raises(TypeError, match=r"one score at a time.*simplex_map"):
         cb.curves.calibration_map(cb.NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, Y))
 
 
@@ -138,155 +132,3 @@ def test_every_class_has_a_panel_with_its_name():
     axes = result.plot(panels=["class 2", "class 7"])
     assert [ax.get_title() for ax in axes] == ["class 2", "class 7"]
     np.testing.assert_array_equal(maps_in(axes[1])[0].get_ydata(), result.panels[7].calibrated)
-
-
-# Means before and after calibration are those of the same rows and classes, bin by bin
-
-
-NOTIONS = ["flattened", "confidence", "top-label", "class-wise"]
-AFTER = cb.TemperatureScaling().fit(PROB, Y).predict_proba(PROB)
-
-
-def moved(prob):
-    """Another forecast of the same rows, which orders classes differently."""
-    other = (prob[:, ::-1] + 0.1) ** 2
-    return other / other.sum(axis=1, keepdims=True)
-
-
-@given(
-    rows=tables(),
-    notion=st.sampled_from(NOTIONS),
-    n_bins=st.integers(1, 12),
-    threshold=st.sampled_from([0.0, 0.01, 0.2, 0.4, 0.9]),
-)
-def test_means_are_those_of_the_definition(rows, notion, n_bins, threshold):
-    label, prob, weight = rows
-    after = moved(prob)
-    result = calibration_shift(
-        prob,
-        {"moved": after, "same": prob},
-        y_true=label,
-        notion=notion,
-        binning=n_bins,
-        threshold=threshold,
-        sample_weight=weight,
-    )
-    expected = shift.pairs(notion, prob.tolist())
-    for panel, of in zip(result.panels, expected, strict=True):
-        held = panel.bins.count > 0
-        found = [panel.bins.weight, panel.bins.mean_prob, panel.calibrated[0], panel.bins.event_rate]
-        wanted = shift.means(of, prob.tolist(), after.tolist(), label.tolist(), weight.tolist(), n_bins, threshold)
-        np.testing.assert_allclose(np.array(found).T[held].reshape(-1, 4), np.reshape(wanted, (-1, 4)), atol=1e-12)
-        np.testing.assert_allclose(panel.calibrated[1], panel.bins.mean_prob, atol=1e-12)
-        assert np.isnan(panel.calibrated[:, ~held]).all()
-
-
-def test_event_rates_and_intervals_are_those_of_the_reliability_curve():
-    options = {"notion": "class-wise", "binning": 8, "interval": "clopper-pearson", "level": 0.1}
-    result = calibration_shift(PROB, AFTER, y_true=Y, threshold=0.0, **options)
-    for panel, expected in zip(result.panels, cb.reliability_curve(Y, PROB, **options).panels, strict=True):
-        assert panel.name == expected.name
-        np.testing.assert_array_equal(panel.bins.event_rate, expected.bins.event_rate)
-        np.testing.assert_array_equal(panel.lower, expected.lower)
-        np.testing.assert_array_equal(panel.upper, expected.upper)
-
-
-COLUMN, TWO = (
-    {"y_prob": [0.2, 0.8], "calibrated": [0.3, 0.7]},
-    {"y_prob": [[0.2, 0.8]] * 2, "calibrated": [[0.3, 0.7]] * 2},
-)
-NAMING = [
-    COLUMN | {"pos_label": "yes"},
-    COLUMN | {"labels": ["no", "yes"]},
-    COLUMN | {"y_pred": ["cat", "dog"], "notion": "top-label"},
-    TWO | {"labels": ["cat", "dog"], "notion": cb.notions.OneVsRest("dog")},
-]
-
-
-@pytest.mark.parametrize("data", NAMING, ids=["positive label", "two labels", "pairs", "named class"])
-def test_what_names_classes_needs_no_labels(data):
-    result = calibration_shift(**data)
-    assert sum(panel.bins.count.sum() for panel in result.panels) == 2
-
-
-REFUSED = [
-    ({"calibrated": {}}, ValueError, "calibrated must hold at least one forecast; got an empty dict"),
-    ({"calibrated": {1: AFTER, "1": AFTER}}, ValueError, "names that differ as text"),
-    ({"calibrated": AFTER[:5]}, ValueError, "y_prob and calibrated must have the same number of rows; got"),
-    ({"calibrated": {"TS": AFTER[:5]}, "y_true": Y}, ValueError, r"calibrated\['TS'\] must have the same number of"),
-    ({"calibrated": {"TS": AFTER[:, 0]}}, ValueError, r"calibrated\['TS'\] must have the columns of y_prob"),
-    ({"calibrated": {"TS": PROB * 2}}, ValueError, r"calibrated\['TS'\]"),
-    ({"threshold": 1.0}, ValueError, "threshold must be a number, at least 0 and below 1"),
-    ({"binning": cb.binning.Isotonic()}, ValueError, "y_true must be given where the binning looks at outcomes"),
-]
-
-
-@pytest.mark.parametrize(("changed", "error", "message"), REFUSED)
-def test_what_cannot_be_compared_is_refused(changed, error, message):
-    with pytest.raises(error, match=message):
-        calibration_shift(**({"y_prob": PROB, "calibrated": AFTER} | changed))
-
-
-CALL = r"If these are labels, the call is calibration_shift\(y_prob, calibrated, y_true=y\)"
-
-
-@pytest.mark.parametrize(
-    "labels", [Y, Y.astype(str), Y.tolist(), np.minimum(Y, 1)], ids=["numbers", "words", "list", "two"]
-)
-def test_labels_that_come_first_are_refused_with_the_call(labels):
-    with pytest.raises(ValueError, match=rf"y_prob must hold probabilities; .*{CALL}"):
-        calibration_shift(labels, AFTER)
-
-
-@pytest.mark.parametrize("y_true", [None, ["cat", "dog"]], ids=["without labels", "with labels"])
-def test_columns_of_frames_must_come_in_the_same_order(y_true):
-    polars = pytest.importorskip("polars")
-    before = polars.DataFrame({"cat": [0.2, 0.7], "dog": [0.8, 0.3]})
-    after = polars.DataFrame({"cat": [0.3, 0.6], "dog": [0.7, 0.4]})
-    (panel,) = calibration_shift(before, after, y_true=y_true, binning=1).panels
-    np.testing.assert_allclose(panel.calibrated, 0.55)
-    with pytest.raises(ValueError, match="must have the columns of y_prob, in their order"):
-        calibration_shift(before, after.select("dog", "cat"), y_true=y_true)
-
-
-# Pictures
-
-
-TABLES = {"TS": cb.TemperatureScaling().fit(PROB, Y).predict_proba(PROB), "same": PROB}
-FEW = PROB[:40], {name: table[:40] for name, table in TABLES.items()}, Y[:40]
-
-
-def words_of(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-@pytest.mark.parametrize("difference", [False, True])
-def test_the_artists_carry_exactly_the_arrays_of_the_result_of_a_shift(difference):
-    prob, tables, y = FEW  # some bins are empty
-    result = calibration_shift(prob, tables, y_true=y)
-    ax = result.plot(difference=difference)
-    (panel,) = result.panels
-    held = panel.bins.count > 0
-    assert not held.all()
-    base = panel.bins.mean_prob[held] if difference else 0.0
-    _, *lines, rates = ax.lines
-    drawn = [*panel.calibrated, panel.bins.event_rate]
-    for line, values in zip([*lines, rates], drawn, strict=True):
-        np.testing.assert_array_equal(line.get_xdata(), panel.bins.mean_prob[held])
-        np.testing.assert_array_equal(line.get_ydata(), values[held] - base)
-    (intervals,) = (c for c in ax.collections if isinstance(c, LineCollection))
-    ends = np.array(intervals.get_segments())[:, :, 1]
-    np.testing.assert_array_equal(ends, np.column_stack([panel.lower[held] - base, panel.upper[held] - base]))
-    assert words_of(ax) == ["unchanged", "TS", "same", "event rate"]
-    word = "change of the mean probability" if difference else "mean calibrated probability"
-    assert (ax.child_axes[0].get_xlabel(), ax.get_ylabel()) == ("probability before calibration", word)
-    (sizes,) = (patch for patch in ax.child_axes[0].patches if isinstance(patch, StepPatch))
-    np.testing.assert_array_equal(sizes.get_data().values, panel.bins.count)
-    np.testing.assert_array_equal(sizes.get_data().edges, panel.bins.edges)
-
-
-def test_intervals_are_drawn_as_what_they_are():
-    options = {"y_true": Y, "notion": "confidence"}
-    assert not calibration_shift(PROB, TABLES, interval=None, **options).plot().collections
-    ax = calibration_shift(PROB, TABLES, interval="consistency", level=0.1, **options).plot()
-    assert words_of(ax) == ["unchanged", "TS", "same", "accuracy", "90% if calibrated before"]

@@ -1,21 +1,20 @@
 """CORP curves: the isotonic fit with its bands."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.patches import StepPatch
-from reference import isotonic
+from reference import isotonic, simultaneous
 from scipy.special import expit
 from strategies import columns, tables
 
 from calibrant import corp_curve, load_digits_forecast
-from calibrant.curves import plot_corp, plot_mcb_dsc
-from calibrant.curves.corp import MOST_PLACES, places
+from calibrant.curves import plot_corp
+from calibrant.curves.corp import MOST_PLACES, places, simultaneous_band
 from calibrant.drawing import DIAGONAL
-from calibrant.metrics import corp_decomposition, murphy_decomposition
+from calibrant.metrics import corp_decomposition
 
 BANDS = ["consistency", "confidence", "simultaneous"]
 each_band = pytest.mark.parametrize("band", BANDS)
@@ -234,96 +233,19 @@ def test_band_and_histogram_can_be_left_out(options):
     assert bool(ax.child_axes) == options.get("histogram", True)
 
 
-# The plane of miscalibration and discrimination
+# The band that holds the whole curve with proven confidence
 
 
-RNG = np.random.default_rng(0)
-LOGIT = RNG.normal(0, 1.5, 1000)
-OCCURRED = (RNG.random(1000) < 1 / (1 + np.exp(-LOGIT))).astype(int)
+counts = st.lists(st.tuples(st.integers(1, 30), st.floats(0, 1)), min_size=1, max_size=40)
 
 
-def forecast(steepness=1.0, noise=0.0):
-    return 1 / (1 + np.exp(-steepness * (LOGIT + noise * RNG.normal(size=1000))))
+def band(count, events, level=0.05):
+    return simultaneous_band(np.asarray(count, dtype=float), np.asarray(events, dtype=float), level)
 
 
-def decompositions(**options):
-    forecasts = {
-        "logistic": forecast(),
-        "over-confident": forecast(2.0),
-        "shrunk": forecast(0.5),
-        "noisy": forecast(noise=0.7),
-        "noisier": forecast(noise=1.5),
-        "as noisy again": forecast(noise=1.5),
-        "climatology": np.full(1000, 0.5),
-        "logistic, rounded": np.round(forecast(), 1),
-    }
-    return {name: corp_decomposition(OCCURRED, p, **options) for name, p in forecasts.items()}
-
-
-def markers(ax):
-    return [line for line in ax.lines if line.get_marker() != "None"]
-
-
-def lines_of_equal_score(ax):
-    return [line for line in ax.lines if line.get_marker() == "None"]
-
-
-def texts(ax, names):
-    return [text for text in ax.texts if text.get_text() in names]
-
-
-@pytest.mark.filterwarnings("ignore:log loss")  # a rounded probability is 0
-@pytest.mark.parametrize("score", ["brier", "log"])
-def test_a_marker_stands_where_the_forecast_is(score):
-    found = decompositions(score=score)
-    ax = plot_mcb_dsc(found)
-    places = [line.get_xydata()[0].tolist() for line in markers(ax)]
-    assert places == [[d["miscalibration"], d["discrimination"]] for d in found.values()]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("miscalibration (MCB)", "discrimination (DSC)")
-    assert ax.get_title().startswith(f"score {score}, uncertainty ")
-
-
-def test_along_a_line_the_score_is_the_one_written_at_its_end():
-    found = decompositions()
-    ax = plot_mcb_dsc(found)
-    uncertainty = found["logistic"]["uncertainty"]
-    lines = lines_of_equal_score(ax)
-    assert len(lines) >= 3
-    labels = [text for text in ax.texts if text.get_text() and text.get_text() not in found]
-    for line, label in zip(lines, labels, strict=True):
-        mcb, dsc = line.get_data()
-        np.testing.assert_allclose(mcb - dsc + uncertainty, float(label.get_text()), atol=1e-6)
-        assert label.xy == (mcb[1], dsc[1])
-
-
-def test_every_forecast_has_its_name_and_no_two_names_overlap():
-    found = decompositions()
-    ax = plot_mcb_dsc(found)
-    ax.figure.canvas.draw()
-    written = texts(ax, found)
-    assert [text.get_text() for text in written] == list(found)
-    boxes = [text.get_window_extent() for text in written]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
-    points = ax.transData.transform([line.get_xydata()[0] for line in markers(ax)])
-    assert not any(box.contains(*point) for box in boxes for point in points)
-    for box in boxes:
-        assert ax.bbox.x0 <= box.x0
-        assert box.x1 <= ax.bbox.x1
-        assert ax.bbox.y0 <= box.y0
-        assert box.y1 <= ax.bbox.y1
-
-
-ONE, OTHER = corp_decomposition(OCCURRED, forecast()), corp_decomposition(OCCURRED[:500], forecast()[:500])
-REFUSED = [
-    ({}, r"at least one forecast; got an empty dict\. Pass {'name': corp_decomposition\(y_true, y_prob\)}"),
-    ({"a": murphy_decomposition(OCCURRED, forecast())}, r"must be made by corp_decomposition; got .* for 'a'"),
-    ({"a": ONE, "b": corp_decomposition(OCCURRED, forecast(), score="log")}, "of one score; got brier, log"),
-    ({"a": ONE, "b": OTHER}, "must be of the same events; got"),
-    (ONE, r"must be a dict of name to Decomposition; got Decomposition\(.*Pass {'name':"),
-]
-
-
-@pytest.mark.parametrize(("given", "message"), REFUSED)
-def test_what_does_not_compare_is_refused(given, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        plot_mcb_dsc(given)
+@given(rows=counts, level=st.sampled_from([0.5, 0.05, 0.001]))
+def test_the_bounds_are_those_of_all_intervals_one_at_a_time(rows, level):
+    count, events = [n for n, _ in rows], [round(share * n) for n, share in rows]
+    lower, upper = simultaneous.band(count, events, level)
+    found = band(count, events, level)
+    np.testing.assert_allclose(found, [lower, upper], rtol=1e-6, atol=1e-12)

@@ -1,37 +1,15 @@
 """A cumulative sum diagram is the one of the definition, its slopes are the isotonic fit, and it turns into the ROC curve."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
-from matplotlib.collections import LineCollection
-from reference import cumulative, simultaneous
 from reference import isotonic as reference_isotonic
 from reference import roc as reference
-from sklearn.exceptions import NotFittedError
 from strategies import columns, tables
 
-from calibrant import SortedCumulativeIsotonic, TemperatureScaling, load_digits_forecast, reliability_curve
-from calibrant.curves import (
-    cumulative_residual_curve,
-    cumulative_sum_curve,
-    plot_cumulative_residual,
-    plot_cumulative_sum,
-    roc_curve,
-)
-from calibrant.curves.cumulative import (
-    brownian_quantile,
-    cumulative_calibration_map,
-    plot_cumulative_calibration_map,
-    simultaneous_band,
-)
-from calibrant.drawing import DIAGONAL
-from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics import kolmogorov_smirnov_error, kuiper_error
-from calibrant.sums.draws import distance_survival
+from calibrant import load_digits_forecast
+from calibrant.curves import cumulative_sum_curve, plot_cumulative_sum, roc_curve
 
 fractions = st.floats(0.01, 5.0)
 any_weights = st.one_of(columns(min_rows=2), columns(min_rows=2, weights=fractions))
@@ -64,32 +42,28 @@ def test_the_slopes_of_the_minorant_are_the_isotonic_fit(rows):
 
 @given(rows=both)
 def test_an_affine_map_leads_to_the_symmetric_roc_curve_and_to_its_hull(rows):
-    panel = panel_of(*rows)
+    panel, (label, score, weight) = panel_of(*rows), rows
+    (roc,) = roc_curve(label, score, sample_weight=weight).panels
     rate = panel.events[-1]
     below, above = (panel.share - panel.events) / (1.0 - rate), 1.0 - panel.events / rate
-    np.testing.assert_allclose(below[::-1], panel.roc.tnr, atol=1e-11)
-    np.testing.assert_allclose(above[::-1], panel.roc.tpr, atol=1e-11)
-    np.testing.assert_array_equal(panel.roc.vertex, panel.score.size - panel.vertex[::-1])
+    np.testing.assert_allclose(below[::-1], roc.tnr, atol=1e-11)
+    np.testing.assert_allclose(above[::-1], roc.tpr, atol=1e-11)
+    np.testing.assert_array_equal(roc.vertex, panel.score.size - panel.vertex[::-1])
 
 
 @given(rows=tables(min_rows=4).filter(lambda rows: np.unique(rows[0]).size == rows[1].shape[1]))
-def test_every_class_has_its_diagram_and_its_roc_curve(rows):
+def test_every_class_has_its_diagram(rows):
     label, prob, weight = rows
     diagram = cumulative_sum_curve(label, prob, notion="class-wise", sample_weight=weight)
-    for k, (panel, roc) in enumerate(
-        zip(diagram.panels, roc_curve(label, prob, notion="class-wise", sample_weight=weight).panels, strict=True)
-    ):
+    for k, panel in enumerate(diagram.panels):
         assert panel.events[-1] == pytest.approx(np.average(label == k, weights=weight), abs=1e-12)
-        assert panel.name == panel.roc.name == roc.name
-        np.testing.assert_array_equal(panel.roc.tpr, roc.tpr)
+        assert panel.name == f"class {k}"
 
 
-def test_of_one_class_the_fit_is_defined_and_the_roc_curve_is_not():
-    with pytest.warns(CalibrationWarning, match="a ROC curve must have rows with and without the event; got events"):
-        (panel,) = cumulative_sum_curve([1, 1], [0.2, 0.4]).panels
+def test_of_one_class_the_fit_is_defined():
+    (panel,) = cumulative_sum_curve([1, 1], [0.2, 0.4]).panels
     assert panel.slope.tolist() == [1.0]
     assert panel.minorant.tolist() == [0.0, 0.5, 1.0]
-    assert np.isnan(panel.roc.auc)
 
 
 def test_a_class_that_is_never_predicted_has_only_a_start():
@@ -130,324 +104,3 @@ def test_forecasts_over_each_other_have_minorants_of_their_own():
         np.testing.assert_array_equal(line(ax, name)[:, 1], panel.events)
         minorant = line(ax, f"greatest convex minorant of {name}")
         np.testing.assert_array_equal(minorant[:, 1], panel.events[panel.vertex])
-
-
-# The theorem
-
-
-def test_the_theorem_shows_forecast_sums_and_roc_curve_before_and_after():
-    diagram = cumulative_sum_curve(LABEL, SCORE)
-    panel, axes = diagram.panels[0], diagram.plot(style="theorem")
-    assert axes.shape == (3, 2)
-    roc = np.column_stack([panel.roc.tnr, panel.roc.tpr])
-    for side in (0, 1):
-        np.testing.assert_array_equal(line(axes[1, side], "cumulative sums")[:, 1], panel.events)
-        np.testing.assert_array_equal(line(axes[2, side], "forecast"), roc)
-    np.testing.assert_array_equal(line(axes[1, 1], "greatest convex minorant")[:, 0], panel.share[panel.vertex])
-    np.testing.assert_array_equal(line(axes[2, 1], "isotonic fit"), roc[panel.roc.vertex])
-    values, edges, _ = axes[0, 1].patches[0].get_data()
-    np.testing.assert_array_equal(values, panel.slope)
-    np.testing.assert_array_equal(edges, panel.share[panel.vertex])
-
-
-def test_the_slopes_are_written_beside_the_minorant():
-    diagram = cumulative_sum_curve(LABEL, SCORE)
-    axes = diagram.plot(style="theorem")
-    assert sorted(slopes(axes)) == sorted(f"{slope:.2g}" for slope in diagram.panels[0].slope)
-
-
-def slopes(axes):
-    return [text.get_text() for text in axes[1, 1].texts if text.get_text()]
-
-
-@pytest.mark.settled
-@pytest.mark.first(2)
-@pytest.mark.parametrize("kind", ["digits", "many", "ten rows", "one row", "one class"])
-def test_no_slope_covers_another_or_the_minorant_or_leaves_the_axes(kind):
-    rng = np.random.default_rng(0)
-    score = np.sort(rng.random(400))
-    data = {
-        "digits": (Y == 8, PROB[:, 8]),
-        "many": (rng.random(400) < score**3, score),
-        "ten rows": (LABEL, SCORE),
-        "one row": ([1], [0.4]),
-        "one class": ([0] * 5, SCORE[:5]),
-    }[kind]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        panel = (diagram := cumulative_sum_curve(*data, labels=[0, 1])).panels[0]
-        axes = diagram.plot(style="theorem")
-    axes[0, 0].figure.canvas.draw()
-    ax = axes[1, 1]
-    boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
-    assert len(boxes) >= min(2, panel.slope.size)
-    along = np.linspace(0, 1, 500)
-    x, y = panel.share[panel.vertex], panel.events[panel.vertex]
-    line = ax.transData.transform(np.column_stack([along, np.interp(along, x, y)]))
-    for number, box in enumerate(boxes):
-        assert not any(box.overlaps(other) for other in boxes[number + 1 :])
-        assert not ((line > box.min) & (line < box.max)).all(axis=1).any()
-        assert ax.bbox.x0 <= box.x0
-        assert box.x1 <= ax.bbox.x1
-        assert ax.bbox.y0 <= box.y0
-        assert box.y1 <= ax.bbox.y1
-
-
-def test_the_theorem_is_shown_of_one_panel():
-    diagram = cumulative_sum_curve(Y, PROB, notion="class-wise")
-    with pytest.raises(ValueError, match=r"shown of one panel, in Axes of its own; got 10 panels\. Leave ax out"):
-        diagram.plot(style="theorem")
-    with pytest.raises(ValueError, match="got an Axes"):
-        cumulative_sum_curve(LABEL, SCORE).plot(ax=plt.subplots()[1], style="theorem")
-    assert diagram.plot(style="theorem", panels=["class 3"]).shape == (3, 2)
-
-
-# The path of cumulative residuals is the one of the definition, and stays in its band as often as promised
-
-
-@given(rows=columns())
-def test_the_path_is_that_of_the_definition(rows):
-    label, score, weight = rows
-    panel = cumulative_residual_curve(label, score, sample_weight=weight).panels[0]
-    path = cumulative.path(label.tolist(), score.tolist(), weight.tolist())
-    np.testing.assert_allclose(np.column_stack([panel.score, panel.share, panel.cumulative]), path, atol=1e-12)
-
-
-@given(rows=columns())
-def test_the_errors_of_the_panel_are_the_metrics(rows):
-    label, score, weight = rows
-    panel = cumulative_residual_curve(label, score, sample_weight=weight).panels[0]
-    assert panel.ks_error == pytest.approx(kolmogorov_smirnov_error(label, score, sample_weight=weight), abs=1e-15)
-    assert panel.kuiper_error == pytest.approx(kuiper_error(label, score, sample_weight=weight), abs=1e-15)
-    assert panel.ks_error == pytest.approx(np.abs(panel.cumulative).max(), abs=1e-15)
-    assert panel.kuiper_error == pytest.approx(np.ptp(panel.cumulative), abs=1e-15)
-
-
-def test_the_band_squares_a_weight_that_is_no_number_of_rows():
-    weight = np.array([0.5, 1.5])
-    panel = cumulative_residual_curve([0, 1], [0.5, 0.2], sample_weight=weight).panels[0]
-    deviation = np.sqrt(0.25 * 0.25 + 2.25 * 0.16) / 2.0
-    assert panel.reach == pytest.approx(brownian_quantile(0.05) * deviation)
-
-
-@pytest.mark.parametrize("level", [1e-12, 0.5, 1 - 1e-12])
-def test_quantiles_exist_for_every_level(level):
-    assert float(distance_survival(brownian_quantile(level))) == pytest.approx(level, abs=1e-10)
-
-
-# Pictures
-
-
-def path(ax, number=0):
-    return [line for line in ax.lines if len(line.get_xdata()) > 2][number]
-
-
-def test_the_artists_carry_exactly_the_arrays_of_the_result_of_residuals():
-    curve = cumulative_residual_curve(Y, PROB)
-    panel = curve.panels[0]
-    ax = curve.plot()
-    np.testing.assert_array_equal(path(ax).get_xdata(), panel.share)
-    np.testing.assert_array_equal(path(ax).get_ydata(), panel.cumulative)
-    (band,) = ax.patches
-    assert (band.get_y(), band.get_y() + band.get_height()) == pytest.approx((-panel.reach, panel.reach))
-
-
-def test_the_legend_states_the_errors():
-    curve = cumulative_residual_curve(Y, PROB)
-    words = [text.get_text() for text in curve.plot().get_legend().get_texts()]
-    panel = curve.panels[0]
-    assert words == [
-        DIAGONAL,
-        "95% if calibrated",
-        f"forecast: KS {panel.ks_error:.3f}, Kuiper {panel.kuiper_error:.3f}",
-    ]
-
-
-def test_forecasts_over_each_other_have_bands_of_their_own():
-    curves = {"before": cumulative_residual_curve(Y, PROB), "after": cumulative_residual_curve(Y, 0.5 * PROB + 0.05)}
-    ax = plot_cumulative_residual(curves)
-    for number, curve in enumerate(curves.values()):
-        np.testing.assert_array_equal(path(ax, number).get_ydata(), curve.panels[0].cumulative)
-        ends = [line for line in ax.lines if line.get_color() == path(ax, number).get_color()]
-        assert sorted(line.get_ydata()[0] for line in ends if len(line.get_xdata()) == 2) == pytest.approx(
-            [-curve.panels[0].reach, curve.panels[0].reach]
-        )
-
-
-# Cumulative maps are the steps of the calibrator, and event rates are those of the sums that it maps
-
-
-FITTED = SortedCumulativeIsotonic(epsilon=0.0).fit(PROB[:748], Y[:748])
-
-
-def sums_and_events(prob, label, rank):
-    """Sum of the highest probabilities of each row and whether its class is among them, by sorting each row."""
-    order = [sorted(range(len(row)), key=lambda j, row=row: -row[j])[:rank] for row in prob]
-    sums = [min(sum(row[j] for j in among), 1.0) for row, among in zip(prob, order, strict=True)]
-    return np.array(sums), np.array([c in among for c, among in zip(label, order, strict=True)])
-
-
-def test_what_the_steps_say_is_what_the_calibrator_gives():
-    new = PROB[748:]
-    assert (np.diff(np.sort(new, axis=1)) > 0).all()  # no ties
-    order = np.argsort(-new, axis=1)
-    before = np.cumsum(np.take_along_axis(new, order, axis=1), axis=1)
-    last = SortedCumulativeIsotonic(epsilon=0.0, rise="last").fit(PROB[:748], Y[:748])
-    after, spread = (
-        np.cumsum(np.take_along_axis(fitted.predict_proba(new), order, axis=1), axis=1) for fitted in (last, FITTED)
-    )
-    for panel in cumulative_calibration_map(FITTED, ranks=9).panels:
-        at = np.searchsorted(panel.left, before[:, panel.rank - 1], side="right") - 1
-        np.testing.assert_allclose(panel.value[at], after[:, panel.rank - 1], atol=1e-12)
-        assert (spread[:, panel.rank - 1] >= panel.value[at] - 1e-12).all()
-
-
-@given(rows=tables())
-def test_event_rates_are_those_of_the_sums(rows):
-    label, prob, weight = rows
-    k = prob.shape[1]
-    fitted = SortedCumulativeIsotonic(labels=range(k)).fit([[1 / k] * k, *np.eye(k)], [0, *range(k)])
-    found = cumulative_calibration_map(fitted, label, prob, binning=4, sample_weight=weight)
-    assert [panel.name for panel in found.panels] == [f"top {rank}" for rank in range(1, k)]
-    for panel, rates in zip(found.panels, found.curve.panels, strict=True):
-        sums, occurred = sums_and_events(prob.tolist(), label.tolist(), panel.rank)
-        expected = reliability_curve(occurred, sums, binning=4, sample_weight=weight).panels[0]
-        assert rates.name == panel.name
-        np.testing.assert_array_equal(rates.bins.count, expected.bins.count)
-        np.testing.assert_allclose(rates.bins.event_rate, expected.bins.event_rate, atol=1e-12)
-        np.testing.assert_allclose(rates.upper, expected.upper, atol=1e-12)
-
-
-def test_a_number_means_the_first_ranks_and_a_list_those_it_names():
-    assert [panel.rank for panel in cumulative_calibration_map(FITTED).panels] == [1, 2, 3, 4, 5]
-    assert [panel.rank for panel in cumulative_calibration_map(FITTED, ranks=100).panels] == list(range(1, 10))
-    assert [panel.rank for panel in cumulative_calibration_map(FITTED, ranks=[7, 2]).panels] == [7, 2]
-
-
-REFUSED = [
-    ({"calibrator": TemperatureScaling().fit(PROB, Y)}, TypeError, "must map sums of the highest probabilities"),
-    ({"calibrator": SortedCumulativeIsotonic()}, NotFittedError, "not fitted"),
-    ({"ranks": 0}, ValueError, "ranks must be a whole number, at least 1; got 0"),
-    ({"ranks": []}, ValueError, "ranks must name at least one rank"),
-    ({"ranks": [1, 2.5]}, TypeError, "ranks must be a whole number"),
-    ({"ranks": [10]}, ValueError, "rank must be at most 9"),
-    ({"y_true": Y}, ValueError, "y_true and y_prob must be given together; y_prob is missing"),
-    ({"y_true": Y, "y_prob": PROB[:, :3], "rows": "normalize"}, ValueError, "labels"),
-]
-
-
-@pytest.mark.parametrize(("changed", "error", "message"), REFUSED)
-def test_what_has_no_such_map_is_refused(changed, error, message):
-    with pytest.raises(error, match=message):
-        cumulative_calibration_map(**({"calibrator": FITTED} | changed))
-
-
-# Pictures
-
-
-ALONE = cumulative_calibration_map(FITTED)
-JUDGED = cumulative_calibration_map(FITTED, Y[748:], PROB[748:])
-
-
-def maps_in(ax):
-    return [
-        line for line in ax.lines if line.get_label() not in ("unchanged", "event rate") and line.get_marker() != ">"
-    ]
-
-
-def is_step(line):
-    """Whether every segment runs along one of the axes."""
-    x, y = np.diff(line.get_xdata()), np.diff(line.get_ydata())
-    return ((x == 0) | (y == 0)).all()
-
-
-@pytest.mark.parametrize("axis", ["probability", "log-odds"])
-def test_ranks_share_one_axes_and_are_drawn_as_exactly_their_steps(axis):
-    ax = ALONE.plot(axis=axis)
-    ax.figure.canvas.draw()
-    for line, panel in zip(maps_in(ax), ALONE.panels, strict=True):
-        np.testing.assert_array_equal(line.get_data(), panel.corners)
-        assert is_step(line)
-        assert line.get_label() == panel.name
-    widths = [line.get_linewidth() for line in maps_in(ax)]
-    orders = [line.get_zorder() for line in maps_in(ax)]
-    assert widths == sorted(widths)
-    assert orders == sorted(orders, reverse=True)
-    assert not ax.collections
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("axis", ["probability", "log-odds"])
-def test_event_rates_have_a_panel_for_each_rank(axis):
-    axes = JUDGED.plot(axis=axis)
-    assert [ax.get_title() for ax in axes] == [f"top {rank}" for rank in range(1, 6)]
-    for ax, panel, rates in zip(axes, JUDGED.panels, JUDGED.curve.panels, strict=True):
-        (line,) = maps_in(ax)
-        np.testing.assert_array_equal(line.get_data(), panel.corners)
-        points = next(line for line in ax.lines if line.get_label() == "event rate")
-        held = rates.bins.count > 0
-        np.testing.assert_array_equal(points.get_data(), [rates.bins.mean_prob[held], rates.bins.event_rate[held]])
-        (intervals,) = (c for c in ax.collections if isinstance(c, LineCollection))
-        ends = np.array(intervals.get_segments())[:, :, 1]
-        np.testing.assert_array_equal(ends, np.column_stack([rates.lower, rates.upper])[held])
-
-
-def test_log_odds_show_all_event_rates_as_they_are_those_of_sums_next_to_one_on_the_edge():
-    ax = JUDGED.plot(panels=["top 2"], axis="log-odds")
-    assert ax.get_yscale() == "linear"
-    low, high = ax.get_xlim()
-    bins = JUDGED.curve.panels[1].bins
-    beyond = bins.mean_prob > high
-    assert low < bins.mean_prob.min()
-    assert beyond.any()
-    assert not beyond.all()
-    (edge,) = (line for line in ax.lines if line.get_marker() == ">")
-    np.testing.assert_array_equal(edge.get_ydata(), bins.event_rate[beyond])
-    assert set(edge.get_xdata()) == {high}
-
-
-def test_event_rates_can_be_left_out_and_panels_asked_for():
-    assert len(maps_in(JUDGED.plot(together=True))) == 5
-    assert len(ALONE.plot(together=False)) == 5
-    assert len(maps_in(ALONE.plot(panels=["top 1", "top 4"]))) == 2
-
-
-def test_calibrators_are_drawn_over_each_other_rank_by_rank():
-    other = cumulative_calibration_map(SortedCumulativeIsotonic().fit(PROB[:300], Y[:300]))
-    axes = plot_cumulative_calibration_map({"many": ALONE, "few": other}, panels=["top 1", "top 3"])
-    assert [line.get_label() for line in maps_in(axes[1])] == ["many", "few"]
-    np.testing.assert_array_equal(maps_in(axes[1])[1].get_data(), other.panels[2].corners)
-    with pytest.raises(ValueError, match="ranks of one calibrator are drawn together; got 2 calibrators"):
-        plot_cumulative_calibration_map({"many": ALONE, "few": other}, together=True)
-
-
-REFUSALS = [
-    ({"panels": ["top 12"]}, ValueError, "without 'top 12'"),
-    ({"panels": []}, ValueError, "one Axes shows from 1 to 7 ranks; got 0"),
-    ({"axis": "logit"}, ValueError, "axis must be one of"),
-    ({"together": "yes"}, TypeError, "together must be True or False"),
-]
-
-
-@pytest.mark.parametrize(("options", "error", "message"), REFUSALS)
-def test_what_cannot_be_drawn_is_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        ALONE.plot(**options)
-
-
-# The band that holds the whole curve with proven confidence
-
-
-counts = st.lists(st.tuples(st.integers(1, 30), st.floats(0, 1)), min_size=1, max_size=40)
-
-
-def band(count, events, level=0.05):
-    return simultaneous_band(np.asarray(count, dtype=float), np.asarray(events, dtype=float), level)
-
-
-@given(rows=counts, level=st.sampled_from([0.5, 0.05, 0.001]))
-def test_the_bounds_are_those_of_all_intervals_one_at_a_time(rows, level):
-    count, events = [n for n, _ in rows], [round(share * n) for n, share in rows]
-    lower, upper = simultaneous.band(count, events, level)
-    found = band(count, events, level)
-    np.testing.assert_allclose(found, [lower, upper], rtol=1e-6, atol=1e-12)

@@ -34,25 +34,17 @@ PICTURES = {
     "reliability": lambda *a: several(cb.plot_reliability, cb.reliability_curve, *a),
     "consistency": lambda *a: one(cb.reliability_curve, *a, interval="consistency"),
     "log-odds": lambda y, p, ax: cb.reliability_curve(y, p / 100, **KNOWN).plot(ax=ax, axis="log-odds"),
-    "scores below": lambda y, p, ax: cb.reliability_curve(y, p, **KNOWN).plot(
-        ax=ax, below=cv.score_distribution(y, p, **KNOWN)
-    ),
-    "marks": lambda y, p, ax: cb.reliability_curve(y, p, **KNOWN, binning=5).plot(
-        ax=ax, centres=True, arrows=True, rug=cv.score_distribution(y, p, **KNOWN)
-    ),
-    "scores": lambda *a: one(cv.score_distribution, *a),
+    "marks": lambda y, p, ax: cb.reliability_curve(y, p, **KNOWN, binning=5).plot(ax=ax, centres=True),
     "corp": lambda *a: one(cb.corp_curve, *a, n_resamples=50),
     "smooth": lambda *a: several(
         cv.plot_smooth_reliability, cb.smooth_reliability_curve, *a, bandwidth=0.1, other="after"
     ),
-    "cumulative": lambda *a: one(cv.cumulative_residual_curve, *a),
     "cumulative sum": lambda *a: one(cv.cumulative_sum_curve, *a),
     "roc": lambda *a: several(cv.plot_roc, cv.roc_curve, *a, other="after"),
     "bin sweep": lambda *a: one(cv.bin_sweep, *a, n_bins=[1, 5, 9], n_resamples=20),
     "bin sweeps": lambda *a: several(cv.plot_bin_sweep, cv.bin_sweep, *a, n_bins=[1, 5], n_resamples=2),
     "bin test": lambda *a: one(cv.bin_test_curve, *a, binning=cb.EqualMass(4)),
     "map": lambda y, p, ax: cv.calibration_map(lambda score: score, y, p, **KNOWN).plot(ax=ax),
-    "shift": lambda y, p, ax: cv.calibration_shift(two(p), {"TS": two(p / 2)}, y_true=y, **KNOWN).plot(ax=ax),
     "cost": lambda y, p, ax: cb.decisions.expected_cost_curve(y, {"before": p, "after": p / 2}, **KNOWN).plot(ax=ax),
     "net benefit": lambda *a: one(cb.decision_curve, *a),
     "null": lambda *a: one(resampling_test, *a, n_resamples=99),
@@ -120,10 +112,6 @@ GIVEN = PICTURES | {
     "partition": lambda y, p, ax: simplex_partition(np.sqrt, resolution=3).plot(axes=ax),
     "points": lambda y, p, ax: simplex_points(PROB.argmax(axis=1), PROB).plot(axes=ax),
     "surface": lambda *a: one(roc_surface, *a),
-    "decompositions": lambda y, p, ax: cv.plot_mcb_dsc({"a": cb.metrics.corp_decomposition(y, p, **KNOWN)}, ax=ax),
-    "several rows": lambda y, p, ax: cv.plot_cumulative_calibration_map(
-        cv.cumulative_calibration_map(cb.SortedCumulativeIsotonic().fit(PROB, PROB.argmax(axis=1))), ax=ax
-    ),
 }
 
 
@@ -139,7 +127,7 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(name):
     assert dict(matplotlib.rcParams) == before
 
 
-SINGLE = {"plot_calibration_shift", "plot_top_label_bin", "plot_mcb_dsc"}
+SINGLE = {"plot_top_label_bin"}
 
 
 @pytest.mark.parametrize("name", [name for name in cv.__all__ if name.startswith("plot_")])
@@ -155,10 +143,8 @@ def test_what_is_no_curve_is_refused_with_the_call_that_makes_one(name):
 
 OF_NOTIONS = {
     "reliability_curve": {},
-    "score_distribution": {},
     "corp_curve": {"n_resamples": 5},
     "smooth_reliability_curve": {},
-    "cumulative_residual_curve": {},
     "cumulative_sum_curve": {},
     "roc_curve": {},
     "bin_test_curve": {},

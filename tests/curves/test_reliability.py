@@ -8,12 +8,10 @@ from hypothesis import given
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
 from matplotlib.patches import StepPatch
-from matplotlib.quiver import Quiver
 from strategies import tables
 
 from calibrant import EqualMass, expected_calibration_error, load_digits_forecast, plot_reliability, reliability_curve
 from calibrant.binning import Unique
-from calibrant.curves import score_distribution
 from calibrant.curves.reliability import ENOUGH, FEW
 from calibrant.drawing import DIAGONAL, rooms
 
@@ -183,25 +181,7 @@ def test_the_number_of_rows_stands_beside_each_point():
     np.testing.assert_array_equal([text.xy for text in texts], np.column_stack([bins.mean_prob, bins.event_rate])[held])
 
 
-def test_a_finer_distribution_can_stand_below():
-    curve, scores = (
-        reliability_curve(DIGITS, PROB, notion="class-wise"),
-        score_distribution(DIGITS, PROB, notion="class-wise"),
-    )
-    axes = curve.plot(panels=["class 3", "class 8"], below=scores)
-    for ax, j in zip(axes, (3, 8), strict=True):
-        filled = counts_below(ax).patches[0].get_data()
-        np.testing.assert_array_equal(filled.values, scores.panels[j].other_weight)
-        np.testing.assert_array_equal(filled.edges, scores.panels[j].bins.edges)
-
-
-# Beside the points: centres of bins, arrows, and a tick for each row
-
-
-def arrows_of(ax):
-    """Where the arrows of each set start and end."""
-    drawn = [c for c in ax.collections if isinstance(c, Quiver)]
-    return [np.column_stack([one.X, one.Y, one.X + one.U, one.Y + one.V]) for one in drawn]
+# Beside the points: centres of bins
 
 
 def by_hand(y, p, n_bins):
@@ -225,44 +205,13 @@ def test_the_centre_of_each_bin_is_marked_beside_its_mean_probability():
     assert np.abs(mean - (left + right) / 2).max() > 0.02
 
 
-def test_arrows_lead_from_the_mean_probability_to_the_event_rate_on_the_diagonal():
-    y, p = DIGITS == 3, PROB[:, 3]
-    _, _, mean, rate = by_hand(y, p, 6)
-    curve = reliability_curve(y, p, binning=6)
-    (drawn,) = arrows_of(curve.plot(arrows=True))
-    np.testing.assert_allclose(drawn, np.column_stack([mean, rate, rate, rate]), atol=1e-12)
-    both = plot_reliability({"a": curve, "b": reliability_curve(y, p / 2, binning=6)}, arrows=True, centres=True)
-    assert [len(one) for one in arrows_of(both)] == [6, 3]
-    words = [text.get_text() for text in both.get_legend().get_texts()]
-    assert words.count("to the event rate") == words.count("centre of the bin") == 1
-
-
-def test_arrows_end_on_the_diagonal_of_log_odds_and_none_leads_to_a_rate_of_0_or_1():
+def test_no_centre_is_marked_where_an_event_rate_has_no_log_odds():
     y, p = [0, 0, 0, 1, 0, 1, 1], [0.01, 0.01, 0.2, 0.2, 0.9, 0.9, 0.99]
-    ax = reliability_curve(y, p, binning=Unique()).plot(axis="log-odds", arrows=True, centres=True)
-    (drawn,) = arrows_of(ax)
-    np.testing.assert_allclose(drawn, [[0.2, 0.5, 0.5, 0.5], [0.9, 0.5, 0.5, 0.5]], atol=1e-12)
-    (marks,) = (line for line in ax.lines if line.get_label() == "centre of the bin")
-    assert marks.get_ydata().tolist() == [0.5, 0.5]
-    ax.figure.canvas.draw()
-    (quiver,) = (c for c in ax.collections if isinstance(c, Quiver))
-    shape = quiver.get_transform().transform_path(quiver.get_paths()[0]).vertices
-    start, tip = ax.transData.transform([[0.2, 0.5], [0.5, 0.5]])
-    assert np.ptp(shape[:, 0]) == pytest.approx(tip[0] - start[0], abs=2.5)  # pixels: the width of the shaft
-
-
-def test_a_rug_has_a_tick_for_each_score_above_of_events_and_below_of_the_others():
-    y, p = DIGITS[:60] == 3, PROB[:60, 3].round(2)
-    rug = score_distribution(y, p, binning=Unique())
-    ax = reliability_curve(y, p, binning=5).plot(rug=rug, intervals=False)
-    ticks = {c.get_label(): np.array(c.get_segments()) for c in intervals(ax)}
-    assert set(ticks) == set(rug.outcomes)
-    for event, label in ((False, rug.outcomes[0]), (True, rug.outcomes[1])):
-        assert ticks[label][:, 0, 0] == pytest.approx(np.unique(p[y == event]), abs=1e-12)
-        assert (ticks[label][:, :, 1] > 0.5).all() == event
-    assert all(c.get_transform() == ax.get_xaxis_transform() for c in intervals(ax))
-    with pytest.raises(TypeError, match=r"rug must be of type ScoreDistribution; got bool\. Pass score_distribution\("):
-        reliability_curve(y, p).plot(rug=True)
+    curves = {"a": reliability_curve(y, p, binning=Unique()), "b": reliability_curve(y, p, binning=3)}
+    ax = plot_reliability(curves, axis="log-odds", centres=True)
+    first, _ = (line for line in ax.lines if line.get_marker() == "D")
+    assert first.get_ydata().tolist() == [0.5, 0.5]
+    assert [text.get_text() for text in ax.get_legend().get_texts()].count("centre of the bin") == 1
 
 
 def test_one_panel_pools_the_bins_of_all_classes():
@@ -367,12 +316,11 @@ REFUSED = [
     ({"style": "pie"}, r"style must be one of 'lines', 'points', 'bars'; got 'pie'"),
     ({"markers": "size"}, r"markers must be one of 'equal', 'area', 'counts'; got 'size'"),
     ({"axis": "log"}, r"axis must be one of 'probability', 'log-odds'; got 'log'"),
-    ({"below": "density"}, r"below must be one of 'counts'; got 'density'"),
-    ({"below": score_distribution(DIGITS, PROB)}, r"same panels; got ScoreDistribution without 'class 3'\. Use"),
+    ({"below": "density"}, r"below must be one of 'counts' or None; got 'density'"),
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), REFUSED, ids=["style", "markers", "axis", "below", "another notion"])
+@pytest.mark.parametrize(("options", "message"), REFUSED, ids=["style", "markers", "axis", "below"])
 def test_an_unknown_word_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         reliability_curve(DIGITS, PROB, notion="class-wise").plot(panels=["class 3"], **options)

@@ -5,8 +5,6 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection, PolyCollection
 
@@ -20,7 +18,6 @@ from calibrant.curves.simplex_partition import (
     draw_splits,
     plot_simplex_partition,
     simplex_partition,
-    simplex_split,
 )
 
 Y, PROB = load_digits_forecast()
@@ -35,24 +32,6 @@ BINNINGS = [
     Projection(9, directions="cyclic"),
     Projection(9, directions="random"),
 ]
-
-
-class Cut:
-    """Cells of half-planes in turn: a stand-in with its borders in view."""
-
-    classes_ = np.arange(3)
-
-    def __init__(self, normals, offsets):
-        self.normals, self.offsets = np.array(normals), np.array(offsets)
-        self.count_ = np.arange(1, len(offsets) + 2)
-        self.value_ = np.random.default_rng(3).dirichlet(np.ones(3), len(offsets) + 1)
-
-    def cells(self, prob):
-        below = prob @ self.normals.T <= self.offsets
-        return np.where(below.any(axis=1), below.argmax(axis=1), len(self.offsets))
-
-    def predict_proba(self, prob):
-        return self.value_[self.cells(prob)]
 
 
 @pytest.mark.parametrize("resolution", [2, 3, 4, 11])
@@ -71,47 +50,9 @@ def test_small_triangles_tile_the_simplex(resolution):
 def test_each_small_triangle_shows_the_cell_and_the_vector_of_its_middle(binning):
     fitted = CanonicalBinning(binning).fit(SPREAD, OCCURRED)
     result = simplex_partition(fitted, resolution=30)
-    np.testing.assert_array_equal(result.cells.index, fitted.cells(result.prob))
+    np.testing.assert_array_equal(result.cell, fitted.cells(result.prob))
     np.testing.assert_array_equal(result.calibrated, fitted.predict_proba(result.prob))
-    np.testing.assert_array_equal(result.cells.value, fitted.value_)
-    np.testing.assert_array_equal(result.cells.count, fitted.count_)
-    held = result.cells.index >= 0
-    np.testing.assert_array_equal(result.cells.value[result.cells.index[held]], result.calibrated[held])
-
-
-PLANE = np.linalg.qr(np.array([[1.0, 1, 1], [1, -1, 0], [1, 1, -2]]).T)[0][:, 1:]
-
-
-@given(angle=st.floats(0.0, 2 * np.pi), offset=st.floats(-0.1, 0.1))
-@example(angle=1.5703125, offset=0.0)
-@example(angle=0.0, offset=np.sqrt(0.5) / 48)  # it cuts all sides in their middles
-def test_the_vertices_of_a_border_lie_on_it(angle, offset):
-    normal = PLANE @ [np.cos(angle), np.sin(angle)]
-    result = simplex_partition(Cut([normal], [offset]), resolution=24)
-    number = np.unique(result.cells.border)
-    at_edge = (small_triangles(24)[0][number] == 0).any(axis=1)
-    inner, last = result.vertex[number[~at_edge]], result.vertex[number[at_edge]]
-    np.testing.assert_allclose(inner @ normal, offset, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(last.min(axis=1), 0.0)
-    np.testing.assert_allclose(last @ normal, offset, atol=1 / 24)
-    np.testing.assert_allclose(result.vertex.sum(axis=1), 1.0)
-    assert result.vertex.min() >= 0.0
-
-
-def test_a_border_that_meets_the_edge_of_the_simplex_steeply_is_exact_there_too():
-    result = simplex_partition(Cut([[0.9, -1.0, 0.05]], [0.0]), resolution=24)
-    np.testing.assert_allclose(result.vertex[np.unique(result.cells.border)] @ [0.9, -1.0, 0.05], 0.0, atol=1e-12)
-
-
-def test_middle_and_room_are_those_of_a_circle_within_the_cell():
-    """The three outer cells of Sierpinski at depth one are triangles of side 1/2, whose inner circle has radius 1/4 sqrt 3."""
-    result = simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=60)
-    corner = np.full((3, 3), 1 / 6) + np.eye(3) / 2
-    expected = np.vstack([corner, np.full(3, 1 / 3)])
-    order = np.argsort(result.cells.middle.max(axis=1) < 0.5, kind="stable")
-    middle = result.cells.middle[order]
-    np.testing.assert_allclose(np.sort(middle, axis=0), np.sort(expected, axis=0), atol=1e-9)
-    np.testing.assert_allclose(result.cells.room, 1 / (4 * np.sqrt(3)), rtol=2e-3)  # of points 1/60 apart
+    np.testing.assert_array_equal(result.count, fitted.count_)
 
 
 def test_forecasts_where_the_calibrator_saw_no_row_are_empty():
@@ -126,7 +67,7 @@ def test_forecasts_where_the_calibrator_saw_no_row_are_empty():
 def test_a_calibrator_without_cells_is_shown_without_borders():
     fitted = TemperatureScaling().fit(THREE, LABEL)
     result = simplex_partition(fitted, resolution=10)
-    assert result.cells is None
+    assert result.cell is None
     assert not result.is_empty.any()
     np.testing.assert_array_equal(result.calibrated, fitted.predict_proba(result.prob))
     assert result.classes == ("ant", "bee", "cat")
@@ -148,39 +89,12 @@ def test_what_is_no_map_is_refused(given, message):
 # Splits
 
 
-def test_the_split_around_a_point_gives_each_forecast_the_class_where_it_exceeds_the_point_most():
-    gamma = np.array([0.5, 0.3, 0.2])
-    result = simplex_split(gamma, classes=["ant", "bee", "cat"], resolution=24)
-    for forecast, vector in zip(result.prob.tolist(), result.calibrated.tolist(), strict=True):
-        excess = [p - g for p, g in zip(forecast, gamma.tolist(), strict=True)]
-        assert vector == [float(j == excess.index(max(excess))) for j in range(3)]
-    assert result.classes == ("ant", "bee", "cat")
-    np.testing.assert_array_equal(result.splits, [gamma])
-    assert not result.is_empty.any()
-    assert result.cells.count is None
-
-
-REFUSED = [
-    ([0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
-    ([0.5, 0.5, 0.5], {}, "gamma must be three numbers that sum to one"),
-    ([np.nan, 0.5, 0.5], {}, "gamma must be finite; got nan at index 0"),
-    ([0.5, 0.3, 0.2], {"classes": ["ant"]}, "classes must be three names; got 1"),
-]
-
-
-@pytest.mark.parametrize(("gamma", "options", "message"), REFUSED, ids=["two", "sum", "nan", "names"])
-def test_what_is_no_point_of_the_plane_is_refused(gamma, options, message):
-    with pytest.raises(ValueError, match=message):
-        simplex_split(gamma, **options)
-
-
 def test_a_partition_knows_the_splits_of_a_tree():
     fitted = CanonicalBinning(RecursiveSplit(4)).fit(SPREAD, OCCURRED)
     np.testing.assert_array_equal(simplex_partition(fitted, resolution=6).splits, fitted.partition_.gamma)
     irp = MulticlassRecursivePartitioning(max_regions=6, smoothing=1.0).fit(SPREAD, OCCURRED)
     result = simplex_partition(irp, resolution=30)
     np.testing.assert_array_equal(result.splits, irp.tree_.gamma)
-    np.testing.assert_array_equal(result.cells.value[result.cells.index], irp.predict_proba(result.prob))
     assert simplex_partition(CanonicalBinning(Sierpinski(1)).fit(SPREAD, OCCURRED), resolution=6).splits is None
 
 
@@ -216,13 +130,15 @@ def test_the_artists_carry_exactly_the_triangles_vectors_and_borders_of_the_resu
     result = partition(binning)
     ax = result.plot()
     (mesh,) = of_kind(ax, PolyCollection)
-    for path, corners in zip(mesh.get_paths(), result.triangle, strict=True):
-        np.testing.assert_allclose(path.vertices[:3], [place(result.vertex[corner]) for corner in corners], atol=1e-15)
+    vertex, triangle, sides = small_triangles(20)
+    for path, corners in zip(mesh.get_paths(), triangle, strict=True):
+        np.testing.assert_allclose(path.vertices[:3], [place(vertex[corner]) for corner in corners], atol=1e-15)
     expected = np.where(result.is_empty[:, None], 1.0, mixed(result.calibrated))
     np.testing.assert_array_equal(mesh.get_facecolors()[:, :3], expected)
+    border = [ends for one, other, *ends in sides.tolist() if result.cell[one] != result.cell[other]]
     for lines in of_kind(ax, LineCollection):
-        for segment, ends in zip(lines.get_segments(), result.cells.border, strict=True):
-            np.testing.assert_allclose(segment, [place(result.vertex[end]) for end in ends], atol=1e-15)
+        for segment, ends in zip(lines.get_segments(), border, strict=True):
+            np.testing.assert_allclose(segment, [place(vertex[end]) for end in ends], atol=0.5 / 20)
 
 
 # What an eye without the cones for long, middle or short waves sees of red, green and blue light (Machado et al. 2009).
@@ -276,18 +192,18 @@ def test_numbers_of_splits_do_not_cover_each_other():
     assert sum(line.get_markersize() == 3 for line in ax.lines) == 40 - len(circles)
 
 
-@pytest.mark.parametrize(("text", "room"), [("count", 0.024), ("value", 0.045)])
-def test_cells_with_room_say_what_they_hold(text, room):
-    result = partition(Projection(6))
-    ax = result.plot(text=text)
-    cells = result.cells
-    expected = [
-        str(count) if text == "count" else "\n".join(f"{100 * p:.0f}" for p in value)
-        for count, value, own in zip(cells.count.tolist(), cells.value, cells.room, strict=True)
-        if own > room
-    ]
-    assert len(expected) > 1
-    assert [t.get_text() for t in ax.texts if t.get_text() not in ("ant", "bee", "cat")] == expected
+def test_cells_with_room_say_how_many_rows_they_hold():
+    """The three outer cells of Sierpinski at depth one are triangles of side 1/2, the fourth lies between them."""
+    result = partition(Sierpinski(1))
+    shown = {t.get_position(): t.get_text() for t in result.plot(text="count").texts if t.get_text().isdecimal()}
+    corner = np.vstack([np.full((3, 3), 1 / 6) + np.eye(3) / 2, np.full((1, 3), 1 / 3)])
+    assert len(shown) == 4
+    for at, word in shown.items():
+        (middle,) = corner[[np.allclose(at, place(p)) for p in corner]]
+        nearest = np.abs(result.prob - middle).sum(axis=1).argmin()
+        assert int(word) == result.count[result.cell[nearest]]
+    small = partition(Sierpinski(4))
+    assert 0 < sum(t.get_text().isdecimal() for t in small.plot(text="count").texts) < len(small.count)
 
 
 def test_white_is_explained_where_there_is_white():
@@ -299,22 +215,11 @@ def test_white_is_explained_where_there_is_white():
     assert words not in [t.get_text() for t in partition(Sierpinski(1)).plot().texts]
 
 
-def test_several_stand_side_by_side_and_share_a_key():
+def test_several_stand_side_by_side():
     results = {"a": partition(Sierpinski(1)), "b": simplex_partition(np.sqrt, resolution=3)}
     axes = plot_simplex_partition(results)
     assert [ax.get_title() for ax in axes] == ["a", "b"]
-    assert [len(ax.child_axes) for ax in axes] == [1, 0]
-    assert plot_simplex_partition(results, key=False)[0].child_axes == []
     assert of_kind(axes[1], LineCollection) == []
-
-
-def test_the_key_shows_each_vector_in_its_own_place():
-    (key,) = partition(Sierpinski(1)).plot().child_axes
-    (mesh,) = of_kind(key, PolyCollection)
-    middle = np.array([path.vertices[:3].mean(axis=0) for path in mesh.get_paths()])
-    top = middle[:, 1] / TOP[1]
-    vectors = np.column_stack([1 - top - (middle[:, 0] - top / 2), middle[:, 0] - top / 2, top])
-    np.testing.assert_allclose(mesh.get_facecolors()[:, :3], mixed(vectors), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +227,7 @@ def test_the_key_shows_each_vector_in_its_own_place():
     [
         ({}, {}, "results must hold at least one curve"),
         ({name: partition(Sierpinski(1)) for name in "ab"}, {"axes": [None]}, "axes must be one for each result; got"),
-        (partition(Sierpinski(1)), {"text": "rows"}, "text must be one of 'count', 'value'"),
+        (partition(Sierpinski(1)), {"text": "rows"}, "text must be one of 'count' or None"),
     ],
     ids=["none", "axes", "text"],
 )

@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.collections import Collection, PathCollection
-from matplotlib.quiver import Quiver
 from strategies import tables
 
 from calibrant import TemperatureScaling, load_digits_forecast
 from calibrant.binning import RecursiveSplit, SplitTree
 from calibrant.calibrators import CanonicalBinning
 from calibrant.curves.simplex import mixed
-from calibrant.curves.simplex_partition import CORNERS, plot_simplex_points, simplex_lattice, simplex_points
+from calibrant.curves.simplex_partition import CORNERS, plot_simplex_points, simplex_points
 
 Y, PROB = load_digits_forecast()
 SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 300) for k in (3, 4)}
@@ -71,17 +70,6 @@ def test_points_of_splitting_are_those_of_the_tree_in_its_order(k):
     assert isinstance(fitted.partition_, SplitTree)
 
 
-@pytest.mark.parametrize(("k", "resolution", "n"), [(3, 2, 3), (3, 11, 66), (4, 2, 4), (4, 6, 56), (4, None, 969)])
-def test_a_lattice_fills_the_simplex_evenly(k, resolution, n):
-    points = simplex_lattice(lambda prob: prob[:, ::-1], resolution=resolution, n_classes=k)
-    assert len(np.unique(points.prob, axis=0)) == len(points.prob) == n
-    np.testing.assert_allclose(points.prob.sum(axis=1), 1.0)
-    assert points.prob.min() == pytest.approx(1e-3 / k)
-    np.testing.assert_array_equal(points.calibrated, points.prob[:, ::-1])
-    np.testing.assert_allclose(points.prob.mean(axis=0), 1.0 / k)
-    assert points.label is None
-
-
 REFUSED = [
     (lambda: simplex_points(Y, PROB), "of three or four classes; y_prob has 10"),
     (lambda: simplex_points(OCCURRED[3], SPREAD[3], max_points=0), "max_points must be a whole number, at least 1"),
@@ -92,10 +80,6 @@ REFUSED = [
         "must have the classes of the forecast, 0, 1, 2; got 0, 1, 2, 3",
     ),
     (lambda: simplex_points(OCCURRED[4], SPREAD[4], lambda prob: prob[:, :3]), "Pass a map of 4 classes"),
-    (lambda: simplex_lattice(TemperatureScaling().fit(PROB, Y)), "of three or four classes; there are 10"),
-    (lambda: simplex_lattice(np.sqrt, n_classes=5), "of three or four classes; there are 5"),
-    (lambda: simplex_lattice(np.sqrt, resolution=1), "resolution must be a whole number, at least 2"),
-    (lambda: simplex_lattice(CanonicalBinning), "got <class"),
 ]
 
 
@@ -128,7 +112,7 @@ def places(cloud):
 @each_number
 def test_calibrated_vectors_are_drawn_where_their_rows_are_in_mixtures_of_the_corners(k, colours):
     result = points(k)
-    ax = result.plot(by="calibrated", colours=colours)
+    _, ax = result.plot(colours=colours)
     (cloud,) = clouds(ax)
     np.testing.assert_array_equal(places(cloud), result.place)
     np.testing.assert_allclose(Collection.get_facecolor(cloud)[:, :3], mixed(result.calibrated, colours))
@@ -136,8 +120,8 @@ def test_calibrated_vectors_are_drawn_where_their_rows_are_in_mixtures_of_the_co
 
 @each_number
 def test_a_picture_of_labels_and_one_of_vectors_by_default(k):
-    axes = plot_simplex_points({"irp": points(k), "lattice": simplex_lattice(np.sqrt, n_classes=k)})
-    assert [ax.get_title() for ax in axes] == ["irp, labels", "irp, calibrated vectors", "lattice, calibrated vectors"]
+    axes = plot_simplex_points({"irp": points(k), "rows": replace(points(k), calibrated=None)})
+    assert [ax.get_title() for ax in axes] == ["irp, labels", "irp, calibrated vectors", "rows, labels"]
     alone = simplex_points(OCCURRED[k], SPREAD[k]).plot()
     assert alone.get_title() == "labels"
     assert (alone.name == "3d") == (k == 4)
@@ -155,37 +139,6 @@ def test_splits_are_numbered_in_their_order_beside_calibrated_vectors(k):
     assert numbers(result.plot(splits=False)[1]) == {}
 
 
-def arrows_of(ax):
-    """Where arrows start, and where they end."""
-    (one,) = (c for c in ax.collections if isinstance(c, Quiver))
-    start = np.column_stack([one.X, one.Y])
-    return start, start + np.column_stack([one.U, one.V])
-
-
-def test_arrows_lead_from_the_mean_forecast_of_a_cell_to_its_class_rates():
-    label, prob = OCCURRED[3], SPREAD[3]
-    fitted = CanonicalBinning(RecursiveSplit(3)).fit(prob, label)
-    labels, calibrated = simplex_points(label, prob, fitted).plot(arrows=True)
-    assert not [c for c in labels.collections if isinstance(c, Quiver)]
-    cell = fitted.cells(prob)
-    held = [cell == c for c in np.unique(cell)]
-    forecast = np.array([prob[own].mean(axis=0) for own in held]) @ CORNERS[3]
-    rates = np.array([[(label[own] == k).mean() for k in range(3)] for own in held]) @ CORNERS[3]
-    found = np.hstack(arrows_of(calibrated))
-    expected = np.hstack([forecast, rates])
-    assert len(found) > 3
-    np.testing.assert_allclose(found[np.lexsort(found.T)], expected[np.lexsort(expected.T)], atol=1e-12)
-
-
-def test_a_lattice_has_an_arrow_a_point_to_what_it_is_mapped_to():
-    result = simplex_lattice(lambda p: p**2 / (p**2).sum(axis=1, keepdims=True), resolution=5, n_classes=3)
-    start, end = arrows_of(result.plot(arrows=True))
-    order, drawn = np.lexsort(result.place.T), np.lexsort(start.T)
-    square = result.prob**2
-    np.testing.assert_allclose(start[drawn], result.place[order], atol=1e-12)
-    np.testing.assert_allclose(end[drawn], (square / square.sum(axis=1, keepdims=True) @ CORNERS[3])[order], atol=1e-12)
-
-
 def numbers(ax):
     found = [t for t in ax.texts if t.get_text().isdecimal()]
     return {t.get_text(): t.get_position_3d() if ax.name == "3d" else t.get_position() for t in found}
@@ -194,13 +147,9 @@ def numbers(ax):
 REFUSALS = [
     ({}, {}, "results must hold at least one curve"),
     (points(3), {"axes": [None]}, "axes must be one for each picture; got 1 for 2"),
-    (points(4), {"by": "label", "axes": "plane"}, "axes must be with projection='3d' for 4 classes"),
-    (points(3), {"by": "label", "axes": "space"}, "axes must be in the plane for 3 classes"),
-    (points(3), {"by": "colour"}, "by must be one of 'label', 'calibrated'"),
+    (replace(points(4), calibrated=None), {"axes": "plane"}, "axes must be with projection='3d' for 4 classes"),
+    (replace(points(3), calibrated=None), {"axes": "space"}, "axes must be in the plane for 3 classes"),
     (points(3), {"colours": "cmyk"}, "colours must be one of 'safe', 'rgb'"),
-    (points(4), {"arrows": True}, "arrows are drawn of calibrated vectors of three classes; got 4 classes"),
-    (replace(points(3), calibrated=None), {"arrows": True}, "three classes; got no calibrator"),
-    (simplex_lattice(np.sqrt), {"by": "label"}, "by must be what the points have, 'calibrated'; got 'label'"),
 ]
 
 
@@ -216,7 +165,7 @@ def test_what_cannot_be_drawn_is_refused(results, options, message):
 @each_number
 def test_long_names_are_cut_and_stay_on_the_page(k):
     names = ("W" * 10_000, "a long name " * 20, "$^_$ is no formula, $x", "a name that stands above")
-    ax = replace(points(k), classes=names[:k]).plot(by="label")
+    ax = replace(points(k), classes=names[:k], calibrated=None).plot()
     ax.figure.canvas.draw()
     shown = [t.get_text() for t in ax.texts if t.get_text()]
     assert [text[:4] for text in shown] == [name[:4] for name in names[:k]]

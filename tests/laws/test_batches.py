@@ -30,12 +30,9 @@ BESIDE = {
     "by_class": lambda f, rows: f(spiegelhalter_test, rows),
     "by_group": lambda f, rows: f(spiegelhalter_test, rows, None, [0, 1]),
     "calibration_map": lambda f, rows: f(IsotonicCalibration().fit(SCORE, DATA[2][0]), rows),
-    "cumulative_calibration_map": lambda f, rows: f(None, rows),
-    "calibration_shift": lambda f, rows: f(SCORE, SCORE**2, y_true=rows),
     "epistemic_irreducible": lambda f, rows: f(rows, None, SCORE),
     "paired_difference": lambda f, rows: f(rows, SCORE, SCORE),
     "paired_test": lambda f, rows: f(rows, SCORE, SCORE),
-    "partition_path": lambda f, rows: f(rows, None, None),
 }
 """Functions that need more than labels and probabilities."""
 

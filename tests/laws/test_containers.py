@@ -134,7 +134,6 @@ CALLS = {
         lambda **data: ca.significance.paired_difference(metric="brier", **data),
         {"y_true": Y, "prob_a": P, "prob_b": P[::-1], "y_true_b": Y, "sample_weight": W},
     ),
-    "calibration_shift": (ca.curves.calibration_shift, {"y_prob": P, "calibrated": P**2, "y_true": Y}),
     "decision_curve": (ca.decision_curve, ROWS | {"threshold": np.array([0.125, 0.25, 0.5])}),
     "expected_cost_curve": (ca.decisions.expected_cost_curve, ROWS | {"at": np.array([0.125, 0.25, 0.5])}),
     "decide": (
@@ -157,10 +156,6 @@ CALLS = {
         },
     ),
     "estimate_volume_under_surface": (ca.metrics.estimate_volume_under_surface, OTHER | {"thresholds": THREE[:3]}),
-    "simplex_split": (
-        lambda gamma: ca.curves.simplex_split(gamma, resolution=6),
-        {"gamma": np.array([0.5, 0.25, 0.25])},
-    ),
     "bin_sweep": (ca.curves.bin_sweep, {"n_bins": np.array([1, 2, 4]), "y_true": Y, "y_prob": P}),
     "within groups": (
         lambda groups: ca.calibration_error(Y, P, notion=ca.notions.WithinGroups(groups)),
@@ -382,9 +377,9 @@ NEITHER |= {
 
 COSTS = np.array([[0.0, 1.0], [5.0, 0.0]])
 BASE = ROWS | {
-    "posterior": P, "truth": TWO, "calibrated": P, "cost_matrix": COSTS, "threshold": P, "at": P, "thresholds": THREE[:3],
+    "posterior": P, "truth": TWO, "cost_matrix": COSTS, "threshold": P, "at": P, "thresholds": THREE[:3],
     "prob_a": P, "prob_b": P[::-1], "y_true_b": Y, "forecasts": P, "by": GROUP,
-    "other_true": Y, "other_prob": P, "groups": GROUP, "gamma": THREE[0],
+    "other_true": Y, "other_prob": P, "groups": GROUP,
     "old_true": Y, "old_prob": P, "old_weight": W, "old_prior": TWO[0], "new_prior": TWO[1],
     "class_weight": np.array([1.0, 2.0]), "kept": np.array([0.5, 1.0]),
 }  # fmt: skip
@@ -422,15 +417,10 @@ BESIDE = {
     "estimator": GaussianNB(),
     "X": P[:, None],
 }
-SUMS, STAGES = ca.calibrators.SortedCumulativeIsotonic(), ca.calibrators.MulticlassRecursivePartitioning()
 CALIBRATOR = {
-    "cumulative_calibration_map": SUMS.fit(TWO, Y),
-    "partition_path": STAGES.fit(TWO, Y),
     "simplex_points": None,
 }
-CALIBRATOR |= dict.fromkeys(
-    ("simplex_lattice", "simplex_map", "simplex_partition"), ca.calibrators.VectorScaling().fit(THREE, OF_THREE)
-)
+CALIBRATOR |= dict.fromkeys(("simplex_map", "simplex_partition"), ca.calibrators.VectorScaling().fit(THREE, OF_THREE))
 FITTED = ca.IsotonicCalibration().fit(P, Y)
 
 

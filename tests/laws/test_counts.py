@@ -178,20 +178,15 @@ CURVES = {
     "bin_sweep": lambda y, p, **data: curves.bin_sweep(y, p, n_bins=[1, 5, 12], n_resamples=99, **data),
     "bin_test_curve": curves.bin_test_curve,
     "binning_quality": curves.binning_quality,
-    "calibration_shift": lambda y, p, **data: curves.calibration_shift(
-        p, {"a": p * p}, y_true=y, rows="normalize", **data
-    ),
     "class_errors": lambda y, p, **data: curves.class_errors(y, p, notion="class-wise", n_resamples=99, **data),
     "class_errors, anew": lambda y, p, **data: curves.class_errors(y, p, loss="squared gap", n_resamples=99, **data),
     "corp_curve": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, **data),
     "corp_curve, confidence": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, band="confidence", **data),
     "corp_curve, simultaneous": lambda y, p, **data: curves.corp_curve(y, p, band="simultaneous", **data),
-    "cumulative_residual_curve": curves.cumulative_residual_curve,
     "cumulative_sum_curve": curves.cumulative_sum_curve,
     "reliability_curve": curves.reliability_curve,
     "roc_curve": curves.roc_curve,
     "roc_surface": lambda y, p, **data: curves.roc_surface(y, p, n_thresholds=20, **data),
-    "score_distribution": curves.score_distribution,
     "smooth_reliability_curve": curves.smooth_reliability_curve,
     "top_label_curve": curves.top_label_curve,
     "validity_curve": lambda y, p, **data: curves.validity_curve(y, p, binning=9, **data),
@@ -212,12 +207,10 @@ DRAWN_CURVES = {
 OF_DRAWS = {"noise_floor", "noise_lower", "noise_upper", "lower", "upper", "gain_lower", "gain_upper"}
 OF_A_CALIBRATOR = {
     "calibration_map",
-    "cumulative_calibration_map",
-    "partition_path",
     "simplex_map",
     "simplex_partition",
 }
-OF_SINGLE_ROWS = {"simplex_points", "simplex_lattice", "simplex_split"}
+OF_SINGLE_ROWS = {"simplex_points"}
 OF_ONE_EVENT = {"decision_curve", "calibration_regret", "expected_cost_curve"}
 
 
@@ -225,7 +218,7 @@ def test_every_curve_is_held_to_the_law():
     names = {
         name
         for name in curves.__all__
-        if name.endswith(("curve", "_errors", "_sweep", "_surface", "_distribution")) and not name.startswith("plot_")
+        if name.endswith(("curve", "_errors", "_sweep", "_surface")) and not name.startswith("plot_")
     }
     assert names - OF_A_CALIBRATOR - OF_SINGLE_ROWS <= {name.split(",")[0] for name in CURVES}
 

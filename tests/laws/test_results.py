@@ -33,18 +33,11 @@ EXAMPLES = {
     "BinningQuality": lambda: cb.curves.binning_quality(Y, P, notion="top-label"),
     "CalibrationMap": lambda: cb.curves.calibration_map(cb.ByNotion(cb.PlattScaling()).fit(P, Y), Y, P, resolution=5),
     "CalibrationRegret": lambda: cb.decisions.calibration_regret(E, B, cost_matrix=[[0, 1], [5, 0]], n_resamples=9),
-    "CalibrationShift": lambda: cb.curves.calibration_shift(
-        P, {"a": P[:, ::-1], "b": P**0.5}, y_true=Y, rows="normalize"
-    ),
     "CanonicalGuarantee": lambda: cb.calibrators.canonical_binning_guarantee(100, 9, n_classes=3),
     "ClassErrors": lambda: cb.curves.class_errors(Y, P, n_resamples=9),
     "Comparison": lambda: cb.compare(E, {"a": B, "b": B**2}, calibrators=["platt"], n_resamples=9),
     "ConfusionTable": lambda: cb.decisions.confusion_table(Y, P, cost_matrix=COSTS),
     "CorpCurve": lambda: cb.corp_curve(Y, P, notion="class-wise", n_resamples=9),
-    "CumulativeResidualCurve": lambda: cb.curves.cumulative_residual_curve(Y, P, notion="class-wise"),
-    "CumulativeCalibrationMap": lambda: cb.curves.cumulative_calibration_map(
-        cb.SortedCumulativeIsotonic().fit(P, Y), Y, P, ranks=2
-    ),
     "CumulativeSumCurve": lambda: cb.curves.cumulative_sum_curve(Y, P, notion="class-wise"),
     "Decisions": lambda: cb.decide(P, COSTS),
     "Decomposition": lambda: cb.metrics.murphy_decomposition(E, B),
@@ -61,9 +54,6 @@ EXAMPLES = {
     "OptimismCorrected": lambda: cb.assessment.optimism_corrected(GaussianNB(), B[:, None], E, n_resamples=3),
     "MeanRanks": lambda: cb.assessment.mean_ranks({"a": [1, 2, 3], "b": [2, 3, 4]}),
     "PairedResult": lambda: cb.paired_test(E, B, B**2, n_resamples=9),
-    "PartitionPath": lambda: cb.curves.partition_path(
-        Y, P, cb.calibrators.MulticlassRecursivePartitioning(candidates=50).fit(P, Y)
-    ),
     "PriorEstimate": lambda: cb.decisions.estimate_prior(P, old_prior=[0.3, 0.3, 0.4]),
     "ReliabilityCurve": lambda: cb.reliability_curve(Y, P, notion="top-label", binning=5),
     "RiskCoverageCurve": lambda: cb.decisions.risk_coverage_curve(Y, {"a": P, "b": P[:, ::-1]}, n_resamples=9),
@@ -72,7 +62,6 @@ EXAMPLES = {
     "RocHull": lambda: cb.metrics.roc_convex_hull(E, B),
     "RocSurface": lambda: cb.curves.roc_surface(Y, P, n_thresholds=20),
     "RowsNeeded": lambda: cb.rows_for(guarantee=0.1, n_classes=10),
-    "ScoreDistribution": lambda: cb.curves.score_distribution(Y, P, notion="class-wise"),
     "SimplexMap": lambda: cb.curves.simplex_map(np.sqrt, resolution=5),
     "SimplexPartition": lambda: cb.curves.simplex_partition(cb.calibrators.CanonicalBinning().fit(P, Y), resolution=20),
     "SimplexPoints": lambda: cb.curves.simplex_points(Y, P, cb.TemperatureScaling().fit(P, Y)),

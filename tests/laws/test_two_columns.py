@@ -25,7 +25,6 @@ from calibrant import (
     reliability_curve,
 )
 from calibrant._core.lazy import homes, load
-from calibrant.curves import calibration_shift
 from calibrant.decisions import estimate_prior, shift_prior
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import read_table, write_table
@@ -47,11 +46,9 @@ NEEDS = {
     "binning_guarantee": None,  # of bins that are given
     "canonical_binning_guarantee": None,
     "calibration_map": None,  # its first argument is a calibrator
-    "cumulative_calibration_map": None,
     "simplex_points": None,  # of three or four classes
     "equivalence_test": {"bound": 0.05},
     "epistemic_irreducible": {"posterior": (Q, 2)},
-    "partition_path": {"calibrator": calibrant.calibrators.MulticlassRecursivePartitioning().fit(table(P), Y)},
 }
 """What a function of labels and forecast must be given besides; None where it does not look at two classes."""
 
@@ -142,8 +139,6 @@ def test_the_event_of_two_columns_is_the_positive_label(name):
     """``pos_label`` names it for a table as for its own column; and the other one is the default for no one."""
     y, function, two = np.where(Y, "yes", "no"), load(name), table(P)[:, ::-1]
     needed = NEEDS.get(name) or {}
-    if name == "partition_path":  # of a calibrator, which knows its columns in their order
-        return
     posterior = [{"posterior": q} if "posterior" in needed else needed for q in (table(Q)[:, ::-1], Q)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
@@ -173,10 +168,6 @@ def test_by_class_makes_one_test_of_one_event(name):
 
 def test_functions_of_several_forecasts_speak_of_the_second_column():
     assert_same(paired_test(Y, table(P), table(Q), n_resamples=50), paired_test(Y, P, Q, n_resamples=50))
-    assert_same(calibration_shift(table(P), table(Q), y_true=Y), calibration_shift(P, Q, y_true=Y))
-    assert_same(calibration_shift(table(P), table(Q)).panels[0].bins, calibration_shift(P, Q).panels[0].bins)
-    other = calibration_shift(table(P), table(Q), pos_label=0)
-    assert_same(other.panels[0].bins, calibration_shift(1.0 - P, 1.0 - Q).panels[0].bins)
     assert_same(by_group(resampling_test, Y, table(P), Y), by_group(resampling_test, Y, P, Y))
     for curve in (calibrant.decision_curve, calibrant.decisions.expected_cost_curve):
         assert_same(curve(Y, {"a": table(P), "b": table(Q)}), curve(Y, {"a": P, "b": Q}))

@@ -12,7 +12,7 @@ from calibrant import notions as base
 from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
 from calibrant.binning import PointsPerBin
-from calibrant.curves import bin_sweep, bin_test_curve, calibration_map, calibration_shift, score_distribution
+from calibrant.curves import bin_sweep, bin_test_curve, calibration_map
 from calibrant.metrics import estimate_calibration_error
 from calibrant.notions import (
     Binary,
@@ -121,13 +121,11 @@ class SecondGuess(TopKConfidence):
 def test_what_an_event_is_does_not_hang_on_the_name_of_its_notion():
     notion = SecondGuess()
     y = [0, 1, 2]
-    assert score_distribution(y, P, notion=notion).outcomes == ("wrong", "right")
     curves = [
         cb.reliability_curve(y, P, notion=notion),
         cb.corp_curve(y, P, notion=notion, band=None),
         cb.smooth_reliability_curve(y, P, notion=notion),
         bin_test_curve(y, P, notion=notion, binning=1),
-        calibration_shift(P, P, y_true=y, notion=notion),
         calibration_map(cb.ByNotion(cb.HistogramBinning(1), notion).fit(P, y), resolution=2),
     ]
     assert [(type(curve).__name__, curve.of_predictions) for curve in curves if not curve.of_predictions] == []

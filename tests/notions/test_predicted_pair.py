@@ -7,7 +7,7 @@ import pytest
 
 from calibrant import EqualMass, assess, calibration_error, corp_curve, paired_test, reliability_curve
 from calibrant.binning import PointsPerBin
-from calibrant.curves import cumulative_residual_curve, validity_curve
+from calibrant.curves import validity_curve
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.decompositions import accuracy
 from calibrant.notions import ClassWise, WithinGroups, binary_problems
@@ -51,9 +51,6 @@ SAID = {
         (panel.name, panel.miscalibration)
         for panel in corp_curve(notion=notion, band=None, **data).panels
         if panel.weight.size
-    ],
-    "cumulative_residual_curve": lambda notion, **data: [
-        (panel.name, panel.cumulative.tolist()) for panel in cumulative_residual_curve(notion=notion, **data).panels
     ],
     "binary_problems": lambda notion, **data: [
         (

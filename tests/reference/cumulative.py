@@ -17,16 +17,6 @@ def kuiper(y, p, w):
     return max(abs(residual_sum(y, p, w, low, high)) for low in bounds for high in bounds if low < high)
 
 
-def path(y, p, w):
-    """(score, share, cumulative) at the start and after each distinct score."""
-    points = [(min(p), 0.0, 0.0)]
-    for s in sorted(set(p)):
-        rows = [(yi, pi, wi) for yi, pi, wi in zip(y, p, w, strict=True) if pi <= s]
-        share = sum(wi for _, _, wi in rows) / sum(w)
-        points.append((s, share, sum(wi * (yi - pi) for yi, pi, wi in rows) / sum(w)))
-    return points
-
-
 def two_bins(y, p, w):
     """Averaged two-bin error: between neighbouring scores all places to cut are alike, so each counts with that width."""
     total, cuts = sum(w), sorted({0.0, 1.0, *p})

@@ -63,7 +63,6 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "view": ("(0.0, 0.0)",),
     "splits": ("'exact'", "'pairwise'"),
     "candidates": ("5", "'data'", "'exact'"),
-    "gamma": ("[0.2, 0.3, 0.5]", "[1/3, 1/3, 1/3]", "[1, 0, 0]"),
     "class_weight": ("'balanced'", "{0: 1, 1: 4}", "[1, 2]", "3"),
     "kept": ("0.25", "{0: 0.1, 1: 1.0}", "[0.5, 1]"),
     "dtype": ("np.float32", "'float64'"),
@@ -74,7 +73,6 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "y_true_b": ("y",),
     "groups": ("rng.integers(0, 2, n)", "np.array(list('ab'))[rng.integers(0, 2, n)]", "np.zeros(n)"),
     "posterior": ("q",),
-    "calibrated": ("q", "{'a': q, 'b': p}"),
     "forecasts": ("p", "{'a': p, 'b': q}"),
     "prob_a": ("p",),
     "prob_b": ("q",),
@@ -325,12 +323,11 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
         return ""
     maker = makers[0]
     needs = inspect.signature(load(maker)).parameters
-    made_by = "HistogramBinning(3)" if maker == "cumulative_calibration_map" else "TemperatureScaling()"
-    texts = {"y_true": "t", "y_prob": "q", "calibrated": "q", "n_resamples": "5", "resolution": "11"}
+    texts = {"y_true": "t", "y_prob": "q", "n_resamples": "5", "resolution": "11"}
     texts |= {"values": "{'a': [1, 2], 'b': [2, 1]}", "estimator": MODEL, "X": "np.eye(len(t))"}
-    texts["calibrator"] = f"calibrant.{made_by}.fit(q, t)"
+    texts["calibrator"] = "calibrant.TemperatureScaling().fit(q, t)"
     made = f"{homes()[maker]}.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
-    named = "Mapping" in hint and (random.random() < 0.3 or parameter == "decompositions")
+    named = "Mapping" in hint and random.random() < 0.3
     return f"{{'a': {made}}}" if named else made
 
 

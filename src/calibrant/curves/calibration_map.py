@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
@@ -13,11 +13,10 @@ import numpy.typing as npt
 from calibrant import drawing
 from calibrant._core import checks
 from calibrant._core import rows as _rows
-from calibrant._core.arrays import FloatArray, as_array, columns_of, log_prob_of_prob, ratio
-from calibrant._core.border import DataOptions, Named, as_problem
+from calibrant._core.arrays import FloatArray, log_prob_of_prob
+from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
-from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
-from calibrant.binning.bins import shown
+from calibrant.binning import Binning, as_binning
 from calibrant.curves import reliability
 from calibrant.notions import Binary, Notion, as_notion
 
@@ -150,10 +149,7 @@ def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
         return calibrator.notion_, [np.positive if one is None else one._apply for one in used]
     if hasattr(calibrator, "predict_proba"):
         n_classes = len(getattr(calibrator, "classes_", (0, 1)))
-        hint = (
-            "Pass one fitted on two classes, or ByNotion(...); simplex_map shows the maps of three classes, "
-            "calibration_shift where any calibrator moves probabilities"
-        )
+        hint = "Pass one fitted on two classes, or ByNotion(...); simplex_map shows the maps of three classes"
         must, got = "calibrator must map one score at a time", f"{calibrator!r} for {n_classes} classes"
         checks.require(n_classes <= 2, must, got=got, hint=hint, error=TypeError)
         return as_notion("binary"), [partial(_predicted, calibrator)]
@@ -234,335 +230,12 @@ def plot_calibration_map(
             look = {"color": drawing.colour(place), "linewidth": 1.8, "label": name or "map"}
             ax.plot(panel.score, panel.calibrated, zorder=2.5, **look)
             for one in points.values() if arrows else ():
-                to = np.interp(one.bins.mean_prob, panel.score, panel.calibrated)
-                reliability.draw_arrows(ax, one.bins, to, drawing.colour(place), f"moved by {name or 'the map'}")
+                bins, key = one.bins, {"color": drawing.colour(place), "zorder": 3.4}
+                to = np.interp(bins.mean_prob, panel.score, panel.calibrated)
+                start, end = (np.column_stack([x, bins.event_rate])[bins.count > 0] for x in (bins.mean_prob, to))
+                drawing.arrows(ax, start, end, **key)
+                words = f"moved by {name or 'the map'}"
+                ax.plot([], [], linestyle="", marker=r"$\to$", markersize=9, label=words, **key)
 
     labels = ("probability", f"calibrated probability, {word}")
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)
-
-
-# How calibrators change the probabilities of the same rows: means before and after, bin by bin
-
-
-LABELS_FIRST = "If these are labels, the call is calibration_shift(y_prob, calibrated, y_true=y)"
-
-
-@dataclass(frozen=True, eq=False)
-class ShiftPanel(Record):
-    """One problem of a notion: its bins before calibration, and what became of them.
-
-    Attributes
-    ----------
-    name : str
-        Name, such as "class 3".
-    bins : Bins
-        Of the probabilities before calibration that reach the threshold; event rates are NaN without labels.
-    lower, upper : ndarray of shape (n_bins,)
-        Interval of each event rate; NaN where a bin is empty, or without labels.
-    calibrated : ndarray of shape (n_forecasts, n_bins)
-        Mean calibrated probability of each bin; NaN where it is empty.
-    """
-
-    name: str
-    bins: Bins
-    lower: FloatArray
-    upper: FloatArray
-    calibrated: FloatArray
-
-    @property
-    def shift(self) -> FloatArray:
-        """Mean calibrated probability minus mean probability before, shape (n_forecasts, n_bins)."""
-        return self.calibrated - self.bins.mean_prob
-
-
-@dataclass(frozen=True, eq=False)
-class CalibrationShift(DrawnResult):
-    """Change of the probabilities of the same rows by calibrators, bin by bin: one panel for each problem of the notion.
-
-    Attributes
-    ----------
-    panels : tuple of ShiftPanel
-        One for ``flattened``, ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
-    forecasts : tuple of str
-        Names of the calibrated forecasts, in the order of ``calibrated`` of the panels.
-    notion, binning : str
-        Where the figures come from.
-    threshold : float
-        Least probability before calibration that counts.
-    level : float
-        One minus the coverage of the intervals, a fraction.
-    interval : {"wilson", "clopper-pearson", "consistency"} or None
-        What ``lower`` and ``upper`` of the panels are.
-    has_events : bool
-        Whether there were labels; without them event rates and their intervals are NaN.
-    of_predictions : bool
-        Whether the event is that a predicted class is the true one, so that event rates are accuracies.
-    """
-
-    _table = Table(
-        "calibrated forecast and bin",
-        "panel=panels.name",
-        "forecast=_forecast",
-        *under("panels.bins", "left", "right", "count", "weight", "mean_prob"),
-        "panels.calibrated",
-        "panels.bins.event_rate",
-        *under("panels", "lower", "upper"),
-    )
-    _summary = "{forecasts:list}; {notion}, {binning}, threshold={threshold:g}, scores={panels.bins.count:total}"
-    _picture = Picture(
-        "means before and after",
-        "curves.calibration_map.plot_calibration_shift",
-        options="``panels`` are those to draw; ``difference=True`` draws everything less the mean before.",
-    )
-
-    panels: tuple[ShiftPanel, ...]
-    forecasts: tuple[str, ...]
-    notion: str
-    binning: str
-    threshold: float
-    level: float
-    interval: reliability.IntervalName | None
-    has_events: bool
-    of_predictions: bool = False
-
-    @property
-    def _forecast(self) -> npt.NDArray[np.str_]:
-        """Names of the calibrated forecasts beside the bins, shape (n_forecasts, 1)."""
-        return np.array(self.forecasts)[:, None]
-
-
-def calibration_shift(
-    y_prob: npt.ArrayLike,
-    calibrated: npt.ArrayLike | Mapping[str, npt.ArrayLike],
-    *,
-    y_true: npt.ArrayLike | None = None,
-    notion: str | Notion | None = None,
-    binning: int | Binning = 30,
-    threshold: float = 0.01,
-    interval: reliability.IntervalName | None = "wilson",
-    level: float = 0.05,
-    **data: Unpack[DataOptions],
-) -> CalibrationShift:
-    """Mean calibrated probability in each bin of the probability before, for one calibrator or several on the same rows.
-
-    Parameters
-    ----------
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities before calibration.
-    calibrated : array-like of the same shape, or dict of name to such
-        Probabilities of the same rows and classes after it, of several calibrators by their names.
-    y_true : array-like of shape (n_samples,), optional
-        Class labels: with them the event rate of each bin shows where the probabilities should be.
-    notion : str or Notion, optional
-        Which probabilities are looked at. By default the event of two classes, ``"binary"``, and of more classes all
-        probabilities, ``"flattened"``. Where it speaks of the predicted class, that is the class predicted before calibration.
-    binning : int or Binning, default=30
-        How the probabilities before calibration are cut; a number n means ``EqualWidth(n)``.
-    threshold : float, default=0.01
-        Smaller probabilities before calibration are left out, in [0, 1). Of many classes most are next to zero.
-    interval : {"wilson", "clopper-pearson", "consistency"} or None, default="wilson"
-        Interval of each event rate: see `reliability_curve`.
-    level : float, default=0.05
-        One minus the coverage of the intervals, a fraction in (0, 1).
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`. Logits and
-        percent are those of ``y_prob``; calibrated are always probabilities.
-
-    Returns
-    -------
-    CalibrationShift
-        A result with ``panels``, ``forecasts``, ``to_frame()`` and ``plot()``.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, if there is no calibrated forecast, if the threshold is outside [0, 1), if the binning needs labels
-        and there are none, or if ``y_prob`` holds words or whole numbers of an integer type, as labels do.
-
-    Notes
-    -----
-    It is the one curve of forecasts whose first argument is not ``y_true``, since it needs no labels: the call is
-    ``calibration_shift(y_prob, calibrated, y_true=y)``.
-
-    For bin b of the probabilities p before calibration and the calibrated ones q of the same rows and classes, these are
-
-        mean of p,  mean of q of each calibrator,  event rate    over the pairs of row and class with p in b.
-
-    All means of a bin are over the same pairs, so that calibrators can be compared with each other and with the event
-    rate. They are what the calibrator gives in the end, after rows are divided by their sums: `calibration_map` shows the map
-    itself. Two rows with the same p in a class need not have the same q.
-
-    The first bin begins at the threshold.
-
-    References
-    ----------
-    Arad, Rosset, Improving multi-class calibration through normalization-aware isotonic techniques, ICML 2025, Fig. 2.
-
-    Examples
-    --------
-    >>> from calibrant.curves import calibration_shift
-    >>> before, after = [0.2, 0.3, 0.8], [0.25, 0.45, 0.7]
-    >>> result = calibration_shift(before, {"Platt": after}, y_true=[0, 1, 1], binning=2)
-    >>> result
-    CalibrationShift(Platt; binary, EqualWidth(n_bins=2), threshold=0.01, scores=3)
-    >>> result.panels[0].calibrated
-    array([[0.35, 0.7 ]])
-    """
-    threshold = checks.number("threshold", threshold, least=0.0, below=1.0, hint="Pass a small one, such as 0.01")
-    reliability.require_level(level)
-    if interval is not None:
-        checks.choice("interval", interval, reliability.INTERVALS)
-    cut, has_events = as_binning(binning), y_true is not None
-    must = "y_true must be given where the binning looks at outcomes"
-    checks.require(has_events or not cut.uses_outcomes, must, value=cut, hint="Pass binning=30")
-    declared = data.get("input") == "logit" or data.get("rows") == "percent"
-    if not has_events and not declared:
-        array = as_array("y_prob", y_prob)
-        is_labels = array.ndim == 1 and array.dtype.kind in "biuUST"
-        got = f"whole numbers or words, such as {array[:1].tolist()}"
-        hint = f"{LABELS_FIRST}; probabilities are fractions, such as 1.0"
-        checks.require(not is_labels, "y_prob must hold probabilities", got=got, hint=hint)
-    problem = as_problem(y_prob=y_prob, **_with_labels(y_prob, y_true, data))
-    rows = _rows.of_probabilities(data.get("rows", "as-given"))
-    of_calibrated = {**data, "input": "probability", "rows": rows, "remedies": _rows.OF_PROBABILITIES}
-    after = _calibrated(calibrated, y_prob, problem, _with_labels(y_prob, y_true, of_calibrated))
-    chosen = as_notion(notion, problem, of_many="flattened")
-    before = _rows.as_simplex(problem)
-    names = tuple(str(label) for label in before.classes.tolist())
-
-    def panel_of(binary: _rows.BinaryProblem, scores: list[FloatArray]) -> ShiftPanel:
-        kept = binary.score >= threshold
-        part = binary.at(kept)
-        edges = Edges(np.append(threshold, (inner := cut.edges(part))[inner > threshold]))
-        bins = shown(sums_over(edges, part), are_counts=part.weights.are_counts)
-        at = bins.index(part.score)
-        sums = [np.bincount(at, part.weight * score[kept], len(bins)) for score in scores]
-        means = np.array([ratio(total, bins.weight) for total in sums])
-        ends = reliability.interval_of(interval if has_events else None, bins, part.weights.rows_per_weight, level)
-        if not has_events:
-            bins = replace(bins, outcome_sum=ends[0])
-        return ShiftPanel(binary.name or chosen.name, bins, *ends, means)
-
-    parts = zip(chosen.parts(before.prob, names), chosen.split(problem), strict=True)
-    panels = tuple(panel_of(binary, [part.scores(prob) for prob in after.values()]) for part, binary in parts)
-    how = (chosen.name, repr(cut), threshold, level, interval, has_events, chosen.of_predictions)
-    return CalibrationShift(panels, tuple(after), *how)
-
-
-def _with_labels(y_prob: npt.ArrayLike, y_true: npt.ArrayLike | None, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what belongs to the data; where there are no labels, any of them stands for each: no figure is made of it."""
-    if y_true is not None:
-        return {"y_true": y_true, **data}
-    values, labels = checks.as_numbers("y_prob", y_prob), data.get("labels")
-    # Of one column any label will do; of two the positive one says which column is looked at.
-    rest = {key: value for key, value in data.items() if key != "pos_label" or values.ndim == 2}
-    any_label = 0 if labels is None or not len(labels) else labels[0]
-    predicted = data.get("y_pred")
-    return {"y_true": [any_label] * len(values) if predicted is None else predicted, **rest}
-
-
-def _calibrated(
-    calibrated: npt.ArrayLike | Mapping[str, npt.ArrayLike],
-    y_prob: npt.ArrayLike,
-    before: _rows.Problem,
-    data: Mapping[str, Any],
-) -> dict[str, FloatArray]:
-    """Return calibrated tables by their names, of the rows and classes that were there before."""
-    is_one = not isinstance(calibrated, Mapping)
-    forecasts = calibrated if isinstance(calibrated, Mapping) else {"calibrated": calibrated}
-    n_rows, names = len(checks.as_numbers("y_prob", y_prob)), columns_of(y_prob)
-    checks.some("calibrated", forecasts, "forecast", hint="Pass {'isotonic': q}")
-    checks.distinct_names("forecasts", forecasts)
-    tables = {}
-    for name, forecast in forecasts.items():
-        what = "calibrated" if is_one else f"calibrated[{name!r}]"
-        must, n_given = f"y_prob and {what} must have the same number of rows", len(checks.as_numbers(what, forecast))
-        checks.require(n_given == n_rows, must, got=f"{n_rows} and {n_given}", hint="Pass forecasts of the same rows")
-        problem = as_problem(y_prob=forecast, named=Named(forecast=what), **data)
-        columns = columns_of(forecast)
-        alike = np.array_equal(problem.classes, before.classes) and type(problem) is type(before)
-        alike &= columns is None or names is None or list(columns) == list(names)
-        must, hint = f"{what} must have the columns of y_prob, in their order", "Pass what a calibrator made of y_prob"
-        checks.require(alike, must, got="another number of them, or other names", hint=hint)
-        tables[str(name)] = _rows.as_simplex(problem).prob
-    return tables
-
-
-# Means before and after calibration, bin by bin
-
-
-BEFORE = "probability before calibration"
-LEAST_SIZE = 0.5
-"""Where the scale of sizes begins, so that one score is seen."""
-
-EVENTS = drawing.COLOURS[-1]
-
-
-def plot_calibration_shift(
-    result: CalibrationShift, *, ax: Any = None, panels: Sequence[str] | None = None, difference: bool = False
-) -> Any:
-    """Draw the mean calibrated probability of each bin, a line a calibrator, over the sizes of the bins.
-
-    Parameters
-    ----------
-    result : CalibrationShift
-        Of one calibrator or several.
-    ax : matplotlib Axes, optional
-        Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
-    panels : sequence of str, optional
-        Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
-    difference : bool, default=False
-        Draw everything less the mean probability before calibration, so that small shifts show.
-
-    Returns
-    -------
-    matplotlib Axes, or ndarray of Axes for several panels
-        What was drawn on. Event rates are black points with their intervals; the sizes of the bins are on a log scale.
-
-    Raises
-    ------
-    ValueError
-        If panels are unknown or too many, or ``ax`` is given for several.
-    TypeError
-        If it is no `CalibrationShift`.
-
-    Examples
-    --------
-    >>> from calibrant import TemperatureScaling, load_digits_forecast
-    >>> from calibrant.curves import calibration_shift
-    >>> y, prob = load_digits_forecast()
-    >>> q = TemperatureScaling().fit(prob, y).predict_proba(prob)
-    >>> ax = calibration_shift(prob, {"TS": q}, y_true=y).plot()
-    """
-    drawing.require_kind(result, "result", "calibration_shift(y_prob, calibrated)", CalibrationShift)
-    label = "change of the mean probability" if checks.flag("difference", difference) else "mean calibrated probability"
-    draw = partial(_draw_shift, result=result, difference=difference)
-    return drawing.draw_panels({"": result}, draw, ax=ax, panels=panels, height=5.4, labels=(BEFORE, label))
-
-
-def _draw_shift(
-    ax: Any, panels: Mapping[str, ShiftPanel], alone: bool, result: CalibrationShift, difference: bool
-) -> Any:
-    (panel,) = panels.values()
-    held, before = panel.bins.count > 0, panel.bins.mean_prob
-    same, base = np.array([result.threshold, 1.0]), before if difference else np.zeros(len(panel.bins))
-    level = np.zeros(2) if difference else same
-    ax.plot(same, level, color=drawing.IDEAL, linestyle="--", linewidth=1, label="unchanged", zorder=1.5)
-    for place, (name, mean) in enumerate(zip(result.forecasts, panel.calibrated, strict=True)):
-        mark = {"color": drawing.colour(place), "marker": drawing.marker(place), "markersize": 4, "linewidth": 1.5}
-        ax.plot(before[held], (mean - base)[held], label=name, zorder=3, **mark)
-    if result.has_events:
-        rate, word = panel.bins.event_rate - base, drawing.outcome_word(result)
-        ax.plot(before[held], rate[held], "_", color=EVENTS, markersize=9, label=word, zorder=2.6)
-        look = {"color": EVENTS, "linewidth": 1.0, "alpha": 0.55, "zorder": 2}
-        if result.interval == "consistency":
-            label = f"{1 - result.level:.0%} if calibrated before"
-            look = {"color": drawing.IDEAL, "linewidth": 5, "alpha": 0.4, "label": label, "zorder": 1.4}
-        if result.interval is not None:
-            ax.vlines(before[held], (panel.lower - base)[held], (panel.upper - base)[held], **look)
-    ax.set_xlim(-0.02, 1.02)
-    drawing.grid(ax)
-    lower = drawing.room_below(ax)
-    lower.stairs(panel.bins.count, panel.bins.edges, color=drawing.FILL, fill=True, baseline=LEAST_SIZE)
-    lower.set_yscale("log")
-    return drawing.finish_below(lower, "scores", LEAST_SIZE)

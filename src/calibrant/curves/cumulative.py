@@ -1,552 +1,24 @@
-"""A band that holds the whole curve of event probabilities with proven confidence, however few the rows.
-
-Theorem. Let rows be independent given the scores, and let the probability of the event be a non-decreasing function p of the
-score. Then with probability 1 - level at least, lower(s) <= p(s) <= upper(s) at all scores s at once.
-
-Proof. Take an interval of scores, from s to t, with n rows and E events. None of these rows has a probability above p(t), so
-E is stochastically at most binomial (n, p(t)), and Clopper and Pearson's lower bound, which rises with E, exceeds p(t) with
-probability ``tail`` at most. If it does not, it bounds p from below at t and, by monotonicity, at all scores beyond. In the
-same way the upper bound holds at s and at all scores before. Many intervals are looked at, and their tails sum to the level:
-with probability 1 - level all bounds hold, and with them the largest lower and the least upper bound at each score.
-
-Dimitriadis, Dümbgen, Henzi, Puke and Ziegel (2023) take all intervals, with equal tails. Here intervals have numbers of rows
-that double from length to length, and begin at every quarter of their length; each length gets an equal part of the level.
-There are half as many of them as rows, and not n^2 / 2: that is quick, and makes the band narrower. The intervals depend on
-the scores alone, as the proof demands, and begin and end between distinct scores.
-"""
+"""Cumulative sum diagrams: the isotonic fit as the slopes of the greatest convex minorant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import betaincinv, expit
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray, grouped
-from calibrant._core.border import DataOptions, as_problem, refuse_rows
-from calibrant._core.checks import choice, flag, require, together, whole
-from calibrant._core.result import DrawnResult, Picture, Record, Table, frame, under
-from calibrant._core.rows import BinaryProblem, InBatches, IntArray, SimplexProblem, as_simplex
-from calibrant.binning import Binning, EqualMass, as_binning
+from calibrant._core.arrays import FloatArray
+from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.result import DrawnResult, Picture, Record, frame
+from calibrant._core.rows import BinaryProblem, IntArray
 from calibrant.binning.bins import Ordered
-from calibrant.curves import reliability
-from calibrant.curves import roc as _roc
+from calibrant.curves.roc import MOST_MARKS
 from calibrant.fit.isotonic import isotonic_fit
-from calibrant.lenses import Cumulative, end_deviation, largest, residual_of, spread
-from calibrant.metrics.roc import RocPanel
-from calibrant.notions import Binary, Notion, as_notion, top_labels
+from calibrant.notions import Notion, as_notion
 from calibrant.sums import Predictions
-from calibrant.sums.draws import distance_survival
-
-# The map of a cumulative calibrator, rank by rank, over the event rates of the sums that it maps
-
-
-HINT = "Pass a number such as 5 for the first ones, or a list such as [1, 2, 10]"
-
-
-@dataclass(frozen=True, eq=False)
-class CumulativeCalibrationMapPanel(Record):
-    """The map of one rank, a step function of the sum of so many of the highest probabilities.
-
-    Attributes
-    ----------
-    name : str
-        Such as "top 3" for the sum of three.
-    rank : int
-        How many probabilities are summed.
-    left : ndarray of shape (n_steps,)
-        The sum at which each step begins; the first begins at 0, the last ends at 1.
-    value : ndarray of shape (n_steps,)
-        Probability that the true class is among them, increasing.
-    """
-
-    name: str
-    rank: int
-    left: FloatArray
-    value: FloatArray
-
-    @property
-    def corners(self) -> tuple[FloatArray, FloatArray]:
-        """Sums and values at both ends of each step, each of shape (2 * n_steps,)."""
-        ends = np.append(self.left[1:], max(1.0, self.left[-1]))  # sums exceed one by rounding
-        return np.column_stack([self.left, ends]).ravel(), np.repeat(self.value, 2)
-
-
-@dataclass(frozen=True, eq=False)
-class CumulativeCalibrationMap(DrawnResult):
-    """The map of a cumulative calibrator: one panel a rank.
-
-    Attributes
-    ----------
-    panels : tuple of CumulativeCalibrationMapPanel
-        Steps of the ranks that were asked for.
-    calibrator : str
-        Where the figures come from.
-    curve : ReliabilityCurve or None
-        How often the true class is among the highest in the rows given, before they are calibrated; the same panels.
-    """
-
-    _table = Table("step", *under("panels", "panel=name", "rank", "left", "value"))
-    _summary = "{calibrator}, ranks {panels.rank:list}, steps={panels.left:n}"
-    _picture = Picture(
-        "the map", "curves.cumulative.plot_cumulative_calibration_map", takes=("panels", "together", "axis")
-    )
-
-    panels: tuple[CumulativeCalibrationMapPanel, ...]
-    calibrator: str
-    curve: reliability.ReliabilityCurve | None = None
-
-
-def cumulative_calibration_map(
-    calibrator: Any,
-    y_true: npt.ArrayLike | None = None,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    ranks: int | Sequence[int] = 5,
-    binning: int | Binning = EqualMass(10),  # noqa: B008  a frozen object
-    interval: reliability.IntervalName | None = "wilson",
-    level: float = 0.05,
-    **data: Unpack[DataOptions],
-) -> CumulativeCalibrationMap:
-    """Map of a cumulative calibrator, rank by rank, with the event rates of the rows that it is to calibrate.
-
-    Parameters
-    ----------
-    calibrator : SortedCumulativeIsotonic
-        A fitted one.
-    y_true : array-like of shape (n_samples,), optional
-        Class labels of the rows whose event rates are shown; without them the map stands alone.
-    y_prob : array-like of shape (n_samples, n_classes), optional
-        Their probabilities before calibration, columns as when fitting.
-    ranks : int or sequence of int, default=5
-        How many of the highest probabilities are summed. A number n means 1 to n, or to n_classes - 1 if that is less.
-    binning : int or Binning, default=EqualMass(10)
-        How the sums of a rank are cut for the event rates; a number n means ``EqualWidth(n)``. Sums of many probabilities pile
-        up below one.
-    interval : {"wilson", "clopper-pearson", "consistency"} or None, default="wilson"
-        Interval of each event rate: see `reliability_curve`.
-    level : float, default=0.05
-        One minus the coverage of the intervals, a fraction in (0, 1).
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``rows``: see `DataOptions`. ``labels`` and ``input``
-        are by default those of the calibrator.
-
-    Returns
-    -------
-    CumulativeCalibrationMap
-        A result with ``panels``, ``curve``, ``to_frame()`` and ``plot()``.
-
-    Raises
-    ------
-    ValueError
-        If only one of ``y_true`` and ``y_prob`` is given, or there is no such rank.
-    TypeError
-        If the calibrator is none of cumulative sums, or ranks are not whole numbers.
-
-    Notes
-    -----
-    The value of the map at the sum q of the r highest probabilities is the probability that the true class is among them.
-    With ``rise="last"`` the class at rank r gets the difference of the maps of r and r - 1, each at the sum of its own row:
-    maps that lie on each other leave it next to nothing. With ``rise="spread"``, the default of the calibrator, classes whose
-    maps lie on each other share the next rise, so that calibrated sums may lie above the map at ranks before it.
-
-    Of equal probabilities in a row the first column counts as the higher one for the event rates.
-
-    References
-    ----------
-    Arad, Rosset, Improving multi-class calibration through normalization-aware isotonic techniques, ICML 2025.
-
-    Examples
-    --------
-    >>> from calibrant import SortedCumulativeIsotonic
-    >>> from calibrant.curves import cumulative_calibration_map
-    >>> P = [[0.8, 0.15, 0.05], [0.2, 0.7, 0.1], [0.3, 0.2, 0.5]]
-    >>> fitted = SortedCumulativeIsotonic().fit(P, [0, 1, 0])
-    >>> result = cumulative_calibration_map(fitted)
-    >>> result
-    CumulativeCalibrationMap(SortedCumulativeIsotonic(), ranks 1, 2, steps=4)
-    >>> result.panels[0].left.tolist(), result.panels[0].value.tolist()
-    ([0.0, 0.7], [0.0, 1.0])
-    """
-    from sklearn.base import BaseEstimator
-    from sklearn.utils.validation import check_is_fitted
-
-    if isinstance(y_true, InBatches):
-        refuse_rows("a map of sums of probabilities")
-    together(y_true=y_true, y_prob=y_prob)
-    fits = isinstance(calibrator, BaseEstimator) and hasattr(calibrator, "steps")
-    must = "calibrator must map sums of the highest probabilities"
-    hint = "Pass a fitted SortedCumulativeIsotonic; calibration_map shows maps of one probability"
-    require(fits, must, value=calibrator, hint=hint, error=TypeError)
-    check_is_fitted(calibrator)
-    listed: Any = ranks
-    if np.ndim(listed):
-        require(len(listed), "ranks must name at least one rank", got="none", hint=HINT)
-        wanted = [whole("ranks", rank, least=1, hint=HINT) for rank in listed]
-    else:
-        wanted = list(range(1, min(whole("ranks", ranks, least=1, hint=HINT), len(calibrator.classes_) - 1) + 1))
-    panels = tuple(CumulativeCalibrationMapPanel(f"top {rank}", rank, *calibrator.steps(rank)) for rank in wanted)
-    if y_true is None or y_prob is None:
-        return CumulativeCalibrationMap(panels, repr(calibrator))
-    known: DataOptions = {"labels": calibrator.classes_, "input": calibrator.input}
-    problem, cut = as_simplex(as_problem(y_true, y_prob, **cast("DataOptions", {**known, **data}))), as_binning(binning)
-    curves = [reliability.curve_of(one, Binary(), cut, level, interval) for one in _sums(problem, wanted)]
-    points = tuple(panel for curve in curves for panel in curve.panels)
-    curve = reliability.ReliabilityCurve(points, "cumulative", repr(cut), level, interval)
-    return CumulativeCalibrationMap(panels, repr(calibrator), curve)
-
-
-def _sums(problem: SimplexProblem, ranks: list[int]) -> Iterator[BinaryProblem]:
-    """For each rank, the sums of the highest probabilities, and whether the true class is among them."""
-    order = top_labels(problem.prob, max(ranks))
-    reached = grouped(np.cumsum(np.take_along_axis(problem.prob, order, axis=1), axis=1))
-    is_true = order == problem.label[:, None]
-    for rank in ranks:
-        score, outcome = np.minimum(reached[:, rank - 1], 1.0), is_true[:, :rank].any(axis=1)
-        yield BinaryProblem(score, outcome, problem.weights, name=f"top {rank}")
-
-
-# Maps of cumulative calibrators, rank by rank
-
-
-Axis = Literal["probability", "log-odds"]
-
-MAP_LABELS = ("sum of the highest probabilities", "probability that the class is among them")
-
-ENDS = (1e-7, 1.0 - 1e-7)
-"""Of an axis in log-odds: sums closer to one say nothing more of the map."""
-
-DIAGONAL = expit(np.linspace(-20.0, 20.0, 401))
-"""Where a line that changes nothing is drawn on an axis in log-odds."""
-
-THINNEST, THICKER = 1.4, 0.9
-"""Width of the line of the first rank, and how much wider each next one is below it: lines on each other all show."""
-
-
-def plot_cumulative_calibration_map(
-    maps: CumulativeCalibrationMap | Mapping[str, CumulativeCalibrationMap],
-    *,
-    ax: Any = None,
-    panels: Sequence[str] | None = None,
-    together: bool | None = None,
-    axis: Axis = "probability",
-) -> Any:
-    """Draw the maps of a cumulative calibrator, rank by rank, each as the steps that it is.
-
-    Parameters
-    ----------
-    maps : CumulativeCalibrationMap or dict of name to CumulativeCalibrationMap
-        One calibrator, or several over each other in a panel for each rank. Several must have the same ranks.
-    ax : matplotlib Axes, optional
-        Where to draw a single rank, or several together; a new figure by default.
-    panels : sequence of str, optional
-        Names of the ranks to draw, such as ``"top 3"``; by default all.
-    together : bool, optional
-        Whether the ranks of one calibrator share one Axes, without event rates, or have a panel each, with those that the map
-        has. By default they share where there are no event rates, or ``ax`` is given.
-    axis : {"probability", "log-odds"}, default="probability"
-        Scale of the sums. Log-odds spread out those close to one, where those of a bold forecast lie; a triangle on the edge is
-        an event rate of sums closer still.
-
-    Returns
-    -------
-    matplotlib Axes, or ndarray of Axes for several panels
-        What was drawn on. Where lines lie on each other that of the higher rank is the wider one below.
-
-    Raises
-    ------
-    ValueError
-        If there is no map, if ranks differ or are unknown or too many, or if several calibrators are to be drawn together.
-    TypeError
-        If something is no `CumulativeCalibrationMap`.
-
-    Examples
-    --------
-    >>> from calibrant import SortedCumulativeIsotonic, load_digits_forecast
-    >>> from calibrant.curves import cumulative_calibration_map
-    >>> y, prob = load_digits_forecast()
-    >>> ax = cumulative_calibration_map(SortedCumulativeIsotonic().fit(prob, y)).plot()
-    """
-    named = drawing.as_named(maps, "maps", "cumulative_calibration_map(calibrator)", CumulativeCalibrationMap)
-    log_odds = choice("axis", axis, ("probability", "log-odds")) == "log-odds"
-    only = next(iter(named.values()))
-    if together is None:
-        together = len(named) == 1 and (ax is not None or only.curve is None)
-    if not flag("together", together):
-        draw = partial(_draw_map, curve=only.curve, log_odds=log_odds)
-        return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=MAP_LABELS)
-    must, got = "ranks of one calibrator are drawn together", f"{len(named)} calibrators"
-    require(len(named) <= 1, must, got=got, hint="Leave together out")
-    chosen = only.panels if panels is None else [drawing.panel_of(only, name) for name in panels]
-    must = f"one Axes shows from 1 to {len(drawing.COLOURS)} ranks"
-    hint = "Choose some: panels=['top 1', ...], or pass together=False"
-    require(0 < len(chosen) <= len(drawing.COLOURS), must, value=len(chosen), hint=hint)
-    ax = drawing.new_axes(ax, (5.6 if log_odds else 4.6, 4.6))
-    _draw_frame(ax, [panel.left for panel in chosen], log_odds=log_odds)
-    for number, panel in enumerate(chosen):
-        look = {"linewidth": THINNEST + THICKER * number, "zorder": 3 - 0.01 * number, "solid_joinstyle": "miter"}
-        ax.plot(*panel.corners, color=drawing.colour(number), label=panel.name, **look)
-    ax.set(xlabel=MAP_LABELS[0], ylabel=MAP_LABELS[1])
-    drawing.legend_above(ax)
-    return ax
-
-
-def _draw_frame(ax: Any, sums: Sequence[FloatArray], *, log_odds: bool) -> None:
-    """Draw the line that changes nothing, and what lies behind it; the axis in log-odds spans the sums."""
-    same = DIAGONAL if log_odds else np.array([0.0, 1.0])
-    ax.plot(same, same, color=drawing.IDEAL, linestyle="--", linewidth=1, label="unchanged", zorder=1.5)
-    if log_odds:
-        drawing.use_log_odds(ax, np.concatenate(sums), ENDS)
-        ax.tick_params(axis="x", rotation=40)
-        ax.set_yscale("linear")
-    else:
-        ax.set(xlim=(-0.02, 1.02), aspect="equal")
-    ax.set_ylim(-0.02, 1.02)
-    drawing.grid(ax)
-
-
-def _draw_map(
-    ax: Any,
-    panels: Mapping[str, CumulativeCalibrationMapPanel],
-    alone: bool,
-    curve: reliability.ReliabilityCurve | None,
-    log_odds: bool,
-) -> None:
-    sums = [panel.left for panel in panels.values()]
-    if curve is not None:
-        points = drawing.panel_of(curve, next(iter(panels.values())).name)
-        reliability.draw_points(ax, points, "event rate", 0)
-        reliability.draw_intervals(ax, points, curve, 0, single=True)
-        sums.append(points.bins.mean_prob[points.bins.count > 0])
-    _draw_frame(ax, sums, log_odds=log_odds)
-    if curve is not None and log_odds:  # a triangle on the edge stands for sums beyond it
-        right = ax.get_xlim()[1]
-        if (rate := points.bins.event_rate[points.bins.mean_prob > right]).size:
-            look = {"color": drawing.colour(0), "markerfacecolor": "white", "clip_on": False, "zorder": 5}
-            ax.plot(np.full(rate.shape, right), rate, ">", **look)
-    for number, (name, panel) in enumerate(panels.items(), start=1):  # the points are number 0
-        ax.plot(*panel.corners, color=drawing.colour(number), linewidth=1.8, label=name or "map", zorder=2.5)
-
-
-# Cumulative residuals in the order of the scores: miscalibration without bins, as the slope of a line
-
-
-@dataclass(frozen=True, eq=False)
-class CumulativeResidualPanel(Record):
-    """One problem of a notion, read at its start and at each distinct score, shape (d + 1,).
-
-    ``share`` is the share of the rows up to each ``score``, ``cumulative`` the sum of their residuals (outcome minus
-    probability) over the weight of all rows. Both start at 0, where ``score`` repeats the lowest. ``reach`` is half the width
-    of the band of a calibrated forecast. Where a problem has no row, such as a class that is never predicted, the figures are
-    NaN.
-    """
-
-    name: str
-    score: FloatArray
-    share: FloatArray
-    cumulative: FloatArray
-    reach: float
-    ks_error: float
-    kuiper_error: float
-
-
-@dataclass(frozen=True, eq=False)
-class CumulativeResidualCurve(DrawnResult):
-    """Cumulative residuals of a forecast under a notion: one panel a problem.
-
-    Attributes
-    ----------
-    panels : tuple of CumulativeResidualPanel
-        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
-    notion : str
-        Where the figures come from.
-    level : float
-        How often a calibrated forecast leaves its band, a fraction.
-    """
-
-    _table = Table(
-        "distinct score, and one for the start", *under("panels", "panel=name", "score", "share", "cumulative", "reach")
-    )
-    _picture = Picture("the cumulative residuals", "curves.cumulative.plot_cumulative_residual", takes=("panels",))
-
-    panels: tuple[CumulativeResidualPanel, ...]
-    notion: str
-    level: float
-
-    def __repr__(self) -> str:
-        distinct = sum(max(p.score.size - 1, 0) for p in self.panels)
-        return f"CumulativeResidualCurve({self.notion}, panels={len(self.panels)}, scores={distinct})"
-
-
-def cumulative_residual_curve(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    level: float = 0.05,
-    **data: Unpack[DataOptions],
-) -> CumulativeResidualCurve:
-    """Cumulative sums of outcome minus probability in the order of scores, with the band of a calibrated forecast.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or Predictions
-        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    notion : str or Notion, optional
-        By default ``"binary"`` for two classes and ``"confidence"`` for more.
-    level : float, default=0.05
-        How often the line of a calibrated forecast leaves the band anywhere, a fraction in (0, 1).
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    CumulativeResidualCurve
-        A result with ``panels``, ``to_frame()`` and ``plot()``.
-
-    Notes
-    -----
-    Between two points the line climbs by the mean residual of the rows between them: its slope is the event rate minus the
-    mean probability there, whichever rows one looks at. No bins are chosen and nothing is smoothed. Its largest distance
-    from zero is the KS error, its range the Kuiper error.
-
-    If the forecast is calibrated, the line is a sum of independent terms with variance w^2 p (1 - p), which tends to a
-    Brownian motion. The band is  +- q * sqrt(sum of w^2 p (1 - p)) / sum of w  with P(sup abs(Brownian motion on [0, 1]) > q) =
-    level, q = 2.24 at 5 %: it holds for the whole line at once, asymptotically. (A triangle of two standard deviations,
-    as in the papers, speaks of the end of the line.) Whole weights count as rows, so that w^2 is w there; other weights
-    say how much a row counts, and not how often it was seen.
-
-    References
-    ----------
-    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu, Metrics of calibration for probabilistic predictions, JMLR 2022.
-    Tygert, Plots of the cumulative differences between observed and expected values of ordered Bernoulli variates,
-    arXiv 2006.02504.
-
-    Examples
-    --------
-    >>> from calibrant.curves import cumulative_residual_curve
-    >>> panel = cumulative_residual_curve([0, 0, 1, 1], [0.1, 0.3, 0.6, 0.9]).panels[0]
-    >>> panel.cumulative.round(3).tolist()
-    [0.0, -0.025, -0.1, 0.0, 0.025]
-    """
-    reliability.require_level(level)
-    problem = as_problem(y_true, y_prob, **data)
-    chosen, quantile = as_notion(notion, problem), brownian_quantile(level)
-    panels = tuple(_residual_panel(binary, binary.name or chosen.name, quantile) for binary in chosen.split(problem))
-    return CumulativeResidualCurve(panels, chosen.name, level)
-
-
-def _residual_panel(problem: BinaryProblem, name: str, quantile: float) -> CumulativeResidualPanel:
-    if problem.size == 0:  # a class that is never predicted: only the start
-        return CumulativeResidualPanel(name, np.full(1, np.nan), np.zeros(1), np.zeros(1), *[float("nan")] * 3)
-    view = Cumulative()(problem)
-    seen = view.look(residual_of(problem))
-    score, share = np.append(view.score[:1], view.score), np.append(0.0, view.share)
-    reach, errors = quantile * end_deviation(problem), (float(size(view, seen)[0]) for size in (largest, spread))
-    return CumulativeResidualPanel(name, score, share, np.append(0.0, seen[0]), reach, *errors)
-
-
-def brownian_quantile(level: float) -> float:
-    """Return what the largest distance of a Brownian motion on [0, 1] from zero exceeds with probability ``level``."""
-    return float(brentq(lambda x: float(distance_survival(x)) - level, 0.05, 40.0, xtol=1e-12))
-
-
-# The plot of cumulative residuals
-
-
-RESIDUAL_LABELS = ("share of rows, in the order of their probabilities", "cumulative outcome $-$ probability")
-
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Where the upper axis shows which probability has been reached."""
-
-OF_UPPER_AXIS = 26.0
-"""Points that the upper axis takes with its label."""
-
-
-def plot_cumulative_residual(
-    curves: CumulativeResidualCurve | Mapping[str, CumulativeResidualCurve],
-    *,
-    ax: Any = None,
-    panels: Sequence[str] | None = None,
-) -> Any:
-    """Draw cumulative residuals against the share of rows, with the band of a calibrated forecast.
-
-    Parameters
-    ----------
-    curves : CumulativeResidualCurve or dict of name to CumulativeResidualCurve
-        One forecast, or several over each other. Several must have the same panels.
-    ax : matplotlib Axes, optional
-        Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
-    panels : sequence of str, optional
-        Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
-
-    Returns
-    -------
-    matplotlib Axes, or ndarray of Axes for several panels
-        What was drawn on. The upper axis of a single forecast shows which probability has been reached.
-
-    Raises
-    ------
-    ValueError
-        If there is no curve, if panels differ or are unknown or too many, or if ``ax`` is given for several.
-
-    Notes
-    -----
-    Where the line climbs, events occur more often than predicted; where it falls, less often. Its slope is the difference.
-
-    Examples
-    --------
-    >>> from calibrant import load_digits_forecast
-    >>> from calibrant.curves import cumulative_residual_curve
-    >>> ax = cumulative_residual_curve(*load_digits_forecast()).plot()
-    """
-    named = drawing.as_named(curves, "curves", "cumulative_residual_curve(y_true, y_prob)", CumulativeResidualCurve)
-    level = next(iter(named.values())).level
-    legend = partial(drawing.legend_above, room=drawing.OF_TITLE + (OF_UPPER_AXIS if len(named) == 1 else 0.0))
-    draw = partial(_draw_residual, level=level)
-    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.2, labels=RESIDUAL_LABELS, legend=legend)
-
-
-def _draw_residual(ax: Any, panels: Mapping[str, CumulativeResidualPanel], alone: bool, level: float) -> None:
-    ax.axhline(0, color=drawing.IDEAL, linestyle="--", linewidth=1, label=drawing.DIAGONAL, zorder=1.5)
-    single = len(panels) == 1
-    for number, (name, panel) in enumerate(panels.items()):
-        colour, label, ends = drawing.colour(number), name or "forecast", (-panel.reach, panel.reach)
-        if single:
-            band = f"{1 - level:.0%} if calibrated"
-            ax.axhspan(*ends, color=drawing.BAND, linewidth=0, label=band, zorder=0.4)
-        else:
-            for end in ends:
-                ax.axhline(end, color=colour, linestyle=":", linewidth=1.1, zorder=1.6)
-        if alone:
-            label += f": KS {panel.ks_error:.3f}, Kuiper {panel.kuiper_error:.3f}"
-        ax.plot(panel.share, panel.cumulative, color=colour, linewidth=1.5, label=label, zorder=3)
-    ax.set_xlim(0, 1)
-    ax.margins(y=0.12)
-    drawing.grid(ax)
-    if not single or panel.score.size == 1:  # a class that is never predicted has no scores to write above
-        return
-    at = np.minimum(np.searchsorted(panel.share, SHARES), panel.score.size - 1)
-    upper = ax.secondary_xaxis("top")
-    upper.set_xticks(SHARES, labels=[_brief(score) for score in panel.score[at]], fontsize="small")
-    if alone:
-        upper.set_xlabel("probability", fontsize="small")
-
-
-def _brief(score: float) -> str:
-    return f"{score:.2f}" if score >= 0.01 or score == 0 else f"{score:.3f}" if score >= 0.001 else "<.001"
-
-
-# Cumulative sum diagrams: the isotonic fit as the slopes of the greatest convex minorant, and the ROC curve beside it
 
 
 @dataclass(frozen=True, eq=False)
@@ -556,7 +28,7 @@ class CumulativeSumPanel(Record):
     ``share`` and ``events``, shape (d + 1,), begin at 0: the part of all weight, and the weight of the events as a part of all
     weight, up to each ``score``. ``minorant``, shape (d + 1,), is the greatest convex function below the ``events``;
     it meets them at the points number ``vertex``, and its ``slope`` between these is the isotonic fit, which is ``fit`` at
-    each score. ``roc`` is the ROC curve of the same rows.
+    each score.
     """
 
     name: str
@@ -567,7 +39,6 @@ class CumulativeSumPanel(Record):
     vertex: IntArray
     slope: FloatArray
     fit: FloatArray
-    roc: RocPanel
 
 
 @dataclass(frozen=True, eq=False)
@@ -583,7 +54,7 @@ class CumulativeSumCurve(DrawnResult):
     """
 
     _summary = "{notion}, panels={panels:n}, scores={panels.score:n}, pieces={panels.slope:n}"
-    _picture = Picture("the diagram", "curves.cumulative.plot_cumulative_sum", takes=("panels", "style"))
+    _picture = Picture("the diagram", "curves.cumulative.plot_cumulative_sum", takes=("panels",))
 
     panels: tuple[CumulativeSumPanel, ...]
     notion: str
@@ -633,13 +104,7 @@ def cumulative_sum_curve(
     Returns
     -------
     CumulativeSumCurve
-        A result with ``panels``, ``to_frame()`` and ``plot()``; ``plot(style="theorem")`` shows forecast, diagram and ROC
-        curve, each before and after the isotonic fit.
-
-    Warns
-    -----
-    CalibrationWarning
-        If a problem has no events, or nothing else: its ROC curve has rates that are NaN. The diagram and the fit are defined.
+        A result with ``panels``, ``to_frame()`` and ``plot()``.
 
     See Also
     --------
@@ -671,15 +136,14 @@ def cumulative_sum_curve(
     """
     problem = as_problem(y_true, y_prob, **data)
     chosen = as_notion(notion, problem)
-    problems = list(chosen.split(problem))
-    rocs = _roc.roc_panels(problems, chosen.name)
-    return CumulativeSumCurve(tuple(map(_sum_panel, problems, rocs)), chosen.name)
+    panels = tuple(_sum_panel(binary, binary.name or chosen.name) for binary in chosen.split(problem))
+    return CumulativeSumCurve(panels, chosen.name)
 
 
-def _sum_panel(problem: BinaryProblem, roc: RocPanel) -> CumulativeSumPanel:
+def _sum_panel(problem: BinaryProblem, name: str) -> CumulativeSumPanel:
     if problem.size == 0:  # a class that is never predicted: only the start
         none, start = np.empty(0), np.zeros(1)
-        return CumulativeSumPanel(roc.name, none, start, start, start, np.zeros(1, np.intp), none, none, roc)
+        return CumulativeSumPanel(name, none, start, start, start, np.zeros(1, np.intp), none, none)
     ordered = Ordered.of(problem)
     steps = isotonic_fit(ordered)
     share = np.append(0.0, ordered.reached) / ordered.total
@@ -688,36 +152,13 @@ def _sum_panel(problem: BinaryProblem, roc: RocPanel) -> CumulativeSumPanel:
     minorant = np.interp(share, share[vertex], events[vertex])
     minorant[vertex] = events[vertex]
     fit = steps.at_each_score(steps.rate)
-    return CumulativeSumPanel(roc.name, ordered.score, share, events, minorant, vertex, steps.rate, fit, roc)
+    return CumulativeSumPanel(name, ordered.score, share, events, minorant, vertex, steps.rate, fit)
 
 
 # Cumulative sum diagrams, and the way from a forecast over its diagram to the ROC curve
 
 
-Style = Literal["diagram", "theorem"]
-
 SUM_LABELS = ("share of rows, in the order of their probabilities", "events, as a share of all rows")
-
-SLOPE_PLACES = (*tuple((far, -far, "left", "top") for far in (4.0, 12.0, 22.0, 34.0)), (-4.0, 4.0, "right", "bottom"))
-"""Where a slope may stand beside its piece of the minorant, in points; the first place that is free is taken."""
-
-ON_A_PIECE = 40
-"""Points of each piece that no slope is to cover."""
-
-OTHER, EVENT, AFTER, BEFORE = (drawing.colour(number) for number in (0, 1, 2, 6))
-"""Rows without event and events; what is fitted, and what it is fitted to."""
-
-TITLES = (
-    ("forecast", "isotonic fit"),
-    ("cumulative sums", "greatest convex minorant: its slopes are the fit"),
-    ("symmetric ROC curve", "ROC curve of the fit: the convex hull"),
-)
-
-TINY = 1e-12
-"""A part of the rows that is smaller is rounding."""
-
-MOST_DOTS = 100
-"""Distinct scores up to which dots are large."""
 
 
 def plot_cumulative_sum(
@@ -725,7 +166,6 @@ def plot_cumulative_sum(
     *,
     ax: Any = None,
     panels: Sequence[str] | None = None,
-    style: Style = "diagram",
 ) -> Any:
     """Draw cumulative sum diagrams with their greatest convex minorants.
 
@@ -737,20 +177,16 @@ def plot_cumulative_sum(
         Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
     panels : sequence of str, optional
         Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
-    style : {"diagram", "theorem"}, default="diagram"
-        The diagram alone; or six Axes of one panel of one forecast: on the left its probabilities with the labels, the
-        diagram and the symmetric ROC curve; on the right the isotonic fit, the minorant and the ROC curve of the fit.
 
     Returns
     -------
-    matplotlib Axes, or ndarray of Axes
-        What was drawn on; of the theorem shape (3, 2).
+    matplotlib Axes, or ndarray of Axes for several panels
+        What was drawn on.
 
     Raises
     ------
     ValueError
-        If there is no diagram, if panels differ or are unknown or too many, if ``ax`` is given for several, or if the
-        theorem is to be shown of more than one panel of one forecast.
+        If there is no diagram, if panels differ or are unknown or too many, or if ``ax`` is given for several.
     TypeError
         If something is no `CumulativeSumCurve`.
 
@@ -766,162 +202,24 @@ def plot_cumulative_sum(
     >>> ax = cumulative_sum_curve(y == 8, prob[:, 8]).plot()
     """
     named = drawing.as_named(diagrams, "diagrams", "cumulative_sum_curve(y_true, y_prob)", CumulativeSumCurve)
-    if choice("style", style, ("diagram", "theorem")) == "diagram":
-        return drawing.draw_panels(named, _draw_sum, ax=ax, panels=panels, height=4.6, labels=SUM_LABELS)
-    panels = drawing.as_listed(panels)
-    found = [p for diagram in named.values() for p in diagram.panels if panels is None or p.name in panels]
-    must = "the theorem is shown of one panel, in Axes of its own"
-    hint = "Leave ax out, and choose one: panels=['class 3']"
-    got = f"{len(found)} panels" if ax is None else "an Axes"
-    require(ax is None and len(found) == 1, must, got=got, hint=hint)
-    return _draw_theorem(found[0])
-
-
-# The diagram
+    return drawing.draw_panels(named, _draw_sum, ax=ax, panels=panels, height=4.6, labels=SUM_LABELS)
 
 
 def _draw_sum(ax: Any, panels: Mapping[str, CumulativeSumPanel], alone: bool) -> None:
     for number, (name, panel) in enumerate(panels.items()):
         colour = drawing.colour(number)
-        of = f" of {name}" if len(panels) > 1 else ""
-        _draw_sums(ax, panel, colour, name or "cumulative sums")
-        _draw_minorant(ax, panel, drawing.GAP if len(panels) == 1 else colour, f"greatest convex minorant{of}")
+        look = {"marker": "o", "markersize": 3.0 if panel.share.size <= MOST_MARKS else 0.0, "markeredgewidth": 0}
+        ax.plot(
+            panel.share, panel.events, color=colour, label=name or "cumulative sums", linewidth=1.4, zorder=3, **look
+        )
+        x, y = panel.share[panel.vertex], panel.events[panel.vertex]
+        look = {"marker": "o", "markersize": 4.0 if x.size <= MOST_MARKS else 0.0, "markerfacecolor": "white"}
+        look |= {
+            "color": drawing.GAP if len(panels) == 1 else colour,
+            "linestyle": "--",
+            "linewidth": 1.6,
+            "zorder": 3.2,
+        }
+        ax.plot(x, y, label=f"greatest convex minorant{f' of {name}' if len(panels) > 1 else ''}", **look)
     ax.set_xlim(-0.01, 1.01)
     drawing.grid(ax)
-
-
-def _draw_sums(ax: Any, panel: CumulativeSumPanel, colour: str, label: str, linewidth: float = 1.4) -> None:
-    size = 3.0 if panel.share.size <= _roc.MOST_MARKS else 0.0
-    look = {"marker": "o", "markersize": size, "markeredgewidth": 0, "linewidth": linewidth}
-    ax.plot(panel.share, panel.events, color=colour, label=label, zorder=3, **look)
-
-
-def _draw_minorant(ax: Any, panel: CumulativeSumPanel, colour: str, label: str, linestyle: str = "--") -> None:
-    x, y = panel.share[panel.vertex], panel.events[panel.vertex]
-    look = {"marker": "o", "markersize": 4.0 if x.size <= _roc.MOST_MARKS else 0.0, "markerfacecolor": "white"}
-    ax.plot(x, y, color=colour, linewidth=1.6, linestyle=linestyle, label=label, zorder=3.2, **look)
-
-
-# The theorem
-
-
-def _draw_theorem(panel: CumulativeSumPanel) -> Any:
-    import matplotlib.pyplot as plt
-
-    axes = plt.subplots(3, 2, figsize=(8.4, 10.4), layout="constrained", height_ratios=(0.7, 1, 1.25))[1]
-    for row, draw in enumerate((_draw_sum_scores, _draw_cumulated, _draw_roc)):
-        for fitted, ax in zip((False, True), axes[row], strict=True):
-            draw(ax, panel, fitted=fitted)
-            ax.set_title(TITLES[row][fitted], fontsize="medium")
-            drawing.grid(ax)
-            if row < 2:
-                ax.set_xlim(-0.02, 1.02)
-            if row:
-                ax.set_xlabel((SUM_LABELS, _roc.SYMMETRIC)[row - 1][0], fontsize="small")
-    drawing.legend_above(axes[0, 0])
-    for ax, label in zip(axes[:, 0], ("probability", SUM_LABELS[1], _roc.SYMMETRIC[1]), strict=True):
-        ax.set_ylabel(label, fontsize="small")
-    drawing.settle(axes[0, 0].figure)  # where words are free is known when the layout is
-    _write_slopes(axes[1, 1], panel)
-    return axes
-
-
-def _draw_sum_scores(ax: Any, panel: CumulativeSumPanel, *, fitted: bool) -> None:
-    """Draw each distinct score where its rows stand in their order, those without event first."""
-    height, left, right = panel.fit if fitted else panel.score, panel.share[:-1], panel.share[1:]
-    border = right - np.diff(panel.events)
-    size, alpha, zorder = (22, 1.0, 3.5) if height.size <= MOST_DOTS else (7, 0.5, 2.5)
-    if fitted:
-        _draw_borders(ax, panel)
-        ax.stairs(panel.slope, panel.share[panel.vertex], baseline=None, color=AFTER, linewidth=1.8, zorder=3)
-    look = {"s": size, "alpha": alpha, "linewidth": 0, "zorder": zorder}
-    kinds = ((left, border, OTHER, "o", "no event"), (border, right, EVENT, "^", "event"))
-    for begin, end, colour, marker, label in kinds:
-        there = end - begin > TINY
-        ax.scatter((begin + end)[there] / 2.0, height[there], color=colour, marker=marker, label=label, **look)
-    ax.set_ylim(-0.06, 1.06)
-
-
-def _draw_cumulated(ax: Any, panel: CumulativeSumPanel, *, fitted: bool) -> None:
-    _draw_sums(ax, panel, BEFORE, "cumulative sums", linewidth=0.7 if fitted else 1.4)
-    if fitted:
-        _draw_borders(ax, panel)
-        _draw_minorant(ax, panel, AFTER, "greatest convex minorant", linestyle="-")
-    ax.margins(y=0.08)
-
-
-def _draw_borders(ax: Any, panel: CumulativeSumPanel) -> None:
-    for border in panel.share[panel.vertex[1:-1]] if panel.vertex.size <= _roc.MOST_MARKS else ():
-        ax.axvline(border, color=AFTER, linestyle=":", linewidth=0.9, zorder=1.5)
-
-
-def _write_slopes(ax: Any, panel: CumulativeSumPanel) -> None:
-    """Write the slope beside each piece, where it covers neither the minorant nor another slope; else it is left out."""
-    corners = np.column_stack([panel.share, panel.events])[panel.vertex]
-    part = np.linspace(0.0, 1.0, ON_A_PIECE)[:, None]
-    pieces = [ax.transData.transform(one + part * (other - one)) for one, other in pairwise(corners)]
-    line, taken = np.concatenate(pieces), list[Any]()
-    order = np.argsort([-np.hypot(*(piece[-1] - piece[0])) for piece in pieces], kind="stable")
-    look = {"textcoords": "offset points", "color": AFTER, "fontsize": "small", "zorder": 4}
-    for number in order:  # the longest pieces first
-        middle = (corners[number] + corners[number + 1]) / 2.0
-        text = ax.annotate(f"{panel.slope[number]:.2g}", middle, (0, 0), **look)
-        drawing.outline(text)
-        if drawing.put_beside(text, SLOPE_PLACES, line, taken, ax.bbox):
-            text.remove()
-        else:
-            taken.append(text.get_window_extent())
-            drawing.tie(ax, text)
-
-
-def _draw_roc(ax: Any, panel: CumulativeSumPanel, *, fitted: bool) -> None:
-    _roc.draw_frame(ax, symmetric=True)
-    _roc.draw_curve(ax, panel.roc, BEFORE, "forecast", symmetric=True, linewidth=0.7 if fitted else 1.4)
-    if fitted:
-        _roc.draw_hull(ax, panel.roc, AFTER, "isotonic fit", symmetric=True, linestyle="-")
-    area, colour = (panel.roc.hull_auc, AFTER) if fitted else (panel.roc.auc, BEFORE)
-    ax.text(0.06, 0.06, f"area {_roc.area_words(area)}", transform=ax.transAxes, color=colour)
-
-
-SHORTEST = 16
-"""Rows in the shortest intervals, or all there are: fewer would bound hardly anything."""
-
-MOST_INTERVALS = 1 << 15
-"""About as many are looked at of the shortest length; with a million rows these have 123."""
-
-QUARTERS = 4
-
-
-def simultaneous_band(n: FloatArray, events: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and the upper bound at each distinct score, of rows and events on each; neither decreases.
-
-    To the right of a score its lower bound goes on, to the left its upper bound.
-    """
-    reached, occurred = np.append(0.0, np.cumsum(n)), np.append(0.0, np.cumsum(events))
-    lengths = list(_intervals(reached))
-    lower, upper = np.zeros(n.size), np.ones(n.size)
-    for first, end in lengths:
-        tail = level / (2.0 * len(lengths) * first.size)
-        rows, hits = reached[end] - reached[first], occurred[end] - occurred[first]
-        some, rest = hits > 0, hits < rows
-        np.maximum.at(lower, end[some] - 1, betaincinv(hits[some], (rows - hits)[some] + 1.0, tail))
-        np.minimum.at(upper, first[rest], betaincinv(hits[rest] + 1.0, (rows - hits)[rest], 1.0 - tail))
-    return np.maximum.accumulate(lower), np.minimum.accumulate(upper[::-1])[::-1]
-
-
-def _intervals(reached: FloatArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield for each length the numbers of the first scores, and of those after the last; none of them twice."""
-    n_scores, total = reached.size - 1, reached[-1]
-    length = min(total, max(float(SHORTEST), float(np.ceil(QUARTERS * total / MOST_INTERVALS))))
-    seen: IntArray = np.empty(0, dtype=np.intp)
-    while True:
-        starts = np.arange(0.0, total - length, max(1.0, length / QUARTERS))
-        first = np.searchsorted(reached, np.append(starts, total - length), side="right") - 1
-        end = np.searchsorted(reached, reached[first] + length, side="left")
-        code = np.setdiff1d(first * (n_scores + 1) + np.minimum(end, n_scores), seen)
-        if code.size:
-            yield code // (n_scores + 1), code % (n_scores + 1)
-        if length == total:
-            return
-        seen = np.union1d(seen, code)
-        length = min(2.0 * length, total)

@@ -235,7 +235,7 @@ class ReliabilityPanel(Record):
         return float(ratio(self.bins.outcome_sum.sum(), self.bins.weight.sum()))
 
 
-OPTIONS = ("panels", "style", "markers", "axis", "below", "intervals", "centres", "arrows", "rug")
+OPTIONS = ("panels", "style", "markers", "axis", "below", "intervals", "centres")
 """What `plot_reliability` takes."""
 
 
@@ -492,215 +492,13 @@ def draw_edges(ax: Any, panel: Any, number: int) -> None:
             ax.plot(at, np.full(at.shape, height), marker, transform=ax.get_xaxis_transform(), **look)
 
 
-def draw_arrows(ax: Any, bins: Bins, to: FloatArray, colour: str, words: str, log_odds: bool = False) -> None:
-    """Draw where the mean probability of each bin would be moved, sideways from its point; no log-odds reach 0 and 1."""
-    look = {"color": colour, "zorder": 3.4}
-    ax.plot([], [], linestyle="", marker=r"$\to$", markersize=9, label=words, **look)
-    start, end = (np.column_stack([x, bins.event_rate])[_shown(bins, log_odds)] for x in (bins.mean_prob, to))
-    drawing.arrows(ax, start, end, **look)
-
-
 def _draw_centres(ax: Any, bins: Bins, number: int, words: str, log_odds: bool) -> None:
     """Mark the centre of each bin, and how far off its mean probability is."""
-    shown, centre, look = _shown(bins, log_odds), (bins.edges[1:] + bins.edges[:-1]) / 2.0, drawing.colour(number)
+    shown = (bins.count > 0) & ((bins.event_rate % 1.0 > 0.0) | (not log_odds))
+    centre, look = (bins.edges[1:] + bins.edges[:-1]) / 2.0, drawing.colour(number)
     x, y = centre[shown], bins.event_rate[shown]
     ax.hlines(y, bins.mean_prob[shown], x, color=look, linewidth=1.2, zorder=3.2)
     ax.plot(x, y, "D", markersize=5, color=look, markerfacecolor="white", label=words, zorder=3.3)
-
-
-def _shown(bins: Bins, log_odds: bool) -> npt.NDArray[np.bool_]:
-    """Return which bins have a point."""
-    return (bins.count > 0) & ((bins.event_rate % 1.0 > 0.0) | (not log_odds))
-
-
-# Distribution of the scores of rows with the event, and of rows without
-
-
-@dataclass(frozen=True, eq=False)
-class ScorePanel(Record):
-    """One problem of a notion: the weights of its rows in narrow bins of the score."""
-
-    name: str
-    bins: Bins
-
-    @property
-    def event_weight(self) -> FloatArray:
-        """Weight of the rows of each bin whose event occurred."""
-        return self.bins.outcome_sum
-
-    @property
-    def other_weight(self) -> FloatArray:
-        """Weight of the rows of each bin whose event did not occur."""
-        return np.maximum(self.bins.weight - self.bins.outcome_sum, 0.0)
-
-    @property
-    def event_density(self) -> FloatArray:
-        """Density of the scores whose event occurred: its integral is one, or zero where it never did."""
-        return _density(self.event_weight, self.bins.edges)
-
-    @property
-    def other_density(self) -> FloatArray:
-        """Density of the scores whose event did not occur: its integral is one, or zero where it always did."""
-        return _density(self.other_weight, self.bins.edges)
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreDistribution(DrawnResult):
-    """Distribution of the scores by outcome under a notion: one panel a problem.
-
-    Attributes
-    ----------
-    panels : tuple of ScorePanel
-        One for ``binary`` and ``confidence``, one a class for ``class-wise`` and ``top-label``.
-    notion, binning : str
-        Where the figures come from.
-    outcomes : tuple of str
-        What the outcome is called when the event did not occur, and when it did.
-    """
-
-    _table = Table(
-        "bin",
-        "panel=panels.name",
-        *under("panels.bins", "left", "right"),
-        *under("panels", "event_weight", "other_weight", "event_density", "other_density"),
-    )
-    _summary = "{notion}, {binning}, panels={panels:n}, rows={panels.bins.count:total}"
-    _picture = Picture(
-        "the distributions",
-        "curves.reliability.plot_score_distribution",
-        options='``panels`` are those to draw; ``height="weight"`` gives each distribution the area of its rows.',
-    )
-
-    panels: tuple[ScorePanel, ...]
-    notion: str
-    binning: str
-    outcomes: tuple[str, str]
-
-
-def score_distribution(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    binning: int | Binning = 40,
-    **data: Unpack[DataOptions],
-) -> ScoreDistribution:
-    """Distribution of the scores by outcome: how well they tell events from the rest, and where they pile up.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or Predictions
-        Class labels: integers, strings or booleans; or `predictions` that are read in batches, without ``y_prob``.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    notion : str or Notion, optional
-        By default ``"binary"`` for two classes (the event against the other) and ``"confidence"`` for more (right
-        predictions against wrong ones). ``"class-wise"`` shows each class against the rest.
-    binning : int or Binning, default=40
-        How scores are cut; a number n means ``EqualWidth(n)``. Narrower bins than a reliability diagram can afford.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    ScoreDistribution
-        A result with ``panels``, ``to_frame()`` and ``plot()``.
-
-    Examples
-    --------
-    >>> from calibrant.curves import score_distribution
-    >>> panel = score_distribution([0, 0, 1, 1], [0.1, 0.2, 0.4, 0.9], binning=2).panels[0]
-    >>> panel.event_weight.tolist(), panel.other_weight.tolist()
-    ([1.0, 1.0], [2.0, 0.0])
-    """
-    problem = as_problem(y_true, y_prob, **data)
-    chosen, cut = as_notion(notion, problem), as_binning(binning)
-    panels = tuple(ScorePanel(one.name or chosen.name, one.bins) for one in cells_of(problem, chosen, cut).shown)
-    return ScoreDistribution(panels, chosen.name, repr(cut), _outcomes(chosen, problem.classes))
-
-
-def _outcomes(notion: Notion, classes: npt.NDArray[np.generic]) -> tuple[str, str]:
-    if notion.of_predictions:
-        return ("wrong", "right")
-    if notion.name == "binary":
-        other, event = (str(label) for label in classes.tolist())
-        return (other if other.startswith("not ") else f"class {other}", f"class {event}")
-    return ("other classes", "this class")
-
-
-def _density(weight: FloatArray, edges: FloatArray) -> FloatArray:
-    return ratio(weight, np.diff(edges) * weight.sum(), otherwise=0.0)
-
-
-# Distributions of the scores by outcome
-
-
-Height = Literal["density", "weight"]
-
-
-def plot_score_distribution(
-    distribution: ScoreDistribution, *, ax: Any = None, panels: Sequence[str] | None = None, height: Height = "density"
-) -> Any:
-    """Draw the distributions of the scores by outcome, one over the other.
-
-    Parameters
-    ----------
-    distribution : ScoreDistribution
-        Of one forecast.
-    ax : matplotlib Axes, optional
-        Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
-    panels : sequence of str, optional
-        Names of the panels to draw, such as ``"class 3"``; by default all, up to 40.
-    height : {"density", "weight"}, default="density"
-        Each distribution with an area of one, or as many rows as there are.
-
-    Returns
-    -------
-    matplotlib Axes, or ndarray of Axes for several panels
-        What was drawn on.
-
-    Raises
-    ------
-    ValueError
-        If panels are unknown or too many, if ``ax`` is given for several, or if ``height`` is neither word.
-
-    Examples
-    --------
-    >>> from calibrant import load_digits_forecast
-    >>> from calibrant.curves import score_distribution
-    >>> ax = score_distribution(*load_digits_forecast()).plot()
-    """
-    choice("height", height, ("density", "weight"))
-
-    def draw(ax: Any, drawn: Mapping[str, ScorePanel], alone: bool) -> None:
-        draw_distribution(ax, drawn[""], distribution, height=height)
-        ax.set(xlim=(-0.02, 1.02), ylim=(0, None))
-        ax.spines[["top", "right"]].set_visible(False)
-
-    return drawing.draw_panels(
-        {"": distribution}, draw, ax=ax, panels=panels, height=3.4, labels=("probability", height)
-    )
-
-
-def draw_distribution(ax: Any, panel: ScorePanel, distribution: ScoreDistribution, *, height: Height) -> None:
-    """Draw the two histograms of a panel as filled steps, that of no event first."""
-    for values, label, colour in (
-        (getattr(panel, f"other_{height}"), distribution.outcomes[0], drawing.COLOURS[1]),
-        (getattr(panel, f"event_{height}"), distribution.outcomes[1], drawing.COLOURS[0]),
-    ):
-        ax.stairs(values, panel.bins.edges, fill=True, color=colour, alpha=0.25, zorder=2)
-        ax.stairs(values, panel.bins.edges, color=colour, linewidth=1.4, label=label, zorder=3)
-
-
-def _draw_rug(ax: Any, panel: ScorePanel, distribution: ScoreDistribution) -> None:
-    """Draw a tick for each score of rows with the event along the upper edge, of rows without along the lower one."""
-    other, event = distribution.outcomes
-    for weight, label, colour, ends in (
-        (panel.event_weight, event, drawing.COLOURS[0], (0.97, 1.0)),
-        (panel.other_weight, other, drawing.COLOURS[1], (0.0, 0.03)),
-    ):
-        look = {"color": colour, "linewidth": 0.8, "alpha": 0.6, "label": label, "zorder": 1.3}
-        ax.vlines(panel.bins.mean_prob[weight > 0], *ends, transform=ax.get_xaxis_transform(), **look)
 
 
 # The reliability diagram
@@ -721,11 +519,9 @@ def plot_reliability(
     style: Style = "lines",
     markers: Markers = "area",
     axis: Axis = "probability",
-    below: Literal["counts"] | ScoreDistribution | None = "counts",
+    below: Literal["counts"] | None = "counts",
     intervals: bool = True,
     centres: bool = False,
-    arrows: bool = False,
-    rug: ScoreDistribution | None = None,
     **data: Any,
 ) -> Any:
     """Draw reliability curves: mean probability against event rate, with counts below.
@@ -748,19 +544,13 @@ def plot_reliability(
         rows are pale, and the line to them: their event rates are mostly noise.
     axis : {"probability", "log-odds"}, default="probability"
         Scale of both axes. Log-odds spread rare events out; a triangle on the edge is an event rate of 0 or 1.
-    below : {"counts"}, ScoreDistribution or None, default="counts"
-        What stands below the diagram: the number of rows in each bin, or a finer distribution of the scores.
+    below : {"counts"} or None, default="counts"
+        What stands below the diagram: the number of rows in each bin.
     intervals : bool, default=True
         Draw the interval that the curve holds, a vertical bar: thin, around event rates; of consistency broad and pale,
         around the diagonal, which one forecast has in any case. The legend has its coverage.
     centres : bool, default=False
         Mark the centre of each bin beside its mean probability. Older diagrams put the point there: up to half a bin away.
-    arrows : bool, default=False
-        Draw an arrow from each point sideways to the diagonal: from the mean probability to the event rate, to which a
-        calibrator would move it.
-    rug : ScoreDistribution, optional
-        Draw a tick for each score along the edges: above of rows whose event occurred, below of the others. Its bins are the
-        scores themselves with ``score_distribution(y_true, y_prob, binning=Unique())``.
     **data : optional
         With ``y_prob``: what `reliability_curve` takes, such as ``notion``, ``binning`` and ``sample_weight``.
 
@@ -791,17 +581,15 @@ def plot_reliability(
     choice("style", style, STYLES)
     choice("markers", markers, ("equal", "area", "counts"))
     choice("axis", axis, ("probability", "log-odds"))
-    if isinstance(below, str):
-        choice("below", below, ("counts",))
+    if below is not None:
+        choice("below", below, ("counts",), also=" or None")
     got, hint = f"{len(named)} over each other", "Draw each into its own ax, or use style='lines'"
     require(style != "bars" or len(named) <= 1, "bars show one forecast", got=got, hint=hint)
     first = next(iter(named.values()))
     labels = ("mean confidence" if first.notion in OF_CONFIDENCE else "mean probability", drawing.outcome_word(first))
     unnamed = labels[1] if style == "bars" else "forecast"
     look: dict[str, Any] = {"log_odds": axis == "log-odds", "below": below, "intervals": intervals, "unnamed": unnamed}
-    look |= {"centres": flag("centres", centres), "arrows": flag("arrows", arrows), "rug": rug}
-    if rug is not None:
-        drawing.require_kind(rug, "rug", "score_distribution(y_true, y_prob, binning=Unique())", ScoreDistribution)
+    look["centres"] = flag("centres", centres)
     draw = partial(draw_reliability, curves=named, style=style, markers=markers, expected=True, **look)
     height = 4.6 if below is None else 5.2
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
@@ -821,8 +609,6 @@ def draw_reliability(
     expected: bool = False,
     unnamed: str = "forecast",
     centres: bool = False,
-    arrows: bool = False,
-    rug: ScoreDistribution | None = None,
 ) -> Any:
     """Draw the curves of one panel; what is ``expected`` of one that is calibrated stands behind it."""
     drawing.unit_square(ax)
@@ -840,17 +626,4 @@ def draw_reliability(
             draw_edges(ax, panel, number)
         if centres:
             _draw_centres(ax, panel.bins, number, "centre of the bin" if is_last else "", log_odds)
-        if arrows:
-            words = f"to the {drawing.outcome_word(curves[name])}" if is_last else ""
-            draw_arrows(ax, panel.bins, panel.bins.event_rate, drawing.COLOURS[-1], words, log_odds)
-    if rug is not None:
-        _draw_rug(ax, drawing.panel_of(rug, next(iter(panels.values())).name), rug)
-    if below == "counts":
-        return drawing.counts_below(ax, [panel.bins for panel in panels.values()])
-    if below is None:
-        return None
-    lower = drawing.room_below(ax)
-    draw_distribution(lower, drawing.panel_of(below, next(iter(panels.values())).name), below, height="weight")
-    for handle, label in zip(*lower.get_legend_handles_labels(), strict=True):
-        ax.plot([], [], color=handle.get_edgecolor(), linewidth=1.4, label=label)
-    return drawing.finish_below(lower, "weight")
+    return drawing.counts_below(ax, [panel.bins for panel in panels.values()]) if below else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Unpack
@@ -15,7 +15,7 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import flag, refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table, under
-from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, as_simplex
+from calibrant._core.rows import BoolArray, IntArray, as_simplex
 from calibrant.metrics import roc_volume
 from calibrant.metrics.roc import RocPanel, each_class, roc_panel, warn_of_one_kind
 from calibrant.notions import Notion
@@ -104,18 +104,13 @@ def roc_curve(
     """
     problem = as_problem(y_true, y_prob, **data)
     chosen = each_class(notion, problem)
-    return RocCurve(roc_panels(chosen.split(problem), chosen.name), chosen.name)
-
-
-def roc_panels(problems: Iterable[BinaryProblem], name: str) -> tuple[RocPanel, ...]:
-    """Return the curve of each problem, and warn of those without rows of both kinds."""
     panels, undefined = [], []
-    for problem in problems:
-        panels.append(roc_panel(problem, problem.name or name))
+    for binary in chosen.split(problem):
+        panels.append(roc_panel(binary, binary.name or chosen.name))
         if np.isnan(panels[-1].auc):
-            undefined.append(problem)
+            undefined.append(binary)
     warn_of_one_kind(undefined, "a ROC curve")
-    return tuple(panels)
+    return RocCurve(tuple(panels), chosen.name)
 
 
 # ROC curves with their convex hulls
@@ -126,6 +121,10 @@ SYMMETRIC = ("no event: part below the threshold", "event: part above the thresh
 
 MOST_MARKS = 60
 """Vertices of a hull that are marked; more of them are a line."""
+
+
+def _area(area: float) -> str:
+    return "undefined" if np.isnan(area) else f"{area:.3f}"
 
 
 def plot_roc(
@@ -175,55 +174,40 @@ def plot_roc(
     flag("hull", hull)
     labels = SYMMETRIC if flag("symmetric", symmetric) else LABELS
 
+    def path(panel: RocPanel) -> tuple[FloatArray, FloatArray]:
+        return (panel.tnr if symmetric else panel.fpr), panel.tpr
+
     def draw(ax: Any, drawn: Mapping[str, RocPanel], alone: bool) -> None:
-        draw_frame(ax, symmetric=symmetric)
+        # The line of scores that tell nothing apart
+        ax.plot([0, 1], [1, 0] if symmetric else [0, 1], color=drawing.IDEAL, linestyle=":", linewidth=1, zorder=1.5)
+        drawing.unit_square(ax, diagonal=None)
         for number, (name, panel) in enumerate(drawn.items()):
             colour, label = drawing.colour(number), name or "forecast"
-            area, of_hull = (f": area {area_words(one)}" if alone else "" for one in (panel.auc, panel.hull_auc))
-            draw_curve(ax, panel, colour, f"{label}{area}", symmetric=symmetric)
+            area, of_hull = (f": area {_area(one)}" if alone else "" for one in (panel.auc, panel.hull_auc))
+            ax.plot(*path(panel), color=colour, linewidth=1.6, label=f"{label}{area}", zorder=3)
             if hull:
                 words = f"hull{'' if len(drawn) == 1 else f' of {label}'}{of_hull}"
                 marks = (4.0 if alone else 2.5) + 2.0 * (len(drawn) - 1 - number)
                 look = {"markersize": marks, "linestyle": drawing.dashes(number, len(drawn))}
-                draw_hull(ax, panel, colour, words, symmetric=symmetric, **look)
+                _draw_hull(ax, panel, path(panel), colour, words, look)
         if not alone and len(drawn) == 1:
-            words = f"area {area_words(panel.auc)}" + (f"\nhull {area_words(panel.hull_auc)}" if hull else "")
+            words = f"area {_area(panel.auc)}" + (f"\nhull {_area(panel.hull_auc)}" if hull else "")
             x, ha = (0.05, "left") if symmetric else (0.95, "right")
             ax.text(x, 0.06, words, transform=ax.transAxes, ha=ha, va="bottom", fontsize="small", zorder=4)
 
     return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.6, labels=labels)
 
 
-def draw_frame(ax: Any, *, symmetric: bool) -> None:
-    """Draw the unit square, and the line of scores that tell nothing apart."""
-    ax.plot([0, 1], [1, 0] if symmetric else [0, 1], color=drawing.IDEAL, linestyle=":", linewidth=1, zorder=1.5)
-    drawing.unit_square(ax, diagonal=None)
-
-
-def draw_curve(ax: Any, panel: RocPanel, colour: str, label: str, *, symmetric: bool, linewidth: float = 1.6) -> None:
-    """Draw the points of a curve, joined."""
-    ax.plot(*_path(panel, symmetric=symmetric), color=colour, linewidth=linewidth, label=label, zorder=3)
-
-
-def draw_hull(ax: Any, panel: RocPanel, colour: str, label: str, *, symmetric: bool, **look: Any) -> None:
+def _draw_hull(
+    ax: Any, panel: RocPanel, path: tuple[FloatArray, FloatArray], colour: str, label: str, look: dict[str, Any]
+) -> None:
     """Draw the convex hull of a curve, dashed, and fill what lies between the two."""
-    x, y = _path(panel, symmetric=symmetric)
+    x, y = path
     corner_x, corner_y = x[panel.vertex], y[panel.vertex]
     between = (np.concatenate([x, corner_x[::-1]]), np.concatenate([y, corner_y[::-1]]))
     ax.fill(*between, color=colour, alpha=0.2, linewidth=0, zorder=2)
-    look = {"linestyle": "--", "markersize": 4.0, "marker": "o", "markerfacecolor": "white", **look}
-    if corner_x.size > MOST_MARKS:
-        look["markersize"] = 0.0
+    look |= {"marker": "o" if corner_x.size <= MOST_MARKS else "", "markerfacecolor": "white"}
     ax.plot(corner_x, corner_y, color=colour, linewidth=1.2, label=label, zorder=3.2, **look)
-
-
-def _path(panel: RocPanel, *, symmetric: bool) -> tuple[FloatArray, FloatArray]:
-    return (panel.tnr if symmetric else panel.fpr), panel.tpr
-
-
-def area_words(area: float) -> str:
-    """Write an area."""
-    return "undefined" if np.isnan(area) else f"{area:.3f}"
 
 
 # The ROC surface of K classes: what share of each class is classified correctly, at all thresholds

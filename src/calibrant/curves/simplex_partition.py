@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, count
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -14,49 +14,17 @@ import numpy.typing as npt
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights
-from calibrant._core.checks import as_numbers, choice, flag, left_out, list_of_names, require, some, source, whole
-from calibrant._core.registry import Entry, find
-from calibrant._core.result import DrawnResult, Picture, Record, Table, frame
+from calibrant._core.checks import as_numbers, choice, flag, require, source, whole
+from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import (
     OF_PROBABILITIES,
-    BinaryProblem,
     BoolArray,
     IntArray,
-    Problem,
     SimplexProblem,
-    as_simplex,
 )
-from calibrant.binning.cells import SplitTree, simplex_grid
+from calibrant.binning.cells import SplitTree
 from calibrant.curves import simplex
 from calibrant.sums.draws import drawn_places
-
-
-@dataclass(frozen=True, eq=False)
-class SimplexCells(Record):
-    """The cells of a calibrator, numbered from 0.
-
-    Attributes
-    ----------
-    index : ndarray of shape (n_triangles,)
-        The cell of each small triangle; -1 where the calibrator saw no row.
-    border : ndarray of shape (n_segments, 2)
-        The numbers of the two vertices of each side between small triangles of different cells.
-    count : ndarray of shape (n_cells,) or None
-        Number of rows that each cell was fitted on; None where the cells saw no rows.
-    value : ndarray of shape (n_cells, 3)
-        The calibrated vector of each cell.
-    middle : ndarray of shape (n_cells, 3)
-        Where each cell has its middle; NaN where it is too small to hold that of a small triangle.
-    room : ndarray of shape (n_cells,)
-        Distance from there to the nearest border, in sides of the simplex; NaN too.
-    """
-
-    index: IntArray
-    border: IntArray
-    count: IntArray | None
-    value: FloatArray
-    middle: FloatArray
-    room: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +37,11 @@ class SimplexPartition(DrawnResult):
         Forecasts all over the simplex, each the middle of a small triangle.
     calibrated : ndarray of shape (resolution ** 2, 3)
         What they are mapped to.
-    vertex : ndarray of shape (n_vertices, 3)
-        Multiples of 1 / resolution; those between two cells lie on the border of these.
-    triangle : ndarray of shape (resolution ** 2, 3)
-        The numbers of the three vertices of each small triangle.
-    cells : SimplexCells or None
-        The cells, and which of them each small triangle is in; None of a calibrator without cells.
+    cell : ndarray of shape (resolution ** 2,) or None
+        The number of the cell that each is in, from 0, or -1 where the calibrator saw no row; None of a calibrator without
+        cells.
+    count : ndarray of shape (n_cells,) or None
+        Number of rows that each cell was fitted on; None of a calibrator without cells.
     classes : tuple of str
         Names of the classes.
     calibrator : str
@@ -84,19 +51,18 @@ class SimplexPartition(DrawnResult):
         tree of splits.
     """
 
-    _table = Table("small triangle", "prob_*", "calibrated_*", "cell?=cells.index")
+    _table = Table("small triangle", "prob_*", "calibrated_*", "cell?")
     _picture = Picture(
         "the cells, coloured by their calibrated vectors,",
         "curves.simplex_partition.plot_simplex_partition",
-        takes=("text", "key", "colours", "splits"),
+        takes=("text", "colours", "splits"),
         axes="axes",
     )
 
     prob: FloatArray
     calibrated: FloatArray
-    vertex: FloatArray
-    triangle: IntArray
-    cells: SimplexCells | None
+    cell: IntArray | None
+    count: IntArray | None
     classes: tuple[str, ...]
     calibrator: str
     splits: FloatArray | None = None
@@ -110,14 +76,13 @@ class SimplexPartition(DrawnResult):
         ndarray of shape (resolution ** 2,)
             Booleans.
         """
-        if self.cells is None or self.cells.count is None:
-            return np.zeros(len(self.triangle), dtype=bool)
-        # One more at the end answers for -1.
-        return np.append(self.cells.count == 0, True)[self.cells.index]
+        if self.cell is None or self.count is None:
+            return np.zeros(len(self.prob), dtype=bool)
+        return np.append(self.count == 0, True)[self.cell]  # one more at the end answers for -1
 
     def __repr__(self) -> str:
-        cells = "" if self.cells is None else f", cells={len(self.cells.value)}"
-        return f"SimplexPartition({self.calibrator}{cells}, triangles={len(self.triangle)})"
+        cells = "" if self.cell is None else f", cells={len(np.unique(self.cell[self.cell >= 0]))}"
+        return f"SimplexPartition({self.calibrator}{cells}, triangles={len(self.prob)})"
 
 
 def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexPartition:
@@ -129,13 +94,12 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
         A calibrator of three classes, or a function of a table of shape (n, 3) that returns another. One with cells, such as
         `CanonicalBinning`, is shown with their borders; of others, as of temperature scaling, the calibrated vector alone.
     resolution : int, default=240
-        Small triangles along each side, at least 2. Borders are found exactly, but for corners that are no multiples of
-        1 / resolution; cells smaller than a small triangle may be missed.
+        Small triangles along each side, at least 2. Borders run along their sides; smaller cells may be missed.
 
     Returns
     -------
     SimplexPartition
-        A result with ``calibrated``, ``cells``, ``to_frame()`` and ``plot()``.
+        A result with ``calibrated``, ``cell``, ``to_frame()`` and ``plot()``.
 
     Raises
     ------
@@ -146,9 +110,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
 
     Notes
     -----
-    The middle of a small triangle stands for all of it. Where those of two neighbours are in different cells the border between
-    them is found by bisection, and the vertices of the side that they share are moved onto it. A calibrator that was fitted on
-    logits gets the logarithms.
+    The middle of a small triangle stands for all of it. A calibrator that was fitted on logits gets the logarithms.
 
     References
     ----------
@@ -162,83 +124,13 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     """
     whole("resolution", resolution, least=2, most=10_000, hint="240 is usual, which 2, 3, 4, 5 and 8 divide")
     classes = simplex.three_classes(calibrator)
-    vertex, triangle, sides = simplex.small_triangles(resolution)
-    prob = simplex.middle_of(vertex, triangle)
-    calibrated, cells = simplex.mapped_by(calibrator, prob), None
+    vertex, triangle, _ = simplex.small_triangles(resolution)
+    prob, cell, count = vertex[triangle].mean(axis=1), None, None
     if hasattr(calibrator, "cells"):
-        cells, vertex = _cells_of(calibrator, prob, vertex, sides, resolution)
-    return SimplexPartition(
-        prob, calibrated, vertex, triangle, cells, classes, simplex.name_of(calibrator), splits_of(calibrator)
-    )
-
-
-def simplex_split(
-    gamma: npt.ArrayLike, *, classes: Sequence[Any] = ("0", "1", "2"), resolution: int = 240
-) -> SimplexPartition:
-    """The three regions that a point parts the triangle into, each with the class that is decided there, ready to plot.
-
-    Parameters
-    ----------
-    gamma : array-like of shape (3,)
-        The point; its coordinates sum to one, and may be negative: then it lies outside, and regions may be missing.
-    classes : sequence of length 3, default=("0", "1", "2")
-        Names of the classes.
-    resolution : int, default=240
-        Small triangles along each side, at least 2.
-
-    Returns
-    -------
-    SimplexPartition
-        Its cells are the regions, of no rows; the vector of each is the certain one of its class.
-
-    Raises
-    ------
-    ValueError
-        If ``gamma`` is not three numbers that sum to one, there are not three classes, or ``resolution`` is less than 2.
-
-    Notes
-    -----
-    A forecast p is in region k where p - gamma is largest at k, in the first of equal ones. Around (1/3, 1/3, 1/3) these are
-    the predicted classes; other points are other thresholds, and all of them together make the ROC surface.
-
-    References
-    ----------
-    Berta, Bach, Jordan, Classifier calibration with ROC-regularized isotonic regression, AISTATS 2024, Figure 3.
-
-    Examples
-    --------
-    >>> from calibrant.curves import simplex_split
-    >>> simplex_split([0.5, 0.3, 0.2], resolution=24)
-    SimplexPartition(p - (0.5, 0.3, 0.2), cells=3, triangles=576)
-    """
-    point, is_list = as_numbers("gamma", gamma), not isinstance(classes, str) and isinstance(classes, Iterable)
-    must, hint = "classes must be three names", "Leave them out, or pass a list of three"
-    require(is_list, must, value=classes, hint=hint, error=TypeError)
-    names = tuple(str(name) for name in classes)
-    require(len(names) == 3, must, value=len(names), hint=hint)
-    fits, must = point.shape == (3,) and abs(point.sum() - 1.0) <= 1e-9, "gamma must be three numbers that sum to one"
-    require(fits, must, value=gamma, hint="The middle is [1/3, 1/3, 1/3]")
-    return replace(simplex_partition(_Split(point), resolution=resolution), classes=names)
-
-
-class _Split:
-    """One split as a calibrator: all forecasts of a region become certain of its class."""
-
-    classes_ = np.arange(3)
-    count_ = None
-    value_ = np.eye(3)
-
-    def __init__(self, gamma: FloatArray) -> None:
-        self.tree_ = SplitTree(gamma[None], np.array([[1, 2, 3]]), np.array([0, -1, -1, -1]))
-
-    def cells(self, prob: FloatArray) -> IntArray:
-        return self.tree_.index(prob)
-
-    def predict_proba(self, prob: FloatArray) -> FloatArray:
-        return np.asarray(self.value_[self.cells(prob)], dtype=np.float64)
-
-    def __repr__(self) -> str:
-        return f"p - ({', '.join(f'{part:g}' for part in self.tree_.gamma[0])})"
+        cell = np.asarray(calibrator.cells(simplex.as_fitted(calibrator, prob)), dtype=np.intp)
+        count = np.asarray(calibrator.count_)
+    calibrated, name = simplex.mapped_by(calibrator, prob), simplex.name_of(calibrator)
+    return SimplexPartition(prob, calibrated, cell, count, classes, name, splits_of(calibrator))
 
 
 def splits_of(calibrator: Any) -> FloatArray | None:
@@ -253,27 +145,6 @@ def splits_inside(splits: FloatArray | None) -> dict[int, FloatArray]:
     return {number: gamma for number, gamma in numbered if (gamma >= 0).all()}
 
 
-def _cells_of(
-    calibrator: Any, prob: FloatArray, vertex: FloatArray, sides: IntArray, resolution: int
-) -> tuple[SimplexCells, FloatArray]:
-    """Return the cells, and the vertices with those between cells moved onto the borders."""
-
-    def cell_of(some: FloatArray) -> IntArray:
-        return np.asarray(calibrator.cells(simplex.as_fitted(calibrator, some)), dtype=np.intp)
-
-    index = cell_of(prob)
-    parting = sides[index[sides[:, 0]] != index[sides[:, 1]]]
-    border = parting[:, 2:]
-    cells_of_both, (start, end) = index[parting[:, :2]], prob[parting[:, :2].T]
-    crossing = simplex.crossings(cell_of, cells_of_both[:, 0], start, end)
-    along = simplex.runs_along(cell_of, cells_of_both, start, end, vertex[border], crossing)
-    moved = simplex.moved_onto(vertex, border, crossing, along, 1.0 / resolution)
-    count, value = calibrator.count_, np.asarray(calibrator.value_, dtype=np.float64)
-    middle = simplex.means_of(prob, index, len(value))
-    room = simplex.room_about(middle, cells_of_both.T.ravel(), moved[np.concatenate([border, border])].mean(axis=1))
-    return SimplexCells(index, border, None if count is None else np.asarray(count), value, middle, room), moved
-
-
 # Rows of three or four classes as points of the triangle or the tetrahedron, with what they are calibrated to
 
 
@@ -282,9 +153,6 @@ CORNERS = {
     4: np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, np.sqrt(3 / 4), 0.0], [0.5, np.sqrt(1 / 12), np.sqrt(2 / 3)]]),
 }
 """Where the certain forecasts of three and of four classes lie; all are 1 apart."""
-
-USUAL_LATTICE = {3: 61, 4: 17}
-"""Points along each edge of a lattice: 1891 points of the triangle, 969 of the tetrahedron."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,8 +163,8 @@ class SimplexPoints(DrawnResult):
     ----------
     prob : ndarray of shape (n_points, K)
         Forecasts.
-    label : ndarray of shape (n_points,) or None
-        Column of the true class; None of a lattice.
+    label : ndarray of shape (n_points,)
+        Column of the true class.
     calibrated : ndarray of shape (n_points, K) or None
         What the forecasts are mapped to; None without a calibrator.
     splits : ndarray of shape (n_splits, K) or None
@@ -310,16 +178,16 @@ class SimplexPoints(DrawnResult):
         Where the calibrated vectors come from; empty without.
     """
 
-    _table = Table("point", "prob_*", "label?=_label_name", "calibrated_*?")
+    _table = Table("point", "prob_*", "label=_label_name", "calibrated_*?")
     _picture = Picture(
         "the points, on the triangle or in the tetrahedron,",
         "curves.simplex_partition.plot_simplex_points",
-        takes=("by", "colours", "splits", "view", "arrows"),
+        takes=("colours", "splits", "view"),
         axes="axes",
     )
 
     prob: FloatArray
-    label: IntArray | None
+    label: IntArray
     calibrated: FloatArray | None
     splits: FloatArray | None
     classes: tuple[str, ...]
@@ -338,8 +206,8 @@ class SimplexPoints(DrawnResult):
         return np.asarray(self.prob @ CORNERS[len(self.classes)], dtype=np.float64)
 
     @property
-    def _label_name(self) -> npt.NDArray[np.str_] | None:
-        return None if self.label is None else np.array(self.classes)[self.label]
+    def _label_name(self) -> npt.NDArray[np.str_]:
+        return np.array(self.classes)[self.label]
 
     def __repr__(self) -> str:
         calibrator = f"{self.calibrator}, " if self.calibrator else ""
@@ -425,55 +293,6 @@ def simplex_points(
         calibrated = simplex.mapped_by(calibrator, prob)
         splits = splits_of(calibrator)
     return SimplexPoints(prob, problem.label[chosen], calibrated, splits, classes, n, name)
-
-
-def simplex_lattice(calibrator: Any, *, resolution: int | None = None, n_classes: int | None = None) -> SimplexPoints:
-    """Lattice of forecasts all over the triangle or the tetrahedron, with what a calibrator maps them to, ready to plot.
-
-    Parameters
-    ----------
-    calibrator : fitted calibrator or callable
-        A calibrator of three or four classes, or a function of a table of shape (n, K) that returns another.
-    resolution : int, optional
-        Points along each edge, at least 2; by default 61 for three classes and 17 for four.
-    n_classes : int, optional
-        Classes of a function, 3 or 4, by default 4; of a calibrator they are its own.
-
-    Returns
-    -------
-    SimplexPoints
-        A result without labels: ``prob`` are the multiples of 1 / (resolution - 1) that sum to one, drawn by a thousandth
-        toward the middle.
-
-    Raises
-    ------
-    ValueError
-        If there are not three or four classes, if the calibrator gives NaN, or if ``resolution`` is less than 2 or makes a
-        lattice of more than 2e7 numbers.
-    TypeError
-        If it is neither a fitted calibrator nor a function, or a number is not whole.
-
-    Notes
-    -----
-    It shows the regions of a calibrator of four classes, whose borders cannot be drawn on paper; for three `simplex_partition`
-    finds these exactly.
-
-    Examples
-    --------
-    >>> from calibrant.curves import simplex_lattice
-    >>> simplex_lattice(lambda prob: prob, resolution=5)
-    SimplexPoints(<lambda>, classes=4, points=35, rows=35)
-    """
-    simplex.require_map(calibrator)
-    known = 4 if n_classes is None else whole("n_classes", n_classes, least=3, hint="Pass 3 or 4")
-    classes = simplex.classes_of(calibrator, range(known))
-    must, hint = "a lattice is shown of three or four classes", "Fit on three or four, or use calibration_map"
-    require(len(classes) in CORNERS, must, given=f"there are {len(classes)}", hint=hint)
-    hint = "61 is usual for three classes, 17 for four"
-    steps = USUAL_LATTICE[len(classes)] if resolution is None else whole("resolution", resolution, least=2, hint=hint)
-    prob = (1.0 - simplex.INSET) * simplex_grid(len(classes), steps - 1) + simplex.INSET / len(classes)
-    calibrated = simplex.mapped_by(calibrator, prob)
-    return SimplexPoints(prob, None, calibrated, splits_of(calibrator), classes, len(prob), simplex.name_of(calibrator))
 
 
 def _given(table: npt.ArrayLike, kept: npt.NDArray[np.bool_], n_classes: int) -> FloatArray:
@@ -624,12 +443,8 @@ def plot_simplex_map(result: simplex.SimplexMap, *, axes: Any = None, norm: Any 
 # Rows of three or four classes on the triangle or in the tetrahedron, coloured by label and by calibrated vector
 
 
-By = Literal["label", "calibrated"]
-
 SIZES = (26.0, 3.0)
 """Area of a point in square points: the most, and the least, which thousands of them have."""
-
-WORDS: dict[By, str] = {"label": "labels", "calibrated": "calibrated vectors"}
 
 BELOW = 9
 """Letters of a line that names a corner of the tetrahedron that is not above: two are near the edge of the picture."""
@@ -642,13 +457,11 @@ def plot_simplex_points(
     results: SimplexPoints | Mapping[str, SimplexPoints],
     *,
     axes: Any = None,
-    by: By | None = None,
     colours: simplex.Colours = "safe",
     splits: bool = True,
     view: tuple[float, float] = drawing.VIEW,
-    arrows: bool = False,
 ) -> Any:
-    """Draw rows where their forecasts lie, in the colours of their labels and in those of their calibrated vectors.
+    """Draw rows where their forecasts lie, in the colours of their labels, and beside in those of their calibrated vectors.
 
     Parameters
     ----------
@@ -656,8 +469,6 @@ def plot_simplex_points(
         One set of rows, or several side by side.
     axes : matplotlib Axes or sequence of them, optional
         Where to draw, one for each picture, in space (``projection="3d"``) for four classes; a new figure by default.
-    by : {"label", "calibrated"}, optional
-        What the colours show. By default one picture for each of these that a result has.
     colours : {"safe", "rgb"}, default="safe"
         Colours of the corners, which vectors mix: those that people with any colour vision can tell apart, or red, green and
         blue in the parts of the first three probabilities.
@@ -666,9 +477,6 @@ def plot_simplex_points(
         lie outside of the simplex are counted below.
     view : tuple of two float, default=(24, -42)
         Height and turn, in degrees, from which the tetrahedron is seen.
-    arrows : bool, default=False
-        Of three classes, draw beside calibrated vectors where the calibrator moves forecasts: one arrow for each different
-        vector, to it from the mean of the forecasts that become it. Of a calibrator with cells these are their class rates.
 
     Returns
     -------
@@ -679,8 +487,8 @@ def plot_simplex_points(
     Raises
     ------
     ValueError
-        If there is no result, if ``axes`` are not as many as pictures or not in space where they must be, if a result has not
-        what ``by`` names, or if a word is none of the above.
+        If there is no result, if ``axes`` are not as many as pictures or not in space where they must be, or if ``colours`` is
+        none of the words above.
     TypeError
         If something is no `SimplexPoints`.
 
@@ -692,34 +500,22 @@ def plot_simplex_points(
     named = drawing.as_named(results, "results", "simplex_points(y_true, y_prob)", SimplexPoints)
     choice("colours", colours, simplex.CERTAIN)
     flag("splits", splits)
-    if by is not None:
-        choice("by", by, WORDS)
-    for name, points in named.items() if flag("arrows", arrows) else ():
-        got = f"{len(points.classes)} classes" if points.calibrated is not None else "no calibrator"
-        fits, hint = got == "3 classes", "Pass simplex_points(y_true, y_prob, calibrator)"
-        require(fits, "arrows are drawn of calibrated vectors of three classes", got=f"{got} {name}".strip(), hint=hint)
-    pictures = [(name, points, shown) for name, points in named.items() for shown in _shown(name, points, by)]
+    pictures = [
+        (name, points, vectors)
+        for name, points in named.items()
+        for vectors in (None, points.calibrated)[: 1 if points.calibrated is None else 2]
+    ]
     given = _axes_of_points(axes, [len(points.classes) - 1 for _, points, _ in pictures])
-    for ax, (name, points, shown) in zip(given, pictures, strict=True):
-        _draw_points(ax, points, shown, colours, view)
+    for ax, (name, points, vectors) in zip(given, pictures, strict=True):
+        _draw_points(ax, points, vectors, colours, view)
         drawn = points.n_rows > len(points.prob)
         below = [f"{len(points.prob)} of {points.n_rows} rows, drawn at random"] if drawn else []
-        if splits and shown == "calibrated" and points.splits is not None:
+        if splits and vectors is not None and points.splits is not None:
             below.append(draw_splits(ax, points.splits))
-        if arrows and shown == "calibrated" and points.calibrated is not None:
-            _draw_arrows(ax, points.prob, points.calibrated)
         say_below(ax, below)
-        ax.set_title(", ".join(filter(None, [name, WORDS[shown]])), fontsize="medium", pad=4, parse_math=False)
+        words = "labels" if vectors is None else "calibrated vectors"
+        ax.set_title(", ".join(filter(None, [name, words])), fontsize="medium", pad=4, parse_math=False)
     return given[0] if len(pictures) == 1 else given
-
-
-def _shown(name: str, points: SimplexPoints, by: By | None) -> list[By]:
-    """Return what is drawn of a result: all that it has, or what was asked for."""
-    has: list[By] = [shown for shown in WORDS if getattr(points, shown) is not None]
-    must, got = f"by must be what the points have, {' or '.join(map(repr, has))}", f"{by!r} under {name!r}"
-    hint = "Pass a calibrator, or labels, to simplex_points"
-    require(by is None or by in has, must, got=got if name else repr(by), hint=hint)
-    return has if by is None else [by]
 
 
 def _axes_of_points(axes: Any, dimensions: list[int]) -> Any:
@@ -739,7 +535,11 @@ def _axes_of_points(axes: Any, dimensions: list[int]) -> Any:
 
 
 def _draw_points(
-    ax: Any, points: SimplexPoints, shown: By, colours: simplex.Colours, view: tuple[float, float]
+    ax: Any,
+    points: SimplexPoints,
+    vectors: FloatArray | None,
+    colours: simplex.Colours,
+    view: tuple[float, float],
 ) -> None:
     n_classes = len(points.classes)
     certain, markers = simplex.CERTAIN[colours][:n_classes], ["o"] * n_classes
@@ -747,8 +547,8 @@ def _draw_points(
     style: dict[str, Any] = {"s": size, "edgecolors": "black", "linewidths": 0.25, "zorder": 3}
     if n_classes == 4:
         style["depthshade"] = False  # a colour is a vector: paler, it would be another
-    if shown == "calibrated" and points.calibrated is not None:
-        ax.scatter(*points.place.T, c=simplex.mixed(points.calibrated, colours), **style)
+    if vectors is not None:
+        ax.scatter(*points.place.T, c=simplex.mixed(vectors, colours), **style)
     else:
         markers = [drawing.marker(j) for j in range(n_classes)]
         for j, name in enumerate(points.classes):
@@ -758,13 +558,6 @@ def _draw_points(
         draw_frame(ax, points.classes, certain, markers=markers)
     else:
         _draw_solid(ax, points.classes, certain, markers, view)
-
-
-def _draw_arrows(ax: Any, prob: FloatArray, calibrated: FloatArray) -> None:
-    """Draw an arrow to each calibrated vector, from the mean of the forecasts that become it."""
-    vector, number, count = np.unique(calibrated, axis=0, return_inverse=True, return_counts=True)
-    mean = [np.bincount(number.ravel(), column) / count for column in prob.T]
-    drawing.arrows(ax, np.column_stack(mean) @ TRIANGLE, vector @ TRIANGLE, color="black", zorder=3.5)
 
 
 def _draw_solid(
@@ -794,24 +587,15 @@ def _draw_solid(
 # Cells on the triangle of three classes, coloured by their calibrated vectors
 
 
-Text = Literal["count", "value"]
-
-ROOM: dict[Text, float] = {"count": 0.024, "value": 0.045}
-"""Cells with less room about their middles, in sides of the triangle, stay without text."""
-
-ROOM_OF_A_DIGIT = 0.0115
-"""The same for each digit of a number of rows."""
-
-KEY_RESOLUTION = 24
-"""Small triangles along each side of the key."""
+ROOM, ROOM_OF_A_DIGIT = 0.024, 0.0115
+"""Cells with less room about their middles, in sides of the triangle, stay without a number; and what each digit takes."""
 
 
 def plot_simplex_partition(
     results: SimplexPartition | Mapping[str, SimplexPartition],
     *,
     axes: Any = None,
-    text: Text | None = None,
-    key: bool = True,
+    text: Literal["count"] | None = None,
     colours: simplex.Colours | Literal["plain"] = "safe",
     splits: bool = True,
 ) -> Any:
@@ -823,14 +607,11 @@ def plot_simplex_partition(
         One calibrator, or several side by side.
     axes : matplotlib Axes or sequence of them, optional
         Where to draw, one for each result; a new figure by default.
-    text : {"count", "value"}, optional
-        What is written into each cell that has room: the number of rows it was fitted on, or its vector in percent. By
-        default nothing.
-    key : bool, default=True
-        Draw a small triangle beside the first one as a key to the colours: there each vector stands in its own place.
+    text : {"count"}, optional
+        Write into each cell that has room the number of rows that it was fitted on.
     colours : {"safe", "rgb", "plain"}, default="safe"
         Colours of the corners, which vectors mix: those that people with any colour vision can tell apart, or red, green and
-        blue in the parts of the three probabilities. Plain cells are white, and have no key.
+        blue in the parts of the three probabilities. Plain cells are white.
     splits : bool, default=True
         Number the points that the calibrator split the simplex around, in that order, where it has a tree of splits. Those
         that lie outside of the triangle are counted below; the borders that they make are drawn.
@@ -856,324 +637,55 @@ def plot_simplex_partition(
     """
     named = drawing.as_named(results, "results", "simplex_partition(calibrator)", SimplexPartition)
     if text is not None:
-        choice("text", text, ("count", "value"))
+        choice("text", text, ("count",), also=" or None")
     choice("colours", colours, (*simplex.CERTAIN, "plain"))
     flag("splits", splits)
     palette: simplex.Colours | None = None if colours == "plain" else colours
     given = drawing.axes_in_a_row(axes, len(named), "one for each result", (3.6 * len(named) + 0.4, 3.5))
     for ax, (name, result) in zip(given, named.items(), strict=True):
-        _draw_partition(ax, result, text, palette)
+        _draw_partition(ax, result, palette, numbers=text is not None)
         if splits and result.splits is not None:
             say_below(ax, [draw_splits(ax, result.splits)])
         ax.set_title(name, fontsize="medium", pad=4, parse_math=False)
-    if key and palette is not None:
-        _draw_key(given[0], palette)
     return given[0] if len(named) == 1 else given
 
 
-def _draw_partition(ax: Any, result: SimplexPartition, text: Text | None, colours: simplex.Colours | None) -> None:
-    from matplotlib.collections import LineCollection
+def _draw_partition(ax: Any, result: SimplexPartition, colours: simplex.Colours | None, *, numbers: bool) -> None:
+    from matplotlib.collections import LineCollection, PolyCollection
 
-    place = result.vertex @ TRIANGLE
+    vertex, triangle, sides = simplex.small_triangles(round(len(result.prob) ** 0.5))
+    place = vertex @ TRIANGLE
     if colours is not None:
         seen = np.where(result.is_empty[:, None], 1.0, simplex.mixed(result.calibrated, colours))
-        ax.add_collection(_mesh(place[result.triangle], seen))
-    if result.cells is not None:
-        for colour, width in (("white", 1.6), ("black", 0.7)):  # seen on dark cells and on light ones
-            sides = place[result.cells.border]
-            ax.add_collection(LineCollection(sides, colors=colour, linewidths=width, capstyle="round", zorder=1.5))
+        # Smoothed edges would let the background through between neighbours; thousands of paths would make a heavy vector file.
+        look = {"facecolors": seen, "edgecolors": "none", "antialiaseds": False, "rasterized": True}
+        ax.add_collection(PolyCollection(place[triangle], **look))
+        if result.is_empty.any():
+            look = {"ha": "center", "va": "top", "fontsize": "x-small", "color": drawing.IDEAL}
+            ax.text(0.5, -0.06, "white: no rows, 1/3 each", **look)
     draw_frame(ax, result.classes, ["white"] * 3 if colours is None else simplex.CERTAIN[colours])
-    if result.is_empty.any() and colours is not None:
-        ax.text(0.5, -0.06, "white: no rows, 1/3 each", ha="center", va="top", fontsize="x-small", color=drawing.IDEAL)
-    if text is not None and result.cells is not None:
-        _write(ax, result.cells, text, colours)
-
-
-def _mesh(triangles: Any, colours: FloatArray) -> Any:
-    from matplotlib.collections import PolyCollection
-
-    # Smoothed edges would let the background through between neighbours; thousands of paths would make a heavy vector file.
-    return PolyCollection(triangles, facecolors=colours, edgecolors="none", antialiaseds=False, rasterized=True)
-
-
-def _write(ax: Any, cells: SimplexCells, text: Text, colours: simplex.Colours | None) -> None:
-    empty = np.zeros(len(cells.value), dtype=bool) if cells.count is None else cells.count == 0
-    light = (
-        np.ones(len(empty), dtype=bool)
-        if colours is None
-        else simplex.mixed(cells.value, colours) @ simplex.BRIGHTNESS > 0.5
-    )
-    look = {"ha": "center", "va": "center", "fontsize": "x-small", "linespacing": 0.95, "zorder": 3}
-    if text == "count":
-        words = [] if cells.count is None else [str(count) for count in cells.count.tolist()]
-    else:
-        look["fontsize"] = "xx-small"
-        percents = np.where(empty[:, None], "", [[f"{100 * part:.0f}" for part in vector] for vector in cells.value])
-        words = ["\n".join(part).strip() for part in percents]
-    for number, word in enumerate(words):
-        needed = max(ROOM[text], ROOM_OF_A_DIGIT * len(word) if text == "count" else 0.0)
-        if word and cells.room[number] > needed:
-            colour = "black" if empty[number] or light[number] else "white"
-            ax.text(*(cells.middle[number] @ TRIANGLE), word, color=colour, **look)
-
-
-def _draw_key(ax: Any, colours: simplex.Colours) -> None:
-    """Draw what the colours say where the triangle leaves room."""
-    vertex, triangle, _ = simplex.small_triangles(KEY_RESOLUTION)
-    key = ax.inset_axes([0.0, 0.66, 0.24, 0.24])
-    key.add_collection(
-        _mesh((vertex @ TRIANGLE)[triangle], simplex.mixed(simplex.middle_of(vertex, triangle), colours))
-    )
-    key.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color="black", linewidth=0.7)
-    key.set(aspect="equal", xlim=(-0.03, 1.03), ylim=(-0.03, TRIANGLE[2, 1] + 0.03))
-    key.set_title("colour of\na vector", fontsize="x-small", pad=2)
-    key.set_axis_off()
-
-
-# Metrics of a calibrator that splits the simplex, against the number of its regions
-
-
-FIT_FIRST = "Pass one that was fitted, such as MulticlassRecursivePartitioning().fit(y_prob, y_true)"
-
-
-@dataclass(frozen=True, eq=False)
-class PartitionPath(DrawnResult):
-    """Metrics after each split of a partition, or of each of several partitions.
-
-    Attributes
-    ----------
-    n_regions : ndarray of shape (n_stages,)
-        Numbers of regions.
-    value : ndarray of shape (n_stages, n_metrics)
-        The metrics of the calibrated forecast.
-    before : ndarray of shape (n_metrics,)
-        Those of the forecast that is calibrated.
-    metrics : tuple of str
-        Names of the metrics.
-    symbols : tuple of str
-        Their short signs.
-    calibrator : str
-        Where the figures come from.
-    """
-
-    _summary = "{calibrator}, {metrics:list}, n_regions={n_regions:range}"
-    _picture = Picture("each metric against the number of regions", "curves.simplex_partition.plot_partition_path")
-
-    n_regions: IntArray
-    value: FloatArray
-    before: FloatArray
-    metrics: tuple[str, ...]
-    symbols: tuple[str, ...]
-    calibrator: str
-
-    def __getitem__(self, metric: str) -> FloatArray:
-        """Return the values of a metric, of shape (n_stages,), ``path["nll"]``."""
-        if metric not in self.metrics:
-            raise KeyError(f"{metric!r} was not measured; there are {', '.join(self.metrics)}")
-        return self.value[:, self.metrics.index(metric)]
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame, a row a stage.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first that is installed.
-
-        Returns
-        -------
-        DataFrame
-            Columns n_regions, and one a metric.
-        """
-        return frame({"n_regions": self.n_regions} | {name: self[name] for name in self.metrics}, backend)
-
-
-def partition_path(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
-    calibrator: Any,
-    *,
-    metrics: Sequence[str] = ("nll", "vus"),
-    **data: Unpack[DataOptions],
-) -> PartitionPath:
-    """Path of metrics of a calibrated forecast after each split of the simplex, beside those of the forecast before.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Forecast of the kind that was fitted, not calibrated yet. Held-out rows show which number of regions is best.
-    calibrator : fitted calibrator, or sequence of fitted calibrators
-        One that splits step by step and so has ``staged_predict_proba``: `MulticlassRecursivePartitioning`, and
-        `IsotonicRecursivePartitioning`, where a cut counts as a region more. Of others, such as
-        ``CanonicalBinning(RecursiveSplit(n))``, one for each number of regions; a row or a number of ``value_`` is a region.
-    metrics : sequence of str, default=("nll", "vus")
-        Registry names (``calibrant list metrics`` prints them).
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    PartitionPath
-        A result with ``n_regions``, ``value``, ``before``, ``to_frame()`` and ``plot()``.
-
-    Raises
-    ------
-    ValueError
-        If a metric is unknown, if none is asked for, if there is no calibrator, or if it has other classes than the forecast.
-    TypeError
-        If something is no fitted calibrator with regions.
-
-    Notes
-    -----
-    On the rows that were fitted the cross-entropy falls with every split; on held-out rows it falls at first, and rises again
-    where regions become too small. The last stage is what the calibrator predicts: with ``max_regions="cv"`` it is the one
-    that cross-validation chose, and later ones are not there to be seen.
-
-    One column of probabilities is measured as one column, a table as a table: the same metric before and after.
-
-    References
-    ----------
-    Berta, Bach, Jordan, Classifier calibration with ROC-regularized isotonic regression, AISTATS 2024, Fig. 2, 4 and 5.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.calibrators import MulticlassRecursivePartitioning
-    >>> from calibrant.curves import partition_path
-    >>> rng = np.random.default_rng(0)
-    >>> P = rng.dirichlet(np.ones(3), 400)
-    >>> y = np.array([rng.choice(3, p=p) for p in P])
-    >>> fitted = MulticlassRecursivePartitioning(max_regions=9, smoothing=1.0).fit(P[:200], y[:200])
-    >>> path = partition_path(y[200:], P[200:], fitted, metrics=["nll", "brier"])
-    >>> bool(path["nll"][-1] < path["nll"][0])
-    True
-    """
-    list_of_names("metrics", metrics)
-    some("metrics", metrics, "metric", hint="Pass ['nll']")
-    entries = list({entry.name: entry for entry in (find("metric", word) for word in metrics)}.values())
-    left_out("y_pred", data.get("y_pred"), "where whole forecasts are calibrated", hint="Pass y_true and y_prob")
-    problem = as_problem(y_true, y_prob, all_rows="the path of a partition", **data)
-    several = isinstance(calibrator, Sequence)
-    stages = list(_of_each(calibrator, problem) if several else _staged(calibrator, problem))
-    return PartitionPath(
-        n_regions=np.array([n for n, _ in stages], dtype=np.intp),
-        value=np.array([_measured(entries, problem, calibrated) for _, calibrated in stages]),
-        before=np.array(_measured(entries, problem, as_simplex(problem).prob)),
-        metrics=tuple(entry.name for entry in entries),
-        symbols=tuple(entry.symbol for entry in entries),
-        calibrator=type(calibrator[0] if several else calibrator).__name__,
-    )
-
-
-def _staged(calibrator: Any, problem: Problem) -> Iterator[tuple[int, FloatArray]]:
-    """Return the number of regions and the calibrated table after no split, after one, and so on."""
-    fits = hasattr(calibrator, "staged_predict_proba") and hasattr(calibrator, "classes_")
-    must = "calibrator must be fitted and have staged_predict_proba, or be a sequence of fitted ones"
-    require(fits, must, value=calibrator, hint=FIT_FIRST, error=TypeError)
-    stages = calibrator.staged_predict_proba(_input_of(calibrator, problem))
-    return zip(getattr(calibrator, "staged_regions_", count(1)), stages, strict=False)
-
-
-def _of_each(calibrators: Sequence[Any], problem: Problem) -> Iterator[tuple[int, FloatArray]]:
-    """Return the number of regions and the calibrated table of each calibrator."""
-    require(calibrators, "calibrator must be a fitted calibrator, or hold some", value=calibrators, hint=FIT_FIRST)
-    for one in calibrators:
-        fits, must = hasattr(one, "predict_proba") and hasattr(one, "value_"), "each calibrator must be fitted"
-        require(fits, f"{must} and have regions, value_", value=one, hint=FIT_FIRST, error=TypeError)
-    return ((len(one.value_), one.predict_proba(_input_of(one, problem))) for one in calibrators)
-
-
-def _input_of(calibrator: Any, problem: Problem) -> FloatArray:
-    """Return the forecast as the calibrator was given it."""
-    must = f"the classes of y_prob must be those of the calibrator, {calibrator.classes_.tolist()}"
-    same, hint = np.array_equal(calibrator.classes_, problem.classes), "Pass labels=calibrator.classes_"
-    require(same, must, value=problem.classes.tolist(), hint=hint)
-    as_logits = calibrator.input == "logit"
-    if isinstance(problem, BinaryProblem):
-        return problem.log_odds if as_logits else problem.score
-    return problem.forecast.log_prob if as_logits else problem.prob
-
-
-def _measured(entries: list[Entry], problem: Problem, table: FloatArray) -> list[float]:
-    """Return the metrics of a table, measured as the forecast is: one column as one."""
-    truth = problem.classes[problem.code]
-    own: dict[str, Any] = {"y_prob": table, "labels": problem.classes}
-    if isinstance(problem, BinaryProblem):
-        own = {"y_prob": table[:, 1], "pos_label": problem.classes[1]}
-    return [float(entry.target(truth, **problem.weights.keyword, **own)) for entry in entries]
-
-
-# The plot of metrics against the number of regions
-
-
-ROUNDING = 1e-9
-"""Levels that agree to this, relative to them, are one."""
-
-
-def plot_partition_path(paths: PartitionPath | Mapping[str, PartitionPath], *, ax: Any = None) -> Any:
-    """Draw each metric against the number of regions, one panel a metric; dashed, where it stands before calibration.
-
-    Parameters
-    ----------
-    paths : PartitionPath or dict of name to PartitionPath
-        One calibrator, or several over each other, all with the same metrics.
-    ax : matplotlib Axes or sequence of Axes, optional
-        Where to draw, one a metric; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes, or ndarray of Axes for several metrics
-        What was drawn on.
-
-    Raises
-    ------
-    ValueError
-        If there is no path, if metrics differ, or if there is not one Axes a metric.
-    TypeError
-        If something is no path.
-
-    Notes
-    -----
-    A forecast that all paths start from has one dashed line in grey; where they start from several, each has its own colour.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.calibrators import MulticlassRecursivePartitioning
-    >>> from calibrant.curves import partition_path
-    >>> rng = np.random.default_rng(0)
-    >>> P = rng.dirichlet(np.ones(3), 200)
-    >>> y = np.array([rng.choice(3, p=p) for p in P])
-    >>> fitted = MulticlassRecursivePartitioning(max_regions=9, smoothing=1.0).fit(P, y)
-    >>> ax = partition_path(y, P, fitted, metrics=["nll"]).plot()
-    """
-    named = drawing.as_named(paths, "paths", "partition_path(y_true, y_prob, calibrator)", PartitionPath)
-    measured = [path.metrics for path in named.values()]
-    hint = "Pass the same metrics= to each"
-    require(len(set(measured)) == 1, "paths over each other must have the same metrics", value=measured, hint=hint)
-    n_metrics = len(measured[0])
-    axes = drawing.axes_in_a_row(ax, n_metrics, "one Axes a metric", (1.6 + 3.6 * n_metrics, 3.4))
-    for number, panel in enumerate(axes):
-        _draw(panel, named, number)
-    if len(named) > 1 or ax is None:
-        drawing.legend_beside(axes[-1])
-    return axes[0] if len(axes) == 1 else axes
-
-
-def _draw(ax: Any, named: Mapping[str, PartitionPath], number: int) -> None:
-    """Draw one metric of all paths."""
-    from matplotlib.ticker import MaxNLocator
-
-    before = [float(path.before[number]) for path in named.values()]
-    for k, (name, path) in enumerate(named.items()):
-        look = {"color": drawing.colour(k), "marker": drawing.marker(k), "markersize": 3.5, "linewidth": 1.5}
-        ax.plot(path.n_regions, path.value[:, number], label=name or "calibrated", zorder=3, **look)
-    shared = bool(np.allclose(before, before[0], rtol=ROUNDING, atol=0.0, equal_nan=True))
-    for k, level in enumerate(before[:1] if shared else before):
-        colour = drawing.IDEAL if shared else drawing.colour(k)
-        ax.axhline(level, color=colour, linestyle="--", linewidth=1.2, label=None if k else "not calibrated", zorder=2)
-    ax.set(xlabel="number of regions", ylabel=path.symbols[number])
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    drawing.grid(ax)
+    if result.cell is None:
+        return
+    one, other = result.cell[sides[:, :2]].T
+    ends = sides[one != other, 2:]
+    smooth = np.zeros(
+        place.shape
+    )  # each vertex at the mean of the middles of its sides: a straight border is no staircase
+    np.add.at(smooth, ends, place[ends].mean(axis=1)[:, None])
+    border = smooth[ends] / np.bincount(ends.ravel(), minlength=len(place))[ends][..., None]
+    for colour, width in (("white", 1.6), ("black", 0.7)):  # seen on dark cells and on light ones
+        ax.add_collection(LineCollection(border, colors=colour, linewidths=width, capstyle="round", zorder=1.5))
+    if not numbers or result.count is None:
+        return
+    for cell in np.unique(result.cell[result.cell >= 0]).tolist():
+        middle, word = result.prob[result.cell == cell].mean(axis=0), str(result.count[cell])
+        walls = np.append(np.hypot(*(border.mean(axis=1) - middle @ TRIANGLE).T), middle.min() * TRIANGLE[2, 1])
+        if walls.min() > max(ROOM, ROOM_OF_A_DIGIT * len(word)):
+            vector = result.calibrated[result.cell == cell][:1]
+            is_dark = (
+                colours is not None
+                and result.count[cell]
+                and simplex.mixed(vector, colours) @ simplex.BRIGHTNESS <= 0.5
+            )
+            look = {"ha": "center", "va": "center", "fontsize": "x-small", "zorder": 3}
+            ax.text(*(middle @ TRIANGLE), word, color="white" if is_dark else "black", **look)

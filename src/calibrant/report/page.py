@@ -87,9 +87,7 @@ def _shown(name: str, points: SimplexPoints) -> dict[str, Any]:
     middle = CORNERS[n_classes].mean(axis=0)
     where = SIDE[n_classes] * (points.place - middle)
     corners = SIDE[n_classes] * (CORNERS[n_classes] - middle)
-    fills: dict[str, list[str]] = {}
-    if points.label is not None:
-        fills["label"] = [drawing.CERTAIN[k] for k in points.label.tolist()]
+    fills = {"label": [drawing.CERTAIN[k] for k in points.label.tolist()]}
     if points.calibrated is not None:
         colours = np.round(255.0 * mixed(points.calibrated)).astype(np.uint8)
         fills["calibrated"] = [f"#{bytes(colour).hex()}" for colour in colours]
@@ -103,7 +101,6 @@ def _shown(name: str, points: SimplexPoints) -> dict[str, Any]:
     cuts = zip(inside, _seen(between), between, strict=True)
     return {
         "name": name,
-        "what": "rows" if points.label is not None else "points",
         "solid": n_classes == 4,
         "radius": RADIUS[0] if len(points.prob) <= FEW else RADIUS[1],
         "view": _view().round(6).ravel().tolist(),
@@ -159,16 +156,13 @@ def _about(points: SimplexPoints) -> list[str]:
     parts = [[f"forecast {_vector(row)}" for row in points.prob.tolist()]]
     if points.calibrated is not None:
         parts.append([f"calibrated {_vector(row)}" for row in points.calibrated.tolist()])
-    if points.label is not None:
-        names = [_short(c) for c in points.classes]
-        parts.append([f"label {names[k]}" for k in points.label.tolist()])
+    names = [_short(c) for c in points.classes]
+    parts.append([f"label {names[k]}" for k in points.label.tolist()])
     return ["; ".join(row) for row in zip(*parts, strict=True)]
 
 
 def _by_class(points: SimplexPoints) -> list[dict[str, Any]]:
     """Return the number of rows of each label, and their mean predicted probabilities."""
-    if points.label is None:
-        return []
     lines = []
     for k, name in enumerate(points.classes):
         own = points.label == k
@@ -182,7 +176,7 @@ def _by_class(points: SimplexPoints) -> list[dict[str, Any]]:
 
 def _by_vector(points: SimplexPoints) -> list[dict[str, Any]]:
     """Return the calibrated vectors, if they are few, and how often each class occurred in the rows of each."""
-    if points.calibrated is None or points.label is None:
+    if points.calibrated is None:
         return []
     vectors, number = np.unique(points.calibrated, axis=0, return_inverse=True)
     if len(vectors) > MOST_VECTORS:
