@@ -42,7 +42,7 @@ OF_ONE = {
     "partition_path": {"calibrator": MulticlassRecursivePartitioning(max_regions=3).fit(TABLE, Y)},
     "rows_for": {"detect": 0.15},
 }
-QUICK = {"n_resamples": 9, "n_draws": 9}
+QUICK = {"n_resamples": 9}
 
 
 def functions():

@@ -156,7 +156,7 @@ CALLS = {
             "labels": np.array([0, 1]),
         },
     ),
-    "estimate_volume_under_surface": (ca.metrics.estimate_volume_under_surface, OTHER | {"thresholds": THREE[:3]}),
+    "volume_under_surface_score": (ca.metrics.volume_under_surface_score, OTHER | {"thresholds": THREE[:3]}),
     "simplex_split": (
         lambda gamma: ca.curves.simplex_split(gamma, resolution=6),
         {"gamma": np.array([0.5, 0.25, 0.25])},
@@ -397,7 +397,6 @@ OTHERWISE = {
     "undo_class_weight": OF_TWO,
     "undo_undersampling": OF_TWO,
     "estimate_prior": {"old_prior": None},
-    "estimate_volume_under_surface": OF_THREE_CLASSES,
     "roc_surface": OF_THREE_CLASSES,
     "volume_under_surface_score": OF_THREE_CLASSES,
     "simplex_points": OF_THREE_CLASSES,
