@@ -38,7 +38,7 @@ BESIDE = {
 OF_ONE = {
     "rows_for": {"detect": 0.15},
 }
-QUICK = {"n_resamples": 9, "n_draws": 9}
+QUICK = {"n_resamples": 9}
 
 
 def functions():

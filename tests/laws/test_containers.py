@@ -155,7 +155,7 @@ CALLS = {
             "labels": np.array([0, 1]),
         },
     ),
-    "estimate_volume_under_surface": (ca.metrics.estimate_volume_under_surface, OTHER | {"thresholds": THREE[:3]}),
+    "volume_under_surface_score": (ca.metrics.volume_under_surface_score, OTHER | {"thresholds": THREE[:3]}),
     "bin_sweep": (ca.curves.bin_sweep, {"n_bins": np.array([1, 2, 4]), "y_true": Y, "y_prob": P}),
     "within groups": (
         lambda groups: ca.calibration_error(Y, P, notion=ca.notions.WithinGroups(groups)),
@@ -392,7 +392,6 @@ OTHERWISE = {
     "undo_class_weight": OF_TWO,
     "undo_undersampling": OF_TWO,
     "estimate_prior": {"old_prior": None},
-    "estimate_volume_under_surface": OF_THREE_CLASSES,
     "roc_surface": OF_THREE_CLASSES,
     "volume_under_surface_score": OF_THREE_CLASSES,
     "simplex_points": OF_THREE_CLASSES,

@@ -273,7 +273,7 @@ def roc_surface(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
     thresholds : "data", int or array-like of shape (m, n_classes), default="data"
-        "data": thresholds that the rows give, of up to eight classes. A number m: a grid of step 1 / m on the plane of sum
+        "data": thresholds that the rows give, of up to five classes. A number m: a grid of step 1 / m on the plane of sum
         one, which reaches beyond the simplex; 1000, 100 and 30 are the grids of the paper's figures of two, three and four
         classes. Or thresholds themselves. Those far outside that tell each class alone are always added.
     n_thresholds : int, default=2000
@@ -289,7 +289,7 @@ def roc_surface(
     Raises
     ------
     ValueError
-        If there are more than eight classes and no thresholds are given, or a grid holds too many.
+        If there are more than five classes and no thresholds are given, or a grid holds too many.
 
     Warns
     -----
@@ -298,7 +298,7 @@ def roc_surface(
 
     See Also
     --------
-    volume_under_surface_score : The volume alone, for any number of classes, and other volumes.
+    volume_under_surface_score : The volume alone, and the probability, for any number of classes.
     roc_curve : Of one class against the rest.
 
     Notes

@@ -35,9 +35,7 @@ from .roc import area_under_roc_hull_score as area_under_roc_hull_score
 from .roc import hand_till_score as hand_till_score
 from .roc import roc_convex_hull as roc_convex_hull
 from .roc import RocHull as RocHull
-from .roc_volume import estimate_volume_under_surface as estimate_volume_under_surface
 from .roc_volume import volume_under_surface_score as volume_under_surface_score
-from .roc_volume import VolumeUnderSurface as VolumeUnderSurface
 from .decompositions import brier_score_loss as brier_score_loss
 from .decompositions import log_loss as log_loss
 from .decompositions import mean_class_brier_loss as mean_class_brier_loss

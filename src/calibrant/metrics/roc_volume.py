@@ -23,7 +23,6 @@ from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 from scipy.special import ndtri
 
@@ -40,7 +39,7 @@ from calibrant.sums.draws import Rng, as_rng
 
 
 MOST_CLASSES = 5
-"""Up to here the hull is built; the number of its facets grows with the power of half the number of classes."""
+"""The hull is built of no more: the number of its facets grows with the power of half the number of classes."""
 
 THROUGH_ORIGIN = 1e-12
 """A facet nearer to the origin adds no volume."""
@@ -292,7 +291,7 @@ def differences(rows: SurfaceRows) -> list[FloatArray]:
 
 def number_of_corners(n_classes: int, choices: Sequence[FloatArray], most: int) -> int:
     """Return how many corners there are, or some number above the most."""
-    if n_classes > MOST_CLASSES or min(c.size for c in choices) ** (n_classes - 1) > most:
+    if min(c.size for c in choices) ** (n_classes - 1) > most:
         return most + 1
     size = dict(zip(_pairs(n_classes), (2 * c.size for c in choices), strict=True))
     return sum(prod(size[min(e), max(e)] for e in tree) for tree in trees(n_classes))
@@ -365,9 +364,6 @@ def _gamma(tree: Tree, table: FloatArray) -> FloatArray:
 # Thresholds of the ROC surface that the rows themselves give, a grid, or those that were asked for
 
 
-MOST_SEARCHED = 8
-"""Thresholds are sought up to so many classes: of ten, two thousand of them enclosed half of what is known to be there."""
-
 MOST_ROWS = 1000
 """Rows of each class on which thresholds are moved; the result is measured on all rows."""
 
@@ -413,9 +409,9 @@ def as_thresholds(thresholds: str | int | npt.ArrayLike, n_thresholds: int, rows
 
 
 def warn_of_many(rows: SurfaceRows) -> None:
-    """Say that no thresholds are sought for so many classes."""
+    """Say that no hull is built of so many classes."""
     warn(
-        f"a volume of the hull of the ROC surface must be of at most {MOST_SEARCHED} classes; got {rows.n_classes}, and it is "
+        f"a volume of the hull of the ROC surface must be of at most {MOST_CLASSES} classes; got {rows.n_classes}, and it is "
         'set to nan. Call volume_under_surface_score with method="probability", or hand_till_score.'
     )
 
@@ -425,32 +421,16 @@ def data_thresholds(rows: SurfaceRows, most: int) -> FloatArray:
     if rows.n_classes == 2:
         score = np.unique(rows.prob[:, 1])
         return np.column_stack([1.0 - score, score])
-    must = f'thresholds "data" must be of at most {MOST_SEARCHED} classes'
+    must = f'thresholds "data" must be of at most {MOST_CLASSES} classes'
     hint = "Pass thresholds themselves, or take some of the classes, with rows='normalize'"
-    require(rows.n_classes <= MOST_SEARCHED, must, value=rows.n_classes, hint=hint)
+    require(rows.n_classes <= MOST_CLASSES, must, value=rows.n_classes, hint=hint)
     if number_of_corners(rows.n_classes, differences(rows), most) <= most:
         return all_corners(rows)
     gamma = some_corners(rows, max(most // 2, 1), np.random.default_rng(SEED))
-    if rows.n_classes > MOST_CLASSES and 2**rows.n_classes <= most // 2:
-        gamma = np.concatenate([gamma, _of_some_classes(rows)])
     return _moved_outward(rows, gamma, most)
 
 
 # From drawn corners outward
-
-
-def _of_some_classes(rows: SurfaceRows) -> FloatArray:
-    """Return a threshold that tells much right, with the sides of none and of some classes emptied: shape (2^K - 1, K).
-
-    Of many classes no direction that is drawn leads there, and the hull needs them, as it holds what lies below its points.
-    """
-    from calibrant._kernels.roc_surface import climb
-
-    n_classes, sample = rows.n_classes, _sample(rows)
-    best = np.full((1, n_classes), 1.0 / n_classes)
-    climb(sample.prob, sample.label, sample.share, np.ones((1, n_classes)), best, MOST_ROUNDS)
-    emptied = np.array(list(product([0.0, 2.0 * FAR], repeat=n_classes)))[:-1]
-    return of_sum_one(best + emptied)
 
 
 def _moved_outward(rows: SurfaceRows, gamma: FloatArray, most: int) -> FloatArray:
@@ -460,11 +440,8 @@ def _moved_outward(rows: SurfaceRows, gamma: FloatArray, most: int) -> FloatArra
     sample = _sample(rows)
     gamma = np.concatenate([corner_thresholds(rows.n_classes), gamma])
     points, volume = surface_points(sample, gamma), 0.0
-    for number in range(most):
-        room = most + rows.n_classes - len(gamma)
-        directions, start = _directions(points, room, number)
-        if room <= 0 or len(directions) == 0:
-            break
+    while (room := most + rows.n_classes - len(gamma)) > 0:
+        directions, start = _directions(points, room)
         moved = gamma[start]
         # A round compares and sorts all rows for each class.
         for part in in_parts(len(moved), 5 * sample.prob.size * (rows.n_classes + 40)):
@@ -472,21 +449,16 @@ def _moved_outward(rows: SurfaceRows, gamma: FloatArray, most: int) -> FloatArra
         found = surface_points(sample, moved)
         beyond = (directions * (found - points[start])).sum(axis=1) > NEAREST
         gamma, points = np.concatenate([gamma, moved[beyond]]), np.concatenate([points, found[beyond]])
-        if not beyond.any() or rows.n_classes > MOST_CLASSES:
-            break
         before, volume = volume, Hull.of(points).volume
         if volume < before * (1.0 + SMALL_GAIN):
             break
     return of_sum_one(gamma[rows.n_classes :])
 
 
-def _directions(points: FloatArray, room: int, number: int) -> tuple[FloatArray, IntArray]:
-    """Return directions, and the number of the point that lies farthest in each."""
-    if (n_classes := points.shape[1]) > MOST_CLASSES:
-        directions = np.random.default_rng([SEED, number]).dirichlet(np.ones(n_classes), room)
-    else:
-        hull = Hull.of(points)
-        directions = np.maximum(hull.normals, 0.0)[np.argsort(-hull.parts, kind="stable")][:room]
+def _directions(points: FloatArray, room: int) -> tuple[FloatArray, IntArray]:
+    """Return directions outward of the largest facets, and the number of the point that lies farthest in each."""
+    hull = Hull.of(points)
+    directions = np.maximum(hull.normals, 0.0)[np.argsort(-hull.parts, kind="stable")][:room]
     return directions, np.asarray((directions @ points.T).argmax(axis=1), dtype=np.intp)
 
 
@@ -495,139 +467,6 @@ def _sample(rows: SurfaceRows) -> SurfaceRows:
     each = (np.flatnonzero(rows.label == k) for k in range(rows.n_classes))
     kept = [own[np.linspace(0, own.size - 1, min(own.size, MOST_ROWS)).astype(int)] for own in each]
     return rows.at(np.concatenate(kept))
-
-
-# The volume under the ROC surface: of the convex hull of its points and the origin, exactly or by rays that are drawn
-
-
-NO_GAIN = 1e-9
-"""A point that lets a ray go farther by so little is left out of its linear program."""
-
-ADDED = 20
-"""Points that are added to a linear program before it is solved again; 10 and 50 take as long."""
-
-
-@dataclass(frozen=True)
-class VolumeUnderSurface:
-    """A volume under the ROC surface, and how it was found.
-
-    Attributes
-    ----------
-    value : float
-        The volume.
-    standard_error : float
-        Of what was drawn to find it, for the rows as they are; 0 where nothing was drawn.
-    n_draws : int
-        Rays or tuples that were drawn; 0 where nothing was.
-    method : {"hull", "monte-carlo", "probability"}
-        How it was found.
-    """
-
-    value: float
-    standard_error: float
-    n_draws: int
-    method: str
-
-
-@dataclass(frozen=True, eq=False)
-class Rays:
-    """Rays from the origin through points drawn in the cube, followed to where they leave the hull.
-
-    Attributes
-    ----------
-    part : ndarray of shape (n_draws,)
-        Which part of its way through the cube each ray is in the hull.
-    pull : ndarray of shape (m, K)
-        By how much the mean of part^K grows with each part of each point of the surface.
-    """
-
-    part: FloatArray
-    pull: FloatArray
-
-    @property
-    def volume(self) -> float:
-        """Mean of part^K: the volume of the hull."""
-        return float(self._reached.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """Of the volume, for the rays that were drawn."""
-        return float(self._reached.std(ddof=1) / np.sqrt(self.part.size))
-
-    @property
-    def _reached(self) -> FloatArray:
-        return np.power(self.part, self.pull.shape[1])
-
-    @classmethod
-    def through(cls, points: FloatArray, n_draws: int, rng: np.random.Generator) -> Rays:
-        """Follow rays through the hull of points of a surface and the origin.
-
-        A point drawn evenly in the cube is r b, with b on an outer side of the cube and r^K even in [0, 1], independent of
-        b. The hull holds the origin, so that it holds r b if and only if r <= s(b), where the ray leaves it: with
-        probability s(b)^K. The mean of s^K is the volume, as is the share of the points drawn that lie within, but it
-        varies less: it is that share's expectation given b. It takes one linear program a draw, as membership does:  s =
-        max t  with  t b = sum of part_j point_j,  part >= 0,  sum of the parts <= 1.
-        """
-        n_classes = points.shape[1]
-        first = np.unique(points, axis=0, return_index=True)[1]
-        exits = _Exits(points[first])
-        part, pull = np.empty(n_draws), np.zeros_like(points)
-        for draw, inside in enumerate(rng.random((n_draws, n_classes))):
-            part[draw], used, share, prices = exits.of(inside / inside.max())
-            # The prices of the program: a point j that moves by d lets the ray go part_j (prices . d) farther.
-            steepness = n_classes * part[draw] ** (n_classes - 1) / n_draws
-            pull[first[used]] += steepness * np.outer(share, prices)
-        return cls(part, pull)
-
-
-class _Exits:
-    """Where rays leave the hull of points and the origin.
-
-    The linear program of a ray knows few of the points. Its prices say of every other point whether the ray would go farther
-    with it: those that promise most are added, until there is none (column generation). A point that served a ray is kept for
-    the next ones.
-    """
-
-    def __init__(self, points: FloatArray) -> None:
-        self.points = points
-        self.kept = set(points.argmax(axis=0).tolist())
-
-    def of(self, ray: FloatArray) -> tuple[float, IntArray, FloatArray, FloatArray]:
-        """Return how far the ray goes, the points it leaves between, the part of each, and the prices of the coordinates."""
-        known = sorted(self.kept)
-        while True:
-            found = linprog(
-                np.append(np.zeros(len(known)), -1.0),
-                A_ub=np.append(np.ones(len(known)), 0.0)[None],
-                b_ub=[1.0],
-                A_eq=np.column_stack([self.points[known].T, -ray]),
-                b_eq=np.zeros(ray.size),
-                method="highs-ds",
-            )
-            prices = found.eqlin.marginals
-            gain = self.points @ prices + found.ineqlin.marginals[0]
-            gain[known] = 0.0
-            most = np.argpartition(-gain, min(ADDED, gain.size - 1))[:ADDED]
-            if gain[most].max() <= NO_GAIN:
-                break
-            known += most[gain[most] > NO_GAIN].tolist()
-        served = found.x[:-1] > 0.0
-        used = np.array(known)[served]
-        self.kept.update(used.tolist())
-        return min(float(found.x[-1]), 1.0), used, found.x[:-1][served], prices
-
-
-def hull_volume(points: FloatArray, n_draws: int, rng: np.random.Generator, *, exact: bool) -> VolumeUnderSurface:
-    """Return the volume of the hull of points of a surface and the origin: exactly, or as a mean over rays."""
-    if exact:
-        return VolumeUnderSurface(Hull.of(points).volume, 0.0, 0, "hull")
-    rays = Rays.through(points, n_draws, rng)
-    return VolumeUnderSurface(rays.volume, rays.standard_error, n_draws, "monte-carlo")
-
-
-def is_exact(method: str, n_classes: int) -> bool:
-    """Whether the hull is built: as its method says, if the classes are few enough."""
-    return method == "hull" and n_classes <= MOST_CLASSES
 
 
 def influence(rows: SurfaceRows, gamma: FloatArray, pull: FloatArray) -> FloatArray:
@@ -647,24 +486,22 @@ def influence(rows: SurfaceRows, gamma: FloatArray, pull: FloatArray) -> FloatAr
 MOST_TUPLES = 300_000
 """Up to so many tuples all of them are taken: less than a second."""
 
+N_DRAWS = 100_000
+"""Tuples that are drawn where there are more."""
+
 MOST_TIED = 12
 """Tied assignments of so many classes are counted; beyond it they are as good as innumerable."""
 
-PROBABILITY = "probability"
 
-
-def sorted_right(rows: SurfaceRows, n_draws: int, rng: np.random.Generator) -> VolumeUnderSurface:
+def sorted_right(rows: SurfaceRows, rng: np.random.Generator) -> float:
     """Return the probability that a tuple of rows, one of each class, is sorted right."""
     if rows.n_classes == 2:
-        return VolumeUnderSurface(_pairs_in_order(rows), 0.0, 0, PROBABILITY)
+        return _pairs_in_order(rows)
     own = [np.flatnonzero(rows.label == k) for k in range(rows.n_classes)]
     if prod(o.size for o in own) <= MOST_TUPLES:
         tuples = _all_tuples(own)
-        share = _shares(rows, tuples)
-        return VolumeUnderSurface(min(float(share @ rows.share[tuples].prod(axis=1)), 1.0), 0.0, 0, PROBABILITY)
-    share = _shares(rows, np.column_stack([_drawn(rows.weight[o], n_draws, rng, o) for o in own]))
-    error = float(share.std(ddof=1)) / float(np.sqrt(n_draws)) if n_draws > 1 else float("nan")
-    return VolumeUnderSurface(float(share.mean()), error, n_draws, PROBABILITY)
+        return min(float(_shares(rows, tuples) @ rows.share[tuples].prod(axis=1)), 1.0)
+    return float(_shares(rows, np.column_stack([_drawn(rows.weight[o], N_DRAWS, rng, o) for o in own])).mean())
 
 
 def _all_tuples(own: list[IntArray]) -> IntArray:
@@ -702,15 +539,11 @@ def _pairs_in_order(rows: SurfaceRows) -> float:
     return float(rows.weight[occurred] @ (less + upto)) / (2.0 * float(below[-1]) * float(rows.weight[occurred].sum()))
 
 
-METHODS = ("hull", "monte-carlo", PROBABILITY)
+METHODS = ("hull", "probability")
 
 N_THRESHOLDS = 2000
-N_DRAWS = 500
 FOLDS = 5
 """Parts of the rows on which the thresholds of the others are measured."""
-
-MOST_DEALT = 1e9
-"""So many rows of a class are not dealt out any more: NumPy draws from fewer."""
 
 
 def volume_estimate(problem: Problem, resampling: Resampling) -> Estimate:
@@ -719,23 +552,15 @@ def volume_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     if not rows.has_all_classes:
         warn_of_absent(rows, "a volume under the ROC surface")
         return Estimate(float("nan"), float("nan"), float("nan"))
-    if rows.n_classes > MOST_SEARCHED:
+    if rows.n_classes > MOST_CLASSES:
         warn_of_many(rows)
         return Estimate(float("nan"), float("nan"), float("nan"))
     gamma = as_thresholds("data", N_THRESHOLDS, rows)
-    points = surface_points(rows, gamma)
-    if rows.n_classes <= MOST_CLASSES:
-        hull = Hull.of(points)
-        value, pull, drawing = hull.volume, hull.pull, 0.0
-        least = float(np.fmin(value, _volume_elsewhere(rows, resampling.rng)))
-    else:
-        # The rays of the metric itself, so that the interval is one of its value.
-        rays = Rays.through(points, N_DRAWS, as_rng(0))
-        value, pull, drawing = rays.volume, rays.pull, rays.standard_error
-        least = value
+    hull = Hull.of(surface_points(rows, gamma))
+    least = float(np.fmin(hull.volume, _volume_elsewhere(rows, resampling.rng)))
     z = float(-ndtri(resampling.level / 2.0))
-    error = z * float(np.sqrt(_variance(rows, gamma, pull, z) + drawing**2))
-    return Estimate(value, max(least - error, 0.0), min(value + error, 1.0))
+    error = z * float(np.sqrt(_variance(rows, gamma, hull.pull, z)))
+    return Estimate(hull.volume, max(least - error, 0.0), min(hull.volume + error, 1.0))
 
 
 @Own(
@@ -753,7 +578,6 @@ def volume_under_surface_score(
     method: str = "hull",
     thresholds: str | int | npt.ArrayLike = "data",
     n_thresholds: int = 2000,
-    n_draws: int | None = None,
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -765,19 +589,17 @@ def volume_under_surface_score(
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one.
-    method : {"hull", "monte-carlo", "probability"}, default="hull"
-        "hull": the volume of the convex hull of points of the surface and the origin, exactly up to five classes, by rays
-        that are drawn beyond. "monte-carlo": the same by rays. "probability": how often a threshold sorts one row of each
-        class right, by all such tuples or by drawn ones, for any number of classes.
+    method : {"hull", "probability"}, default="hull"
+        "hull": the volume of the convex hull of points of the surface and the origin, of up to five classes. "probability":
+        how often a threshold sorts one row of each class right, by all such tuples or by 100 000 drawn ones, for any number
+        of classes.
     thresholds : "data", int or array-like of shape (m, n_classes), default="data"
-        For the hull: thresholds that the rows give, of up to eight classes, see `roc_surface`; a number m: a grid of step 1
-        / m; or thresholds themselves, each of sum one. Those that tell each class alone are always added.
+        For the hull: thresholds that the rows give, see `roc_surface`; a number m: a grid of step 1 / m; or thresholds
+        themselves, each of sum one. Those that tell each class alone are always added.
     n_thresholds : int, default=2000
         Most thresholds of "data".
-    n_draws : int, optional
-        Rays, 500 by default, or tuples, 100 000 by default, that are drawn where there are too many.
     rng : numpy.random.Generator, int or None, default=0
-        Source of what is drawn.
+        Source of the tuples that are drawn.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -794,15 +616,13 @@ def volume_under_surface_score(
     Warns
     -----
     CalibrationWarning
-        If some class never occurs, or a hull of more than eight classes would need thresholds of "data": the volume is NaN.
+        If some class never occurs, or a hull is asked for of more than five classes: the volume is NaN.
 
     See Also
     --------
-    estimate_volume_under_surface : The same call, which returns the standard error of what was drawn with the volume.
     roc_surface : The surface itself.
     area_under_roc_hull_score : Of two classes the same as "hull".
-    hand_till_score : Of two classes the same as "probability".
-    hand_till_score : Mean of the areas of all pairs of classes, for any number of them.
+    hand_till_score : Mean of the areas of all pairs of classes; of two classes the same as "probability".
 
     Notes
     -----
@@ -810,8 +630,7 @@ def volume_under_surface_score(
     is the share of each class that is told right.
 
     The hull is that of the surface and the origin: what decisions drawn between thresholds reach. It is in [1 / K!, 1]: 1 /
-    K! if all forecasts are equal, 1 if some threshold tells all rows right. "monte-carlo" is the same volume, with chance
-    in it.
+    K! if all forecasts are equal, 1 if some threshold tells all rows right.
 
     The probability is that of a tuple with one row of each class to have a threshold that tells all of it right, where the
     right assignment of its rows to the classes has the largest sum of probabilities; of m equally good ones it gets a part
@@ -827,14 +646,14 @@ def volume_under_surface_score(
     0.459 and the probability be 0.286.
 
     The hull is found from within, so that more thresholds only make it larger, and with many rows the default is too small.
-    Of 30 000 rows, calibrated and spread over the simplex (Dirichlet, 1/2), it was 0.737, 0.516, 0.336 and 0.19 for
-    three to six classes, and the probability to 0.738, 0.523, 0.352 and 0.22. Four times the thresholds gave 0.520 of four
-    classes and 0.345 of five. The interval of `assess` knows nothing of thresholds that are missing. So of four classes and
-    more with thousands of rows prefer the probability; of more than eight no thresholds are sought.
+    Of 30 000 rows, calibrated and spread over the simplex (Dirichlet, 1/2), it was 0.737, 0.516 and 0.336 for three to
+    five classes, and the probability 0.738, 0.523 and 0.352. Four times the thresholds gave 0.520 of four classes and 0.345
+    of five. The interval of `assess` knows nothing of thresholds that are missing. So of four classes and more with
+    thousands of rows prefer the probability.
 
     On the rows at hand the hull is biased upward, as the thresholds were found on them; the probability is not. `assess`
     gives an interval of the hull to first order (infinitesimal jackknife), whose lower end starts from thresholds of held-out
-    rows; beyond five classes from the same ones. Forecasts enter by their differences: what is nearer than 1e-12 is equal,
+    rows. Forecasts enter by their differences: what is nearer than 1e-12 is equal,
     but of two classes every difference counts.
 
     References
@@ -852,97 +671,20 @@ def volume_under_surface_score(
     >>> round(volume_under_surface_score(y, P, method="probability"), 4)
     0.75
     """
-    return estimate_volume_under_surface(
-        y_true,
-        y_prob,
-        method=method,
-        thresholds=thresholds,
-        n_thresholds=n_thresholds,
-        n_draws=n_draws,
-        rng=rng,
-        **data,
-    ).value
-
-
-def estimate_volume_under_surface(
-    y_true: npt.ArrayLike,
-    y_prob: YProb = None,
-    *,
-    method: str = "hull",
-    thresholds: str | int | npt.ArrayLike = "data",
-    n_thresholds: int = 2000,
-    n_draws: int | None = None,
-    rng: Rng = 0,
-    **data: Unpack[DataOptions],
-) -> VolumeUnderSurface:
-    """Volume under the ROC surface with the standard error of what was drawn to find it.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    method : {"hull", "monte-carlo", "probability"}, default="hull"
-        See `volume_under_surface_score`, as for all that follows.
-    thresholds : "data", int or array-like of shape (m, n_classes), default="data"
-        Thresholds of the surface.
-    n_thresholds : int, default=2000
-        Most thresholds of "data".
-    n_draws : int, optional
-        Rays or tuples that are drawn.
-    rng : numpy.random.Generator, int or None, default=0
-        Source of what is drawn.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    VolumeUnderSurface
-        ``value``, ``standard_error``, ``n_draws`` and ``method``. The standard error is that of drawing, for these rows; it
-        says nothing of how the value varies with the rows (`assess` does).
-
-    Raises
-    ------
-    ValueError
-        As `volume_under_surface_score`.
-
-    Warns
-    -----
-    CalibrationWarning
-        As `volume_under_surface_score`: the value is NaN.
-
-    See Also
-    --------
-    volume_under_surface_score : The volume alone, as a number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.metrics import estimate_volume_under_surface
-    >>> rng = np.random.default_rng(0)
-    >>> P = rng.dirichlet([1, 1, 1], 600)
-    >>> y = [rng.choice(3, p=p) for p in P]
-    >>> estimate_volume_under_surface(y, P, method="probability", n_draws=10_000)  # doctest: +ELLIPSIS
-    VolumeUnderSurface(value=0.5802, standard_error=0.0049..., n_draws=10000, method='probability')
-    """
     choice("method", method, METHODS)
     whole("n_thresholds", n_thresholds, least=1, hint="2000 is usual")
-    if n_draws is not None:
-        whole("n_draws", n_draws, least=2, hint="Leave it out, or pass a number such as 1000")
     require_thresholds(thresholds)
     source = as_rng(rng)
     rows = SurfaceRows.of(as_simplex(as_problem(y_true, y_prob, **data)))
     if not rows.has_all_classes:
         warn_of_absent(rows, "a volume under the ROC surface")
-        return VolumeUnderSurface(float("nan"), 0.0, 0, method)
-    if method == PROBABILITY:
-        return sorted_right(rows, n_draws or 100_000, source)
-    if isinstance(thresholds, str) and rows.n_classes > MOST_SEARCHED:
+        return float("nan")
+    if method == "probability":
+        return sorted_right(rows, source)
+    if rows.n_classes > MOST_CLASSES:
         warn_of_many(rows)
-        return VolumeUnderSurface(float("nan"), 0.0, 0, method)
-    points = surface_points(rows, as_thresholds(thresholds, n_thresholds, rows))
-    return hull_volume(points, n_draws or 500, source, exact=is_exact(method, rows.n_classes))
+        return float("nan")
+    return Hull.of(surface_points(rows, as_thresholds(thresholds, n_thresholds, rows))).volume
 
 
 # The interval
@@ -964,8 +706,6 @@ def _variance(rows: SurfaceRows, gamma: FloatArray, pull: FloatArray, z: float) 
 
 def _volume_elsewhere(rows: SurfaceRows, rng: np.random.Generator) -> float:
     """Return the mean volume of parts of the rows, within the facets that are best on the others; NaN if there is none."""
-    if rows.class_weight.max() >= MOST_DEALT:
-        return float("nan")
     found = []
     for part, others in _parts(rows, rng):
         if part.has_all_classes and others.has_all_classes:
@@ -976,30 +716,14 @@ def _volume_elsewhere(rows: SurfaceRows, rng: np.random.Generator) -> float:
 
 
 def _parts(rows: SurfaceRows, rng: np.random.Generator) -> Iterator[tuple[SurfaceRows, SurfaceRows]]:
-    """Deal the rows of each class out evenly; yield each part and the rest.
-
-    Where weights are numbers of rows each of equal rows is dealt by itself.
-    """
-    weight = np.zeros((FOLDS, rows.label.size))
-    for k in range(rows.n_classes):
-        own = np.flatnonzero(rows.label == k)
-        if Weights(rows.weight).are_counts:
-            weight[:, own] = _dealt(rows.weight[own].astype(np.int64), rng)
-        else:
-            mixed = rng.permutation(own)
-            weight[np.arange(own.size) % FOLDS, mixed] = rows.weight[mixed]
-    for inside in weight:
-        yield _with_weight(rows, inside), _with_weight(rows, rows.weight - inside)
-
-
-def _dealt(count: IntArray, rng: np.random.Generator) -> IntArray:
-    """Deal so many equal rows of each kind out, evenly; shape (FOLDS, n_kinds)."""
-    left, total, hands = count.copy(), int(count.sum()), []
+    """Deal the rows out, each of equal ones by itself where weights count them; yield each part and the rest."""
+    counts = Weights(rows.weight).are_counts
+    left = rows.weight.astype(np.int64) if counts else np.ones(rows.weight.size, dtype=np.int64)
     for fold in range(FOLDS):
-        size = (total - fold + FOLDS - 1) // FOLDS
-        hands.append(rng.multivariate_hypergeometric(left, size, method="marginals"))
-        left -= hands[-1]
-    return np.array(hands)
+        dealt = rng.binomial(left, 1.0 / (FOLDS - fold))
+        inside = dealt if counts else dealt * rows.weight
+        yield _with_weight(rows, inside), _with_weight(rows, rows.weight - inside)
+        left -= dealt
 
 
 def _with_weight(rows: SurfaceRows, weight: FloatArray) -> SurfaceRows:

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
-from scipy.optimize import linprog
 from strategies import tables
 
 from calibrant import IsotonicCalibration, assess
@@ -44,13 +43,13 @@ def test_on_the_grids_of_the_paper_the_volumes_are_those_computed_independently(
 
 
 @pytest.mark.parametrize("method", volume.METHODS)
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 6, 8])
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
 def test_classes_that_a_threshold_tells_apart_have_the_volume_one(method, n_classes):
     # No argmax tells them apart: the first class always has the highest probability.
     label = np.arange(3 * n_classes) % n_classes
     prob = 0.1 * np.eye(n_classes)[label]
     prob[:, 0] += 0.9
-    assert volume_under_surface_score(label, prob, method=method, n_draws=20) == pytest.approx(1.0)
+    assert volume_under_surface_score(label, prob, method=method) == pytest.approx(1.0)
 
 
 @given(rows=tables(min_rows=4))
@@ -67,49 +66,17 @@ def test_of_two_classes_hull_and_probability_agree_after_isotonic_regression(row
     assert hull == pytest.approx(before, abs=1e-12)
 
 
-def test_beyond_five_classes_the_hull_is_estimated_by_rays():
-    label, prob = forecasts(80, 6)
-    found = volume.estimate_volume_under_surface(label, prob, n_thresholds=60, n_draws=30)
-    assert (found.method, found.n_draws) == ("monte-carlo", 30)
-    assert 0 < found.standard_error < found.value
-    assert found == volume.estimate_volume_under_surface(label, prob, n_thresholds=60, n_draws=30, method="monte-carlo")
-
-
-def test_rays_leave_the_hull_where_a_program_of_all_points_says_and_solve_programs_of_few():
-    """Points that all grow by a small part make the volume grow by K times that part."""
-    rng = np.random.default_rng(0)
-    inside = rng.random((3000, 4))
-    points = np.concatenate([np.eye(4), inside / np.linalg.norm(inside, ord=3, axis=1, keepdims=True)])
-    columns = []
-
-    def counted(cost, **program):
-        columns.append(cost.size)
-        return linprog(cost, **program)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibrant.metrics.roc_volume.linprog", counted)
-        rays = volume.Rays.through(points, 6, np.random.default_rng(1))
-    everything = np.column_stack([points.T, np.zeros(4)])
-    for part, inside in zip(rays.part, np.random.default_rng(1).random((6, 4)), strict=True):
-        everything[:, -1] = -inside / inside.max()
-        cost, shares = np.append(np.zeros(3004), -1.0), np.append(np.ones(3004), 0.0)[None]
-        whole = linprog(cost, A_ub=shares, b_ub=[1.0], A_eq=everything, b_eq=np.zeros(4))
-        assert part == pytest.approx(whole.x[-1], rel=1e-9)
-    assert max(columns) < 300
-    assert (points * rays.pull).sum() == pytest.approx(4 * rays.volume, rel=1e-9)
-
-
 @pytest.mark.first(1)
-@pytest.mark.parametrize("n_classes", [9, 300])
-def test_beyond_eight_classes_the_hull_is_undefined_with_a_warning_and_the_probability_is_not(n_classes):
+@pytest.mark.parametrize("n_classes", [6, 40])
+def test_beyond_five_classes_the_hull_is_undefined_with_a_warning_and_the_probability_is_not(n_classes):
     label, prob = forecasts(400, n_classes, separation=6.0)
-    message = f"at most 8 classes; got {n_classes}, and it is set to nan. Call volume_under_surface_score with method="
+    message = f"at most 5 classes; got {n_classes}, and it is set to nan. Call volume_under_surface_score with method="
     with pytest.warns(CalibrationWarning, match=message):
         assert np.isnan(volume_under_surface_score(label, prob))
     with pytest.warns(CalibrationWarning, match=message):
         found = assess(label, prob, metrics=["vus"], n_resamples=1)["vus"]
     assert np.isnan([found.value, found.lower, found.upper]).all()
-    assert 0 < volume_under_surface_score(label, prob, method="probability", n_draws=200) <= 1
+    assert 0 < volume_under_surface_score(label, prob, method="probability") <= 1
 
 
 @pytest.mark.parametrize("method", volume.METHODS)
@@ -145,27 +112,6 @@ def test_weights_that_are_no_counts_have_an_interval_that_does_not_depend_on_the
     assert (one.lower, one.upper) == pytest.approx((other.lower, other.upper), rel=rounding)
 
 
-def test_beyond_five_classes_the_interval_is_one_of_the_value_of_the_metric(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.roc_volume.N_THRESHOLDS", 60)
-    monkeypatch.setattr("calibrant.metrics.roc_volume.N_DRAWS", 30)
-    label, prob = forecasts(80, 6)
-    found = assess(label, prob, metrics=["vus"], n_resamples=1)["vus"]
-    assert found.value == volume_under_surface_score(label, prob, n_thresholds=60, n_draws=30)
-    assert found.lower < found.value < found.upper
-
-
-def test_beyond_five_classes_the_interval_of_endless_rows_is_that_of_the_rays(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.roc_volume.N_THRESHOLDS", 60)
-    monkeypatch.setattr("calibrant.metrics.roc_volume.N_DRAWS", 30)
-    label, prob = forecasts(80, 6)
-    weight = np.full(80, 1e12)
-    error = volume.estimate_volume_under_surface(
-        label, prob, sample_weight=weight, n_thresholds=60, n_draws=30
-    ).standard_error
-    found = assess(label, prob, metrics=["vus"], n_resamples=1, sample_weight=weight)["vus"]
-    assert found.upper - found.value == pytest.approx(1.959964 * error, rel=1e-4)
-
-
 @pytest.mark.parametrize("weight", [3.0, 1e8, 1e12])
 def test_any_number_of_equal_rows_has_an_interval(weight):
     label, prob = forecasts(60, 3)
@@ -175,7 +121,7 @@ def test_any_number_of_equal_rows_has_an_interval(weight):
 
 
 @pytest.mark.parametrize("unit", [1.0, 0.37])
-def test_parts_of_the_rows_are_even_and_make_up_all_of_them(unit):
+def test_parts_of_the_rows_make_up_all_of_them(unit):
     """Equal rows are dealt one by one where weights count them, and together where they do not."""
     label, prob = forecasts(40, 3)
     weight = unit * np.random.default_rng(3).integers(4, 30, 40)
@@ -185,11 +131,8 @@ def test_parts_of_the_rows_are_even_and_make_up_all_of_them(unit):
     np.testing.assert_allclose(sum(part.class_weight for part, _ in parts), rows.class_weight)
     for part, rest in parts:
         np.testing.assert_allclose(part.class_weight + rest.class_weight, rows.class_weight)
-        if unit == 1.0:
-            assert (abs(part.class_weight - rows.class_weight / volume.FOLDS) < 1).all()
-            assert len(part.label) > 40 / 2
-        else:
-            assert len(part.label) + len(rest.label) == 40
+        assert 0 < part.class_weight.sum() < rows.class_weight.sum() / 2
+        assert (len(part.label) + len(rest.label) == 40) == (unit != 1.0)
 
 
 def test_a_single_row_of_a_class_has_an_interval():
@@ -201,13 +144,12 @@ def test_a_single_row_of_a_class_has_an_interval():
 
 
 REFUSED = [
-    ({"method": "box"}, "method must be one of 'hull', 'monte-carlo', 'probability'; got 'box'"),
+    ({"method": "box"}, "method must be one of 'hull', 'probability'; got 'box'"),
     ({"thresholds": "grid"}, "thresholds must be one of 'data'; got 'grid'"),
     ({"thresholds": 0}, "thresholds must be a whole number, at least 1; got 0"),
     ({"thresholds": [[0.5, 0.5]]}, r"a column for each of the 3 classes; got shape \(1, 2\)"),
     ({"thresholds": [[0.5, 0.5, np.inf]]}, r"thresholds must be finite; got inf at index \(0, 2\)"),
     ({"n_thresholds": 0}, "n_thresholds must be a whole number, at least 1; got 0"),
-    ({"n_draws": 1}, "n_draws must be a whole number, at least 2; got 1"),
 ]
 
 
