@@ -32,7 +32,6 @@ EXAMPLES = {
     "BinningPlan": lambda: cb.calibrators.samples_for_guarantee(0.1),
     "BinningQuality": lambda: cb.curves.binning_quality(Y, P, notion="top-label"),
     "CalibrationMap": lambda: cb.curves.calibration_map(cb.ByNotion(cb.PlattScaling()).fit(P, Y), Y, P, resolution=5),
-    "CalibrationRegret": lambda: cb.decisions.calibration_regret(E, B, cost_matrix=[[0, 1], [5, 0]], n_resamples=9),
     "CalibrationShift": lambda: cb.curves.calibration_shift(
         P, {"a": P[:, ::-1], "b": P**0.5}, y_true=Y, rows="normalize"
     ),
@@ -64,7 +63,6 @@ EXAMPLES = {
     "PartitionPath": lambda: cb.curves.partition_path(
         Y, P, cb.calibrators.MulticlassRecursivePartitioning(candidates=50).fit(P, Y)
     ),
-    "PriorEstimate": lambda: cb.decisions.estimate_prior(P, old_prior=[0.3, 0.3, 0.4]),
     "ReliabilityCurve": lambda: cb.reliability_curve(Y, P, notion="top-label", binning=5),
     "RiskCoverageCurve": lambda: cb.decisions.risk_coverage_curve(Y, {"a": P, "b": P[:, ::-1]}, n_resamples=9),
     "RiskThreshold": lambda: cb.decisions.risk_threshold(Y, P, risk=0.5),
