@@ -29,7 +29,6 @@ EXAMPLES = {
     "BinSweep": lambda: cb.curves.bin_sweep(E, B, n_bins=[1, 5, 9], n_resamples=9),
     "BinTestCurve": lambda: cb.curves.bin_test_curve(Y, P, notion="class-wise"),
     "BinningGuarantee": lambda: cb.calibrators.binning_guarantee(1000, 50, n_classes=3),
-    "BinningPlan": lambda: cb.calibrators.samples_for_guarantee(0.1),
     "BinningQuality": lambda: cb.curves.binning_quality(Y, P, notion="top-label"),
     "CalibrationMap": lambda: cb.curves.calibration_map(cb.ByNotion(cb.PlattScaling()).fit(P, Y), Y, P, resolution=5),
     "CalibrationShift": lambda: cb.curves.calibration_shift(
@@ -50,7 +49,6 @@ EXAMPLES = {
     "EquivalenceResult": lambda: cb.equivalence_test(E, B, bound=0.1, n_resamples=9),
     "EvidenceParts": lambda: cb.calibrators.EvidenceScaling(pool="fast").fit(P, Y).parts(),
     "ExpectedCostCurve": lambda: cb.decisions.expected_cost_curve(E, {"a": B, "b": B**2}, at=[0.1, 0.5, 0.8]),
-    "FittedGuarantee": lambda: cb.calibrators.fitted_guarantee(cb.HistogramBinning().fit(B, E)),
     "HosmerLemeshowResult": lambda: cb.hosmer_lemeshow_test(E, B),
     "KnownTruth": lambda: cb.datasets.make_softmax_forecast(20, 3, rng=0),
     "MonitorTable": lambda: cb.Monitor(window=60).update(E, B).table(n_resamples=9),
