@@ -637,7 +637,8 @@ def to_guarantee(
 
     def points(bound: FloatArray | float) -> IntArray:
         """Rows of a bin: the smallest number for which sqrt(log(2 bins / alpha) / (2 (k - 1))) is within the bound."""
-        return 1 + np.ceil(np.log(2.0 * bins / alpha) / (2.0 * np.square(bound))).astype(np.intp)
+        k = 1.0 + np.ceil(np.log(2.0 * bins / alpha) / (2.0 * np.square(bound)))
+        return np.asarray(k, dtype=np.intp)
 
     each, needed = int(points(guarantee)), int(bins * points(guarantee))
     sentence = (
