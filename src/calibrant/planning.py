@@ -22,7 +22,6 @@ from calibrant._core.checks import as_numbers, choice, flag, number, refuse, req
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
 from calibrant.binning import Binning, as_binning
-from calibrant.calibrators.guarantees import samples_for_guarantee
 from calibrant.datasets import make_softmax_forecast
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import NO_INTERVAL, Resampling, consistent_deviations, pvalue_of
@@ -631,19 +630,27 @@ def to_guarantee(
     """Return the rows with which histogram binning has a bound; nothing is drawn."""
     classes = 1 if n_classes is None else n_classes
     alpha = number("level", OF_GUARANTEE if level is None else level, above=0.0, below=1.0, hint="0.1 is usual")
-    plan = samples_for_guarantee(guarantee, n_classes=classes, alpha=alpha)
-    bounds = [times * guarantee for times in BOUNDS_SHOWN if times * guarantee <= 1.0]
+    classes = whole("n_classes", classes, least=1, hint="Pass the number of classes, 1 for one event")
+    guarantee = number("guarantee", guarantee, least=1e-6, most=1.0, hint="Pass a bound such as 0.1")
+    bins = 10 * classes
+    bounds = np.array([times * guarantee for times in BOUNDS_SHOWN if times * guarantee <= 1.0])
+
+    def points(bound: FloatArray | float) -> IntArray:
+        """Rows of a bin: the smallest number for which sqrt(log(2 bins / alpha) / (2 (k - 1))) is within the bound."""
+        k = 1.0 + np.ceil(np.log(2.0 * bins / alpha) / (2.0 * np.square(bound)))
+        return np.asarray(k, dtype=np.intp)
+
+    each, needed = int(points(guarantee)), int(bins * points(guarantee))
     sentence = (
-        f"{plan.n_samples:,} rows are needed: after top-label histogram binning no error is above {guarantee:g} with "
+        f"{needed:,} rows are needed: after top-label histogram binning no error is above {guarantee:g} with "
         f"probability {1.0 - alpha:g}."
     )
-    each = f", 10 for each of {classes} classes" if classes > 1 else ""
+    of_classes = f", 10 for each of {classes} classes" if classes > 1 else ""
     assumed = {
-        "theorem": "the conditional bound of samples_for_guarantee, whatever the predictions",
-        "bins": f"{plan.n_bins:,} of {plan.points_per_bin:,} rows{each}",
+        "theorem": "the conditional bound of binning_guarantee, whatever the predictions",
+        "bins": f"{bins:,} of {each:,} rows{of_classes}",
     }
-    tried = np.array([samples_for_guarantee(bound, n_classes=classes, alpha=alpha).n_samples for bound in bounds])
-    return RowsNeeded(plan.n_samples, sentence, 0.0, assumed, "bound", guarantee, tried, np.array(bounds))
+    return RowsNeeded(needed, sentence, 0.0, assumed, "bound", guarantee, bins * points(bounds), bounds)
 
 
 OF_PREDICTIONS = ("y_prob", "sample_weight", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
@@ -696,7 +703,7 @@ def rows_for(
         Word of a calibrator, such as ``"temperature"``: from how many rows on it seldom did harm in the study of harm.
     guarantee : float, optional
         Largest error of all predictions after top-label histogram binning, in (0, 1], that a theorem is to bound: the
-        conditional bound of `samples_for_guarantee` with ten bins a class.
+        conditional bound of `binning_guarantee` with ten bins a class.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes), optional
         Predictions of a pilot, without labels. Rows are drawn from them with replacement.
     sample_weight : array-like of shape (n_samples,), optional
@@ -752,7 +759,7 @@ def rows_for(
 
     See Also
     --------
-    samples_for_guarantee : More kinds of guarantees, and rare classes.
+    binning_guarantee : What numbers of rows and bins promise.
     assess : The smallest detectable error of rows at hand.
 
     Notes

@@ -11,7 +11,7 @@ import calibrant as cb
 from calibrant import cli
 from calibrant._core.border import as_problem
 from calibrant.curves import simplex_points
-from calibrant.decisions import calibration_regret, estimate_prior, shift_prior
+from calibrant.decisions import estimate_prior, shift_prior
 from calibrant.interop.tables import write_table
 from calibrant.metrics import epistemic_irreducible
 
@@ -65,13 +65,10 @@ FUNCTIONS = {
     "paired_test": lambda p, **rows: cb.paired_test(Y, p, p[:, ::-1], n_resamples=20, rng=0, **rows).pvalue,
     "decide": lambda p, **rows: cb.decide(p, 1 - np.eye(3), **rows).expected_cost.tolist(),
     "shift_prior": lambda p, **rows: shift_prior(p, old_prior=[1 / 3] * 3, new_prior=[0.5, 0.3, 0.2], **rows).tolist(),
-    "estimate_prior": lambda p, **rows: estimate_prior(
-        p, old_true=Y, old_prob=p, method="bbse-soft", **rows
-    ).prior.tolist(),
+    "estimate_prior": lambda p, **rows: estimate_prior(p, old_prior=[0.5, 0.3, 0.2], **rows).tolist(),
     "decision_curve": lambda p, **rows: (
         cb.decision_curve(EVENT, {"a": p[:, 1]}, n_resamples=0, **rows).to_frame().to_numpy().tolist()
     ),
-    "calibration_regret": lambda p, **rows: calibration_regret(EVENT, p[:, 1], truth=P[:, 0], **rows).regret,
     "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y, p, P, **rows).terms),
     "simplex_points": lambda p, **rows: simplex_points(Y, p, P, **rows).calibrated.tolist(),
     "a predicted class": lambda p, **rows: cb.expected_calibration_error(

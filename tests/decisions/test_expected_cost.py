@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import decisions as slow
-from strategies import columns, tables
+from strategies import columns
 
-from calibrant.decisions.expected_cost import AXES, calibration_regret, expected_cost_curve, plot_expected_cost
-from calibrant.decisions.thresholds import confusion_table
+from calibrant.decisions.expected_cost import AXES, expected_cost_curve, plot_expected_cost
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import corp_decomposition
 
@@ -161,126 +160,3 @@ def test_the_legend_states_the_averages_and_the_axes_say_what_they_show():
     plain = plot_expected_cost(curve, lowest=False, trivial=False)
     assert len(plain.lines) == 1
     assert expected_cost_curve(Y, P).plot().get_ylabel() == "normalised expected cost"
-
-
-# Regret: what decisions cost because probabilities are off
-
-
-errors = st.integers(1, 9)
-
-
-@given(rows=columns(), a=errors, b=errors)
-def test_against_the_fit_it_is_what_the_best_threshold_would_save(rows, a, b):
-    label, score, weight = rows
-    cost = [[0.0, a], [b, 0.0]]
-    assume(abs(score - a / (a + b)).min() > 1e-9)
-    found = calibration_regret(label, score, cost_matrix=cost, sample_weight=weight, n_resamples=1)
-    arrays = score.tolist(), label.tolist(), weight.tolist()
-    assert found.cost == pytest.approx(slow.mean_cost_of_deciding(*arrays, cost), abs=1e-9)
-    assert found.recalibrated_cost == pytest.approx(slow.lowest_cost(*arrays, a, b), abs=1e-9)
-    assert found.regret == pytest.approx(found.cost - found.recalibrated_cost, abs=1e-12)
-
-
-@given(rows=columns())
-def test_averaged_over_cost_proportions_it_is_the_miscalibration_of_the_brier_score(rows):
-    label, score, weight = rows
-    found = calibration_regret(label, score, sample_weight=weight, n_resamples=1)
-    corp = corp_decomposition(label, score, sample_weight=weight)
-    assert found.regret == pytest.approx(corp["miscalibration"], abs=1e-12)
-    panel = expected_cost_curve(label, score, axis="cost proportion", sample_weight=weight).panels[0]
-    assert found.cost == pytest.approx(panel.mean_cost, abs=1e-12)
-    assert found.recalibrated_cost == pytest.approx(panel.mean_lowest, abs=1e-12)
-
-
-@given(rows=columns(), seed=st.integers(0, 99))
-def test_averaged_over_cost_proportions_against_the_truth_it_is_the_mean_squared_distance(rows, seed):
-    label, score, weight = rows
-    truth = np.random.default_rng(seed).random(label.size)
-    found = calibration_regret(label, score, truth=truth, sample_weight=weight)
-    assert found.regret == pytest.approx(float(weight @ (score - truth) ** 2 / weight.sum()), abs=1e-12)
-    assert found.noise_floor == 0.0
-
-
-@given(rows=tables(), seed=st.integers(0, 99))
-def test_of_many_classes_against_the_truth_it_is_the_difference_of_expected_costs(rows, seed):
-    label, prob, weight = rows
-    k = prob.shape[1]
-    rng = np.random.default_rng(seed)
-    truth = rng.dirichlet(np.ones(k), label.size)
-    cost = rng.random((k, k + 1)) + 0.1
-    cost[np.arange(k), np.arange(k)] = 0.0
-    found = calibration_regret(label, prob, cost_matrix=cost, truth=truth, sample_weight=weight)
-    taken, best = (
-        sum(
-            w * sum(q * cost[i][slow.decision(p, cost.tolist())[0]] for i, q in enumerate(row))
-            for p, row, w in zip(by.tolist(), truth.tolist(), weight, strict=True)
-        )
-        / weight.sum()
-        for by in (prob, truth)
-    )
-    assert found.cost == pytest.approx(taken, abs=1e-9)
-    assert found.recalibrated_cost == pytest.approx(best, abs=1e-9)
-    assert found.regret >= 0
-
-
-@pytest.mark.parametrize("options", [{}, {"cost_matrix": [[0, 3], [1, 0]]}], ids=["all", "one"])
-def test_a_calibrated_forecast_shows_its_noise_floor_on_average(options):
-    """40 samples: within 3.5 standard errors."""
-    rng = np.random.default_rng(0)
-    shown, floor = [], []
-    for _ in range(40):
-        p = rng.random(300)
-        found = calibration_regret((rng.random(300) < p).astype(int), p, n_resamples=50, rng=rng, **options)
-        shown.append(found.regret)
-        floor.append(found.noise_floor)
-    assert abs(np.mean(shown) - np.mean(floor)) < 3.5 * np.std(shown) / np.sqrt(40)
-    assert np.mean(floor) > 0
-
-
-REFUSED = [
-    (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes"),
-    (np.full((2, 3), 1 / 3), {"truth": np.full((2, 3), 1 / 3)}, r"cost_matrix must be given for more than two"),
-    ([0.2, 0.7], {"truth": np.full((2, 3), 1 / 3)}, r"truth must have the shape of y_prob, \(2,\); got \(2, 3\)"),
-    ([0.2, 0.7], {"truth": [0.2, 0.3], "notion": "binary"}, r"notion must be left out where the truth is known"),
-    ([0.2, 0.7], {"truth": [-9, 9], "input": "logit"}, r"truth must .* Pass probabilities: input= is about"),
-    (np.full((2, 2), 0.5), {"truth": np.full((2, 2), 0.3)}, r"rows of truth must sum to one .* got 0\.6 in row"),
-]
-
-
-@pytest.mark.parametrize(("forecast", "options", "message"), REFUSED)
-def test_a_regret_of_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, message):
-    with pytest.raises(ValueError, match=message):
-        calibration_regret([0, 1], forecast, **options)
-
-
-def test_a_regret_says_what_it_is():
-    found = calibration_regret(
-        [0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], truth=[0.1, 0.7, 0.5, 0.9], cost_matrix=[[0, 1], [1, 0]]
-    )
-    assert repr(found) == "CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)"
-    names = ["cost", "recalibrated_cost", "regret", "noise_floor", "against", "costs"]
-    assert list(found.to_frame("pandas").columns) == names
-    fit = calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], n_resamples=5)
-    assert "noise floor" in repr(fit)
-    assert "against isotonic, costs of all proportions" in repr(fit)
-
-
-@pytest.mark.parametrize("truth", [False, True])
-def test_on_the_threshold_one_decides_as_in_a_table_of_confusion(truth):
-    """One column and two columns decide for the event."""
-    cost = [[0, 1], [1, 0]]
-    for prob in ([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]]):
-        options = {"truth": np.array([[0.1, 0.9], [0.2, 0.8]]) if np.ndim(prob) == 2 else [0.9, 0.8]} if truth else {}
-        found = calibration_regret([1, 1], prob, cost_matrix=cost, n_resamples=2, **options)
-        decided = confusion_table([1, 1], prob, cost_matrix=cost)
-        expected = decided.mean_cost if not truth else 0.15
-        assert found.cost == pytest.approx(expected)
-
-
-def test_a_truth_whose_columns_stand_in_another_order_is_refused():
-    pandas = pytest.importorskip("pandas")
-    prob = pandas.DataFrame({"b": [0.2, 0.7], "a": [0.8, 0.3]})
-    cost = [[0, 1], [1, 0]]
-    with pytest.raises(ValueError, match=r"y_prob and truth must have the same columns in the same order; got 'b'"):
-        calibration_regret(["a", "b"], prob, truth=prob[["a", "b"]], cost_matrix=cost)
-    assert calibration_regret(["a", "a"], prob, truth=prob, cost_matrix=cost).regret == 0.0

@@ -124,10 +124,6 @@ CALLS = {
         OTHER | {"y_true": OF_THREE, "y_prob": P, "y_pred": OF_THREE},
     ),
     "epistemic_irreducible": (ca.metrics.epistemic_irreducible, {"y_true": Y, "y_prob": P, "posterior": P[::-1]}),
-    "calibration_regret": (
-        ca.decisions.calibration_regret,
-        {"y_true": Y, "y_prob": TWO, "cost_matrix": np.array([[0.0, 1.0], [5.0, 0.0]]), "truth": TWO},
-    ),
     "spiegelhalter_test": (ca.spiegelhalter_test, ROWS),
     "by_group": (lambda **data: ca.significance.by_group(ca.spiegelhalter_test, **data), ROWS | {"groups": GROUP}),
     "paired_difference": (
@@ -146,14 +142,7 @@ CALLS = {
     ),
     "estimate_prior": (
         ca.decisions.estimate_prior,
-        {
-            "y_prob": TWO,
-            "old_true": Y,
-            "old_prob": TWO,
-            "old_weight": W,
-            "sample_weight": W,
-            "labels": np.array([0, 1]),
-        },
+        {"y_prob": TWO, "old_prior": np.array([0.25, 0.75]), "sample_weight": W},
     ),
     "volume_under_surface_score": (ca.metrics.volume_under_surface_score, OTHER | {"thresholds": THREE[:3]}),
     "bin_sweep": (ca.curves.bin_sweep, {"n_bins": np.array([1, 2, 4]), "y_true": Y, "y_prob": P}),
@@ -386,12 +375,11 @@ BASE = ROWS | {
 """What is passed to each parameter that takes an array, or may; ``train_prior`` has a test of its own."""
 OF_THREE_CLASSES, OF_TWO = OTHER | {"sample_weight": W}, {"y_prob": TWO}
 OTHERWISE = {
-    "calibration_regret": OF_TWO,
     "decide": OF_TWO,
     "shift_prior": OF_TWO,
     "undo_class_weight": OF_TWO,
     "undo_undersampling": OF_TWO,
-    "estimate_prior": {"old_prior": None},
+    "estimate_prior": OF_TWO,
     "roc_surface": OF_THREE_CLASSES,
     "volume_under_surface_score": OF_THREE_CLASSES,
     "simplex_points": OF_THREE_CLASSES,

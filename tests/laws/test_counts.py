@@ -173,7 +173,6 @@ def test_a_hundred_million_rows_as_counts_draw_no_row_each(test):
 # Curves
 
 
-PRICES = [[0, 1], [5, 0]]
 CURVES = {
     "bin_sweep": lambda y, p, **data: curves.bin_sweep(y, p, n_bins=[1, 5, 12], n_resamples=99, **data),
     "bin_test_curve": curves.bin_test_curve,
@@ -191,7 +190,6 @@ CURVES = {
     "top_label_curve": curves.top_label_curve,
     "validity_curve": lambda y, p, **data: curves.validity_curve(y, p, binning=9, **data),
     "decision_curve": lambda y, p, **data: cb.decision_curve(y, p, threshold=[0.1, 0.3], n_resamples=99, **data),
-    "calibration_regret": lambda y, p, **data: cb.decisions.calibration_regret(y, p, cost_matrix=PRICES, **data),
     "expected_cost_curve": lambda y, p, **data: cb.decisions.expected_cost_curve(y, p, at=[0.1, 0.5], **data),
 }
 """Every curve of labels and a forecast, but those of single rows and those of a calibrator."""
@@ -211,7 +209,7 @@ OF_A_CALIBRATOR = {
     "simplex_partition",
 }
 OF_SINGLE_ROWS = {"simplex_points"}
-OF_ONE_EVENT = {"decision_curve", "calibration_regret", "expected_cost_curve"}
+OF_ONE_EVENT = {"decision_curve", "expected_cost_curve"}
 
 
 def test_every_curve_is_held_to_the_law():

@@ -9,8 +9,7 @@ from strategies import tables
 
 import calibrant as cb
 from calibrant._core.border import as_problem
-from calibrant.binning import PointsPerBin
-from calibrant.calibrators import MulticlassIsotonic, fitted_guarantee
+from calibrant.calibrators import MulticlassIsotonic
 from calibrant.curves import calibration_map
 from calibrant.notions import SharedClassWise, as_notion
 
@@ -203,13 +202,6 @@ def test_the_map_of_a_calibrator_stands_beside_the_rows_of_its_groups(rows):
     shown = calibration_map(fitted, balanced, prob)
     assert [panel.name for panel in shown.panels] == ["classes 0, 1", "classes 2, 3, 4"]
     assert [panel.name for panel in calibration_map(fitted).panels] == ["classes 0, 1", "classes 2, 3, 4"]
-
-
-def test_a_guarantee_of_independent_rows_is_refused(rows):
-    prob, label = rows
-    fitted = cb.ByNotion(cb.HistogramBinning(PointsPerBin(50)), "shared-class-wise").fit(prob, label)
-    with pytest.raises(ValueError, match=r"hold a row at most once in a problem, .*; got SharedClassWise\(.*\)\. Take"):
-        fitted_guarantee(fitted)
 
 
 # What it is called, and what it refuses

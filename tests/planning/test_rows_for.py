@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 import calibrant as cb
 from calibrant import planning as harm
 from calibrant.binning import Isotonic, as_binning
-from calibrant.calibrators import samples_for_guarantee
+from calibrant.calibrators import binning_guarantee
 from calibrant.metrics import expected_calibration_error, observed_expected_ratio
 from calibrant.metrics.kinds import as_metric
 from calibrant.planning import Detection, of_classes, of_event, of_pilot
@@ -178,10 +178,19 @@ def test_pages_agree_on_what_to_take_for_two_classes_and_hundreds_of_rows():
 
 
 def test_a_guarantee_is_that_of_the_theorem():
-    found, plan = cb.rows_for(guarantee=0.1, n_classes=10), samples_for_guarantee(0.1, n_classes=10)
-    assert (found.rows, found.standard_error) == (plan.n_samples, 0.0)
+    found = cb.rows_for(guarantee=0.1, n_classes=10)
+    assert (found.rows, found.standard_error) == (38_200, 0.0)
     assert found.value[found.tried == found.rows] == 0.1
-    assert cb.rows_for(guarantee=0.1, level=0.01).rows == samples_for_guarantee(0.1, alpha=0.01).n_samples
+
+
+@pytest.mark.parametrize("classes", [1, 2, 7, 100])
+@pytest.mark.parametrize("level", [0.3, 0.1, 1e-6])
+@pytest.mark.parametrize("bound", [1.0, 0.37, 0.1, 0.02])
+def test_so_many_rows_keep_the_bound_and_one_fewer_in_a_bin_does_not(bound, level, classes):
+    k = cb.rows_for(guarantee=bound, n_classes=classes, level=level).rows // (10 * classes)
+    assert binning_guarantee(10 * classes * k, k, classes, level).conditional_error <= bound
+    if bound < 1.0 and k > 2:
+        assert binning_guarantee(10 * classes * (k - 1), k - 1, classes, level).conditional_error > bound
 
 
 # What predictions of a stated kind are

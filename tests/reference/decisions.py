@@ -37,17 +37,6 @@ def em(prob, weight, old, n_steps):
     return new
 
 
-def confusion_given_class(said, label, weight, n_classes):
-    """How much is said of class i where class j is true."""
-    matrix = [[0.0] * n_classes for _ in range(n_classes)]
-    for j in range(n_classes):
-        total = sum(w for y, w in zip(label, weight, strict=True) if y == j)
-        for row, y, w in zip(said, label, weight, strict=True):
-            for i in range(n_classes):
-                matrix[i][j] += w * row[i] / total if y == j else 0.0
-    return matrix
-
-
 def errors(score, label, weight, threshold):
     """Weights of false positives and false negatives, deciding for the event from the threshold on."""
     rows = list(zip(score, label, weight, strict=True))
@@ -76,15 +65,6 @@ def net_benefit(score, label, weight, threshold):
     fp, _ = errors(score, label, weight, threshold)
     found = sum(w for s, y, w in zip(score, label, weight, strict=True) if s >= threshold and y)
     return (found - fp * threshold / (1 - threshold)) / sum(weight)
-
-
-def mean_cost_of_deciding(score, label, weight, cost):
-    """Mean cost of the decisions by a column of probabilities; at the threshold the event."""
-    total = 0.0
-    for s, y, w in zip(score, label, weight, strict=True):
-        against, for_event = ((1 - s) * cost[0][j] + s * cost[1][j] for j in (0, 1))
-        total += w * cost[y][1 if for_event <= against + 1e-12 else 0]
-    return total / sum(weight)
 
 
 def isotonic_scores(score, label, weight):

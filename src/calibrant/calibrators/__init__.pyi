@@ -13,13 +13,8 @@ from .evidence import EvidenceParts as EvidenceParts
 from .evidence import EvidenceScaling as EvidenceScaling
 from .guarantees import binning_guarantee as binning_guarantee
 from .guarantees import BinningGuarantee as BinningGuarantee
-from .guarantees import BinningPlan as BinningPlan
 from .guarantees import canonical_binning_guarantee as canonical_binning_guarantee
 from .guarantees import CanonicalGuarantee as CanonicalGuarantee
-from .guarantees import fitted_guarantee as fitted_guarantee
-from .guarantees import FittedGuarantee as FittedGuarantee
-from .guarantees import points_for_guarantee as points_for_guarantee
-from .guarantees import samples_for_guarantee as samples_for_guarantee
 from .irp import IsotonicRecursivePartitioning as IsotonicRecursivePartitioning
 from .irp import MulticlassRecursivePartitioning as MulticlassRecursivePartitioning
 from .isotonic import CenteredIsotonicCalibration as CenteredIsotonicCalibration

@@ -367,7 +367,7 @@ def _mapped(fitted: BinaryCalibrator | None, part: Part, prob: FloatArray, log_o
 class TopLabelHistogramBinning(ByNotion):
     """Histogram binning of the top probability, for each predicted class by itself, as Theorem 1 asks for it (TL-HB).
 
-    Use it when the probability of the predicted class needs a bound for any distribution: `fitted_guarantee` gives it. Do not
+    Use it when the probability of the predicted class needs a bound for any distribution: `binning_guarantee` gives it. Do not
     use it for log loss, or with fewer than some 50 rows a predicted class: all rows of a bin are tied.
 
     Parameters
@@ -408,11 +408,11 @@ class TopLabelHistogramBinning(ByNotion):
     Examples
     --------
     >>> from calibrant import load_digits_forecast
-    >>> from calibrant.calibrators import TopLabelHistogramBinning, fitted_guarantee
+    >>> from calibrant.calibrators import TopLabelHistogramBinning, binning_guarantee
     >>> y, prob = load_digits_forecast()
     >>> fitted = TopLabelHistogramBinning().fit(prob, y)
     >>> label, score = fitted.predict_top(prob)
-    >>> fitted_guarantee(fitted).marginal_error < 0.3
+    >>> binning_guarantee(len(y), 50, n_classes=10).marginal_error < 0.3
     True
     """
 

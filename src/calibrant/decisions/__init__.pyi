@@ -2,12 +2,9 @@ from .thresholds import confusion_table as confusion_table
 from .thresholds import ConfusionTable as ConfusionTable
 from .expected_cost import decision_curve as decision_curve
 from .expected_cost import DecisionCurve as DecisionCurve
-from .expected_cost import calibration_regret as calibration_regret
-from .expected_cost import CalibrationRegret as CalibrationRegret
 from .expected_cost import expected_cost_curve as expected_cost_curve
 from .expected_cost import ExpectedCostCurve as ExpectedCostCurve
 from .prior_shift import estimate_prior as estimate_prior
-from .prior_shift import PriorEstimate as PriorEstimate
 from .prior_shift import shift_prior as shift_prior
 from .prior_shift import undo_class_weight as undo_class_weight
 from .prior_shift import undo_undersampling as undo_undersampling

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
@@ -12,16 +12,15 @@ import numpy.typing as npt
 from calibrant import drawing
 from calibrant._core import checks
 from calibrant._core.arrays import FloatArray, ratio
-from calibrant._core.border import DataOptions, as_forecast, as_labels, as_problem
+from calibrant._core.border import DataOptions
 from calibrant._core.checks import number, require, resamples
-from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
-from calibrant._core.rows import OF_PROBABILITIES, BinaryProblem, Problem, as_simplex, of_probabilities, two_columns
+from calibrant._core.result import DrawnResult, Picture, Record, Table, under
+from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
 from calibrant.decisions import thresholds
-from calibrant.decisions.prior_shift import shared_names
 from calibrant.decisions.thresholds import as_places, events_of, panel_named
 from calibrant.exceptions import warn
-from calibrant.fit.isotonic import base_rate, drawn_events, event_rates, isotonic_fit, isotonic_fit_of
+from calibrant.fit.isotonic import base_rate, isotonic_fit
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
@@ -157,7 +156,7 @@ def expected_cost_curve(
     is the miscalibration of CORP.
 
     The cost at the best thresholds in hindsight is the lower envelope of the lines of all thresholds. These thresholds were
-    chosen on the rows on which the cost is measured, so a small part of the gap is bias: see `calibration_regret`.
+    chosen on the rows on which the cost is measured, so a small part of the gap is bias.
 
     Where one class never occurred, its error rate counts as zero, with a warning.
 
@@ -243,195 +242,6 @@ def _times_odds(score: FloatArray, odds: float) -> FloatArray:
     if odds in (0.0, np.inf):
         return (score >= 1.0 - odds).astype(np.float64)
     return np.asarray(odds * score / (odds * score + (1.0 - score)))
-
-
-# Regret: what decisions cost more because probabilities are miscalibrated
-
-
-MOST_POINTS, FEWEST_DRAWS = 10**7, 20
-"""Points times draws to which the noise floor is drawn; beyond it there are fewer draws, which differ less."""
-
-
-@dataclass(frozen=True)
-class CalibrationRegret(Result):
-    """Mean cost of decisions, and how much of it recalibration would save.
-
-    Attributes
-    ----------
-    cost : float
-        Mean cost a row of deciding by the forecast as it is.
-    recalibrated_cost : float
-        Mean cost a row of deciding by the recalibrated forecast, or by the truth.
-    regret : float
-        The difference, never negative.
-    noise_floor : float
-        Expected regret on these rows under calibration (noise floor); 0 with a known truth.
-    against : {"isotonic", "truth"}
-        What the forecast is compared with.
-    costs : str
-        Which costs: of a matrix, or the average over all cost proportions.
-    """
-
-    _table = Table(None, "cost", "recalibrated_cost", "regret", "noise_floor", "against", "costs")
-
-    cost: float
-    recalibrated_cost: float
-    regret: float
-    noise_floor: float
-    against: str
-    costs: str
-
-    def __repr__(self) -> str:
-        floor = "" if self.against == "truth" else f", noise floor {self.noise_floor:.4g}"
-        return f"CalibrationRegret({self.regret:.4g} of {self.cost:.4g}{floor}; against {self.against}, costs of {self.costs})"
-
-
-def calibration_regret(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    cost_matrix: npt.ArrayLike | None = None,
-    truth: npt.ArrayLike | None = None,
-    notion: str | Notion | None = None,
-    n_resamples: int = 200,
-    rng: Rng = 0,
-    **data: Unpack[DataOptions],
-) -> CalibrationRegret:
-    """Extra cost of decisions because the probabilities are miscalibrated.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities by which one decides.
-    cost_matrix : array-like of shape (n_classes, n_decisions), optional
-        Cost of deciding j when i is true, as for `decide`. By default the average over all cost proportions of an event.
-    truth : array-like of the shape of ``y_prob``, optional
-        The calibrated probabilities, where they are known, such as ``calibrated`` of a `KnownTruth`; never percent. By
-        default the isotonic fit on these very rows stands in for them (CORP), which speaks of one event.
-    notion : str or Notion, optional
-        The event, of more than two classes and without a truth: ``OneVsRest("cat")``, or ``"confidence"``.
-    n_resamples : int, default=200
-        Draws of labels for the noise floor of the isotonic fit.
-    rng : numpy.random.Generator, int or None, default=0
-        Source of randomness of the draws.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    CalibrationRegret
-        A result with ``cost``, ``recalibrated_cost``, ``regret`` and ``noise_floor``.
-
-    Raises
-    ------
-    ValueError
-        If there are more than two classes and no cost matrix or no truth, or if the columns of two data frames differ or
-        stand in another order.
-
-    Notes
-    -----
-    A cost proportion c makes a false positive cost 2 c and a false negative 2 (1 - c), so that c is the threshold. Averaged
-    over c from 0 to 1 the cost is the Brier score, the regret against the isotonic fit the miscalibration of CORP, and the
-    regret against a truth q the mean of (p - q)^2. At one c the regret can be zero for a badly calibrated forecast: when
-    all probabilities stand on the right side of the threshold.
-
-    A probability exactly on the threshold decides for the event if it is one column, or one class of more than two; of two
-    columns the first class is decided, as in `decide`.
-
-    With a known truth, costs are expected values under it, and the labels only define the rows. Without one, the isotonic fit
-    is the best map in hindsight, so it also fits some of the noise. The noise floor is the mean regret on labels that are
-    drawn from the forecast itself, in fewer draws where there are more than 50 000 distinct scores.
-
-    References
-    ----------
-    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
-    Hernández-Orallo, Flach, Ferri, A unified view of performance metrics: translating threshold choice into expected
-    classification loss, JMLR 2012.
-
-    Examples
-    --------
-    >>> from calibrant.decisions import calibration_regret
-    >>> calibration_regret([0, 1, 0, 1], [0.6, 0.7, 0.8, 0.9], cost_matrix=[[0, 1], [1, 0]], truth=[0.1, 0.7, 0.5, 0.9])
-    CalibrationRegret(0.2 of 0.45; against truth, costs of the matrix)
-    """
-    n_resamples = checks.resamples(n_resamples, hint="200 is usual")
-    generator = as_rng(rng)
-    names = shared_names(y_prob, "truth", truth)
-    problem = as_problem(y_true, y_prob, column_names=names, all_rows="the regret of decisions", **data)
-    costs = "all proportions" if cost_matrix is None else "the matrix"
-    if truth is None:
-        event = thresholds.event_of(problem, notion)
-        score = checks.squared_error if cost_matrix is None else cost_score(thresholds.as_cost_matrix(cost_matrix, 2))
-        cost, repaired, floor = _against_fit(event, score, n_resamples, generator)
-    else:
-        checks.left_out("notion", notion, "where the truth is known", hint="Pass the column of the event and its truth")
-        cost, repaired = _against_truth(problem, _as_truth(truth, problem, y_true, names, data), cost_matrix)
-        floor = 0.0
-    against = "isotonic" if truth is None else "truth"
-    return CalibrationRegret(cost, repaired, max(cost - repaired, 0.0), floor, against, costs)
-
-
-def cost_score(cost: FloatArray) -> checks.EventScore:
-    """Return the proper score of a cost matrix of two classes: what the decision of least expected cost costs."""
-
-    def score(prob: FloatArray, outcome: FloatArray) -> FloatArray:
-        decision, _ = thresholds.cheapest(two_columns(prob, is_logit=False).values, cost)
-        return np.asarray(cost[outcome.astype(np.intp), decision])
-
-    return score
-
-
-def _against_fit(
-    problem: BinaryProblem, score: checks.EventScore, n_draws: int, rng: np.random.Generator
-) -> tuple[float, float, float]:
-    """Return the mean cost, that after the isotonic fit, and the mean difference of labels that the forecast draws."""
-    ordered = Ordered.of(problem)
-    total = ordered.weight.sum()
-    steps = isotonic_fit(ordered)
-    cost = float(ordered.weight @ checks.expected_score(score, ordered.score, event_rates(ordered)) / total)
-    repaired = float(steps.weight @ checks.expected_score(score, steps.rate, steps.rate) / total)
-    # Costs are linear in the events, so that a draw costs no decision anew.
-    if_event, if_none = (score(ordered.score, np.full(ordered.score.size, y)) for y in (1.0, 0.0))
-    saved = []
-    n_draws = min(n_draws, max(FEWEST_DRAWS, MOST_POINTS // ordered.score.size))
-    for events in drawn_events(ordered, ordered.score, n_draws, rng):
-        drawn = isotonic_fit_of(events, ordered.weight)
-        taken = events @ if_event + (ordered.weight - events) @ if_none
-        saved.append(taken - drawn.weight @ checks.expected_score(score, drawn.rate, drawn.rate))
-    return cost, min(repaired, cost), max(float(np.mean(saved)), 0.0) / float(total)
-
-
-def _against_truth(problem: Problem, truth: FloatArray, cost_matrix: npt.ArrayLike | None) -> tuple[float, float]:
-    """Return the mean cost of decisions by the forecast and by the truth, to be expected under the truth."""
-    simplex = as_simplex(problem)
-    weight, prob = simplex.weight / simplex.weight.sum(), simplex.prob
-    if cost_matrix is None:
-        must, got = "cost_matrix must be given for more than two classes", f"none for {prob.shape[1]}"
-        hint = "Pass the cost of deciding j when i is true, or one column for one event"
-        checks.require(prob.shape[1] == 2, must, got=got, hint=hint)
-        p, q = prob[:, 1], truth[:, 1]
-        best = float(weight @ (q * (1.0 - q)))
-        return best + float(weight @ (p - q) ** 2), best
-    cost = thresholds.as_cost_matrix(cost_matrix, prob.shape[1])
-    expected = truth @ cost
-    taken, best_taken = (expected[np.arange(len(prob)), thresholds.cheapest(p, cost)[0]] for p in (prob, truth))
-    return float(weight @ taken), float(weight @ best_taken)
-
-
-def _as_truth(
-    truth: npt.ArrayLike, problem: Problem, y_true: npt.ArrayLike, names: Sequence[Any] | None, data: Any
-) -> FloatArray:
-    """Return the true probabilities of the rows of a problem as a table."""
-    values, rows = checks.as_numbers("truth", truth), of_probabilities(data.get("rows", "as-given"))
-    as_forecast(values, input="probability", rows=rows, name="truth", remedies=OF_PROBABILITIES)
-    expected = (len(as_labels(y_true)), *problem.as_given.shape[1:])
-    must = f"truth must have the shape of y_prob, {expected}"
-    hint = "Pass the true probability of each class in each row"
-    checks.require(values.shape == expected, must, value=values.shape, hint=hint)
-    options = {key: value for key, value in data.items() if key != "input"} | {"rows": rows}
-    return as_simplex(as_problem(y_true, values, column_names=names, **options)).prob
 
 
 # The plot of cost curves

@@ -107,7 +107,7 @@ def optimal_threshold(
     which with equal costs is r / (r + r'). `shift_prior` moves the probabilities in place of the threshold: the decisions
     are the same.
 
-    The threshold is optimal for probabilities that are calibrated. For others `calibration_regret` measures the extra cost.
+    The threshold is optimal for probabilities that are calibrated. For others `expected_cost_curve` shows the extra cost.
 
     References
     ----------

@@ -305,9 +305,6 @@ def projected(
 RIDGE = 1e-10
 """Added to the diagonal of a Hessian, relative to it: columns may depend on each other."""
 
-GAP = 1e-9
-"""A solution is certified if no shares are better by more than this, in nats a row."""
-
 END = Stop(residual=1e-14, gain=1e-20)
 """Rounding allows no smaller residual; and after a step of so small a gain what is left is about its square."""
 
