@@ -14,14 +14,14 @@ import numpy as np
 
 from benchmarks.calibrators import column, table
 from benchmarks.measure import interleaved, markdown, spelled
-from calibrant import IsotonicCalibration, PlattScaling, TemperatureScaling, load_map, save_calibrator
+from calibrant import IsotonicCalibration, PlattScaling, TemperatureScaling, save_calibrator
 from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch
 
 TITLE, ROOT, ROWS, QUICK_ROWS, FITTED, CALLS = "Exports", Path(__file__).parents[1], 1_000_000, 10_000, 5_000, 50
 Run = Callable[[np.ndarray], Any]
 
 TEXT = """Seconds for one row and for many, and the largest difference from `predict_proba` over the many. Times are the least
-of the rounds. calibrant's calibrators are fitted to 5,000 rows. `predict_proba`, `calibrate` and `load_map` check their
+of the rounds. calibrant's calibrators are fitted to 5,000 rows. `predict_proba` and `calibrate` check their
 input, as scikit-learn does; what is exported does not. DuckDB reads a table that it holds, and node runs JavaScript row by row.
 
 The lines of scikit-learn and skl2onnx are the same `CalibratedClassifierCV` of a `LogisticRegression`, of one feature and
@@ -54,9 +54,6 @@ def targets(calibrator: Any, x: np.ndarray) -> dict[str, tuple[Run, Any]]:
 
     module: dict[str, Any] = {}
     exec(to_numpy(calibrator), module)
-    with tempfile.TemporaryDirectory() as folder:
-        save_calibrator(calibrator, Path(folder, "saved.json"))
-        loaded = load_map(Path(folder, "saved.json"))
     session = onnxruntime.InferenceSession(to_onnx(calibrator).SerializeToString(), providers=["CPUExecutionProvider"])
     scripted, connection = torch.jit.script(to_torch(calibrator)), duckdb.connect()
     names = [f"p{j}" for j in range(x.reshape(len(x), -1).shape[1])]
@@ -69,7 +66,6 @@ def targets(calibrator: Any, x: np.ndarray) -> dict[str, tuple[Run, Any]]:
     return {
         "calibrant, `predict_proba`": (calibrator.predict_proba, np.asarray),
         "calibrant, `calibrate`": (calibrator.calibrate, np.asarray),
-        "calibrant, `load_map`": (loaded.calibrate, np.asarray),
         "NumPy": (module["calibrate"], np.asarray),
         "ONNX": (lambda given: session.run(None, {"x": given})[0], lambda rows: rows.reshape(len(rows), -1)),
         "torch, scripted": (scripted, torch.tensor),
@@ -136,10 +132,6 @@ def service(calibrator: Any, rounds: int) -> list[list[str]]:
             "calibrant": (
                 str(ROOT),
                 "import calibrant; calibrant.load_calibrator('calibrator.json').predict_proba([0.3])",
-            ),
-            "calibrant, `load_map`": (
-                str(ROOT),
-                "import calibrant; calibrant.load_map('calibrator.json').calibrate([0.3])",
             ),
             "NumPy source": ("numpy", "import exported; exported.calibrate([0.3])"),
             "ONNX": ("onnxruntime", f"import onnxruntime; {session}.run(None, {{'x': [[0.3]]}})"),

@@ -17,7 +17,6 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
-from calibrant._core.graph import N_ARGS
 from calibrant._core.registry import Entry, entries
 from calibrant._core.rows import IntArray
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
@@ -71,10 +70,6 @@ OF_FILE = {
         "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
     },
     **HELD,
-    "map": {
-        "description": "From a row to calibrated probabilities: nodes, each of others before it; or null, if it has none.",
-        "anyOf": [{"type": "array", "items": {"$ref": "#/$defs/node"}, "minItems": 1}, {"type": "null"}],
-    },
     "checksum": {"description": "Of all other entries.", "type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
 }
 
@@ -156,20 +151,6 @@ def attributes(target: type[Calibrator]) -> Schema:
     return closed(found, found)
 
 
-def node(op: str, n_others: int | None) -> Schema:
-    """Return the schema of a node of a map that is made of so many others; None of any number, from one on."""
-    numbers: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 1}
-    own: dict[str, Schema] = {
-        "constant": {"values": numbers},
-        "column": {"values": {"type": "integer", "minimum": 0}},
-        "matmul": {"values": {"type": "array", "items": numbers, "minItems": 1}},
-        "pick": {"edges": numbers, "entries": numbers, "right": {"type": "boolean"}},
-    }
-    most = {} if n_others is None else {"maxItems": n_others}
-    others = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": n_others or 1} | most
-    return an_object({"op": {"const": op}, **({} if n_others == 0 else {"of": others}), **own.get(op, {})})
-
-
 def schema() -> Schema:
     """Return the schema of a file."""
     methods = {name: of.target for name, of in ours("calibrator").items()} | {BY_NOTION: ByNotion}
@@ -193,7 +174,7 @@ def schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A calibrator saved by calibrant",
-        **an_object(OF_FILE, OF_FILE.keys() - {"library", "classifier", "column_names", "map"}),
+        **an_object(OF_FILE, OF_FILE.keys() - {"library", "classifier", "column_names"}),
         "$defs": {
             "for-classes": an_object(HELD),
             "calibrator": {"oneOf": [ref(name) for name in made]},
@@ -202,7 +183,6 @@ def schema() -> Schema:
             **registered,
             "cells": {"oneOf": cells},
             "value": {"anyOf": [*values, {"type": "array", "items": ref("value")}]},
-            "node": {"oneOf": [node(op, n) for op, n in (N_ARGS | {"join": None}).items()]},
             "number": {"anyOf": [{"type": "number"}, an_object({"number": {"enum": list(NUMBERS)}})]},
             **arrays,
         },

@@ -19,8 +19,6 @@ import numpy as np
 from calibrant import ByNotion
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch, torch_source
-from calibrant.interop.maps import SavedMap
-from calibrant.interop.save import to_document
 from calibrant.registry import entries
 
 ROOT = Path(__file__).parents[1]
@@ -89,11 +87,6 @@ def by_numpy(calibrator, X):
     source, module = to_numpy(calibrator), {}
     exec(source, module)
     return module["calibrate"](X), len(source.encode())
-
-
-def by_map(calibrator, X):
-    document = json.dumps(to_document(calibrator))
-    return SavedMap(json.loads(document)).calibrate(X), len(document.encode())
 
 
 def by_duckdb(calibrator, X):
@@ -167,7 +160,6 @@ def by_js(calibrator, X, folder):
 
 LANGUAGES = {
     "numpy": by_numpy,
-    "map": by_map,
     "duckdb": by_duckdb,
     "sqlite": by_sqlite,
     "postgres": by_postgres,
@@ -246,8 +238,8 @@ Written by `python -m tools.make_exports_page`. Each registered calibrator is fi
 
 A cell shows the largest difference from `calibrate`, and the bytes of what is written. The difference is the larger one of
 probabilities and of logits. Among the rows are equal ones, zeros and ones; and of a map of one probability each threshold, and
-the numbers one unit in the last place beside it. The bytes are those for probabilities, as `calibrant export` writes them; of
-`map`, which `load_map` runs, those of the whole saved file without spaces. `postgres` is Postgres 15, by `CALIBRANT_POSTGRES`.
+the numbers one unit in the last place beside it. The bytes are those for probabilities, as `calibrant export` writes them.
+`postgres` is Postgres 15, by `CALIBRANT_POSTGRES`.
 
 The last column is the largest slope of the map, where it is 2 or more. Such a map multiplies the rounding of its input: the
 tests allow NumPy a difference of 1e-15 times the slope, and the other targets one of 1e-13 times the slope."""

@@ -61,7 +61,6 @@ from .decisions import optimal_threshold as optimal_threshold
 from .decisions import decision_curve as decision_curve
 from .interop import save_calibrator as save_calibrator
 from .interop import load_calibrator as load_calibrator
-from .interop import load_map as load_map
 from .report import write_report as write_report
 from .planning import rows_for as rows_for
 from .monitoring import Monitor as Monitor

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import subprocess
 import sys
-import tracemalloc
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -24,7 +20,6 @@ from calibrant import (
     load_digits_forecast,
 )
 from calibrant._core.arrays import EPSILON, score_of_logit
-from calibrant._core.graph import compiled, from_dicts
 from calibrant.calibrators import (
     CanonicalBinning,
     HistogramBinning,
@@ -34,11 +29,9 @@ from calibrant.calibrators import (
     VennAbers,
 )
 from calibrant.calibrators.base import BinaryCalibrator
-from calibrant.calibrators.graphs import crossing, graph_of
-from calibrant.interop import export, load_calibrator, load_map, save_calibrator
+from calibrant.calibrators.graphs import crossing
+from calibrant.interop import export, load_calibrator, save_calibrator
 from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch
-from calibrant.interop.maps import SavedMap
-from calibrant.interop.save import map_of, to_document
 from calibrant.registry import entries
 from tools.make_exports_page import (
     LANGUAGES,
@@ -58,7 +51,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.*torch.jit:DeprecationWarning",
 )
 
-BOUND = {"numpy": 1e-15, "map": 1e-15, **dict.fromkeys(["duckdb", "sqlite", "postgres", "onnx", "torch", "js"], 1e-13)}
+BOUND = {"numpy": 1e-15, **dict.fromkeys(["duckdb", "sqlite", "postgres", "onnx", "torch", "js"], 1e-13)}
 """Largest difference from ``calibrate``, beside which a step that is missed is 1e-3 or more."""
 
 
@@ -77,11 +70,10 @@ def assert_same(language, calibrator, X, folder=None):
 
 @pytest.mark.parametrize("word", sorted(entries("calibrator")))
 @pytest.mark.parametrize(("n_classes", "input"), [(1, "probability"), (2, "logit"), (4, "probability")])
-def test_every_registered_calibrator_is_the_same_in_numpy_source_and_in_the_map_of_its_file(word, n_classes, input):
+def test_every_registered_calibrator_is_the_same_in_numpy_source(word, n_classes, input):
     label, X = rows(n_classes, input)
     calibrator = registered(word, n_classes, input).fit(X, label)
     assert_same("numpy", calibrator, beside(calibrator, X))
-    assert_same("map", calibrator, beside(calibrator, X))
 
 
 @pytest.mark.parametrize("word", sorted(entries("calibrator")))
@@ -151,7 +143,7 @@ def test_probabilities_far_below_the_clip_are_the_same_in_every_language(languag
     assert calibrator.floor_ == 0.0
     expected = calibrator.calibrate(prob[:, 3])
     found = exported(language, calibrator, prob[:, 3], tmp_path)
-    np.testing.assert_allclose(np.ravel(found), expected, rtol=0, atol=1e-15 if language in ("numpy", "map") else 1e-9)
+    np.testing.assert_allclose(np.ravel(found), expected, rtol=0, atol=1e-15 if language == "numpy" else 1e-9)
     clipped = calibrator.calibrate([EPSILON, EPSILON / 10, 1e-16, 0.0])
     np.testing.assert_allclose(clipped, clipped[0], rtol=0, atol=1e-9)
 
@@ -194,12 +186,6 @@ def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
     label, X = rows(3, "probability")
     for truth in (label, np.random.default_rng(0).permutation(label)):
         assert_same("numpy", SafeCalibrator(TemperatureScaling()).fit(X, truth), X)
-
-
-def test_a_graph_that_numpy_runs_is_what_its_source_gives_to_the_bit():
-    label, X = rows(4, "logit")
-    calibrator = EvidenceScaling(input="logit").fit(X, label)
-    np.testing.assert_array_equal(by_numpy(calibrator, X)[0], compiled(graph_of(calibrator))(X))
 
 
 def test_a_row_with_nan_becomes_nan_and_no_other_does():
@@ -346,7 +332,7 @@ def test_a_row_with_nan_leaves_the_others_of_a_batch_of_onnx(calibrator):
     np.testing.assert_allclose(found[[0, 2], 0], calibrator.calibrate([0.2, 0.9]), rtol=0, atol=1e-13)
 
 
-def test_a_calibrator_of_somebody_else_is_refused_and_saved_without_a_map():
+def test_a_calibrator_of_somebody_else_is_refused():
     class Half(BinaryCalibrator):
         def _fit(self, problem):
             self.half_ = 0.5
@@ -357,7 +343,6 @@ def test_a_calibrator_of_somebody_else_is_refused_and_saved_without_a_map():
     label, X = rows(1, "probability")
     with pytest.raises(TypeError, match=r"one of this library to be exported; got Half\. Register"):
         to_numpy(Half().fit(X, label))
-    assert map_of(Half().fit(X, label)) is None
 
 
 WRONG = [
@@ -474,245 +459,3 @@ def test_the_gradient_of_steps_is_zero():
     x = torch.tensor(X, requires_grad=True)
     to_torch(IsotonicCalibration(input="logit").fit(X, label))(x).sum().backward()
     assert torch.equal(x.grad, torch.zeros_like(x))
-
-
-# The map of a saved calibrator, run by NumPy
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    label, X = rows(4, "probability")
-    place = tmp_path_factory.mktemp("saved") / "calibrator.json"
-    save_calibrator(TemperatureScaling().fit(X, label), place)
-    return place
-
-
-def test_a_map_is_loaded_without_what_is_slow_to_load(saved):
-    code = f"""
-import sys
-from calibrant import load_map
-print(load_map({str(saved)!r}).predict_proba([[0.1, 0.2, 0.3, 0.4]]).sum())
-slow = {{"scipy", "sklearn", "numba", "pandas", "narwhals", "polars", "pyarrow", "matplotlib"}}
-print(sorted(slow & sys.modules.keys()))
-"""
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=saved.parent
-    ).stdout
-    assert out.split("\n")[1] == "[]"
-    assert float(out.split("\n")[0]) == pytest.approx(1.0, abs=1e-15)
-
-
-def test_a_map_says_what_it_takes_and_what_it_gives(saved):
-    found = load_map(saved)
-    assert (found.classes, found.n_columns, found.input, found.method) == (
-        [0, 1, 2, 3],
-        4,
-        "probability",
-        "temperature",
-    )
-    assert repr(found) == "SavedMap('temperature', 4 classes, input='probability')"
-    _, X = rows(4, "probability", n=(1 << 18) + 3)
-    np.testing.assert_array_equal(found.calibrate(X)[-5:], found.calibrate(X[-5:]))  # in many blocks
-    assert found.predict_proba(X[:0]).shape == (0, 4)
-
-
-def test_a_map_takes_the_rows_that_the_calibrator_takes(saved):
-    close = np.array([[1.0 + 5e-7, 0.0, 0.0, -5e-7], [0.1, 0.2, 0.3, 0.401], [0.1, 0.2, 0.3, 0.399]])
-    np.testing.assert_allclose(
-        load_map(saved).calibrate(close), load_calibrator(saved).calibrate(close), rtol=0, atol=1e-15
-    )
-    for far in ([1.0 + 2e-6, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, -2e-6], [0.1, 0.2, 0.3, 0.4012], [0.1, 0.2, 0.3, 0.3988]):
-        for load in (load_map, load_calibrator):
-            with pytest.raises(ValueError, match="must"):
-                load(saved).calibrate([far])
-
-
-def test_a_map_of_one_event_gives_both_classes():
-    label, X = rows(1, "probability")
-    found = SavedMap(to_document(IsotonicCalibration().fit(X, label)))
-    np.testing.assert_array_equal(found.predict_proba(X), np.column_stack([1 - found.calibrate(X), found.calibrate(X)]))
-    np.testing.assert_array_equal(found.calibrate(X[:, None]), found.calibrate(X))
-
-
-@pytest.mark.parametrize(
-    ("X", "words"),
-    [
-        ([0.1, 0.2, 0.3, 0.4], r"shape \(n, 4\); got \(4,\)"),
-        ([[0.5, 0.5]], r"shape \(n, 4\); got \(1, 2\)"),
-        ([[0.1, 0.2, 0.3, np.nan]], r"in \[0, 1\]; got nan"),
-        ([[-0.1, 0.4, 0.3, 0.4]], r"in \[0, 1\]; got -0.1"),
-        ([[10, 20, 30, 40]], r"in \[0, 1\]; got 10"),
-        ([[0.25, 0.25, 0.25, 0.25], [0.1, 0.2, 0.3, 0.3]], "sum to 1; got 0.9 in row 1"),
-    ],
-)
-def test_a_map_refuses_rows_that_are_no_forecasts(saved, X, words):
-    with pytest.raises(ValueError, match=words):
-        load_map(saved).calibrate(X)
-
-
-def test_a_map_of_logits_takes_finite_logits():
-    label, X = rows(4, "logit")
-    found = SavedMap(to_document(TemperatureScaling(input="logit").fit(X, label)))
-    for wrong in (np.inf, -np.inf, np.nan, 1.1e100):
-        with pytest.raises(
-            ValueError, match=rf"finite logits of at most 1e\+100; got {abs(wrong)}".replace("e+", r"e\+")
-        ):
-            found.calibrate(np.where(np.arange(4) == 2, wrong, X))
-
-
-TABLE, HALF = {"op": "table"}, {"op": "constant", "values": [0.5]}
-
-
-@pytest.mark.parametrize(
-    ("nodes", "words"),
-    [
-        (None, "none that can be written down"),
-        ([], "a list of nodes"),
-        ({}, "a list of nodes"),
-        ([1], "node 0"),
-        ([{}], "node 0 of map must be one of a graph; 'op' is missing"),
-        ([{"op": []}], "node 0"),
-        ([TABLE, {"op": "system", "of": [0]}], "'system' is unknown"),
-        ([TABLE, {"op": "add", "of": [0]}], "'add' is unknown or has 1 others"),
-        ([TABLE, {"op": "exp", "of": [1]}], "made of nodes before it"),
-        ([TABLE, {"op": "exp", "of": [-1]}], "made of nodes before it"),
-        ([TABLE, {"op": "exp", "of": [True]}], "made of nodes before it"),
-        ([TABLE, {"op": "column", "of": [0], "values": 4}], "column must be below 4"),
-        ([TABLE, {"op": "column", "of": [0], "values": 1.0}], "column must be below 4"),
-        ([TABLE, {"op": "join", "of": [0, 0]}], "a join must be of columns"),
-        ([TABLE, {"op": "constant", "values": [1.0, 2.0]}, {"op": "add", "of": [0, 1]}], "widths must be equal or 1"),
-        ([{"op": "constant", "values": ["1"]}], "values must be numbers"),
-        ([{"op": "constant", "values": [1e999]}], "finite numbers in 1 dimensions"),
-        ([{"op": "constant", "values": [[1.0]]}], "finite numbers in 1 dimensions"),
-        ([TABLE, {"op": "matmul", "of": [0], "values": [[1.0]]}], "the matrix must have 4 rows"),
-        (
-            [TABLE, {"op": "pick", "of": [0], "edges": [0.5], "entries": [1.0], "right": True}],
-            "entries must be one more",
-        ),
-        ([TABLE, {"op": "pick", "of": [0], "edges": [0.5, 0.2], "entries": [1, 2, 3], "right": True}], "must not fall"),
-        ([TABLE, {"op": "pick", "of": [0], "edges": [0.5], "entries": [1, 2], "right": 1}], "true or false"),
-        ([HALF], "as many columns as it takes"),
-        ([TABLE, HALF, {"op": "greater", "of": [0, 1]}], "not with a condition"),
-        ([TABLE, HALF, {"op": "greater", "of": [0, 1]}, {"op": "negative", "of": [2]}], "first of where, and no other"),
-        ([TABLE, HALF, {"op": "where", "of": [0, 0, 1]}], "first of where, and no other"),
-    ],
-)
-def test_a_map_that_is_no_graph_is_refused(saved, nodes, words):
-    document = json.loads(saved.read_text()) | {"map": nodes}
-    with pytest.raises(ValueError, match=rf"must hold the map of a calibrator; got .*{words}.* Save it anew"):
-        SavedMap(document)
-
-
-@pytest.mark.parametrize("missing", ["classes", "map", "calibrator", "columns", "input", "column_names"])
-def test_a_file_without_a_part_of_the_map_is_refused(saved, missing):
-    document = json.loads(saved.read_text())
-    del document[missing]
-    with pytest.raises(ValueError, match=f"must hold the map of a calibrator; got KeyError '{missing}'"):
-        SavedMap(document)
-
-
-QUARTERS = np.full((1, 4), 0.25)
-
-
-@pytest.mark.parametrize(
-    "X",
-    [
-        "x",
-        [["0.1", "a", "b", "c"]],
-        [[0.5], [0.2, 0.3]],
-        {"a": 1},
-        QUARTERS.astype(str),
-        QUARTERS.astype(bytes),
-        QUARTERS.astype(complex),
-        QUARTERS.astype(str).astype(object),
-        QUARTERS.astype(int).astype("m8[s]"),
-        np.ma.array(QUARTERS, mask=[[False, True, False, False]]),
-        [[None, 0.25, 0.25, 0.5]],
-    ],
-    ids=repr,
-)
-def test_what_is_no_table_of_numbers_is_refused_by_a_map_as_by_the_calibrator(saved, X):
-    with pytest.raises(ValueError, match=r"X must be a table of numbers; got what is none: .* Pass an array\."):
-        load_map(saved).calibrate(X)
-    with pytest.raises((TypeError, ValueError)):
-        load_calibrator(saved).predict_proba(X)
-
-
-@pytest.mark.parametrize("cell", [Decimal, Fraction, np.float32, np.longdouble])
-def test_numbers_of_any_kind_are_taken_by_a_map_as_by_the_calibrator(saved, cell):
-    X = np.array([[cell(0.25)] * 4])
-    np.testing.assert_array_equal(load_map(saved).calibrate(X), load_calibrator(saved).predict_proba(X))
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_columns_in_another_order_are_refused_by_a_map(library, tmp_path):
-    make = pytest.importorskip(library, reason=f"{library} is not installed")
-    make = make.table if library == "pyarrow" else make.DataFrame
-    label, X = rows(2, "probability")
-    frame = make({"p_no": X[:, 0], "p_yes": X[:, 1]})
-    place = tmp_path / "named.json"
-    save_calibrator(TemperatureScaling().fit(frame, label), place)
-    found = load_map(place)
-    np.testing.assert_array_equal(found.calibrate(frame), found.calibrate(X))
-    with pytest.raises(ValueError, match=r"columns of X must be \['p_no', 'p_yes'\]; got \['p_yes', 'p_no'\]"):
-        found.calibrate(make({"p_yes": X[:, 1], "p_no": X[:, 0]}))
-
-
-def wide_nodes(n_nodes):
-    """Nodes of 4000 numbers a row each, all of which are held until the last: a file of some kB."""
-    nodes = [
-        TABLE,
-        {"op": "row_sum", "of": [0]},
-        {"op": "constant", "values": [0.0] * 4000},
-        {"op": "add", "of": [1, 2]},
-    ]
-    nodes += [{"op": "negative", "of": [number]} for number in range(3, 3 + n_nodes)]
-    for number in range(n_nodes):
-        nodes.append({"op": "maximum", "of": [len(nodes) - 1, 3 + n_nodes - 1 - number]})
-    nodes += [{"op": "row_max", "of": [len(nodes) - 1]}, {"op": "constant", "values": [0.0] * 4}]
-    return [*nodes, {"op": "multiply", "of": [len(nodes) - 2, len(nodes) - 1]}]
-
-
-def test_a_map_of_many_wide_nodes_takes_the_memory_of_a_block():
-    run = compiled(from_dicts(wide_nodes(500), 4), most_numbers=1 << 16)
-    tracemalloc.start()
-    run(np.full((300, 4), 0.25))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 60e6  # 16 MB for one row of all of them, and not 300 times that
-
-
-def test_a_map_that_holds_too_much_for_a_row_is_refused(saved):
-    document = json.loads(saved.read_text()) | {"map": wide_nodes(5000)}
-    with pytest.raises(ValueError, match=r"map must hold at most 16777216 numbers a row at a time; it holds 2\d{7}\."):
-        SavedMap(document)
-
-
-@pytest.mark.parametrize("value", [2.0, -1.0])
-def test_a_map_that_gives_no_probabilities_is_refused(saved, value):
-    nodes = [TABLE, {"op": "constant", "values": [value] * 4}, {"op": "add", "of": [0, 1]}]
-    changed = SavedMap(json.loads(saved.read_text()) | {"map": nodes}, where="it")
-    with pytest.raises(ValueError, match="it must hold a map to probabilities; it gave others"):
-        changed.calibrate(QUARTERS)
-
-
-WRONG_PARTS = [
-    *(("columns", wrong) for wrong in (float("inf"), 1.7, "x", None, [], True, 0, -4)),
-    *(("classes", wrong) for wrong in ("abcd", None, {"a": 1})),
-    *(("input", wrong) for wrong in ("prob", None, 3)),
-    *(("column_names", wrong) for wrong in (5, "abcd")),
-    ("calibrator", {"method": 3}),
-]
-
-
-@pytest.mark.parametrize(("part", "wrong"), WRONG_PARTS, ids=str)
-def test_a_file_with_a_wrong_part_is_refused_by_a_map(saved, part, wrong):
-    with pytest.raises(ValueError, match=r"must hold the map of a calibrator; got .*\. Save it anew"):
-        SavedMap(json.loads(saved.read_text()) | {part: wrong})
-
-
-def test_a_file_that_was_changed_has_no_map(saved, tmp_path):
-    changed = tmp_path / "changed.json"
-    changed.write_text(saved.read_text().replace("exp", "log", 1))
-    with pytest.raises(ValueError, match="must match its checksum"):
-        load_map(changed)

@@ -13,7 +13,6 @@ import pytest
 
 from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import entries
-from calibrant.interop.maps import SavedMap
 from calibrant.interop.save import annotated, from_document, to_document
 
 SAVED = json.loads((Path(__file__).parents[1] / "interop" / "saved_calibrators.json").read_text(encoding="utf-8"))
@@ -44,10 +43,7 @@ def test_a_kept_file_still_gives_what_it_gave_and_is_written_the_same(name):
     loaded = from_document(kept["document"])
     # Powers and logarithms of another platform may differ in the last digit.
     np.testing.assert_allclose(loaded.calibrate(kept["forecast"]), kept["prediction"], rtol=1e-12, atol=0.0)
-    apart, written = {"library", "checksum", "map"}, to_document(loaded)
-    np.testing.assert_allclose(
-        SavedMap(written).calibrate(kept["forecast"]), kept["prediction"], rtol=1e-12, atol=1e-13
-    )
+    apart, written = {"library", "checksum"}, to_document(loaded)
     assert {k: v for k, v in written.items() if k not in apart} == {
         k: v for k, v in kept["document"].items() if k not in apart
     }

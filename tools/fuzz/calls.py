@@ -212,7 +212,6 @@ ELSEWHERE = {
     "save_calibrator": "tools/inject_faults",
     "write_report": "tools/inject_faults",
     "load_calibrator": "tools/mutate_files",
-    "load_map": "tools/mutate_files",
     "calibrated": "it takes a table of an engine, and gives one",
 }
 """What is not called here, and why."""

@@ -202,7 +202,8 @@ files FILE (+): files, or folders whose files are read in the order of their nam
 --by COLUMN: watch each group of rows by itself
 --alpha A (float): probability of a false alarm, ever, of each test of a group (default: 0.05)
 --fail-on-alarm: exit with 1 if there is an alarm that is new to the state
---state JSON: the sums so far: read if the file exists, with its options, and written; files that it holds are passed over
+--state JSON: the sums so far: read if the file exists, and written; files that it holds are passed over; each run must have the
+    same options
 -o --output OUT: write a page (.html), a table (.csv) or both as .json
 --bins N (positive): number of bins of equal width (default: 15)
 --resamples N (positive, =200): draws behind each interval (default: %(default)s)

@@ -4,7 +4,6 @@ from .export import to_numpy as to_numpy
 from .export import to_onnx as to_onnx
 from .export import to_sql as to_sql
 from .export import to_torch as to_torch
-from .maps import load_map as load_map
 from .save import load_calibrator as load_calibrator
 from .save import save_calibrator as save_calibrator
 from .engines import calibrated as calibrated

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
@@ -21,20 +22,25 @@ from calibrant._core.arrays import FloatArray, is_number
 from calibrant._core.border import Input
 from calibrant._core.checks import choice, require, whole
 from calibrant._core.checksum import checksum_of
-from calibrant._core.graph import to_dicts
 from calibrant._core.registry import Kind, entries, find, named
 from calibrant._core.rows import IntArray
 from calibrant.binning import Binning
 from calibrant.binning.cells import SimplexBinning
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
-from calibrant.calibrators.graphs import graph_of
-from calibrant.interop.maps import FORMAT, VERSION, read_document, require_document
 from calibrant.interop.writing import whole_file
 from calibrant.notions import Notion
 
 if TYPE_CHECKING:
     from calibrant.calibrators.classifier import CalibratedClassifier
+
+FORMAT = "calibrant-calibrator"
+VERSION = 1
+"""What this library writes. It reads all versions up to it."""
+
+MOST_LEVELS = 64
+"""Lists and objects in a file that stand in one another: some fifteen calibrators."""
+
 
 # The classes of a calibrator in a file: numbers, booleans or words, each once
 
@@ -378,9 +384,7 @@ def save_calibrator(
     version that wrote them.
     """
     document = to_document(calibrator, columns=columns)
-    nodes = ",\n    ".join(json.dumps(node, allow_nan=False) for node in document["map"] or [])  # a line each
-    text = json.dumps(document | {"map": nodes and "HERE"}, indent=2, allow_nan=False, ensure_ascii=False)
-    text = text.replace('"map": "HERE"', f'"map": [\n    {nodes}\n  ]').replace('"map": ""', '"map": null')
+    text = json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)
     with whole_file(path, force=force) as beside:
         beside.write_text(text + "\n", encoding="utf-8")
 
@@ -447,7 +451,6 @@ def to_document(
         **({"classifier": classifier} if classifier else {}),
         "column_names": columns_of(calibrator) if columns is None else _fitting(columns, calibrator),
         **described(calibrator),
-        "map": map_of(calibrator),
     }
     return body | {"checksum": checksum_of(body)}
 
@@ -465,14 +468,6 @@ def parts_of(calibrator: Calibrator | CalibratedClassifier) -> tuple[Calibrator,
     require(len(pairs) == 1 and not smoothing, must, got=got, hint=hint)
     estimator, own = pairs[0]
     return own, " ".join(repr(estimator).split())
-
-
-def map_of(calibrator: Calibrator) -> list[dict[str, Any]] | None:
-    """Return the graph of a calibrator; None of one that another package declared without a graph."""
-    try:
-        return to_dicts(graph_of(calibrator))
-    except TypeError:
-        return None
 
 
 def from_document(document: Any, *, where: str = "the document") -> Calibrator:
@@ -493,3 +488,49 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
             f"{where} must describe a calibrator fully; got one that does not: {shown}. Fit anew."
         ) from error
     return calibrator
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what the file of a calibrator holds, as it was written."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or a number of thousands of digits
+        raise ValueError(
+            f"{path} must be a calibrator file (JSON); it is not: {error}. Was it cut or overwritten?"
+        ) from None
+    except OSError as error:
+        raise type(error)(
+            f"the calibrator must be a file that can be read; got {path}: {error.strerror}. Check the path."
+        ) from None
+    return require_document(document, str(path))
+
+
+def require_document(document: Any, where: str) -> dict[str, Any]:
+    """Return a document whose format, version, depth and checksum are right."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"{where} must be a calibrator file; it holds something else. Make one with `calibrant fit`.")
+    version, library = document.get("version"), str(document.get("library", "an unknown library"))[:40]
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise ValueError(
+            f"{where} must have a version from 1 to {VERSION}; got {version!r} (written by {library}). Fit anew."
+        )
+    if version > VERSION:
+        raise ValueError(
+            f"{where} must have a version up to {VERSION}; got {version}: it was made by a newer calibrant ({library}). "
+            "Update: pip install --upgrade calibrant."
+        )
+    _require_levels(document, where)
+    if document.get("checksum") != checksum_of(document):
+        raise ValueError(f"{where} must match its checksum; it does not. It was changed or damaged: fit anew.")
+    return document
+
+
+def _require_levels(document: dict[str, Any], where: str) -> None:
+    """Refuse what is nested too deeply, level by level: nothing that follows needs a depth of its own."""
+    level: list[Any] = [document]
+    for _ in range(MOST_LEVELS):
+        inner = [part.values() if isinstance(part, dict) else part for part in level]
+        level = [part for parts in inner for part in parts if isinstance(part, (dict, list))]
+        if not level:
+            return
+    raise ValueError(f"{where} must have at most {MOST_LEVELS} levels; it has more. Fit anew.")
