@@ -192,8 +192,8 @@ def test_the_readme_says_what_harm_its_advice_did():
         assert re.search(rf"{re.escape(advice)} \| \[?{percent(min(shares))} to {percent(max(shares))} %\]", readme)
     page = (DOCS / "evidence-scaling.md").read_text(encoding="utf-8")
     few = [int(one) for one in re.findall(r"^\| \w+ \| \d+ \| \d+ \| ES, safe \| \S+ \| (\d+) \|", page, flags=re.M)]
-    assert len(few) == 4
-    shown = f"[{min(few)} to {max(few)} %](docs/evidence-scaling.md#few-rows), with 100 and 300 rows"
+    assert len(few) == 5
+    shown = f"[{min(few)} to {max(few)} %](docs/evidence-scaling.md#few-rows), with 100 to 1000 rows"
     assert f"`SafeCalibrator(EvidenceScaling())` | {shown}" in readme
 
 

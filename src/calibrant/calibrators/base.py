@@ -155,6 +155,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
     """Parameters that are frozen dataclasses, each with the function that makes one of a number or a word."""
 
+    made_safe: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    """Parameters of a `SafeCalibrator` around it, where they are not the usual ones."""
+
     input: Input
     labels: Sequence[Any] | None
     classes_: npt.NDArray[np.generic]
@@ -296,10 +299,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         prob = self.predict_proba(X)
         return np.asarray(self.classes_[prob.argmax(axis=1)])
-
-    def _made_safe(self, n_classes: int) -> Mapping[str, float]:
-        """Return the parameters of a `SafeCalibrator` around it, where they are not the usual ones."""
-        return {}
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> None: ...

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -633,6 +634,7 @@ class EvidenceScaling(MulticlassCalibrator):
     1
     """
 
+    made_safe: ClassVar[Mapping[str, float]] = MappingProxyType({"caution": 0.0, "least_gain": 2.0})
     pool: Pooling = parameter(default="auto")
     keep: Keep | None = parameter(default=None)
     intervals: bool = parameter(default=False)
@@ -659,9 +661,6 @@ class EvidenceScaling(MulticlassCalibrator):
     evidence_: float = fitted()
     gradient_: float = fitted()
     n_iter_: int = fitted()
-
-    def _made_safe(self, n_classes: int) -> Mapping[str, float]:
-        return {"caution": 0.0, "least_gain": 0.5 if n_classes == 2 else 1.5}
 
     def _fit(self, problem: SimplexProblem) -> None:
         if self.max_numbers is not None and problem.size > (most := max(1, self.max_numbers // len(self.classes_))):

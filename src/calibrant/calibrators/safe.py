@@ -62,8 +62,7 @@ class SafeCalibrator(Calibrator):
         improvement for real. By default 1, and 0 for `EvidenceScaling`.
     least_gain : float, optional
         Nats by which the log likelihood of all held-out rows must rise at the weight that is found; else the weight is 0. By
-        default 0. For `EvidenceScaling`, which holds back by itself, it is 0.5 with two classes and 1.5 with more: rows decide
-        whether it is used.
+        default 0, and 2 for `EvidenceScaling`, which holds back by itself: rows decide whether it is used.
     random_state : int, RandomState instance or None, default=0
         Which rows make a fold. An int gives the same folds for the same rows, in whatever order they are.
     input : {"probability", "logit"}, default="probability"
@@ -192,7 +191,7 @@ class SafeCalibrator(Calibrator):
             yield part, candidate._map_forecast(part.forecast)
 
     def _weigh(self, held_out: _HeldOut) -> None:
-        own = {} if self.calibrator is None else as_calibrator(self.calibrator)._made_safe(len(self.classes_))
+        own = {} if self.calibrator is None else as_calibrator(self.calibrator).made_safe
         caution = own.get("caution", CAUTION) if self.caution is None else self.caution
         least_gain = own.get("least_gain", 0.0) if self.least_gain is None else self.least_gain
         self.standard_error_ = held_out.standard_error()

@@ -120,7 +120,7 @@ def test_evidence_scaling_brings_its_own_caution():
     label, prob = drawn(150, power=1.5, seed=3)
     own, said = (
         SafeCalibrator(EvidenceScaling(), **given).fit(prob, label)
-        for given in ({}, {"caution": 0.0, "least_gain": 0.5})
+        for given in ({}, {"caution": 0.0, "least_gain": 2.0})
     )
     assert own.weight_ == said.weight_ > 0.0
     assert SafeCalibrator(EvidenceScaling(), caution=9.0).fit(prob, label).weight_ < own.weight_
