@@ -156,7 +156,6 @@ CALLS = {
         },
     ),
     "estimate_volume_under_surface": (ca.metrics.estimate_volume_under_surface, OTHER | {"thresholds": THREE[:3]}),
-    "bin_sweep": (ca.curves.bin_sweep, {"n_bins": np.array([1, 2, 4]), "y_true": Y, "y_prob": P}),
     "within groups": (
         lambda groups: ca.calibration_error(Y, P, notion=ca.notions.WithinGroups(groups)),
         {"groups": GROUP},

@@ -13,11 +13,8 @@ from .cumulative import plot_cumulative_sum as plot_cumulative_sum
 from .errors import binning_criterion as binning_criterion
 from .errors import binning_quality as binning_quality
 from .errors import BinningQuality as BinningQuality
-from .errors import bin_sweep as bin_sweep
-from .errors import BinSweep as BinSweep
 from .errors import class_errors as class_errors
 from .errors import ClassErrors as ClassErrors
-from .errors import plot_bin_sweep as plot_bin_sweep
 from .errors import plot_class_errors as plot_class_errors
 from .errors import plot_validity as plot_validity
 from .errors import validity_curve as validity_curve
