@@ -10,7 +10,6 @@ from .corp import plot_corp as plot_corp
 from .cumulative import cumulative_sum_curve as cumulative_sum_curve
 from .cumulative import CumulativeSumCurve as CumulativeSumCurve
 from .cumulative import plot_cumulative_sum as plot_cumulative_sum
-from .errors import binning_criterion as binning_criterion
 from .errors import binning_quality as binning_quality
 from .errors import BinningQuality as BinningQuality
 from .errors import class_errors as class_errors
@@ -19,7 +18,6 @@ from .errors import plot_class_errors as plot_class_errors
 from .errors import plot_validity as plot_validity
 from .errors import validity_curve as validity_curve
 from .errors import ValidityCurve as ValidityCurve
-from .errors import within_bin_error as within_bin_error
 from .reliability import plot_reliability as plot_reliability
 from .reliability import reliability_curve as reliability_curve
 from .reliability import ReliabilityCurve as ReliabilityCurve

@@ -565,9 +565,9 @@ class BinningQuality(Result):
     Attributes
     ----------
     criterion : float
-        Variance of outcomes within bins, averaged over rows: see `binning_criterion`.
+        Variance of outcomes within bins, averaged over rows, in [0, 0.25]: the criterion that a choice of bins can minimise.
     within_bin_error : float
-        The same averaged over bins: see `within_bin_error`.
+        The same averaged over the bins that hold rows.
     n_bins : int
         Number of bins that hold rows, over all panels.
     smallest, largest : float
@@ -663,9 +663,18 @@ def binning_quality(
     ValueError
         If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
 
+    Notes
+    -----
+    With the event rate of a bin b the variance in it is  rate(b) * (1 - rate(b)),  the Brier score of that rate as forecast of
+    its rows; the criterion is ``uncertainty - resolution`` of `murphy_decomposition`. Splitting a bin never makes it larger.
+    Of all bins whose event rates do not decrease, those of `Isotonic` make it smallest. It compares bins of one forecast that
+    obey the same constraint, on the rows that chose them: it is no estimate for held-out rows. The mean over bins depends on
+    where the bins are: many of them where event rates are near one half make it larger.
+
     References
     ----------
-    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (section 3.3).
+    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (section 3.3, eq. 8, 9).
+    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
 
     Examples
     --------
@@ -688,111 +697,3 @@ def binning_quality(
         by.name,
         repr(cut),
     )
-
-
-def binning_criterion(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
-) -> float:
-    """Variance of outcomes within bins, averaged over rows: the criterion that a choice of bins can minimise; in [0, 0.25].
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    notion : str or Notion, optional
-        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
-    binning : int or Binning, default=15
-        The bins to judge; a number n means ``EqualWidth(n)``.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    float
-        Sum over bins b of  weight(b) / weight  *  rate(b) * (1 - rate(b)): the Brier score of the event rates of the bins as
-        forecasts of the rows in them. It is ``uncertainty - resolution`` of `murphy_decomposition`.
-
-    Raises
-    ------
-    ValueError
-        If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
-
-    Notes
-    -----
-    Splitting a bin never makes it larger: with one row in each bin it is 0. Of all bins whose event rates do not decrease,
-    those of `Isotonic` make it smallest. It compares bins of one forecast that obey the same constraint, on the rows that
-    chose them: it is no estimate for held-out rows.
-
-    References
-    ----------
-    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (eq. 8 and 9).
-    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
-
-    Examples
-    --------
-    >>> from calibrant.binning import Isotonic
-    >>> from calibrant.curves import binning_criterion
-    >>> y, p = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
-    >>> binning_criterion(y, p, binning=Isotonic()), binning_criterion(y, p, binning=1)
-    (0.125, 0.25)
-    """
-    return binning_quality(y_true, y_prob, notion=notion, binning=binning, **data).criterion
-
-
-def within_bin_error(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
-) -> float:
-    """Mean variance of outcomes within bins, each bin that holds rows counting the same; in [0, 0.25].
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    notion : str or Notion, optional
-        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
-    binning : int or Binning, default=15
-        The bins to judge; a number n means ``EqualWidth(n)``.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    float
-        Mean over bins b of  rate(b) * (1 - rate(b)).
-
-    Raises
-    ------
-    ValueError
-        If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
-
-    Notes
-    -----
-    With bins of equal weight it is `binning_criterion`. Many bins where event rates are near one half make it larger, many bins
-    where they are near 0 or 1 smaller: it depends on where the bins are, and not on how well any event rate is estimated.
-
-    References
-    ----------
-    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (eq. 9 and Table 1).
-
-    Examples
-    --------
-    >>> from calibrant.binning import Isotonic
-    >>> from calibrant.curves import within_bin_error
-    >>> round(within_bin_error([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=Isotonic()), 4)
-    0.0833
-    """
-    return binning_quality(y_true, y_prob, notion=notion, binning=binning, **data).within_bin_error
