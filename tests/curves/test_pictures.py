@@ -125,7 +125,7 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(name):
     assert dict(matplotlib.rcParams) == before
 
 
-SINGLE = {"plot_top_label_bin"}
+SINGLE = {"plot_top_label_bin", "plot_bin_test"}
 
 
 @pytest.mark.parametrize("name", [name for name in cv.__all__ if name.startswith("plot_")])
