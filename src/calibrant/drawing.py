@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,18 +112,6 @@ def legend_beside(ax: Any, *given: Sequence[Any]) -> None:
 # Axes in log-odds: as much room between 0.001 and 0.01 as between 0.1 and 0.5, for rare events
 
 
-FEW = 3
-"""With fewer ticks than this an axis is not read."""
-
-MANY = 7
-"""So many labels beside each other crowd: every second one is left out, and 0.5 stays."""
-
-MOST_DECADES = 10
-"""Powers of ten on one side of 0.5 that all have a tick; of more, only each second, fifth or tenth."""
-
-PLAIN = 7
-"""Powers of ten up to which a tick is written in decimals where nothing lies further out."""
-
 EMPTY = (0.001, 0.999)
 """Limits where no value lies between 0 and 1."""
 
@@ -133,48 +121,21 @@ ENDS = (1e-30, 1.0 - 1e-15)
 
 def use_log_odds(ax: Any, values: FloatArray, ends: tuple[float, float] = ENDS) -> None:
     """Scale both axes in log-odds, around the values that lie between 0 and 1; ticks are probabilities."""
+    from matplotlib.ticker import LogitFormatter, LogitLocator
+
     inside = values[(values > 0) & (values < 1)]
     low, high = EMPTY
     if inside.size:  # with some room about them
         odds = np.clip([inside.min(), inside.max()], *ends)
         odds = odds / (1.0 - odds) * np.array([0.6, 1.7])
         low, high = np.clip(odds / (1.0 + odds), *ends).tolist()
-    furthest = max(1, int(np.ceil(-np.log10(min(low, 1.0 - high)))))
-    step = next((step for step in (1, 2, 5) if furthest <= step * MOST_DECADES), 10)
-    exponents = range(step, furthest + 1, step)
-    ticks = _within(low, high, exponents, (1,))
-    if len(ticks) < FEW:
-        ticks = _within(low, high, exponents, (1, 2, 5))
-    minor = _within(low, high, exponents, range(2, 10)) if step == 1 else []
-    labels = [_words(part, k, above, plain=exponents[-1] <= PLAIN) for _, part, k, above in ticks]
-    half = labels.index("0.5") % 2 if "0.5" in labels else 0
-    some = [label if len(labels) < MANY or i % 2 == half else "" for i, label in enumerate(labels)]
-    for axis, set_scale, words in ((ax.xaxis, ax.set_xscale, some), (ax.yaxis, ax.set_yscale, labels)):
+    for axis, set_scale in ((ax.xaxis, ax.set_xscale), (ax.yaxis, ax.set_yscale)):
         set_scale("function", functions=(_log_odds, expit))
-        axis.set_ticks([tick[0] for tick in ticks], labels=words)
-        axis.set_ticks([tick[0] for tick in minor], minor=True)
+        axis.set_major_locator(LogitLocator())
+        axis.set_major_formatter(LogitFormatter(one_half="0.5"))
+        axis.set_minor_locator(LogitLocator(minor=True))
         axis.set_minor_formatter("")
     ax.set(xlim=(low, high), ylim=(low, high))
-
-
-Tick = tuple[float, int, int, bool]
-"""A probability; and what it, or where the flag says so what is left to one, is: so many times ten to the minus so many."""
-
-
-def _within(low: float, high: float, exponents: range, parts: Iterable[int]) -> list[Tick]:
-    """Return the ticks between two limits, in order; a half is among them."""
-    below = [(float(f"{part}e-{k}"), part, k, False) for k in exponents for part in parts]
-    above = [(1.0 - tick, part, k, True) for tick, part, k, _ in below]
-    ticks = {tick[0]: tick for tick in (*above, *below, (0.5, 5, 1, False)) if low <= tick[0] <= high}
-    return [ticks[at] for at in sorted(ticks)]
-
-
-def _words(part: int, k: int, above: bool, *, plain: bool) -> str:
-    """Write a tick in decimals, or further out as a power of ten."""
-    if plain or k <= 2:
-        return f"{1.0 - part * 10.0**-k if above else part * 10.0**-k:.{PLAIN}f}".rstrip("0")
-    power = f"10^{{-{k}}}" if part == 1 else f"{part}\\cdot 10^{{-{k}}}"
-    return f"$1 - {power}$" if above else f"${power}$"
 
 
 def _log_odds(prob: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 
 from calibrant import EqualWidth, bin_test_calibration_error, calibration_error
 from calibrant.binning import Bins, BoundedIsotonic, Isotonic
-from calibrant.curves import binning_criterion
+from calibrant.curves import binning_quality
 from calibrant.notions import BinaryProblem
 from studies.claims import Functions, Numbers, Paper, Verdict, claims_of, each_holds, holds, not_judged, printed_as
 from studies.tce import imagenet, uci
@@ -93,7 +93,7 @@ def measure_definition() -> Numbers:
     y, names = imagenet.dogs()["y"], [*imagenet.NETWORKS]
     errors = {"variance": variance, "entropy": entropy}
     return {
-        "criterion": [binning_criterion(y, imagenet.dogs()[name], binning=Isotonic()) for name in names],
+        "criterion": [binning_quality(y, imagenet.dogs()[name], binning=Isotonic()).criterion for name in names],
         "sums": {
             word: {
                 cut: [calibration_error(y, imagenet.dogs()[name], binning=binning, loss=error) for name in names]

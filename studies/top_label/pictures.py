@@ -15,6 +15,7 @@ from matplotlib import pyplot as plt
 from calibrant import (
     DirichletCalibration,
     EqualMass,
+    EqualWidth,
     TemperatureScaling,
     assess,
     brier_score_loss,
@@ -78,20 +79,16 @@ def fullest_bin() -> str:
 def draw_sweep() -> None:
     """Errors against the number of bins: the paper's figure 3, and the same with equal mass."""
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained", sharey=True)
-    for ax, binning in zip(axes, (None, EqualMass(15)), strict=True):
-        how = {"n_bins": fc.BINS, "n_resamples": 1} | ({} if binning is None else {"binning": binning})
-        sweeps = {
-            name: {
-                word: curves.bin_sweep(**fc.forecasts()[name].asked(notion), **how) for word, notion in WORDS.items()
-            }
-            for name in SHOWN
-        }
-        curves.plot_bin_sweep(sweeps, ax=ax)
-        key = ax.get_legend()
-        key.remove()
-    axes[1].set_ylabel("")
-    words = [text.get_text() for text in key.get_texts()]
-    figure.legend(key.legend_handles, words, loc="outside right upper", frameon=False)
+    for ax, binning in zip(axes, (EqualWidth, EqualMass), strict=True):
+        for number, name in enumerate(SHOWN):
+            look = {"color": drawing.colour(number), "marker": drawing.marker(number), "markersize": 3.5}
+            for (word, notion), style in zip(WORDS.items(), ("-", "--"), strict=True):
+                value = [fc.forecasts()[name].error(notion, binning(n)) for n in fc.BINS]
+                ax.plot(fc.BINS, value, linestyle=style, label=f"{name}, {word}", **look)
+        ax.set(xlabel=f"number of bins ({binning.__name__})", ylim=(0, None))
+        drawing.grid(ax)
+    axes[0].set_ylabel("ECE")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
     save(figure, "sweep")
 
 

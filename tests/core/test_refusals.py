@@ -13,9 +13,7 @@ from calibrant import (
     smooth_reliability_curve,
     spiegelhalter_test,
 )
-from calibrant.binning import Projection, Unique
 from calibrant.curves import (
-    bin_sweep,
     bin_test_curve,
     calibration_map,
     cumulative_sum_curve,
@@ -37,22 +35,14 @@ OF_VALUES = [
     (lambda: pearson_test(Y, P, n_resamples=10**30), "n_resamples must be at most 10000000; got 10{30}. 1000 is"),
     (lambda: expected_calibration_error(Y, P, binning=10**30), "n_bins must be at most 10000000; got 10{30}. 10 to"),
     (lambda: entries(()), r"kind must be one of 'metric', .*; got \(\)\. Pass one"),
-    (lambda: bin_sweep(Y, P, n_bins=[[1, 2], [3, 4]]), "n_bins must be whole numbers, each at least 1"),
     (lambda: log_loss(Y, P, clip=0.5), "clip must be a number, at least 0 and below 0.5; got 0.5"),
-    (lambda: bin_sweep(Y, P, n_bins=[]), "n_bins must hold at least one"),
-    (lambda: bin_sweep(Y, P, n_bins=[0, 5]), "n_bins must be whole numbers, each at least 1"),
     (lambda: smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),
     (lambda: smooth_reliability_curve(Y, P, bandwidth=2), r"bandwidth must be a number, at least 0\.001 and at most 1"),
-    (lambda: bin_sweep(Y, P, n_bins=[True]), "n_bins must be whole numbers, each at least 1"),
     (lambda: expected_calibration_error(Y, P, input=np.array([0.5, 0.5])), "input must be 'probability' or 'logit';"),
     (lambda: make_survey_forecast(-1), "n must be a whole number, at least 1; got -1. Pass"),
     (lambda: make_softmax_forecast(0, 3), "n must be a whole number, at least 1; got 0. Pass 1000"),
 ]
 OF_TYPES = [
-    (lambda: bin_sweep(Y, P, binning=Unique()), "binning must make .* of a number of bins, or have that number; got"),
-    (lambda: bin_sweep(Y, P, binning=Projection()), r"binning must .*make .*; got Projection\(.*Pass EqualWidth"),
-    (lambda: bin_sweep(Y, P, binning=Projection), "binning must be a binning of scores, or make one; got"),
-    (lambda: bin_sweep(Y, P, binning=5), "binning must make a binning of a number of bins, or have that number; got"),
     (lambda: by_class("cox", Y, P), "test must be a function such as spiegelhalter_test; got 'cox'. Pass it with"),
     (lambda: by_group("cox", Y, P, Y), "test must be a function such as spiegelhalter_test; got 'cox'"),
     (

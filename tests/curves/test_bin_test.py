@@ -12,7 +12,6 @@ from matplotlib.text import Annotation
 from strategies import columns, tables
 
 from calibrant import EqualMass, drawing, load_digits_forecast
-from calibrant.binning import Unique
 from calibrant.curves import bin_test_curve, plot_bin_test
 from calibrant.drawing import DIAGONAL
 from calibrant.metrics.binned import bin_test_calibration_error
@@ -46,16 +45,15 @@ def ends_of(panel):
 
 
 @given(rows=columns(), test=st.sampled_from(TESTS), shrink=EXTREME, scale=SCALES)
-def test_every_row_is_counted_once_in_profile_and_histogram_or_beyond_it(rows, test, shrink, scale):
+def test_every_row_is_counted_once_in_profile_and_histogram(rows, test, shrink, scale):
     label, score, weight = rows
     options = {"binning": EqualMass(4), "test": test, "level": 0.3, "sample_weight": weight}
     (panel,) = bin_test_curve(label, score * shrink, **options).panels
     shown = getattr(panel, scale)
     np.testing.assert_array_equal(shown.profile.sum(axis=1), panel.bins.weight)
-    assert shown.histogram.sum() + shown.beyond.sum() == weight.sum()
-    assert shown.histogram_rejected.sum() + shown.beyond_rejected.sum() == panel.rejected.sum()
+    assert shown.histogram.sum() == weight.sum()
+    assert shown.histogram_rejected.sum() == panel.rejected.sum()
     assert (shown.histogram_rejected <= shown.histogram).all()
-    assert (shown.beyond_rejected <= shown.beyond).all()
     assert (panel.rejected <= panel.bins.weight).all()
 
 
@@ -113,14 +111,6 @@ def test_of_few_rows_a_histogram_has_fewer_columns():
     assert columns == [10, 18, 50]
 
 
-def test_predictions_beyond_carry_their_verdicts():
-    score = np.repeat([1e-40, 1e-35, 0.5, 1.0], 100)
-    label = np.repeat([0, 1, 0, 1], [100, 1, 149, 150])
-    (panel,) = bin_test_curve(label, score, binning=Unique()).panels
-    assert panel.log_odds.beyond.tolist() == [[100, 100, 0, 0], [0, 0, 0, 100]]
-    assert panel.log_odds.beyond_rejected.tolist() == [[0, 100, 0, 0], [0, 0, 0, 0]]
-
-
 @given(rows=columns(), test=st.sampled_from(TESTS))
 def test_what_is_rejected_lies_outside_of_the_ends_but_for_the_exact_test(rows, test):
     label, score, weight = rows
@@ -141,7 +131,6 @@ DIGITS, PROB = load_digits_forecast()
 TIES = np.repeat([0.1, 0.3, 0.8], 60)
 TIED = np.arange(180) % 2 == 0
 FAR = np.concatenate([[1e-200], np.geomspace(1e-12, 1e-3, 119), 1 - np.geomspace(1e-12, 1e-3, 59), [1.0]])
-BLACK = drawing.COLOURS[-1]
 
 
 def curve(binning=5, **options):
@@ -190,26 +179,6 @@ def shows_histogram(beside, shown, *, rejected):
         np.testing.assert_array_equal(data.edges, shown.histogram_edges)
     if rejected:
         np.testing.assert_array_equal(values[drawing.GAP].values, shown.histogram_rejected)
-    beyond = {int(line.get_ydata()[0]): line.get_marker() for line in beside.lines}
-    assert beyond == {side: "v^"[side] for side in np.flatnonzero(shown.beyond.any(axis=1))}
-    assert [text.get_text() for text in beside.texts] == [f"{rows:,.0f}" for rows in shown.beyond.sum(axis=1) if rows]
-
-
-def shows_beyond(ax, panel, shown):
-    """Assert that a triangle stands on an edge for each bin with something beyond, and only there."""
-    low, high = ax.get_ylim()
-    rate = [panel.bins.event_rate < low, panel.bins.event_rate > high]
-    expected = {}
-    for side, b in np.argwhere(np.array(rate) | (shown.beyond > 0)):
-        rows, rejected = shown.beyond[side, b], shown.beyond_rejected[side, b]
-        verdict = drawing.GAP if rejected > rows / 2 else drawing.COLOURS[0]
-        face, edge = verdict if rows else "white", BLACK if rate[side][b] else verdict
-        expected[b + 1.0, float(side)] = ("v^"[side], face, edge)
-    found = {
-        tuple(line.get_xydata()[0]): (line.get_marker(), line.get_markerfacecolor(), line.get_markeredgecolor())
-        for line in ax.lines
-    }
-    assert found == expected
 
 
 def shows(ax, panel, axis="probability"):
@@ -239,10 +208,7 @@ def shows(ax, panel, axis="probability"):
     texts = [text.get_text() for text in below.texts if isinstance(text, Annotation)]
     assert texts == [f"{share:.0%}" for share in panel.rejected_share[held]]
     shows_histogram(beside, shown, rejected=True)
-    if axis == "log-odds":
-        shows_beyond(ax, panel, shown)
-    else:
-        assert not ax.lines
+    assert not ax.lines
 
 
 def shows_standard(ax, panel, axis="probability"):
@@ -302,24 +268,6 @@ def test_only_what_lies_outside_of_the_accepted_probabilities_is_drawn_as_reject
             assert seen.contains_point(ax.transData.transform((at, height))) is is_seen
 
 
-def test_what_lies_beyond_the_log_odds_is_a_triangle_in_the_colour_of_its_verdict():
-    score = np.repeat([1e-40, 1e-35, 0.3, 0.6, 1.0], 100)
-    label = np.repeat([0, 1, 0, 1], [100, 1, 249, 150])
-    result = bin_test_curve(label, score, binning=Unique())
-    assert result.panels[0].bins.event_rate.tolist() == [0.0, 0.01, 0.0, 0.5, 1.0]
-    drawn = plot_bin_test(result, axis="log-odds").lines
-    at = {line.get_xdata()[0]: line for line in drawn}
-    blue = drawing.COLOURS[0]
-    looks = {b: (x.get_marker(), x.get_markerfacecolor(), x.get_markeredgecolor()) for b, x in at.items()}
-    assert looks == {
-        1: ("v", blue, BLACK),
-        2: ("v", drawing.GAP, drawing.GAP),
-        3: ("v", "white", BLACK),
-        5: ("^", blue, BLACK),
-    }
-    assert not plot_bin_test(result).lines
-
-
 def test_the_standard_diagram_in_log_odds_leads_no_line_to_where_there_is_none():
     result = bin_test_curve([0, 0, 0, 1, 1, 0], [0.001, 0.002, 0.2, 0.3, 0.7, 0.8], binning=EqualMass(3))
     _, line, low = plot_bin_test(result, style="standard", axis="log-odds").lines
@@ -371,28 +319,12 @@ def test_every_class_has_a_panel_with_its_name(style):
         assert ax.get_title() == f"class {number}{error}"
 
 
-def test_forecasts_stand_side_by_side_on_the_same_scale():
-    rare = bin_test_curve(DIGITS == 3, PROB[:, 3] / 10)
-    curves = {"a": bin_test_curve(DIGITS == 3, PROB[:, 3]), "b": rare}
-    for axis in ("probability", "log-odds"):
-        axes = plot_bin_test(curves, axis=axis)
-        assert axes[0].get_ylim() == axes[1].get_ylim()
-        for ax, (name, result) in zip(axes, curves.items(), strict=True):
-            shows(ax, result.panels[0], axis)
-            assert ax.get_title() == f"{name}: TCE {result.error:.1f}%"
-    (legend,) = axes[0].figure.legends
-    assert legend.get_title().get_text() == ""
-    assert "rejected by exact binomial test, level 0.05" in [text.get_text() for text in legend.get_texts()]
-
-
 def test_above_the_classes_stands_the_error_of_all_of_them():
     result = curve(EqualMass(4), notion="class-wise")
-    several = {"a": result, "b": curve(EqualMass(9), notion="class-wise")}
     axes = plot_bin_test(result, panels=["class 7", "class 2"])
     (legend,) = axes[0].figure.legends
     assert legend.get_title().get_text() == f"TCE in all: {result.error:.1f}%"
-    (legend,) = plot_bin_test(several, panels=["class 1"])[0].figure.legends
-    assert legend.get_title().get_text() == f"TCE in all: a {result.error:.1f}%, b {several['b'].error:.1f}%"
+    assert "rejected by exact binomial test, level 0.05" in [text.get_text() for text in legend.get_texts()]
 
 
 # Where it is drawn
@@ -402,9 +334,8 @@ REFUSED = [
     (curve(), {"style": "bars"}, ValueError, "style must be one of 'violin', 'standard'; got 'bars'"),
     (curve(), {"axis": "log"}, ValueError, "axis must be one of 'probability', 'log-odds'; got 'log'"),
     (curve(), {"panels": ["x"]}, ValueError, r"panels must be among those of the curve, .*; got \['x'\]"),
-    ({"a": curve()}, {"panels": ["x"]}, ValueError, "got BinTestCurve without 'x'"),
-    ({"a": curve(), "b": curve()}, {"panels": []}, ValueError, "panels must name at least one panel"),
-    ({"a": curve(), "b": curve()}, {"ax": 1}, ValueError, "one Axes holds one panel; the curve has 2"),
+    (curve(notion="class-wise"), {"panels": []}, ValueError, "panels must name at least one panel"),
+    (curve(notion="class-wise"), {"ax": 1}, ValueError, "one Axes holds one panel; the curve has 10"),
 ]
 
 

@@ -10,10 +10,12 @@ from strategies import columns, tables
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
 from calibrant.binning import BoundedIsotonic, Isotonic, Unique
-from calibrant.curves.errors import binning_criterion, binning_quality, within_bin_error
+from calibrant.curves.errors import binning_quality
+from calibrant.notions import binary_problems
 
 binnings = st.sampled_from([EqualWidth(4), EqualMass(3), Isotonic(), BoundedIsotonic(2, 6), Unique()])
 BOTH = {"labels": [0, 1]}
+FIGURES = ("criterion", "within_bin_error")
 
 
 def held_outcomes(rows, binning):
@@ -29,27 +31,30 @@ def held_outcomes(rows, binning):
 def test_the_criterion_is_that_of_the_definition(rows, binning):
     held = held_outcomes(rows, binning)
     expected = reference.criterion([y for block in held for y in block], [len(block) for block in held])
-    found = binning_criterion(rows[0], rows[1], sample_weight=rows[2], binning=binning, **BOTH)
-    assert found == pytest.approx(float(expected), abs=1e-12)
+    found = binning_quality(rows[0], rows[1], sample_weight=rows[2], binning=binning, **BOTH)
+    assert found.criterion == pytest.approx(float(expected), abs=1e-12)
 
 
 @given(rows=columns(), binning=binnings)
 def test_the_within_bin_error_counts_each_bin_once(rows, binning):
     held = held_outcomes(rows, binning)
     expected = sum(reference.spread(block) / len(block) for block in held) / len(held)
-    found = within_bin_error(rows[0], rows[1], sample_weight=rows[2], binning=binning, **BOTH)
-    assert found == pytest.approx(float(expected), abs=1e-12)
+    found = binning_quality(rows[0], rows[1], sample_weight=rows[2], binning=binning, **BOTH)
+    assert found.within_bin_error == pytest.approx(float(expected), abs=1e-12)
 
 
 @given(table=tables(), binning=binnings, notion=st.sampled_from(["confidence", "class-wise", "top-label"]))
-def test_the_result_holds_what_the_functions_give(table, binning, notion):
+def test_the_criterion_of_a_notion_is_the_mean_over_its_problems(table, binning, notion):
     label, prob, weight = table
-    options = {"binning": binning, "notion": notion, "sample_weight": weight, "labels": range(prob.shape[1])}
-    quality = binning_quality(label, prob, **options)
-    assert quality.criterion == pytest.approx(binning_criterion(label, prob, **options), abs=1e-15)
-    assert quality.within_bin_error == pytest.approx(within_bin_error(label, prob, **options), abs=1e-15)
+    options = {"sample_weight": weight, "labels": range(prob.shape[1])}
+    quality = binning_quality(label, prob, binning=binning, notion=notion, **options)
+    problems = [one for one in binary_problems(label, prob, notion=notion, **options) if one.size]
+    each = [
+        binning_quality(one.outcome, one.score, sample_weight=one.weight, binning=binning, **BOTH) for one in problems
+    ]
+    means = [sum(one.share * getattr(of, word) for one, of in zip(problems, each, strict=True)) for word in FIGURES]
+    assert [quality.criterion, quality.within_bin_error] == pytest.approx(means, abs=1e-12)
     assert 0.0 <= quality.criterion <= 0.25 + 1e-12
-    assert sum(panel.share for panel in quality.panels) == pytest.approx(1.0)
 
 
 @given(rows=columns())
@@ -91,4 +96,6 @@ def test_a_bin_without_rows_lies_between_and_counts_for_nothing():
 )
 def test_the_criterion_of_alexnet_is_the_figure_that_was_written_down(data_dir, binning, published):
     with np.load(data_dir / "imagenet_dogs.npz") as data:
-        assert binning_criterion(data["y"], data["alexnet"], binning=binning) == pytest.approx(published, abs=5e-7)
+        assert binning_quality(data["y"], data["alexnet"], binning=binning).criterion == pytest.approx(
+            published, abs=5e-7
+        )

@@ -41,8 +41,6 @@ PICTURES = {
     ),
     "cumulative sum": lambda *a: one(cv.cumulative_sum_curve, *a),
     "roc": lambda *a: several(cv.plot_roc, cv.roc_curve, *a, other="after"),
-    "bin sweep": lambda *a: one(cv.bin_sweep, *a, n_bins=[1, 5, 9], n_resamples=20),
-    "bin sweeps": lambda *a: several(cv.plot_bin_sweep, cv.bin_sweep, *a, n_bins=[1, 5], n_resamples=2),
     "bin test": lambda *a: one(cv.bin_test_curve, *a, binning=cb.EqualMass(4)),
     "map": lambda y, p, ax: cv.calibration_map(lambda score: score, y, p, **KNOWN).plot(ax=ax),
     "cost": lambda y, p, ax: cb.decisions.expected_cost_curve(y, {"before": p, "after": p / 2}, **KNOWN).plot(ax=ax),
@@ -127,7 +125,7 @@ def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(name):
     assert dict(matplotlib.rcParams) == before
 
 
-SINGLE = {"plot_top_label_bin"}
+SINGLE = {"plot_top_label_bin", "plot_bin_test"}
 
 
 @pytest.mark.parametrize("name", [name for name in cv.__all__ if name.startswith("plot_")])

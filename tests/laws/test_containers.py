@@ -145,7 +145,6 @@ CALLS = {
         {"y_prob": TWO, "old_prior": np.array([0.25, 0.75]), "sample_weight": W},
     ),
     "volume_under_surface_score": (ca.metrics.volume_under_surface_score, OTHER | {"thresholds": THREE[:3]}),
-    "bin_sweep": (ca.curves.bin_sweep, {"n_bins": np.array([1, 2, 4]), "y_true": Y, "y_prob": P}),
     "within groups": (
         lambda groups: ca.calibration_error(Y, P, notion=ca.notions.WithinGroups(groups)),
         {"groups": GROUP},

@@ -174,7 +174,6 @@ def test_a_hundred_million_rows_as_counts_draw_no_row_each(test):
 
 
 CURVES = {
-    "bin_sweep": lambda y, p, **data: curves.bin_sweep(y, p, n_bins=[1, 5, 12], n_resamples=99, **data),
     "bin_test_curve": curves.bin_test_curve,
     "binning_quality": curves.binning_quality,
     "class_errors": lambda y, p, **data: curves.class_errors(y, p, notion="class-wise", n_resamples=99, **data),
@@ -195,14 +194,13 @@ CURVES = {
 """Every curve of labels and a forecast, but those of single rows and those of a calibrator."""
 
 DRAWN_CURVES = {
-    "bin_sweep",
     "class_errors",
     "class_errors, anew",
     "corp_curve",
     "corp_curve, confidence",
     "decision_curve",
 }
-OF_DRAWS = {"noise_floor", "noise_lower", "noise_upper", "lower", "upper", "gain_lower", "gain_upper"}
+OF_DRAWS = {"noise_floor", "lower", "upper", "gain_lower", "gain_upper"}
 OF_A_CALIBRATOR = {
     "calibration_map",
     "simplex_map",
@@ -216,7 +214,7 @@ def test_every_curve_is_held_to_the_law():
     names = {
         name
         for name in curves.__all__
-        if name.endswith(("curve", "_errors", "_sweep", "_surface")) and not name.startswith("plot_")
+        if name.endswith(("curve", "_errors", "_surface")) and not name.startswith("plot_")
     }
     assert names - OF_A_CALIBRATOR - OF_SINGLE_ROWS <= {name.split(",")[0] for name in CURVES}
 

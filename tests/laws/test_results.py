@@ -26,7 +26,6 @@ EXAMPLES = {
     "Advice": lambda: cb.advise(E, B, n_folds=2),
     "Assessment": lambda: cb.assess(Y, P, metrics=["ece", "nll"], n_resamples=9),
     "Verdict": lambda: cb.assess(Y, P, metrics=["ece", "nll"], n_resamples=9).verdict,
-    "BinSweep": lambda: cb.curves.bin_sweep(E, B, n_bins=[1, 5, 9], n_resamples=9),
     "BinTestCurve": lambda: cb.curves.bin_test_curve(Y, P, notion="class-wise"),
     "BinningGuarantee": lambda: cb.calibrators.binning_guarantee(1000, 50, n_classes=3),
     "BinningQuality": lambda: cb.curves.binning_quality(Y, P, notion="top-label"),

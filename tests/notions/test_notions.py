@@ -12,7 +12,7 @@ from calibrant import notions as base
 from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
 from calibrant.binning import PointsPerBin
-from calibrant.curves import bin_sweep, bin_test_curve, calibration_map
+from calibrant.curves import bin_test_curve, calibration_map
 from calibrant.metrics import estimate_calibration_error
 from calibrant.notions import (
     Binary,
@@ -314,16 +314,15 @@ def test_merging_groups_puts_each_score_back_into_its_row(rows, data):
     np.testing.assert_allclose(merged, np.column_stack([1 - score / 2, score / 2]), rtol=1e-12)
 
 
-def test_groups_serve_curves_sweeps_and_estimates():
+def test_groups_serve_curves_and_estimates():
     notion = WithinGroups(GROUP)
     assert [panel.name for panel in cb.reliability_curve(OCCURRED, SCORE, notion=notion).panels] == [
         "group a",
         "group b",
     ]
     value = cb.calibration_error(OCCURRED, SCORE, notion=notion, binning=cb.EqualMass(2))
-    sweep = bin_sweep(OCCURRED, SCORE, notion=notion, n_bins=[2], binning=cb.EqualMass, n_resamples=9)
     estimate = estimate_calibration_error(OCCURRED, SCORE, notion=notion, binning=cb.EqualMass(2), n_resamples=9)
-    assert value == sweep.value[0] == estimate.value == pytest.approx((0.6 + 0.2 + 0.2 + 0.4) / 4)
+    assert value == estimate.value == pytest.approx((0.6 + 0.2 + 0.2 + 0.4) / 4)
 
 
 def test_equal_groups_are_the_same_notion():

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -208,10 +207,6 @@ SIZES = {"facecolor": drawing.FILL}
 HALF_WIDTH, HALF_LINE = 0.4, 0.46
 """Of a violin where it is widest, and of the line of its event rate; bins are 1 apart."""
 
-TRIANGLES = ("v", "^")
-ON_EDGE = {"clip_on": False, "zorder": 5}
-"""What marks, on the lower and the upper edge, that something lies beyond."""
-
 MOST_SHARES, MOST_LEVEL = 25, {True: 10, False: 5}
 """Bins up to which the rejected shares are written, and up to which they are written level, in a diagram alone or not."""
 
@@ -234,8 +229,6 @@ def draw_violins(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds
     shown = panel.log_odds if log_odds else panel.probability
     for b in np.flatnonzero(held):
         _draw_violin(ax, panel, shown, int(b))
-    if log_odds:
-        _draw_beyond(ax, panel, shown)
     ax.fill([], [], **KEPT, label="not rejected")
     _draw_sizes(below, panel, at, alone)
 
@@ -260,21 +253,6 @@ def _outside(at: int, lower: float, upper: float) -> Any:
     outside = ((-1.0, lower), (upper, 2.0))
     corners = [[(left, a), (right, a), (right, b), (left, b), (left, a)] for a, b in outside]
     return Path.make_compound_path(*(Path(np.array(c), closed=True) for c in corners))
-
-
-def _draw_beyond(ax: Any, panel: BinTestPanel, shown: reliability.BinProfiles) -> None:
-    """Mark on the edges the bins with predictions beyond, by what becomes of most of these, and with the event rate beyond."""
-    low, high = ax.get_ylim()
-    rate_is_beyond = np.stack([panel.bins.event_rate < low, panel.bins.event_rate > high])
-    for side, b in np.argwhere(rate_is_beyond | (shown.beyond > 0)):
-        look = REJECTED if 2 * shown.beyond_rejected[side, b] > shown.beyond[side, b] else KEPT
-        ax.plot(
-            *(b + 1, side, TRIANGLES[side]),
-            markerfacecolor=look["edgecolor"] if shown.beyond[side, b] > 0 else "white",
-            markeredgecolor=RATE if rate_is_beyond[side, b] else look["edgecolor"],
-            transform=ax.get_xaxis_transform(),
-            **ON_EDGE,
-        )
 
 
 def _draw_sizes(below: Any, panel: BinTestPanel, at: IntArray, alone: bool) -> None:
@@ -312,7 +290,7 @@ TESTS = {
 
 
 def plot_bin_test(
-    curves: BinTestCurve | Mapping[str, BinTestCurve],
+    curve: BinTestCurve,
     *,
     ax: Any = None,
     panels: Sequence[str] | None = None,
@@ -323,8 +301,8 @@ def plot_bin_test(
 
     Parameters
     ----------
-    curves : BinTestCurve or dict of name to BinTestCurve
-        One forecast, or several side by side.
+    curve : BinTestCurve
+        Of one forecast.
     ax : matplotlib Axes, optional
         Where to draw a single panel; a new figure by default, with a panel for each problem of the notion.
     panels : sequence of str, optional
@@ -334,8 +312,7 @@ def plot_bin_test(
         diagram, over the same bins and in the same frame.
     axis : {"probability", "log-odds"}, default="probability"
         Scale of probabilities. Log-odds spread rare events out, and reach nearly all predictions. Those beyond stand at the
-        edge, with a triangle in the colour of most of them; it has a black outline if the event rate lies beyond, and is
-        white if only that does. The histogram beside leaves them out and says how many they are.
+        edge.
 
     Returns
     -------
@@ -345,8 +322,7 @@ def plot_bin_test(
     Raises
     ------
     ValueError
-        If there is no curve, if panels are unknown or too many, if ``ax`` is given for several, or if a word is none of those
-        above.
+        If panels are unknown or too many, if ``ax`` is given for several, or if a word is none of those above.
     TypeError
         If something is no `BinTestCurve`.
 
@@ -372,75 +348,55 @@ def plot_bin_test(
     >>> from calibrant.curves import bin_test_curve
     >>> ax = bin_test_curve(*load_digits_forecast()).plot()
     """
-    named = drawing.as_named(curves, "curves", "bin_test_curve(y_true, y_prob)", BinTestCurve)
+    drawing.require_kind(curve, "curve", "bin_test_curve(y_true, y_prob)", BinTestCurve)
     is_violin = choice("style", style, ("violin", "standard")) == "violin"
     log_odds = choice("axis", axis, ("probability", "log-odds")) == "log-odds"
-    every = [
-        (curve, replace(p, name=_title(name, curve, p.name))) for name, curve in named.items() for p in curve.panels
-    ]
-    if (wanted := drawing.as_listed(panels)) is not None:
-        panels = [_title(*of, one) for of in named.items() for one in wanted]
-    word, span = drawing.outcome_word(every[0][0]), _span([panel for _, panel in every])
-    tests = {_test_of(curve) for curve in named.values()}
+    test, reach = f"{TESTS[curve.test]}, level {curve.level:g}", curve.panels[0].log_odds.histogram_edges[[0, -1]]
+    values = (
+        (p.log_odds.slice_edges.ravel(), p.bins.mean_prob, p.bins.event_rate, p.lower, p.upper) for p in curve.panels
+    )
+    span = np.concatenate([part for parts in values for part in parts])
 
     def draw(ax: Any, drawn: Mapping[str, BinTestPanel], alone: bool) -> Any:
         panel = drawn[""]
         if log_odds:
-            drawing.use_log_odds(ax, *span)
+            drawing.use_log_odds(ax, span, tuple(reach.tolist()))
         else:
             ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         below, beside = drawing.rooms(ax, "bottom", "right")
         drawing.tidy(ax, below, beside)
         (draw_violins if is_violin else _draw_standard)(ax, below, panel, alone, log_odds)
         if is_violin:
-            label = "rejected" if alone or len(tests) > 1 else f"rejected by {next(iter(tests))}"
-            ax.fill([], [], **REJECTED, label=label)
-        _draw_histogram(beside, panel.log_odds if log_odds else panel.probability, style)
+            ax.fill([], [], **REJECTED, label="rejected" if alone else f"rejected by {test}")
+        shown = panel.log_odds if log_odds else panel.probability
+        if is_violin:
+            beside.stairs(shown.histogram_rejected, shown.histogram_edges, **COLUMNS, **REJECTED, zorder=2)
+        beside.stairs(shown.histogram, shown.histogram_edges, **COLUMNS, **SIZES)
+        beside.set_xlim(0, max(beside.get_xlim()[1], 1.0))
         below.set_ylim(0, max(below.get_ylim()[1], 1.0))
         if alone:
             below.set_ylabel("rows", fontsize="small")
             beside.set_xlabel("rows", fontsize="small")
         return below
 
-    labels = ("bin", "probability") if is_violin else ("mean probability", word)
-    all_of_them = {"": SimpleNamespace(panels=[panel for _, panel in every])}
+    labels = ("bin", "probability") if is_violin else ("mean probability", drawing.outcome_word(curve))
     how: dict[str, Any] = {"height": HEIGHT, "labels": labels, "legend": _draw_legend}
-    axes = drawing.draw_panels(all_of_them, draw, ax=ax, panels=panels, **how)
-    drawn, shown = np.atleast_1d(axes), {panel.name: (curve, panel.error) for curve, panel in every}
-    for own, title in zip(drawn, shown if panels is None else panels, strict=True):
-        curve, error = shown[title]
+    axes = drawing.draw_panels({"": curve}, draw, ax=ax, panels=panels, **how)
+    drawn = np.atleast_1d(axes)
+    figure, alone = drawn[0].figure, drawn.size == 1
+    for own, name in zip(drawn, [panel.name for panel in curve.panels] if panels is None else panels, strict=True):
+        error = drawing.panel_of(curve, name).error
         words = f"TCE {error:.1f}%" if is_violin and not np.isnan(error) else ""
-        if words and (len(tests) > 1 or drawn.size == 1):
-            words += f"\n{_test_of(curve)}"
-        size = "medium" if drawn.size == 1 else "small"
-        own.set_title(": ".join(filter(None, (own.get_title(), words))), y=1.0, fontsize=size)
-    figure = drawn[0].figure
-    if drawn.size > 1 and is_violin:
-        found = [f"{name} {curve.error:.1f}%".strip() for name, curve in named.items() if len(curve.panels) > 1]
-        figure.legends[-1].set_title(f"TCE in all: {', '.join(found)}" if found else None)
+        if words and alone:
+            words += f"\n{test}"
+        own.set_title(": ".join(filter(None, (own.get_title(), words))), y=1.0, fontsize="medium" if alone else "small")
+    if not alone and is_violin:
+        figure.legends[-1].set_title(f"TCE in all: {curve.error:.1f}%")
     if ax is None:
         figure.set_size_inches(figure.get_size_inches() * (WIDER, 1.0))
     if figure.get_layout_engine() is not None:  # a first layout: see draw_panels
         figure.get_layout_engine().execute(figure)
     return axes
-
-
-def _title(name: str, curve: BinTestCurve, panel: str) -> str:
-    if not name:
-        return panel
-    found = drawing.panel_of(curve, panel).name
-    return name if len(curve.panels) == 1 else f"{name}, {found}"
-
-
-def _span(panels: Sequence[BinTestPanel]) -> tuple[FloatArray, tuple[float, float]]:
-    """Return the values of all panels, and the ends of their log-odds: what a shared axis in log-odds shows."""
-    values = ((p.log_odds.slice_edges.ravel(), p.bins.mean_prob, p.bins.event_rate, p.lower, p.upper) for p in panels)
-    ends = np.array([p.log_odds.histogram_edges[[0, -1]] for p in panels])
-    return np.concatenate([part for parts in values for part in parts]), (ends[:, 0].min(), ends[:, 1].max())
-
-
-def _test_of(curve: BinTestCurve) -> str:
-    return f"{TESTS[curve.test]}, level {curve.level:g}"
 
 
 def _draw_legend(ax: Any) -> None:
@@ -455,20 +411,6 @@ def _draw_legend(ax: Any) -> None:
         handlelength=1.0,
         handletextpad=0.5,
     )
-
-
-def _draw_histogram(beside: Any, shown: reliability.BinProfiles, style: Style) -> None:
-    """Draw the predictions of all bins, and write on the edges how many lie beyond."""
-    if style == "violin":
-        beside.stairs(shown.histogram_rejected, shown.histogram_edges, **COLUMNS, **REJECTED, zorder=2)
-    beside.stairs(shown.histogram, shown.histogram_edges, **COLUMNS, **SIZES)
-    beside.set_xlim(0, max(beside.get_xlim()[1], 1.0))
-    for side, rows in enumerate(shown.beyond.sum(axis=1)):
-        if rows > 0:
-            beside.plot(0.9, side, TRIANGLES[side], color=drawing.IDEAL, transform=beside.transAxes, **ON_EDGE)
-            place = {"xytext": (-5, 1 - 2 * side), "textcoords": "offset points", "xycoords": "axes fraction"}
-            look = {"fontsize": "x-small", "ha": "right", "va": ("bottom", "top")[side], "zorder": 5}
-            drawing.outline(beside.annotate(f"{rows:,.0f}", (0.9, side), **place, **look))
 
 
 def _draw_standard(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds: bool) -> None:

@@ -1,11 +1,11 @@
-"""Calibration errors against the number of bins, class by class, and as a distribution; and what bins are worth."""
+"""Calibration errors class by class, and as a distribution; and what bins are worth."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import cycle
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,14 @@ import numpy.typing as npt
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import as_numbers, flag, fraction, of_type, require, resamples, some, whole
+from calibrant._core.checks import flag, require, resamples, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, as_simplex
-from calibrant.binning import Binning, Bins, EqualWidth, Unique, as_binning
+from calibrant.binning import Binning, Bins, Unique, as_binning
 from calibrant.binning.bins import shown
 from calibrant.exceptions import warn
 from calibrant.lenses import InBins
-from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins, as_norm, gap, l1
+from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins, gap, l1
 from calibrant.metrics.estimate import cells, consistent_deviations
 from calibrant.metrics.noise import with_labels
 from calibrant.notions import Notion, WithinGroups, as_notion
@@ -30,258 +30,9 @@ MOST_CELLS = 1 << 23
 """Draws times cells in memory at once."""
 
 
-@dataclass(frozen=True, eq=False)
-class BinSweep(DrawnResult):
-    """A calibration error for each number of bins.
-
-    Attributes
-    ----------
-    n_bins : ndarray of shape (k,)
-        Numbers of bins asked for.
-    value : ndarray of shape (k,)
-        The error.
-    noise_floor : ndarray of shape (k,)
-        Its expected value under calibration (noise floor).
-    noise_lower, noise_upper : ndarray of shape (k,)
-        Quantiles between which it would lie in all but ``level`` of cases if the forecast were calibrated.
-    notion, binning, norm : str
-        Where the figures come from.
-    level : float
-        Share of calibrated forecasts outside the quantiles, half on each side, a fraction.
-    """
-
-    _table = Table("number of bins", "n_bins", "value", "noise_floor", "noise_lower", "noise_upper")
-    _summary = "{notion}, {binning}, {norm}, n_bins={n_bins:range}"
-    _picture = Picture("the error against the number of bins", "curves.errors.plot_bin_sweep")
-
-    n_bins: IntArray
-    value: FloatArray
-    noise_floor: FloatArray
-    noise_lower: FloatArray
-    noise_upper: FloatArray
-    notion: str
-    binning: str
-    norm: str
-    level: float
-
-
-def bin_sweep(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    n_bins: Sequence[int] = range(1, 51),
-    binning: Binning | Callable[[int], Binning] = EqualWidth,
-    norm: str | Norm = "l1",
-    notion: str | Notion | None = None,
-    level: float = 0.05,
-    n_resamples: int = 200,
-    rng: Rng = 0,
-    **data: Unpack[DataOptions],
-) -> BinSweep:
-    """Calibration error for each number of bins, with its expected value under calibration (noise floor).
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    n_bins : sequence of int, default=range(1, 51)
-        Numbers of bins, each at least 1. Published figures of networks often show ``range(5, 26)``.
-    binning : callable or Binning, default=EqualWidth
-        Makes a binning of a number of bins: `EqualWidth` or `EqualMass`. Of a binning that has ``n_bins``, such as
-        ``EqualMass(5)``, that number is varied.
-    norm : {"l1", "l2", "l<p>", "max"} or callable, default="l1"
-        Which calibration error: ``"l1"`` is the ECE, ``"max"`` the MCE.
-    notion : str or Notion, optional
-        By default ``"binary"`` for two classes and ``"confidence"`` for more.
-    level : float, default=0.05
-        Share of calibrated forecasts outside the band of noise, a fraction in (0, 1).
-    n_resamples : int, default=200
-        Draws of labels from the forecast; each serves all numbers of bins.
-    rng : numpy.random.Generator, int or None, default=0
-        Source of randomness of the draws.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    BinSweep
-        A result with ``value``, ``noise_floor``, ``to_frame()`` and ``plot()``.
-
-    Notes
-    -----
-    One bin sees only a shift of all probabilities. More bins see finer errors and more noise: in a bin of m rows the gap of a
-    calibrated forecast is about sqrt(p (1 - p) / m), so that the noise floor grows with the root of the number of bins.
-    Compare a value with the band at the same number of bins, and never with a value of another binning.
-
-    `plot_bin_sweep` draws the sweeps of several forecasts, each under several notions, such as conf-ECE and TL-ECE before
-    and after calibration. Of a pair (label, probability), such as ``ByNotion(...).predict_top`` gives, they are those of
-    ``bin_sweep(y_true == label, probability)`` without and with ``notion=WithinGroups(label)``.
-
-    References
-    ----------
-    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022, Fig. 3.
-    Roelofs, Cain, Shlens, Mozer, Mitigating bias in calibration error estimation, AISTATS 2022.
-    Bröcker, Smith, Increasing the reliability of reliability diagrams, Weather and Forecasting 2007.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.curves import bin_sweep
-    >>> p = np.random.default_rng(2).random(500)
-    >>> sweep = bin_sweep(np.random.default_rng(1).random(500) < p, p, n_bins=[1, 10, 40], n_resamples=50)
-    >>> bool((np.diff(sweep.noise_floor) > 0).all())
-    True
-    """
-    given = as_numbers("n_bins", n_bins)
-    fits = np.asarray(n_bins).dtype != np.bool_ and (
-        given.ndim == 1 and given.size and (given == np.rint(given)).all() and 1 <= given.min() <= given.max() < 2**53
-    )
-    require(fits, "n_bins must be whole numbers, each at least 1", value=n_bins, hint="Pass range(1, 51)")
-    numbers = given.astype(np.intp)
-    fraction("level", level, hint="For a 95 % band pass level=0.05")
-    n_resamples = resamples(n_resamples, hint="200 is usual")
-    problem = as_problem(y_true, y_prob, **data)
-    chosen, size = as_notion(notion, problem), as_norm(norm)
-    make = _maker_of(binning)
-    cuts = tuple(make(int(number)) for number in numbers)
-    of_type("binning", cuts[0], Binning, "a binning of scores, or make one", hint="Pass EqualWidth or EqualMass")
-    simplex, generator = as_simplex(problem), as_rng(rng)
-    tables = [cells(simplex, chosen, cut) for cut in cuts]
-    sizes = [table.sizes(InBins(), NormOfBins(norm=size)) for table in tables]
-    value = np.array([error(table.deviation[None])[0] for error, table in zip(sizes, tables, strict=True)])
-    noise = np.empty((n_resamples, len(cuts)))
-    step = max(1, MOST_CELLS // sum(table.weight.size for table in tables))
-    for first in range(0, n_resamples, step):
-        drawn = consistent_deviations(simplex, tables, min(step, n_resamples - first), generator)
-        for number, (error, deviations) in enumerate(zip(sizes, drawn, strict=True)):
-            noise[first : first + len(deviations), number] = error(deviations)
-    lower, upper = np.quantile(noise, [level / 2.0, 1.0 - level / 2.0], axis=0)
-    names = (chosen.name, type(cuts[0]).__name__, name_of(norm))
-    return BinSweep(numbers, value, noise.mean(axis=0), lower, upper, *names, level)
-
-
 def name_of(choice: str | Callable[..., object]) -> str:
     """Return the word of a choice, or the name of a function that was passed in place of a word."""
     return str(getattr(choice, "__name__", choice))
-
-
-def _maker_of(binning: Any) -> Callable[[int], Binning]:
-    """Return what makes a binning of a number of bins: of a binning, one with another number."""
-    if isinstance(binning, type) or (callable(binning) and not is_dataclass(binning)):
-        return binning
-    must = "binning must make a binning of a number of bins, or have that number"
-    hint = "Pass EqualWidth or EqualMass, and the numbers as n_bins"
-    fits = isinstance(binning, Binning) and hasattr(binning, "n_bins")
-    require(fits, must, value=binning, hint=hint, error=TypeError)
-    return lambda number: cast(Binning, replace(binning, n_bins=number))
-
-
-# The plot of calibration errors against the number of their bins
-
-
-NAMES = {"l1": "ECE", "l2": "RMSCE", "max": "MCE"}
-
-LINES: tuple[Any, ...] = ("-", "--", ":", "-.")
-"""Line styles that the eye tells apart."""
-
-
-def plot_bin_sweep(
-    sweeps: BinSweep | Mapping[str, BinSweep] | Mapping[str, Mapping[str, BinSweep]], *, ax: Any = None
-) -> Any:
-    """Draw calibration errors against the number of bins; a single one over its band under calibration.
-
-    Parameters
-    ----------
-    sweeps : BinSweep, dict of name to BinSweep, or dict of name to dict of word to BinSweep
-        One forecast, or several, with a colour a name. What is measured of each in several ways, as in
-        ``{"base": {"TL-ECE": tl, "conf-ECE": conf}, ...}``, has a line style a word: solid, dashed, dotted and dash-dotted,
-        in the order in which the words come. All are of one norm.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-        What was drawn on.
-
-    Raises
-    ------
-    ValueError
-        If there is no sweep, if there are more than four words, if some sweeps have a word and others have none, or if norms
-        differ.
-    TypeError
-        If something is no sweep.
-
-    Notes
-    -----
-    The band is that of one forecast and one notion: it is drawn where there is one sweep only.
-
-    Examples
-    --------
-    >>> from calibrant import load_digits_forecast
-    >>> from calibrant.curves import bin_sweep
-    >>> from calibrant.curves import plot_bin_sweep
-    >>> y, prob = load_digits_forecast()
-    >>> ax = bin_sweep(y, prob, n_bins=[5, 10, 20], n_resamples=50).plot()
-    >>> words = {"TL-ECE": "top-label", "conf-ECE": "confidence"}
-    >>> digits = {word: bin_sweep(y, prob, n_bins=[5, 10], notion=notion) for word, notion in words.items()}
-    >>> ax = plot_bin_sweep({"digits": digits})
-    """
-    from matplotlib.lines import Line2D
-    from matplotlib.ticker import MaxNLocator
-
-    table = _as_table(sweeps)
-    words = list(dict.fromkeys(word for own in table.values() for word in own))
-    every = [sweep for own in table.values() for sweep in own.values()]
-    norms, cuts = (list(dict.fromkeys(getattr(sweep, what) for sweep in every)) for what in ("norm", "binning"))
-    hint = "Draw each norm into an ax of its own"
-    require(len(norms) == 1, "sweeps on one axis must be of one norm", got=" and ".join(norms), hint=hint)
-    error, single = NAMES.get(norms[0], "calibration error"), len(every) == 1
-    ax = drawing.new_axes(ax, (4.6, 3.6) if single else (6.6, 4.0))
-    if single:
-        only = every[0]
-        band = {"color": drawing.BAND, "linewidth": 0, "label": f"{1 - every[0].level:.0%} if calibrated"}
-        ax.fill_between(only.n_bins, only.noise_lower, only.noise_upper, zorder=1.2, **band)
-        floor = {"color": drawing.IDEAL, "linestyle": "--", "linewidth": 1, "label": "noise floor"}
-        ax.plot(only.n_bins, only.noise_floor, **floor)
-    handles = []
-    for number, (name, own) in enumerate(table.items()):
-        look: dict[str, Any] = {"color": drawing.colour(number), "marker": drawing.marker(number), "markersize": 3.5}
-        handles.append(Line2D([], [], **look))
-        for n_drawn, (word, sweep) in enumerate(own.items()):
-            label = None if n_drawn else name or error
-            line = {"linestyle": LINES[words.index(word)], "linewidth": 1.5, "label": label, **look}
-            ax.plot(sweep.n_bins, sweep.value, zorder=3, **line)
-    ax.set(xlabel=f"number of bins{f' ({cuts[0]})' if len(cuts) == 1 else ''}", ylabel=error)
-    ax.set_ylim(bottom=0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    drawing.grid(ax)
-    if single:
-        drawing.legend_above(ax)
-    else:  # the names by colour as solid lines, and then the words by line style
-        shown = [] if words == [""] else words
-        keys = [Line2D([], [], color=drawing.IDEAL, linestyle=line) for line in LINES[: len(shown)]]
-        drawing.legend_beside(ax, [*handles, *keys], [*(name or error for name in table), *shown])
-    return ax
-
-
-def _as_table(sweeps: Any) -> dict[str, Mapping[str, BinSweep]]:
-    """Return the sweeps by name and word; a sweep without a word has the empty one."""
-    call = "bin_sweep(y_true, y_prob)"
-    named = drawing.as_named(sweeps, "sweeps", call, object)
-    table = {name: own if isinstance(own, Mapping) else {"": own} for name, own in named.items()}
-    for name, own in table.items():
-        some("sweeps", own, "sweep", hint=f"Pass {call}")
-        for word, sweep in own.items():
-            drawing.require_kind(sweep, "sweeps", call, BinSweep, f"{name}, {word}" if word else name)
-    words = {word for own in table.values() for word in own}
-    must, hint = f"sweeps must have at most {len(LINES)} words, a line style each", "Draw some of them into another ax"
-    require(len(words) <= len(LINES), must, value=len(words), hint=hint)
-    hint = "Pass {name: sweep, ...} or {name: {word: sweep, ...}, ...}"
-    require("" not in words or len(words) == 1, "sweeps must all have a word or none", got="both", hint=hint)
-    return table
 
 
 # Calibration errors class by class
@@ -438,6 +189,8 @@ def _gaps_redrawn(
 
 # Calibration errors of classes as bars
 
+
+NAMES = {"l1": "ECE", "l2": "RMSCE", "max": "MCE"}
 
 NOISE = "noise floor"
 
@@ -812,9 +565,9 @@ class BinningQuality(Result):
     Attributes
     ----------
     criterion : float
-        Variance of outcomes within bins, averaged over rows: see `binning_criterion`.
+        Variance of outcomes within bins, averaged over rows, in [0, 0.25]: the criterion that a choice of bins can minimise.
     within_bin_error : float
-        The same averaged over bins: see `within_bin_error`.
+        The same averaged over the bins that hold rows.
     n_bins : int
         Number of bins that hold rows, over all panels.
     smallest, largest : float
@@ -910,9 +663,18 @@ def binning_quality(
     ValueError
         If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
 
+    Notes
+    -----
+    With the event rate of a bin b the variance in it is  rate(b) * (1 - rate(b)),  the Brier score of that rate as forecast of
+    its rows; the criterion is ``uncertainty - resolution`` of `murphy_decomposition`. Splitting a bin never makes it larger.
+    Of all bins whose event rates do not decrease, those of `Isotonic` make it smallest. It compares bins of one forecast that
+    obey the same constraint, on the rows that chose them: it is no estimate for held-out rows. The mean over bins depends on
+    where the bins are: many of them where event rates are near one half make it larger.
+
     References
     ----------
-    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (section 3.3).
+    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (section 3.3, eq. 8, 9).
+    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
 
     Examples
     --------
@@ -935,111 +697,3 @@ def binning_quality(
         by.name,
         repr(cut),
     )
-
-
-def binning_criterion(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
-) -> float:
-    """Variance of outcomes within bins, averaged over rows: the criterion that a choice of bins can minimise; in [0, 0.25].
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    notion : str or Notion, optional
-        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
-    binning : int or Binning, default=15
-        The bins to judge; a number n means ``EqualWidth(n)``.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    float
-        Sum over bins b of  weight(b) / weight  *  rate(b) * (1 - rate(b)): the Brier score of the event rates of the bins as
-        forecasts of the rows in them. It is ``uncertainty - resolution`` of `murphy_decomposition`.
-
-    Raises
-    ------
-    ValueError
-        If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
-
-    Notes
-    -----
-    Splitting a bin never makes it larger: with one row in each bin it is 0. Of all bins whose event rates do not decrease,
-    those of `Isotonic` make it smallest. It compares bins of one forecast that obey the same constraint, on the rows that
-    chose them: it is no estimate for held-out rows.
-
-    References
-    ----------
-    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (eq. 8 and 9).
-    Dimitriadis, Gneiting, Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 2021.
-
-    Examples
-    --------
-    >>> from calibrant.binning import Isotonic
-    >>> from calibrant.curves import binning_criterion
-    >>> y, p = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
-    >>> binning_criterion(y, p, binning=Isotonic()), binning_criterion(y, p, binning=1)
-    (0.125, 0.25)
-    """
-    return binning_quality(y_true, y_prob, notion=notion, binning=binning, **data).criterion
-
-
-def within_bin_error(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
-    *,
-    notion: str | Notion | None = None,
-    binning: int | Binning = 15,
-    **data: Unpack[DataOptions],
-) -> float:
-    """Mean variance of outcomes within bins, each bin that holds rows counting the same; in [0, 0.25].
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one.
-    notion : str or Notion, optional
-        By default ``"binary"`` for two classes and ``"confidence"`` for more; a mean over the problems of others.
-    binning : int or Binning, default=15
-        The bins to judge; a number n means ``EqualWidth(n)``.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    float
-        Mean over bins b of  rate(b) * (1 - rate(b)).
-
-    Raises
-    ------
-    ValueError
-        If values are not what they must be: not finite, outside [0, 1], rows that do not sum to one, unknown labels.
-
-    Notes
-    -----
-    With bins of equal weight it is `binning_criterion`. Many bins where event rates are near one half make it larger, many bins
-    where they are near 0 or 1 smaller: it depends on where the bins are, and not on how well any event rate is estimated.
-
-    References
-    ----------
-    Matsubara, Tax, Mudd, Guy, TCE: A test-based approach to measuring calibration error, UAI 2023 (eq. 9 and Table 1).
-
-    Examples
-    --------
-    >>> from calibrant.binning import Isotonic
-    >>> from calibrant.curves import within_bin_error
-    >>> round(within_bin_error([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], binning=Isotonic()), 4)
-    0.0833
-    """
-    return binning_quality(y_true, y_prob, notion=notion, binning=binning, **data).within_bin_error

@@ -92,9 +92,7 @@ class BinProfiles(Record):
     histogram_edges : ndarray of shape (n_columns + 1,)
         Equal columns from one end of the scale to the other.
     histogram, histogram_rejected : ndarray of shape (n_columns,)
-        Rows in each column, all and those whose prediction is rejected; none of those beyond the ends.
-    beyond, beyond_rejected : ndarray of shape (2, n_bins)
-        Rows of each bin below the lower end and above the upper one, all and those whose prediction is rejected.
+        Rows in each column, all and those whose prediction is rejected.
     """
 
     slice_edges: FloatArray
@@ -103,8 +101,6 @@ class BinProfiles(Record):
     histogram_edges: FloatArray
     histogram: FloatArray
     histogram_rejected: FloatArray
-    beyond: FloatArray
-    beyond_rejected: FloatArray
 
 
 def bin_profiles(found: Verdicts, n_bins: int, scale: Scale) -> BinProfiles:
@@ -115,18 +111,14 @@ def bin_profiles(found: Verdicts, n_bins: int, scale: Scale) -> BinProfiles:
     cell = found.bin * SLICES + _part(value, low[found.bin], high[found.bin], SLICES)
     least, greatest = scale.of_prob(np.array([scale.least, scale.greatest]))
     column = _part(value, least, greatest, n_columns)
-    is_beyond = np.stack([found.score < scale.least, found.score > scale.greatest])
-    is_within = ~is_beyond.any(axis=0)
     profile = sums(cell, found.weight, n_bins * SLICES).reshape(n_bins, SLICES)
     return BinProfiles(
         slice_edges=scale.to_prob(np.linspace(low, high, SLICES + 1, axis=1)),
         profile=profile,
         density=np.stack([_smoothed(rows) for rows in profile]),
         histogram_edges=scale.to_prob(np.linspace(least, greatest, n_columns + 1)),
-        histogram=sums(column, found.weight * is_within, n_columns),
-        histogram_rejected=sums(column, rejected * is_within, n_columns),
-        beyond=np.stack([sums(found.bin, found.weight * side, n_bins) for side in is_beyond]),
-        beyond_rejected=np.stack([sums(found.bin, rejected * side, n_bins) for side in is_beyond]),
+        histogram=sums(column, found.weight, n_columns),
+        histogram_rejected=sums(column, rejected, n_columns),
     )
 
 
