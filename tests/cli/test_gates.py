@@ -11,7 +11,6 @@ from calibrant._core.result import shown_pvalue
 from calibrant.assessment.comparison import Compared
 from calibrant.cli.commands import OF_A_CANDIDATE, draws_for, parse_gate
 from calibrant.interop.tables import write_table
-from calibrant.metrics.kernel import SimplexPairs
 from calibrant.significance import by_class, kernel_test, kuiper_test, resampling_test
 
 RNG = np.random.default_rng(0)
@@ -45,10 +44,9 @@ def test_a_figure_that_is_nan_fails_every_gate(condition, run):
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-def test_a_test_that_is_nan_fails_the_gate_of_tests(run, monkeypatch):
-    """The kernel test by blocks of so few rows that there is one block: its statistic is NaN, its p-value 1."""
-    monkeypatch.setattr(SimplexPairs, "too_many", True)
-    write_table("few.csv", {"label": np.arange(3), "p_0": P[:3] / 2, "p_1": P[:3] / 2, "p_2": 1 - P[:3]})
+def test_a_test_that_is_nan_fails_the_gate_of_tests(run):
+    """The kernel test of a single row: its statistic is NaN, its p-value 1."""
+    write_table("few.csv", {"label": [1], "p_0": [0.2], "p_1": [0.3], "p_2": [0.5]})
     code, out, err = run("test", "few.csv", "--tests", "kernel", "--fail-below", 0.001, "--json")
     assert code == 1
     assert "gate failed: kernel is NaN on these rows, and NaN fails every gate" in err
@@ -143,14 +141,12 @@ def test_the_gate_of_tests_knows_what_their_draws_can_show(run):
     assert run(*words, 1)[0] == 1
 
 
-def test_the_kernel_test_draws_unless_rows_are_many(run, monkeypatch):
+def test_the_kernel_test_draws(run):
     write_table("three.csv", {"label": 2 * TRUTH, "p_0": P / 2, "p_1": P / 2, "p_2": 1 - P})
     words = ("test", "three.csv", "--tests", "kernel", "--resamples", 9, "--fail-below", 0.01)
     code, out, err = run(*words)
     assert (code, out) == (2, "")
     assert "that 9 draws can show is 1/10 = 0.1 (kernel). Pass --resamples 100 or more" in err
-    monkeypatch.setattr(SimplexPairs, "too_many", True)  # Student's law of blocks: exact, and no floor
-    assert run(*words)[0] == 1
 
 
 def test_the_seed_and_the_number_of_draws_of_tests_are_as_asked(run):

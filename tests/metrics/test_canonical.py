@@ -8,12 +8,10 @@ from strategies import tables
 from calibrant import assess
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
-from calibrant.binning import Projection, Sierpinski, SimplexUnique
-from calibrant.binning.cells import as_simplex_binning
+from calibrant.binning import Sierpinski, SimplexGrid, SimplexUnique
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import canonical_calibration_error
-from calibrant.metrics.bin_losses import as_norm
-from calibrant.metrics.kernel import DISTANCES, LENGTHS, LONGEST, estimate_canonical_calibration_error
+from calibrant.metrics.kernel import DISTANCES, LENGTHS
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "max"])
@@ -80,64 +78,29 @@ def test_too_many_cells_warn_and_have_no_interval(monkeypatch):
     with pytest.warns(CalibrationWarning, match="cells must be few to draw their noise"):
         found = assess([0, 1, 2], np.eye(3), metrics=["canonical-ece"], n_resamples=9)["canonical-ece"]
     assert (found.value, found.lower, found.upper, found.pvalue) == (0.0, 0.0, 1.0, None)
-    with pytest.warns(CalibrationWarning, match=r"the interval is \[0, 2\]"):
-        found = estimate_canonical_calibration_error([0, 1, 2], np.eye(3), distance="l1")
-    assert (found.value, found.lower, found.upper, found.pvalue) == (0.0, 0.0, 2.0, None)
 
 
 P = np.random.default_rng(3).dirichlet(np.ones(3), 300)
 Y = (np.random.default_rng(4).random((300, 1)) > (P**2 / (P**2).sum(axis=1, keepdims=True)).cumsum(axis=1)).sum(axis=1)
 
 
-@given(
-    rows=tables(n_classes=st.just(3)),
-    binning=st.sampled_from([3, "unique", "projection", Sierpinski(1), Projection(2, directions="random")]),
-    distance=st.sampled_from(sorted(LENGTHS)),
-    norm=st.sampled_from(["l1", "l2", "l3", "root", "max", np.dot]),
-)
-def test_the_value_is_that_of_the_error_itself_whatever_the_spelling(rows, binning, distance, norm):
+@given(rows=tables(n_classes=st.just(3)))
+def test_the_value_of_the_estimate_is_that_of_the_error_itself(rows):
     label, prob, weight = rows
-    options = {"binning": binning, "distance": distance, "norm": norm, "sample_weight": weight, "labels": range(3)}
-    found = estimate_canonical_calibration_error(label, prob, n_resamples=3, **options)
+    options = {"sample_weight": weight, "labels": range(3)}
+    found = assess(label, prob, metrics=["canonical-ece"], n_resamples=3, **options)["canonical-ece"]
     assert found.value == pytest.approx(canonical_calibration_error(label, prob, **options), rel=1e-7, abs=1e-12)
     assert 0.0 <= found.lower <= found.debiased <= min(found.value, found.upper)
-    assert norm is np.dot or found.upper <= LONGEST[distance] ** (0.5 if norm == "root" else 1.0) + 1e-12
-
-
-def test_estimates_of_one_length_in_several_units_agree():
-    """Half of "l1" is total variation; the root of squares is the "l2" of lengths."""
-    half, whole, root, lengths = (
-        estimate_canonical_calibration_error(Y, P, binning=Projection(8), n_resamples=50, **options)
-        for options in (
-            {},
-            {"distance": "l1"},
-            {"distance": "squared l2", "norm": "root"},
-            {"distance": "l2", "norm": "l2"},
-        )
-    )
-    for name in ("value", "lower", "upper", "noise_floor", "debiased", "detectable"):
-        assert getattr(whole, name) == pytest.approx(2 * getattr(half, name), rel=1e-9)
-        assert getattr(root, name) == pytest.approx(getattr(lengths, name), rel=1e-9)
-    assert whole.pvalue == half.pvalue
-    assert root.pvalue == lengths.pvalue
-
-
-CELLS = {
-    "total variation over cells of equal mass": {"binning": Projection(6)},
-    "lengths over the triangle": {"binning": Sierpinski(1), "distance": "l2", "norm": "l2"},
-    "the largest of all": {"binning": Projection(6), "distance": "max", "norm": "max"},
-    "squares": {"binning": Projection(6), "distance": "squared l2"},
-}
+    assert found.upper <= 1.0 + 1e-12
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("spelling", CELLS.values(), ids=CELLS)
-def test_of_a_calibrated_forecast_the_floor_is_the_mean_and_the_p_value_seldom_small(spelling):
+def test_of_a_calibrated_forecast_the_floor_is_the_mean_and_the_p_value_seldom_small():
     """Four standard errors; at most as many p-values below 0.05 as chance makes in 9999 of 10000 runs."""
     rng, draws, resamples = np.random.default_rng(8), 60, 100
     labels = [(rng.random((300, 1)) > P.cumsum(axis=1)).sum(axis=1).clip(0, 2) for _ in range(draws)]
     found = [
-        estimate_canonical_calibration_error(y, P, n_resamples=resamples, rng=run, **spelling)
+        assess(y, P, metrics=["canonical-ece"], n_resamples=resamples, rng=run)["canonical-ece"]
         for run, y in enumerate(labels)
     ]
     value, floor = (np.array([getattr(e, name) for e in found]) for name in ("value", "noise_floor"))
@@ -147,19 +110,18 @@ def test_of_a_calibrated_forecast_the_floor_is_the_mean_and_the_p_value_seldom_s
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("spelling", CELLS.values(), ids=CELLS)
-def test_the_interval_holds_the_error_over_the_cells(spelling):
+def test_the_interval_holds_the_error_over_the_cells():
     """At most as many misses of 60 as a coverage of 95 % makes in 9999 of 10000 runs; the truth is that over cells at hand."""
     rng, truth = np.random.default_rng(9), P**2 / (P**2).sum(axis=1, keepdims=True)
-    bins = as_simplex_binning(spelling["binning"])(as_simplex(as_problem(np.arange(300) % 3, P)))
+    bins = SimplexGrid()(as_simplex(as_problem(np.arange(300) % 3, P)))
     cell = bins.partition.index(P)
     there = np.unique(cell)
     gap = np.array([(truth - P)[cell == c].mean(axis=0) for c in there])
     share = np.bincount(cell)[there] / 300
-    target = as_norm(spelling.get("norm", "l1"))(LENGTHS[spelling.get("distance", "total variation")](gap), share)
+    target = LENGTHS["total variation"](gap) @ share
     misses = 0
     for run in range(60):
         label = (rng.random((300, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-        found = estimate_canonical_calibration_error(label, P, n_resamples=100, rng=run, **spelling)
+        found = assess(label, P, metrics=["canonical-ece"], n_resamples=100, rng=run)["canonical-ece"]
         misses += not found.lower <= target <= found.upper
     assert misses <= 10

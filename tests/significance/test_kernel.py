@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import t
 from strategies import columns, tables
 
-from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel as pairs_module
 from calibrant.metrics import kernel_calibration_error
-from calibrant.notions import ClassWise
 from calibrant.registry import entries
 from calibrant.significance import kernel_test
-from calibrant.significance.of_forecast import student
 
 
 def drawn(rng, prob):
@@ -96,50 +92,6 @@ def test_draws_look_at_some_labels_at_a_time(monkeypatch):
             np.testing.assert_allclose(apart.null.values, together.null.values, rtol=1e-9, atol=1e-15)
 
 
-def test_of_too_many_rows_the_blocks_are_tested(monkeypatch):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 300)
-    label = drawn(rng, prob)
-    blocks = kernel_test(label, prob, estimator="block")
-    monkeypatch.setattr(pairs_module, "MOST_WORK", 300 * 13 * 9)
-    found = kernel_test(label, prob)
-    assert (found.statistic, found.pvalue, found.df) == (blocks.statistic, blocks.pvalue, blocks.df)
-    assert any("blocks" in sentence for sentence in found.assumptions)
-
-
-@pytest.mark.parametrize("df", [1, 7, 40])
-def test_the_law_of_blocks_is_students(df):
-    x = np.linspace(-4.0, 6.0, 11)
-    np.testing.assert_allclose(student(df).sf(x), t(df).sf(x), rtol=1e-10)
-    np.testing.assert_allclose(student(df).pdf(x), t(df).pdf(x), rtol=1e-10)
-
-
-def test_the_statistic_of_blocks_is_their_mean_over_its_standard_error():
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 90)
-    label = drawn(rng, prob)
-    (found,) = pairs_module.pairs_of(as_problem(label, prob), None, None)
-    blocks = found.blocks(10)
-    means = blocks.total / blocks.number
-    expected = means.mean() / (means.std(ddof=1) / np.sqrt(9))
-    assert kernel_test(label, prob, estimator="block", block_size=10).statistic == pytest.approx(expected, rel=1e-10)
-
-
-def test_of_several_problems_means_and_standard_errors_are_added_by_their_shares():
-    """The problems of a notion share their rows: nothing is known of how their means vary together but the sum."""
-    rng = np.random.default_rng(1)
-    prob = rng.dirichlet(np.ones(3), 90)
-    label = drawn(rng, prob)
-    found = [
-        (pairs.share, pairs.blocks(10)) for pairs in pairs_module.pairs_of(as_problem(label, prob), ClassWise(), None)
-    ]
-    means = [(share, blocks.total / blocks.number) for share, blocks in found]
-    value = sum(share * each.mean() for share, each in means)
-    error = sum(share * each.std(ddof=1) / np.sqrt(9) for share, each in means)
-    statistic = kernel_test(label, prob, notion="class-wise", estimator="block", block_size=10).statistic
-    assert statistic == pytest.approx(value / error, rel=1e-10)
-
-
 # What has no answer, and what is refused
 
 
@@ -150,16 +102,8 @@ def test_a_single_row_speaks_neither_for_nor_against():
     assert found.pvalue == 1.0
 
 
-def test_a_single_block_has_no_spread():
-    with pytest.warns(CalibrationWarning, match="must have two blocks"):
-        found = kernel_test([1, 0, 1], [0.3, 0.4, 0.8], estimator="linear")
-    assert np.isnan(found.statistic)
-    assert found.pvalue == 1.0
-
-
-@pytest.mark.parametrize("estimator", ["unbiased", "block", "linear"])
-def test_a_perfect_forecast_is_not_rejected(estimator):
-    found = kernel_test([0, 1, 2, 0], np.eye(3)[[0, 1, 2, 0]], estimator=estimator, n_resamples=19)
+def test_a_perfect_forecast_is_not_rejected():
+    found = kernel_test([0, 1, 2, 0], np.eye(3)[[0, 1, 2, 0]], n_resamples=19)
     assert (found.statistic, found.pvalue) == (0.0, 1.0)
 
 

@@ -222,7 +222,7 @@ OF_MATPLOTLIB = ("ax", "axes", "norm", "view")
 AS_DECLARED = ("percent", "logits", "negative numbers", "huge numbers")
 """What makes predictions wrong only as long as they are not said to be something else."""
 
-MISFITS = ("q", "rng", " n", "y", "'block'", "'linear'", "'probability'")
+MISFITS = ("q", "rng", " n", "y", "'probability'")
 """Options that belong to the rows of one call, or look at them in their order, or draw some."""
 
 IN_BATCHES = 0.2

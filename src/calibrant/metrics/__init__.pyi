@@ -25,7 +25,6 @@ from .decompositions import miscalibration_loss as miscalibration_loss
 from .decompositions import murphy_decomposition as murphy_decomposition
 from .decompositions import uncertainty_loss as uncertainty_loss
 from .kernel import canonical_calibration_error as canonical_calibration_error
-from .kernel import estimate_canonical_calibration_error as estimate_canonical_calibration_error
 from .kernel import kernel_calibration_error as kernel_calibration_error
 from .regression import calibration_in_the_large as calibration_in_the_large
 from .regression import calibration_intercept as calibration_intercept

@@ -5,29 +5,29 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice, pairwise
-from typing import ClassVar, Literal, Unpack, get_args
+from math import isqrt
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import helmert
-from scipy.special import stdtr, stdtrit
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, folded, left_out, number, resamples, whole
+from calibrant._core.checks import choice, folded, number
 from calibrant._core.rows import IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Bins
 from calibrant.binning.bins import shown
 from calibrant.binning.cells import SimplexBinning, SimplexGrid, as_simplex_binning
 from calibrant.exceptions import warn
-from calibrant.metrics.bin_losses import NORMS, Norm, PowerMean, as_norm, debiased_squares, l1, maximum
+from calibrant.metrics.bin_losses import Norm, as_norm, debiased_squares
 from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes, least_pvalue_of, pvalue_of
-from calibrant.metrics.kinds import Own, YProb, estimates
+from calibrant.metrics.kinds import Own, YProb
 from calibrant.metrics.noise import noise_of
 from calibrant.notions import Notion, NotionLike, Part, as_notion
-from calibrant.sums.draws import Bootstrap, CellArray, Rng, as_rng, labels_of
+from calibrant.sums.draws import Bootstrap, CellArray, labels_of
 
 # The calibration error of whole forecasts: class rates in each cell of the simplex, against the mean forecast there
 
@@ -45,44 +45,36 @@ LENGTHS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 }
 """How long gaps are, class rates minus mean forecast of a cell: functions of gaps of shape (..., K)."""
 
-LONGEST = {"total variation": 1.0, "l1": 2.0, "l2": 2.0**0.5, "max": 1.0, "squared l2": 2.0}
-"""How long a gap can be."""
-
-SOURCE = "Vaicenavicius et al. 2019; Gupta and Ramdas 2022"
-
 DEBIASED = "debiased squared l2"
 
 DISTANCES = (*LENGTHS, DEBIASED)
 """How far class rates are from the mean forecast of each cell."""
 
 
-def canonical_estimate(
-    problem: Problem,
-    resampling: Resampling,
-    *,
-    binning: SimplexBinning | None = None,
-    length: Callable[[FloatArray], FloatArray] = LENGTHS["total variation"],
-    norm: Norm = l1,
-    highest: float = 1.0,
-) -> Estimate:
-    """Estimate the error, by default over the default grid, with interval, noise floor and p-value.
+def canonical_estimate(problem: Problem, resampling: Resampling) -> Estimate:
+    """Estimate the error in total variation over the default grid, with interval, noise floor and p-value.
 
     With too many cells to draw their noise the interval is all that is possible, and a `CalibrationWarning` says so.
     """
     simplex = as_simplex(problem)
-    bins = (SimplexGrid() if binning is None else binning)(simplex)
-    table, sizes = _cells(simplex, bins), _sizes(bins, length, norm)
+    bins = SimplexGrid()(simplex)
+    table, sizes = _cells(simplex, bins), _sizes(bins)
     if table.weight.size > MOST_DEVIATIONS:
         warn(
             f"cells must be few to draw their noise; got {len(bins)} of {simplex.prob.shape[1]} classes: the interval is "
-            f"[0, {highest:g}]. With so many classes choose a notion of single scores, such as 'class-wise'."
+            "[0, 1]. With so many classes choose a notion of single scores, such as 'class-wise'."
         )
-        return Estimate(float(sizes(table.deviation[None])[0]), 0.0, highest)
+        return Estimate(float(sizes(table.deviation[None])[0]), 0.0, 1.0)
     (noise,) = noise_of(simplex, [table], resampling.n_resamples, resampling.rng)
     return noise.law(sizes).estimate(resampling.level)
 
 
-@Own("canonical-ece", "canonical ECE", SOURCE, estimator=canonical_estimate).declare
+@Own(
+    "canonical-ece",
+    "canonical ECE",
+    "Vaicenavicius et al. 2019; Gupta and Ramdas 2022",
+    estimator=canonical_estimate,
+).declare
 def canonical_calibration_error(
     y_true: npt.ArrayLike,
     y_prob: YProb = None,
@@ -118,17 +110,14 @@ def canonical_calibration_error(
         Sum over cells c of  weight(c) / weight * d(c),  by default in total variation
         d(c) = sum over classes j of  abs(rate(j, c) - mean probability(j, c)) / 2,  in [0, 1].
 
-    See Also
-    --------
-    estimate_canonical_calibration_error : The same with interval, noise floor and p-value.
-
     Notes
     -----
     It sees what no class by itself shows (canonical calibration): it is never smaller than the error of one class against
     the rest over the same bins. Of two classes it is the calibration error of one. In "l1", without the half, it lies in
     [0, 2]. The number of cells of a grid grows with the power of the number of classes, and noise with it: when nearly every
     row is alone in its cell, the error of a calibrated forecast is that of a single draw. Read it with its noise floor, for
-    two to five classes; for more, cells of equal mass (`Projection`) hold rows enough.
+    two to five classes; for more, cells of equal mass (`Projection`) hold rows enough. `assess` gives that floor and an
+    interval of the default, "canonical-ece"; the cells are held fixed.
 
     In "debiased squared l2" whole weights count as rows, others are scaled to a mean of one; a cell of fewer than two rows has
     no such estimate and counts as 0.
@@ -159,95 +148,6 @@ def canonical_calibration_error(
     return float(as_norm(norm)(values[held], bins.weight[held] / bins.weight.sum()))
 
 
-def estimate_canonical_calibration_error(
-    y_true: npt.ArrayLike,
-    y_prob: YProb = None,
-    *,
-    binning: int | str | SimplexBinning = 5,
-    distance: str = "total variation",
-    norm: str | Norm = "l1",
-    level: float = 0.05,
-    n_resamples: int = 500,
-    rng: Rng = 0,
-    **data: Unpack[DataOptions],
-) -> Estimate:
-    """Canonical calibration error over any cells, with its interval, noise floor, p-value and bias-corrected value.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one. One column stands for itself and its complement.
-    binning : int, str or SimplexBinning, default=5
-        How the simplex is cut, as in `canonical_calibration_error`. Cells of enough rows, such as those of `Projection`, have
-        the least noise.
-    distance : {"total variation", "l1", "l2", "max", "squared l2"}, default="total variation"
-        Between class rates and mean forecast of a cell. The debiased square is missing: the noise floor, p-value and
-        ``debiased`` of "squared l2" do its work.
-    norm : {"l1", "l2", "l<p>", "root", "max"} or callable, default="l1"
-        How the cells are put together; "root" goes with squares.
-    level : float, default=0.05
-        One minus the coverage of the interval, a fraction in (0, 1).
-    n_resamples : int, default=500
-        Resamples for interval and p-value; the smallest possible p-value is 1 / (n_resamples + 1).
-    rng : numpy.random.Generator, int or None, default=0
-        Source of randomness. The default makes two calls on the same data agree; None draws anew.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    Estimate
-        ``value``, ``lower``, ``upper``, ``noise_floor``, ``pvalue``, ``debiased`` and ``detectable``; by default what `assess`
-        states of "canonical-ece".
-
-    Warns
-    -----
-    CalibrationWarning
-        If cells times classes are more than 65 536: then there are a value and the trivial interval, and nothing else.
-
-    See Also
-    --------
-    canonical_calibration_error : The value alone.
-    estimate_calibration_error : The same for errors of single scores.
-
-    Notes
-    -----
-    The cells are held fixed. Miscalibration that averages out within a cell is not seen. Noise is drawn for each cell and
-    class, as for bins of single scores: docs/intervals.md.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.binning import Projection
-    >>> from calibrant.metrics import estimate_canonical_calibration_error
-    >>> rng = np.random.default_rng(1)
-    >>> prob = rng.dirichlet(np.ones(3), 1000)
-    >>> label = [rng.choice(3, p=row) for row in prob]
-    >>> found = estimate_canonical_calibration_error(label, prob, binning=Projection(10), n_resamples=99)
-    >>> found.lower <= found.debiased <= found.upper, found.pvalue > 0.05
-    (True, True)
-    """
-    number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")
-    resamples(n_resamples, hint="500 is usual")
-    chosen = as_norm(norm)
-    highest = _highest(choice("distance", distance, LENGTHS), chosen)
-    estimate = partial(
-        canonical_estimate, binning=as_simplex_binning(binning), length=LENGTHS[distance], norm=chosen, highest=highest
-    )
-    metric = Own("canonical-calibration-error", "canonical ECE", SOURCE, range=(0.0, highest), estimator=estimate)
-    resampling = Resampling(float(level), int(n_resamples), as_rng(rng))
-    return estimates([metric], as_problem(y_true, y_prob, **data), 15, resampling)[metric.name]
-
-
-def _highest(distance: str, norm: Norm) -> float:
-    """Return how large the error can be: a mean of gaps is at most the longest, and of a norm of one's own nothing is known."""
-    if norm is NORMS["root"]:
-        return float(np.sqrt(LONGEST[distance]))
-    return LONGEST[distance] if isinstance(norm, PowerMean) or norm in NORMS.values() else np.inf
-
-
 def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
     """Return a cell for each cell of the simplex and class: the noise of class rates is that of events."""
     n_classes, total = simplex.prob.shape[1], float(bins.weight.sum())
@@ -264,8 +164,8 @@ def _cells(simplex: SimplexProblem, bins: Bins) -> Cells:
     )
 
 
-def _sizes(bins: Bins, length: Callable[[FloatArray], FloatArray], norm: Norm) -> Sizes:
-    """Return how to take the norm, over the cells that hold weight, of the lengths of their gaps."""
+def _sizes(bins: Bins) -> Sizes:
+    """Return how to take the mean, over the cells that hold weight, of the total variation of their gaps."""
     held = bins.weight > 0
     share = bins.weight[held] / bins.weight.sum()
 
@@ -273,11 +173,7 @@ def _sizes(bins: Bins, length: Callable[[FloatArray], FloatArray], norm: Norm) -
         by_cell = deviations.reshape(len(deviations), len(bins), -1)
         return [by_cell[:, held] / share[:, None]]
 
-    def size(seen: list[FloatArray]) -> FloatArray:
-        lengths = length(seen[0])
-        return lengths @ share if norm is l1 else np.array([norm(row, share) for row in lengths])
-
-    return Sizes(look, size, shrinks=norm is not maximum)
+    return Sizes(look, lambda seen: LENGTHS["total variation"](seen[0]) @ share, shrinks=True)
 
 
 # Sums over all pairs of rows, each weighted by how near the forecasts of the two are: k(p, q) = exp(-distance / bandwidth)
@@ -441,23 +337,14 @@ def _representatives(prob: FloatArray, weight: FloatArray) -> tuple[FloatArray, 
 # The pairs of rows of a problem: do rows with similar forecasts err in similar directions?
 
 
-MOST_WORK = 1 << 31
+MOST_WORK = 1 << 29
 """Rows squared, times classes plus ten (for the exponential), up to which all pairs are looked at."""
-
-FEWEST_BLOCKS = 32
-"""Blocks that rows are cut into, where there are so many pairs of rows: enough to see a spread between them."""
 
 HELD = 1 << 20
 """Numbers that are looked at together."""
 
 MOST_CELLS = 4096
 """Places on the line at which noise is drawn: if there are not more distinct scores, exactly where these are."""
-
-FEW_CLASSES = 8
-"""Classes up to which matrix products beat a walk over the pairs of equal labels."""
-
-LONG_WALK = 1 << 32
-"""Products of a draw of labels from which compiled loops are used: loading them takes about a second."""
 
 
 class Pairs(ABC):
@@ -477,16 +364,13 @@ class Pairs(ABC):
         self, points: FloatArray, residual: FloatArray, weights: Weights, share: float, bandwidth: float | None
     ) -> None:
         self.points, self.residual, self.weight, self.share = points, residual, weights.values, share
-        self.left_out, self.equal_rows, self.are_copies = weights.of_variance, weights.times, weights.repeat_rows
+        self.left_out, self.equal_rows = weights.of_variance, weights.times
         self.bandwidth = median_distance(points, self.weight) if bandwidth is None else bandwidth
 
     @property
     def number(self) -> float:
         """Weight of the pairs that are not left out."""
         return float(self.weight.sum() ** 2 - self.left_out.sum())
-
-    too_many: ClassVar[bool] = False
-    """Whether only the pairs within blocks are looked at."""
 
     @cached_property
     def own(self) -> FloatArray:
@@ -511,15 +395,11 @@ class Pairs(ABC):
     @property
     def total(self) -> float:
         """Sum of w_i w_j h_ij over all pairs, none left out."""
-        if self.too_many:
-            return self.mean * self.number + float(self.left_out @ self.own)
         return float(self.weight @ self.reach)
 
     @property
     def mean(self) -> float:
         """Mean of h over the pairs: the unbiased estimate."""
-        if self.too_many:
-            return self.blocks().mean
         return (self.total - float(self.left_out @ self.own)) / self.number
 
     @abstractmethod
@@ -553,38 +433,6 @@ class Pairs(ABC):
     @abstractmethod
     def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
         """Sum w_i f_i w_j f_j h_ij over all i and j, for each row of ``factor`` (m, groups); shape (m,)."""
-
-    def blocks(self, size: int | None = None) -> Blocks:
-        """Cut the rows into blocks of that size, by default as large as `MOST_WORK` allows; a rest of rows is left out.
-
-        Which rows meet is drawn from a fixed seed after the rows were put in an order that depends on what they hold alone.
-        """
-        width = self.points.shape[1]
-        order: IntArray = np.arange(self.weight.size)
-        for key in (self.weight, content_key(self.residual), content_key(self.points)):
-            order = order[np.argsort(key[order], kind="stable")]  # as numpy.lexsort, which no interrupt ends
-        if self.are_copies:
-            order = np.repeat(order, self.weight[order].astype(np.intp))
-        n = order.size
-        if size is None:
-            size = max(2, min(n // FEWEST_BLOCKS, MOST_WORK // (n * (width + 10))))
-        order, size = order[np.random.default_rng(0).permutation(n)], min(size, n)
-        blocks = order[: n // size * size].reshape(-1, size)
-        step = max(1, 4 * HELD // size**2)
-        sums = [self._sums_within(blocks[at : at + step]) for at in range(0, len(blocks), step)]
-        return Blocks(*np.concatenate(sums, axis=1))
-
-    def _sums_within(self, blocks: IntArray) -> FloatArray:
-        distance = np.zeros((*blocks.shape, blocks.shape[1]))
-        for column in self.points.T:
-            distance += np.abs(column[blocks][:, :, None] - column[blocks][:, None, :])
-        if self.points.shape[1] > 1:
-            distance /= 2.0
-        w = np.ones(blocks.shape) if self.are_copies else self.weight[blocks]
-        r = self.residual[blocks] * w[:, :, None]
-        h = np.exp(-distance / self.bandwidth) * (r @ r.transpose(0, 2, 1))
-        number = w.sum(axis=1) ** 2 - (w**2).sum(axis=1)
-        return np.array([h.sum(axis=(1, 2)) - np.einsum("bij,bij->b", r, r), number])
 
 
 class ScorePairs(Pairs):
@@ -656,12 +504,6 @@ class SimplexPairs(Pairs):
         """Pairs of forecasts."""
         return InSpace(self.points, self.bandwidth)
 
-    @property
-    def too_many(self) -> bool:  # type: ignore[override]
-        """Whether the work is beyond `MOST_WORK`."""
-        n, n_classes = self.points.shape
-        return bool(n**2 * (n_classes + 10) > MOST_WORK)
-
     def forms(self, factor: FloatArray, group: IntArray, weight: FloatArray) -> FloatArray:
         """Sum over tiles of the matrix of h."""
         h = InSpace(self.points, self.bandwidth, self.residual)
@@ -671,7 +513,7 @@ class SimplexPairs(Pairs):
 
     def drawn(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Corners of the simplex that the labels name, less the forecasts."""
-        rows, n_classes = np.arange(self.weight.size), self.points.shape[1]
+        rows = np.arange(self.weight.size)
 
         def named(values: FloatArray, label: IntArray) -> FloatArray:
             """Return the entries of the classes that labels name, the mean entry of copies."""
@@ -684,12 +526,10 @@ class SimplexPairs(Pairs):
         own = [self.left_out @ (1.0 + squares - 2.0 * named(self.points, label)) for label in labels]
         expected = np.einsum("ij,ij->i", self.witness, self.points)
         along = [self.weight @ (named(self.witness, label) - expected) for label in labels]
-        walks = n_classes > FEW_CLASSES and labels.size * self.weight.size * n_classes >= LONG_WALK and labels.ndim == 2
-        forms = self._walked(labels) if walks else self._multiplied(labels)
-        return forms - own, np.array(along)
+        return self._forms_of_labels(labels) - own, np.array(along)
 
-    def _multiplied(self, labels: IntArray) -> FloatArray:
-        """In the K - 1 coordinates of the simplex, each of which makes vectors that a tile multiplies."""
+    def _forms_of_labels(self, labels: IntArray) -> FloatArray:
+        """Sum in the K - 1 coordinates of the simplex, each of which makes vectors that a tile multiplies."""
         corners = simplex_corners(self.points.shape[1])
         centre = self.points @ corners
 
@@ -709,40 +549,25 @@ class SimplexPairs(Pairs):
             forms += forms_of(tile, left, right)
         return np.asarray(forms.reshape(-1, len(labels)).sum(axis=0))
 
-    def _walked(self, labels: IntArray) -> FloatArray:
-        """By the products of corners with corners, which are 1 or 0, of corners with forecasts, and of forecasts."""
-        from calibrant._kernels.pairs import same_label_sums
 
-        pull = self.sums.smoothed(self.weight[:, None] * self.points)
-        between = np.einsum("ij,ij->i", pull, self.points) - 2.0 * pull[np.arange(self.weight.size), labels]
-        forms: FloatArray = between @ self.weight
-        for i, j, tile in self.sums.tiles():
-            tile *= self.weight[i, None] * self.weight[j]
-            a, b = np.ascontiguousarray(labels[:, i]), np.ascontiguousarray(labels[:, j])
-            forms += (1.0 if i == j else 2.0) * same_label_sums(tile, a, b, self.points.shape[1])
-        return forms
+def with_few_rows(problem: Problem, notion: Notion | None) -> Problem:
+    """Return the problem; of the whole simplex of three classes or more with as many rows as all pairs of can be looked at.
 
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """Sums of w_i w_j h_ij over the pairs within each block, and the weights of these pairs, shape (blocks,)."""
-
-    total: FloatArray
-    number: FloatArray
-
-    @property
-    def mean(self) -> float:
-        """Mean of h over all these pairs."""
-        return float(self.total.sum() / self.number.sum())
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error of the mean, from the spread between blocks; NaN of a single block."""
-        n = self.total.size
-        if n < 2:
-            return float("nan")
-        off = self.total - self.mean * self.number
-        return float(np.sqrt(n / (n - 1.0) * (off @ off)) / self.number.sum())
+    Which rows are drawn from a fixed seed, after they were put in an order that depends on what they hold alone.
+    """
+    simplex = as_simplex(problem)
+    n, n_classes = simplex.prob.shape
+    most = isqrt(MOST_WORK // (n_classes + 10))
+    if notion is not None or n_classes == 2 or n <= most:
+        return problem
+    warn(
+        f"the kernel calibration error must have at most {most} rows of {n_classes} classes to look at all pairs; got {n}, and "
+        f"{most} of them are drawn from a fixed seed. Choose a notion of single scores, such as 'confidence', to use all."
+    )
+    order: IntArray = np.arange(n)
+    for key in (simplex.weight, simplex.label, content_key(simplex.prob)):
+        order = order[np.argsort(key[order], kind="stable")]  # as numpy.lexsort, which no interrupt ends
+    return simplex.at(order[np.random.default_rng(0).choice(n, most, replace=False)])
 
 
 def pairs_of(problem: Problem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:
@@ -772,7 +597,7 @@ def simplex_corners(n_classes: int) -> FloatArray:
 
 
 Sums = list[tuple[FloatArray, FloatArray]]
-Estimator = Literal["unbiased", "biased", "block", "linear"]
+Estimator = Literal["unbiased", "biased"]
 
 SMALLEST_BANDWIDTH = 1e-100
 """What is smaller is raised to it: nothing but equal forecasts is near, and no quotient overflows."""
@@ -780,11 +605,10 @@ SMALLEST_BANDWIDTH = 1e-100
 
 def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     """Estimate the squared kernel calibration error on the whole simplex, unbiased, with its interval."""
+    problem = with_few_rows(problem, None)
     found = list(pairs_of(problem, None, None))
     if not found:
-        return Estimate(value_of(found, "unbiased"), float("nan"), float("nan"), pvalue=float("nan"))
-    if found[0].too_many:
-        return _estimate_of_blocks(found[0].blocks(), resampling.level)
+        return Estimate(value_of(found), float("nan"), float("nan"), pvalue=float("nan"))
     return _estimate_of_pairs(problem, found[0], resampling)
 
 
@@ -804,7 +628,6 @@ def kernel_calibration_error(
     notion: NotionLike = None,
     estimator: Estimator = "unbiased",
     bandwidth: float | None = None,
-    block_size: int | None = None,
     **data: Unpack[DataOptions],
 ) -> float:
     """Squared kernel calibration error (SKCE): whether similar forecasts err in similar directions; 0 is calibrated.
@@ -819,15 +642,12 @@ def kernel_calibration_error(
         By default ``"canonical"``: all classes at once, one column being two classes. Other notions make binary problems;
         the error is their mean by shares. (The residuals of two classes are opposite and both count:
         ``"canonical"`` is twice ``"binary"``.)
-    estimator : {"unbiased", "biased", "block", "linear"}, default="unbiased"
+    estimator : {"unbiased", "biased"}, default="unbiased"
         Which pairs are looked at. ``"unbiased"``: each row with each other one; the mean over samples is the true error, so
         that a calibrated forecast has a negative value as often as not. ``"biased"``: each row with itself too, never negative.
-        ``"block"``: rows within the same block, unbiased too. ``"linear"``: blocks of two.
     bandwidth : float, optional
         Distance at which the kernel has fallen to 1/e. By default the median distance between different forecasts, of at
         most 300 that are taken at equal steps of weight (no randomness); 1 if all forecasts are equal.
-    block_size : int, optional
-        Rows in each block, at least 2. By default as many as make 32 blocks and a bounded time.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -840,7 +660,7 @@ def kernel_calibration_error(
     Warns
     -----
     CalibrationWarning
-        If there is no pair, as of a single row: the error is not defined, and NaN is returned.
+        If there is no pair, as of a single row: the error is not defined, and NaN is returned. If rows are left out.
 
     See Also
     --------
@@ -855,8 +675,8 @@ def kernel_calibration_error(
     Whole weights count as equal rows: copies make pairs. With other weights a row makes no pair with itself.
 
     Problems of scores take the time of a sort, with any number of rows. On the whole simplex of 3 classes or more all pairs
-    are looked at while rows^2 * (classes + 10) <= 2^31 (12 800 rows of 3 classes, 4 400 of 100); of more rows the
-    pairs within blocks, whose size keeps the time bounded: still unbiased, with more noise.
+    are looked at while rows^2 * (classes + 10) <= 2^29 (6426 rows of 3 classes, 2209 of 100); of more rows so many are drawn
+    from a fixed seed: still unbiased, with more noise.
 
     References
     ----------
@@ -869,27 +689,17 @@ def kernel_calibration_error(
     >>> round(kernel_calibration_error(y, p), 4)
     0.0564
     """
-    problem = as_problem(y_true, y_prob, **data)
-    found = pairs_of(problem, as_pairs_notion(notion, problem), as_bandwidth(bandwidth))
     choice("estimator", estimator, get_args(Estimator), hint="'unbiased' is usual")
-    return value_of(seen_by(estimator, found), estimator, as_block_size(block_size, estimator))
+    problem = as_problem(y_true, y_prob, **data)
+    words, width = as_pairs_notion(notion, problem), as_bandwidth(bandwidth)
+    return value_of(pairs_of(with_few_rows(problem, words), words, width), estimator)
 
 
-def seen_by(estimator: Estimator, found: Iterable[Pairs]) -> Iterator[Pairs]:
-    """Yield the problems that have pairs for the estimator: blocks hold different rows, and a row's copies are none."""
-    return (pairs for pairs in found if estimator in ("unbiased", "biased") or pairs.weight.size > 1)
-
-
-def value_of(found: Iterable[Pairs], estimator: Estimator, block_size: int | None = None) -> float:
+def value_of(found: Iterable[Pairs], estimator: Estimator = "unbiased") -> float:
     """Return the mean error of the problems that have pairs, by their shares; NaN with a warning if none has."""
     total = shares = 0.0
     for pairs in found:
-        if estimator == "unbiased":
-            value = pairs.mean
-        elif estimator == "biased":
-            value = pairs.total / float(pairs.weight.sum()) ** 2
-        else:
-            value = blocks_of(pairs, estimator, block_size).mean
+        value = pairs.mean if estimator == "unbiased" else pairs.total / float(pairs.weight.sum()) ** 2
         total += pairs.share * pairs.times * value
         shares += pairs.share
     if shares == 0:
@@ -899,11 +709,6 @@ def value_of(found: Iterable[Pairs], estimator: Estimator, block_size: int | Non
         )
         return float("nan")
     return total / shares
-
-
-def blocks_of(pairs: Pairs, estimator: Estimator, block_size: int | None) -> Blocks:
-    """Return the blocks of the estimator of that name."""
-    return pairs.blocks(2 if estimator == "linear" else block_size)
 
 
 # What chance does
@@ -969,21 +774,6 @@ def _estimate_of_pairs(problem: Problem, pairs: Pairs, resampling: Resampling) -
     )
 
 
-def _estimate_of_blocks(blocks: Blocks, level: float) -> Estimate:
-    """Student's interval and test, from the spread between blocks."""
-    df, error = blocks.total.size - 1.0, blocks.standard_error
-    reach = float(stdtrit(df, 1.0 - level / 2.0)) * error
-    return Estimate(
-        value=blocks.mean,
-        lower=blocks.mean - reach,
-        upper=blocks.mean + reach,
-        noise_floor=0.0,
-        pvalue=float(stdtr(df, -blocks.mean / error)) if error > 0 else 1.0,
-        debiased=blocks.mean,
-        detectable=float(stdtrit(df, 1.0 - level) + stdtrit(df, POWER)) * error,
-    )
-
-
 # What the caller chose
 
 
@@ -999,12 +789,3 @@ def as_bandwidth(bandwidth: float | None) -> float | None:
         return None
     median = "Leave it out for the median distance between forecasts"
     return max(number("bandwidth", bandwidth, above=0.0, hint=median), SMALLEST_BANDWIDTH)
-
-
-def as_block_size(block_size: int | None, estimator: Estimator) -> int | None:
-    """Return a whole number from 2, or None; only the block estimator has one."""
-    if block_size is None:
-        return None
-    if estimator != "block":
-        left_out("block_size", block_size, f"with estimator {estimator!r}", hint="Pass estimator='block'")
-    return whole("block_size", block_size, least=2, hint="Leave it out for 32 blocks")

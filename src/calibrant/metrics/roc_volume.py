@@ -721,7 +721,7 @@ def _parts(rows: SurfaceRows, rng: np.random.Generator) -> Iterator[tuple[Surfac
     left = rows.weight.astype(np.int64) if counts else np.ones(rows.weight.size, dtype=np.int64)
     for fold in range(FOLDS):
         dealt = rng.binomial(left, 1.0 / (FOLDS - fold))
-        inside = dealt if counts else dealt * rows.weight
+        inside: FloatArray = dealt.astype(np.float64) if counts else dealt * rows.weight
         yield _with_weight(rows, inside), _with_weight(rows, rows.weight - inside)
         left -= dealt
 

@@ -9,7 +9,6 @@ from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from calibrant import lenses
 from calibrant._core.arrays import FloatArray
@@ -718,7 +717,6 @@ def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) ->
 
 
 Null = Literal["consistency", "bootstrap"]
-TestEstimator = Literal["unbiased", "block", "linear"]
 
 
 @declare("test", "kernel", symbol="SKCE", source="Widmann et al. 2019")
@@ -727,11 +725,9 @@ def kernel_test(
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,
-    estimator: TestEstimator = "unbiased",
     null: Null = "consistency",
     n_resamples: int = 1000,
     bandwidth: float | None = None,
-    block_size: int | None = None,
     rng: Rng = 0,
     **data: Unpack[DataOptions],
 ) -> TestResult:
@@ -745,9 +741,6 @@ def kernel_test(
         Probabilities; rows of a table sum to one.
     notion : {"canonical", "binary", "confidence", "top-label", "class-wise"} or Notion, optional
         By default ``"canonical"``: the probabilities of all classes at once.
-    estimator : {"unbiased", "block", "linear"}, default="unbiased"
-        Which pairs of rows are looked at, see `kernel_calibration_error`. With all pairs the null distribution is drawn; with
-        blocks of rows the means of blocks are compared with their spread, in one pass and with much less power.
     null : {"consistency", "bootstrap"}, default="consistency"
         How it is drawn. ``"consistency"``: labels from the forecast itself; the test is exact, for any number of rows.
         ``"bootstrap"``: the observed rows, drawn again and centred (Arcones and Gine); right for many rows, too liberal where
@@ -756,8 +749,6 @@ def kernel_test(
         Number of draws; the smallest possible p-value is 1 / (n_resamples + 1).
     bandwidth : float, optional
         Distance at which the kernel has fallen to 1/e; by default the median distance between forecasts.
-    block_size : int, optional
-        Rows in each block, with ``estimator="block"``. By default as many as make 32 blocks and a bounded time.
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness. The default makes two calls on the same data agree.
     **data : DataOptions
@@ -766,12 +757,12 @@ def kernel_test(
     Returns
     -------
     TestResult
-        The statistic is the error, of blocks the error divided by its standard error; large values speak against calibration.
+        The statistic is the error; large values speak against calibration.
 
     Warns
     -----
     CalibrationWarning
-        If there is no pair of rows, or a single block: the statistic is NaN and the p-value 1.
+        If there is no pair of rows: the statistic is NaN and the p-value 1. If rows are left out.
 
     Notes
     -----
@@ -780,10 +771,9 @@ def kernel_test(
     one sign over distances of the bandwidth. It does not show which class or which range of scores is wrong, and of many
     classes it needs many rows: a test of one notion, such as the top label, has more power for the question that it asks.
 
-    Whole weights are numbers of equal rows; with other weights a row moves with its weight. Where
-    `kernel_calibration_error` turns to blocks, of many rows of 3 classes or more, so does the test. The standard errors of
-    several problems add up, which is safe and can cost power. Of more than 4096 different scores the draws, not the
-    statistic, put neighbours together.
+    Whole weights are numbers of equal rows; with other weights a row moves with its weight. Of many rows of 3 classes or
+    more some are drawn, as in `kernel_calibration_error`. Of more than 4096 different scores the draws, not the statistic,
+    put neighbours together.
 
     References
     ----------
@@ -798,46 +788,21 @@ def kernel_test(
     >>> kernel_test(*load_digits_forecast(), n_resamples=199).pvalue
     0.005
     """
-    choice("estimator", estimator, get_args(TestEstimator), hint="'unbiased' is usual")
     choice("null", null, get_args(Null), hint="'consistency' is usual")
     resamples(n_resamples, hint="1000 is usual")
     problem = as_problem(y_true, y_prob, **data)
     words = kernel.as_pairs_notion(notion, problem)
-    found = list(kernel.seen_by(estimator, kernel.pairs_of(problem, words, kernel.as_bandwidth(bandwidth))))
-    spoken, size = hypothesis_of(problem, words), kernel.as_block_size(block_size, estimator)
+    problem, spoken = kernel.with_few_rows(problem, words), hypothesis_of(problem, words)
+    found = list(kernel.pairs_of(problem, words, kernel.as_bandwidth(bandwidth)))
     if not found:
-        return result_of("kernel", kernel.value_of(found, estimator), label_draws(np.zeros(0)), spoken, pvalue=1.0)
-    if estimator != "unbiased" or any(pairs.too_many for pairs in found):
-        return _test_of_blocks([(pairs.share, kernel.blocks_of(pairs, estimator, size)) for pairs in found], spoken)
-    value, generator = kernel.value_of(found, estimator), as_rng(rng)
+        return result_of("kernel", kernel.value_of(found), label_draws(np.zeros(0)), spoken, pvalue=1.0)
+    value, generator = kernel.value_of(found), as_rng(rng)
     if null == "consistency":
         noise = kernel.noise_of_labels(problem, found, n_resamples, generator)
         return result_of("kernel", value, label_draws(noise.squared), spoken)
     noise = kernel.noise_of_rows(problem, found, n_resamples, generator)
     law = Draws(f"{n_resamples} draws of centred rows", noise.squared)
     return result_of("kernel", value, law, spoken, "There are enough rows for them to represent the population.")
-
-
-def _test_of_blocks(found: list[tuple[float, kernel.Blocks]], hypothesis: str) -> TestResult:
-    """Test with blocks of rows, each of which is an independent value."""
-    value = sum(share * blocks.mean for share, blocks in found)
-    error = sum(share * blocks.standard_error for share, blocks in found)
-    df = min(blocks.total.size for _, blocks in found) - 1
-    law = student(max(df, 1))
-    if df == 0:
-        warn(
-            "the kernel test must have two blocks to estimate their variance; there is one, and the p-value is set to 1. "
-            "Pass more rows, a smaller block_size, or estimator='unbiased'."
-        )
-    if df == 0 or error == 0:  # without a spread, or without any residual
-        return result_of("kernel", float("nan") if df == 0 else 0.0, law, hypothesis, pvalue=1.0)
-    return result_of("kernel", value / error, law, hypothesis, "There are enough blocks for their mean to be normal.")
-
-
-def student(df: int) -> KnownLaw:
-    """Student's law."""
-    law, description = stats.t(df), f"Student's t, {df} degree{'' if df == 1 else 's'} of freedom"
-    return KnownLaw(description, law.sf, law.pdf, support=(-np.inf, np.inf), df=df)
 
 
 # Cox's test: does a logistic recalibration fit better than the forecast as it is?

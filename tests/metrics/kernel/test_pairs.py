@@ -9,7 +9,6 @@ from strategies import columns, tables
 
 from calibrant import assess
 from calibrant._core.border import as_problem
-from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel as kernel_sums
 from calibrant.metrics import kernel as pairs_module
@@ -18,7 +17,6 @@ from calibrant.metrics.kernel import (
     InSpace,
     Noise,
     OnLine,
-    SimplexPairs,
     median_distance,
     noise_of_labels,
     pairs_of,
@@ -183,14 +181,6 @@ def test_other_labels_give_the_sums_that_they_would_give_as_data(notion, rows, s
             assert along[number] == pytest.approx(crossed, rel=1e-9, abs=1e-12)
 
 
-def test_pairs_of_equal_labels_give_the_same_sums_as_matrix_products():
-    label, prob = miscalibrated(60, 5)
-    weight = np.random.default_rng(2).random(60)
-    pairs = SimplexPairs(as_simplex(as_problem(label, prob, sample_weight=weight)), 0.2)
-    labels = np.random.default_rng(3).integers(0, 5, (7, 60))
-    np.testing.assert_allclose(pairs._walked(labels), pairs._multiplied(labels), rtol=1e-10)
-
-
 def test_the_bootstrap_of_pairs_is_that_of_arcones_and_gine():
     """The mean of centred h over pairs of positions in the sample that was drawn."""
     label, prob = miscalibrated(12, 3, power=0.4)
@@ -222,53 +212,43 @@ def test_noise_in_groups_of_neighbouring_scores_is_that_at_the_scores(monkeypatc
         assert np.abs(one - other).max() < 0.05 * other.std()
 
 
-# Blocks
+# Many rows
 
 
-def test_the_linear_error_is_that_of_blocks_of_two():
-    label, prob = miscalibrated(41, 3)
-    linear = kernel_calibration_error(label, prob, estimator="linear")
-    assert linear == kernel_calibration_error(label, prob, estimator="block", block_size=2)
+IGNORED = pytest.mark.filterwarnings("ignore:the kernel calibration error must have at most")
 
 
-@pytest.mark.parametrize("estimator", ["block", "linear"])
-def test_a_single_row_makes_no_pair_within_blocks_whatever_its_weight(estimator):
-    """It is left out, as a single row of weight one is of all pairs; of nothing but such rows there is no error."""
-    score = np.array([0.7, 0.8, 0.6, 0.9, 0.1])
-    label, prob = [0, 1, 1, 0, 0], np.column_stack([score, 1 - score])
-    options = {"notion": "top-label", "bandwidth": 0.5}
-    weighed = kernel_calibration_error(label, prob, sample_weight=[1, 1, 1, 1, 5], estimator=estimator, **options)
-    assert weighed == kernel_calibration_error(label[:4], prob[:4], estimator=estimator, **options)
-    tested = kernel_test(label, prob, sample_weight=[1, 1, 1, 1, 5], estimator="block", block_size=2, **options)
-    assert np.isfinite(tested.statistic)
-    with pytest.warns(CalibrationWarning, match="two rows that are predicted alike"):
-        assert np.isnan(kernel_calibration_error([1], [0.4], sample_weight=[3], estimator=estimator))
-
-
-@pytest.mark.parametrize("estimator", ["block", "linear"])
-@given(rows=tables(min_rows=2, max_rows=30), random=st.randoms(use_true_random=False))
-def test_blocks_do_not_depend_on_the_order_of_rows(estimator, rows, random):
-    label, prob, weight = rows
-    order = np.array(random.sample(range(len(label)), len(label)))
-    value = kernel_calibration_error(label, prob, sample_weight=weight, estimator=estimator)
-    other = kernel_calibration_error(label[order], prob[order], sample_weight=weight[order], estimator=estimator)
-    assert other == pytest.approx(value, rel=1e-10, abs=1e-13)
-
-
-def test_of_too_many_rows_the_pairs_within_blocks_are_looked_at(monkeypatch):
+@IGNORED
+def test_of_too_many_rows_some_are_looked_at_whatever_their_order(monkeypatch):
     label, prob = miscalibrated(400, 3, power=0.1)
-    few = kernel_calibration_error(label, prob, estimator="block")
-    everything = kernel_calibration_error(label, prob)
-    monkeypatch.setattr(pairs_module, "MOST_WORK", 400 * 13 * 12)
-    assert kernel_calibration_error(label, prob) == few != everything
-    residual = np.eye(3)[label] - prob
-    own = (residual**2).sum() / 400**2
-    assert kernel_calibration_error(label, prob, estimator="biased") == pytest.approx(few * 399 / 400 + own, rel=1e-10)
-    found = assess(label, prob, metrics=["skce"])["skce"]
-    assert found.value == few
-    assert found.lower < found.value < found.upper
-    assert 0 < found.pvalue < 0.01
-    assert found.detectable > 0
+    everything, order = kernel_calibration_error(label, prob), np.random.default_rng(1).permutation(400)
+    monkeypatch.setattr(pairs_module, "MOST_WORK", 150 * 150 * 13)
+    found = kernel_calibration_error(label, prob)
+    assert found != everything
+    assert kernel_calibration_error(label[order], prob[order]) == pytest.approx(found, rel=1e-9)
+    tested, known = kernel_test(label, prob, n_resamples=99), assess(label, prob, metrics=["skce"])["skce"]
+    assert tested.statistic == pytest.approx(known.value) == pytest.approx(found)
+    assert known.lower < everything < known.upper
+    assert (tested.pvalue, known.pvalue) == (1 / 100, pytest.approx(1 / 501))
+
+
+def test_rows_that_are_left_out_are_warned_of(monkeypatch):
+    label, prob = miscalibrated(40, 3)
+    monkeypatch.setattr(pairs_module, "MOST_WORK", 30 * 30 * 13)
+    kernel_calibration_error(label, prob, notion="confidence")  # of scores all are looked at
+    with pytest.warns(
+        CalibrationWarning, match="at most 30 rows of 3 classes to look at all pairs; got 40, and 30 of them"
+    ):
+        kernel_calibration_error(label, prob)
+
+
+@IGNORED
+def test_the_mean_over_drawn_rows_is_that_over_all(monkeypatch):
+    data = [miscalibrated(60, 3, seed, power=0.1) for seed in range(200)]
+    everything = [kernel_calibration_error(label, prob, bandwidth=0.3) for label, prob in data]
+    monkeypatch.setattr(pairs_module, "MOST_WORK", 30 * 30 * 13)
+    apart = np.array([kernel_calibration_error(label, prob, bandwidth=0.3) for label, prob in data]) - everything
+    assert 0 < abs(apart.mean()) < 4 * apart.std() / np.sqrt(200)
 
 
 # What is known of it
@@ -323,7 +303,7 @@ def test_the_interval_begins_at_zero_where_the_test_does_not_reject():
 
 
 def test_a_single_row_has_no_error():
-    for estimator in ("unbiased", "biased", "block", "linear"):
+    for estimator in ("unbiased", "biased"):
         with pytest.warns(CalibrationWarning, match="must have two rows"):
             assert np.isnan(kernel_calibration_error([1], [[0.2, 0.3, 0.5]], estimator=estimator))
     with pytest.warns(CalibrationWarning, match="must have two rows"):
@@ -333,8 +313,7 @@ def test_a_single_row_has_no_error():
 
 REFUSED = [
     ({"bandwidth": 0.0}, r"bandwidth must be a number, above 0; got 0\.0"),
-    ({"block_size": 5}, "block_size must be left out with estimator 'unbiased'; got 5"),
-    ({"estimator": "block", "block_size": 1}, "block_size must be a whole number, at least 2; got 1"),
+    ({"estimator": "block"}, "estimator must be one of 'unbiased', 'biased'; got 'block'"),
 ]
 
 
