@@ -111,7 +111,6 @@ def test_of_too_many_rows_the_blocks_are_tested(monkeypatch):
 def test_the_law_of_blocks_is_students(df):
     x = np.linspace(-4.0, 6.0, 11)
     np.testing.assert_allclose(student(df).sf(x), t(df).sf(x), rtol=1e-10)
-    np.testing.assert_allclose(student(df).pdf(x), t(df).pdf(x), rtol=1e-10)
 
 
 def test_the_statistic_of_blocks_is_their_mean_over_its_standard_error():

@@ -513,10 +513,8 @@ BLOCK = 1 << 20
 ROUNDING = 1e-12
 """An error below it, of probabilities that are all 0 or 1 but for rounding, is none."""
 
-LARGEST_DISTANCE = KnownLaw(
-    "largest distance of a Brownian motion from 0", draws.distance_survival, draws.distance_density
-)
-RANGE = KnownLaw("range of a Brownian motion", draws.range_survival, draws.range_density)
+LARGEST_DISTANCE = KnownLaw("largest distance of a Brownian motion from 0", draws.distance_survival)
+RANGE = KnownLaw("range of a Brownian motion", draws.range_survival)
 
 
 @declare("test", "kolmogorov-smirnov", symbol="KS", source="Arrieta-Ibarra et al. 2022")
@@ -836,8 +834,7 @@ def _test_of_blocks(found: list[tuple[float, kernel.Blocks]], hypothesis: str) -
 
 def student(df: int) -> KnownLaw:
     """Student's law."""
-    law, description = stats.t(df), f"Student's t, {df} degree{'' if df == 1 else 's'} of freedom"
-    return KnownLaw(description, law.sf, law.pdf, support=(-np.inf, np.inf), df=df)
+    return KnownLaw(f"Student's t, {df} degree{'' if df == 1 else 's'} of freedom", stats.t(df).sf, df)
 
 
 # Cox's test: does a logistic recalibration fit better than the forecast as it is?
