@@ -324,8 +324,8 @@ def _is_far_out(result: TestResult, edges: FloatArray, height: FloatArray) -> Bo
     if not np.isfinite(result.statistic):
         return above & beneath
     if (rare := height[above].sum()) <= height[beneath].sum():
-        return above | (np.cumsum(height) - height / 2.0 <= rare)
-    return beneath | (np.cumsum(height[::-1])[::-1] - height / 2.0 <= height[beneath].sum())
+        return np.asarray(above | (np.cumsum(height) - height / 2.0 <= rare))
+    return np.asarray(beneath | (np.cumsum(height[::-1])[::-1] - height / 2.0 <= height[beneath].sum()))
 
 
 # One test for each class or group, with p-values that take their number into account
