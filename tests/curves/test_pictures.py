@@ -105,7 +105,6 @@ def test_a_legend_leaves_room_for_a_title_that_is_set_afterwards(name):
 
 PROB = np.random.default_rng(0).dirichlet(np.ones(3), 30)
 GIVEN = PICTURES | {
-    "confusion": lambda y, p, ax: cb.decisions.confusion_table(y, p, **KNOWN).plot(ax),
     "several axes": lambda y, p, ax: simplex_map(np.sqrt).plot(axes=[ax, *plt.gcf().subplots(3, 2)[1:, 0]]),
     "partition": lambda y, p, ax: simplex_partition(np.sqrt, resolution=3).plot(axes=ax),
     "points": lambda y, p, ax: simplex_points(PROB.argmax(axis=1), PROB).plot(axes=ax),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 from reference import decisions as slow
 from strategies import columns, tables
 
@@ -39,38 +38,6 @@ def test_by_costs_the_counts_are_those_of_the_decisions(rows, seed):
     np.testing.assert_allclose(found.weight, expected)
     assert found.mean_cost == pytest.approx(spent / weight.sum())
     assert found.expected_cost == pytest.approx(promised / weight.sum())
-
-
-@given(rows=tables())
-def test_mean_probabilities_are_those_of_the_definition_and_the_heat_map_shows_them(rows):
-    label, prob, weight = rows
-    found = confusion_table(label, prob, sample_weight=weight)
-    for j in range(prob.shape[1]):
-        own = [(w, row) for w, row, y in zip(weight, prob, label, strict=True) if y == j and w > 0]
-        mean = sum(w * row for w, row in own) / sum(w for w, _ in own) if own else np.full(prob.shape[1], np.nan)
-        np.testing.assert_allclose(found.mean_prob[j], mean, atol=1e-12)
-    ax = found.plot(ax=Figure().add_subplot())
-    np.testing.assert_array_equal(np.ma.filled(ax.images[0].get_array(), np.nan), found.mean_prob)
-    shown = {text.get_position()[::-1]: text.get_text() for text in ax.texts}
-    assert shown == {at: "" if np.isnan(p) else f"{p:.2f}" for at, p in np.ndenumerate(found.mean_prob)}
-    assert [text.get_text() for text in ax.get_yticklabels()] == [str(c) for c in found.classes]
-
-
-def test_a_calibrated_forecast_confuses_two_classes_as_often_either_way_and_a_sharpened_one_does_not():
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet([4.0, 1.0, 1.0], 40_000)
-    label = (prob.cumsum(axis=1) < rng.random((40_000, 1))).sum(axis=1)
-
-    def asymmetry(p):
-        found = confusion_table(label, p)
-        both = found.mean_prob * found.weight.sum(axis=1, keepdims=True)
-        spread = np.sqrt(
-            [[((p[:, j] * (label == i) - p[:, i] * (label == j)) ** 2).sum() for j in range(3)] for i in range(3)]
-        )
-        return np.abs((both - both.T)[0, 1:] / spread[0, 1:]).max()
-
-    assert asymmetry(prob) < 4
-    assert asymmetry(prob**2 / (prob**2).sum(axis=1, keepdims=True)) > 10
 
 
 def test_rates_of_nothing_are_not_numbers():

@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns
 
-from calibrant.decisions.expected_cost import AXES, expected_cost_curve, plot_expected_cost
-from calibrant.exceptions import CalibrationWarning
+from calibrant.decisions.expected_cost import expected_cost_curve, plot_expected_cost
 from calibrant.metrics import corp_decomposition
 
 pytest.importorskip("matplotlib").use("agg")
 
 
-each_axis = pytest.mark.parametrize("axis", AXES)
 PLACES = [0.0, 0.07, 0.2, 0.41, 0.5, 0.73, 0.9, 1.0]
 
 
@@ -23,16 +21,14 @@ def both_classes(rows):
     return np.append(label, [0, 1]), np.append(score, [0.3, 0.45]), np.append(weight, [1.0, 2.0])
 
 
-@each_axis
 @given(rows=columns())
-def test_the_curve_is_the_cost_of_deciding_at_the_threshold_and_at_best(axis, rows):
+def test_the_curve_is_the_cost_of_deciding_at_the_threshold_and_at_best(rows):
     label, score, weight = both_classes(rows)
-    curve = expected_cost_curve(label, score, axis=axis, at=PLACES, sample_weight=weight)
+    curve = expected_cost_curve(label, score, at=PLACES, sample_weight=weight)
     arrays = score.tolist(), label.tolist(), weight.tolist()
     rate = float(weight @ label / weight.sum())
     for number, x in enumerate(PLACES):
-        threshold, fp, fn = slow.cost_terms(axis, x, rate)
-        assert curve.threshold[number] == pytest.approx(threshold, abs=1e-12)
+        threshold, fp, fn = x, 2 * x, 2 * (1 - x)
         if abs(score - threshold).min() > 1e-9:
             expected = slow.cost_at(*arrays, threshold, fp, fn)
             assert curve.panels[0].cost[number] == pytest.approx(expected, abs=1e-12)
@@ -44,41 +40,22 @@ def test_the_curve_is_the_cost_of_deciding_at_the_threshold_and_at_best(axis, ro
 @given(rows=columns())
 def test_the_mean_regret_over_cost_proportions_is_the_miscalibration(rows):
     label, score, weight = rows
-    panel = expected_cost_curve(label, score, axis="cost proportion", sample_weight=weight).panels[0]
+    panel = expected_cost_curve(label, score, sample_weight=weight).panels[0]
     corp = corp_decomposition(label, score, sample_weight=weight)
     assert panel.mean_regret == pytest.approx(corp["miscalibration"], abs=1e-12)
 
 
-@each_axis
 @given(rows=columns(max_rows=12))
-def test_the_means_are_the_integrals_of_the_curves(axis, rows):
+def test_the_means_are_the_integrals_of_the_curves(rows):
     """Both curves are linear between the places where a score is the threshold: the trapezoidal rule around them."""
     label, score, weight = both_classes(rows)
-    rate = float(weight @ label / weight.sum())
     # x at which each score, and each fitted rate, is the threshold
     values = np.unique([0.0, 1.0, *score, *slow.isotonic_scores(score.tolist(), label.tolist(), weight.tolist())])
-    jumps = values if axis == "cost proportion" else rate * (1 - values) / (rate * (1 - values) + (1 - rate) * values)
-    jumps = np.unique(np.clip(np.concatenate([jumps - 1e-9, jumps + 1e-9]), 0.0, 1.0))
-    curve = expected_cost_curve(label, score, axis=axis, at=jumps, sample_weight=weight)
+    jumps = np.unique(np.clip(np.concatenate([values - 1e-9, values + 1e-9]), 0.0, 1.0))
+    curve = expected_cost_curve(label, score, at=jumps, sample_weight=weight)
     panel = curve.panels[0]
     assert np.trapezoid(panel.cost, curve.at) == pytest.approx(panel.mean_cost, abs=1e-6)
     assert np.trapezoid(panel.lowest, curve.at) == pytest.approx(panel.mean_lowest, abs=1e-6)
-
-
-@pytest.mark.parametrize("label", [0, 1])
-@pytest.mark.parametrize("score", [[0.0, 0.3], [1.0, 1.0], [0.0, 0.0], [0.3, 1.0]])
-def test_of_one_class_the_other_error_rate_counts_as_zero_with_a_warning(label, score):
-    with pytest.warns(CalibrationWarning, match="error rates need rows with and without the event"):
-        curve = expected_cost_curve([label, label], score)
-    panel = curve.panels[0]
-    assert np.isfinite(panel.cost).all()
-    np.testing.assert_allclose(panel.lowest, 0.0, atol=1e-15)
-    inside = expected_cost_curve([label, label], score, at=np.linspace(1e-6, 1 - 1e-6, 11), axis="cost proportion")
-    assert np.isfinite(inside.panels[0].cost).all()
-    # The curve is linear up to its last place, where the threshold jumps.
-    with pytest.warns(CalibrationWarning, match="error rates need"):
-        linear = expected_cost_curve([label, label], score, at=[1e-12, 0.5, 1 - 1e-12])
-    assert panel.mean_cost == pytest.approx(np.trapezoid(linear.panels[0].cost, linear.at), abs=1e-11)
 
 
 REFUSALS = [
@@ -96,10 +73,10 @@ def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, messa
 
 
 def test_a_curve_says_what_it_is_and_cannot_be_changed():
-    curve = expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], axis="cost proportion")
-    assert repr(curve) == "ExpectedCostCurve(cost proportion; forecast: 0.195, at best 0.125)"
+    curve = expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8])
+    assert repr(curve) == "ExpectedCostCurve(forecast: 0.195, at best 0.125)"
     with pytest.raises(AttributeError):
-        curve.axis = "x"
+        curve.at = "x"
     with pytest.raises(ValueError, match="read-only"):
         curve.panels[0].cost[0] = 1
     with pytest.raises(KeyError, match="'after' is no forecast of the curve; there are 'forecast'"):
@@ -109,7 +86,7 @@ def test_a_curve_says_what_it_is_and_cannot_be_changed():
 @given(st.data())
 def test_scores_on_the_threshold_are_decided_for_the_event(data):
     c = data.draw(st.sampled_from([0.2, 0.5, 0.8]))
-    curve = expected_cost_curve([0], [c], axis="cost proportion", at=[c])
+    curve = expected_cost_curve([0], [c], at=[c])
     assert curve.panels[0].cost[0] == pytest.approx(2 * c)
 
 
@@ -126,9 +103,8 @@ def test_columns_of_a_data_frame_in_another_order_are_another_event():
 Y, P = [0, 1, 1, 0, 1], np.array([0.2, 0.7, 0.9, 0.8, 0.4])
 
 
-@pytest.mark.parametrize("axis", ["probability cost", "cost proportion"])
-def test_the_artists_carry_exactly_the_arrays_of_the_result(axis):
-    curve = expected_cost_curve(Y, {"before": P, "after": P**2}, axis=axis)
+def test_the_artists_carry_exactly_the_arrays_of_the_result():
+    curve = expected_cost_curve(Y, {"before": P, "after": P**2})
     ax = curve.plot()
     expected = [curve.never, curve.always]
     for panel in curve.panels:
@@ -150,7 +126,7 @@ def test_of_one_forecast_the_regret_is_filled():
 
 
 def test_the_legend_states_the_averages_and_the_axes_say_what_they_show():
-    curve = expected_cost_curve(Y, P, axis="cost proportion")
+    curve = expected_cost_curve(Y, P)
     panel = curve.panels[0]
     ax = curve.plot()
     words = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -159,4 +135,4 @@ def test_the_legend_states_the_averages_and_the_axes_say_what_they_show():
     assert ax.get_xlabel() == "cost proportion = threshold"
     plain = plot_expected_cost(curve, lowest=False, trivial=False)
     assert len(plain.lines) == 1
-    assert expected_cost_curve(Y, P).plot().get_ylabel() == "normalised expected cost"
+    assert ax.get_ylabel() == "expected cost"

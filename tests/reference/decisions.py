@@ -53,14 +53,6 @@ def lowest_cost(score, label, weight, false_positive, false_negative):
     return min(cost_at(score, label, weight, t, false_positive, false_negative) for t in [*score, math.inf])
 
 
-def cost_terms(axis, at, rate):
-    """Threshold, cost of a false positive and cost of a false negative, at a place."""
-    if axis == "cost proportion":
-        return at, 2 * at, 2 * (1 - at)
-    top = rate * (1 - at)
-    return top / (top + (1 - rate) * at), (1 - at) / (1 - rate), at / rate
-
-
 def net_benefit(score, label, weight, threshold):
     fp, _ = errors(score, label, weight, threshold)
     found = sum(w for s, y, w in zip(score, label, weight, strict=True) if s >= threshold and y)

@@ -39,9 +39,9 @@ def test_figure_21_of_the_survey():
     ax = FIG_21.plot()
     drawn = bars(ax)
     assert sum(bar.get_height() for bar in drawn) == 1000
-    dark = [bar for bar in drawn if colour_of(bar) == drawing.GAP]
-    assert sum(bar.get_height() for bar in dark) == round(FIG_21.pvalue * 1001) - 1
-    assert min(bar.get_x() for bar in dark) == pytest.approx(FIG_21.statistic)
+    beyond = [bar for bar in drawn if colour_of(bar) == drawing.GAP]
+    assert sum(bar.get_height() for bar in beyond) == round(FIG_21.pvalue * 1001) - 1
+    assert min(bar.get_x() for bar in beyond) == pytest.approx(FIG_21.statistic)
 
 
 def test_the_observed_value_is_a_line_and_is_told():
@@ -52,38 +52,37 @@ def test_the_observed_value_is_a_line_and_is_told():
     assert ax.get_title() == "resampling of classwise-ece"
 
 
-def shaded(ax):
-    """Range of the dark area under a density, one pair a piece."""
-    from matplotlib.colors import to_hex
-
-    found = []
-    for area in ax.collections:
-        if to_hex(area.get_facecolor()[0]).upper() == drawing.GAP:
-            found += [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in area.get_paths()]
-    return found
+def dark(ax):
+    """The bars beyond the observed value."""
+    return [bar for bar in bars(ax) if colour_of(bar) == drawing.GAP]
 
 
-def test_the_tail_of_a_law_begins_at_the_observed_value():
+def test_the_tail_of_a_law_begins_at_the_observed_value_and_is_the_p_value():
     result = cb.hosmer_lemeshow_test([0, 1] * 20, np.linspace(0.3, 0.7, 40), n_bins=2, n_resamples=None)
-    ((start, _),) = shaded(result.plot())
-    assert start == pytest.approx(result.statistic)
+    tail = dark(result.plot())
+    assert tail[0].get_x() == pytest.approx(result.statistic)
+    assert sum(bar.get_height() for bar in tail) == pytest.approx(result.pvalue, abs=6e-4)
 
 
 def test_both_tails_of_a_two_sided_test_are_shaded():
     result = cb.spiegelhalter_test([0, 1, 1, 0, 1] * 9, np.linspace(0.2, 0.9, 45))
-    (left, right) = sorted(shaded(result.plot()))
-    assert left[1] == pytest.approx(-abs(result.statistic))
-    assert right[0] == pytest.approx(abs(result.statistic))
+    tails = dark(result.plot())
+    assert {np.sign(bar.get_x()) for bar in tails} == {-1.0, 1.0}
+    assert min(abs(bar.get_x()) for bar in tails) == pytest.approx(abs(result.statistic), abs=0.05)
+    assert sum(bar.get_height() for bar in tails) == pytest.approx(result.pvalue, abs=0.05)
 
 
 def test_both_tails_of_two_sided_draws_hold_as_many():
     rng = np.random.default_rng(0)
     values = rng.exponential(size=2000)
     result = cb.significance.TestResult("skewed", 3.0, 0.1, label_draws(values), (), "two-sided")
-    dark = [bar for bar in bars(result.plot()) if colour_of(bar) == drawing.GAP]
-    above = sum(bar.get_height() for bar in dark if bar.get_x() > 1)
+    tails = dark(result.plot())
+    above = sum(bar.get_height() for bar in tails if bar.get_x() > 1)
     assert above == np.sum(values >= 3.0)
-    assert any(bar.get_x() < 0.5 for bar in dark)
+    assert any(bar.get_x() < 0.5 for bar in tails)
+    mirrored = cb.significance.TestResult("skewed", -3.0, 0.1, label_draws(-values), (), "two-sided")
+    tails = dark(mirrored.plot())
+    assert sum(bar.get_height() for bar in tails if bar.get_x() < -1) == np.sum(values >= 3.0)
 
 
 @pytest.mark.parametrize("statistic", [np.inf, 80.0, -80.0])
@@ -108,10 +107,10 @@ def test_what_is_not_defined_is_told():
         found = cb.significance.kernel_test([1], [0.3])
     ax = found.plot()
     ax.figure.canvas.draw()
-    assert words(ax) == ["no draws", "observed: not defined", "beyond it: p = 1"]
+    assert words(ax) == ["observed: not defined", "beyond it: p = 1"]
     ax = cb.significance.TestResult("z", np.nan, 1.0, standard_normal(), (), "two-sided").plot()
     assert words(ax)[0] == "observed: not defined"
-    assert shaded(ax) == []
+    assert dark(ax) == []
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -127,17 +126,16 @@ def test_draws_that_are_not_finite_are_told(values, statistic):
 def test_a_law_without_freedom_is_a_bar_at_zero(statistic):
     ax = cb.significance.TestResult("odd", statistic, 1.0, chi_squared(0), ()).plot()
     (bar,) = bars(ax)
-    assert bar.get_x() < 0.0 < bar.get_x() + bar.get_width()
+    assert bar.get_x() <= 0.0 < bar.get_x() + bar.get_width()
     assert colour_of(bar) == (drawing.GAP if statistic == 0.0 else drawing.FILL)
-    assert "no degree of freedom: the whole law is at 0" in words(ax)
 
 
-def test_a_null_that_is_neither_law_nor_draws_is_refused():
-    class Unknown(NullDistribution):
-        description = "unknown"
+def test_a_law_of_somebody_else_is_drawn_by_its_survival_function():
+    class Even(NullDistribution):
+        description = "between 0 and 1"
 
         def sf(self, x):
-            return np.ones_like(x)
+            return 1.0 - np.clip(x, 0.0, 1.0)
 
-    with pytest.raises(TypeError, match="null must be a law or draws"):
-        cb.significance.TestResult("unknown", 1.0, 1.0, Unknown(), ()).plot()
+    tail = dark(cb.significance.TestResult("even", 0.8, 0.2, Even(), ()).plot())
+    assert sum(bar.get_height() for bar in tail) == pytest.approx(0.2, abs=6e-4)

@@ -54,21 +54,18 @@ def test_the_chi_squared_law_is_that_of_scipy(df):
     x = np.array([0.0, 1e-6, 0.5, 1.0, 7.0, 100.0, np.inf])
     law = chi_squared(df)
     np.testing.assert_allclose(law.sf(x), stats.chi2(df).sf(x), rtol=1e-12)
-    np.testing.assert_allclose(law.pdf(x[1:-1]), stats.chi2(df).pdf(x[1:-1]), rtol=1e-10)
     assert law.df == df
 
 
 def test_a_chi_squared_law_without_freedom_is_all_at_zero():
     law = chi_squared(0)
     np.testing.assert_array_equal(law.sf([0.0, 1e-9, 5.0]), [1.0, 0.0, 0.0])
-    np.testing.assert_array_equal(law.pdf([0.0, 1.0]), 0.0)
     assert chi_squared(1).description == "chi-squared, 1 degree of freedom"
 
 
 def test_the_normal_law_is_that_of_scipy():
     x = np.array([-40.0, -1.0, 0.0, 2.0, 37.0])
     np.testing.assert_allclose(standard_normal().sf(x), stats.norm.sf(x), rtol=1e-12)
-    np.testing.assert_allclose(standard_normal().pdf(x), stats.norm.pdf(x), rtol=1e-12)
 
 
 @given(values=st.lists(st.floats(-5, 5), min_size=1, max_size=30), at=st.floats(-6, 6))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant._core import checks
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions
 from calibrant._core.checks import number, require, resamples
@@ -19,13 +18,9 @@ from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
 from calibrant.decisions import thresholds
 from calibrant.decisions.thresholds import as_places, events_of, panel_named
-from calibrant.exceptions import warn
 from calibrant.fit.isotonic import base_rate, isotonic_fit
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
-
-CostAxis = Literal["probability cost", "cost proportion"]
-AXES = ("probability cost", "cost proportion")
 
 GRID = np.linspace(0.0, 1.0, 201)
 """Where a curve is computed by default."""
@@ -59,13 +54,10 @@ class ExpectedCostCurve(DrawnResult):
     panels : tuple of ForecastCost
         One a forecast.
     at : ndarray of shape (k,)
-        The k distinct places on the axis, from 0 to 1, ascending.
-    threshold : ndarray of shape (k,)
-        The optimal threshold of calibrated probabilities at each.
+        The k distinct cost proportions, from 0 to 1, ascending: the share of a false alarm in the cost of one error of each
+        kind, which is the optimal threshold of calibrated probabilities.
     never, always : ndarray of shape (k,)
         Cost of deciding against the event in all rows, and for it.
-    axis : {"probability cost", "cost proportion"}
-        What ``at`` is.
     event_rate : float
         Share of events.
     """
@@ -74,7 +66,6 @@ class ExpectedCostCurve(DrawnResult):
         "forecast and place",
         "forecast=panels.name",
         "at",
-        "threshold",
         *under("panels", "cost", "lowest"),
         "never",
         "always",
@@ -87,10 +78,8 @@ class ExpectedCostCurve(DrawnResult):
 
     panels: tuple[ForecastCost, ...]
     at: FloatArray
-    threshold: FloatArray
     never: FloatArray
     always: FloatArray
-    axis: CostAxis
     event_rate: float
 
     def __getitem__(self, name: str) -> ForecastCost:
@@ -99,19 +88,18 @@ class ExpectedCostCurve(DrawnResult):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{p.name}: {p.mean_cost:.4g}, at best {p.mean_lowest:.4g}" for p in self.panels)
-        return f"ExpectedCostCurve({self.axis}; {means})"
+        return f"ExpectedCostCurve({means})"
 
 
 def expected_cost_curve(
     y_true: npt.ArrayLike,
     y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
     *,
-    axis: CostAxis = "probability cost",
     at: npt.ArrayLike | None = None,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
 ) -> ExpectedCostCurve:
-    """Cost of deciding by the probabilities, and at best, for every ratio of the costs of errors (cost curve, Brier curve).
+    """Cost of deciding by the probabilities, and at best, for every ratio of the costs of errors (Brier curve).
 
     Parameters
     ----------
@@ -119,11 +107,9 @@ def expected_cost_curve(
         Class labels: integers, strings or booleans.
     y_prob : array-like of shape (n_samples,) or (n_samples, 2), or dict of name to such
         Probabilities of the event; several forecasts of the same event in the same rows by their names.
-    axis : {"probability cost", "cost proportion"}, default="probability cost"
-        What the horizontal axis is: see the notes.
     at : array-like, optional
-        Places in [0, 1], in any order; by default 201 evenly spaced ones. The curve has each of them once, ascending. The
-        averages are exact and do not depend on them.
+        Cost proportions in [0, 1], in any order; by default 201 evenly spaced ones. The curve has each of them once, ascending.
+        The averages are exact and do not depend on them.
     notion : str or Notion, optional
         The event, of more than two classes: ``OneVsRest("cat")``, or ``"confidence"`` for accepting the predicted class.
         Forecasts that predict other classes have other events then: pass them one at a time.
@@ -142,115 +128,47 @@ def expected_cost_curve(
 
     Notes
     -----
-    Let FPR and FNR be the error rates among rows without and with the event, when deciding for the event from the threshold
-    on that is optimal for calibrated probabilities.
-
-    "probability cost" (Drummond and Holte) : x is the share of what false negatives would cost in what errors could cost at
-    most, r' b / (r' b + a) for costs a and b of a false positive and a false negative and a new ratio r' of events to the
-    rest. It stands for all costs and all new shares of events at once. The cost x FNR + (1 - x) FPR is a fraction of that
-    maximum. With the share q of events in the data the threshold is q (1 - x) / (q (1 - x) + (1 - q) x).
-
-    "cost proportion" (the Brier curve) : c is the share of a false alarm in the cost of one error of each kind, and the
-    threshold. The cost is 2 c times the share of false positives plus 2 (1 - c) times that of false negatives. Its
-    average over c is the Brier score, and the average of ``lowest`` that of the isotonic fit: the area between the two
-    is the miscalibration of CORP.
+    A cost proportion c is the share of a false alarm in the cost of one error of each kind, and the threshold. The cost is 2 c
+    times the share of false positives plus 2 (1 - c) times that of false negatives. Its average over c is the Brier score,
+    and the average of ``lowest`` that of the isotonic fit: the area between the two is the miscalibration of CORP.
 
     The cost at the best thresholds in hindsight is the lower envelope of the lines of all thresholds. These thresholds were
     chosen on the rows on which the cost is measured, so a small part of the gap is bias.
 
-    Where one class never occurred, its error rate counts as zero, with a warning.
-
     References
     ----------
-    Drummond, Holte, Cost curves: an improved method for visualizing classifier performance, Machine Learning 2006.
     Hernández-Orallo, Flach, Ferri, A unified view of performance metrics: translating threshold choice into expected
     classification loss, JMLR 2012.
 
     Examples
     --------
     >>> from calibrant.decisions import expected_cost_curve
-    >>> expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], axis="cost proportion")
-    ExpectedCostCurve(cost proportion; forecast: 0.195, at best 0.125)
+    >>> expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8])
+    ExpectedCostCurve(forecast: 0.195, at best 0.125)
     """
-    checks.choice("axis", axis, AXES)
     places = thresholds.as_places("at", GRID if at is None else at)
     events = thresholds.events_of(y_true, y_prob, notion, data)
     problems = {name: Ordered.of(problem) for name, problem in events.items()}
     rate = base_rate(next(iter(problems.values())))
-    if axis == "probability cost" and rate in (0.0, 1.0):
-        said = f"error rates need rows with and without the event; all rows are {'with' if rate else 'without'} it"
-        warn(f"{said}, and the other error rate counts as zero. Pass axis='cost proportion', which needs no rates.")
-    terms = _terms(axis, places, rate)
-    panels = tuple(_panel(name, ordered, terms) for name, ordered in problems.items())
-    never, always = terms.false_negative * rate, terms.false_positive * (1.0 - rate)
-    return ExpectedCostCurve(panels, places, terms.threshold, never, always, axis, rate)
+    panels = tuple(_panel(name, ordered, places) for name, ordered in problems.items())
+    return ExpectedCostCurve(panels, places, 2.0 * (1.0 - places) * rate, 2.0 * places * (1.0 - rate), rate)
 
 
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """Threshold and costs of each place: of a false positive and of a false negative, a row.
-
-    The average cost over all places is ``even[0] * s**2`` of a row without the event and ``even[1] * (1 - s)**2`` of one
-    with it, where s is the score with its odds multiplied by ``odds``.
-    """
-
-    threshold: FloatArray
-    false_positive: FloatArray
-    false_negative: FloatArray
-    even: tuple[float, float]
-    odds: float
-
-    @property
-    def best_threshold(self) -> FloatArray:
-        """Threshold of event rates of least cost: the same, but if one class never occurred the costs of the other decide."""
-        return ratio(self.false_positive, self.false_positive + self.false_negative, otherwise=0.0)
-
-    def costs(self, score: FloatArray, weight: FloatArray, events: FloatArray, threshold: FloatArray) -> FloatArray:
-        """Return the cost of deciding from each threshold on."""
-        false_positives, false_negatives = thresholds.errors_at(score, weight, events, threshold)
-        return np.asarray(self.false_positive * false_positives + self.false_negative * false_negatives)
-
-    def mean(self, shifted: FloatArray, weight: FloatArray, events: FloatArray) -> float:
-        """Return the mean cost over all places, of scores whose odds are those of equally frequent classes."""
-        costs = self.even[0] * ((weight - events) @ shifted**2) + self.even[1] * (events @ (1.0 - shifted) ** 2)
-        return float(costs / weight.sum())
-
-
-def _terms(axis: CostAxis, at: FloatArray, rate: float) -> Terms:
-    if axis == "cost proportion":
-        return Terms(at, 2.0 * at, 2.0 * (1.0 - at), (1.0, 1.0), 1.0)
-    without, with_event = (1.0 / (1.0 - rate) if rate < 1 else 0.0), (1.0 / rate if rate > 0 else 0.0)
-    top, rest = rate * (1.0 - at), (1.0 - rate) * at
-    threshold, odds = ratio(top, top + rest, otherwise=0.0), (1.0 - rate) / rate if rate > 0 else np.inf
-    return Terms(threshold, (1.0 - at) * without, at * with_event, (0.5 * without, 0.5 * with_event), odds)
-
-
-def _panel(name: str, ordered: Ordered, terms: Terms) -> ForecastCost:
+def _panel(name: str, ordered: Ordered, at: FloatArray) -> ForecastCost:
     steps = isotonic_fit(ordered)
-    own = (ordered.weight, ordered.outcome_sum)
-    fitted = (steps.weight, np.add.reduceat(ordered.outcome_sum, steps.starts))
-    best = terms.costs(steps.rate, *fitted, terms.best_threshold)
-    cost = terms.costs(ordered.score, *own, terms.threshold)
-    # Rates of 0 and 1 stay where they are; of one class there are no others.
-    shifted = _times_odds(steps.rate, terms.odds) if 0 < terms.odds < np.inf else steps.rate
-    means = terms.mean(_times_odds(ordered.score, terms.odds), *own), terms.mean(shifted, *fitted)
-    return ForecastCost(name, cost, np.minimum(best, cost), *means)  # rounding may put the best above
+    cost, mean = _costs(ordered.score, ordered.weight, ordered.outcome_sum, at)
+    best, lowest = _costs(steps.rate, steps.weight, np.add.reduceat(ordered.outcome_sum, steps.starts), at)
+    return ForecastCost(name, cost, np.minimum(best, cost), mean, lowest)  # rounding may put the best above
 
 
-def _times_odds(score: FloatArray, odds: float) -> FloatArray:
-    """Multiply the odds of scores; without bound every score becomes 1, by nothing all but the certain ones 0."""
-    if odds in (0.0, np.inf):
-        return (score >= 1.0 - odds).astype(np.float64)
-    return np.asarray(odds * score / (odds * score + (1.0 - score)))
+def _costs(score: FloatArray, weight: FloatArray, events: FloatArray, at: FloatArray) -> tuple[FloatArray, float]:
+    """Return the cost of deciding at each cost proportion, and its mean over all, the Brier score."""
+    false_positives, false_negatives = thresholds.errors_at(score, weight, events, at)
+    mean = ((weight - events) @ score**2 + events @ (1.0 - score) ** 2) / weight.sum()
+    return np.asarray(2.0 * (at * false_positives + (1.0 - at) * false_negatives)), float(mean)
 
 
 # The plot of cost curves
-
-
-LABELS = {
-    "probability cost": ("probability cost", "normalised expected cost"),
-    "cost proportion": ("cost proportion = threshold", "expected cost"),
-}
 
 
 def plot_expected_cost(curve: ExpectedCostCurve, *, ax: Any = None, lowest: bool = True, trivial: bool = True) -> Any:
@@ -289,9 +207,10 @@ def plot_expected_cost(curve: ExpectedCostCurve, *, ax: Any = None, lowest: bool
         if lowest:
             best, dashes = f"at best: {panel.mean_lowest:.4f}", drawing.dashes(i, len(curve.panels))
             ax.plot(curve.at, panel.lowest, color=colour, linestyle=dashes, linewidth=1.4, label=best, zorder=3.2)
-    across, up = LABELS[curve.axis]
     highest = max(float(panel.cost.max()) for panel in curve.panels)
-    ax.set(xlabel=across, ylabel=up, xlim=(0, 1), ylim=(0, max(1.15 * highest, 1e-3)))
+    ax.set(
+        xlabel="cost proportion = threshold", ylabel="expected cost", xlim=(0, 1), ylim=(0, max(1.15 * highest, 1e-3))
+    )
     drawing.grid(ax)
     drawing.legend_above(ax)
     return ax

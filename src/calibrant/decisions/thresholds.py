@@ -10,11 +10,10 @@ from typing import Any, TypeVar, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant import drawing
 from calibrant._core.arrays import FloatArray, first, ratio
 from calibrant._core.border import DataOptions, Input, as_problem
 from calibrant._core.checks import distinct_names, each, number, require, some, together
-from calibrant._core.result import DrawnResult, Picture, Result, Table, frame
+from calibrant._core.result import Result, Table, frame
 from calibrant._core.rows import BinaryProblem, IntArray, Problem, Rows, as_simplex
 from calibrant.decisions.prior_shift import as_event_share, classes_of, numbers_of, received
 from calibrant.notions import Notion, as_notion
@@ -370,7 +369,7 @@ MOST_CLASSES_SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False)
-class ConfusionTable(DrawnResult):
+class ConfusionTable(Result):
     """How often each decision was taken when each class was true.
 
     Attributes
@@ -388,14 +387,7 @@ class ConfusionTable(DrawnResult):
         ``mean_cost``.
     threshold : float or None
         Probability from which the event was decided, if decisions were made by a threshold.
-    mean_prob : ndarray of shape (n_classes, n_classes)
-        Mean predicted probability of each class (column) over the rows of each class that was true (row); NaN without rows.
-        Times the weights of the classes it is symmetric but for noise, if the forecast is calibrated.
     """
-
-    _picture = Picture(
-        "the mean predicted probabilities of each true class as a heat map,", "decisions.thresholds.draw_confusion"
-    )
 
     weight: FloatArray
     classes: npt.NDArray[np.generic]
@@ -403,7 +395,6 @@ class ConfusionTable(DrawnResult):
     cost_matrix: FloatArray
     expected_cost: float
     threshold: float | None
-    mean_prob: FloatArray
 
     @property
     def mean_cost(self) -> float:
@@ -522,8 +513,8 @@ def confusion_table(
     Returns
     -------
     ConfusionTable
-        A result with ``weight``, ``recall``, ``precision``, ``accuracy``, ``mean_cost``, ``expected_cost``, ``mean_prob``,
-        ``to_frame()`` and ``plot()``; printed it is a table.
+        A result with ``weight``, ``recall``, ``precision``, ``accuracy``, ``mean_cost``, ``expected_cost`` and
+        ``to_frame()``; printed it is a table.
 
     Notes
     -----
@@ -558,25 +549,7 @@ def confusion_table(
     weight = simplex.weight
     counts = np.bincount(simplex.label * len(names) + decision, weight, n_classes * len(names)).astype(np.float64)
     table, mean = counts.reshape(n_classes, len(names)), float(weight @ expected / weight.sum())
-    of_prob = [np.bincount(simplex.label, weight * column, n_classes) for column in simplex.prob.T]
-    mean_prob = ratio(np.column_stack(of_prob), table.sum(axis=1, keepdims=True))
-    return ConfusionTable(table, simplex.classes, names, cost.copy(), mean, threshold, mean_prob)
-
-
-def draw_confusion(table: ConfusionTable, *, ax: Any = None) -> Any:
-    """Draw the mean probabilities of a table as a heat map, with numbers where there is room."""
-    n, names = len(table.classes), [str(label) for label in table.classes.tolist()]
-    ax = drawing.new_axes(ax, (5.2, 4.4))
-    heat = ax.imshow(table.mean_prob, cmap=drawing.SHADES, vmin=0.0, vmax=1.0)
-    if n <= MOST_CLASSES_SHOWN:
-        ax.set_xticks(range(n), names, rotation=45 if max(map(len, names)) > 3 else 0, parse_math=False)
-        ax.set_yticks(range(n), names, parse_math=False)
-        for (i, j), prob in np.ndenumerate(table.mean_prob):
-            look = {"ha": "center", "va": "center", "fontsize": "small", "color": "white" if prob > 0.5 else "black"}
-            ax.text(j, i, "" if np.isnan(prob) else f"{prob:.2f}", **look)
-    ax.set(xlabel="class, by its mean predicted probability", ylabel="true class")
-    ax.figure.colorbar(heat, ax=ax, shrink=0.85)
-    return ax
+    return ConfusionTable(table, simplex.classes, names, cost.copy(), mean, threshold)
 
 
 def _percent(rate: float) -> str:

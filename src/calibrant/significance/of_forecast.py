@@ -512,10 +512,8 @@ BLOCK = 1 << 20
 ROUNDING = 1e-12
 """An error below it, of probabilities that are all 0 or 1 but for rounding, is none."""
 
-LARGEST_DISTANCE = KnownLaw(
-    "largest distance of a Brownian motion from 0", draws.distance_survival, draws.distance_density
-)
-RANGE = KnownLaw("range of a Brownian motion", draws.range_survival, draws.range_density)
+LARGEST_DISTANCE = KnownLaw("largest distance of a Brownian motion from 0", draws.distance_survival)
+RANGE = KnownLaw("range of a Brownian motion", draws.range_survival)
 
 
 @declare("test", "kolmogorov-smirnov", symbol="KS", source="Arrieta-Ibarra et al. 2022")
@@ -805,6 +803,7 @@ def kernel_test(
     return result_of("kernel", value, law, spoken, "There are enough rows for them to represent the population.")
 
 
+    return KnownLaw(f"Student's t, {df} degree{'' if df == 1 else 's'} of freedom", stats.t(df).sf, df)
 # Cox's test: does a logistic recalibration fit better than the forecast as it is?
 
 

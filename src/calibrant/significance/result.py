@@ -67,21 +67,15 @@ class NullDistribution(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KnownLaw(NullDistribution):
-    """A continuous law with its survival function and density; ``support`` is where it is positive, with infinite ends."""
+    """A law in a formula: its survival function."""
 
     description: str
     survival: Law
-    density: Law
-    support: tuple[float, float] = (0.0, np.inf)
     df: float | None = None
 
     def sf(self, x: npt.ArrayLike) -> FloatArray:
         """Return the probability that the statistic is at least ``x``."""
         return np.asarray(self.survival(x), dtype=np.float64)
-
-    def pdf(self, x: npt.ArrayLike) -> FloatArray:
-        """Return the density at ``x``."""
-        return np.asarray(self.density(x), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,21 +103,17 @@ def below(value: FloatArray) -> FloatArray:
     return np.asarray(value - TIE * np.abs(np.where(finite, value, 0.0)), dtype=np.float64)
 
 
-def _nowhere(value: npt.ArrayLike) -> FloatArray:
-    return np.zeros(np.shape(value))
-
-
 def chi_squared(df: float) -> KnownLaw:
     """Chi-squared law; with no degree of freedom all of it is at zero."""
     description = f"chi-squared, {df:g} degree{'' if df == 1 else 's'} of freedom"
     if df <= 0:
-        return KnownLaw(description, partial(np.greater_equal, 0.0), _nowhere, df=df)
-    return KnownLaw(description, stats.chi2(df).sf, stats.chi2(df).pdf, df=df)
+        return KnownLaw(description, partial(np.greater_equal, 0.0), df)
+    return KnownLaw(description, stats.chi2(df).sf, df)
 
 
 def standard_normal() -> KnownLaw:
     """Law with mean zero and variance one that sums of many small terms have."""
-    return KnownLaw("standard normal", stats.norm.sf, stats.norm.pdf, support=(-np.inf, np.inf))
+    return KnownLaw("standard normal", stats.norm.sf)
 
 
 Alternative = Literal["greater", "less", "two-sided"]
@@ -250,11 +240,11 @@ def result_of(
 # The null distribution of a test, with the observed value and the tail beyond it
 
 
-POINTS = 400
-"""Points of a density."""
+BARS = 200
+"""Bars of a law in a formula."""
 
 FAR = 4.0
-"""An observed value this many times as far from the middle as the tails reach is pointed at, not drawn to scale."""
+"""An observed value so many widths of the law away from it is told, and not drawn to scale."""
 
 
 def plot_null(result: TestResult, *, ax: Any = None) -> Any:
@@ -274,9 +264,8 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
 
     Notes
     -----
-    Draws are shown as a histogram, one of whose edges is the observed value, so that the dark bars are the draws beyond it. An
-    observed value far outside of everything is pointed at by an arrow. A statistic that is not defined, and draws that are not
-    finite, are stated in the legend; a law without freedom is a single bar at zero.
+    It is a histogram, one of whose edges is the observed value, so that the dark bars are what lies beyond it. An observed
+    value far outside of everything, a statistic that is not defined, and draws that are not finite are told in the legend.
 
     Examples
     --------
@@ -285,15 +274,21 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     >>> from calibrant.significance.result import plot_null
     >>> ax = plot_null(resampling_test(*load_digits_forecast(), metric="ece", n_resamples=99))
     """
-    ax = drawing.new_axes(ax, (5.6, 3.6))
-    if isinstance(result.null, Draws):
-        low, high = _draw_histogram(ax, result, result.null.values)
-    elif isinstance(result.null, KnownLaw):
-        low, high = _draw_density(ax, result, result.null)
+    ax, null, at, line = drawing.new_axes(ax, (5.6, 3.6)), result.null, result.statistic, {"color": drawing.COLOURS[-1]}
+    edges, height = _histogram(null, at)
+    far_out = _is_far_out(result, edges, height)
+    look = {"color": np.where(far_out, drawing.GAP, drawing.FILL), "edgecolor": "white", "linewidth": 0.6}
+    if isinstance(null, Draws):
+        if left_out := int((~np.isfinite(null.values)).sum()):
+            ax.plot([], [], " ", label=f"not drawn: {left_out} of {null.values.size} draws are not finite")
     else:
-        refuse("null must be a law or draws", value=result.null, hint="Pass the result of a test", error=TypeError)
-    _draw_observed(ax, result, low, high)
-    ax.set(xlabel=f"statistic under the null hypothesis\n({result.null.description})", yticks=[])
+        look |= {"edgecolor": "none", "linewidth": 0.0}
+    ax.bar(edges[:-1], height, np.diff(edges), align="edge", **look)
+    if abs(at - (edges[0] + edges[-1]) / 2.0) <= FAR * (edges[-1] - edges[0]):
+        ax.axvline(at, linestyle="--", linewidth=1.3, label=f"observed: {at:.4g}", **line)
+    else:
+        ax.plot([], [], "--", label="observed: not defined" if np.isnan(at) else f"observed: {at:.4g}, far out", **line)
+    ax.set(xlabel=f"statistic under the null hypothesis\n({null.description})", yticks=[])
     ax.set_ylim(bottom=0.0)
     ax.spines[["left", "right", "top"]].set_visible(False)
     beyond = shown_pvalue(result.pvalue, result.least_pvalue, ".3g", name="p")
@@ -303,100 +298,34 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     return ax
 
 
-def _draw_histogram(ax: Any, result: TestResult, values: FloatArray) -> tuple[float, float]:
-    n_draws, values = values.size, values[np.isfinite(values)]
-    if n_draws == 0:
-        ax.plot([], [], " ", label="no draws")
-    elif values.size < n_draws:
-        ax.plot([], [], " ", label=f"not drawn: {n_draws - values.size} of {n_draws} draws are not finite")
-    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
-    edges = _edges(values, result.statistic) if high > low else np.array([low - 0.5, high + 0.5])
-    counts, _ = np.histogram(values, edges)
-    far_out = _is_far_out(result, 0.5 * (edges[1:] + edges[:-1]), _cuts_of_draws(result, values))
-    colours = np.where(far_out, drawing.GAP, drawing.FILL)
-    ax.bar(edges[:-1], counts, np.diff(edges), align="edge", color=colours, edgecolor="white", linewidth=0.6)
-    return float(edges[0]), float(edges[-1])
+def _histogram(null: NullDistribution, at: float) -> tuple[FloatArray, FloatArray]:
+    """Return edges of equal width, the observed value among them if it lies where the law is, and what lies between them."""
+    if isinstance(null, Draws):
+        values = null.values[np.isfinite(null.values)]
+        edges = np.histogram_bin_edges(values, bins=min(60, max(10, int(2.0 * values.size ** (1 / 3)))))
+    else:  # from where the law begins to where all but 0.0005 of it ends
+        grid = np.geomspace(1e-3, 1e5, 4801)
+        high = float(grid[np.append(np.flatnonzero(null.sf(grid) <= 0.0005), -1)[0]])
+        edges = np.linspace(0.0 if null.sf(0.0) == 1.0 else -high, high, BARS + 1)
+    if edges[0] <= at <= edges[-1]:
+        width = float(edges[1] - edges[0])
+        # A draw that equals the observed value up to rounding lies beyond it, as it does in the p-value.
+        first = edges[0] + (float(below(np.asarray(at))) - edges[0]) % width - width
+        edges = first + width * np.arange(edges.size + 1)
+    return edges, np.histogram(values, edges)[0] if isinstance(null, Draws) else -np.diff(null.sf(edges))
 
 
-def _cuts_of_draws(result: TestResult, values: FloatArray) -> tuple[float, float]:
-    """Return where the tails of a two-sided test begin: at the observed value, and at as rare a value on the other side."""
-    s, n = result.statistic, max(values.size, 1)
-    above, below = np.sum(values >= s) / n, np.sum(values <= s) / n
-    if above <= below:
-        return (float(np.quantile(values, above)) if above else -np.inf), s
-    return s, (float(np.quantile(values, 1.0 - below)) if below else np.inf)
-
-
-def _edges(values: FloatArray, statistic: float) -> FloatArray:
-    """Return edges of equal width, the observed value among them if it lies where the draws are."""
-    edges = np.histogram_bin_edges(values, bins=min(60, max(10, int(2.0 * values.size ** (1 / 3)))))
-    width = float(edges[1] - edges[0])
-    if not edges[0] <= statistic <= edges[-1]:
-        return edges
-    below = int(np.ceil((statistic - edges[0]) / width))
-    above = int(np.floor((edges[-1] - statistic) / width)) + 1
-    # A draw that equals the observed value up to rounding lies beyond it, as it does in the p-value.
-    start = statistic - 1e-9 * abs(statistic)
-    return np.asarray(start + width * np.arange(-below, above + 1), dtype=np.float64)
-
-
-def _draw_density(ax: Any, result: TestResult, law: Any) -> tuple[float, float]:
-    if law.df == 0:
-        return _draw_single_value(ax, result)
-    low, high = _reach(law)
-    observed = np.clip([] if np.isnan(result.statistic) else [-result.statistic, result.statistic], low, high)
-    x = np.unique(np.concatenate([np.linspace(low, high, POINTS), observed]))
-    density = np.where(np.isfinite(law.pdf(x)), law.pdf(x), 0.0)
-    ax.fill_between(x, density, color=drawing.FILL, linewidth=0)
-    ax.plot(x, density, color=drawing.COLOURS[0], linewidth=1.3)
-    far_out = _is_far_out(result, x, (-abs(result.statistic), abs(result.statistic)))
-    ax.fill_between(x, density, where=far_out, color=drawing.GAP, linewidth=0)
-    # A density without bound at zero would leave no room for the rest.
-    ax.set_ylim(top=1.08 * float(density[x > low + 0.02 * (high - low)].max()) or 1.0)
-    return low, high
-
-
-def _draw_single_value(ax: Any, result: TestResult) -> tuple[float, float]:
-    """Draw a law that is all at zero."""
-    colour = drawing.GAP if result.statistic <= 0.0 else drawing.FILL
-    ax.bar([0.0], [1.0], 0.04, color=colour, label="no degree of freedom: the whole law is at 0")
-    ax.set_xlim(-0.5, max(0.5, 1.1 * result.statistic if result.statistic <= FAR else 0.5))
-    return -0.5, 0.5
-
-
-def _reach(law: Any) -> tuple[float, float]:
-    """Return where the law is to be seen: all but a thousandth on either side."""
-    grid = np.linspace(-60.0, 60.0, 4801) if np.isinf(law.support[0]) else np.geomspace(1e-3, 1e5, 4801)
-    survival = law.sf(grid)
-    low = float(grid[survival >= 0.999][-1]) if (survival >= 0.999).any() else 0.0
-    high = float(grid[survival <= 0.0005][0]) if (survival <= 0.0005).any() else float(grid[-1])
-    return (low if np.isinf(law.support[0]) else 0.0), high
-
-
-def _is_far_out(result: TestResult, x: FloatArray, cuts: tuple[float, float]) -> BoolArray:
-    if result.alternative == "less":
-        return x <= result.statistic
-    if result.alternative == "two-sided":
-        return (x <= cuts[0]) | (x >= cuts[1])
-    return x >= result.statistic
-
-
-def _draw_observed(ax: Any, result: TestResult, low: float, high: float) -> None:
-    if np.isnan(result.statistic):
-        ax.plot([], [], " ", label="observed: not defined")
-        return
-    span = high - low
-    middle = 0.5 * (low + high)
-    label = f"observed: {result.statistic:.4g}"
-    if abs(result.statistic - middle) <= FAR * span:
-        ax.axvline(result.statistic, color=drawing.COLOURS[-1], linestyle="--", linewidth=1.3, label=label)
-        return
-    to_right = result.statistic > middle
-    ax.set_xlim(low if to_right else low - 0.25 * span, high + 0.25 * span if to_right else high)
-    start, end = (0.86, 0.99) if to_right else (0.14, 0.01)
-    arrow = {"arrowstyle": "-|>", "color": drawing.COLOURS[-1], "linewidth": 1.3}
-    ax.annotate("", (end, 0.06), (start, 0.06), xycoords="axes fraction", arrowprops=arrow)
-    ax.plot([], [], color=drawing.COLOURS[-1], linestyle="--", linewidth=1.3, label=f"{label}, far out")
+def _is_far_out(result: TestResult, edges: FloatArray, height: FloatArray) -> BoolArray:
+    """Return which bars are as far out as the observed value; of the other tail those whose larger part is as rare."""
+    middle = (edges[1:] + edges[:-1]) / 2.0
+    above, beneath = middle >= result.statistic, middle <= result.statistic
+    if result.alternative != "two-sided":
+        return above if result.alternative == "greater" else beneath
+    if not np.isfinite(result.statistic):
+        return above & beneath
+    if (rare := height[above].sum()) <= height[beneath].sum():
+        return np.asarray(above | (np.cumsum(height) - height / 2.0 <= rare))
+    return np.asarray(beneath | (np.cumsum(height[::-1])[::-1] - height / 2.0 <= height[beneath].sum()))
 
 
 # One test for each class or group, with p-values that take their number into account

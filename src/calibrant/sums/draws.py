@@ -320,19 +320,8 @@ def distance_survival(x: npt.ArrayLike) -> FloatArray:
     """Probability that the largest distance from 0 is at least ``x``."""
     return _by_size(
         x,
-        at_zero=1.0,
         modes=lambda s: 1.0 - _sum(4.0 / np.pi * SIGN / ODD * _heat(ODD / 2.0, s)),
         images=lambda s: _sum(4.0 * SIGN * ndtr(-ODD * s)),
-    )
-
-
-def distance_density(x: npt.ArrayLike) -> FloatArray:
-    """Density of the largest distance from 0."""
-    return _by_size(
-        x,
-        at_zero=0.0,
-        modes=lambda s: np.pi / s**3 * _sum(SIGN * ODD * _heat(ODD / 2.0, s)),
-        images=lambda s: _sum(4.0 * SIGN * ODD * _normal(ODD * s)),
     )
 
 
@@ -340,25 +329,14 @@ def range_survival(x: npt.ArrayLike) -> FloatArray:
     """Probability that highest minus lowest value is at least ``x`` (Feller 1951)."""
     return _by_size(
         x,
-        at_zero=1.0,
         modes=lambda s: 1.0 - _sum(8.0 * (1.0 / s**2 + 1.0 / (ODD * np.pi) ** 2) * _heat(ODD, s)),
         images=lambda s: _sum(8.0 * SIGN * K * ndtr(-K * s)),
     )
 
 
-def range_density(x: npt.ArrayLike) -> FloatArray:
-    """Density of highest minus lowest value."""
-    return _by_size(
-        x,
-        at_zero=0.0,
-        modes=lambda s: 8.0 / s**3 * _sum(((ODD * np.pi / s) ** 2 - 1.0) * _heat(ODD, s)),
-        images=lambda s: _sum(8.0 * SIGN * K**2 * _normal(K * s)),
-    )
-
-
-def _by_size(x: npt.ArrayLike, *, at_zero: float, modes: Series, images: Series) -> FloatArray:
+def _by_size(x: npt.ArrayLike, *, modes: Series, images: Series) -> FloatArray:
     at = np.asarray(x, dtype=np.float64)
-    found = np.full(at.shape, at_zero)
+    found = np.ones(at.shape)
     # Below 0.05 what the modes add to the value at zero is less than the smallest number.
     for series, where in ((modes, (at >= 0.05) & (at < SPLIT)), (images, at >= SPLIT)):
         found[where] = series(at[where])
@@ -372,10 +350,6 @@ def _sum(terms: FloatArray) -> FloatArray:
 def _heat(mode: FloatArray, s: FloatArray) -> FloatArray:
     """Decay of a mode in an interval of length s, in time 1."""
     return np.asarray(np.exp(-((mode * np.pi / s) ** 2) / 2.0), dtype=np.float64)
-
-
-def _normal(x: FloatArray) -> FloatArray:
-    return np.asarray(np.exp(-(x**2) / 2.0) / np.sqrt(2.0 * np.pi), dtype=np.float64)
 
 
 # A sample of rows that does not depend on how they are cut into batches: those whose numbers have the smallest keys
