@@ -138,7 +138,7 @@ def run_apply(asked: Namespace) -> int:
     with progress_bar(None, show=streamed and sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
         if several:
             files = files_of(asked.file)
-            with whole_folder(output, force=asked.force, inputs=[asked.file, asked.calibrator]) as beside:
+            with whole_folder(output, inputs=[asked.file]) as beside:
                 for file, name in zip(files, _names(files), strict=True):
                     if (reader := job.reader(file)) is not None:
                         (beside / name).parent.mkdir(parents=True, exist_ok=True)

@@ -10,22 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
 from calibrant.interop.columns import Arrow, Column, FileTable, Text, first_line, in_python, no_number, require_arrow
-from calibrant.interop.writing import (
-    STREAMED,
-    fits,
-    format_of,
-    is_deep,
-    is_table,
-    local_files,
-    local_path,
-    split,
-    warn_of_unread,
-)
+from calibrant.interop.writing import STREAMED, format_of, is_pattern, is_table, local_files, local_path, warn_of_unread
 
 # Where tables are: paths, folders, patterns and addresses of other file systems, as files in the order of their names
 
@@ -85,14 +75,10 @@ def _files(address: str) -> Iterator[File]:
 
     system, files = fs.LocalFileSystem(), local_files(path)
     is_file = [file.as_posix() for file in files] == [path.absolute().as_posix()]
-    _require_found(address, files, is_there=os.path.lexists(path) or bool(split(_posix(path), os.path.lexists)[1]))
+    _require_found(address, files, is_there=os.path.lexists(path) or is_pattern(address))
     warn_of_unread(address, path)
     for file in files:
         yield File(system, file.as_posix(), address if is_file else str(file), is_local=True)
-
-
-def _posix(path: Path) -> PurePosixPath:
-    return PurePosixPath(path.absolute().as_posix())
 
 
 def _require_found(address: str, files: Sequence[object], *, is_there: bool) -> None:
@@ -105,50 +91,23 @@ def _require_found(address: str, files: Sequence[object], *, is_there: bool) -> 
 
 
 def _remote_files(address: str) -> Iterator[File]:
-    from pyarrow import fs
-
-    system, path = _system(address)
-
-    def exists(path: str) -> bool:
-        return bool(system.get_file_info(path).type != fs.FileType.NotFound)
-
-    start, pattern = split(PurePosixPath(path), exists)
-    info = system.get_file_info(str(start))
-    if info.type == fs.FileType.File and not pattern:
-        yield File(system, path, address)
-        return
-    below = []
-    if info.type == fs.FileType.Directory:
-        selector = fs.FileSelector(str(start), recursive=is_deep(pattern) or not pattern)
-        below = [PurePosixPath(one.path) for one in system.get_file_info(selector) if one.type == fs.FileType.File]
-    relative = ((one, one.relative_to(start)) for one in sorted(below, key=str))
-    found = [one for one, name in relative if (fits(name.parts, pattern) if pattern else is_table(name))]
-    _require_found(address, found, is_there=bool(pattern) or info.type != fs.FileType.NotFound)
-    for one in found:
-        yield File(system, str(one), str(one))
-
-
-def _system(address: str) -> tuple[Any, str]:
-    """Return the file system of an address, and the path there; of fsspec where pyarrow has none of that name."""
+    """List a file of another file system, or the tables of a folder there."""
     from pyarrow import fs
 
     try:
         system, path = fs.FileSystem.from_uri(address)
     except (ValueError, NotImplementedError) as error:  # pyarrow's for what it does not know
-        try:
-            from fsspec.core import url_to_fs
-        except ImportError:
-            raise ValueError(
-                f"an address must be one that pyarrow or fsspec knows; got {address}: {error}. pip install fsspec."
-            ) from error
-        try:
-            known, path = url_to_fs(address)
-        except (ValueError, ImportError) as unknown:
-            raise ValueError(
-                f"an address must be one that pyarrow or fsspec knows; got {address}: {unknown}. Check it, or install that."
-            ) from unknown
-        system = fs.PyFileSystem(fs.FSSpecHandler(known))
-    return system, path
+        raise ValueError(
+            f"an address must be one that pyarrow knows; got {address}: {error}. Copy the files here."
+        ) from error
+    info = system.get_file_info(path)
+    found = [path] if info.type == fs.FileType.File else []
+    if info.type == fs.FileType.Directory:
+        below = (one for one in system.get_file_info(fs.FileSelector(path, recursive=True)) if one.is_file)
+        found = sorted(one.path for one in below if is_table(one.path.removeprefix(path).strip("/")))
+    _require_found(address, found, is_there=info.type != fs.FileType.NotFound)
+    for one in found:
+        yield File(system, one, address if found == [path] else one)
 
 
 # Files as batches of Arrow, with nothing more in memory than a few of them
