@@ -120,8 +120,8 @@ def test_a_file_that_is_empty_or_damaged_is_named_or_left_out(run, calibrator, t
 def wrong(run):
     """One batch of a folder has a missing probability, and one file of it is damaged."""
     write_table("parts/1.csv", {**rows(1), "p_1": np.where(np.arange(20) == 7, np.nan, PROB[20:40])}, force=True)
-    with open("parts/3.parquet", "wb") as file:
-        file.write(b"PAR1 no more")
+    with open("parts/3.csv", "wb"):
+        pass
     return "parts"
 
 

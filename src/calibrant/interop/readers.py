@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import Arrow, Column, FileTable, Text, first_line, in_python, no_number, require_arrow
 from calibrant.interop.writing import STREAMED, format_of, is_pattern, is_table, local_files, local_path, warn_of_unread
 
@@ -119,6 +120,9 @@ MOST_BEFORE = 1 << 26
 QUEUED = 1 << 22
 """Bytes of a file that are read at a time."""
 
+MOST_OF_ROW = 1 << 23
+"""Bytes of a CSV file that are parsed at a time: no row may have more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Damaged:
@@ -154,10 +158,6 @@ class Reader(ABC):
     @abstractmethod
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
         """Yield these columns in batches of so many rows at most, labels of text by codes."""
-
-    @abstractmethod
-    def table(self) -> Any:
-        """Return all rows and columns at once."""
 
     def whole(self, rows: int) -> Iterator[BatchRows | Damaged]:
         """Yield all columns as they stand in the file, those of a CSV file as text."""
@@ -235,11 +235,6 @@ class ParquetReader(ArrowReader):
             batches = file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns))
             yield f"row group {group}", file.metadata.row_group(group).num_rows, batches
 
-    def table(self) -> Any:
-        """Read all row groups."""
-        with self._open() as file:
-            return file.read()
-
 
 class FeatherReader(ArrowReader):
     """A Feather file, which holds record batches."""
@@ -259,11 +254,6 @@ class FeatherReader(ArrowReader):
     def _parts(self, file: Any, columns: Sequence[str], rows: int) -> Iterator[tuple[str, int, Iterable[Any]]]:
         for number in range(file.num_record_batches):
             yield f"record batch {number}", 0, map(file.get_batch, [number])
-
-    def table(self) -> Any:
-        """Read all record batches."""
-        with self._open() as file:
-            return file.read_all()
 
 
 class CsvReader(Reader):
@@ -285,23 +275,6 @@ class CsvReader(Reader):
 
     def _column(self, data: Any, field: Any) -> Text:
         return Text(data, decimal=self.decimal)
-
-    def table(self) -> Any:
-        """Parse all cells as text, by several threads."""
-        from pyarrow import csv
-
-        with self.file.system.open_input_stream(self.file.path) as source:
-            size = self.file.system.get_file_info(self.file.path).size + 1
-            options = self._options(self._as_text(self.names), min(size, MOST_IN_BLOCK))
-            try:
-                found = csv.read_csv(source, **options)
-            except Exception as error:
-                if "Empty CSV file" not in str(error):
-                    raise
-                return self.schema.empty_table()
-        if len(found) and (wrong := self._swallowed(found.columns[-1][-1:])) is not None:
-            raise wrong
-        return found
 
     def whole(self, rows: int) -> Iterator[BatchRows | Damaged]:
         """Yield all cells as text."""
@@ -338,28 +311,22 @@ class CsvReader(Reader):
 
         return dict.fromkeys(names, pyarrow.string())
 
-    def _options(self, kinds: dict[str, Any], block_size: int) -> dict[str, Any]:
-        """Return how pyarrow is to read these columns; no row may be longer than a block."""
+    def _read(self, kinds: Mapping[str, Any]) -> Iterator[BatchRows | Damaged]:
         from pyarrow import csv
 
         names = self.names
-        return {
-            "read_options": csv.ReadOptions(column_names=names, skip_rows=self.n_lines, block_size=block_size),
+        kinds_of_all = self._as_text(names[-1:] if self.is_quoted else []) | dict(kinds)
+        options = {
+            "read_options": csv.ReadOptions(column_names=names, skip_rows=self.n_lines, block_size=MOST_OF_ROW),
             "parse_options": csv.ParseOptions(
                 delimiter=self.separator,
                 newlines_in_values=self.is_quoted,  # without, it is twice as fast
                 ignore_empty_lines=len(names) != 1,  # of one column an empty line is a missing cell
             ),
-            "convert_options": csv.ConvertOptions(column_types=kinds, include_columns=list(kinds)),
+            "convert_options": csv.ConvertOptions(column_types=kinds_of_all, include_columns=list(kinds_of_all)),
         }
-
-    def _read(self, kinds: Mapping[str, Any]) -> Iterator[BatchRows | Damaged]:
-        from pyarrow import csv
-
-        last_of_all = self._as_text(self.names[-1:] if self.is_quoted else [])
         try:
-            source = self.file.system.open_input_stream(self.file.path)
-            file = csv.open_csv(source, **self._options(last_of_all | dict(kinds), QUEUED))
+            file = csv.open_csv(self.file.system.open_input_stream(self.file.path), **options)
         except Exception as error:
             if "Empty CSV file" not in str(error):  # it has names and no rows
                 yield self.damaged(_in_words(error))
@@ -392,7 +359,7 @@ class CsvReader(Reader):
 
 def _in_words(error: Exception) -> Exception:
     """Return an error of pyarrow without a hint that is of no use here."""
-    long = f"a row is longer than {QUEUED >> 20} MiB: read the file whole, or leave out the column of long text"
+    long = f"a row is longer than {MOST_OF_ROW >> 20} MiB: leave out the column of long text"
     return ValueError(long) if "straddling" in str(error) else error
 
 
@@ -427,12 +394,16 @@ def readable(name: str, kind: str) -> Iterator[None]:
 def read_whole(path: Path) -> FileTable:
     """Read a file of this machine at once."""
     require_arrow(f"reading {path.suffix.lstrip('.')}")
+    import pyarrow
     from pyarrow import fs
 
-    file = File(fs.LocalFileSystem(), path.as_posix(), str(path), is_local=True)
-    reader = reader_of(file)
-    with readable(file.name, file.kind):
-        return reader.as_file_table(reader.table())
+    reader = reader_of(File(fs.LocalFileSystem(), path.as_posix(), str(path), is_local=True))
+    batches = []
+    for found in reader.whole(CHUNK):
+        if isinstance(found, Damaged):
+            raise found.error
+        batches.append(found.batch)
+    return reader.as_file_table(pyarrow.Table.from_batches(batches) if batches else reader.schema.empty_table())
 
 
 def _quotes(file: File) -> int:
@@ -460,9 +431,6 @@ def _start(file: File) -> str:
 
 SEPARATORS = (",", ";", "\t")
 """Of a CSV file: the one that parts its first line into most names, of those that part the next one into as many cells."""
-
-MOST_IN_BLOCK = 1 << 26
-"""Bytes that are parsed at once: no row may have more."""
 
 CSV_LIMIT = Lock()
 """Held while the limit of Python's csv, which is one for all threads, is another."""
