@@ -42,7 +42,9 @@ def test_a_blank_line_of_one_column_is_a_missing_cell(newline, tmp_path):
 )
 def test_a_quote_that_is_never_closed_is_refused_by_its_line(rows, line, tmp_path):
     path = write(tmp_path / "table.csv", "\n".join(["label,p,note", *rows, ""]))
-    with pytest.raises(ValueError, match=f"must be (a )?readable( csv file)?; it is not: line {line} has a quote .* never closed"):
+    with pytest.raises(
+        ValueError, match=f"must be (a )?readable( csv file)?; it is not: line {line} has a quote .* never closed"
+    ):
         read_table(path)
 
 
