@@ -188,7 +188,6 @@ CASES = {
         "--top": Case(instead=("top.json", "f.csv", "-o", "out.csv", "--top"), says="predicted, probability"),
         "--output": OUTPUT,
         "--force": FORCE,
-        "--escape-formulas": Case(("--escape-formulas",), "formulas"),
     },
     "export": {
         "calibrator": Case(says="TemperatureScaling for sql"),
@@ -210,7 +209,6 @@ CASES = {
         "--new-prior": Case(("--old-prior", "0.3", "--new-prior", "0.6")),
         "--output": OUTPUT,
         "--force": FORCE,
-        "--escape-formulas": Case(("--escape-formulas",), "formulas"),
     },
     "report": {
         "files": Case(says="From “f” to “g”, on the same 120 rows"),

@@ -62,8 +62,8 @@ FILES = {
     "missing": ("nothing.csv", None, r"file must exist; got nothing\.csv"),
     "empty": ("f.csv", "", r"f\.csv must hold a table; it is empty"),
     "header only": ("f.csv", "label,p_0,p_1\n", r"f\.csv must hold at least one row; it has none"),
-    "ragged": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5,.5,.5\n", r"f\.csv must be a readable csv file; it is not: "),
-    "a short line": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5\n", r"f\.csv must be a readable csv file; it is not: "),
+    "ragged": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5,.5,.5\n", r"f\.csv must be readable; it is not: "),
+    "a short line": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,.5\n", r"f\.csv must be readable; it is not: "),
     "a name twice": ("f.csv", "label,p_0,p_0\n0,.5,.5\n", r"more than once"),
     "mixed types": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,a,.5\n", r"numbers in the column 'p_0'; got 'a' in row 1"),
     "a missing number": ("f.csv", "label,p_0,p_1\n0,.5,.5\n1,,1\n", r"must be finite; got nan at index \(1, 0\)"),
@@ -398,13 +398,12 @@ def test_what_cannot_be_printed_is_said(command, where, why, folder):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
-@pytest.mark.parametrize("where", ["2>&-", "2> /dev/full"])
 @pytest.mark.parametrize(
     ("words", "code"),
     [("good.csv --json", 0), ("good.csv --json --fail-if 'ece > 1e-9'", 1), ("nowhere.csv", 2), ("good.csv --best", 2)],
 )
-def test_the_exit_code_is_that_of_the_command_where_notes_are_lost(words, code, where, folder):
-    line = f"{sys.executable} -m calibrant assess --resamples 5 {words} {where}"
+def test_the_exit_code_is_that_of_the_command_where_notes_are_lost(words, code, folder):
+    line = f"{sys.executable} -m calibrant assess --resamples 5 {words} 2>&-"
     run = subprocess.run(line, shell=True, stdout=subprocess.PIPE, text=True, check=False)
     assert run.returncode == code
     assert code == 2 or json.loads(run.stdout)["rows"] > 0

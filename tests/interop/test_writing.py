@@ -117,30 +117,11 @@ def refuse(number):
     return refuse
 
 
-@pytest.mark.parametrize("links", [True, False])
-def test_a_last_step_that_fails_leaves_no_empty_file(links, tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "link", refuse(errno.ENOSPC if links else errno.EPERM))
+def test_a_last_step_that_fails_leaves_no_empty_file(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", refuse(errno.ENOSPC))
     with pytest.raises(OSError, match="nothing was written"), whole_file(tmp_path / "out.txt") as beside:
         beside.write_text("all of it")
     assert content(tmp_path) == {}
-
-
-def test_a_file_system_without_links_keeps_the_first_of_two_files_as_well(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "link", refuse(errno.EPERM))
-    target = tmp_path / "out.txt"
-    with whole_file(target) as beside:
-        beside.write_text("first")
-    assert content(tmp_path) == {"out.txt": "first"}
-
-    def second():
-        with whole_file(tmp_path / "other.txt") as beside:
-            beside.write_text("second")
-            (tmp_path / "other.txt").write_text("first")
-
-    with pytest.raises(FileExistsError, match=r"already exists\. Pass --force"):
-        second()
-    assert content(tmp_path) == {"out.txt": "first", "other.txt": "first"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes with names are those of POSIX")
@@ -197,7 +178,7 @@ def test_an_interrupt_at_any_line_leaves_all_or_nothing(force, tmp_path):
 def test_a_file_is_never_seen_empty_where_nothing_stood(tmp_path, monkeypatch):
     """A process that is killed between two steps would leave an empty file that a later command takes for the output."""
     target, seen = tmp_path / "out.txt", []
-    for step in ("link", "replace", "chmod", "fsync"):
+    for step in ("replace", "chmod", "fsync"):
         made = getattr(os, step)
         monkeypatch.setattr(os, step, lambda *given, made=made: (seen.append(target.exists()), made(*given))[1])
     with whole_file(target) as beside:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import io
 import os
 import re
@@ -11,7 +10,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -44,48 +43,20 @@ OPTIONS = {
 """How the command line spells what a message of the library tells to pass."""
 
 
-LATER = 0.05
-"""Seconds after which a request to end is repeated."""
-
 LONGEST = 600
 """Characters of an error from its beginning, and as many from its end, that are shown."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use, 128 + n ended by signal n."""
-    stderr = sys.stderr
-    sys.stderr = _Notes(stderr)
-    try:
-        return _main(argv)
-    finally:
-        sys.stderr = stderr
-
-
-class _Notes:
-    """Standard error: text for one that is closed or full is lost, and the exit code is that of the command."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = open(os.devnull, "w") if stream is None else stream  # noqa: SIM115 - as long as the process
-
-    def write(self, text: str) -> int:
-        try:
-            self.stream.write(text)
-            self.stream.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
-        return len(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
-
-
-def _main(argv: Sequence[str] | None) -> int:
     if sys.stdout is None:  # as by >&-: what was asked for would be lost, and the next file opened would get its number
         print(
             "calibrant: error: standard output must be open; it is closed. Send it somewhere: > /dev/null.",
             file=sys.stderr,
         )
         return BAD_USE
+    if sys.stderr is None:  # as by 2>&-: notes would be printed to standard output
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
     known = dict[str, Any]()
     try:
         with warnings.catch_warnings(), _ended_by_exception(), _always_printable():
@@ -165,29 +136,12 @@ def _ended_by_exception() -> Iterator[None]:
     # A terminal that is closed; under nohup the signal is ignored.
     if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         ends.append(signal.SIGHUP)
-    before, told = {end: signal.signal(end, _terminate) for end in ends}, sys.unraisablehook
-    sys.unraisablehook = partial(_told_again, told)
+    before = {end: signal.signal(end, _terminate) for end in ends}
     try:
         yield
     finally:
-        sys.unraisablehook = told
         for end, handler in before.items():
             signal.signal(end, handler)
-
-
-def _told_again(otherwise: Callable[[Any], object], lost: Any) -> None:
-    """Repeat a request to end that arrived while an object was being deleted, where Python drops exceptions."""
-    if not isinstance(lost.exc_value, (KeyboardInterrupt, _Terminated)):
-        otherwise(lost)
-        return
-    number = lost.exc_value.number if isinstance(lost.exc_value, _Terminated) else signal.SIGINT
-    # Later, as within this hook the exception would be dropped again. A signal, unlike the other call, ends a wait as well.
-    if sys.platform == "win32":
-        again = threading.Timer(LATER, _thread.interrupt_main, [number])
-    else:
-        again = threading.Timer(LATER, signal.pthread_kill, [threading.main_thread().ident, number])
-    again.daemon = True
-    again.start()
 
 
 @contextmanager

@@ -56,7 +56,7 @@ from calibrant.decisions.thresholds import confusion_table, decide, optimal_thre
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.columns import Values
 from calibrant.interop.save import columns_of, load_calibrator
-from calibrant.interop.tables import require_csv, select_one, write_table
+from calibrant.interop.tables import select_one, write_table
 from calibrant.interop.writing import PAGES, PICTURES, format_of, require_ending, require_free, whole_file
 from calibrant.metrics.kinds import metric_named
 from calibrant.notions import as_notion, single_problem
@@ -404,8 +404,6 @@ def run_decide(asked: Namespace) -> int:
     if asked.output:
         require_free(Path(asked.output), force=asked.force, inputs=[asked.file])
         format_of(asked.output)
-        if asked.escape_formulas:
-            require_csv(asked.output)
     forecast = read(asked, asked.file, label_optional=True)
     values, given = _for_new_priors(asked, forecast.values, forecast.input)
     n_classes = 2 if values.ndim == 1 else values.shape[1]
@@ -445,7 +443,7 @@ def _write_decisions(asked: Namespace, forecast: Forecast, decision: Any, expect
     if taken := [name for name in new if name in forecast.table]:
         must = "new columns need names of their own"
         refuse(must, given=f"{asked.file} already has {', '.join(taken)}", hint="Rename or remove these columns")
-    write_table(asked.output, forecast.table.extended(new), force=asked.force, escape_formulas=asked.escape_formulas)
+    write_table(asked.output, forecast.table.extended(new), force=asked.force)
     print(f"wrote {asked.output}: {shown_rows(len(decision))}, decision and expected_cost")
     return 0
 

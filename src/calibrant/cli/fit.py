@@ -25,7 +25,7 @@ from calibrant.interop.arrow_batches import said_at
 from calibrant.interop.columns import FileTable, Values, require_arrow
 from calibrant.interop.readers import Damaged, File, Reader, files_of, reader_of
 from calibrant.interop.save import load_calibrator, save_calibrator
-from calibrant.interop.tables import forecast_in, require_csv, write_table
+from calibrant.interop.tables import forecast_in, write_table
 from calibrant.interop.writing import format_of, require_free, whole_file, whole_folder
 
 NOT_FOUND = ("gradient_", "middle_", "row_weight_")
@@ -128,25 +128,22 @@ def run_apply(asked: Namespace) -> int:
     if not several:
         require_free(output, force=asked.force, inputs=[asked.calibrator, asked.file])
         format_of(output)
-        if asked.escape_formulas:
-            require_csv(output)
     job = _Job(asked, load_calibrator(asked.calibrator))
-    how = {"force": asked.force, "escape_formulas": asked.escape_formulas}
     streamed = in_batches or (output.suffix.lower() != ".npz" and inputs.is_large(asked, asked.file))
     if streamed:
         require_arrow("reading files in batches")
     with progress_bar(None, show=streamed and sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
         if several:
             files = files_of(asked.file)
-            with whole_folder(output, force=asked.force, inputs=[asked.file, asked.calibrator]) as beside:
+            with whole_folder(output, inputs=[asked.file]) as beside:
                 for file, name in zip(files, _names(files), strict=True):
                     if (reader := job.reader(file)) is not None:
                         (beside / name).parent.mkdir(parents=True, exist_ok=True)
-                        write_table(beside / name, job.tables(reader, advance), **how)
+                        write_table(beside / name, job.tables(reader, advance))
         elif streamed:
-            write_table(output, job.tables(reader_of(files_of(asked.file)[0]), advance), **how)
+            write_table(output, job.tables(reader_of(files_of(asked.file)[0]), advance), force=asked.force)
         else:
-            write_table(output, job.table(inputs.read(asked, asked.file, label_optional=True)), **how)
+            write_table(output, job.table(inputs.read(asked, asked.file, label_optional=True)), force=asked.force)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
     of = f"{job.n_files} file{'s' if job.n_files != 1 else ''}, " if several else ""
     print(f"wrote {output}: {of}{job.n_rows} rows{inputs.missing(*job.left_out)}, calibrated {shown}")

@@ -25,7 +25,7 @@ ON_ERROR = """\
     that is damaged: 'skip' leaves it out and counts it (default: %(default)s)
 """
 FILES = f"""\
-files FILE (+): CSV, Parquet, Feather, NPZ, JSON, JSON lines or tensors of torch, - for standard input; several files,
+files FILE (+): CSV, Parquet, Feather, NPZ, JSON or JSON lines, - for standard input; several files,
     a folder, a pattern such as 'events/*.parquet' and an address such as s3://bucket/events/ are read in batches, as one table
 {SAMPLE}{ON_ERROR}"""
 CALIBRATION_SET = """\
@@ -61,12 +61,6 @@ COLUMNS = f"{GUESSED}{FORECAST}{WHERE}{ANSWERS}{OF_ROWS}"
 FORCE = """\
 --force: replace the output if it exists, never what is read; of a symbolic link the file that it points to is replaced
 """
-ESCAPE = """\
---escape-formulas: in a CSV output put a quote (') before cells and column names that a spreadsheet would run as formulas,
-    numbers excepted: those that begin with = + - @, a tab or an end of line
-"""
-
-
 # What is measured of predictions, and how
 
 
@@ -161,7 +155,7 @@ file FILE: CSV, Parquet, Feather or NPZ, or a folder; no label is needed
 -o --output OUT (required): the file to write; its ending sets the format; of a folder a folder
 --top: write two columns instead of the probabilities: predicted, the class with the highest probability before calibration,
     and probability, its calibrated probability; for calibrators fitted with --notion
-{FORCE}{ON_ERROR}{ESCAPE}{COLUMNS}"""
+{FORCE}{ON_ERROR}{COLUMNS}"""
 EXPORT = f"""\
 calibrator CALIBRATOR: the JSON file that `calibrant fit` wrote
 --to TARGET (required, numpy|sql|onnx|torch|js): source for NumPy, a query, an ONNX model, source for torch or JavaScript
@@ -180,7 +174,7 @@ file FILE: predictions; with a label column, the cost of the decisions is printe
 --old-prior P: share of the event, or of each class, in the data on which the predictions are calibrated
 --new-prior P: the same in the data to decide on
 -o --output OUT: write the file with columns decision and expected_cost
-{FORCE}{ESCAPE}{COLUMNS}"""
+{FORCE}{COLUMNS}"""
 REPORT = f"""\
 files FILE (+): one or more files with the same columns, such as before and after calibration
 -o --output HTML (required): the page to write

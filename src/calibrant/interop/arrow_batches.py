@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from calibrant._core.arrays import as_array, columns_of, some
 from calibrant._core.border import Input, as_labels, as_problem
-from calibrant._core.checks import progress_bar, refuse
+from calibrant._core.checks import progress_bar, refuse, require
 from calibrant._core.rows import DOUBLE, Problem, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
@@ -430,14 +430,6 @@ class Chosen:
         assert found.label_column is not None
         return Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed, self.row_key)
 
-    def require_no_columns(self, what: str) -> None:
-        """Refuse names of columns, of what has none."""
-        for name in ("label", "prob", "weight", "row_key"):
-            if (said := getattr(self, name)) is not None:
-                kind = what.split()[0]
-                hint = f"{kind.capitalize()} have no named columns"
-                refuse(f"{name} must be left out of {what}", value=said, hint=hint, error=TypeError)
-
     def decoding(self, piece: Piece, columns: Columns | None, *, is_parsed: bool = False) -> Decoding:
         """Return what all batches share, from the first piece."""
         labels, event = self.labels, None if piece.n_columns is None else self.pos_label
@@ -655,7 +647,9 @@ class Batches(Streamed):
 
     def __init__(self, batches: Pairs, chosen: Chosen | None = None, *, reads_once: bool = False, **said: Any) -> None:
         chosen = Chosen(**said) if chosen is None else chosen
-        chosen.require_no_columns("pairs (y_true, y_prob)")
+        for name in ("label", "prob", "weight", "row_key"):
+            said, hint = getattr(chosen, name), "Pairs have no named columns"
+            require(said is None, f"{name} must be left out of pairs", value=said, hint=hint, error=TypeError)
         super().__init__(
             lambda: pieces_of(batches() if callable(batches) else batches),
             chosen,
@@ -663,10 +657,10 @@ class Batches(Streamed):
         )
 
 
-def pieces_of(pairs: Iterable[Pair], where: str | None = None) -> Iterator[Found]:
+def pieces_of(pairs: Iterable[Pair]) -> Iterator[Found]:
     """Turn pairs into pieces; a batch without rows is none."""
     for number, pair in enumerate(pairs):
-        place = where or f"batch {number}"
+        place = f"batch {number}"
         if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
             got = (
                 f"{type(pair).__name__} of length {len(pair)}"

@@ -367,11 +367,6 @@ def _member(path: Path, info: zipfile.ZipInfo, has_objects: bool) -> Array:
 
 Made = TypeVar("Made")
 
-FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]", re.DOTALL)
-"""How a cell begins that spreadsheets take for a formula, full-width signs too; quotes before it are those of an escape."""
-
-NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
-
 
 @dataclass(frozen=True, eq=False)
 class FileTable(Mapping[str, Array]):
@@ -435,14 +430,6 @@ class FileTable(Mapping[str, Array]):
         """Return the table with more columns at its end."""
         return replace(self, columns={**self.columns, **new})
 
-    def escaped(self) -> FileTable:
-        """Return the table with a quote before each cell and name that would be a formula in a spreadsheet.
-
-        One that begins with quotes and then as a formula gets another quote, so that taking one away gives back what was.
-        """
-        columns = self.each(lambda column: Values(np.array([*map(_escaped, column.cells())], dtype=object)))
-        return replace(self, columns={_escaped(name): column for name, column in columns.items()})
-
     def each(self, make: Callable[[Column], Made]) -> dict[str, Made]:
         """Return what a format has for each column; that it has nothing is said with the name of the column."""
         made = {}
@@ -456,7 +443,3 @@ class FileTable(Mapping[str, Array]):
     def without(self, left_out: Set[str]) -> FileTable:
         """Return the other columns."""
         return replace(self, columns={name: c for name, c in self.columns.items() if name not in left_out})
-
-
-def _escaped(cell: str) -> str:
-    return f"'{cell}" if FORMULA.match(cell) and not NUMBER.fullmatch(cell) else cell

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 import re
 from abc import abstractmethod
@@ -11,7 +10,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from importlib import import_module
-from itertools import accumulate, chain
+from itertools import chain
 from operator import add
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +32,6 @@ from calibrant.interop.arrow_batches import (
     Piece,
     blocks_of,
     columns_told,
-    pieces_of,
 )
 from calibrant.interop.columns import first_line, require_arrow
 from calibrant.interop.readers import Damaged
@@ -185,10 +183,9 @@ def predictions_of_lazy_frame(source: Any, chosen: Chosen) -> Predictions:
 # From the tables of a partition to batches that are checked: what is sent to the workers of an engine
 
 
-def pieces_in(tables: Iterable[Any], columns: Columns | None, place: str) -> Iterator[Piece]:
-    """Yield the rows of tables, data frames or Arrow, or of arrays side by side, for which there are no columns."""
-    found = pieces_of(tables, place) if columns is None else pieces_of_tables(map(as_arrow, tables), columns, place)
-    for one in found:
+def pieces_in(tables: Iterable[Any], columns: Columns, place: str) -> Iterator[Piece]:
+    """Yield the rows of tables, data frames or Arrow."""
+    for one in pieces_of_tables(map(as_arrow, tables), columns, place):
         if isinstance(one, Damaged):
             raise one.error
         yield one
@@ -213,15 +210,8 @@ def problems_in(
             yield problem, block.numbers_of(problem)
 
 
-def length(table: Any) -> int:
-    """Return the number of rows of a table, or of arrays side by side."""
-    return len(table[0]) if isinstance(table, tuple) else len(table)
-
-
 def part(table: Any, rows: slice) -> Any:
     """Return some rows."""
-    if isinstance(table, tuple):
-        return tuple(array[rows] for array in table)
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
 
@@ -264,7 +254,7 @@ class Part(Generic[M]):
 class PartitionReader(Generic[M]):
     """Reads one partition, on whatever machine has it: ``read`` is called with each of its batches."""
 
-    columns: Columns | None
+    columns: Columns
     batch_rows: int
     decoding: Decoding
     read: Read[M]
@@ -281,7 +271,7 @@ class PartitionReader(Generic[M]):
         def counted() -> Iterator[Any]:
             nonlocal n_rows
             for table in given:
-                n_rows += length(table)
+                n_rows += len(table)
                 yield table
 
         try:
@@ -290,7 +280,7 @@ class PartitionReader(Generic[M]):
                 one = self.read(problem, numbers)
                 found = one if found is None else found + one
         except REFUSED as error:
-            return Part(None, (Fault(number, str(error), n_rows + sum(map(length, given))),))
+            return Part(None, (Fault(number, str(error), n_rows + sum(map(len, given))),))
         return Part(found)
 
 
@@ -306,7 +296,7 @@ class Partitioned(Predictions):
     where: str
     """What holds the partitions, in the words of the engine."""
 
-    def __init__(self, columns: Columns | None, chosen: Chosen) -> None:
+    def __init__(self, columns: Columns, chosen: Chosen) -> None:
         self._columns, self._chosen = columns, chosen
         self.faults: tuple[Fault, ...] = ()
 
@@ -323,8 +313,8 @@ class Partitioned(Predictions):
         """Tables with more rows than are few, or with all there are."""
         found: list[Any] = []
         for table in self._beginning():
-            found += [table] if length(table) else []
-            if sum(map(length, found)) > FEW:
+            found += [table] if len(table) else []
+            if sum(map(len, found)) > FEW:
                 break
         return found
 
@@ -334,7 +324,7 @@ class Partitioned(Predictions):
         slices = (
             part(table, slice(start, start + SLICE))
             for table in self._first_tables
-            for start in range(0, min(length(table), FEW), SLICE)
+            for start in range(0, min(len(table), FEW), SLICE)
         )
         for table in chain(self._first_tables, slices):
             try:
@@ -358,7 +348,7 @@ class Partitioned(Predictions):
     @property
     def is_many(self) -> bool:
         """Whether there are more rows than are few, which the first partitions tell."""
-        return sum(map(length, self._first_tables)) > FEW
+        return sum(map(len, self._first_tables)) > FEW
 
     def reduce(self, read: Read[M]) -> M:
         """Read each partition where it lies, and add up what was found, in the order of the partitions.
@@ -396,80 +386,54 @@ class Partitioned(Predictions):
         return ValueError(f"predictions must hold at least one row; {self.where} has none. Check how it was made.")
 
 
-# Dask: data frames, and arrays of labels and probabilities side by side
+# Dask: data frames
 
 
 FAN_IN_OF_DASK = 8
 """Sums that one task of the tree adds up."""
 
-DATA_FRAME = "the Dask data frame"
-
 
 def predictions_of_dask(source: Any, chosen: Chosen) -> DaskPredictions:
-    """Return predictions of a data frame, or of arrays: labels, probabilities, and weights if there are any."""
-    if isinstance(source, tuple):
-        names = ("y_true", "y_prob", "sample_weight")
-        strange = next((one for one in source if not hasattr(one, "chunks")), None)
-        if not 2 <= len(source) <= len(names) or strange is not None:
-            got = f"{len(source)} of them" if strange is None else type(strange).__name__
-            must = f"Dask arrays must be given as a tuple ({', '.join(names)}), the last of which may be left out"
-            hint = "Make each of them a Dask array: dask.array.from_array(...)"
-            refuse(must, got=got, hint=hint, error=TypeError)
-        chosen.require_no_columns("arrays")
-        return DaskPredictions(source, None, chosen)
+    """Return predictions of a data frame."""
     if not hasattr(source, "npartitions") or not hasattr(source, "columns"):
-        must = "predictions of Dask must be a data frame, or a tuple of arrays (y_true, y_prob)"
-        hint = "Convert it: bag.to_dataframe(), dask.dataframe.from_delayed(...)"
+        must = "predictions of Dask must be a data frame"
+        hint = "Convert it: bag.to_dataframe(), dask.dataframe.from_dask_array(...)"
         refuse(must, got=type(source).__name__, hint=hint, error=TypeError)
-    return DaskPredictions(source, chosen.columns(list(source.columns), DATA_FRAME), chosen)
+    return DaskPredictions(source, chosen.columns(list(source.columns), DaskPredictions.where), chosen)
 
 
 def calibrated_by_dask(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
-    """Return a data frame with calibrated columns, or an array of calibrated probabilities."""
-    if hasattr(source, "chunks"):
-        blocks = source if source.ndim == 1 else source.rechunk({1: -1})
-        return blocks.map_blocks(_calibrated_block, calibrator, dtype=np.float64, meta=np.empty((0,) * source.ndim))
-    change = Calibrated.of(calibrator, source.columns, prob, DATA_FRAME)
+    """Return a data frame with calibrated columns."""
+    change = Calibrated.of(calibrator, source.columns, prob, DaskPredictions.where)
     return source.map_partitions(change, meta=change(source._meta))
 
 
 class DaskPredictions(Partitioned):
-    """Predictions in the partitions of a Dask data frame, or in the blocks of Dask arrays.
+    """Predictions in the partitions of a Dask data frame.
 
-    Rows are numbered as they stand. Of arrays of known chunks it is known how many rows stand before a block. Else a partition
-    waits until those before it have been counted, which Dask does as soon as it has them: no partition is made twice.
+    Rows are numbered as they stand: a partition waits until those before it have been counted, which Dask does as soon as it
+    has them. No partition is made twice.
     """
 
-    def __init__(self, source: Any, columns: Columns | None, chosen: Chosen) -> None:
+    where = "the Dask data frame"
+
+    def __init__(self, source: Any, columns: Columns, chosen: Chosen) -> None:
         super().__init__(columns, chosen)
-        self._source = _of_equal_chunks(source) if columns is None else source[columns.names]
-        self.where = "the Dask arrays" if columns is None else DATA_FRAME
-
-    def _blocks(self) -> list[Any]:
-        """Return each partition as one delayed table, or as the blocks of the arrays."""
-        if isinstance(self._source, tuple):
-            return list(zip(*(array.to_delayed().ravel() for array in self._source), strict=True))
-        return list(self._source.to_delayed())
-
-    def _before(self) -> list[int] | None:
-        """Return how many rows stand before each block of arrays, where it is known."""
-        if not isinstance(self._source, tuple) or any(math.isnan(n) for n in self._source[0].chunks[0]):
-            return None
-        return list(accumulate(self._source[0].chunks[0][:-1], initial=0))
+        self._source = source[columns.names]
 
     def _beginning(self) -> Iterator[Any]:
         """Compute the first rows of one partition after the other; one that cannot be computed is left out."""
-        for block in self._blocks():
+        for block in self._source.to_delayed():
             with suppress(Exception):
                 yield _delayed(part)(block, slice(0, FEW + 1)).compute()
 
     def _added(self, task: PartitionReader[M]) -> Part[M]:
         """Let Dask add up in a tree. Where it fails, go through the partitions one by one, to find which it is."""
-        blocks, before = self._blocks(), self._before()
+        blocks = list(self._source.to_delayed())
         given, first, parts = _delayed(task), 0, list[Any]()
         for number, block in enumerate(blocks):
-            parts.append(_delayed(_read)(given, number, block, before[number] if before else first))
-            first = 0 if before else _delayed(add)(first, _delayed(length)(block))
+            parts.append(_delayed(_read)(given, number, block, first))
+            first = _delayed(add)(first, _delayed(len)(block))
         while len(parts) > 1:
             groups = range(0, len(parts), FAN_IN_OF_DASK)
             parts = [_delayed(_total)(parts[start : start + FAN_IN_OF_DASK]) for start in groups]
@@ -484,20 +448,6 @@ def _delayed(work: Any) -> Any:
     """Return a function that Dask calls wherever its scheduler is; a cluster takes tasks of the same name for the same."""
     delayed: Any = import_module("dask.delayed")
     return delayed.delayed(work, pure=False, traverse=False)
-
-
-def _calibrated_block(prob: FloatArray, calibrator: Calibrator) -> FloatArray:
-    return calibrator.calibrate(prob) if len(prob) else np.empty(prob.shape)
-
-
-def _of_equal_chunks(arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """Return arrays in blocks of the same rows, each of which has all columns."""
-    rows = arrays[0].chunks[0]
-    if any(math.isnan(n) for n in rows) and len({one.numblocks[0] for one in arrays}) > 1:
-        got, hint = ", ".join(str(one.numblocks[0]) for one in arrays), "Call compute_chunk_sizes() first"
-        refuse("arrays of blocks of unknown lengths must have as many blocks", got=got, hint=hint)
-    known = {} if any(math.isnan(n) for n in rows) else {0: rows}
-    return tuple(one.rechunk(known | ({1: -1} if one.ndim == 2 else {})) for one in arrays)
 
 
 def _one_by_one(task: PartitionReader[M], blocks: Sequence[Any]) -> Iterator[Part[M]]:
@@ -521,7 +471,7 @@ def _read(task: PartitionReader[M], number: int, table: Any, first: int) -> Part
 
 
 def _read_and_count(task: PartitionReader[M], number: int, table: Any, first: int) -> tuple[Part[M], int]:
-    return task(number, [table], first), length(table)
+    return task(number, [table], first), len(table)
 
 
 def _total(parts: list[Part[M]]) -> Part[M]:
@@ -651,10 +601,9 @@ ENGINES = {
 
 
 def engine_of(source: Any) -> Engine | None:
-    """Return the engine of an object, or of a tuple of arrays of it; None of anything else."""
-    one = source[0] if isinstance(source, tuple) and source else source
-    name = type(one).__module__.split(".")[0].removeprefix("_")
-    is_in_memory = name == "polars" and hasattr(one, "__arrow_c_stream__")  # a data frame
+    """Return the engine of an object; None of anything else."""
+    name = type(source).__module__.split(".")[0].removeprefix("_")
+    is_in_memory = name == "polars" and hasattr(source, "__arrow_c_stream__")  # a data frame
     return None if is_in_memory else ENGINES.get(name)
 
 
@@ -686,7 +635,7 @@ def predictions(
         A file of Parquet, Feather or CSV; a folder of them; a pattern such as ``"events/2026-*.parquet"``; an address such as
         ``"s3://bucket/events/"``; a list of these, of which each file is read once. Or an object that gives Arrow tables
         (``__arrow_c_stream__``): a reader or a data set of pyarrow, a data frame. Or what an engine holds: a data frame of Dask
-        or Spark, a tuple of Dask arrays (y_true, y_prob), a relation of DuckDB, a lazy frame of polars. Or batches: an
+        or Spark, a relation of DuckDB, a lazy frame of polars. Or batches: an
         iterator, or a function that returns a fresh one, of pairs (y_true, y_prob), of triples with weights, of Arrow tables or
         of data frames. An iterator can be read once.
     label : str, optional
@@ -787,7 +736,7 @@ def calibrated(source: Any, calibrator: Calibrator, *, prob: str | Sequence[str]
     Parameters
     ----------
     source : object of an engine
-        A data frame of Dask or Spark, a Dask array of predictions, a relation of DuckDB, or a lazy frame of polars.
+        A data frame of Dask or Spark, a relation of DuckDB, or a lazy frame of polars.
     calibrator : Calibrator
         A calibrator that was fitted.
     prob : str or sequence of str, optional

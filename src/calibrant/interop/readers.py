@@ -10,22 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import Arrow, Column, FileTable, Text, first_line, in_python, no_number, require_arrow
-from calibrant.interop.writing import (
-    STREAMED,
-    fits,
-    format_of,
-    is_deep,
-    is_table,
-    local_files,
-    local_path,
-    split,
-    warn_of_unread,
-)
+from calibrant.interop.writing import STREAMED, format_of, is_pattern, is_table, local_files, local_path, warn_of_unread
 
 # Where tables are: paths, folders, patterns and addresses of other file systems, as files in the order of their names
 
@@ -85,14 +76,10 @@ def _files(address: str) -> Iterator[File]:
 
     system, files = fs.LocalFileSystem(), local_files(path)
     is_file = [file.as_posix() for file in files] == [path.absolute().as_posix()]
-    _require_found(address, files, is_there=os.path.lexists(path) or bool(split(_posix(path), os.path.lexists)[1]))
+    _require_found(address, files, is_there=os.path.lexists(path) or is_pattern(address))
     warn_of_unread(address, path)
     for file in files:
         yield File(system, file.as_posix(), address if is_file else str(file), is_local=True)
-
-
-def _posix(path: Path) -> PurePosixPath:
-    return PurePosixPath(path.absolute().as_posix())
 
 
 def _require_found(address: str, files: Sequence[object], *, is_there: bool) -> None:
@@ -105,50 +92,23 @@ def _require_found(address: str, files: Sequence[object], *, is_there: bool) -> 
 
 
 def _remote_files(address: str) -> Iterator[File]:
-    from pyarrow import fs
-
-    system, path = _system(address)
-
-    def exists(path: str) -> bool:
-        return bool(system.get_file_info(path).type != fs.FileType.NotFound)
-
-    start, pattern = split(PurePosixPath(path), exists)
-    info = system.get_file_info(str(start))
-    if info.type == fs.FileType.File and not pattern:
-        yield File(system, path, address)
-        return
-    below = []
-    if info.type == fs.FileType.Directory:
-        selector = fs.FileSelector(str(start), recursive=is_deep(pattern) or not pattern)
-        below = [PurePosixPath(one.path) for one in system.get_file_info(selector) if one.type == fs.FileType.File]
-    relative = ((one, one.relative_to(start)) for one in sorted(below, key=str))
-    found = [one for one, name in relative if (fits(name.parts, pattern) if pattern else is_table(name))]
-    _require_found(address, found, is_there=bool(pattern) or info.type != fs.FileType.NotFound)
-    for one in found:
-        yield File(system, str(one), str(one))
-
-
-def _system(address: str) -> tuple[Any, str]:
-    """Return the file system of an address, and the path there; of fsspec where pyarrow has none of that name."""
+    """List a file of another file system, or the tables of a folder there."""
     from pyarrow import fs
 
     try:
         system, path = fs.FileSystem.from_uri(address)
     except (ValueError, NotImplementedError) as error:  # pyarrow's for what it does not know
-        try:
-            from fsspec.core import url_to_fs
-        except ImportError:
-            raise ValueError(
-                f"an address must be one that pyarrow or fsspec knows; got {address}: {error}. pip install fsspec."
-            ) from error
-        try:
-            known, path = url_to_fs(address)
-        except (ValueError, ImportError) as unknown:
-            raise ValueError(
-                f"an address must be one that pyarrow or fsspec knows; got {address}: {unknown}. Check it, or install that."
-            ) from unknown
-        system = fs.PyFileSystem(fs.FSSpecHandler(known))
-    return system, path
+        raise ValueError(
+            f"an address must be one that pyarrow knows; got {address}: {error}. Copy the files here."
+        ) from error
+    info = system.get_file_info(path)
+    found = [path] if info.type == fs.FileType.File else []
+    if info.type == fs.FileType.Directory:
+        below = (one for one in system.get_file_info(fs.FileSelector(path, recursive=True)) if one.is_file)
+        found = sorted(one.path for one in below if is_table(one.path.removeprefix(path).strip("/")))
+    _require_found(address, found, is_there=info.type != fs.FileType.NotFound)
+    for one in found:
+        yield File(system, one, address if found == [path] else one)
 
 
 # Files as batches of Arrow, with nothing more in memory than a few of them
@@ -159,6 +119,9 @@ MOST_BEFORE = 1 << 26
 
 QUEUED = 1 << 22
 """Bytes of a file that are read at a time."""
+
+MOST_OF_ROW = 1 << 23
+"""Bytes of a CSV file that are parsed at a time: no row may have more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,10 +158,6 @@ class Reader(ABC):
     @abstractmethod
     def batches(self, columns: Sequence[str], label: str | None, rows: int) -> Iterator[BatchRows | Damaged]:
         """Yield these columns in batches of so many rows at most, labels of text by codes."""
-
-    @abstractmethod
-    def table(self) -> Any:
-        """Return all rows and columns at once."""
 
     def whole(self, rows: int) -> Iterator[BatchRows | Damaged]:
         """Yield all columns as they stand in the file, those of a CSV file as text."""
@@ -276,11 +235,6 @@ class ParquetReader(ArrowReader):
             batches = file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns))
             yield f"row group {group}", file.metadata.row_group(group).num_rows, batches
 
-    def table(self) -> Any:
-        """Read all row groups."""
-        with self._open() as file:
-            return file.read()
-
 
 class FeatherReader(ArrowReader):
     """A Feather file, which holds record batches."""
@@ -300,11 +254,6 @@ class FeatherReader(ArrowReader):
     def _parts(self, file: Any, columns: Sequence[str], rows: int) -> Iterator[tuple[str, int, Iterable[Any]]]:
         for number in range(file.num_record_batches):
             yield f"record batch {number}", 0, map(file.get_batch, [number])
-
-    def table(self) -> Any:
-        """Read all record batches."""
-        with self._open() as file:
-            return file.read_all()
 
 
 class CsvReader(Reader):
@@ -326,23 +275,6 @@ class CsvReader(Reader):
 
     def _column(self, data: Any, field: Any) -> Text:
         return Text(data, decimal=self.decimal)
-
-    def table(self) -> Any:
-        """Parse all cells as text, by several threads."""
-        from pyarrow import csv
-
-        with self.file.system.open_input_stream(self.file.path) as source:
-            size = self.file.system.get_file_info(self.file.path).size + 1
-            options = self._options(self._as_text(self.names), min(size, MOST_IN_BLOCK))
-            try:
-                found = csv.read_csv(source, **options)
-            except Exception as error:
-                if "Empty CSV file" not in str(error):
-                    raise
-                return self.schema.empty_table()
-        if len(found) and (wrong := self._swallowed(found.columns[-1][-1:])) is not None:
-            raise wrong
-        return found
 
     def whole(self, rows: int) -> Iterator[BatchRows | Damaged]:
         """Yield all cells as text."""
@@ -379,28 +311,22 @@ class CsvReader(Reader):
 
         return dict.fromkeys(names, pyarrow.string())
 
-    def _options(self, kinds: dict[str, Any], block_size: int) -> dict[str, Any]:
-        """Return how pyarrow is to read these columns; no row may be longer than a block."""
+    def _read(self, kinds: Mapping[str, Any]) -> Iterator[BatchRows | Damaged]:
         from pyarrow import csv
 
         names = self.names
-        return {
-            "read_options": csv.ReadOptions(column_names=names, skip_rows=self.n_lines, block_size=block_size),
+        kinds_of_all = self._as_text(names[-1:] if self.is_quoted else []) | dict(kinds)
+        options = {
+            "read_options": csv.ReadOptions(column_names=names, skip_rows=self.n_lines, block_size=MOST_OF_ROW),
             "parse_options": csv.ParseOptions(
                 delimiter=self.separator,
                 newlines_in_values=self.is_quoted,  # without, it is twice as fast
                 ignore_empty_lines=len(names) != 1,  # of one column an empty line is a missing cell
             ),
-            "convert_options": csv.ConvertOptions(column_types=kinds, include_columns=list(kinds)),
+            "convert_options": csv.ConvertOptions(column_types=kinds_of_all, include_columns=list(kinds_of_all)),
         }
-
-    def _read(self, kinds: Mapping[str, Any]) -> Iterator[BatchRows | Damaged]:
-        from pyarrow import csv
-
-        last_of_all = self._as_text(self.names[-1:] if self.is_quoted else [])
         try:
-            source = self.file.system.open_input_stream(self.file.path)
-            file = csv.open_csv(source, **self._options(last_of_all | dict(kinds), QUEUED))
+            file = csv.open_csv(self.file.system.open_input_stream(self.file.path), **options)
         except Exception as error:
             if "Empty CSV file" not in str(error):  # it has names and no rows
                 yield self.damaged(_in_words(error))
@@ -433,7 +359,7 @@ class CsvReader(Reader):
 
 def _in_words(error: Exception) -> Exception:
     """Return an error of pyarrow without a hint that is of no use here."""
-    long = f"a row is longer than {QUEUED >> 20} MiB: read the file whole, or leave out the column of long text"
+    long = f"a row is longer than {MOST_OF_ROW >> 20} MiB: leave out the column of long text"
     return ValueError(long) if "straddling" in str(error) else error
 
 
@@ -468,12 +394,16 @@ def readable(name: str, kind: str) -> Iterator[None]:
 def read_whole(path: Path) -> FileTable:
     """Read a file of this machine at once."""
     require_arrow(f"reading {path.suffix.lstrip('.')}")
+    import pyarrow
     from pyarrow import fs
 
-    file = File(fs.LocalFileSystem(), path.as_posix(), str(path), is_local=True)
-    reader = reader_of(file)
-    with readable(file.name, file.kind):
-        return reader.as_file_table(reader.table())
+    reader = reader_of(File(fs.LocalFileSystem(), path.as_posix(), str(path), is_local=True))
+    batches = []
+    for found in reader.whole(CHUNK):
+        if isinstance(found, Damaged):
+            raise found.error
+        batches.append(found.batch)
+    return reader.as_file_table(pyarrow.Table.from_batches(batches) if batches else reader.schema.empty_table())
 
 
 def _quotes(file: File) -> int:
@@ -501,9 +431,6 @@ def _start(file: File) -> str:
 
 SEPARATORS = (",", ";", "\t")
 """Of a CSV file: the one that parts its first line into most names, of those that part the next one into as many cells."""
-
-MOST_IN_BLOCK = 1 << 26
-"""Bytes that are parsed at once: no row may have more."""
 
 CSV_LIMIT = Lock()
 """Held while the limit of Python's csv, which is one for all threads, is another."""

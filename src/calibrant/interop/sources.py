@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
-import numpy as np
-
-from calibrant.interop.arrow_batches import Chosen, Columns, Found, Piece, Streamed, piece_of, rows_at_a_time
-from calibrant.interop.columns import Text
+from calibrant._core.checks import refuse
+from calibrant.interop.arrow_batches import Chosen, Columns, Found, Streamed, piece_of, rows_at_a_time
 from calibrant.interop.readers import Address, Damaged, File, Reader, files_of, reader_of
 
 
@@ -38,6 +35,9 @@ class Files(Source):
         self.files = files_of(source)
         first = _first_readable(self.files if on_error == "skip" else self.files[:1])
         self.is_parsed = first.file.kind == "csv"
+        if other := next((file.name for file in self.files if (file.kind == "csv") != self.is_parsed), None):
+            must, hint = "files of one table must be CSV, or none of them", "Write them in one format"
+            refuse(must, got=f"{first.file.name} and {other}", hint=hint)
         self.names, self.where = first.names, first.file.name
 
     @cached_property
@@ -59,20 +59,7 @@ class Files(Source):
                 yield Damaged(error)
                 continue
             for one in reader.batches(columns.names, columns.label, rows):
-                found = one if isinstance(one, Damaged) else _piece(one.batch, columns, one.place, one.row)
-                yield found if isinstance(found, Damaged) else self._alike(found, is_text=file.kind == "csv")
-
-    def _alike(self, piece: Piece, *, is_text: bool) -> Piece:
-        """Return labels of the kind of the first file: of CSV files the text of numbers, of others numbers."""
-        if is_text == self.is_parsed:
-            return piece
-        if piece.words is None and piece.truth.dtype.kind in "iub":
-            distinct, code = np.unique(piece.truth, return_inverse=True)
-            return replace(piece, truth=code, words=tuple(map(str, distinct.tolist())))
-        known = np.empty(0) if piece.words is None or not is_text else Text(list(piece.words)).values()
-        if known.dtype.kind in "iub" and known.size and (piece.truth >= 0).all():
-            return replace(piece, truth=known[piece.truth], words=None)
-        return piece
+                yield one if isinstance(one, Damaged) else _piece(one.batch, columns, one.place, one.row)
 
 
 def _first_readable(files: Sequence[File]) -> Reader:

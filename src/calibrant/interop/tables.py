@@ -65,28 +65,17 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> F
 # Writing
 
 
-def require_csv(path: str | os.PathLike[str]) -> None:
-    """Refuse to escape the cells of what is no CSV file."""
-    if format_of(path) != "csv":
-        raise ValueError(
-            f"--escape-formulas must be of a CSV output; got {Path(path).name}, whose cells are never formulas. Leave it out."
-        )
-
-
 def write_table(
     path: str | os.PathLike[str],
     table: Mapping[str, Array] | Iterator[FileTable],
     *,
     force: bool = False,
-    escape_formulas: bool = False,
 ) -> None:
     """Write columns, or tables one after the other, to a file that is there as a whole or not at all.
 
-    Tables have the types of the first. Of a CSV file no cell is a formula, if that is asked for.
+    Tables have the types of the first.
     """
     kind, is_whole = format_of(path), isinstance(table, Mapping)
-    if escape_formulas:
-        require_csv(path)
     if isinstance(table, Mapping):
         whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
         tables = iter([whole.without(_left_out(whole, kind, Path(path).name))])
@@ -101,15 +90,14 @@ def write_table(
         schema: Any = None
         for one in tables:
             try:
-                some = one.escaped() if escape_formulas else one
                 if kind == "npz":
-                    _write_npz(beside, some)
+                    _write_npz(beside, one)
                 elif kind == "csv":
                     names = writer is None
                     writer = writer or opened.enter_context(beside.open("w", newline="", encoding="utf-8"))
-                    write_rows(writer, some, names=names)
+                    write_rows(writer, one, names=names)
                 else:
-                    arrow = arrow_of(some, path, keep_codes=is_whole)
+                    arrow = arrow_of(one, path, keep_codes=is_whole)
                     schema = schema or arrow.schema
                     writer = writer or opened.enter_context(_arrow_writer(beside, kind, schema))
                     writer.write_table(arrow.cast(schema))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import re
 import secrets
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from glob import glob, has_magic
+from pathlib import Path
 from shutil import rmtree
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -30,11 +28,11 @@ FORMATS = {
 }
 """Formats of tables, by the endings of their files."""
 
-READ_ONLY = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".pt": "pt", ".pth": "pt"}
+READ_ONLY = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"}
 """Formats that are read whole, and not written."""
 
-ARRAYS = (".npy",)
-"""Endings of files of arrays without names: to rename them is of no use."""
+ARRAYS = (".npy", ".pt", ".pth")
+"""Endings of files of arrays that are not read: to rename them is of no use."""
 
 OF_ONE_ARRAY = "Read it in Python and write np.savez('forecast.npz', label=y, logits=z), or P=... of probabilities."
 
@@ -47,9 +45,6 @@ def format_of(path: str | os.PathLike[str], *, reading: bool = False) -> str:
         raise ValueError(f"a table must end in {', '.join(known)}; got {Path(path).name!r}. {hint}")
     return known[ending]
 
-
-PATTERN = re.compile(r"[*?\[]")
-"""A letter that makes an address a pattern, unless what it names is there as it is written."""
 
 STREAMED = {ending: kind for ending, kind in FORMATS.items() if kind != "npz"}
 """Endings of files that are read batch by batch."""
@@ -73,49 +68,17 @@ def local_path(address: str) -> Path | None:
 
 def is_pattern(address: str) -> bool:
     """Whether an address of this machine is a pattern: brackets and stars that are the name of what is there are none."""
-    path = Path(address)
-    return not os.path.lexists(path) and bool(split(PurePosixPath(path.as_posix()), os.path.lexists)[1])
+    return not os.path.lexists(address) and has_magic(address)
 
 
-def split(path: PurePosixPath, exists: Callable[[str], bool]) -> tuple[PurePosixPath, tuple[str, ...]]:
-    """Return the folder that holds all that a pattern may be, and the parts of the pattern below; none of a plain path."""
-    parts = path.parts
-    for number, part in enumerate(parts):
-        if PATTERN.search(part) and not exists(str(PurePosixPath(*parts[: number + 1]))):
-            return PurePosixPath(*parts[:number]), parts[number:]
-    return path, ()
-
-
-def fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether names of folders and of a file fit a pattern: a star stays within a folder, two stars go into any.
-
-    As in a shell, what begins with a point fits only where the pattern begins so too.
-    """
-    if not pattern:
-        return not parts
-    if pattern[0] == "**" and fits(parts, pattern[1:]):
-        return True
-    if not parts or (parts[0].startswith(".") and not pattern[0].startswith(".")):
-        return False
-    if pattern[0] == "**":
-        return fits(parts[1:], pattern)
-    return fnmatchcase(parts[0], pattern[0]) and fits(parts[1:], pattern[1:])
-
-
-def is_deep(pattern: Sequence[str]) -> bool:
-    """Whether a pattern looks into folders."""
-    return len(pattern) > 1 or "**" in pattern
-
-
-def is_table(path: PurePosixPath) -> bool:
-    """Whether a file of a folder is a table, and neither it nor its folder is hidden."""
-    return path.suffix.lower() in STREAMED and not any(part.startswith(HIDDEN) for part in path.parts)
+def is_table(name: str) -> bool:
+    """Whether a file is a table, and neither it nor a folder of its path is hidden."""
+    return Path(name).suffix.lower() in STREAMED and not any(part.startswith(HIDDEN) for part in Path(name).parts)
 
 
 def warn_of_unread(address: str, path: Path) -> None:
     """Warn of files of a folder that may be tables, such as ``a.csv.gz``, and are not read."""
-    below = _below(path.absolute(), deep=True, hidden=HIDDEN) if path.is_dir() else ()
-    if unread := sorted(one for one in below if _is_unread(one)):
+    if unread := sorted(one for one in _below(path) if _is_unread(one)):
         more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
         what = f"{address} holds {unread[0].name}{more}, not read"
         cure = "unpack what is compressed, and write Parquet, Feather or CSV"
@@ -130,38 +93,24 @@ def _is_unread(path: Path) -> bool:
 def local_files(path: Path) -> list[Path]:
     """List the files that a path stands for, by their names: itself, the tables of a folder, or what fits a pattern.
 
-    Links are followed, and each file is there once: under its own name where that is among them.
+    Patterns are those of a shell. Each file is there once, whatever links lead to it. Links to folders are not followed.
     """
-    start, pattern = split(PurePosixPath(path.absolute().as_posix()), os.path.lexists)
-    folder = Path(start)
-    if not pattern and not folder.is_dir():
-        return [folder] if os.path.lexists(folder) else []
-    if not folder.is_dir():
-        return []
-    shown = not any(part.startswith(".") for part in pattern)
-    below = _below(
-        folder, deep=is_deep(pattern) or not pattern, hidden=(HIDDEN if not pattern else (".",)) if shown else ()
-    )
-    relative = ((one, PurePosixPath(one.relative_to(folder).as_posix())) for one in below)
-    found = (one for one, name in relative if (fits(name.parts, pattern) if pattern else is_table(name)))
-    return sorted(found, key=Path.as_posix)
+    whole = path.absolute()
+    if whole.is_dir():
+        found = [one for one in _below(whole) if one.suffix.lower() in STREAMED]
+    elif os.path.lexists(whole):
+        found = [whole]
+    else:
+        found = [Path(one) for one in glob(str(whole), recursive=True) if not os.path.isdir(one)]
+    own_names_last = sorted(found, key=lambda one: not one.is_symlink())
+    return sorted({os.path.realpath(one): one for one in own_names_last}.values(), key=Path.as_posix)
 
 
-def _below(folder: Path, *, deep: bool, hidden: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the files of a folder, each once; links are looked at after all else, so that they never lead round."""
-    plain, links, seen = [folder], list[Path](), set[str]()
-    while plain or links:
-        at = plain.pop(0) if plain else links.pop(0)
-        if (real := os.path.realpath(at)) in seen:
-            continue
-        if at.is_dir() and (deep or at == folder):
-            for one in sorted(one for one in at.iterdir() if not one.name.startswith(hidden)):
-                (links if one.is_symlink() else plain).append(one)
-        elif at.is_dir() or (at.exists() and not at.is_file()):
-            continue
-        else:  # a link that leads nowhere is missed where it is read
-            yield at
-        seen.add(real)
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder and of its folders, but for hidden ones."""
+    for at, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
+        yield from (Path(at, name) for name in files if not name.startswith(HIDDEN))
 
 
 # How a file is written: whole or not at all
@@ -169,10 +118,6 @@ def _below(folder: Path, *, deep: bool, hidden: tuple[str, ...]) -> Iterator[Pat
 
 LONGEST, MOST_OF_NAME = 40, 255
 """Characters of a file's name that stand in the name of what is written beside it, since names have a limit; and the limit."""
-
-NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
-"""What a file system answers that has no hard links."""
-
 
 PAGES = (".html", ".htm")
 """Endings of a page."""
@@ -226,7 +171,9 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
             with beside.open("rb") as written:
                 os.fsync(written.fileno())
             os.chmod(beside, _mode(target))
-            _move(beside, target, force=force)
+            if target.exists() and not force:
+                raise taken(target)
+            os.replace(beside, target)
         finally:
             _remove(beside)
     except FileExistsError:
@@ -247,33 +194,6 @@ def _read(inputs: Sequence[str]) -> Iterator[Path]:
     for name in inputs:
         path = local_path(name)
         yield from () if path is None else (file for file in local_files(path) if file.exists())
-
-
-def _move(beside: Path, target: Path, *, force: bool) -> None:
-    """Rename; without force only where nothing stands, even if it was put there a moment ago."""
-    if force:
-        os.replace(beside, target)
-        return
-    try:
-        os.link(beside, target)  # in one step: it fails where a file stands, and never shows an empty one
-    except FileExistsError as error:
-        raise taken(target) from error
-    except OSError as error:
-        if error.errno not in NO_LINKS:
-            raise
-        _move_without_links(beside, target)
-
-
-def _move_without_links(beside: Path, target: Path) -> None:
-    try:
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-    except FileExistsError as error:
-        raise taken(target) from error
-    try:
-        os.replace(beside, target)
-    except BaseException:
-        target.unlink(missing_ok=True)
-        raise
 
 
 def taken(path: Path) -> FileExistsError:
@@ -300,117 +220,28 @@ def _mode(target: Path) -> int:
     return 0o666 & ~mask
 
 
-# How a folder of tables is written: whole or not at all, and never in the place of anything else
-
-
-ELSEWHERE = "Choose another folder."
-
-
-def require_free_folder(path: Path, *, force: bool, inputs: Sequence[str] = ()) -> None:
-    """Refuse the output of a folder that stands there, unless it holds tables alone and is to be replaced.
-
-    Refused too, ``force`` or not, is one that is what is read, holds it, or lies in it, and a symbolic link.
-    """
-    if path.is_symlink():
-        raise ValueError(
-            f"the output must be a folder, and no symbolic link; got {path}. Name the folder that it points to."
-        )
-    real = Path(os.path.realpath(path))
-    for name in inputs:
-        if _touches(real, name):
-            raise ValueError(
-                f"the output must be apart from what is read; got {path}, which is {name}, holds it or lies in it. {ELSEWHERE}"
-            )
-    if real.exists():
-        if not real.is_dir():
-            raise NotADirectoryError(f"the output must be a folder; got the file {path}. {ELSEWHERE}")
-        if not force:
-            raise taken(path)
-        if Path.cwd().is_relative_to(real):
-            raise ValueError(f"the output must not be the folder where you are; got {path}. {ELSEWHERE}")
-        _require_tables(real, path)
-    if not real.parent.is_dir():
-        raise FileNotFoundError(f"the output's directory must exist; got {path.absolute().parent}. Create it first.")
+# How a folder of tables is written: whole or not at all
 
 
 @contextmanager
-def whole_folder(path: Path, *, force: bool = False, inputs: Sequence[str] = ()) -> Iterator[Path]:
+def whole_folder(path: Path, *, inputs: Sequence[str] = ()) -> Iterator[Path]:
     """Give a folder beside ``path`` to write files to, and rename it when the block ends without an error.
 
-    With ``force`` a folder of tables that stands there is replaced; what stood in it is gone once the new one is there, and
-    is put back after an error or an interruption.
+    It must not stand there yet, and must not lie in a folder that is read.
     """
-    require_free_folder(path, force=force, inputs=inputs)
     target = Path(os.path.realpath(path))
+    if os.path.lexists(path):
+        raise FileExistsError(f"the output must be a new folder; {path} already exists. Remove it, or choose another.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"the output's directory must exist; got {path.absolute().parent}. Create it first.")
+    read = (one for name in inputs if (one := local_path(name)) is not None and one.is_dir())
+    if (holds := next((one for one in read if target.is_relative_to(one.resolve())), None)) is not None:
+        must = f"the output must be apart from what is read; got {path}, which lies in {holds}"
+        raise ValueError(f"{must}. Choose another folder.")
     beside = target.with_name(f".{target.name[:LONGEST]}.{secrets.token_hex(4)}.part")
-    before = beside.with_suffix(".old")
-    try:
-        try:
-            _make(beside, target)
-            yield beside
-            _put(beside, target, before, force=force)
-        finally:
-            _clean(beside, target, before)
-    finally:
-        _clean(beside, target, before)  # again: a signal may have come between
-
-
-def _make(beside: Path, target: Path) -> None:
     try:
         beside.mkdir()
-    except OSError as error:
-        raise failed(target, error) from error
-
-
-def _put(beside: Path, target: Path, before: Path, *, force: bool) -> None:
-    try:
-        if target.exists():
-            if not force:
-                raise taken(target)
-            target.rename(before)
-            _require_tables(before, target)  # again: something else may have been put there in the meantime
+        yield beside
         beside.rename(target)
-    except FileExistsError:
-        raise
-    except OSError as error:
-        raise (taken(target) if target.exists() else failed(target, error)) from error
-
-
-def _clean(beside: Path, target: Path, before: Path) -> None:
-    """Remove what is not needed; what stood there before is put back unless the new folder is in its place."""
-    if before.exists() and (beside.exists() or not target.exists()):
-        # Where another process has put something in its place, what stood there gets a name that is seen.
-        seen = target.with_name(f"{target.name}.{secrets.token_hex(4)}.old")
-        before.rename(seen if target.exists() else target)
-    rmtree(beside, ignore_errors=True)
-    rmtree(before, ignore_errors=True)
-
-
-def _require_tables(folder: Path, path: Path) -> None:
-    """Refuse to replace a folder that holds anything but tables: it is none that was written here."""
-    for at, folders, files in os.walk(folder):
-        links = [name for name in folders if Path(at, name).is_symlink()]
-        others = [name for name in files if Path(name).suffix.lower() not in STREAMED or Path(at, name).is_symlink()]
-        if strange := [*links, *others]:
-            found = Path(at, strange[0]).relative_to(folder)
-            raise FileExistsError(
-                f"the folder to replace must hold tables alone, as calibrant apply writes them; {path} holds {found}. "
-                f"{ELSEWHERE}"
-            )
-
-
-def _touches(output: Path, address: str) -> bool:
-    """Whether a folder is what an address stands for, holds it, or lies in it."""
-    path = local_path(address)
-    if path is None:
-        return False
-    if any(Path(os.path.realpath(file)).is_relative_to(output) for file in local_files(path)):  # by links, too
-        return True
-    start, pattern = split(PurePosixPath(path.absolute().as_posix()), os.path.lexists)
-    real = Path(os.path.realpath(start))
-    if not pattern:
-        return real.is_relative_to(output) or output.is_relative_to(real)
-    if real.is_relative_to(output) or not output.is_relative_to(real):
-        return real.is_relative_to(output)
-    inside, last = output.relative_to(real).parts, "**" if pattern[-1] == "**" else "*"
-    return any(fits((*inside, *("a" * deep)), (*pattern[:-1], last)) for deep in range(1, len(pattern) + 1))
+    finally:
+        rmtree(beside, ignore_errors=True)

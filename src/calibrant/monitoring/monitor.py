@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
-from itertools import pairwise
 from operator import add
 from typing import Any, NamedTuple, Self
 
@@ -25,7 +24,7 @@ from calibrant.drawing import require_kind
 from calibrant.exceptions import warn
 from calibrant.monitoring import state as states
 from calibrant.monitoring.evidence import Sequential, figures_of, plan_of
-from calibrant.monitoring.state import ByWindow, OfTime, options_of, plain_label
+from calibrant.monitoring.state import ByWindow, options_of, plain_label
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Sums
 from calibrant.sums.reading import Predictions
@@ -34,9 +33,6 @@ from calibrant.sums.reading import Predictions
 
 
 CALIBRATION, DRIFT = "calibration", "drift"
-
-FAR = 100
-"""Windows of time without rows in between, beyond which it is said: a year may be mistyped."""
 
 
 def shown_evidence(evidence: float) -> str:
@@ -230,7 +226,7 @@ class Monitor:
     Its false-alarm rate counts the noise of the reference; no prediction of the reference may depend on an outcome of the
     reference. docs/monitoring-evidence.md has the proofs, and what simulations measured. The guarantee is for windows in
     their order: rows that arrive late change the evidence of all later windows. They take back no alarm that was looked
-    at. A look warns where they moved the reference, and where more than 100 windows lie between new rows and others.
+    at. A look warns where they moved the reference.
 
     Each row must be an outcome of its own, since evidence counts events. A weight is a number of separate rows that are equal.
     Whole numbers that are something else, such as importance, copies of a row by resampling, or several rows of one person,
@@ -433,24 +429,6 @@ class Monitor:
         joined._raised, joined._known = self._raised + other._raised, ()
         return joined
 
-    def merge(self, *others: Monitor) -> Monitor:
-        """Return the monitor of the rows of this one and of others.
-
-        Parameters
-        ----------
-        *others : Monitor
-            Monitors with the same options.
-
-        Returns
-        -------
-        Monitor
-            A new one; ``a + b`` is the same as ``a.merge(b)``. In another order the last digits of sums may differ.
-        """
-        joined = copy(self)
-        for other in others:
-            joined = joined + other
-        return joined
-
     # Figures and alarms
 
     @property
@@ -588,12 +566,6 @@ class Monitor:
                     "computed anew. If their time is wrong begin a new monitor without them; else give the reference its own "
                     "rows, by update_reference or --reference FILE."
                 )
-            keys = [int(key) for key in found] if isinstance(self._windows, OfTime) else []
-            for at, (key, later) in enumerate(pairwise(keys)):
-                pair = look.names[at : at + 2]
-                if later - key > FAR and not set(pair) <= set(known):
-                    said = f"{later - key - 1} windows without rows lie between {pair[0]} and {pair[1]}"
-                    warn(f"{said}. If a time is mistyped begin a new monitor with the right one.")
         return self._seen
 
     # To and from files

@@ -53,12 +53,6 @@ def of_dask(frame, parts=None):
     return dd.from_delayed([dask.delayed(part) for part in parts or cut(frame)], meta=frame.iloc[:0], verify_meta=False)
 
 
-def of_dask_arrays(frame):
-    da = pytest.importorskip("dask.array")
-    label = da.from_array(frame["y"].to_numpy(), chunks=7000)
-    return label, da.from_array(frame[COLUMNS].to_numpy(), chunks=(3000, 2))
-
-
 def of_duckdb(frame):
     return pytest.importorskip("duckdb").from_df(frame)
 
@@ -67,7 +61,7 @@ def of_polars(frame):
     return pytest.importorskip("polars").from_pandas(frame).lazy()
 
 
-MAKERS = {"dask": of_dask, "dask arrays": of_dask_arrays, "duckdb": of_duckdb, "polars": of_polars}
+MAKERS = {"dask": of_dask, "duckdb": of_duckdb, "polars": of_polars}
 
 
 @pytest.fixture(params=[*MAKERS, pytest.param("spark", marks=(pytest.mark.deep, pytest.mark.filterwarnings("ignore")))])
@@ -260,29 +254,15 @@ def test_what_has_no_rows_is_refused(frame):
         (
             lambda f: pytest.importorskip("dask.bag").from_sequence([1]),
             {},
-            r"must be a data frame, or a tuple of arrays",
+            r"must be a data frame",
         ),
-        (lambda f: of_dask_arrays(f)[:1], {}, r"must be given as a tuple \(y_true, y_prob, sample_weight\)"),
-        (of_dask_arrays, {"row_key": "row"}, r"row_key must be left out of arrays"),
         (of_duckdb, {"row_key": "row"}, r"row_key must be left out of the DuckDB relation"),
         (of_polars, {"row_key": "row"}, r"row_key must be left out of the polars query"),
-        (lambda f: [(f["y"], f[COLUMNS])], {"row_key": "row"}, r"row_key must be left out of pairs"),
     ],
 )
 def test_what_an_engine_does_not_hold_is_refused(source, options, message, frame):
     with pytest.raises(TypeError, match=message):
         predictions(source(frame), **options)
-
-
-def test_arrays_of_unknown_lengths_are_read(frame):
-    label, prob = of_dask_arrays(frame)
-    prob = prob.rechunk({0: label.chunks[0]})
-    some = label >= 1
-    found = predictions((label[some], prob[some]))
-    kept = frame[frame["y"] >= 1]
-    same_sums(scan(found, PLAN), scan(as_problem(kept["y"], kept[COLUMNS], labels=[0, 1, 2]), PLAN))
-    with pytest.raises(ValueError, match=r"must have as many blocks; got 3, 2"):
-        predictions((label[some], prob.rechunk({0: 10_000})[prob.rechunk({0: 10_000})[:, 0] > 0.5]))
 
 
 # Calibrated rows
@@ -301,7 +281,7 @@ def test_an_engine_calibrates_its_rows_and_keeps_the_others(made, frame):
     source, _ = made
     calibrator = TemperatureScaling().fit(frame[COLUMNS].to_numpy(), frame["y"])
     expected = calibrator.calibrate(frame[COLUMNS].to_numpy())
-    found = collected(calibrated(source[1] if isinstance(source, tuple) else source, calibrator))
+    found = collected(calibrated(source, calibrator))
     if not isinstance(found, np.ndarray):
         assert found.columns.tolist() == frame.columns.tolist()
         assert found["y"].tolist() == frame["y"].tolist()
