@@ -180,12 +180,6 @@ def largest_slope(calibrator):
     return max(slopes)
 
 
-IN_PYTHON_ALONE = {"canonical-binning", "multiclass-irp", "scir"}
-"""Registered calibrators without a formula."""
-
-EXPORTED = sorted(entries("calibrator").keys() - IN_PYTHON_ALONE)
-
-
 def registered(word, n_classes, input):
     made = entries("calibrator")[word].target
     if isinstance(made, type) and issubclass(made, BinaryCalibrator):
@@ -217,7 +211,7 @@ def main():
     absent, parts = {}, [HEAD]
     for title, n_classes in SHAPES.items():
         body = []
-        for word in EXPORTED:
+        for word in sorted(entries("calibrator")):
             cells = {}
             for language in [one for one in LANGUAGES if one not in absent]:
                 try:
@@ -239,8 +233,8 @@ def main():
 
 HEAD = """# Exports
 
-Written by `python -m tools.make_exports_page`. Each registered calibrator that has a formula is fitted to 200 rows with its
-defaults, and [exported to each target](how-to/export.md). Of four classes, maps of one score are exported in top-label form.
+Written by `python -m tools.make_exports_page`. Each registered calibrator is fitted to 200 rows with its defaults, and
+[exported to each target](how-to/export.md). Maps of one score are exported of four classes as their top-label form.
 
 A cell shows the largest difference from `calibrate`, and the bytes of what is written. The difference is the larger one of
 probabilities and of logits. Among the rows are equal ones, zeros and ones; and of a map of one probability each threshold, and

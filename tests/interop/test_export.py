@@ -21,8 +21,10 @@ from calibrant import (
 )
 from calibrant._core.arrays import EPSILON, score_of_logit
 from calibrant.calibrators import (
+    CanonicalBinning,
     HistogramBinning,
     IsotonicCalibration,
+    SortedCumulativeIsotonic,
     SplineCalibration,
     VennAbers,
 )
@@ -30,9 +32,8 @@ from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.graphs import crossing
 from calibrant.interop import export, load_calibrator, save_calibrator
 from calibrant.interop.export import to_js, to_numpy, to_onnx, to_sql, to_torch
+from calibrant.registry import entries
 from tools.make_exports_page import (
-    EXPORTED,
-    IN_PYTHON_ALONE,
     LANGUAGES,
     AbsentError,
     beside,
@@ -67,7 +68,7 @@ def assert_same(language, calibrator, X, folder=None):
     np.testing.assert_allclose(np.reshape(found, expected.shape), expected, rtol=0, atol=scale * BOUND[language])
 
 
-@pytest.mark.parametrize("word", EXPORTED)
+@pytest.mark.parametrize("word", sorted(entries("calibrator")))
 @pytest.mark.parametrize(("n_classes", "input"), [(1, "probability"), (2, "logit"), (4, "probability")])
 def test_every_registered_calibrator_is_the_same_in_numpy_source(word, n_classes, input):
     label, X = rows(n_classes, input)
@@ -75,7 +76,7 @@ def test_every_registered_calibrator_is_the_same_in_numpy_source(word, n_classes
     assert_same("numpy", calibrator, beside(calibrator, X))
 
 
-@pytest.mark.parametrize("word", EXPORTED)
+@pytest.mark.parametrize("word", sorted(entries("calibrator")))
 @pytest.mark.parametrize(("n_classes", "input"), [(1, "logit"), (1, "probability"), (2, "logit"), (4, "logit")])
 def test_scores_beside_0_and_1_are_told_apart_as_calibrate_does(word, n_classes, input):
     label, X = extreme_rows(n_classes, input)
@@ -87,7 +88,7 @@ def test_scores_beside_0_and_1_are_told_apart_as_calibrate_does(word, n_classes,
 @pytest.mark.deep
 @pytest.mark.parametrize("language", list(LANGUAGES)[1:])
 @pytest.mark.parametrize(("n_classes", "input"), [(1, "logit"), (2, "probability"), (4, "logit"), (4, "probability")])
-@pytest.mark.parametrize("word", EXPORTED)
+@pytest.mark.parametrize("word", sorted(entries("calibrator")))
 def test_scores_beside_0_and_1_are_told_apart_in_every_language(word, n_classes, input, language, tmp_path):
     label, X = extreme_rows(n_classes, input, seed=1)
     calibrator = registered(word, n_classes, input).fit(X, label)
@@ -109,7 +110,7 @@ def test_the_edge_of_log_odds_is_where_the_score_crosses(right):
 @pytest.mark.deep
 @pytest.mark.parametrize("language", list(LANGUAGES)[2:])
 @pytest.mark.parametrize(("n_classes", "input"), [(1, "probability"), (1, "logit"), (2, "probability"), (4, "logit")])
-@pytest.mark.parametrize("word", EXPORTED)
+@pytest.mark.parametrize("word", sorted(entries("calibrator")))
 def test_every_registered_calibrator_is_the_same_in_every_language(word, n_classes, input, language, tmp_path):
     label, X = rows(n_classes, input, seed=1)
     calibrator = registered(word, n_classes, input).fit(X, label)
@@ -159,6 +160,13 @@ def test_every_notion_is_put_together_again(notion, normalize, input):
         assert_same("numpy", ByNotion(word, notion, normalize=normalize, input=input).fit(X, label), X)
 
 
+@pytest.mark.parametrize("binning", ["grid", "projection", "recursive-split", "sierpinski-3", "unique"])
+def test_every_partition_of_the_simplex_is_printed(binning):
+    label, X = rows(3, "probability")
+    calibrator = CanonicalBinning(binning).fit(X[:150], label[:150])
+    assert_same("numpy", calibrator, X)  # some rows are in cells that no row was fitted in
+
+
 @pytest.mark.parametrize("keep", [None, "argmax", "order"])
 @pytest.mark.parametrize(("n_classes", "input"), [(2, "probability"), (2, "logit"), (4, "logit")])
 def test_evidence_scaling_is_printed_in_all_its_forms(keep, n_classes, input):
@@ -166,13 +174,12 @@ def test_evidence_scaling_is_printed_in_all_its_forms(keep, n_classes, input):
     assert_same("numpy", EvidenceScaling(keep=keep, input=input).fit(X, label), X)
 
 
-@pytest.mark.parametrize("word", sorted(IN_PYTHON_ALONE))
-def test_a_calibrator_without_a_formula_is_refused_in_words_and_saved_without_one(word):
+@pytest.mark.parametrize("rise", ["last", "spread"])
+@pytest.mark.parametrize("ties", ["share", "column"])
+def test_scir_is_printed_in_all_its_forms(rise, ties):
     label, X = rows(4, "probability")
-    calibrator = registered(word, 4, "probability").fit(X, label)
-    with pytest.raises(TypeError, match=r"must have a formula in other languages to be exported; got .*Export another"):
-        to_numpy(calibrator)
-    assert map_of(calibrator) is None
+    calibrator = SortedCumulativeIsotonic(rise=rise, ties=ties).fit(X, label)
+    assert_same("numpy", calibrator, np.vstack([X, np.full((1, 4), 0.25), np.eye(4)]))
 
 
 def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
@@ -334,7 +341,7 @@ def test_a_calibrator_of_somebody_else_is_refused():
             return score * self.half_
 
     label, X = rows(1, "probability")
-    with pytest.raises(TypeError, match=r"a formula in other languages to be exported; got Half\. Export another"):
+    with pytest.raises(TypeError, match=r"one of this library to be exported; got Half\. Register"):
         to_numpy(Half().fit(X, label))
 
 

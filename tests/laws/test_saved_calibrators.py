@@ -14,7 +14,6 @@ import pytest
 from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import entries
 from calibrant.interop.save import annotated, from_document, to_document
-from tools.make_exports_page import IN_PYTHON_ALONE
 
 SAVED = json.loads((Path(__file__).parents[1] / "interop" / "saved_calibrators.json").read_text(encoding="utf-8"))
 KINDS = ("calibrator", "notion", "binning", "simplex-binning")
@@ -45,11 +44,6 @@ def test_a_kept_file_still_gives_what_it_gave_and_is_written_the_same(name):
     # Powers and logarithms of another platform may differ in the last digit.
     np.testing.assert_allclose(loaded.calibrate(kept["forecast"]), kept["prediction"], rtol=1e-12, atol=0.0)
     apart, written = {"library", "checksum"}, to_document(loaded)
-    if name.startswith("simplex-binning") or name.removeprefix("calibrator ") in IN_PYTHON_ALONE:
-        assert written["map"] is None
-    else:
-        again = SavedMap(written).calibrate(kept["forecast"])
-        np.testing.assert_allclose(again, kept["prediction"], rtol=1e-12, atol=1e-13)
     assert {k: v for k, v in written.items() if k not in apart} == {
         k: v for k, v in kept["document"].items() if k not in apart
     }

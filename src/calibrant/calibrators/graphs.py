@@ -1,8 +1,7 @@
-"""What a fitted calibrator does to a row, as a graph: what is printed in other languages, and run by NumPy in tests.
+"""What each fitted calibrator does to a row, as a graph: what is printed in other languages, and run by NumPy in tests.
 
 `graph_of` is the whole way from the columns of a row to those of ``calibrate``; `mapped` has a function for each class of
-calibrator, of `Given` for maps of the simplex and of a score, or its log-odds, for maps of one score. SCIR and the maps that
-look a row up among cells of the simplex have none: they are run in Python.
+calibrator, of `Given` for maps of the simplex and of a score, or its log-odds, for maps of one score.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import notions
-from calibrant._core.arrays import EPSILON, LEAST_SCORE, FloatArray, score_of_logit
+from calibrant._core.arrays import EPSILON, LEAST_SCORE, UNITS, FloatArray, score_of_logit
 from calibrant._core.checks import of_type, refuse
 from calibrant._core.graph import Node, Operand, clip, constant, join, of, where
+from calibrant.binning import cells
 from calibrant.calibrators import base, binning, canonical, evidence_features
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.evidence import WITHIN, EvidenceScaling
-from calibrant.calibrators.irp import IsotonicRecursivePartitioning
+from calibrant.calibrators.irp import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
 from calibrant.calibrators.isotonic import (
     CenteredIsotonicCalibration,
     EnsembleNearIsotonic,
@@ -40,6 +40,7 @@ from calibrant.calibrators.parametric import (
     SplineCalibration,
 )
 from calibrant.calibrators.safe import SafeCalibrator
+from calibrant.calibrators.scir import SortedCumulativeIsotonic
 from calibrant.calibrators.temperature import (
     TIED,
     EnsembleTemperatureScaling,
@@ -230,8 +231,8 @@ def of_table(calibrator: base.Calibrator, given: Given) -> Node:
 @singledispatch
 def mapped(calibrator: Any, x: Any) -> Node:
     """The map of one kind of calibrator."""
-    must = "a calibrator must have a formula in other languages to be exported"
-    hint = "Export another, or use calibrate in Python. Of your own register one: calibrant.calibrators.graphs.mapped.register"
+    must = "a calibrator must be one of this library to be exported"
+    hint = "Register its graph: calibrant.calibrators.graphs.mapped.register"
     refuse(must, got=type(calibrator).__name__, hint=hint, error=TypeError)
 
 
@@ -445,10 +446,168 @@ def _(calibrator: SafeCalibrator, given: Given) -> Node:
     return softmax((1.0 - calibrator.weight_) * given.log_prob + calibrator.weight_ * candidate)
 
 
+HALF_UNIT = 0.5 / UNITS
+"""Sums of probabilities are whole numbers of units: what lies between two of them tells them apart in any language."""
+
+
+@mapped.register
+def _(calibrator: SortedCumulativeIsotonic, given: Given) -> Node:
+    starts, left, value = calibrator._steps()
+    prob, n_classes, share = given.prob, given.width, calibrator.ties == "share"
+
+    def reached(at: tuple[Node, Node]) -> Node:
+        """What the map gives the classes up to each: by their number, and the sum of their probabilities."""
+        number, mass = at
+        found = where(number >= float(n_classes), 1.0, 0.0)
+        for rank in range(n_classes - 1, 0, -1):
+            own = slice(starts[rank - 1], starts[rank])
+            found = where(number.equals(float(rank)), mass.pick(left[own][1:] - HALF_UNIT, value[own]), found)
+        return found
+
+    index = np.arange(n_classes)
+    with_it, before = [], []
+    for k, other in enumerate(prob.columns()):
+        higher, level = other > prob, other.equals(prob)
+        with_it.append(
+            where(higher, 1.0, where(level, constant(np.ones(n_classes) if share else 1.0 * (index >= k)), 0.0))
+        )
+        before.append(
+            where(higher, 1.0, where(level, constant(np.zeros(n_classes) if share else 1.0 * (index > k)), 0.0))
+        )
+    ends = [
+        (
+            total(each),
+            rounding(total([one * other for one, other in zip(each, prob.columns(), strict=True)]) * UNITS) / UNITS,
+        )
+        for each in (with_it, before)
+    ]
+    here, below = (reached(end) for end in ends)
+    if calibrator.rise == "last":
+        size = ends[0][0] - ends[1][0]
+        return proportions((here - below) / size + calibrator.epsilon_)
+    # All classes since the last increase share the next: they have the same value below them.
+    highest, together, mass = constant(np.ones(n_classes)), constant(0.0), constant(0.0)
+    for k in range(n_classes):
+        same, value_of_k = below.column(k).equals(below), here.column(k)
+        highest = where(value_of_k > below, of("minimum", highest, value_of_k), highest)
+        mass, together = mass + where(same, prob.column(k), 0.0), together + where(same, 1.0, 0.0)
+    part = where(mass > 0.0, prob / where(mass > 0.0, mass, 1.0), 1.0 / together)
+    return proportions((highest - below) * part + calibrator.epsilon_)
+
+
 def total(nodes: list[Node]) -> Node:
     """The sum of nodes."""
     first, *rest = nodes
     return sum(rest, start=first)
+
+
+@mapped.register
+def _(calibrator: MulticlassRecursivePartitioning, given: Given) -> Node:
+    return of_tree(calibrator.tree_, given.prob, calibrator.node_value_)
+
+
+@mapped.register
+def _(calibrator: canonical.CanonicalBinning, given: Given) -> Node:
+    n_classes = given.width
+    uniform = np.full((1, n_classes), 1.0 / n_classes)
+    return of_cells(calibrator.partition_, given.prob, calibrator.value_, uniform)
+
+
+def of_tree(tree: cells.SplitTree, prob: Node, value: FloatArray) -> Node:
+    """The value of the leaf that a forecast falls into: at each split the side whose probability is most above the point."""
+    found: list[Node] = [constant(row) for row in value]
+    for node in reversed(range(len(value))):
+        split = tree.split[node]
+        if split < 0:
+            continue
+        over = prob - tree.gamma[split]
+        best, chosen = None, None
+        for k, child in enumerate(tree.child[split].tolist()):
+            if child < 0:
+                continue
+            own = over.column(k)
+            if best is None or chosen is None:
+                best, chosen = own, found[child]
+            else:
+                is_more = own > best + cells.MARGIN
+                best, chosen = where(is_more, own, best), where(is_more, found[child], chosen)
+        if chosen is not None:
+            found[node] = chosen
+    return found[0]
+
+
+@singledispatch
+def of_cells(partition: Any, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
+    """The value of the cell of a partition of the simplex."""
+    must = "partition must be one of this library to be exported"
+    refuse(must, got=type(partition).__name__, hint=OF_OURS, error=TypeError)
+
+
+@of_cells.register
+def _(partition: cells.SplitTree, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
+    of_node = np.zeros((len(partition.split), value.shape[1]))
+    of_node[partition.leaves()] = value
+    return of_tree(partition, prob, of_node)
+
+
+@of_cells.register
+def _(partition: cells.ProjectionCells, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
+    found: Node = constant(value[-1])
+    for direction, threshold, row in list(zip(partition.direction, partition.threshold, value, strict=False))[::-1]:
+        some = np.flatnonzero(direction)
+        along = total([direction[j] * prob.column(j) for j in some.tolist()])
+        on_grid = rounding(along * UNITS) / UNITS if some.size > 1 else along
+        slack = HALF_UNIT if some.size > 1 else 0.0 if along.is_exact else rounding_of(np.abs(threshold))
+        found = where(on_grid > float(threshold + slack), found, constant(row))
+    return found
+
+
+@of_cells.register
+def _(partition: cells.SierpinskiCells, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
+    cell, lower, goes_on = constant(0.0), constant(np.zeros(prob.width)), constant(1.0)
+    number = constant(np.arange(prob.width))
+    for depth in range(1, partition.depth + 1):
+        half = 0.5**depth
+        above = where(prob > lower + half, 1.0, 0.0)
+        corner = where(above.max() > 0.5, above.argmax(), 3.0)
+        cell = cell + goes_on * corner * float(cells.n_cells_of(partition.depth - depth))
+        goes_on = where(corner > 2.5, 0.0, goes_on)
+        lower = lower + goes_on * where(number.equals(corner), half, 0.0)
+    return at_number(cell, value)
+
+
+def at_number(number: Node, value: FloatArray) -> Node:
+    """The row of a table with a number."""
+    edges = np.arange(len(value) - 1) + 0.5
+    return join([number.pick(edges, column) for column in value.T])
+
+
+@of_cells.register
+def _(partition: cells.GridCells, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
+    edges = np.linspace(0.0, 1.0, partition.n_bins + 1)[1:-1]
+    bin_of_each = picked(prob, edges, np.arange(partition.n_bins, dtype=np.float64), right=False)
+    at, is_known = constant(0.0), constant(1.0)
+    for number, known in enumerate(partition.known):
+        code = at
+        for column in bin_of_each.columns()[number * partition.width : (number + 1) * partition.width]:
+            code = code * float(partition.n_bins) + column
+        codes: FloatArray = known.astype(np.float64)
+        middle: FloatArray = (codes[1:] + codes[:-1]) / 2.0
+        at = code.pick(middle, np.arange(codes.size, dtype=np.float64))
+        is_known = where(code.pick(middle, codes).equals(code), is_known, 0.0)
+    return where(is_known > 0.5, at_number(at, value), constant(unknown[0]))
+
+
+@of_cells.register
+def _(partition: cells.UniqueCells, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
+    if not prob.is_exact:
+        must = "cells of single forecasts must be of probabilities to be exported"
+        refuse(must, got="logits", hint="Fit on probabilities", error=TypeError)
+    found: Node = constant(unknown[0])
+    for known, row in zip(partition.prob, value, strict=True):
+        differs = where(prob.equals(constant(known)), 0.0, 1.0).max()
+        found = where(differs > 0.5, found, constant(row))
+    return found
 
 
 # By notion
