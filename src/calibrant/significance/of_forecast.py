@@ -803,7 +803,6 @@ def kernel_test(
     return result_of("kernel", value, law, spoken, "There are enough rows for them to represent the population.")
 
 
-    return KnownLaw(f"Student's t, {df} degree{'' if df == 1 else 's'} of freedom", stats.t(df).sf, df)
 # Cox's test: does a logistic recalibration fit better than the forecast as it is?
 
 
