@@ -14,11 +14,9 @@ mpl.use("Agg")
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import drawing
+from calibrant import IsotonicCalibration, drawing
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.curves import (
-    cumulative_sum_curve,
-    plot_cumulative_sum,
     plot_roc,
     plot_simplex_partition,
     plot_simplex_points,
@@ -83,9 +81,11 @@ def draw_theorem() -> None:
     rng = np.random.default_rng(6)
     score = np.sort(rng.random(20))
     outcome = (rng.random(20) < score).astype(int)
-    (sums,), roc = cumulative_sum_curve(outcome, score).panels, roc_curve(outcome, score)
+    share, events, roc = np.arange(21) / 20, np.append(0.0, np.cumsum(outcome)) / 20, roc_curve(outcome, score)
+    fit = IsotonicCalibration(finite=None).fit(score, outcome).calibrate(score)
+    vertex = np.concatenate([[0], np.flatnonzero(np.diff(fit)) + 1, [20]])
     figure, axes = plt.subplots(3, 2, figsize=(8.4, 10.4), layout="constrained", height_ratios=(0.7, 1, 1.25))
-    for ax, height, title in zip(axes[0], (score, sums.fit), ("forecast", "isotonic fit"), strict=True):
+    for ax, height, title in zip(axes[0], (score, fit), ("forecast", "isotonic fit"), strict=True):
         for event, marker in ((0, "o"), (1, "^")):
             at = (np.arange(20) + 0.5)[outcome == event] / 20
             label = "event" if event else "no event"
@@ -95,9 +95,12 @@ def draw_theorem() -> None:
     axes[0, 0].set_ylabel("probability")
     axes[0, 0].legend(fontsize="small")
     for ax in axes[1]:
-        plot_cumulative_sum(cumulative_sum_curve(outcome, score), ax=ax)
-    axes[1, 0].lines[1].remove()
-    axes[1, 0].get_legend().remove()
+        ax.plot(share, events, "o-", color=drawing.colour(0), markersize=3, label="cumulative sums")
+        ax.set(xlabel="share of rows, in the order of their probabilities", ylabel="events, as a share of all rows")
+        drawing.grid(ax)
+    look = {"color": drawing.GAP, "markerfacecolor": "white", "label": "greatest convex minorant"}
+    axes[1, 1].plot(share[vertex], events[vertex], "o--", **look)
+    axes[1, 1].legend(fontsize="small")
     for ax, hull in zip(axes[2], (False, True), strict=True):
         plot_roc(roc, ax=ax, symmetric=True, hull=hull)
     save(figure, "theorem")

@@ -16,10 +16,10 @@ from calibrant import (
 from calibrant.curves import (
     bin_test_curve,
     calibration_map,
-    cumulative_sum_curve,
     plot_bin_test,
-    plot_cumulative_sum,
+    plot_roc,
     plot_smooth_reliability,
+    roc_curve,
 )
 from calibrant.datasets import make_softmax_forecast, make_survey_forecast
 from calibrant.metrics import canonical_calibration_error
@@ -50,10 +50,7 @@ OF_TYPES = [
         "test must take y_true, y_prob,",
     ),
     (lambda: by_group(lambda *rows, **data: 0.5, Y, P, Y), "test must return a TestResult; <function .*> returned"),
-    (
-        lambda: plot_cumulative_sum(cumulative_sum_curve(Y, P), panels=1),
-        "panels must be a list of names;",
-    ),
+    (lambda: plot_roc(roc_curve(Y, P), panels=1), "panels must be a list of names;"),
     (lambda: canonical_calibration_error(Y, P, binning=EqualMass(5)), "binning must be a whole number, a word, or"),
     (lambda: plot_reliability(reliability_curve(Y, P), panels=0.5), r"panels must be a list of names; got 0\.5\."),
     (lambda: plot_smooth_reliability(smooth_reliability_curve(Y, P), panels=int), "panels must be a list of names;"),

@@ -39,7 +39,6 @@ PICTURES = {
     "smooth": lambda *a: several(
         cv.plot_smooth_reliability, cb.smooth_reliability_curve, *a, bandwidth=0.1, other="after"
     ),
-    "cumulative sum": lambda *a: one(cv.cumulative_sum_curve, *a),
     "roc": lambda *a: several(cv.plot_roc, cv.roc_curve, *a, other="after"),
     "bin test": lambda *a: one(cv.bin_test_curve, *a, binning=cb.EqualMass(4)),
     "map": lambda y, p, ax: cv.calibration_map(lambda score: score, y, p, **KNOWN).plot(ax=ax),
@@ -142,7 +141,6 @@ OF_NOTIONS = {
     "reliability_curve": {},
     "corp_curve": {"n_resamples": 5},
     "smooth_reliability_curve": {},
-    "cumulative_sum_curve": {},
     "roc_curve": {},
     "bin_test_curve": {},
 }

@@ -181,7 +181,6 @@ CURVES = {
     "corp_curve": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, **data),
     "corp_curve, confidence": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, band="confidence", **data),
     "corp_curve, simultaneous": lambda y, p, **data: curves.corp_curve(y, p, band="simultaneous", **data),
-    "cumulative_sum_curve": curves.cumulative_sum_curve,
     "reliability_curve": curves.reliability_curve,
     "roc_curve": curves.roc_curve,
     "roc_surface": lambda y, p, **data: curves.roc_surface(y, p, n_thresholds=20, **data),

@@ -35,7 +35,6 @@ EXAMPLES = {
     "Comparison": lambda: cb.compare(E, {"a": B, "b": B**2}, calibrators=["platt"], n_resamples=9),
     "ConfusionTable": lambda: cb.decisions.confusion_table(Y, P, cost_matrix=COSTS),
     "CorpCurve": lambda: cb.corp_curve(Y, P, notion="class-wise", n_resamples=9),
-    "CumulativeSumCurve": lambda: cb.curves.cumulative_sum_curve(Y, P, notion="class-wise"),
     "Decisions": lambda: cb.decide(P, COSTS),
     "Decomposition": lambda: cb.metrics.murphy_decomposition(E, B),
     "EquivalenceResult": lambda: cb.equivalence_test(E, B, bound=0.1, n_resamples=9),

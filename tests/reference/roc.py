@@ -45,18 +45,6 @@ def area_of_hull(y, p, w):
     return sum((at[i + 1] - at[i]) * (height[i + 1] + height[i]) / 2.0 for i in range(len(at) - 1))
 
 
-def cumulative_sums(y, p, w):
-    """(share, events, minorant) at the start and after each distinct score."""
-    total = sum(w)
-    path = [(0.0, 0.0)]
-    for s in sorted(set(p)):
-        below = [(yi, wi) for yi, pi, wi in zip(y, p, w, strict=True) if pi <= s]
-        path.append((sum(wi for _, wi in below) / total, sum(wi for yi, wi in below if yi) / total))
-    # The greatest convex minorant is the hull seen from below.
-    turned = [(x, -v) for x, v in path]
-    return [(x, v, -height_of_hull(turned, x)) for x, v in path]
-
-
 def mean_over_pairs(label, prob, w, n_classes):
     """Hand and Till: mean over pairs of the two areas that the rows of the two classes make."""
     found = []

@@ -7,9 +7,6 @@ from .calibration_map import plot_calibration_map as plot_calibration_map
 from .corp import corp_curve as corp_curve
 from .corp import CorpCurve as CorpCurve
 from .corp import plot_corp as plot_corp
-from .cumulative import cumulative_sum_curve as cumulative_sum_curve
-from .cumulative import CumulativeSumCurve as CumulativeSumCurve
-from .cumulative import plot_cumulative_sum as plot_cumulative_sum
 from .errors import binning_quality as binning_quality
 from .errors import BinningQuality as BinningQuality
 from .errors import class_errors as class_errors

@@ -74,7 +74,6 @@ def roc_curve(
 
     See Also
     --------
-    cumulative_sum_curve : The same points before the axes are stretched, and the isotonic fit as slopes.
     area_under_roc_hull_score : The area under the hull; `assess` has both areas, with intervals.
 
     Notes

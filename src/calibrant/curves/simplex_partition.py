@@ -658,7 +658,7 @@ def _draw_partition(ax: Any, result: SimplexPartition, colours: simplex.Colours 
     if colours is not None:
         seen = np.where(result.is_empty[:, None], 1.0, simplex.mixed(result.calibrated, colours))
         # Smoothed edges would let the background through between neighbours; thousands of paths would make a heavy vector file.
-        look = {"facecolors": seen, "edgecolors": "none", "antialiaseds": False, "rasterized": True}
+        look: dict[str, Any] = {"facecolors": seen, "edgecolors": "none", "antialiaseds": False, "rasterized": True}
         ax.add_collection(PolyCollection(place[triangle], **look))
         if result.is_empty.any():
             look = {"ha": "center", "va": "top", "fontsize": "x-small", "color": drawing.IDEAL}
@@ -674,7 +674,7 @@ def _draw_partition(ax: Any, result: SimplexPartition, colours: simplex.Colours 
     np.add.at(smooth, ends, place[ends].mean(axis=1)[:, None])
     border = smooth[ends] / np.bincount(ends.ravel(), minlength=len(place))[ends][..., None]
     for colour, width in (("white", 1.6), ("black", 0.7)):  # seen on dark cells and on light ones
-        ax.add_collection(LineCollection(border, colors=colour, linewidths=width, capstyle="round", zorder=1.5))
+        ax.add_collection(LineCollection(list(border), colors=colour, linewidths=width, capstyle="round", zorder=1.5))
     if not numbers or result.count is None:
         return
     for cell in np.unique(result.cell[result.cell >= 0]).tolist():
