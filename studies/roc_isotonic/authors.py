@@ -163,7 +163,7 @@ class FirstAgainstUnsmoothed(Candidates):
     At later splits both are smoothed, and the quality is the printed one times a constant.
     """
 
-    def of_simplex(self, rows: Rows, least: float) -> Measured:
+    def of_simplex(self, rows: Rows) -> Measured:
         """Return all points, with the quality that the published code gives them as the first split."""
         label = np.eye(rows.prob.shape[1])[rows.label] * rows.weight[:, None]
         mean, gain = label.sum(axis=0) / rows.weight.sum(), np.zeros(len(self.gamma))

@@ -31,11 +31,11 @@ from calibrant._core.registry import HOMES, entries, find
 from calibrant.binning import PointsPerBin, Sierpinski
 from calibrant.calibrators import (
     CanonicalBinning,
-    DataPoints,
     EvidenceScaling,
+    GridPoints,
     IsotonicRecursivePartitioning,
+    Mixture,
     MulticlassRecursivePartitioning,
-    Splits,
     TopLabelHistogramBinning,
 )
 from calibrant.cli.commands import USUAL_TESTS
@@ -216,8 +216,8 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
             ByNotion(IsotonicRecursivePartitioning(max_bins=3, smoothing=1), "top-label"),
         ),
         (
-            ["--method", "multiclass-irp", "--set", "candidates.most=50", "--set", "splits.min_samples=5"],
-            MulticlassRecursivePartitioning(candidates=DataPoints(50), splits=Splits(min_samples=5)),
+            ["--method", "multiclass-irp", "--set", "candidates.steps=20", "--set", "mixture.part=0.1"],
+            MulticlassRecursivePartitioning(candidates=GridPoints(20), mixture=Mixture(0.1)),
         ),
         (
             ["--method", "multiclass-irp", "--set", "candidates=exact"],

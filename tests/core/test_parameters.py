@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant._core import checks as must
-from calibrant.calibrators import Splits
+from calibrant.calibrators import Mixture
 
 OF_VALUES = [
     (lambda: must.require(False, "a must be one", value=[2], hint="Pass 1"), "a must be one; got [2]. Pass 1."),
@@ -34,8 +34,8 @@ OF_VALUES = [
         "a must be one of 'greater', 'less'; got 'les'. Did you mean 'less'?",
     ),
     (
-        lambda: Splits(min_gain=3),
-        "min_gain must be a number, at least 0 and at most 2; got 3. A part of all weight: 0.01 is much.",
+        lambda: Mixture(3),
+        "mixture must be a number, at least 0 and below 1; got 3. Pass 0 for none.",
     ),
 ]
 OF_TYPES = [

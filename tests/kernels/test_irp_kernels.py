@@ -44,17 +44,17 @@ def test_differences_of_decimals_and_of_thirds_tie_as_those_of_their_fractions(p
             assert irp.sides_met(p, np.array([row]), low, high, gamma) == 1
 
 
-@given(rows=tables(weights=fractions), data=st.data(), least=st.sampled_from([0.0, 1.0, 3.0]))
-def test_gains_are_the_sums_of_the_definition(rows, data, least):
+@given(rows=tables(weights=fractions), data=st.data())
+def test_gains_are_the_sums_of_the_definition(rows, data):
     label, prob, weight = rows
     gamma = points(data, prob.shape[1])
     gain = np.empty(len(gamma))
-    irp.gains(prob, label, weight, gamma, least, gain)
+    irp.gains(prob, label, weight, gamma, gain)
     for g, found in zip(gamma.tolist(), gain.tolist(), strict=True):
         of = [twin.side(p, g) for p in prob.tolist()]
         parts = [[i for i, k in enumerate(of) if k == side] for side in range(prob.shape[1])]
         held = [part for part in parts if part]
-        if len(held) < 2 or any(weight[part].sum() < least for part in held):
+        if len(held) < 2:
             assert found == -1.0
         else:
             expected = twin.quality(range(len(prob)), held, label.tolist(), weight.tolist(), prob.shape[1])
@@ -64,10 +64,10 @@ def test_gains_are_the_sums_of_the_definition(rows, data, least):
 # All ways to part the forecasts of three classes
 
 
-def splits_of(prob, sums, least=0.0):
+def splits_of(prob, sums):
     n = len(prob)
     gamma, gain = np.empty((n * (n + 3) // 2 + 1, 3)), np.empty(n * (n + 3) // 2 + 1)
-    found = irp.splits_of_three(prob, sums, least, gamma, gain)
+    found = irp.splits_of_three(prob, sums, gamma, gain)
     return gamma[:found], gain[:found]
 
 
@@ -86,8 +86,8 @@ def votes_of_three(draw):
     return whole, whole / parts, np.array(sums, dtype=float)
 
 
-@given(rows=votes_of_three(), least=st.sampled_from([0.0, 2.0, 5.0]))
-def test_every_way_to_part_forecasts_of_three_classes_is_found_once_ties_of_decimals_included(rows, least):
+@given(rows=votes_of_three())
+def test_every_way_to_part_forecasts_of_three_classes_is_found_once_ties_of_decimals_included(rows):
     whole, prob, sums = rows
     gamma, gain = splits_of(prob, sums)
     found = sides_of(prob, gamma)
@@ -95,11 +95,8 @@ def test_every_way_to_part_forecasts_of_three_classes_is_found_once_ties_of_deci
     np.testing.assert_allclose(gamma.sum(axis=1), 1.0, rtol=1e-12)
     label, weight = np.tile(np.arange(3), len(prob)), sums.ravel()
     of_rows = np.empty(len(gamma))
-    irp.gains(np.repeat(prob, 3, axis=0), label, weight, gamma, 0.0, of_rows)
+    irp.gains(np.repeat(prob, 3, axis=0), label, weight, gamma, of_rows)
     np.testing.assert_allclose(gain, of_rows, rtol=1e-9, atol=1e-9)
-    weight_of = [[sum(sums[i].sum() for i, k in enumerate(of) if k == side) for side in range(3)] for of in found]
-    kept = [of for of, w in zip(found, weight_of, strict=True) if all(not one or one >= least for one in w)]
-    assert sides_of(prob, splits_of(prob, sums, least)[0]) == kept
 
 
 @pytest.mark.parametrize("parts", [3, 10, 20])
@@ -175,7 +172,7 @@ def test_the_sides_that_rows_meet_are_found_by_their_differences_or_by_asking(ro
 
 
 @given(rows=tables(n_classes=st.integers(3, 4), max_rows=8), sides=st.lists(st.integers(0, 3), min_size=8, max_size=8))
-def test_values_can_be_parted_by_one_point_where_no_cycle_is_negative(rows, sides):
+def test_values_can_be_parted_where_each_two_sides_can(rows, sides):
     value = rows[1]
     n, n_classes = value.shape
     of = [side % n_classes for side in sides[:n]]
@@ -188,18 +185,7 @@ def test_values_can_be_parted_by_one_point_where_no_cycle_is_negative(rows, side
         for y in range(n)
         if of[x] != of[y] and value[x, of[x]] - value[x, of[y]] < value[y, of[x]] - value[y, of[y]] - 1e-9
     ]
-    first, second, bad = irp.violation(least, by, False, 1e-9)
+    first, second, bad = irp.violation(least, by, 1e-9)
     assert bad == bool(pairs)
     if bad:
         assert (first, second) in pairs or (second, first) in pairs
-    assert irp.violation(least, by, True, 1e-9)[2] == (not twin.is_parted_by_one_point(of, value.tolist(), n_classes))
-
-
-def test_pairs_may_be_parted_where_no_one_point_parts_all():
-    """One value a side: each pair has its threshold, and around the circle of classes they add up to -0.6."""
-    value, of = [[0.4, 0.6, 0.0], [0.0, 0.4, 0.6], [0.6, 0.0, 0.4]], [0, 1, 2]
-    assert all(value[i][i] - value[i][j] > value[j][i] - value[j][j] for i in of for j in of if i != j)
-    assert not twin.is_parted_by_one_point(of, value, 3)
-    least = np.array([[np.inf if i == j else value[i][i] - value[i][j] for j in of] for i in of])
-    assert irp.has_negative_cycle(least, 1e-12)
-    assert not irp.has_negative_cycle(least + 0.3, 1e-12)

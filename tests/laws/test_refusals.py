@@ -180,7 +180,7 @@ OUT_OF_RANGE = [
     ("safe", [{"n_folds": 1}, {"random_state": "x"}, {"random_state": -1}, {"calibrator": 3}, {"calibrator": "bta"}]),
     ("bbq", [{"spread": 0.5}, {"prior_rows": 0}]),
     ("histogram-binning", [{"smoothing": -1}, {"interior": 1}, {"delta": -0.1}, {"delta": 1.1}, {"random_state": -1}]),
-    ("irp", [{"max_bins": 0}, {"min_samples": 0}, {"softening": 1.0}, {"mixture": 1.0}, {"min_gain": -0.1}]),
+    ("irp", [{"max_bins": 0}, {"softening": 1.0}]),
     ("isotonic", [{"finite": 1e-17}, {"finite": 0.5}]),
     ("platt", [{"smooth_targets": 1}]),
     ("scaling-binning", [{"calibrator": "sms"}, {"n_bins": 0}]),

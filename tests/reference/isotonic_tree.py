@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 
-def grow(score, outcome, weight, max_bins=None, min_gain=0, min_samples=1, cuts=None):
+def grow(score, outcome, weight, max_bins=None, cuts=None):
     """Return the regions after each cut, as lists of distinct scores, the lowest score above each cut, and what it gained.
 
     ``cuts`` are the scores below which may be cut; by default all. Numbers are fractions: equal gains are equal.
@@ -38,11 +38,11 @@ def grow(score, outcome, weight, max_bins=None, min_gain=0, min_samples=1, cuts=
                 parts = [region[:at], region[at:]]
                 after = [*regions[:number], *parts, *regions[number + 1 :]]
                 is_allowed = cuts is None or region[at] in cuts
-                if is_allowed and min(map(size, parts)) >= min_samples and is_monotone(after):
+                if is_allowed and is_monotone(after):
                     m = gain(region, parts)
                     if m > 0 and (best is None or m > best[0]):
                         best = (m, after, region[at])
-        if best is None or best[0] / total < min_gain:
+        if best is None:
             break
         regions = best[1]
         stages.append(regions)
@@ -51,7 +51,7 @@ def grow(score, outcome, weight, max_bins=None, min_gain=0, min_samples=1, cuts=
     return stages, thresholds, gains
 
 
-def values(score, outcome, weight, regions, smoothing=0, mixture=0):
+def values(score, outcome, weight, regions, smoothing=0):
     """Return the value of each region: so many rows of each class more, out-of-order neighbours pooled, then the event rate."""
     counts = []
     for region in regions:
@@ -65,8 +65,7 @@ def values(score, outcome, weight, regions, smoothing=0, mixture=0):
         return sum(k for _, k in counts[a : b + 1]) / sum(m for m, _ in counts[a : b + 1])
 
     pooled = [max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)]
-    event_rate = sum(Fraction(w) * int(y) for y, w in zip(outcome, weight, strict=True)) / sum(map(Fraction, weight))
-    return [float((1 - Fraction(mixture)) * value + Fraction(mixture) * event_rate) for value in pooled]
+    return [float(value) for value in pooled]
 
 
 def predict(regions, value, score):

@@ -2,9 +2,7 @@
 
 from itertools import product
 
-import numpy as np
 from reference.roc_surface import can_be_parted
-from scipy.optimize import linprog
 
 ROUNDING = 1e-12
 TIE = 1e-12
@@ -49,29 +47,14 @@ def quality(rows, parts, label, weight, n_classes):
     return found
 
 
-def is_monotone_at(gamma, prob, value, *, exact):
-    """Whether values can be parted as the point parts forecasts: by a threshold for each pair of classes, or by one point."""
+def is_monotone_at(gamma, prob, value):
+    """Whether values can be parted as the point parts forecasts: by a threshold for each pair of classes."""
     of = [side(p, gamma) for p in prob]
-    n_classes = len(gamma)
     for x, y in product(range(len(prob)), repeat=2):
         i, j = of[x], of[y]
         if i != j and value[x][i] - value[x][j] < value[y][i] - value[y][j] - ROUNDING:
             return False
-    return not exact or is_parted_by_one_point(of, value, n_classes)
-
-
-def is_parted_by_one_point(of, value, n_classes):
-    """Whether some g has r_k - g_k >= r_j - g_j for all rows r on side k and all j: a linear program."""
-    left, right = [], []
-    for k, r in zip(of, value, strict=True):
-        for j in range(n_classes):
-            if j != k:
-                left.append([float(c == k) - float(c == j) for c in range(n_classes)])
-                right.append(r[k] - r[j])
-    # The least violation over all g.
-    table = np.column_stack([left, -np.ones(len(left))])
-    found = linprog([0.0] * n_classes + [1.0], table, right, bounds=[(None, None)] * n_classes + [(0.0, None)])
-    return found.fun < 1e-9
+    return True
 
 
 def fit(
@@ -82,10 +65,6 @@ def fit(
     *,
     smoothing=0.0,
     max_regions=None,
-    min_gain=0.0,
-    min_samples=0.0,
-    exact=False,
-    checks=(),
 ):
     """Return [(parent node, gamma, M)] in the order of splitting, and {node: rows}.
 
@@ -102,10 +81,10 @@ def fit(
             for gamma in open_[v]:
                 parts = [[i for i in nodes[v] if side(prob[i], gamma) == k] for k in range(n_classes)]
                 held = [part for part in parts if part]
-                if len(held) < 2 or any(sum(weight[i] for i in part) < min_samples for part in held):
+                if len(held) < 2:
                     continue
                 m = quality(nodes[v], held, label, weight, n_classes) / total
-                if m <= max(ROUNDING, min_gain - ROUNDING) or (best and m <= best[0] + ROUNDING):
+                if m <= ROUNDING or (best and m <= best[0] + ROUNDING):
                     continue
                 regions = [nodes[u] for u in open_ if u != v] + held
                 value = [None] * n
@@ -113,8 +92,8 @@ def fit(
                     r = rates(sums(rows, label, weight, n_classes), smoothing)
                     for i in rows:
                         value[i] = r
-                points = [*checks, *(g for _, g, _ in splits), gamma]
-                if all(is_monotone_at(g, prob, value, exact=exact) for g in points):
+                points = [*(g for _, g, _ in splits), gamma]
+                if all(is_monotone_at(g, prob, value) for g in points):
                     best = (m, v, gamma, parts)
         if best is None:
             break

@@ -8,8 +8,7 @@ Lines of Algorithm 2 are counted from ``procedure split``, line 1, to the end of
 
 * Lines 4 to 13 look at all gamma and keep the monotone one of the largest M. Here candidates come in falling order of M
   (`gains`), so that the first monotone one is taken (`first_monotone`): the condition of line 8 costs far more than M does.
-* Line 8 asks for monotony at the splitting points so far and at the new one, as the remark below the algorithm says, and at
-  further checkpoints if there are any.
+* Line 8 asks for monotony at the splitting points so far and at the new one, as the remark below the algorithm says.
 * Line 7 takes means. Here they are smoothed, as in the experiments, and are compared as they are delivered.
 * Line 19 drops a region without a monotone split for good. Here it is asked again after other splits, since the text ends where
   no region has such a split. The witnesses of why a candidate failed keep that cheap.
@@ -78,11 +77,11 @@ def node_of(
 
 @kernel
 def gains(
-    p: FloatArray, y: IntArray, w: FloatArray, candidates: FloatArray, least: float, gain: FloatArray
+    p: FloatArray, y: IntArray, w: FloatArray, candidates: FloatArray, gain: FloatArray
 ) -> None:  # pragma: no cover - compiled
     """Write the quality M of each candidate for a region that holds these rows: sum_k w_k |mean_R - mean_k|_1.
 
-    It is -1 where fewer than two sides hold rows, or where one that does holds less than ``least`` of the weight.
+    It is -1 where fewer than two sides hold rows.
     """
     n, n_classes = p.shape
     total = np.zeros(n_classes)
@@ -95,27 +94,25 @@ def gains(
         sums[:] = 0.0
         for i in range(n):
             sums[side_of(p[i], g), y[i]] += w[i]
-        held, m, short = 0, 0.0, False
+        held, m = 0, 0.0
         for k in range(n_classes):
             weight[k] = sums[k].sum()
             if weight[k] > 0.0:
                 held += 1
-                short = short or weight[k] < least
                 for j in range(n_classes):
                     m += abs(sums[k, j] - weight[k] * total[j] / mass)
-        gain[c] = m if held > 1 and not short else -1.0
+        gain[c] = m if held > 1 else -1.0
 
 
 @kernel
 def splits_of_three(
-    p: FloatArray, s: FloatArray, least: float, gamma: FloatArray, gain: FloatArray
+    p: FloatArray, s: FloatArray, gamma: FloatArray, gain: FloatArray
 ) -> int:  # pragma: no cover - compiled
     """Write each way in which a point parts distinct forecasts of three classes: one gamma amid it, and its quality M.
 
-    s[i] holds the weight of the classes at forecast i. Ways with all on one side, or with less than ``least`` of the weight on
-    a side that holds some, are left out. Of n forecasts in general position there are (n + 2)(n + 1) / 2 - 3 ways, one for
-    each number of forecasts on sides 0, 1, 2, and never more; ``gamma`` needs room for so many. Differences nearer than four
-    times `MARGIN` count as equal. Returns how many were found.
+    s[i] holds the weight of the classes at forecast i. Ways with all on one side are left out. Of n forecasts in general
+    position there are (n + 2)(n + 1) / 2 - 3 ways, one for each number of forecasts on sides 0, 1, 2, and never more; ``gamma``
+    needs room for so many. Differences nearer than four times `MARGIN` count as equal. Returns how many were found.
 
     With x = g_0 - g_2 and y = g_1 - g_2, a forecast is on side 2 or 1 where x > p_0 - p_2 and else on side 0 or 1. In a strip
     of x between two neighbouring values of p_0 - p_2 these two groups, R and L, stand; as y falls, those of R come to side 1 in
@@ -174,17 +171,15 @@ def splits_of_three(
                     if room > 2.0 * MARGIN:
                         seen[q - k, ones] = True
                         side[0], side[1], side[2] = ls[q] - ls[k], rs[m] + ls[k], rs[r] - rs[m]
-                        quality, short = 0.0, False
+                        quality = 0.0
                         for c in range(3):
                             weight = side[c].sum()
-                            short = short or 0.0 < weight < least
                             for j in range(3):
                                 quality += abs(side[c, j] - weight * total[j] / mass)
-                        if not short:
-                            g = (1.0 - x - y) / 3.0
-                            gamma[found, 0], gamma[found, 1], gamma[found, 2] = x + g, y + g, g
-                            gain[found] = quality
-                            found += 1
+                        g = (1.0 - x - y) / 3.0
+                        gamma[found, 0], gamma[found, 1], gamma[found, 2] = x + g, y + g, g
+                        gain[found] = quality
+                        found += 1
                 k += 1
     return found
 
@@ -277,32 +272,17 @@ def lowest(met: int, r: FloatArray, who: int, least: FloatArray, by: IntArray) -
 
 
 @kernel
-def violation(
-    least: FloatArray, by: IntArray, joint: bool, slack: float
-) -> tuple[int, int, bool]:  # pragma: no cover - compiled
+def violation(least: FloatArray, by: IntArray, slack: float) -> tuple[int, int, bool]:  # pragma: no cover - compiled
     """Return two regions that no threshold can part as a split parts them, and whether there are such.
 
-    Sides i and j are parted by a threshold on r_i - r_j where all of side i lie above all of side j. Where a single gamma has
-    to part all sides (``joint``), more than two regions may be at odds: then the two are NOBODY.
+    Sides i and j are parted by a threshold on r_i - r_j where all of side i lie above all of side j.
     """
     n_classes = least.shape[0]
     for i in range(n_classes):
         for j in range(i):
             if least[i, j] + least[j, i] < -slack:
                 return by[i, j], by[j, i], True
-    return NOBODY, NOBODY, joint and has_negative_cycle(least, slack)
-
-
-@kernel
-def has_negative_cycle(least: FloatArray, slack: float) -> bool:  # pragma: no cover - compiled
-    """Whether no single gamma parts the regions as a split does: a cycle of differences that cannot all hold."""
-    n_classes = least.shape[0]
-    path = least.copy()
-    for k in range(n_classes):
-        for i in range(n_classes):
-            for j in range(n_classes):
-                path[i, j] = min(path[i, j], path[i, k] + path[k, j])
-    return bool((np.diag(path) < -slack).any())
+    return NOBODY, NOBODY, False
 
 
 @kernel
@@ -386,7 +366,7 @@ def first_monotone(
         least[:], by[:] = np.inf, NOBODY
         for k in range(n_classes):
             lowest(sides.bit[k], sides.value[k], NEVER, least, by)
-        a, b, bad = violation(least, by, rule.joint, rule.slack)
+        a, b, bad = violation(least, by, rule.slack)
         if not bad:
             for v in live:
                 if v != region:
@@ -394,7 +374,7 @@ def first_monotone(
                     met = sides_met(p, others, regions.low[v], regions.high[v], g)
                     lowest(met, regions.value[v], v, least, by)
             looked += live.size
-            a, b, bad = violation(least, by, rule.joint, rule.slack)
+            a, b, bad = violation(least, by, rule.slack)
         # Line 8 at the checkpoints, among them the splits so far.
         s = 0
         while not bad and s < n_checks:
@@ -409,7 +389,7 @@ def first_monotone(
             least[:], by[:] = base[s], base_by[s]
             for k in range(n_classes):
                 lowest(sides.met[k], sides.value[k], NEVER, least, by)
-            a, b, bad = violation(least, by, rule.joint, rule.slack)
+            a, b, bad = violation(least, by, rule.slack)
             s += 1
         if not bad:
             return c, at + 1  # lines 9 to 11: the first is the one of the largest M

@@ -62,12 +62,11 @@ class Trial(NamedTuple):
 class Rule(NamedTuple):
     """When a split is monotone, and when to come back.
 
-    Each side takes the value (sum of its classes + add) / (weight + K add). One gamma has to part all sides (``joint``), or a
-    threshold each two; ``slack`` is what rounding may do. After ``budget`` rows compiled code comes back.
+    Each side takes the value (sum of its classes + add) / (weight + K add). A threshold has to part each two sides; ``slack``
+    is what rounding may do. After ``budget`` rows compiled code comes back.
     """
 
     add: float
-    joint: bool
     slack: float
     budget: int
 

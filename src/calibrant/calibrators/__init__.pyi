@@ -22,13 +22,10 @@ from .isotonic import EnsembleNearIsotonic as EnsembleNearIsotonic
 from .isotonic import IsotonicCalibration as IsotonicCalibration
 from .isotonic import NearIsotonicCalibration as NearIsotonicCalibration
 from .isotonic import VennAbers as VennAbers
-from .irp import DataPoints as DataPoints
-from .irp import ExactPoints as ExactPoints
 from .linear import DirichletCalibration as DirichletCalibration
 from .irp import GridPoints as GridPoints
 from .linear import MatrixScaling as MatrixScaling
 from .irp import Mixture as Mixture
-from .irp import Splits as Splits
 from .linear import StructuredMatrixScaling as StructuredMatrixScaling
 from .linear import StructuredVectorScaling as StructuredVectorScaling
 from .linear import VectorScaling as VectorScaling

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import EPSILON, FloatArray, score_of_logit
-from calibrant._core.checks import choice, number, require, source, whole
+from calibrant._core.checks import choice, number, require, whole
 from calibrant._core.registry import FINITE, ORDER
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning.bins import Ordered
@@ -29,7 +29,6 @@ from calibrant.fit.trees import (
     DataCandidates,
     ExactCandidates,
     Grown,
-    Growth,
     JoinedRows,
     Rows,
     grow,
@@ -38,7 +37,6 @@ from calibrant.fit.trees import (
 )
 
 OF_NUMBER = "Or 'cv', or None for no limit"
-OF_SMALL = "Pass a small one, such as 0.01, or 0 for none"
 OF_SMOOTHING = "In rows: 1 is Laplace's choice. Or 'cv'"
 OF_SOFTENING = "Pass 0 for none, or 'cv'"
 
@@ -58,11 +56,6 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     max_bins : int, "cv" or None, default="cv"
         Where to stop: after so many bins. None goes on to the end, which is isotonic regression. "cv" takes the number of bins
         with the least log loss on rows left out.
-    min_gain : float, default=0.0
-        Stop before a cut that gains less, from 0 to 1: the M of the notes, over the rows of all regions.
-    min_samples : int, default=1
-        The least number of rows on each side of a cut; 1 is no limit. Cuts lie between the blocks of isotonic regression all
-        the same.
     smoothing : float or "cv", default="cv"
         So many rows of each class are added to every bin: (k + a) / (m + 2 a) in place of k / m, for k events in m rows. Bins
         that are out of order then are pooled. Above 0 no value comes nearer than 1e-12 to 0 or 1. "cv" takes the one of 0.25,
@@ -70,8 +63,6 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     softening : float or "cv", default="cv"
         So large a part of each label is the score itself, from 0 to below 1. "cv": the one of 0, 0.3, 0.6, 0.8 and 0.9 with the
         least log loss on rows left out.
-    mixture : float, default=0.0
-        Part of the event rate of all rows in each value, from 0 to below 1.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -120,8 +111,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     score s. The value of a bin is then, before it is smoothed, (1 - m) times its event rate and m times its mean score: it does
     not go far from the score. Less smoothing is needed then: "cv" tries 0.1 and 0.01 as well.
 
-    Whole weights count as rows; others are scaled to a mean of one where rows are counted, in ``min_samples`` and
-    ``smoothing``.
+    Whole weights count as rows; others are scaled to a mean of one where rows are counted, in ``smoothing``.
 
     For cross-validation each row is left out once, with a fifth of all; the fold of a row is drawn by a hash of its numbers, so
     that the order of rows does not matter. Up to 64 bins each number is tried, then steps of four percent. A single row cannot
@@ -137,7 +127,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     Luss, Rosset, Shahar, Efficient regularized isotonic regression with application to gene-gene interaction search, The Annals
     of Applied Statistics 2012.
     Berta, Bach, Jordan, Classifier calibration with ROC-regularized isotonic regression, AISTATS 2024. The authors smooth with
-    (mean + a) / (1 + a), whose rows do not sum to one; ``mixture`` is what is proper of it.
+    (mean + a) / (1 + a), whose rows do not sum to one.
 
     Examples
     --------
@@ -149,11 +139,8 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
     """
 
     max_bins: int | Literal["cv"] | None = parameter(default="cv", least=1, hint=OF_NUMBER)
-    min_gain: float = parameter(default=0.0, least=0.0, most=1.0, hint=OF_SMALL)
-    min_samples: int = parameter(default=1, least=1, hint="Pass 1 for bins as small as they come")
     smoothing: float | Literal["cv"] = parameter(default="cv", least=0.0, most=1e15, hint=OF_SMOOTHING)
     softening: float | Literal["cv"] = parameter(default="cv", least=0.0, below=1.0, hint=OF_SOFTENING)
-    mixture: float = parameter(default=0.0, least=0.0, below=1.0, hint=OF_SMALL)
     left_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising", fewest=1)
     value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
     n_bins_: int = fitted()
@@ -184,16 +171,12 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         return (two_columns(on_steps(left, value, score), is_logit=False).values for left, value in stages)
 
     def _fit(self, problem: BinaryProblem) -> None:
-        # Every side has a row, whatever part of the mean weight that is.
-        least = 0.0 if self.min_samples == 1 else self.min_samples / problem.weights.rows_per_weight
-        grow = partial(isotonic_tree, min_gain=float(self.min_gain), min_weight=least)
         ordered = Ordered.of(problem)
-        losses = partial(trees.fold_losses, grow=grow, mixture=float(self.mixture))
         max_regions, self.smoothing_, self.softening_ = choose_stage(
-            self.max_bins, self.smoothing, self.softening, partial(trees.parts_of, ordered), losses
+            self.max_bins, self.smoothing, self.softening, partial(trees.parts_of, ordered), trees.fold_losses
         )
         blocks = Blocks.of(ordered, self.softening_)
-        tree = grow(blocks, max_regions=max_regions)
+        tree = isotonic_tree(blocks, max_regions)
         weight, events = tree.sums()
         self.left_, self.threshold_, self.gain_ = blocks.left[:1], tree.left, tree.gain
         self.weight_, self.event_weight_, self.row_weight_ = weight, events, 1.0 / problem.weights.rows_per_weight
@@ -217,8 +200,6 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         starts = np.searchsorted(np.sort(self.threshold_), left[1:]) + 1
         weight, events = (np.add.reduceat(each, np.append(0, starts)) for each in (self.weight_, self.event_weight_))
         begins, value = pooled(weight, events, self.smoothing_ * self.row_weight_)
-        event_rate = self.event_weight_.sum() / self.weight_.sum()
-        value = value + self.mixture * (event_rate - value)
         return left[begins], np.clip(value, EPSILON, 1.0 - EPSILON) if self.smoothing_ > 0 else value
 
 
@@ -226,31 +207,24 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
 
 
 Prior = Literal["class-rate", "uniform"]
-Monotone = Literal["pairwise", "exact"]
 Word = Literal["data", "exact"]
 
-ROUNDING = 1e-9
-"""Sums of parts of rows are rounded: weight that is so near to what is needed, relative to it, is enough."""
+SEED = 2937467307694268567
+MOST_POINTS = 2000
+"""Points that each region has at most, with three classes or more. Time grows in proportion to it."""
 
 
 @dataclass(frozen=True)
-class DataPoints:
-    """Points made of the predictions in a region: predictions, mid-points of two, and points that part only some classes.
+class GridPoints:
+    """The multiples of 1 / steps in a region.
 
     Parameters
     ----------
-    most : int, default=2000
-        How many points each region has at most, with three classes or more. Time grows in proportion to it.
-    random_state : int, Generator or None, default=0
-        Where the draws come from, where there are more points than ``most``.
+    steps : int, "data" or "exact"
+        Steps from 0 to 1. The grid may hold 2e7 numbers, K of each point. Or the word of points that are no grid.
     """
 
-    most: int = 2000
-    random_state: int | np.random.Generator | None = 0
-
-    def __post_init__(self) -> None:
-        whole("most", self.most, least=1, hint="Pass 2000, which is usual")
-        source("random_state", self.random_state)
+    steps: int | Word
 
     def settled(self) -> Callable[[int], Candidates]:
         """Return what makes the points of each fit, given the number of classes: all fits draw alike.
@@ -260,106 +234,15 @@ class DataPoints:
         callable
             It takes the number of classes and returns the points.
         """
+        return self._made
+
+    def _made(self, n_classes: int) -> Candidates:
+        if not isinstance(self.steps, str):
+            return Candidates(simplex_grid(n_classes, self.steps, "candidates"))
+        if n_classes == 2:
+            return BlockCandidates()
         # What cross-validation finds can then be given, and the map is the same.
-        seed = int(np.random.default_rng(self.random_state).integers(1 << 62))
-        return lambda n_classes: (
-            BlockCandidates() if n_classes == 2 else DataCandidates(int(self.most), np.random.default_rng(seed))
-        )
-
-
-@dataclass(frozen=True)
-class GridPoints:
-    """The multiples of 1 / steps in a region.
-
-    Parameters
-    ----------
-    steps : int
-        Steps from 0 to 1. The grid may hold 2e7 numbers, K of each point.
-    """
-
-    steps: int
-
-    def settled(self) -> Callable[[int], Candidates]:
-        """Return what makes the points of each fit, given the number of classes.
-
-        Returns
-        -------
-        callable
-            It takes the number of classes and returns the points.
-        """
-        return lambda n_classes: Candidates(simplex_grid(n_classes, self.steps, "candidates"))
-
-
-@dataclass(frozen=True)
-class ExactPoints:
-    """A point for each way in which any point parts the predictions in a region, of up to three classes."""
-
-    def settled(self) -> Callable[[int], Candidates]:
-        """Return what makes the points of each fit, given the number of classes.
-
-        Returns
-        -------
-        callable
-            It takes the number of classes and returns the points.
-        """
-        return lambda n_classes: BlockCandidates() if n_classes == 2 else ExactCandidates()
-
-
-@dataclass(frozen=True)
-class Splits:
-    """Conditions that a split must meet.
-
-    Parameters
-    ----------
-    monotone : {"pairwise", "exact"}, default="pairwise"
-        What a splitting point asks of the values. ``"pairwise"``: for any two of its sides a threshold parts them, as in the
-        authors' code. ``"exact"``: one point parts all of them. For two classes it is the same.
-    min_gain : float, default=0
-        The least quality M of a split, divided by the number of rows; from 0 to 2.
-    min_samples : float, default=1
-        The least number of rows on each side of a split that holds any.
-    check : int, optional
-        The values are asked the same at all multiples of 1 / check of the simplex, from the start. This asks more of the
-        values, and leaves fewer splits the finer it is: in five examples 1 to 9 regions at 10, and 17 to 26 without it.
-    """
-
-    monotone: Monotone = "pairwise"
-    min_gain: float = 0.0
-    min_samples: float = 1
-    check: int | None = None
-
-    def __post_init__(self) -> None:
-        choice("monotone", self.monotone, ("pairwise", "exact"))
-        number("min_gain", self.min_gain, least=0.0, most=2.0, hint="A part of all weight: 0.01 is much")
-        number("min_samples", self.min_samples, least=0.0, hint="In rows: pass 1 for regions of any size")
-        if self.check is not None:
-            whole("check", self.check, least=1, hint="Pass the steps of a grid, such as 100, or None")
-
-    def growth(self, n_classes: int, max_regions: int | None, smoothing: float) -> Growth:
-        """Return how a tree grows that makes such splits.
-
-        Parameters
-        ----------
-        n_classes : int
-            Number of classes.
-        max_regions : int or None
-            Most regions of the tree.
-        smoothing : float
-            Pseudo-counts of each class in a region.
-
-        Returns
-        -------
-        Growth
-            What the solver of trees takes.
-        """
-        return Growth(
-            max_regions=max_regions,
-            min_gain=float(self.min_gain),
-            min_samples=float(self.min_samples) * (1.0 - ROUNDING),
-            smoothing=smoothing,
-            is_joint=self.monotone == "exact",
-            checks=np.empty((0, n_classes)) if self.check is None else simplex_grid(n_classes, self.check, "check"),
-        )
+        return ExactCandidates() if self.steps == "exact" else DataCandidates(MOST_POINTS, np.random.default_rng(SEED))
 
 
 @dataclass(frozen=True)
@@ -409,19 +292,14 @@ def require_few(n_classes: int, n_distinct: int) -> None:
     require(n_distinct <= most, f"{must} at most {most} distinct predictions", value=n_distinct, hint=hint)
 
 
-def as_points(candidates: int | Word | DataPoints | GridPoints | ExactPoints) -> DataPoints | GridPoints | ExactPoints:
+def as_points(candidates: int | Word | GridPoints) -> GridPoints:
     """Return the points that a number of steps or the word stands for."""
-    if isinstance(candidates, (DataPoints, GridPoints, ExactPoints)):
+    if isinstance(candidates, GridPoints):
         return candidates
     if isinstance(candidates, str) and candidates in ("data", "exact"):
-        return DataPoints() if candidates == "data" else ExactPoints()
+        return GridPoints(candidates)
     hint = "Pass the steps of a grid, such as 100, or 'data' or 'exact'"
     return GridPoints(whole("candidates", candidates, least=1, hint=hint))
-
-
-def as_splits(splits: Monotone | Splits) -> Splits:
-    """Return what is asked of a split that keeps the map monotone in the way of the word."""
-    return splits if isinstance(splits, Splits) else Splits(choice("splits", splits, ("pairwise", "exact")))  # type: ignore[arg-type]
 
 
 def as_mixture(mixture: float | Mixture) -> Mixture:
@@ -448,15 +326,14 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     Parameters
     ----------
-    candidates : int, "data", "exact", DataPoints, GridPoints or ExactPoints, default="data"
+    candidates : int, "data", "exact" or GridPoints, default="data"
         Points around which a region may be split. ``"data"``: forecasts in the region, mid-points of two, and forecasts
         around which only some classes are parted (see the notes); with two classes the borders between the blocks of isotonic
-        regression. ``DataPoints(most, random_state)`` says how many there are at most, 2000 by default. ``"exact"`` is
-        ``ExactPoints()``: for up to three classes, a point for each way in which any point parts the rows of the region; at
-        500 rows there are 125 748. An int m is
+        regression; 2000 at most. ``"exact"``: for up to three classes, a point for each way in which any point parts the rows
+        of the region; at 500 rows there are 125 748. An int m is
         ``GridPoints(m)``: the multiples of 1 / m in the region, as the authors have it (1000, 100 and 50 for two, three and
-        four classes). Such a grid may hold 2e7 numbers, K of each point. These objects, `Mixture` and `Splits` are
-        imported from ``calibrant.calibrators``.
+        four classes). Such a grid may hold 2e7 numbers, K of each point. `GridPoints` and `Mixture` are imported from
+        ``calibrant.calibrators``.
     max_regions : int, "cv" or None, default="cv"
         The most regions. A split makes up to K - 1 more of them, and one that would make too many ends the growth. "cv": the
         number with the least log loss on rows left out. None: until no split is left.
@@ -470,10 +347,6 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     mixture : float or Mixture, default=0
         This part of every value is the class rate of all rows and the rest the smoothed rate; from 0 to below 1.
         ``Mixture(part, "uniform")`` mixes in 1 / K of each class.
-    splits : {"pairwise", "exact"} or Splits, default="pairwise"
-        What a splitting point asks of the values. ``"pairwise"``: for any two of its sides a threshold parts them, as in the
-        authors' code. ``"exact"``: one point parts all of them. For two classes it is the same. Neither is Definition 3.2, see
-        the notes. ``Splits(monotone, min_gain, min_samples, check)`` asks for a gain or for rows as well.
     progress : bool, default=False
         Show a bar of the folds of cross-validation, if tqdm is installed.
     input : {"probability", "logit"}, default="probability"
@@ -525,8 +398,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
         r_i - r_j on side i  >=  r_i - r_j on side j        for all rows of the two sides,
 
-    with the values that are delivered, smoothed: for any two classes a threshold parts the values as gamma parts the forecasts.
-    ``splits="exact"`` asks for one point that does so for all classes. Sides without rows are no regions: what falls there
+    with the values that are delivered, smoothed: for any two classes a threshold parts the values as gamma parts the forecasts,
+    as in the authors' code. Sides without rows are no regions: what falls there
     later goes to the side with the next largest p_k - gamma_k, while the authors take the nearest of their points that has
     rows.
 
@@ -585,12 +458,11 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     [1, 3, 5, 6, 7]
     """
 
-    candidates: int | Word | DataPoints | GridPoints | ExactPoints = "data"
+    candidates: int | Word | GridPoints = "data"
     max_regions: int | Literal["cv"] | None = parameter(default="cv", least=1, hint=OF_NUMBER)
     smoothing: float | Literal["cv"] = parameter(default="cv", least=0.0, most=1e15, hint=OF_SMOOTHING)
     softening: float | Literal["cv"] = parameter(default=0.0, least=0.0, below=1.0, hint=OF_SOFTENING)
     mixture: float | Mixture = 0.0
-    splits: Monotone | Splits = "pairwise"
     progress: bool = parameter(default=False)
     tree_: SplitTree = fitted()
     node_value_: FloatArray = fitted("N K", sum_to_one=True)
@@ -604,7 +476,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     staged_regions_: IntArray = fitted()
 
     choices: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
-        {"candidates": as_points, "splits": as_splits, "mixture": as_mixture}
+        {"candidates": as_points, "mixture": as_mixture}
     )
 
     def cells(self, y_prob: npt.ArrayLike) -> IntArray:
@@ -679,9 +551,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         most: int | None,
         candidates: Callable[[int], Candidates],
     ) -> Grown:
-        n_classes = rows.prob.shape[1]
-        growth = as_splits(self.splits).growth(n_classes, most, smoothing)
-        return grow(rows.softened(softening), candidates(n_classes), growth)
+        return grow(rows.softened(softening), candidates(rows.prob.shape[1]), most, smoothing)
 
     def _values(self, sums: FloatArray, smoothing: float) -> FloatArray:
         """Return what nodes with these sums of the classes give, the first of which is the simplex."""
@@ -692,7 +562,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         for name, choice_of in self.choices.items():
             choice_of(getattr(self, name))
         n_classes = problem.prob.shape[1]
-        if isinstance(as_points(self.candidates), ExactPoints) and n_classes > 2:
+        if as_points(self.candidates).steps == "exact" and n_classes > 2:
             require_few(n_classes, len(np.unique(problem.prob, axis=0)))
         if n_classes <= RECOMMENDED_CLASSES:
             return

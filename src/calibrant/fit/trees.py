@@ -37,9 +37,6 @@ from calibrant.binning.cells import SplitTree
 from calibrant.fit.folds import folds_of
 from calibrant.fit.isotonic import FoldLosses, isotonic_fit, isotonic_fit_of
 
-ROUNDING = 1e-9
-"""Sums of fractions are rounded: weight that is so near to what is needed, relative to it, is enough."""
-
 DIGITS = 12
 """Gains, as parts of all rows, that agree to so many digits are equal: the lowest region goes first."""
 
@@ -95,9 +92,7 @@ class IsotonicTree:
         return np.add.reduceat(self.blocks.weight, starts), np.add.reduceat(self.blocks.events, starts)
 
 
-def isotonic_tree(
-    blocks: Blocks, *, max_regions: int | None = None, min_gain: float = 0.0, min_weight: float = 0.0
-) -> IsotonicTree:
+def isotonic_tree(blocks: Blocks, max_regions: int | None = None) -> IsotonicTree:
     """Cut blocks apart, each time where the gain is greatest; of equal ones the lowest region, there the lowest cut.
 
     Parameters
@@ -106,25 +101,19 @@ def isotonic_tree(
         What is cut apart.
     max_regions : int, optional
         Regions at the end; all blocks by default.
-    min_gain : float, default=0.0
-        The least gain of a cut, in [0, 1].
-    min_weight : float, default=0.0
-        The least weight on each side of a cut. Then the cut is the best of those that leave so much.
 
     Returns
     -------
     IsotonicTree
         Cuts in the order in which they are made.
     """
-    search = _Search.of(blocks, min_weight)
+    search = _Search.of(blocks)
     n_blocks, cuts = blocks.weight.size, list[_Cut]()
     most = n_blocks if max_regions is None else min(max_regions, n_blocks)
     waiting = search.best(0, n_blocks)
     heapify(waiting)
     while waiting and len(cuts) + 1 < most:
         found = heappop(waiting)
-        if found.gain < min_gain:
-            break
         for part in (*search.best(found.start, found.cut), *search.best(found.cut, found.end)):
             heappush(waiting, part)
         cuts.append(found)
@@ -144,27 +133,23 @@ class _Cut(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """Cumulative weight and events of blocks, their rates, and the least weight on a side."""
+    """Cumulative weight and events of blocks, and their rates."""
 
     weight: FloatArray
     events: FloatArray
     rate: FloatArray
-    least: float
 
     @classmethod
-    def of(cls, blocks: Blocks, min_weight: float) -> _Search:
+    def of(cls, blocks: Blocks) -> _Search:
         weight, events = (np.append(0.0, np.cumsum(sums)) for sums in (blocks.weight, blocks.events))
-        return cls(weight, events, grouped(blocks.events / blocks.weight), min_weight * (1.0 - ROUNDING))
+        return cls(weight, events, grouped(blocks.events / blocks.weight))
 
     def best(self, start: int, end: int) -> list[_Cut]:
         """Return the best cut of a region, if there is any."""
-        low, high, first, last = self.weight[start], self.weight[end], start + 1, end - 1
-        if self.least > 0.0:
-            first = max(first, int(np.searchsorted(self.weight, low + self.least)))
-            last = min(last, int(np.searchsorted(self.weight, high - self.least, side="right")) - 1)
+        low, first, last = self.weight[start], start + 1, end - 1
         if first > last:
             return []
-        rate = (self.events[end] - self.events[start]) / (high - low)
+        rate = (self.events[end] - self.events[start]) / (self.weight[end] - low)
         # The distance from the chord rises up to this corner and falls after it: the nearest one that may be cut is the best.
         cut = min(max(start + int(np.searchsorted(self.rate[start:end], grouped(rate))), first), last)
         distance = rate * (self.weight[cut] - low) - (self.events[cut] - self.events[start])
@@ -207,14 +192,6 @@ AT_ONCE = 1 << 20
 """Values looked at together."""
 
 
-class Shrinkage(NamedTuple):
-    """What is done to rates: ``added`` weight of each class, then (1 - mixture) rate + mixture prior."""
-
-    added: float
-    mixture: float
-    prior: float
-
-
 def fold_losses(
     kept: BinaryProblem,
     held: BinaryProblem,
@@ -223,16 +200,13 @@ def fold_losses(
     softening: float,
     *,
     only_last: bool,
-    grow: Callable[..., IsotonicTree],
-    mixture: float,
 ) -> FoldLosses:
-    """Return the losses of the rows that a fold leaves out; ``mixture`` is the part of the event rate in each value."""
+    """Return the losses of the rows that a fold leaves out."""
     ordered = Ordered.of(kept)
-    tree = grow(Blocks.of(ordered, softening), max_regions=most)
+    tree = isotonic_tree(Blocks.of(ordered, softening), most)
     last = tree.cut.size + 1
-    rate = float(tree.blocks.events.sum() / tree.blocks.weight.sum())
-    of = [Shrinkage(a / ordered.rows_per_weight, mixture, rate) for a in smoothings]
-    return path_loss(tree, held, np.array([last]) if only_last else _stages(last), of)
+    added = [a / ordered.rows_per_weight for a in smoothings]
+    return path_loss(tree, held, np.array([last]) if only_last else _stages(last), added)
 
 
 def parts_of(ordered: Ordered) -> list[tuple[BinaryProblem, BinaryProblem]]:
@@ -258,8 +232,8 @@ def _stages(last: int) -> IntArray:
     return regions
 
 
-def path_loss(tree: IsotonicTree, held: BinaryProblem, stages: IntArray, shrinkages: Sequence[Shrinkage]) -> FoldLosses:
-    """Return the log loss of some rows after each of some numbers of regions, with each shrinkage.
+def path_loss(tree: IsotonicTree, held: BinaryProblem, stages: IntArray, smoothings: Sequence[float]) -> FoldLosses:
+    """Return the log loss of some rows after each of some numbers of regions, with each smoothing.
 
     Parameters
     ----------
@@ -269,13 +243,13 @@ def path_loss(tree: IsotonicTree, held: BinaryProblem, stages: IntArray, shrinka
         Rows to be forecast; a score takes the value of the last region that begins at or below it.
     stages : ndarray of shape (n_stages,)
         Numbers of regions, increasing.
-    shrinkages : sequence of Shrinkage
-        What is done to the rates.
+    smoothings : sequence of float
+        Weights of each class that are added to each region.
 
     Returns
     -------
     FoldLosses
-        Its loss has shape (n_stages, n_shrinkages).
+        Its loss has shape (n_stages, n_smoothings).
     """
     blocks, n_blocks = tree.blocks, tree.blocks.weight.size
     at = np.searchsorted(blocks.left[1:], held.score, side="right")
@@ -286,22 +260,21 @@ def path_loss(tree: IsotonicTree, held: BinaryProblem, stages: IntArray, shrinka
     begins_at[np.append(0, tree.cut)] = np.arange(tree.cut.size + 1)
     step = max(1, AT_ONCE // n_blocks)
     parts = [stages[start : start + step] for start in range(0, stages.size, step)]
-    loss = np.concatenate([_losses(sums, begins_at < part[:, None], shrinkages) for part in parts])
+    loss = np.concatenate([_losses(sums, begins_at < part[:, None], smoothings) for part in parts])
     return FoldLosses(stages, loss, float(held.weight.sum()))
 
 
-def _losses(sums: FloatArray, begins: BoolArray, shrinkages: Sequence[Shrinkage]) -> FloatArray:
+def _losses(sums: FloatArray, begins: BoolArray, smoothings: Sequence[float]) -> FloatArray:
     """Return the sum of the log losses at each stage; ``begins`` says for each stage at which blocks a region begins."""
     n_stages = len(begins)
     weight, events, held, held_events = np.add.reduceat(np.tile(sums, n_stages), np.flatnonzero(begins), axis=1)
     stage = np.repeat(np.arange(n_stages), begins.sum(axis=1))
-    loss = np.empty((n_stages, len(shrinkages)))
-    for j, (added, mixture, prior) in enumerate(shrinkages):
+    loss = np.empty((n_stages, len(smoothings)))
+    for j, added in enumerate(smoothings):
         # Rates of one stage lie above all rates of the stage before: one fit pools all stages, and none across.
         mass = weight + 2.0 * added
         start = isotonic_fit_of(events + added + 2.0 * stage * mass, mass).starts
-        rate = np.add.reduceat(events + added, start) / np.add.reduceat(mass, start)
-        prob = (1.0 - mixture) * rate + mixture * prior
+        prob = np.add.reduceat(events + added, start) / np.add.reduceat(mass, start)
         occurred, all_ = np.add.reduceat(held_events, start), np.add.reduceat(held, start)
         of_region = -(occurred * np.log(clipped(prob)) + (all_ - occurred) * np.log(clipped(1.0 - prob)))
         loss[:, j] = np.bincount(stage[start], of_region, n_stages)
@@ -398,14 +371,14 @@ class Candidates:
     def __init__(self, gamma: FloatArray = NO_POINTS) -> None:
         self.gamma = gamma
 
-    def of_simplex(self, rows: Rows, least: float) -> Measured:
-        """Return the candidates of the whole simplex; each side is to hold at least so much weight, or nothing."""
-        return measured(rows, self.gamma, least)
+    def of_simplex(self, rows: Rows) -> Measured:
+        """Return the candidates of the whole simplex."""
+        return measured(rows, self.gamma)
 
-    def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
+    def of_side(self, rows: Rows, before: Measured, gamma: FloatArray, side: int) -> Measured:
         """Return the candidates on a side of a region, or on its border: those of the region, which was split around gamma."""
         over = before.gamma - gamma
-        return measured(rows, before.gamma[over[:, side] >= over.max(axis=1) - BORDER], least)
+        return measured(rows, before.gamma[over[:, side] >= over.max(axis=1) - BORDER])
 
 
 class DataCandidates(Candidates):
@@ -419,25 +392,25 @@ class DataCandidates(Candidates):
         self.budget = budget
         self.rng = rng
 
-    def of_simplex(self, rows: Rows, least: float) -> Measured:
+    def of_simplex(self, rows: Rows) -> Measured:
         """Return candidates made of the forecasts of some rows."""
         point = distinct(rows.prob)
         n, kept = len(point), _some_classes(point.shape[1])
         if n + n * (n - 1) // 2 + n * len(kept) <= self.budget:
             partly = _of_some(point, kept, np.arange(n * len(kept)))
-            return measured(rows, np.vstack([point, _midpoints(point), partly]), least)
+            return measured(rows, np.vstack([point, _midpoints(point), partly]))
         share = max(1, self.budget // 4)
-        tried = measured(rows, point[self._drawn(n, share)], least)
+        tried = measured(rows, point[self._drawn(n, share)])
         partly = _of_some(point, kept, self._drawn(n * len(kept), share))
         room = max(0, self.budget - len(tried.gamma) - len(partly))
         n_best = (1 + isqrt(1 + 8 * room)) // 2  # so many have that many pairs
         best = tried.gamma[np.argsort(-tried.gain, kind="stable")[:n_best]]
-        others = measured(rows, np.vstack([_midpoints(best), partly]), least)
+        others = measured(rows, np.vstack([_midpoints(best), partly]))
         return Measured(np.vstack([tried.gamma, others.gamma]), np.append(tried.gain, others.gain))
 
-    def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
+    def of_side(self, rows: Rows, before: Measured, gamma: FloatArray, side: int) -> Measured:
         """Return candidates made of the forecasts on the side; those of the region are not looked at again."""
-        return self.of_simplex(rows, least)
+        return self.of_simplex(rows)
 
     def _drawn(self, n: int, most: int) -> IntArray:
         """Draw numbers below n, at most so many, in order."""
@@ -447,17 +420,17 @@ class DataCandidates(Candidates):
 class BlockCandidates(Candidates):
     """The borders of the blocks of isotonic regression, for two classes: the best cut is always one of them."""
 
-    def of_simplex(self, rows: Rows, least: float) -> Measured:
+    def of_simplex(self, rows: Rows) -> Measured:
         """Return points half way between blocks."""
         score = np.clip((1.0 + rows.prob[:, 1] - rows.prob[:, 0]) / 2.0, 0.0, 1.0)
         border = Blocks.of(Ordered.of(BinaryProblem(score, rows.label == 1, Weights(rows.weight)))).border
-        return measured(rows, np.column_stack([1.0 - border, border]), least)
+        return measured(rows, np.column_stack([1.0 - border, border]))
 
 
 class ExactCandidates(Candidates):
     """A point amid each set of points that part the forecasts of a region alike, for three classes: the best split is one."""
 
-    def of_simplex(self, rows: Rows, least: float) -> Measured:
+    def of_simplex(self, rows: Rows) -> Measured:
         """Return one point for each way to part the forecasts of some rows, equal ones of which are neighbours."""
         from calibrant._kernels.irp import splits_of_three
 
@@ -465,12 +438,12 @@ class ExactCandidates(Candidates):
         sums = np.add.reduceat(rows.weight[:, None] * np.eye(3)[rows.label], starts)
         most = number_of_splits(starts.size)
         gamma, gain = np.empty((most, 3)), np.empty(most)
-        found = splits_of_three(rows.prob[starts], sums, least, gamma, gain)
+        found = splits_of_three(rows.prob[starts], sums, gamma, gain)
         return Measured(gamma[:found], gain[:found])
 
-    def of_side(self, rows: Rows, least: float, before: Measured, gamma: FloatArray, side: int) -> Measured:
+    def of_side(self, rows: Rows, before: Measured, gamma: FloatArray, side: int) -> Measured:
         """Return the points of the forecasts on the side."""
-        return self.of_simplex(rows, least)
+        return self.of_simplex(rows)
 
 
 def number_of_splits(n: int) -> int:
@@ -478,13 +451,13 @@ def number_of_splits(n: int) -> int:
     return (n + 2) * (n + 1) // 2 - 3
 
 
-def measured(rows: Rows, gamma: FloatArray, least: float) -> Measured:
+def measured(rows: Rows, gamma: FloatArray) -> Measured:
     """Return candidates with their quality."""
     from calibrant._kernels.irp import gains
 
     gain, gamma = np.empty(len(gamma)), np.ascontiguousarray(gamma)
     for part in blocks(len(gamma), len(rows.label), AT_A_TIME):
-        gains(*rows, gamma[part], least, gain[part])
+        gains(*rows, gamma[part], gain[part])
     return Measured(gamma, gain)
 
 
@@ -534,34 +507,6 @@ BUDGET = 1 << 24
 """Rows that are looked at until compiled code comes back, so that a fit can be interrupted."""
 
 
-@dataclass(frozen=True, eq=False)
-class Growth:
-    """How a tree grows.
-
-    Attributes
-    ----------
-    max_regions : int or None
-        A split that would leave more regions ends the growth.
-    min_gain : float
-        The least quality M of a split, as a part of all weight; it has to be above 0 in any case.
-    min_samples : float
-        The least weight of a side.
-    smoothing : float
-        Rows of each class added to every region, where values are compared.
-    is_joint : bool
-        Whether a single gamma has to part the values as each checkpoint parts the forecasts, or one threshold for each pair.
-    checks : ndarray of shape (n_checks, K)
-        Checkpoints in addition to the splits.
-    """
-
-    max_regions: int | None
-    min_gain: float
-    min_samples: float
-    smoothing: float
-    is_joint: bool
-    checks: FloatArray
-
-
 class Grown(NamedTuple):
     """A tree, the weight of each class in each node, shape (n_nodes, K), and the quality M of each split over all weight."""
 
@@ -583,9 +528,13 @@ class _Open(NamedTuple):
         return float(self.candidates.gain[self.order[0]]) if self.order.size else 0.0
 
 
-def grow(rows: Rows, candidates: Candidates, growth: Growth) -> Grown:
-    """Split the region and at the point of the greatest quality, of those that leave the map monotone, until there is none."""
-    tree = _Growing(rows, candidates, growth)
+def grow(rows: Rows, candidates: Candidates, most: int | None, smoothing: float) -> Grown:
+    """Split the region and at the point of the greatest quality, of those that leave the map monotone, until there is none.
+
+    A split that would leave more than ``most`` regions ends the growth. Values are compared with ``smoothing`` rows of each
+    class added.
+    """
+    tree = _Growing(rows, candidates, most, smoothing)
     while (best := tree.best()) is not None and tree.split(*best):
         pass
     return tree.grown()
@@ -594,16 +543,16 @@ def grow(rows: Rows, candidates: Candidates, growth: Growth) -> Grown:
 class _Growing:
     """A tree that grows. Arrays of nodes and of checkpoints have room to spare."""
 
-    def __init__(self, rows: Rows, candidates: Candidates, growth: Growth) -> None:
+    def __init__(self, rows: Rows, candidates: Candidates, most: int | None, smoothing: float) -> None:
         n, n_classes = rows.prob.shape
-        self.rows, self.candidates, self.growth = rows, candidates, growth
+        self.rows, self.candidates, self.most = rows, candidates, most
         self.total = float(rows.weight.sum())
         self.gamma: list[FloatArray] = []
         self.child: list[IntArray] = []
         self.gain: list[float] = []
         self.parent: list[int] = []
         self.open: dict[int, _Open] = {}
-        self.n_nodes, self.n_checks = 1, len(growth.checks)
+        self.n_nodes, self.n_checks = 1, 0
         at, differences = np.zeros(1, dtype=np.int64), np.zeros((1, n_classes, n_classes))
         self.sums = np.zeros((1, n_classes))
         self.regions = Regions(
@@ -615,16 +564,15 @@ class _Growing:
             high=differences.copy(),
             alive=np.zeros(1, dtype=bool),
         )
-        self.checks = Checkpoints(np.ascontiguousarray(growth.checks), np.zeros((self.n_checks, 1), dtype=np.uint32))
-        self.rule = Rule(float(growth.smoothing), bool(growth.is_joint), SLACK, BUDGET)
+        self.checks = Checkpoints(np.empty((0, n_classes)), np.zeros((0, 1), dtype=np.uint32))
+        self.rule = Rule(float(smoothing), SLACK, BUDGET)
         self._begin(0, 0, n)
-        self.open[0] = self._best_first(candidates.of_simplex(rows, growth.min_samples))
-        self._note(0, np.zeros(1, dtype=np.int64))
+        self.open[0] = self._best_first(candidates.of_simplex(rows))
 
     def best(self) -> tuple[int, int] | None:
         """Return the region that is split next, and the number of its candidate."""
         found = None
-        found_gain = max(self.growth.min_gain - TIE, TIE) * self.total
+        found_gain = TIE * self.total
         live = np.flatnonzero(self.regions.alive)
         promise = np.array([self.open[v].promise for v in live.tolist()])
         for v in live[np.argsort(-promise, kind="stable")].tolist():
@@ -648,8 +596,7 @@ class _Growing:
         begins = np.empty(n_classes + 1, dtype=np.int64)
         parted(self.rows.prob, regions.order, regions.starts[v], regions.ends[v], gamma, begins)
         sides = np.flatnonzero(np.diff(begins))
-        most = self.growth.max_regions
-        if most is not None and int(regions.alive.sum()) + sides.size - 1 > most:
+        if self.most is not None and int(regions.alive.sum()) + sides.size - 1 > self.most:
             return False
         child = np.full(n_classes, -1, dtype=np.int64)
         child[sides] = self.n_nodes + np.arange(sides.size)
@@ -657,7 +604,7 @@ class _Growing:
         for k, node in zip(sides.tolist(), child[sides].tolist(), strict=True):
             self._begin(node, begins[k], begins[k + 1])
             rows = self.rows.of(regions.order[begins[k] : begins[k + 1]])
-            self.open[node] = self._best_first(self.candidates.of_side(rows, self.growth.min_samples, before, gamma, k))
+            self.open[node] = self._best_first(self.candidates.of_side(rows, before, gamma, k))
         self._note(0, child[sides])
         self._note(self.n_checks - 1, np.flatnonzero(self.regions.alive))
         return True
@@ -719,7 +666,7 @@ class _Growing:
         regions, n_classes = self.regions, self.checks.gamma.shape[1]
         of = regions.order[start:end]
         sums = np.bincount(self.rows.label[of], self.rows.weight[of], n_classes)
-        added = self.growth.smoothing
+        added = self.rule.add
         regions.starts[v], regions.ends[v], regions.alive[v] = start, end, True
         self.sums[v], regions.value[v] = sums, (sums + added) / (sums.sum() + n_classes * added)
         differences(self.rows.prob, of, regions.low[v], regions.high[v])

@@ -14,7 +14,7 @@ from calibrant.binning.bins import Ordered
 from calibrant.calibrators import IsotonicRecursivePartitioning
 from calibrant.fit.folds import folds_of
 from calibrant.fit.isotonic import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS, tried
-from calibrant.fit.trees import Blocks, Shrinkage, isotonic_tree, path_loss
+from calibrant.fit.trees import Blocks, isotonic_tree, path_loss
 from calibrant.interop.save import from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -56,13 +56,11 @@ def test_cuts_come_in_the_order_of_the_definition_over_all_cuts_of_all_regions(r
     assert ours.left_.tolist() == [region[0] for region in stages[-1]]
 
 
-@given(rows=few, max_bins=st.integers(1, 5), min_gain=st.sampled_from([0.0, 0.01, 0.1, 0.5]), least=st.integers(1, 6))
-def test_a_stop_and_the_least_size_of_a_side_are_what_the_definition_says_between_blocks(
-    rows, max_bins, min_gain, least
-):
+@given(rows=few, max_bins=st.integers(1, 5))
+def test_a_stop_is_what_the_definition_says_between_blocks(rows, max_bins):
     borders = set(IsotonicCalibration(finite=None).fit(rows[1], rows[0], rows[2]).left_.tolist())
-    stages, thresholds, _ = twin.grow(*lists(rows), max_bins, min_gain, least, borders)
-    ours = fitted(rows, max_bins=max_bins, min_gain=min_gain, min_samples=least)
+    stages, thresholds, _ = twin.grow(*lists(rows), max_bins, borders)
+    ours = fitted(rows, max_bins=max_bins)
     assert ours.threshold_.tolist() == thresholds
     assert ours.left_.tolist() == [region[0] for region in stages[-1]]
 
@@ -97,12 +95,11 @@ def test_run_to_the_end_with_a_row_of_each_class_it_is_smoothed_isotonic_regress
     new=new_scores,
     max_bins=st.integers(1, 4),
     smoothing=st.sampled_from([0.0, 0.5, 3.0]),
-    mixture=st.sampled_from([0.0, 0.25]),
 )
-def test_the_map_is_what_its_definition_says(rows, new, max_bins, smoothing, mixture):
+def test_the_map_is_what_its_definition_says(rows, new, max_bins, smoothing):
     regions = twin.grow(*lists(rows), max_bins)[0][-1]
-    value = twin.values(*lists(rows), regions, smoothing, mixture)
-    ours = fitted(rows, max_bins=max_bins, smoothing=smoothing, mixture=mixture)
+    value = twin.values(*lists(rows), regions, smoothing)
+    ours = fitted(rows, max_bins=max_bins, smoothing=smoothing)
     np.testing.assert_allclose(ours.calibrate(new), [twin.predict(regions, value, s) for s in new], rtol=1e-9)
 
 
@@ -124,7 +121,7 @@ def test_one_row_is_one_bin_of_the_strongest_smoothing():
 def test_the_unit_of_fractional_weights_is_irrelevant(rows, scale):
     label, score, weight = rows
     weight = weight + np.pi / 100  # not whole, in either unit
-    options = {"smoothing": 1.0, "min_samples": 2}
+    options = {"smoothing": 1.0}
     one, other = (fitted((label, score, w), **options).calibrate(score) for w in (weight, weight * scale))
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
@@ -132,25 +129,23 @@ def test_the_unit_of_fractional_weights_is_irrelevant(rows, scale):
 # What cross-validation compares
 
 
-@given(rows=columns(), held=columns(), mixture=st.sampled_from([0.0, 0.2]))
-def test_losses_along_the_path_are_those_of_its_stages(rows, held, mixture):
+@given(rows=columns(), held=columns())
+def test_losses_along_the_path_are_those_of_its_stages(rows, held):
     tree = tree_of(rows)
     label, score, weight = held
     problem = as_problem(label, score, sample_weight=weight, labels=[0, 1])
-    event_rate = np.average(rows[0], weights=rows[2])
     stages, added = np.arange(1, tree.cut.size + 2), (0.0, 1.0, 8.0)
-    found = path_loss(tree, problem, stages, [Shrinkage(a, mixture, event_rate) for a in added])
+    found = path_loss(tree, problem, stages, added)
     assert found.weight == weight.sum()
     for j, a in enumerate(added):
-        for i, prob in enumerate(fitted(rows, smoothing=a, mixture=mixture).staged_predict_proba(score)):
+        for i, prob in enumerate(fitted(rows, smoothing=a).staged_predict_proba(score)):
             prob = np.clip(prob, 1e-12, 1 - 1e-12)
             expected = weight @ -np.log(prob[np.arange(label.size), label])
             assert found.loss[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("mixture", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(3))
-def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_seen_the_rows(seed, mixture):
+def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_seen_the_rows(seed):
     rng = np.random.default_rng(seed)
     score = rng.random(150)
     label = (rng.random(150) < 0.5 * score).astype(int)
@@ -159,13 +154,13 @@ def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_see
     for smoothing in SMOOTHINGS:
         losses = []
         for kept, left_out in folds_of(as_simplex(as_problem(label, score))):
-            of_fold = fitted((label, score, kept), smoothing=smoothing, mixture=mixture)
+            of_fold = fitted((label, score, kept), smoothing=smoothing)
             stages = [prob[row, label] for prob in of_fold.staged_predict_proba(score)]
             losses.append([left_out @ -np.log(prob) for prob in stages])
         for n_bins in range(1, max(map(len, losses)) + 1):
             mean[n_bins, -smoothing] = sum(loss[:n_bins][-1] for loss in losses)
     n_bins, smoothing = min((loss, which) for which, loss in mean.items())[1]
-    chosen = fitted((label, score, None), max_bins="cv", smoothing="cv", mixture=mixture)
+    chosen = fitted((label, score, None), max_bins="cv", smoothing="cv")
     assert (chosen.threshold_.size + 1, chosen.smoothing_) == (n_bins, -smoothing)
 
 

@@ -13,7 +13,7 @@ from calibrant._core.border import as_problem
 from calibrant._core.checksum import checksum_of
 from calibrant._core.rows import as_simplex
 from calibrant._kernels.irp import side_of
-from calibrant.calibrators import DataPoints, ExactPoints, GridPoints, Mixture, MulticlassRecursivePartitioning, Splits
+from calibrant.calibrators import GridPoints, Mixture, MulticlassRecursivePartitioning
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit import trees
 from calibrant.fit.folds import folds_of
@@ -79,26 +79,11 @@ def test_splits_are_those_that_trying_all_points_on_all_rows_finds(rows, steps, 
         assert (calibrator.cells(np.array([p[i] for i in nodes[leaf]])) == cell).all()
 
 
-@given(
-    rows=tables(max_rows=12),
-    smoothing=smoothings,
-    exact=st.booleans(),
-    check=st.sampled_from([None, 1, 2, 3]),
-    max_regions=st.sampled_from([None, 2, 4]),
-    min_gain=st.sampled_from([0.0, 0.1]),
-    min_samples=st.sampled_from([1, 3]),
-)
-def test_all_options_are_those_of_the_definition(rows, smoothing, exact, check, max_regions, min_gain, min_samples):
-    n_classes = rows[1].shape[1]
-    stops, sizes = (
-        {"max_regions": max_regions, "smoothing": smoothing},
-        {"min_gain": min_gain, "min_samples": min_samples},
-    )
-    asked = Splits("exact" if exact else "pairwise", check=check, **sizes)
-    calibrator = fitted(rows, candidates=4, splits=asked, **stops)
-    checks = [] if check is None else twin.grid(n_classes, check)
-    points = twin.grid(n_classes, 4)
-    splits, _ = twin.fit(*in_order(rows), on_the_grid(points), exact=exact, checks=checks, **stops, **sizes)
+@given(rows=tables(max_rows=12), smoothing=smoothings, max_regions=st.sampled_from([2, 4]))
+def test_the_most_regions_are_those_of_the_definition(rows, smoothing, max_regions):
+    stops = {"max_regions": max_regions, "smoothing": smoothing}
+    calibrator = fitted(rows, candidates=4, **stops)
+    splits, _ = twin.fit(*in_order(rows), on_the_grid(twin.grid(rows[1].shape[1], 4)), **stops)
     require_same_splits(calibrator, splits)
 
 
@@ -109,7 +94,7 @@ def test_candidates_of_the_data_are_those_of_each_region(rows):
     def candidates_of(some, before, gamma, k):
         points = np.array(prob)[some]
         table = Rows(points, np.array(label)[some], np.array(weight)[some])
-        return DataCandidates(2000, np.random.default_rng(0)).of_simplex(table, 0.0).gamma.tolist()
+        return DataCandidates(2000, np.random.default_rng(0)).of_simplex(table).gamma.tolist()
 
     splits, _ = twin.fit(prob, label, weight, candidates_of, smoothing=1.0)
     require_same_splits(fitted(rows), splits)
@@ -126,22 +111,6 @@ def test_of_regions_that_gain_alike_the_oldest_is_split_first_even_if_another_pr
     assert [v for v, _, _ in splits] == [0, 1, 2, 4]
 
 
-@pytest.mark.parametrize("n_classes", [3, 4])
-def test_if_it_is_to_be_exact_one_point_parts_what_is_delivered_as_each_split_parts_the_forecasts(n_classes):
-    refused = 0
-    for seed in range(4):
-        label, prob, weight = random_rows(seed, 200, n_classes)
-        options = {"candidates": DataPoints(300), "smoothing": 0.0}
-        for monotone in ("exact", "pairwise"):
-            calibrator = fitted((label, prob, weight), splits=monotone, **options)
-            value = calibrator.predict_proba(prob).tolist()
-            of = [[side_of(p, gamma) for p in prob] for gamma in calibrator.tree_.gamma]
-            are_parted = [twin.is_parted_by_one_point(sides, value, n_classes) for sides in of]
-            assert all(are_parted) or monotone == "pairwise"
-            refused += not all(are_parted)
-    assert refused
-
-
 @given(rows=tables(max_rows=12), part=st.sampled_from([0.3, 0.75]), smoothing=st.sampled_from([0.5, 2.0]))
 def test_a_softened_label_is_the_class_that_came_and_each_class_as_far_as_the_forecast_says(rows, part, smoothing):
     label, prob, weight = rows
@@ -154,20 +123,18 @@ def test_a_softened_label_is_the_class_that_came_and_each_class_as_far_as_the_fo
     assume(each[2][some].min() > 1e-9)
     worth = some.sum() / weight.sum()
     label_of, prob_of, weight_of = (part[some] for part in each)
-    by_hand = fitted(
-        (label_of, prob_of, 0.37 * weight_of), smoothing=smoothing * worth, candidates=4, splits=Splits(min_samples=0)
-    )
-    softened = fitted(rows, softening=part, smoothing=smoothing, candidates=4, splits=Splits(min_samples=0))
+    by_hand = fitted((label_of, prob_of, 0.37 * weight_of), smoothing=smoothing * worth, candidates=4)
+    softened = fitted(rows, softening=part, smoothing=smoothing, candidates=4)
     assert softened.n_regions_ == by_hand.n_regions_
     np.testing.assert_allclose(softened.predict_proba(prob), by_hand.predict_proba(prob), rtol=1e-9)
 
 
 def test_the_kernels_may_return_early_without_another_result(monkeypatch):
     rows = random_rows(1, 150, 3)
-    whole = fitted(rows, splits=Splits(check=2))
+    whole = fitted(rows)
     monkeypatch.setattr(trees, "BUDGET", 0)
     monkeypatch.setattr(trees, "AT_A_TIME", 1)
-    np.testing.assert_array_equal(fitted(rows, splits=Splits(check=2)).tree_.gamma, whole.tree_.gamma)
+    np.testing.assert_array_equal(fitted(rows).tree_.gamma, whole.tree_.gamma)
 
 
 def test_a_fit_of_many_splits_outgrows_the_first_tables():
@@ -268,7 +235,7 @@ def rows_of(prob, label):
 
 def test_few_rows_try_all_forecasts_all_mid_points_and_all_sets_of_classes():
     label, prob, _ = random_rows(0, 6, 3)
-    gamma = DataCandidates(2000, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0).gamma
+    gamma = DataCandidates(2000, np.random.default_rng(0)).of_simplex(rows_of(prob, label)).gamma
     assert len(gamma) == 6 + 15 + 6 * 3
     np.testing.assert_allclose(gamma.sum(axis=1), 1.0, rtol=1e-12)
     everywhere = np.random.default_rng(1).dirichlet(np.ones(3), 500)
@@ -278,13 +245,13 @@ def test_few_rows_try_all_forecasts_all_mid_points_and_all_sets_of_classes():
 
 def test_mid_points_beyond_the_budget_are_those_of_the_best_forecasts():
     label, prob, _ = random_rows(0, 3000, 3)
-    found = DataCandidates(400, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0)
+    found = DataCandidates(400, np.random.default_rng(0)).of_simplex(rows_of(prob, label))
     best = found.gamma[np.argsort(-found.gain[:100], kind="stable")[:20]]
     middle = [(a + b) / 2.0 for a, b in combinations(best, 2)]
     np.testing.assert_array_equal(found.gamma[100 : 100 + len(middle)], middle)
     assert len(middle) == 190
     # 105 forecasts, the 210 mid-points of 21 of them, and 105 of the last kind: nothing is left.
-    assert len(DataCandidates(420, np.random.default_rng(0)).of_simplex(rows_of(prob, label), 0.0).gamma) == 420
+    assert len(DataCandidates(420, np.random.default_rng(0)).of_simplex(rows_of(prob, label)).gamma) == 420
 
 
 # All splits of three classes
@@ -296,7 +263,7 @@ def test_with_all_splits_those_of_each_region_are_tried(rows, smoothing):
 
     def candidates_of(some, before, gamma, k):
         table = Rows(np.array(prob)[some], np.array(label)[some], np.array(weight)[some])
-        return ExactCandidates().of_simplex(table, 0.0).gamma.tolist()
+        return ExactCandidates().of_simplex(table).gamma.tolist()
 
     splits, _ = twin.fit(prob, label, weight, candidates_of, smoothing=smoothing)
     require_same_splits(fitted(rows, candidates="exact", smoothing=smoothing), splits)
@@ -326,7 +293,7 @@ def test_the_first_split_is_the_best_of_all_ways_to_part_the_rows_that_leave_the
 
 def test_all_splits_of_two_classes_are_those_between_blocks():
     rows = random_rows(3, 80, 2)
-    exact = fitted(rows, candidates=ExactPoints())
+    exact = fitted(rows, candidates="exact")
     np.testing.assert_array_equal(exact.predict_proba(rows[1]), fitted(rows).predict_proba(rows[1]))
 
 
@@ -353,19 +320,14 @@ def test_no_other_candidates_have_a_better_first_split():
 
 def test_objects_among_the_parameters_are_saved_by_their_fields():
     label, prob, _ = random_rows(0, 100, 3)
-    objects = {
-        "candidates": DataPoints(300, 1),
-        "splits": Splits("exact", 0.01, 2, 3),
-        "mixture": Mixture(0.1, "uniform"),
-    }
+    objects = {"candidates": GridPoints(4), "mixture": Mixture(0.1, "uniform")}
     document = to_document(fitted((label, prob, None), **objects))
-    assert document["calibrator"]["parameters"]["candidates"] == {"fields": {"most": 300, "random_state": 1}}
+    assert document["calibrator"]["parameters"]["candidates"] == {"fields": {"steps": 4}}
     again = from_document(document)
     assert {name: again.get_params()[name] for name in objects} == objects
     assert to_document(again) == document
-    for points in (GridPoints(4), ExactPoints(), "exact"):
-        plain = from_document(to_document(fitted((label, prob, None), candidates=points)))
-        assert [plain.get_params()[name] for name in objects] == [points, "pairwise", 0.0]
+    plain = from_document(to_document(fitted((label, prob, None), candidates="exact")))
+    assert [plain.get_params()[name] for name in objects] == ["exact", 0.0]
 
 
 @pytest.mark.parametrize(
@@ -397,10 +359,6 @@ def test_values_that_do_not_fit_the_tree_are_refused(attribute, change):
             "candidates must make a grid of at most 20000000 numbers; got 4000 steps for 3",
         ),
         ({"candidates": "all"}, TypeError, "Pass the steps of a grid, such as 100, or 'data' or 'exact'"),
-        (lambda: {"splits": Splits(check=4000)}, ValueError, "check must make a grid of at most 20000000 numbers"),
-        (lambda: {"candidates": DataPoints(0)}, ValueError, "most must be"),
-        (lambda: {"splits": Splits(min_gain=-1)}, ValueError, "min_gain must be"),
-        (lambda: {"splits": Splits(min_samples=-1)}, ValueError, "min_samples must be"),
         (lambda: {"mixture": Mixture(0.1, "flat")}, ValueError, "prior must be one of"),
     ],
 )
